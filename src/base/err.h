@@ -1,0 +1,33 @@
+// Errors as values.
+//
+// A function that can fail returns false and fills `struct err`. The deepest function that knows what went wrong calls
+// err_set (no place) or err_at (a place in a user's file); callers may add context with err_prefix; the program prints
+// the result once, at the top, as `file:line: what (hint)`.
+//
+//     if (!file_read(path, &text, e))
+//         return err_prefix(e, "preset '%s'", name);
+#ifndef TILEWALK_BASE_ERR_H
+#define TILEWALK_BASE_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err {
+    char file[256]; // "" when the error has no place
+    int line;       // 0 when unknown
+    char text[1024];
+};
+
+#define ERR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+// Both return false so that `return err_set(e, ...)` reads well. `e` may be NULL (the text is dropped).
+bool err_set(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
+bool err_at(struct err *e, const char *file, int line, const char *format, ...) ERR_PRINTF(4, 5);
+
+// Puts "context: " before the text, keeps the place, returns false.
+bool err_prefix(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
+
+// Writes `file:line: text`, `file: text` or `text` into `out`; always terminated. Returns `out`.
+char *err_format(const struct err *e, char *out, size_t size);
+
+#endif

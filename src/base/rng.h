@@ -1,0 +1,23 @@
+// Seeded random numbers (xoshiro256**, seeded through splitmix64). Same seed, same numbers, on every machine.
+//
+// Nothing in tilewalk draws from anything else: a search is a function of its seed and of what it was told.
+#ifndef TILEWALK_BASE_RNG_H
+#define TILEWALK_BASE_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rng {
+    uint64_t state[4];
+};
+
+void rng_seed(struct rng *r, uint64_t seed);
+struct rng rng_split(struct rng *r); // an independent stream; advances `r`
+uint64_t rng_next(struct rng *r);
+uint64_t rng_below(struct rng *r, uint64_t n); // uniform in [0, n), unbiased; n >= 1
+double rng_real(struct rng *r);                // uniform in [0, 1), 53 bits
+
+// Index drawn with probability weight[i] / sum; the weights are >= 0 and their sum is > 0. Zero weights are never drawn.
+size_t rng_weighted(struct rng *r, size_t n, const double *weight);
+
+#endif

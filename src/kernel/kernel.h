@@ -1,0 +1,45 @@
+// From GLSL to SPIR-V, what the SPIR-V really holds, and whether a device can take it.
+//
+//     kernel_setup(); kernel_compile(glsl, &spirv, e); kernel_inspect(&spirv, &facts, e);
+//     kernel_check(&facts, groups, &limits, reason, sizeof reason); spirv_finish(&spirv);
+//
+// Vulkan drivers do not enforce their own limits (lavapipe runs 256 KiB of shared memory and 2048 invocations), so
+// everything is checked here, against the module and not against what a space declares. Front end: glslang's C API,
+// target Vulkan 1.1 / SPIR-V 1.3. No optimiser pass. One thread at a time.
+#ifndef TILEWALK_KERNEL_KERNEL_H
+#define TILEWALK_KERNEL_KERNEL_H
+
+#include "base/err.h"
+#include "space/limits.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct spirv {
+    uint32_t *word;
+    size_t count;
+};
+
+struct kernel_facts {
+    uint32_t local_size[3];
+    uint64_t shared_bytes;   // all Workgroup variables, explicit or std430-like layout
+    uint32_t push_bytes;
+    uint32_t bindings;       // highest storage buffer binding in set 0, plus one
+    size_t words;
+    bool uses_f16, uses_f16_storage;
+};
+
+void kernel_setup(void); // once per process, cheap; the first compile pays for glslang's symbol tables
+
+// On failure `e->line` is the line of the generated GLSL and `e->text` glslang's first message without its prefix.
+bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
+void spirv_finish(struct spirv *s);
+
+// False for anything that is not a well-formed module with one GLCompute entry point named main; never reads past the end.
+bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
+
+// The limits that the module exceeds, as in limits_exceeded; `reason` gets one sentence for the first.
+unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3], const struct limits *l, char *reason,
+                      size_t size);
+
+#endif

@@ -1,0 +1,31 @@
+// What became of a configuration. The words are frozen: they enter databases, JSON and people's scripts.
+//
+//   ok        measured and verified
+//   rejected  a constraint or a static limit forbids it: never launched, costs no trial
+//   compile   GLSL or SPIR-V front end refused it
+//   driver    the driver's compiler refused it
+//   timeout   a phase outlived its deadline
+//   crash     the worker died
+//   lost      the device was lost
+//   wrong     it ran and its result is not the reference's
+#ifndef TILEWALK_SPACE_OUTCOME_H
+#define TILEWALK_SPACE_OUTCOME_H
+
+#include <stdbool.h>
+
+enum outcome {
+    OUTCOME_OK,
+    OUTCOME_REJECTED,
+    OUTCOME_COMPILE,
+    OUTCOME_DRIVER,
+    OUTCOME_TIMEOUT,
+    OUTCOME_CRASH,
+    OUTCOME_LOST,
+    OUTCOME_WRONG,
+    OUTCOME_COUNT
+};
+
+const char *outcome_name(enum outcome o);
+bool outcome_parse(const char *word, enum outcome *o);
+
+#endif

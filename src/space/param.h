@@ -1,0 +1,88 @@
+// One parameter: a finite set of values and the graph ("topology") on which a search walks.
+//
+//   kind           value                                   neighbours                                        size
+//   factorization  ordered parts p[1..n], product C        move one prime factor between two parts           prod binom(e+n-1, n-1)
+//   permutation    an order of n items                     swap any two positions                            n!
+//   discrete       one of sorted distinct numbers          previous and next                                 J
+//   categorical    one of J labels                         all others                                        J
+//   custom         one of J values                         as declared (symmetric, no self-loops)            J
+//
+// (OpEvo, section 3.1.) A value is `width` int32 slots inside a configuration: the parts of a factorization, the item
+// indices of a permutation, one index for the other kinds. Parameters are immutable and live in their space's arena.
+#ifndef TILEWALK_SPACE_PARAM_H
+#define TILEWALK_SPACE_PARAM_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum param_kind { PARAM_FACTORIZATION, PARAM_PERMUTATION, PARAM_DISCRETE, PARAM_CATEGORICAL, PARAM_CUSTOM };
+
+#define PARAM_MAX_WIDTH  16   // parts of a factorization, items of a permutation
+#define PARAM_MAX_PRIMES 16   // distinct primes of a 31-bit number are at most 9
+#define PARAM_MAX_VALUES 65536
+
+struct param {
+    const char *name;
+    enum param_kind kind;
+    int width;  // slots
+    int offset; // first slot in the configuration
+    int line;   // where the space file declares it; 0 when it does not come from a file
+
+    // factorization
+    int32_t product;
+    int prime_count;
+    int32_t prime[PARAM_MAX_PRIMES];
+    int exponent[PARAM_MAX_PRIMES];
+
+    // the other kinds: `count` items or values
+    int count;
+    const double *number;      // discrete: sorted; custom with numbers: as declared; else NULL
+    const char *const *label;  // permutation, categorical, custom with strings; else NULL
+    const int32_t *edge_start; // custom: neighbours of i are edge[edge_start[i]] .. edge[edge_start[i+1]-1], sorted
+    const int32_t *edge;
+    bool connected;            // custom: whether every value can be reached
+};
+
+const char *param_kind_name(enum param_kind k); // "factorization", ...
+
+// Constructors; `p` is the caller's, what it points to is copied into `arena`. Offsets are set by space_add.
+bool param_factorization(struct param *p, struct arena *arena, const char *name, int64_t product, int parts,
+                         struct err *e);
+bool param_permutation(struct param *p, struct arena *arena, const char *name, int count, const char *const *label,
+                       struct err *e);
+bool param_discrete(struct param *p, struct arena *arena, const char *name, int count, const double *number,
+                    struct err *e); // sorts; duplicates and numbers that are not finite are errors
+bool param_categorical(struct param *p, struct arena *arena, const char *name, int count, const char *const *label,
+                       struct err *e);
+// Either `number` or `label` is given. `adjacent(context, i, j)`: whether j is declared as a neighbour of i.
+bool param_custom(struct param *p, struct arena *arena, const char *name, int count, const double *number,
+                  const char *const *label, bool (*adjacent)(void *context, int i, int j), void *context,
+                  struct err *e);
+
+// Number of values: exact as decimal text (heap, the caller's), and as a number that saturates at UINT64_MAX.
+char *param_size_text(const struct param *p);
+uint64_t param_size(const struct param *p);
+
+// `v` and `out` are `width` slots.
+void param_sample(const struct param *p, struct rng *r, int32_t *out); // uniform, without enumerating
+void param_value(const struct param *p, uint64_t index, int32_t *out); // the index-th value, index < param_size
+bool param_valid(const struct param *p, const int32_t *v);             // whether the slots are a value at all
+int param_degree(const struct param *p, const int32_t *v);
+void param_neighbour(const struct param *p, const int32_t *v, int k, int32_t *out); // k-th of param_degree, fixed order
+void param_degree_range(const struct param *p, int *lowest, int *highest);          // over all values
+
+// q-random walk from `v`, in place: stop with probability 1-q before each step, else go to a uniform neighbour; a value
+// without neighbours ends the walk (OpEvo section 3.2, Eq. 1). Returns the number of steps.
+int param_walk(const struct param *p, double q, struct rng *r, int32_t *v);
+
+int param_distance(const struct param *p, const int32_t *a, const int32_t *b); // graph distance; -1: not connected
+
+// Appends the value as JSON: [16,4,2], ["n","m","k"], 16, "shared".
+void param_add_json(const struct param *p, const int32_t *v, struct str *out);
+
+#endif
