@@ -55,9 +55,9 @@ struct strategy_kind {
                                struct err *e);
     enum ask (*ask)(struct strategy *s, struct config *out);
     void (*tell)(struct strategy *s, const struct config *c, enum outcome o, double fitness);
-    // The individuals that breed now, best first; at most `most`. Returns how many.
+    // The individuals that breed now, best first; at most `most`. Returns how many. NULL: none do.
     int (*population)(const struct strategy *s, int most, struct individual *out);
-    int (*generation)(const struct strategy *s); // of the last configuration asked; 0 at first
+    int (*generation)(const struct strategy *s); // of the last configuration asked; NULL: always 0
     void (*destroy)(struct strategy *s);
 };
 

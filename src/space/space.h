@@ -78,15 +78,18 @@ struct verdict {
 bool space_judge(const struct space *s, const struct limits *l, const struct config *c, struct verdict *v,
                  struct err *e);
 
-// A set of configurations, by value: what was asked, what is known.
+// A set of configurations, by value and in order of insertion: what was asked, what is known. Only the first `slots` of
+// each are kept, side by side: `struct config_set seen = {.slots = space->slots};` is an empty set.
 struct config_set {
-    struct config *item; // in order of insertion
-    int *bucket;         // open addressing, index + 1
+    int slots;
     int count, capacity, buckets;
+    int32_t *row; // capacity * slots
+    int *bucket;  // open addressing, index + 1
 };
 
-int config_set_find(const struct config_set *s, const struct config *c);          // index or -1
-int config_set_add(struct config_set *s, const struct config *c, bool *was_new);  // index; `was_new` may be NULL
+int config_set_find(const struct config_set *s, const struct config *c);         // index or -1
+int config_set_add(struct config_set *s, const struct config *c, bool *was_new); // index; `was_new` may be NULL
+void config_set_get(const struct config_set *s, int index, struct config *out);
 void config_set_finish(struct config_set *s);
 
 #endif
