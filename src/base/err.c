@@ -1,0 +1,55 @@
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool err_set(struct err *e, const char *format, ...)
+{
+    if (!e)
+        return false;
+    e->file[0] = '\0';
+    e->line = 0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->text, sizeof e->text, format, args);
+    va_end(args);
+    return false;
+}
+
+bool err_at(struct err *e, const char *file, int line, const char *format, ...)
+{
+    if (!e)
+        return false;
+    snprintf(e->file, sizeof e->file, "%s", file);
+    e->line = line;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->text, sizeof e->text, format, args);
+    va_end(args);
+    return false;
+}
+
+bool err_prefix(struct err *e, const char *format, ...)
+{
+    if (!e)
+        return false;
+    char context[sizeof e->text], whole[sizeof e->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(context, sizeof context, format, args);
+    va_end(args);
+    snprintf(whole, sizeof whole, "%s: %s", context, e->text);
+    snprintf(e->text, sizeof e->text, "%s", whole);
+    return false;
+}
+
+char *err_format(const struct err *e, char *out, size_t size)
+{
+    if (e->file[0] && e->line > 0)
+        snprintf(out, size, "%s:%d: %s", e->file, e->line, e->text);
+    else if (e->file[0])
+        snprintf(out, size, "%s: %s", e->file, e->text);
+    else
+        snprintf(out, size, "%s", e->text);
+    return out;
+}

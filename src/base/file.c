@@ -1,0 +1,234 @@
+#include "base/file.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { READ_LIMIT = 256 * 1024 * 1024, READ_STEP = 64 * 1024 };
+
+// Reads to the end, so that pipes and /proc files work too. False with errno.
+static bool read_all(int fd, struct str *s)
+{
+    char *step = mem_alloc(READ_STEP);
+    ssize_t got;
+    do {
+        got = read(fd, step, READ_STEP);
+        if (got > 0)
+            str_add_bytes(s, step, (size_t)got);
+        if (s->length > READ_LIMIT) {
+            errno = EFBIG;
+            got = -1;
+        }
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    free(step);
+    return got == 0;
+}
+
+bool file_read(const char *path, char **text, size_t *length, struct err *e)
+{
+    struct str s = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && read_all(fd, &s);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (!ok) {
+        str_finish(&s);
+        return err_set(e, "cannot read '%s': %s", path, strerror(error));
+    }
+    if (length)
+        *length = s.length;
+    *text = str_take(&s);
+    return true;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = write(fd, bytes, length);
+        if (put < 0 && errno != EINTR)
+            return false;
+        if (put > 0) {
+            bytes += put;
+            length -= (size_t)put;
+        }
+    }
+    return true;
+}
+
+// A new file beside `path`, named in `*temporary` (heap). Not mkstemp: the file shall have the
+// usual permissions.
+static int open_temporary(const char *path, char **temporary)
+{
+    for (int i = 0;; i++) {
+        *temporary = mem_printf("%s.%ld-%d.tmp", path, (long)getpid(), i);
+        int fd = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST || i == 1000)
+            return fd;
+        free(*temporary);
+    }
+}
+
+// Makes the rename itself durable. Some file systems cannot sync a folder; they lose nothing but
+// that promise.
+static void sync_folder(const char *path)
+{
+    char *folder = path_folder(path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+bool file_write(const char *path, const void *bytes, size_t length, struct err *e)
+{
+    char *temporary;
+    int fd = open_temporary(path, &temporary);
+    int error = errno;
+    bool ok = fd >= 0;
+    if (ok) {
+        ok = write_all(fd, bytes, length) && fsync(fd) == 0;
+        error = errno;
+        if (close(fd) != 0 && ok) {
+            error = errno;
+            ok = false;
+        }
+        if (ok && rename(temporary, path) != 0) {
+            error = errno;
+            ok = false;
+        }
+        if (!ok)
+            unlink(temporary);
+    }
+    free(temporary);
+    if (!ok)
+        return err_set(e, "cannot write '%s': %s", path, strerror(error));
+    sync_folder(path);
+    return true;
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool file_make_folders(const char *path, struct err *e)
+{
+    char *partial = mem_strdup(path);
+    bool ok = true;
+    for (char *p = partial; ok && *p; p++) {
+        if (p[1] != '/' && p[1] != '\0') // at the last character of a name
+            continue;
+        char after = p[1];
+        p[1] = '\0';
+        ok = mkdir(partial, 0777) == 0 || is_folder(partial);
+        if (!ok)
+            err_set(e, "cannot make the folder '%s': %s", partial, strerror(errno));
+        p[1] = after;
+    }
+    free(partial);
+    return ok;
+}
+
+char *path_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder);
+    bool slash = length > 0 && folder[length - 1] != '/';
+    return mem_printf("%s%s%s", folder, slash ? "/" : "", name);
+}
+
+char *path_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return mem_strdup(".");
+    return mem_printf("%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *home(void)
+{
+    const char *folder = getenv("HOME");
+    if (folder && folder[0])
+        return folder;
+    const struct passwd *user = getpwuid(getuid());
+    return user ? user->pw_dir : "/";
+}
+
+// XDG Base Directory Specification: a variable that holds no absolute path is ignored.
+static char *user_path(const char *variable, const char *fallback, const char *name)
+{
+    const char *folder = getenv(variable);
+    if (folder && folder[0] == '/')
+        return mem_printf("%s/tilewalk/%s", folder, name);
+    return mem_printf("%s/%s/tilewalk/%s", home(), fallback, name);
+}
+
+char *path_user_data(const char *name)
+{
+    return user_path("XDG_DATA_HOME", ".local/share", name);
+}
+
+char *path_user_state(const char *name)
+{
+    return user_path("XDG_STATE_HOME", ".local/state", name);
+}
+
+char *path_user_config(const char *name)
+{
+    return user_path("XDG_CONFIG_HOME", ".config", name);
+}
+
+char *path_program(void)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return mem_strdup(path);
+}
+
+// folder/name when that exists, else NULL.
+static char *existing(const char *folder, const char *name)
+{
+    char *path = path_join(folder, name);
+    if (file_exists(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *path_shipped(const char *name)
+{
+    const char *data = getenv("TILEWALK_DATA");
+    char *found = data ? existing(data, name) : NULL;
+    if (!found) {
+        char *program = path_program(), *build = path_folder(program), *source = path_folder(build);
+        found = existing(source, name);
+        free(program);
+        free(build);
+        free(source);
+    }
+    return found ? found : existing(TILEWALK_DATADIR, name);
+}

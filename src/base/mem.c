@@ -1,0 +1,133 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_BLOCK_BYTES = 16 * 1024 };
+
+static void (*exhausted_hook)(void); // set once, before there are threads
+
+void mem_on_exhausted(void (*hook)(void))
+{
+    exhausted_hook = hook;
+}
+
+static void *checked(void *memory)
+{
+    if (memory)
+        return memory;
+    if (exhausted_hook)
+        exhausted_hook();
+    fputs("tilewalk: out of memory\n", stderr);
+    abort();
+}
+
+static size_t product(size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        checked(NULL);
+    return count * size;
+}
+
+void *mem_alloc(size_t size)
+{
+    return checked(malloc(size ? size : 1));
+}
+
+void *mem_zero(size_t count, size_t size)
+{
+    size_t bytes = product(count, size);
+    return checked(calloc(1, bytes ? bytes : 1));
+}
+
+void *mem_resize(void *old, size_t count, size_t size)
+{
+    size_t bytes = product(count, size);
+    return checked(realloc(old, bytes ? bytes : 1));
+}
+
+char *mem_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(mem_alloc(size), text, size);
+}
+
+char *mem_printf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = mem_zero((size_t)length + 1, 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used, size; // in bytes of `memory`
+    max_align_t memory[];
+};
+
+void arena_init(struct arena *a)
+{
+    a->blocks = NULL;
+}
+
+void arena_finish(struct arena *a)
+{
+    while (a->blocks) {
+        struct arena_block *block = a->blocks;
+        a->blocks = block->next;
+        free(block);
+    }
+}
+
+static struct arena_block *add_block(struct arena *a, size_t least)
+{
+    size_t size = least > ARENA_BLOCK_BYTES ? least : ARENA_BLOCK_BYTES;
+    if (size > SIZE_MAX - sizeof(struct arena_block))
+        checked(NULL);
+    struct arena_block *block = mem_zero(1, sizeof *block + size);
+    block->next = a->blocks;
+    block->size = size;
+    return a->blocks = block;
+}
+
+void *arena_zero(struct arena *a, size_t count, size_t size)
+{
+    size_t bytes = product(count, size), align = sizeof(max_align_t);
+    if (bytes > SIZE_MAX - align)
+        checked(NULL);
+    bytes = (bytes + align - 1) / align * align;
+    struct arena_block *block = a->blocks;
+    if (!block || block->size - block->used < bytes)
+        block = add_block(a, bytes);
+    void *memory = (char *)block->memory + block->used;
+    block->used += bytes;
+    return memory;
+}
+
+char *arena_strdup(struct arena *a, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(arena_zero(a, size, 1), text, size);
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = arena_zero(a, (size_t)length + 1, 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}

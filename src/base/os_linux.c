@@ -1,0 +1,351 @@
+#define _GNU_SOURCE // the only file that may
+#include "base/os.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CHILD_SOCKET = 3,
+    CHILD_SHARED = 4,
+    FIRST_HIGH_FD = 10, // above every descriptor with a fixed meaning in the child
+};
+
+// Everything the child needs between fork and exec. It may only make system calls there: another
+// thread of the parent may have held the allocator's or any other lock at the moment of the fork.
+struct launch {
+    char **argv, **envp;
+    pid_t parent;
+    int input, output, socket, shared, failure; // all high; `shared` may be -1
+    int fd_limit;
+};
+
+static void close_fd(int *fd)
+{
+    if (*fd > 0)
+        close(*fd);
+    *fd = -1;
+}
+
+// Moves a descriptor up, out of the way of the child's fixed ones.
+static bool lift(int *fd)
+{
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+    close(*fd);
+    *fd = high;
+    return high >= 0;
+}
+
+static bool make_pipe(int *read_end, int *write_end)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    *read_end = ends[0];
+    *write_end = ends[1];
+    bool first = lift(read_end), second = lift(write_end);
+    return first && second;
+}
+
+static bool make_socket_pair(int *ours, int *theirs)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    *ours = ends[0];
+    *theirs = ends[1];
+    bool first = lift(ours), second = lift(theirs);
+    return first && second;
+}
+
+static bool open_launch(struct launch *l, struct child *c, int *failure_read, int shared_fd)
+{
+    if (!make_socket_pair(&c->socket, &l->socket) || !make_pipe(&c->stderr_fd, &l->output) ||
+        !make_pipe(failure_read, &l->failure) || fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK) != 0)
+        return false;
+    l->input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (l->input < 0 || !lift(&l->input))
+        return false;
+    if (shared_fd >= 0) {
+        l->shared = fcntl(shared_fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+        if (l->shared < 0)
+            return false;
+    }
+    return true;
+}
+
+static void close_launch(struct launch *l)
+{
+    close_fd(&l->input);
+    close_fd(&l->output);
+    close_fd(&l->socket);
+    close_fd(&l->shared);
+    close_fd(&l->failure);
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+    return strncmp(a, b, length) == 0 && b[length] == '=';
+}
+
+static bool is_overridden(const char *variable, const char *const *extra)
+{
+    for (; extra && *extra; extra++)
+        if (same_name(*extra, variable))
+            return true;
+    return false;
+}
+
+// The environment with `extra` in place of variables of the same name. The array is the caller's,
+// the strings are not.
+static const char **merge_environment(const char *const *extra)
+{
+    size_t n = 0, capacity = 0;
+    const char **merged = NULL;
+    for (const char *const *v = extra; v && *v; v++) {
+        MEM_GROW(merged, n, capacity);
+        merged[n++] = *v;
+    }
+    for (char **v = environ; *v; v++) {
+        if (is_overridden(*v, extra))
+            continue;
+        MEM_GROW(merged, n, capacity);
+        merged[n++] = *v;
+    }
+    MEM_GROW(merged, n, capacity);
+    merged[n] = NULL;
+    return merged;
+}
+
+// execve writes to neither array nor strings, but its type is older than const.
+static char **without_const(const char *const *strings)
+{
+    char **same;
+    memcpy(&same, &strings, sizeof same);
+    return same;
+}
+
+static void close_others_on_exec(int first, int limit)
+{
+    if (close_range((unsigned)first, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+        return;
+    for (int fd = first; fd < limit; fd++) // before Linux 5.11
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static void default_signals(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL); // fails for those that cannot be changed
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+// In the child, all signals blocked. Returns only when something failed, with errno.
+static void run_child(const struct launch *l)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return;
+    if (getppid() != l->parent)
+        _exit(127); // it died before the line above
+    setsid();       // the terminal's ^C is for the parent alone
+
+    // 1, not 0: a core_pattern that is a pipe ignores 0 and obeys 1 (core(5), fs/coredump.c).
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
+
+    if (dup2(l->input, STDIN_FILENO) < 0 || dup2(l->output, STDOUT_FILENO) < 0 ||
+        dup2(l->output, STDERR_FILENO) < 0 || dup2(l->socket, CHILD_SOCKET) < 0)
+        return;
+    if (l->shared >= 0 && dup2(l->shared, CHILD_SHARED) < 0)
+        return;
+    close_others_on_exec(l->shared >= 0 ? CHILD_SHARED + 1 : CHILD_SHARED, l->fd_limit);
+    default_signals();
+    execve(l->argv[0], l->argv, l->envp);
+}
+
+static pid_t fork_child(struct launch *l)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // no handler of ours may run in the child
+    pid_t pid = fork();
+    if (pid == 0) {
+        run_child(l);
+        int error = errno;
+        ssize_t ignored = write(l->failure, &error, sizeof error);
+        (void)ignored;
+        _exit(127);
+    }
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid;
+}
+
+// Blocks until the child has become the new program (which closes the pipe) or says why it could
+// not.
+static int exec_error(int fd)
+{
+    int error = 0;
+    ssize_t got;
+    do
+        got = read(fd, &error, sizeof error);
+    while (got < 0 && errno == EINTR);
+    return got == sizeof error ? error : 0;
+}
+
+bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
+              struct err *e)
+{
+    *c = (struct child){.pid = 0, .socket = -1, .stderr_fd = -1};
+    struct launch l = {.argv = without_const(argv),
+                       .parent = getpid(),
+                       .input = -1,
+                       .output = -1,
+                       .socket = -1,
+                       .shared = -1,
+                       .failure = -1,
+                       .fd_limit = (int)sysconf(_SC_OPEN_MAX)};
+    int failure_read = -1, error = 0;
+    if (open_launch(&l, c, &failure_read, shared_fd)) {
+        const char **environment = merge_environment(extra_env);
+        l.envp = without_const(environment);
+        pid_t pid = fork_child(&l);
+        error = pid < 0 ? errno : 0;
+        c->pid = pid > 0 ? pid : 0;
+        free(environment);
+    } else {
+        error = errno;
+    }
+    close_launch(&l);
+    if (c->pid)
+        error = exec_error(failure_read);
+    close_fd(&failure_read);
+    if (error) {
+        os_kill(c, NULL);
+        return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
+    }
+    return true;
+}
+
+static bool wait_child(struct child *c, int *status, int options)
+{
+    int how = 0;
+    pid_t got;
+    do
+        got = waitpid(c->pid, &how, options);
+    while (got < 0 && errno == EINTR);
+    if (got == 0)
+        return false;
+    c->pid = 0;
+    if (status)
+        *status = how;
+    return true;
+}
+
+void os_kill(struct child *c, int *status)
+{
+    if (c->pid > 0) {
+        kill(c->pid, SIGKILL);
+        wait_child(c, status, 0);
+    }
+    close_fd(&c->socket);
+    close_fd(&c->stderr_fd);
+}
+
+bool os_reap(struct child *c, int *status)
+{
+    return c->pid > 0 && wait_child(c, status, WNOHANG);
+}
+
+// Sealed against a change of size: a worker that shrinks it would end the engine with SIGBUS.
+int os_memfd(const char *name, size_t size, struct err *e)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && ftruncate(fd, (off_t)size) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+        return fd;
+    err_set(e, "cannot make %zu bytes of shared memory: %s", size, strerror(errno));
+    close_fd(&fd);
+    return -1;
+}
+
+bool os_limit_memory(uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t os_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+int64_t os_cpu_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double os_unix_time(void)
+{
+    return (double)clock_ns(CLOCK_REALTIME) * 1e-9;
+}
+
+int os_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); // more than 1024 cores
+    return online > 0 ? (int)online : 1;
+}
+
+uint64_t os_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) == (ssize_t)sizeof seed)
+        return seed;
+    return (uint64_t)clock_ns(CLOCK_REALTIME) ^ ((uint64_t)getpid() << 32);
+}
+
+// Not getrusage: its maximum counts what the process was before exec, a copy of its parent.
+bool os_peak_memory(uint64_t *bytes)
+{
+    char *text;
+    if (!file_read("/proc/self/status", &text, NULL, NULL))
+        return false;
+    const char *line = strstr(text, "VmHWM:");
+    unsigned long long kib = 0;
+    bool ok = line && sscanf(line, "VmHWM: %llu kB", &kib) == 1;
+    free(text);
+    *bytes = kib * 1024;
+    return ok;
+}

@@ -1,0 +1,248 @@
+#include "base/str.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static void make_room(struct str *s, size_t more)
+{
+    size_t need = s->length + more + 1;
+    if (need <= s->capacity)
+        return;
+    s->capacity = need > 2 * s->capacity ? need : 2 * s->capacity;
+    s->text = mem_resize(s->text, s->capacity, 1);
+}
+
+void str_add_bytes(struct str *s, const void *bytes, size_t length)
+{
+    make_room(s, length);
+    if (length)
+        memcpy(s->text + s->length, bytes, length);
+    s->length += length;
+    s->text[s->length] = '\0';
+}
+
+void str_add(struct str *s, const char *text)
+{
+    str_add_bytes(s, text, strlen(text));
+}
+
+void str_add_char(struct str *s, char c)
+{
+    str_add_bytes(s, &c, 1);
+}
+
+void str_printf(struct str *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    make_room(s, (size_t)length);
+    va_start(args, format);
+    vsnprintf(s->text + s->length, (size_t)length + 1, format, args);
+    va_end(args);
+    s->length += (size_t)length;
+}
+
+// Length in bytes of the UTF-8 character that starts at `p`, 0 when there is none (RFC 3629: no
+// overlong forms, no surrogates, nothing above U+10FFFF). The terminating NUL is never a
+// continuation byte, so it stops every read.
+static size_t utf8_length(const unsigned char *p)
+{
+    if (p[0] < 0x80)
+        return 1;
+    unsigned char low = 0x80, high = 0xbf; // range of the second byte
+    size_t length;
+    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+        length = 2;
+    } else if (p[0] >= 0xe0 && p[0] <= 0xef) {
+        length = 3;
+        low = p[0] == 0xe0 ? 0xa0 : 0x80;
+        high = p[0] == 0xed ? 0x9f : 0xbf;
+    } else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+        length = 4;
+        low = p[0] == 0xf0 ? 0x90 : 0x80;
+        high = p[0] == 0xf4 ? 0x8f : 0xbf;
+    } else {
+        return 0;
+    }
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if (p[i] < 0x80 || p[i] > 0xbf)
+            return 0;
+    return length;
+}
+
+static void add_json_ascii(struct str *s, unsigned char c)
+{
+    switch (c) {
+    case '"': str_add(s, "\\\""); break;
+    case '\\': str_add(s, "\\\\"); break;
+    case '\n': str_add(s, "\\n"); break;
+    case '\r': str_add(s, "\\r"); break;
+    case '\t': str_add(s, "\\t"); break;
+    default:
+        if (c < 0x20 || c == 0x7f)
+            str_printf(s, "\\u%04x", c);
+        else
+            str_add_char(s, (char)c);
+    }
+}
+
+void str_add_json(struct str *s, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    str_add_char(s, '"');
+    while (*p) {
+        size_t length = utf8_length(p);
+        if (length == 0)
+            str_add(s, "\xef\xbf\xbd"); // U+FFFD
+        else if (length == 1)
+            add_json_ascii(s, *p);
+        else
+            str_add_bytes(s, p, length);
+        p += length ? length : 1;
+    }
+    str_add_char(s, '"');
+}
+
+const char *str_text(const struct str *s)
+{
+    return s->text ? s->text : "";
+}
+
+char *str_take(struct str *s)
+{
+    char *text = s->text ? s->text : mem_strdup("");
+    *s = (struct str){0};
+    return text;
+}
+
+void str_finish(struct str *s)
+{
+    free(s->text);
+    *s = (struct str){0};
+}
+
+bool str_equal(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool str_starts(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool str_to_int(const char *text, int64_t low, int64_t high, int64_t *out)
+{
+    const char *digits = text[0] == '-' ? text + 1 : text;
+    size_t length = strspn(digits, "0123456789");
+    if (length == 0 || digits[length])
+        return false;
+    errno = 0;
+    long long value = strtoll(text, NULL, 10);
+    if (errno || value < low || value > high)
+        return false;
+    *out = value;
+    return true;
+}
+
+bool str_to_real(const char *text, double *out)
+{
+    if (text[strspn(text, "0123456789.eE+-")]) // no spaces, no hexadecimal, no "inf" or "nan"
+        return false;
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c_locale);
+    char *end;
+    double value = strtod(text, &end);
+    uselocale(before);
+    freelocale(c_locale);
+    if (end == text || *end || !isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+uint64_t hash_bytes(const void *bytes, size_t length)
+{
+    return XXH3_64bits(bytes, length);
+}
+
+void hash_hex(const void *bytes, size_t length, char out[33])
+{
+    XXH128_canonical_t hash;
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes, length));
+    for (size_t i = 0; i < sizeof hash.digest; i++)
+        snprintf(out + 2 * i, 3, "%02x", hash.digest[i]);
+}
+
+enum { SUGGEST_LONGEST = 63 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Damerau-Levenshtein distance (optimal string alignment: insert, delete, replace, swap
+// neighbours). Needs three rows of the table: row[i % 3][j] is the distance from the first i
+// characters of `a` to the first j of `b`.
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t row[3][SUGGEST_LONGEST + 1];
+    for (size_t j = 0; j <= b_length; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *now = row[i % 3], *above = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t replace = above[j - 1] + (a[i - 1] != b[j - 1]);
+            now[j] = least(replace, least(above[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = least(now[j], before[j - 2] + 1);
+        }
+    }
+    return row[a_length % 3][b_length];
+}
+
+const char *str_suggest(const char *name, size_t n,
+                        const char *(*name_at)(const void *context, size_t i), const void *context)
+{
+    size_t length = strlen(name);
+    if (length > SUGGEST_LONGEST)
+        return NULL;
+    size_t nearest = (length < 3 ? 1 : length / 3) + 1;
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *candidate = name_at(context, i);
+        size_t candidate_length = strlen(candidate);
+        if (candidate_length > SUGGEST_LONGEST)
+            continue;
+        size_t distance = edit_distance(name, length, candidate, candidate_length);
+        if (distance < nearest) {
+            nearest = distance;
+            found = candidate;
+        }
+    }
+    return found;
+}
+
+static const char *list_name(const void *context, size_t i)
+{
+    const char *const *candidates = context;
+    return candidates[i];
+}
+
+const char *str_suggest_list(const char *name, size_t n, const char *const *candidates)
+{
+    return str_suggest(name, n, list_name, candidates);
+}
