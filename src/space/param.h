@@ -67,9 +67,11 @@ bool param_custom(struct param *p, struct arena *arena, const char *name, int co
                   const char *const *label, bool (*adjacent)(void *context, int i, int j), void *context,
                   struct err *e);
 
-// Number of values, always exact: 16! fits, and binom(e+15, 15) products stay below 79 * C^1.8 < 2^63 for C < 2^31 (the
-// worst of binom(e+15, 15) / p^1.8e is 30.4 for p = 2, 2.6 for p = 3, and below 1 for all other primes).
+// Number of values, as a number and as decimal text (heap, the caller's). Always exact: 16! fits,
+// and the product of binom(e+15, 15) stays below 79 * C^1.8 < 2^63 for C < 2^31 (the largest binom(e+15, 15) / p^1.8e is
+// 30.4 for p = 2, 2.6 for p = 3, and below 1 for every other prime).
 uint64_t param_size(const struct param *p);
+char *param_size_text(const struct param *p);
 
 // `v` and `out` are `width` slots; they may be the same.
 void param_sample(const struct param *p, struct rng *r, int32_t *out); // uniform, without enumerating

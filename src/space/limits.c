@@ -1,0 +1,112 @@
+#include "space/limits.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+// Vulkan spec, table "Required Limits"; accumulators and statements are ours (spilling, compile
+// time).
+const struct limits limits_vulkan_minimum = {
+    .invocations = 128,
+    .group_size = {128, 128, 64},
+    .group_count = {65535, 65535, 65535},
+    .shared_bytes = 16384,
+    .buffer_bytes = UINT64_C(1) << 27,
+    .accumulators = 256,
+    .statements = 20000,
+    .subgroup_size = 1,
+};
+
+const char *limit_name(enum limit l)
+{
+    static const char *const names[LIMIT_COUNT] = {
+        [LIMIT_NONE] = "none",
+        [LIMIT_INVOCATIONS] = "invocations",
+        [LIMIT_GROUP_SIZE] = "group size",
+        [LIMIT_GROUP_COUNT] = "group count",
+        [LIMIT_SHARED] = "shared memory",
+        [LIMIT_BUFFER] = "buffer",
+        [LIMIT_LOOP_TRIPS] = "loop trips",
+        [LIMIT_ACCUMULATORS] = "accumulators",
+        [LIMIT_STATEMENTS] = "statements",
+    };
+    return names[l];
+}
+
+// What is needed and what there is, of one limit.
+struct demand {
+    uint64_t need, have;
+    const char *axis, *unit; // " x", " bytes", or ""
+};
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
+static uint64_t invocations(const struct resources *r)
+{
+    uint64_t product = 1;
+    for (int axis = 0; axis < 3; axis++)
+        if (r->group_size[axis])
+            product = times(product, r->group_size[axis]);
+    return product;
+}
+
+// The first axis that asks for too much, else the last one.
+static struct demand demand_of_axes(const uint64_t need[3], const uint32_t have[3])
+{
+    static const char *const axes[3] = {" x", " y", " z"};
+    int axis = 0;
+    while (axis < 2 && need[axis] <= have[axis])
+        axis++;
+    return (struct demand){need[axis], have[axis], axes[axis], ""};
+}
+
+static struct demand demand_soft(uint64_t need, uint64_t have)
+{
+    return (struct demand){need, have ? have : UINT64_MAX, "", ""};
+}
+
+static struct demand demand_of(enum limit which, const struct limits *l, const struct resources *r)
+{
+    switch (which) {
+    case LIMIT_INVOCATIONS: return (struct demand){invocations(r), l->invocations, "", ""};
+    case LIMIT_GROUP_SIZE: return demand_of_axes(r->group_size, l->group_size);
+    case LIMIT_GROUP_COUNT: return demand_of_axes(r->groups, l->group_count);
+    case LIMIT_SHARED: return (struct demand){r->shared_bytes, l->shared_bytes, "", " bytes"};
+    case LIMIT_BUFFER: return (struct demand){r->buffer_bytes, l->buffer_bytes, "", " bytes"};
+    case LIMIT_LOOP_TRIPS: return demand_soft(r->loop_trips, l->loop_trips);
+    case LIMIT_ACCUMULATORS: return demand_soft(r->accumulators, l->accumulators);
+    case LIMIT_STATEMENTS: return demand_soft(r->statements, l->statements);
+    case LIMIT_NONE:
+    case LIMIT_COUNT: break;
+    }
+    return (struct demand){0, UINT64_MAX, "", ""};
+}
+
+unsigned limits_exceeded(const struct limits *l, const struct resources *r)
+{
+    unsigned exceeded = 0;
+    for (enum limit which = LIMIT_NONE + 1; which < LIMIT_COUNT; which++) {
+        struct demand d = demand_of(which, l, r);
+        if (d.need > d.have)
+            exceeded |= 1u << which;
+    }
+    return exceeded;
+}
+
+char *limits_explain(const struct limits *l, const struct resources *r, char *out, size_t size)
+{
+    assert(size > 0);
+    out[0] = '\0';
+    for (enum limit which = LIMIT_NONE + 1; which < LIMIT_COUNT; which++) {
+        struct demand d = demand_of(which, l, r);
+        if (d.need > d.have) {
+            snprintf(out, size, "%s%s %" PRIu64 "%s > %" PRIu64, limit_name(which), d.axis, d.need,
+                     d.unit, d.have);
+            break;
+        }
+    }
+    return out;
+}
