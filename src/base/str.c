@@ -115,6 +115,21 @@ void str_add_json(struct str *s, const char *text)
     str_add_char(s, '"');
 }
 
+void str_add_real(struct str *s, double value)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c_locale);
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    uselocale(before);
+    freelocale(c_locale);
+    str_add(s, text);
+}
+
 const char *str_text(const struct str *s)
 {
     return s->text ? s->text : "";
