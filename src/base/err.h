@@ -1,8 +1,9 @@
 // Errors as values.
 //
-// A function that can fail returns false and fills `struct err`. The deepest function that knows what went wrong calls
-// err_set (no place) or err_at (a place in a user's file); callers may add context with err_prefix; the program prints
-// the result once, at the top, as `file:line: what (hint)`.
+// A function that can fail returns false and fills `struct err`. The deepest function that knows
+// what went wrong calls err_set (no place) or err_at (a place in a user's file); callers may add
+// context with err_prefix; the program prints the result once, at the top, as
+// `file:line: what (hint)`. Texts that are too long are cut.
 //
 //     if (!file_read(path, &text, e))
 //         return err_prefix(e, "preset '%s'", name);
@@ -20,7 +21,8 @@ struct err {
 
 #define ERR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-// Both return false so that `return err_set(e, ...)` reads well. `e` may be NULL (the text is dropped).
+// Both return false so that `return err_set(e, ...)` reads well. `e` may be NULL (the text is
+// dropped); the arguments must not point into `e`.
 bool err_set(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 bool err_at(struct err *e, const char *file, int line, const char *format, ...) ERR_PRINTF(4, 5);
 

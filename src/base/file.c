@@ -38,12 +38,13 @@ bool file_read(const char *path, char **text, size_t *length, struct err *e)
     struct str s = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool ok = fd >= 0 && read_all(fd, &s);
-    int error = errno;
+    if (!ok)
+        err_set(e, "cannot read '%s': %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     if (!ok) {
         str_finish(&s);
-        return err_set(e, "cannot read '%s': %s", path, strerror(error));
+        return false;
     }
     if (length)
         *length = s.length;
@@ -91,31 +92,30 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
+static bool write_and_close(int fd, const void *bytes, size_t length)
+{
+    bool ok = write_all(fd, bytes, length) && fsync(fd) == 0;
+    int error = errno;
+    if (close(fd) != 0 && ok)
+        return false;
+    errno = error;
+    return ok;
+}
+
 bool file_write(const char *path, const void *bytes, size_t length, struct err *e)
 {
     char *temporary;
     int fd = open_temporary(path, &temporary);
-    int error = errno;
-    bool ok = fd >= 0;
+    bool ok = fd >= 0 && write_and_close(fd, bytes, length) && rename(temporary, path) == 0;
     if (ok) {
-        ok = write_all(fd, bytes, length) && fsync(fd) == 0;
-        error = errno;
-        if (close(fd) != 0 && ok) {
-            error = errno;
-            ok = false;
-        }
-        if (ok && rename(temporary, path) != 0) {
-            error = errno;
-            ok = false;
-        }
-        if (!ok)
+        sync_folder(path);
+    } else {
+        err_set(e, "cannot write '%s': %s", path, strerror(errno));
+        if (fd >= 0)
             unlink(temporary);
     }
     free(temporary);
-    if (!ok)
-        return err_set(e, "cannot write '%s': %s", path, strerror(error));
-    sync_folder(path);
-    return true;
+    return ok;
 }
 
 bool file_exists(const char *path)

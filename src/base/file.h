@@ -1,4 +1,9 @@
-// Files and folders: whole-file reads, write-then-rename, and the places where tilewalk keeps and finds things.
+// Files and folders, and the places where tilewalk keeps and finds things.
+//
+// Reading takes a whole file, writing replaces a whole file: a reader of `path` sees the old or the
+// new content, never a part, and a full disk leaves the old one. What belongs to the user lies
+// where the XDG Base Directory Specification says; what ships with tilewalk is found by
+// path_shipped. Every `char *` that comes back is a heap string of the caller.
 #ifndef TILEWALK_BASE_FILE_H
 #define TILEWALK_BASE_FILE_H
 
@@ -7,27 +12,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Reads a whole file (at most 256 MiB). `*text` is NUL-terminated and owned by the caller; `length` may be NULL.
+// Reads a whole file of at most 256 MiB, pipes and /proc too. `*text` is NUL-terminated and owned
+// by the caller; `length` may be NULL.
 bool file_read(const char *path, char **text, size_t *length, struct err *e);
 
-// Writes to a temporary neighbour, syncs, renames: readers see the old or the new content, never a part.
+// Writes to a temporary neighbour, syncs, renames.
 bool file_write(const char *path, const void *bytes, size_t length, struct err *e);
 
 bool file_exists(const char *path);
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 
-// Paths are heap strings of the caller.
 char *path_join(const char *folder, const char *name);
-char *path_folder(const char *path);      // "a/b.c" -> "a", "b.c" -> "."
-const char *path_name(const char *path);  // points into `path`: "a/b.c" -> "b.c"
-char *path_user_data(const char *name);   // $XDG_DATA_HOME/tilewalk/name or ~/.local/share/tilewalk/name
-char *path_user_state(const char *name);  // $XDG_STATE_HOME/tilewalk/name or ~/.local/state/tilewalk/name
-char *path_user_config(const char *name); // $XDG_CONFIG_HOME/tilewalk/name or ~/.config/tilewalk/name
+char *path_folder(const char *path);     // "a/b.c" -> "a", "b.c" -> "."
+const char *path_name(const char *path); // points into `path`: "a/b.c" -> "b.c"
 
-// A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/prelude.lua"): looked for below
-// $TILEWALK_DATA, then beside the running program's source tree (<program's folder>/.., for running in place from
-// build/), then below the installed data folder. NULL when it is nowhere.
+char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, then /tilewalk/name
+char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name
+char *path_user_config(const char *name); // $XDG_CONFIG_HOME or ~/.config, then /tilewalk/name
+
+// A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/prelude.lua"):
+// looked for below $TILEWALK_DATA, then below <program's folder>/.. (running in place from build/),
+// then below the installed data folder. NULL when it is nowhere.
 char *path_shipped(const char *name);
+
 char *path_program(void); // the running program itself
 
 #endif

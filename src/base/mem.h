@@ -1,26 +1,31 @@
 // Memory: allocation that never fails, and an arena.
 //
-// Out of memory ends the program with one line on stderr (after the hook set by mem_on_exhausted, which restores the
-// terminal). An arena owns many small allocations that die together: a space, a parsed file.
+// Out of memory ends the program with one line on stderr (after the hook set by mem_on_exhausted,
+// which restores the terminal), so callers never check. An arena owns many small allocations that
+// die together: a space, a parsed file. An arena is used by one thread at a time.
 #ifndef TILEWALK_BASE_MEM_H
 #define TILEWALK_BASE_MEM_H
 
 #include <stddef.h>
 
-void *mem_alloc(size_t size);                           // uninitialised; size 0 is fine; free() releases it
-void *mem_zero(size_t count, size_t size);              // zeroed; checks the product for overflow
-void *mem_resize(void *old, size_t count, size_t size); // realloc of an array; checks the product for overflow
+// free() releases what these return. Size 0 is fine; a product that overflows is out of memory.
+void *mem_alloc(size_t size); // uninitialised
+void *mem_zero(size_t count, size_t size);
+void *mem_resize(void *old, size_t count, size_t size); // realloc of an array
 char *mem_strdup(const char *text);
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void mem_on_exhausted(void (*hook)(void));
 
-// Makes room for one more element: `if (n == cap) grow`. Doubles. `items` is an lvalue of pointer type.
-#define MEM_GROW(items, count, capacity)                                                                               \
-    do {                                                                                                               \
-        if ((count) == (capacity)) {                                                                                   \
-            (capacity) = (capacity) ? 2 * (capacity) : 16;                                                             \
-            (items) = mem_resize((items), (size_t)(capacity), sizeof *(items));                                        \
-        }                                                                                                              \
+void mem_on_exhausted(void (*hook)(void)); // set once, before there are threads
+
+// Makes room for one more element by doubling. The three arguments are lvalues, `items` a pointer:
+//     MEM_GROW(list, n, capacity);
+//     list[n++] = element;
+#define MEM_GROW(items, count, capacity)                                                           \
+    do {                                                                                           \
+        if ((count) == (capacity)) {                                                               \
+            (capacity) = (capacity) ? 2 * (capacity) : 16;                                         \
+            (items) = mem_resize((items), (size_t)(capacity), sizeof *(items));                    \
+        }                                                                                          \
     } while (0)
 
 struct arena {

@@ -1,4 +1,11 @@
-// The few things POSIX cannot do: all Linux calls of tilewalk are here (implemented in os_linux.c).
+// The few things POSIX cannot do: child processes that cannot outlive us, anonymous shared memory,
+// limits, clocks. All Linux calls of tilewalk are in os_linux.c.
+//
+//     struct child worker = {0};
+//     if (!os_spawn(&worker, argv, NULL, -1, e))
+//         return false;
+//     ... talk over worker.socket, read worker.stderr_fd; os_reap says whether it has ended ...
+//     os_kill(&worker, &status);
 #ifndef TILEWALK_BASE_OS_H
 #define TILEWALK_BASE_OS_H
 
@@ -11,31 +18,39 @@
 
 // A child process that talks over one socket and whose stderr can be read.
 struct child {
-    pid_t pid;      // 0 when none
-    int socket;     // our end of a stream socket pair; -1 when none
-    int stderr_fd;  // read end, non-blocking; -1 when none
+    pid_t pid;     // 0 when none
+    int socket;    // our end of a stream socket pair; -1 when none
+    int stderr_fd; // read end, non-blocking; -1 when none
 };
 
-// Starts `argv` (argv[0] is a path; never through a shell) with `NAME=value` strings `extra_env` (NULL-terminated, may be
-// NULL) added to the environment. In the child: descriptor 3 is its end of the socket, descriptor 4 is `shared_fd` when
-// that is >= 0, stdin is /dev/null, stdout and stderr go to the pipe, every other descriptor is closed; it dies with its
-// parent (PR_SET_PDEATHSIG and a check of the parent's id), never dumps core, and has the default signal mask.
-bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd, struct err *e);
+// Starts `argv` (argv[0] is a path; never through a shell) with the `NAME=value` strings
+// `extra_env` (NULL-terminated, may be NULL) added to the environment. In the child: descriptor 3
+// is its end of the socket, descriptor 4 is `shared_fd` when that is >= 0 (it stays the caller's),
+// stdin is /dev/null, stdout and stderr go to the pipe, every other descriptor is closed; signals
+// have their defaults, the terminal's do not reach it (it has a session of its own), it never dumps
+// core. It is killed when its parent dies; the kernel means the thread that called os_spawn, so
+// call it from one that lives as long as the child may. Fails when the program cannot be executed.
+bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
+              struct err *e);
 
-// Kills (SIGKILL), reaps and closes. Fine on a zeroed or already reaped child. `*status` (may be NULL) is waitpid's.
+// Kills (SIGKILL), reaps and closes. Fine on a zeroed or already reaped child. `*status` (may be
+// NULL) is waitpid's; untouched when there was nothing to reap.
 void os_kill(struct child *c, int *status);
-// True when the child has ended; then it is reaped (its descriptors stay open until os_kill).
+
+// True once, when the child has ended; then it is reaped and `pid` is 0 (its descriptors stay open
+// until os_kill, so that its last words can be read).
 bool os_reap(struct child *c, int *status);
 
-// An anonymous shared memory file of `size` bytes, zeroed; close() releases it. -1 and `e` on failure.
+// An anonymous shared memory file of `size` bytes, zeroed, its size sealed; close() releases it. -1
+// and `e` on failure.
 int os_memfd(const char *name, size_t size, struct err *e);
 bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process
 
-int64_t os_now_ns(void);     // monotonic clock
-int64_t os_cpu_ns(void);     // CPU time of this process, all threads
-double os_unix_time(void);   // seconds since 1970
-int os_cores(void);          // cores this process may run on, at least 1
-uint64_t os_seed(void);      // entropy for a session that was given no seed
+int64_t os_now_ns(void);              // monotonic clock
+int64_t os_cpu_ns(void);              // CPU time of this process, all threads
+double os_unix_time(void);            // seconds since 1970
+int os_cores(void);                   // cores this process may run on, at least 1
+uint64_t os_seed(void);               // entropy for a session that was given no seed
 bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
 
 #endif

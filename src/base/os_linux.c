@@ -31,7 +31,8 @@ enum {
 struct launch {
     char **argv, **envp;
     pid_t parent;
-    int input, output, socket, shared, failure; // all high; `shared` may be -1
+    int input, output, socket, shared; // the child's, all high; `shared` may be -1
+    int verdict, failure;              // a pipe: the parent reads whether exec succeeded
     int fd_limit;
 };
 
@@ -73,10 +74,10 @@ static bool make_socket_pair(int *ours, int *theirs)
     return first && second;
 }
 
-static bool open_launch(struct launch *l, struct child *c, int *failure_read, int shared_fd)
+static bool open_launch(struct launch *l, struct child *c, int shared_fd)
 {
     if (!make_socket_pair(&c->socket, &l->socket) || !make_pipe(&c->stderr_fd, &l->output) ||
-        !make_pipe(failure_read, &l->failure) || fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK) != 0)
+        !make_pipe(&l->verdict, &l->failure) || fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK) != 0)
         return false;
     l->input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (l->input < 0 || !lift(&l->input))
@@ -95,6 +96,7 @@ static void close_launch(struct launch *l)
     close_fd(&l->output);
     close_fd(&l->socket);
     close_fd(&l->shared);
+    close_fd(&l->verdict);
     close_fd(&l->failure);
 }
 
@@ -200,14 +202,19 @@ static pid_t fork_child(struct launch *l)
     return pid;
 }
 
-// Blocks until the child has become the new program (which closes the pipe) or says why it could
-// not.
-static int exec_error(int fd)
+// Starts the child and waits until it has become the new program (which closes its end of the pipe)
+// or says why it could not. 0 or an errno.
+static int start(struct launch *l, struct child *c)
 {
+    pid_t pid = fork_child(l);
+    if (pid < 0)
+        return errno;
+    c->pid = pid;
+    close_fd(&l->failure);
     int error = 0;
     ssize_t got;
     do
-        got = read(fd, &error, sizeof error);
+        got = read(l->verdict, &error, sizeof error);
     while (got < 0 && errno == EINTR);
     return got == sizeof error ? error : 0;
 }
@@ -215,35 +222,27 @@ static int exec_error(int fd)
 bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
               struct err *e)
 {
-    *c = (struct child){.pid = 0, .socket = -1, .stderr_fd = -1};
-    struct launch l = {.argv = without_const(argv),
-                       .parent = getpid(),
-                       .input = -1,
-                       .output = -1,
-                       .socket = -1,
-                       .shared = -1,
-                       .failure = -1,
-                       .fd_limit = (int)sysconf(_SC_OPEN_MAX)};
-    int failure_read = -1, error = 0;
-    if (open_launch(&l, c, &failure_read, shared_fd)) {
-        const char **environment = merge_environment(extra_env);
-        l.envp = without_const(environment);
-        pid_t pid = fork_child(&l);
-        error = pid < 0 ? errno : 0;
-        c->pid = pid > 0 ? pid : 0;
-        free(environment);
-    } else {
-        error = errno;
-    }
+    const char **environment = merge_environment(extra_env);
+    struct launch l = {
+        .argv = without_const(argv),
+        .envp = without_const(environment),
+        .parent = getpid(),
+        .input = -1,
+        .output = -1,
+        .socket = -1,
+        .shared = -1,
+        .verdict = -1,
+        .failure = -1,
+        .fd_limit = (int)sysconf(_SC_OPEN_MAX),
+    };
+    *c = (struct child){.socket = -1, .stderr_fd = -1};
+    int error = open_launch(&l, c, shared_fd) ? start(&l, c) : errno;
     close_launch(&l);
-    if (c->pid)
-        error = exec_error(failure_read);
-    close_fd(&failure_read);
-    if (error) {
-        os_kill(c, NULL);
-        return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
-    }
-    return true;
+    free(environment);
+    if (!error)
+        return true;
+    os_kill(c, NULL);
+    return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
 }
 
 static bool wait_child(struct child *c, int *status, int options)

@@ -115,18 +115,28 @@ void str_add_json(struct str *s, const char *text)
     str_add_char(s, '"');
 }
 
+// Numbers are written and read the same way whatever the locale of the program is; only this thread
+// changes its locale, and only for a moment.
+static locale_t enter_c_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+static void leave_c_locale(locale_t before)
+{
+    freelocale(uselocale(before));
+}
+
 void str_add_real(struct str *s, double value)
 {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(c_locale);
+    locale_t before = enter_c_locale();
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
-    uselocale(before);
-    freelocale(c_locale);
+    leave_c_locale(before);
     str_add(s, text);
 }
 
@@ -176,12 +186,10 @@ bool str_to_real(const char *text, double *out)
 {
     if (text[strspn(text, "0123456789.eE+-")]) // no spaces, no hexadecimal, no "inf" or "nan"
         return false;
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(c_locale);
+    locale_t before = enter_c_locale();
     char *end;
     double value = strtod(text, &end);
-    uselocale(before);
-    freelocale(c_locale);
+    leave_c_locale(before);
     if (end == text || *end || !isfinite(value))
         return false;
     *out = value;
