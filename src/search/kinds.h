@@ -1,0 +1,12 @@
+// The strategies there are, one file each; strategy.c lists them. Internal to this folder.
+//
+// To add one: write NAME.c with a `struct strategy_kind strategy_NAME` at its end, declare it here,
+// and put it into strategy_kinds (strategy.c) and meson.build.
+#ifndef TILEWALK_SEARCH_KINDS_H
+#define TILEWALK_SEARCH_KINDS_H
+
+#include "search/strategy.h"
+
+extern const struct strategy_kind strategy_opevo, strategy_random;
+
+#endif

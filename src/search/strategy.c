@@ -1,0 +1,190 @@
+#include "search/strategy.h"
+
+#include "search/kinds.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct strategy_kind *const strategy_kinds[] = {&strategy_opevo, &strategy_random, NULL};
+
+enum { MAX_OPTIONS = 32 };
+
+// A spec, understood.
+struct choice {
+    const struct strategy_kind *kind;
+    double option[MAX_OPTIONS];
+    bool given[MAX_OPTIONS];
+};
+
+const struct strategy_kind *strategy_find(const char *name)
+{
+    for (int i = 0; strategy_kinds[i]; i++)
+        if (str_equal(strategy_kinds[i]->name, name))
+            return strategy_kinds[i];
+    return NULL;
+}
+
+static const char *kind_name(const void *context, size_t i)
+{
+    (void)context;
+    return strategy_kinds[i]->name;
+}
+
+static const char *option_name(const void *context, size_t i)
+{
+    const struct strategy_kind *kind = context;
+    return kind->options[i].name;
+}
+
+// The nearest of `count` names, or else all of them (heap, the caller's).
+static char *hint(const char *name, size_t count,
+                  const char *(*name_at)(const void *context, size_t i), const void *context)
+{
+    const char *near = str_suggest(name, count, name_at, context);
+    if (near)
+        return mem_printf("did you mean '%s'?", near);
+    struct str all = {0};
+    for (size_t i = 0; i < count; i++)
+        str_printf(&all, "%s%s", i == 0 ? "known: " : ", ", name_at(context, i));
+    return count ? str_take(&all) : mem_strdup("it has none");
+}
+
+static bool unknown_kind(const char *name, struct err *e)
+{
+    size_t count = sizeof strategy_kinds / sizeof *strategy_kinds - 1;
+    char *help = hint(name, count, kind_name, NULL);
+    err_set(e, "unknown strategy '%s' (%s)", name, help);
+    free(help);
+    return false;
+}
+
+static bool unknown_option(const struct strategy_kind *kind, const char *key, struct err *e)
+{
+    size_t count = 0;
+    while (kind->options[count].name)
+        count++;
+    char *help = hint(key, count, option_name, kind);
+    err_set(e, "strategy '%s' has no option '%s' (%s)", kind->name, key, help);
+    free(help);
+    return false;
+}
+
+// `text` is key=value; it is cut up.
+static bool read_option(char *text, struct choice *c, struct err *e)
+{
+    char *equals = strchr(text, '=');
+    if (!equals)
+        return err_set(e, "strategy '%s': '%s' is not key=value", c->kind->name, text);
+    *equals = '\0';
+    const char *value = equals + 1;
+    int i = 0;
+    while (c->kind->options[i].name && !str_equal(c->kind->options[i].name, text))
+        i++;
+    const struct strategy_option *o = &c->kind->options[i];
+    if (!o->name)
+        return unknown_option(c->kind, text, e);
+    if (c->given[i])
+        return err_set(e, "strategy '%s': option '%s' is given twice", c->kind->name, o->name);
+    c->given[i] = true;
+    double number;
+    if (!str_to_real(value, &number) || number < o->low || number > o->high ||
+        (o->integer && number != floor(number)))
+        return err_set(e, "strategy '%s': %s=%s is not %s within %g..%g", c->kind->name, o->name,
+                       value, o->integer ? "a whole number" : "a number", o->low, o->high);
+    c->option[i] = number;
+    return true;
+}
+
+// `text` is the spec; it is cut up.
+static bool read_spec(char *text, struct choice *c, struct err *e)
+{
+    char *rest = strchr(text, ':');
+    if (rest)
+        *rest++ = '\0';
+    *c = (struct choice){.kind = strategy_find(text)};
+    if (!c->kind)
+        return unknown_kind(text, e);
+    for (int i = 0; c->kind->options[i].name; i++) {
+        assert(i < MAX_OPTIONS);
+        c->option[i] = c->kind->options[i].value;
+    }
+    while (rest) {
+        char *option = rest;
+        rest = strchr(option, ':');
+        if (rest)
+            *rest++ = '\0';
+        if (!read_option(option, c, e))
+            return false;
+    }
+    return true;
+}
+
+static bool parse(const char *spec, struct choice *c, struct err *e)
+{
+    char *text = mem_strdup(spec);
+    bool read = read_spec(text, c, e);
+    free(text);
+    return read;
+}
+
+char *strategy_canonical(const char *spec, struct err *e)
+{
+    struct choice c;
+    if (!parse(spec, &c, e))
+        return NULL;
+    struct str out = {0};
+    str_add(&out, c.kind->name);
+    for (int i = 0; c.kind->options[i].name; i++) {
+        str_printf(&out, ":%s=", c.kind->options[i].name);
+        str_add_real(&out, c.option[i]);
+    }
+    return str_take(&out);
+}
+
+struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
+                                 uint64_t seed, struct err *e)
+{
+    struct choice c;
+    if (!parse(spec, &c, e))
+        return NULL;
+    struct strategy *s = c.kind->create(problem, seed, c.option, e);
+    if (s)
+        s->kind = c.kind;
+    else
+        err_prefix(e, "strategy '%s'", c.kind->name);
+    return s;
+}
+
+enum ask strategy_ask(struct strategy *s, struct config *out)
+{
+    return s->kind->ask(s, out);
+}
+
+void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    assert(isfinite(fitness) && fitness >= 0 && (o == OUTCOME_OK || fitness == 0));
+    s->kind->tell(s, c, o, fitness);
+}
+
+int strategy_population(const struct strategy *s, int most, struct individual *out)
+{
+    return s->kind->population ? s->kind->population(s, most, out) : 0;
+}
+
+int strategy_generation(const struct strategy *s)
+{
+    return s->kind->generation ? s->kind->generation(s) : 0;
+}
+
+bool strategy_is_async(const struct strategy *s)
+{
+    return s->kind->is_async && s->kind->is_async(s);
+}
+
+void strategy_destroy(struct strategy *s)
+{
+    if (s)
+        s->kind->destroy(s);
+}

@@ -1,0 +1,66 @@
+#include "search/visited.h"
+
+#include <assert.h>
+
+enum {
+    DRAWS = 10000,     // before a uniform draw gives up
+    ENUMERABLE = 65536 // points of a space that is then searched to the last one
+};
+
+void visited_init(struct visited *v, const struct search_problem *problem, bool only_legal)
+{
+    *v = (struct visited){
+        .problem = problem,
+        .only_legal = only_legal && problem->legal,
+        .given = {.slots = problem->space->slots},
+    };
+}
+
+void visited_finish(struct visited *v)
+{
+    config_set_finish(&v->given);
+}
+
+bool visited_allows(const struct visited *v, const struct config *c)
+{
+    return config_set_find(&v->given, c) < 0 &&
+           (!v->only_legal || v->problem->legal(v->problem->context, c));
+}
+
+int visited_add(struct visited *v, const struct config *c)
+{
+    bool is_new;
+    int index = config_set_add(&v->given, c, &is_new);
+    assert(is_new);
+    return index;
+}
+
+bool visited_all(const struct visited *v)
+{
+    return (uint64_t)v->given.count == v->problem->space->size;
+}
+
+// One pass: the n-th allowed point replaces the choice with probability 1/n.
+static bool draw_from_list(const struct visited *v, struct rng *r, struct config *out)
+{
+    uint64_t allowed = 0;
+    for (uint64_t i = 0; i < v->problem->space->size; i++) {
+        struct config c;
+        space_point(v->problem->space, i, &c);
+        if (visited_allows(v, &c) && rng_below(r, ++allowed) == 0)
+            *out = c;
+    }
+    return allowed > 0;
+}
+
+bool visited_draw(const struct visited *v, struct rng *r, struct config *out)
+{
+    if (visited_all(v))
+        return false;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        space_sample(v->problem->space, r, out);
+        if (visited_allows(v, out))
+            return true;
+    }
+    return v->problem->space->size <= ENUMERABLE && draw_from_list(v, r, out);
+}

@@ -1,0 +1,34 @@
+// What a strategy has given already, and uniform draws from the rest.
+//
+//     struct visited v;
+//     visited_init(&v, problem, only_legal);
+//     if (visited_allows(&v, &c)) visited_add(&v, &c);
+//     visited_finish(&v);
+//
+// Everything given is in `given`, in the order of giving, so that no strategy repeats a
+// configuration: evaluated, in flight, queued and rejected ones alike. With `only_legal`,
+// configurations that the problem calls illegal are never allowed either.
+#ifndef TILEWALK_SEARCH_VISITED_H
+#define TILEWALK_SEARCH_VISITED_H
+
+#include "search/strategy.h"
+
+struct visited {
+    const struct search_problem *problem;
+    bool only_legal;
+    struct config_set given;
+};
+
+void visited_init(struct visited *v, const struct search_problem *problem, bool only_legal);
+void visited_finish(struct visited *v);
+
+bool visited_allows(const struct visited *v,
+                    const struct config *c);                // new, and legal where that matters
+int visited_add(struct visited *v, const struct config *c); // its index in `given`; must be new
+bool visited_all(const struct visited *v);                  // whether the whole space was given
+
+// A uniform draw among the allowed points. False: none is left, or in a space too large to
+// enumerate none turned up in 10 000 draws.
+bool visited_draw(const struct visited *v, struct rng *r, struct config *out);
+
+#endif
