@@ -26,8 +26,7 @@ void str_printf(struct str *s, const char *format, ...) __attribute__((format(pr
 
 // A JSON string, quoted and escaped. Each byte that is not part of valid UTF-8 becomes U+FFFD.
 void str_add_json(struct str *s, const char *text);
-// A finite number: the shortest decimals that read back the same, in C notation whatever the
-// locale.
+// A finite number: the fewest decimals that read back the same, in C notation whatever the locale.
 void str_add_real(struct str *s, double value);
 
 const char *str_text(const struct str *s); // never NULL
