@@ -1,18 +1,24 @@
 // A search strategy: asked for configurations, told what became of them.
 //
 //     struct strategy *s = strategy_create("opevo:q=0.3", &problem, seed, e);
-//     while (strategy_ask(s, &c) == ASK_NEW) { ...measure c...; strategy_tell(s, &c, outcome, fitness); }
+//     while (strategy_ask(s, &c) == ASK_NEW) {
+//         ...measure c...
+//         strategy_tell(s, &c, outcome, fitness);
+//     }
 //     strategy_destroy(s);
 //
 // The contract:
-//  * A strategy is a deterministic function of (space, legal, seed, options, ordered asks and tells): no clock, no global
-//    random numbers, no files. Resuming a session replays its stored asks and tells; there is no save or load code.
-//  * `ask` never gives a configuration that was given before (evaluated, in flight or rejected). ASK_WAIT: tell first.
-//    ASK_EXHAUSTED: nothing new is left (or could be found); ask is not called again.
-//  * Several asks may be open. The engine tells in the order asked unless `async` is set; then in any order. When not
-//    async, what ask gives must not depend on how many of the open asks were already told: a batch is made at once.
-//  * Fitness is speed (larger is better), exactly 0 for every outcome but `ok`. A rejected configuration is told like
-//    any other; it cost nobody a trial.
+//  * A strategy is a deterministic function of (space, legal, seed, options, ordered asks and
+//    tells): no clock, no global random numbers, no files. Resuming a session replays its stored
+//    asks and tells; there is no save or load code.
+//  * `ask` never gives a configuration that was given before (evaluated, in flight or rejected).
+//    ASK_WAIT: tell first. ASK_EXHAUSTED: nothing new is left (or could be found); ask is not
+//    called again.
+//  * Several asks may be open. The engine tells in the order asked unless `async` is set; then in
+//    any order. When not async, what ask gives must not depend on how many of the open asks were
+//    already told: a batch is made at once.
+//  * Fitness is speed (larger is better), exactly 0 for every outcome but `ok`. A rejected
+//    configuration is told like any other; it cost nobody a trial.
 //  * One thread.
 #ifndef TILEWALK_SEARCH_STRATEGY_H
 #define TILEWALK_SEARCH_STRATEGY_H
@@ -25,7 +31,8 @@ enum ask { ASK_NEW, ASK_WAIT, ASK_EXHAUSTED };
 // What a strategy may know of the problem. All outlive the strategy.
 struct search_problem {
     const struct space *space;
-    // Whether a configuration passes constraints and static limits; cheap (microseconds). NULL: everything is legal.
+    // Whether a configuration passes constraints and static limits; cheap (microseconds). NULL: all
+    // are legal.
     bool (*legal)(void *context, const struct config *c);
     void *context;
 };
@@ -48,11 +55,12 @@ struct strategy {
 
 struct strategy_kind {
     const char *name, *help;
-    const struct strategy_option *options; // ends with a NULL name
+    const struct strategy_option *options;      // ends with a NULL name
     bool (*is_async)(const struct strategy *s); // NULL: never
-    // `option[i]` belongs to options[i]; all are in range. Returns NULL and `e` when the space does not suit.
-    struct strategy *(*create)(const struct search_problem *problem, uint64_t seed, const double *option,
-                               struct err *e);
+    // `option[i]` belongs to options[i]; all are in range. NULL and `e` when the space does not
+    // suit.
+    struct strategy *(*create)(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e);
     enum ask (*ask)(struct strategy *s, struct config *out);
     void (*tell)(struct strategy *s, const struct config *c, enum outcome o, double fitness);
     // The individuals that breed now, best first; at most `most`. Returns how many. NULL: none do.
@@ -65,9 +73,10 @@ struct strategy_kind {
 extern const struct strategy_kind *const strategy_kinds[];
 const struct strategy_kind *strategy_find(const char *name); // NULL when unknown
 
-// `spec` is NAME or NAME:key=value:key=value. Unknown names and keys get a suggestion, values out of range the range.
-struct strategy *strategy_create(const char *spec, const struct search_problem *problem, uint64_t seed,
-                                 struct err *e);
+// `spec` is NAME or NAME:key=value:key=value. Unknown names and keys get a suggestion, values out
+// of range the range.
+struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
+                                 uint64_t seed, struct err *e);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
 

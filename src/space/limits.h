@@ -1,7 +1,8 @@
-// What a configuration needs and what a device has: judged by arithmetic, before anything is compiled.
+// What a configuration needs and what a device has: arithmetic, before anything is compiled.
 //
-// A space declares `struct resources` as a function of the configuration; a device has `struct limits`. The same names
-// are used for the static check after compilation, where the SPIR-V says what it really holds.
+// A space declares `struct resources` as a function of the configuration; a device has `struct
+// limits`. The same names are used for the static check after compilation, where the SPIR-V says
+// what it really holds.
 #ifndef TILEWALK_SPACE_LIMITS_H
 #define TILEWALK_SPACE_LIMITS_H
 
@@ -10,16 +11,17 @@
 #include <stdint.h>
 
 struct limits {
-    uint32_t invocations;     // maxComputeWorkGroupInvocations
-    uint32_t group_size[3];   // maxComputeWorkGroupSize
-    uint32_t group_count[3];  // maxComputeWorkGroupCount
-    uint32_t shared_bytes;    // maxComputeSharedMemorySize
-    uint64_t buffer_bytes;    // maxStorageBufferRange
-    uint64_t loop_trips;      // per invocation; 0: unlimited. lavapipe (vendor 0x10005): 65535, silently cut beyond
-    uint32_t accumulators;    // soft limit on live accumulators per invocation (spilling); 0: unlimited
-    uint32_t statements;      // soft limit on unrolled statements (compile time); 0: unlimited
+    uint32_t invocations;    // maxComputeWorkGroupInvocations
+    uint32_t group_size[3];  // maxComputeWorkGroupSize
+    uint32_t group_count[3]; // maxComputeWorkGroupCount
+    uint32_t shared_bytes;   // maxComputeSharedMemorySize
+    uint64_t buffer_bytes;   // maxStorageBufferRange
+    // Per invocation. 0: unlimited. lavapipe (vendor 0x10005) silently cuts loops at 65535 trips.
+    uint64_t loop_trips;
+    uint32_t accumulators; // soft: more of them spill; 0: unlimited
+    uint32_t statements;   // soft: more of them take long to compile; 0: unlimited
     uint32_t subgroup_size;
-    bool f16;                 // 16-bit storage and arithmetic
+    bool f16; // 16-bit storage and arithmetic
 };
 
 // Zero means "not declared", and is never judged.
@@ -46,12 +48,13 @@ enum limit {
     LIMIT_COUNT
 };
 
-const char *limit_name(enum limit l); // "invocations", "group size", ...: what the user reads in reasons
+const char *limit_name(enum limit l); // "invocations", "group size", ...: the words of reasons
 
 // All limits that `r` exceeds, as a bit set of 1 << enum limit. Products saturate.
 unsigned limits_exceeded(const struct limits *l, const struct resources *r);
 
-// One sentence for the lowest exceeded limit, e.g. "shared memory 49152 bytes > 32768". Returns `out`.
+// One sentence for the lowest exceeded limit, e.g. "shared memory 49152 bytes > 32768"; "" when
+// none is. Returns `out`.
 char *limits_explain(const struct limits *l, const struct resources *r, char *out, size_t size);
 
 // The limits that every Vulkan device guarantees or better: used for `--device none`.

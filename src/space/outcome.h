@@ -1,4 +1,4 @@
-// What became of a configuration. The words are frozen: they enter databases, JSON and people's scripts.
+// What became of a configuration. The words are frozen: they enter databases, JSON and scripts.
 //
 //   ok        measured and verified
 //   rejected  a constraint or a static limit forbids it: never launched, costs no trial

@@ -1,14 +1,16 @@
 // One parameter: a finite set of values and the graph ("topology") on which a search walks.
 //
-//   kind           value                                   neighbours                                        size
-//   factorization  ordered parts p[1..n], product C        move one prime factor between two parts           prod binom(e+n-1, n-1)
-//   permutation    an order of n items                     swap any two positions                            n!
-//   discrete       one of sorted distinct numbers          previous and next                                 J
-//   categorical    one of J labels                         all others                                        J
-//   custom         one of J values                         as declared (symmetric, no self-loops)            J
+//   kind           value                             neighbours                     size
+//   factorization  ordered parts p[1..n], product C  move a prime between parts     see below
+//   permutation    an order of n items               swap any two positions         n!
+//   discrete       one of J sorted numbers           previous and next              J
+//   categorical    one of J labels                   all others                     J
+//   custom         one of J values                   as declared (symmetric)        J
 //
-// (OpEvo, section 3.1.) A value is `width` int32 slots inside a configuration: the parts of a factorization, the item
-// indices of a permutation, one index for the other kinds. Parameters are immutable and live in their space's arena.
+// C = prod p^e has prod binom(e+n-1, n-1) ordered factorizations (OpEvo, section 3.1). A value is
+// `width` int32 slots inside a configuration: the parts of a factorization, the item indices of a
+// permutation, one index for the other kinds. Parameters are immutable and live in their space's
+// arena.
 #ifndef TILEWALK_SPACE_PARAM_H
 #define TILEWALK_SPACE_PARAM_H
 
@@ -20,10 +22,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum param_kind { PARAM_FACTORIZATION, PARAM_PERMUTATION, PARAM_DISCRETE, PARAM_CATEGORICAL, PARAM_CUSTOM };
+enum param_kind {
+    PARAM_FACTORIZATION,
+    PARAM_PERMUTATION,
+    PARAM_DISCRETE,
+    PARAM_CATEGORICAL,
+    PARAM_CUSTOM
+};
 
-#define PARAM_MAX_WIDTH  16   // parts of a factorization, items of a permutation
-#define PARAM_MAX_PRIMES 16   // distinct primes of a 31-bit number are at most 9
+#define PARAM_MAX_WIDTH  16 // parts of a factorization, items of a permutation
+#define PARAM_MAX_PRIMES 16 // distinct primes of a 31-bit number are at most 9
 #define PARAM_MAX_VALUES 65536
 #define PARAM_MAX_CUSTOM 4096 // custom values: every pair is asked for
 
@@ -44,48 +52,58 @@ struct param {
 
     // the other kinds: `count` items or values
     int count;
-    const double *number;      // discrete: sorted; custom with numbers: as declared; else NULL
-    const char *const *label;  // permutation, categorical, custom with strings; else NULL
-    const int32_t *edge_start; // custom: neighbours of i are edge[edge_start[i]] .. edge[edge_start[i+1]-1], sorted
-    const int32_t *edge;
-    bool connected;            // custom: whether every value can be reached
+    const double *number;     // discrete: sorted; custom with numbers: as declared; else NULL
+    const char *const *label; // permutation, categorical, custom with strings; else NULL
+    // custom: the neighbours of i are edge[edge_start[i]] .. edge[edge_start[i+1]-1], sorted
+    const int32_t *edge_start, *edge;
+    bool connected; // custom: whether every value can be reached from every other
 };
 
 const char *param_kind_name(enum param_kind k); // "factorization", ...
 
-// Constructors; `p` is the caller's, what it points to is copied into `arena`. Offsets are set by space_add.
-bool param_factorization(struct param *p, struct arena *arena, const char *name, int64_t product, int parts,
-                         struct err *e);
-bool param_permutation(struct param *p, struct arena *arena, const char *name, int count, const char *const *label,
-                       struct err *e);
-bool param_discrete(struct param *p, struct arena *arena, const char *name, int count, const double *number,
-                    struct err *e); // sorts; duplicates and numbers that are not finite are errors
-bool param_categorical(struct param *p, struct arena *arena, const char *name, int count, const char *const *label,
-                       struct err *e);
-// Either `number` or `label` is given. `adjacent(context, i, j)`: whether j is declared as a neighbour of i.
-bool param_custom(struct param *p, struct arena *arena, const char *name, int count, const double *number,
-                  const char *const *label, bool (*adjacent)(void *context, int i, int j), void *context,
-                  struct err *e);
+// Constructors; `p` is the caller's, what it points to is copied into `arena`. Offsets are set by
+// space_add. Errors name the parameter and what is wrong with which value.
+bool param_factorization(struct param *p, struct arena *arena, const char *name, int64_t product,
+                         int parts, struct err *e);
+bool param_permutation(struct param *p, struct arena *arena, const char *name, int count,
+                       const char *const *label, struct err *e);
+bool param_categorical(struct param *p, struct arena *arena, const char *name, int count,
+                       const char *const *label, struct err *e);
+// Sorts; duplicates and numbers that are not finite are errors.
+bool param_discrete(struct param *p, struct arena *arena, const char *name, int count,
+                    const double *number, struct err *e);
+// Either `number` or `label` is given. `adjacent(context, i, j)`: whether j is declared as a
+// neighbour of i; it is asked once for every i and j, and must be symmetric, with no i next to i.
+bool param_custom(struct param *p, struct arena *arena, const char *name, int count,
+                  const double *number, const char *const *label,
+                  bool (*adjacent)(void *context, int i, int j), void *context, struct err *e);
 
 // Number of values, as a number and as decimal text (heap, the caller's). Always exact: 16! fits,
-// and the product of binom(e+15, 15) stays below 79 * C^1.8 < 2^63 for C < 2^31 (the largest binom(e+15, 15) / p^1.8e is
-// 30.4 for p = 2, 2.6 for p = 3, and below 1 for every other prime).
+// and the product of binom(e+15, 15) stays below 79 * C^1.8 < 2^63 for C < 2^31 (the largest
+// binom(e+15, 15) / p^1.8e is 30.4 for p = 2, 2.6 for p = 3, and below 1 for every other prime).
 uint64_t param_size(const struct param *p);
 char *param_size_text(const struct param *p);
 
 // `v` and `out` are `width` slots; they may be the same.
-void param_sample(const struct param *p, struct rng *r, int32_t *out); // uniform, without enumerating
-void param_value(const struct param *p, uint64_t index, int32_t *out); // the index-th value, index < param_size
-bool param_valid(const struct param *p, const int32_t *v);             // whether the slots are a value at all
-int param_degree(const struct param *p, const int32_t *v);
-void param_neighbour(const struct param *p, const int32_t *v, int k, int32_t *out); // k-th of param_degree, fixed order
-void param_degree_range(const struct param *p, int *lowest, int *highest);          // over all values
+bool param_valid(const struct param *p, const int32_t *v); // whether the slots are a value at all
 
-// q-random walk from `v`, in place: stop with probability 1-q before each step, else go to a uniform neighbour; a value
-// without neighbours ends the walk (OpEvo section 3.2, Eq. 1). Returns the number of steps.
+// The index-th value in a fixed order, index < param_size; and a uniform one, without enumerating:
+// the value of a uniform index (for factorizations that is stars and bars, for each prime).
+void param_value(const struct param *p, uint64_t index, int32_t *out);
+void param_sample(const struct param *p, struct rng *r, int32_t *out);
+
+// Number of neighbours, and the k-th of them (k < param_degree) in a fixed order, each once.
+int param_degree(const struct param *p, const int32_t *v);
+void param_neighbour(const struct param *p, const int32_t *v, int k, int32_t *out);
+void param_degree_range(const struct param *p, int *lowest, int *highest); // over all values
+
+// q-random walk from `v`, in place: stop with probability 1-q before each step, else go to a
+// uniform neighbour; a value without neighbours ends the walk (OpEvo section 3.2, Eq. 1). Returns
+// the number of steps.
 int param_walk(const struct param *p, double q, struct rng *r, int32_t *v);
 
-int param_distance(const struct param *p, const int32_t *a, const int32_t *b); // graph distance; -1: not connected
+// Steps of the shortest path; -1: not connected.
+int param_distance(const struct param *p, const int32_t *a, const int32_t *b);
 
 // Appends the value as JSON: [16,4,2], ["n","m","k"], 16, "shared".
 void param_add_json(const struct param *p, const int32_t *v, struct str *out);

@@ -1,14 +1,17 @@
 // A search space: ordered parameters, constraints, and configurations as plain values.
 //
 //     struct space *s = space_create("mm");
-//     space_add(s, &param, e); ...            in the order of declaration, which is the order everywhere
-//     space_add_constraint(s, ...); ...
-//     space_seal(s, e);                       sizes are computed; from now on immutable and usable from any thread
-//     space_sample(s, &rng, &config); ...
+//     space_add(s, &param, e);
+//     space_add_constraint(s, ...);
+//     space_seal(s, e);
+//     space_sample(s, &rng, &config);
 //     space_destroy(s);
 //
-// A configuration is a small value: copy it, compare it, hash it. Slots past `slots` are zero, so that two equal
-// configurations are equal bytes.
+// Parameters keep the order of declaration, everywhere. Sealing computes the sizes; from then on
+// the space is immutable and usable from any thread.
+//
+// A configuration is a small value: copy it, compare it, hash it. Slots past `slots` are zero, so
+// that two equal configurations are equal bytes.
 #ifndef TILEWALK_SPACE_SPACE_H
 #define TILEWALK_SPACE_SPACE_H
 
@@ -26,7 +29,7 @@ struct constraint {
     const char *name;
     const char *file; // where it is declared
     int line;
-    void *context;    // for `holds`
+    void *context;
     // 1 holds, 0 does not, -1 the rule itself failed (`e` says where).
     int (*holds)(void *context, const struct config *c, struct err *e);
 };
@@ -47,39 +50,48 @@ struct space {
 
 struct space *space_create(const char *name);
 void space_destroy(struct space *s);
-bool space_add(struct space *s, const struct param *p, struct err *e); // `p` was built with &s->arena
+// `p` was built with &s->arena. Fails for a second parameter of that name and when there are too
+// many.
+bool space_add(struct space *s, const struct param *p, struct err *e);
 void space_add_constraint(struct space *s, const struct constraint *c); // strings are copied
 bool space_seal(struct space *s, struct err *e); // fails for a space without parameters
 
 const struct param *space_find(const struct space *s, const char *name); // NULL when unknown
 
-void space_sample(const struct space *s, struct rng *r, struct config *out);              // uniform over all points
-void space_point(const struct space *s, uint64_t index, struct config *out);              // index < size <= UINT64_MAX-1
-void space_walk(const struct space *s, double q, struct rng *r, struct config *c);        // each parameter on its own
-int space_degree(const struct space *s, const struct config *c);                          // sum over the parameters
+void space_sample(const struct space *s, struct rng *r, struct config *out); // uniform over all
+void space_point(const struct space *s, uint64_t index, struct config *out); // index < size
+// The parameters each on their own: walks, the sum of degrees, the sum of distances (-1: not
+// connected).
+void space_walk(const struct space *s, double q, struct rng *r, struct config *c);
+int space_degree(const struct space *s, const struct config *c);
 void space_neighbour(const struct space *s, const struct config *c, int k, struct config *out);
-int space_distance(const struct space *s, const struct config *a, const struct config *b); // sum; -1: not connected
+int space_distance(const struct space *s, const struct config *a, const struct config *b);
 
 bool config_equal(const struct config *a, const struct config *b);
 uint64_t config_hash(const struct config *c);
-void config_add_json(const struct space *s, const struct config *c, struct str *out); // {"tile_k":[16,4,16],...}
-void config_add_key(const struct space *s, const struct config *c, struct str *out);  // "16,4,16,0": all slots
+// Appends {"tile_k":[16,4,16],...}.
+void config_add_json(const struct space *s, const struct config *c, struct str *out);
+// Appends all slots, "16,4,16,0", and reads them back (an error when they are not a point).
+void config_add_key(const struct space *s, const struct config *c, struct str *out);
 bool config_parse_key(const struct space *s, const char *key, struct config *out, struct err *e);
 
-// Why a configuration is not allowed. `constraint` >= 0: that one; else `limits` is a bit set of 1 << enum limit.
+// Why a configuration is not allowed.
 struct verdict {
     bool legal;
-    int constraint;  // first one that does not hold, or -1
-    unsigned limits; // device limits exceeded (judged only when all constraints hold)
-    char reason[160];
+    int constraint;   // first one that does not hold, or -1
+    unsigned limits;  // bit set of 1 << enum limit; judged only when all constraints hold
+    char reason[160]; // "constraint 'staged tiles only'" or limits_explain's sentence
 };
 
-// Judges constraints in order, then the declared resources against `l` (NULL: no device). False: a rule itself failed.
-bool space_judge(const struct space *s, const struct limits *l, const struct config *c, struct verdict *v,
-                 struct err *e);
+// Judges constraints in order, then the declared resources against `l` (NULL: no device). False: a
+// rule itself failed.
+bool space_judge(const struct space *s, const struct limits *l, const struct config *c,
+                 struct verdict *v, struct err *e);
 
-// A set of configurations, by value and in order of insertion: what was asked, what is known. Only the first `slots` of
-// each are kept, side by side: `struct config_set seen = {.slots = space->slots};` is an empty set.
+// A set of configurations, by value and in order of insertion: what was asked, what is known. Only
+// the `slots` of the space are kept of each, side by side:
+//
+//     struct config_set seen = {.slots = space->slots}; // empty and valid
 struct config_set {
     int slots;
     int count, capacity, buckets;
@@ -87,8 +99,9 @@ struct config_set {
     int *bucket;  // open addressing, index + 1
 };
 
-int config_set_find(const struct config_set *s, const struct config *c);         // index or -1
-int config_set_add(struct config_set *s, const struct config *c, bool *was_new); // index; `was_new` may be NULL
+int config_set_find(const struct config_set *s, const struct config *c); // its index, or -1
+// The index; `was_new` may be NULL.
+int config_set_add(struct config_set *s, const struct config *c, bool *was_new);
 void config_set_get(const struct config_set *s, int index, struct config *out);
 void config_set_finish(struct config_set *s);
 

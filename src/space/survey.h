@@ -1,7 +1,9 @@
 // Survey of a space: which share of its points each constraint and each device limit removes.
 //
-// Exact when the space has at most `count_up_to` points, else estimated from `samples` uniform points. Each constraint
-// and each limit is judged alone on every point, so the shares overlap; `valid` is the share that passes all of them.
+// Exact when the space has at most `count_up_to` points, else estimated from `samples` uniform
+// points. Each constraint and each limit is judged alone on every point, so the shares overlap;
+// `valid` counts those that pass all of them. (A rule that fails where an earlier constraint does
+// not hold removes nothing: it may rely on that constraint.)
 #ifndef TILEWALK_SPACE_SURVEY_H
 #define TILEWALK_SPACE_SURVEY_H
 
@@ -9,16 +11,16 @@
 
 struct survey {
     bool exact;
-    uint64_t points;                 // looked at
+    uint64_t points; // looked at
     uint64_t valid;
-    uint64_t *by_constraint;         // [constraint_count] points that this one alone removes
+    uint64_t *by_constraint; // [constraint_count] points that this one alone removes
     uint64_t by_limit[LIMIT_COUNT];
-    struct config example;           // a valid point when `valid` > 0
+    struct config example; // a valid point when `valid` > 0
 };
 
-// `l` may be NULL (no device). Release with survey_finish.
-bool survey_take(const struct space *s, const struct limits *l, uint64_t count_up_to, uint64_t samples, uint64_t seed,
-                 struct survey *out, struct err *e);
+// `l` may be NULL (no device). False: a rule itself failed. Release with survey_finish.
+bool survey_take(const struct space *s, const struct limits *l, uint64_t count_up_to,
+                 uint64_t samples, uint64_t seed, struct survey *out, struct err *e);
 void survey_finish(struct survey *v);
 
 #endif
