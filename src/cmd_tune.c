@@ -1,0 +1,148 @@
+#include "common.h"
+#include "detach.h"
+#include "export.h"
+#include "front.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define RUN_OPTIONS                                                                                                    \
+    {"trials", OPTION_INTEGER, "N", "measured configurations in all (default: 200)", 1, 9e18},                         \
+        {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                                              \
+        {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, OPTION_DB,          \
+        OPTION_JSON, {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                       \
+        {"export", OPTION_TEXT, "DIR", "write the best kernel there at the end (see tilewalk export)"},                \
+        {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                                            \
+        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"},                                             \
+        {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},                        \
+        {"validate", OPTION_FLAG, NULL, "turn the Vulkan validation layer on (needs it installed; slower)"},           \
+        {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true}
+
+static void fill_options(const struct arguments *a, struct session_options *o)
+{
+    int64_t seed = arguments_integer(a, "seed", -1);
+    *o = (struct session_options){
+        .strategy = arguments_text(a, "strategy"),
+        .source = arguments_text(a, "source"),
+        .device = arguments_text(a, "device"),
+        .trials = arguments_integer(a, "trials", 0),
+        .seconds = arguments_real(a, "seconds", 0),
+        .has_seed = seed >= 0,
+        .seed = (uint64_t)seed,
+        .workers = (int)arguments_integer(a, "workers", 0),
+        .count_rejected = arguments_flag(a, "count-rejected"),
+        .validate = arguments_flag(a, "validate"),
+        .fault = arguments_text(a, "fault"),
+    };
+}
+
+static bool export_best(const struct arguments *a, struct store *store, int64_t id, struct err *e)
+{
+    struct export_request request = {
+        .session = id, .folder = arguments_text(a, "export"), .count = 1, .quiet = arguments_flag(a, "json")};
+    return export_run(store, &request, e);
+}
+
+// Runs what was started, and exports when that was asked for and something is there to export.
+static int run(const struct arguments *a, struct store *store, struct engine *g, struct front *f, int64_t id)
+{
+    struct err e;
+    detach_ready(id);
+    int code = front_run(f, g);
+    if (code == EXIT_OK && arguments_text(a, "export") && !export_best(a, store, id, &e))
+        return fail_with(&e, EXIT_FAILED);
+    return code;
+}
+
+static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
+{
+    struct session_options o;
+    struct setting set[MOST_SETTINGS];
+    struct arena storage;
+    arena_init(&storage);
+    fill_options(a, &o);
+    o.space = a->operand[0];
+    o.set = set;
+    bool ok = common_settings(a, &storage, set, &o.set_count, e) && engine_start(g, &o, id, e);
+    arena_finish(&storage);
+    return ok;
+}
+
+static bool begin_resume(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
+{
+    struct session_options o;
+    fill_options(a, &o);
+    return common_session_id(a->operand[0], id, e) && engine_resume(g, *id, &o, e);
+}
+
+static int run_session(const struct arguments *a,
+                       bool (*begin)(struct engine *g, const struct arguments *a, int64_t *id, struct err *e))
+{
+    struct err e;
+    struct front front;
+    int64_t id = 0;
+    int code = 0;
+    if (arguments_flag(a, "detach") && !detach(&code, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (detach_is_parent())
+        return code;
+    struct store *store = common_open(a, STORE_WRITE, &e);
+    if (!store)
+        return fail_with(&e, EXIT_FAILED);
+    front_init(&front, a);
+    struct engine *g = engine_create(store, front_on_event, &front);
+    code = begin(g, a, &id, &e) ? run(a, store, g, &front, id) : fail_with(&e, EXIT_FAILED);
+    engine_destroy(g);
+    store_close(store);
+    return code;
+}
+
+static int run_tune(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return run_session(a, begin_tune);
+}
+
+static int run_resume(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return run_session(a, begin_resume);
+}
+
+static const struct option tune_options[] = {
+    OPTION_SET,
+    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...", "search strategy (default: opevo; see tilewalk strategies)"},
+    {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0, 9007199254740992.0},
+    OPTION_DEVICE,
+    {"source", OPTION_TEXT, "SOURCE", "where times come from: device, or synthetic:bowl, synthetic:rugged"},
+    {"count-rejected", OPTION_FLAG, NULL, "spend a trial on each rejected configuration, as papers do"},
+    RUN_OPTIONS,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+static const struct option resume_options[] = {
+    RUN_OPTIONS,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_tune = {
+    .name = "tune",
+    .operands = "PRESET|FILE",
+    .help = "search the best configuration of a space on a device",
+    .least = 1,
+    .most = 1,
+    .options = tune_options,
+    .run = run_tune,
+};
+
+const struct command cmd_resume = {
+    .name = "resume",
+    .operands = "ID",
+    .help = "go on with a session exactly where it stood",
+    .least = 1,
+    .most = 1,
+    .options = resume_options,
+    .run = run_resume,
+};

@@ -1,0 +1,197 @@
+#include "common.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out, int *count, struct err *e)
+{
+    const char *text[MOST_SETTINGS];
+    *count = arguments_list(a, "set", text, MOST_SETTINGS);
+    for (int i = 0; i < *count; i++) {
+        const char *equals = strchr(text[i], '=');
+        if (!equals || equals == text[i] || !equals[1])
+            return err_set(e, "--set wants NAME=VALUE, not '%s'", text[i]);
+        out[i].name = arena_printf(storage, "%.*s", (int)(equals - text[i]), text[i]);
+        out[i].value = equals + 1;
+    }
+    return true;
+}
+
+struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e)
+{
+    const char *given = arguments_text(a, "db");
+    char *path = given ? mem_strdup(given) : store_default_path();
+    struct store *s = store_open(path, mode, e);
+    free(path);
+    return s;
+}
+
+bool common_session_id(const char *text, int64_t *id, struct err *e)
+{
+    return str_to_int(text, 1, INT64_MAX, id) ||
+           err_set(e, "'%s' is not a session number (tilewalk ls lists them)", text);
+}
+
+char *text_speed(double flop, double seconds, char out[32])
+{
+    double value = seconds > 0 ? flop / seconds / 1e12 : 0;
+    if (value >= 1)
+        snprintf(out, 32, "%.*f TFLOPS", value >= 100 ? 1 : 2, value);
+    else
+        snprintf(out, 32, "%.*f GFLOPS", value >= 0.1 ? 1 : 2, value * 1e3);
+    return out;
+}
+
+char *text_time(double seconds, char out[32])
+{
+    if (seconds >= 1)
+        snprintf(out, 32, "%.3g s", seconds);
+    else if (seconds >= 1e-3)
+        snprintf(out, 32, "%.3g ms", seconds * 1e3);
+    else
+        snprintf(out, 32, "%.3g us", seconds * 1e6);
+    return out;
+}
+
+char *text_duration(double seconds, char out[32])
+{
+    int64_t s = (int64_t)llround(seconds);
+    if (s >= 3600)
+        snprintf(out, 32, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        snprintf(out, 32, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
+    else
+        snprintf(out, 32, "%" PRId64 "s", s);
+    return out;
+}
+
+void json_real(struct str *out, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        str_add(out, "null");
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) { // the shortest that reads back the same
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back;
+        if (str_to_real(text, &back) && back == value)
+            break;
+    }
+    str_add(out, text);
+}
+
+static void key(struct str *out, const char *name)
+{
+    str_printf(out, ",\"%s\":", name);
+}
+
+static void add_text(struct str *out, const char *name, const char *text)
+{
+    key(out, name);
+    if (text && *text)
+        str_add_json(out, text);
+    else
+        str_add(out, "null");
+}
+
+static void add_real(struct str *out, const char *name, double value)
+{
+    key(out, name);
+    json_real(out, value);
+}
+
+static void add_raw(struct str *out, const char *name, const char *json)
+{
+    key(out, name);
+    str_add(out, json && *json ? json : "null");
+}
+
+static void add_speed(struct str *out, double flop, double seconds)
+{
+    add_real(out, "tflops", seconds > 0 ? flop / seconds / 1e12 : NAN);
+    add_real(out, "ms", seconds > 0 ? seconds * 1e3 : NAN);
+}
+
+void json_trial(struct str *out, int64_t session, double flop, const struct trial_record *t,
+                const struct retime_record *final_race)
+{
+    bool ok = str_equal(t->outcome, "ok");
+    str_printf(out, "\"session\":%" PRId64 ",\"id\":%" PRId64 ",\"ask\":%" PRId64 ",\"generation\":%d", session,
+               t->number, t->ask, t->generation);
+    add_text(out, "outcome", t->outcome);
+    add_speed(out, flop, ok ? t->seconds : 0);
+    add_raw(out, "samples", t->samples);
+    key(out, "early_stopped");
+    str_add(out, t->early_stopped ? "true" : "false");
+    add_raw(out, "config", t->config);
+    if (!ok) {
+        add_text(out, "reason", t->reason);
+        add_text(out, "phase", t->phase);
+    }
+    add_real(out, "elapsed_s", t->elapsed_s);
+    if (final_race && final_race->seconds > 0) {
+        str_add(out, ",\"final\":{\"verified\":");
+        str_add(out, final_race->verified ? "true" : "false");
+        add_speed(out, flop, final_race->seconds);
+        add_raw(out, "samples", final_race->samples);
+        str_add(out, "}");
+    }
+}
+
+void json_session(struct str *out, const struct session_record *r, const char *state)
+{
+    str_printf(out, "\"id\":%" PRId64, r->id);
+    add_text(out, "state", state);
+    add_text(out, "space", r->name);
+    add_text(out, "title", r->title);
+    str_printf(out, ",\"operator\":\"%.*s\"", (int)strcspn(r->title, " "), r->title);
+    add_raw(out, "problem", r->operation);
+    add_raw(out, "settings", r->settings);
+    add_text(out, "device", r->device);
+    add_text(out, "driver", r->driver);
+    add_text(out, "source", r->source);
+    add_text(out, "strategy", r->strategy);
+    str_printf(out, ",\"seed\":%" PRIu64, r->seed);
+    add_real(out, "flop", r->flop);
+    add_text(out, "size", r->size);
+    str_printf(out, ",\"budget_trials\":%" PRId64, r->budget_trials);
+    add_real(out, "budget_seconds", r->budget_seconds);
+    str_printf(out, ",\"workers\":%d,\"trials\":%" PRId64 ",\"rejected\":%" PRId64 ",\"ok\":%" PRId64, r->workers,
+               r->trials, r->rejected, r->ok);
+    add_real(out, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
+    add_real(out, "ran_seconds", r->ran_seconds);
+    add_real(out, "created", r->created);
+    add_text(out, "message", r->message);
+    add_text(out, "note", r->note);
+}
+
+void json_device(struct str *out, const struct gpu_info *i)
+{
+    char id[33];
+    const struct limits *l = &i->limits;
+    gpu_identity(i, id);
+    str_printf(out, "{\"index\":%d", i->index);
+    add_text(out, "name", i->name);
+    add_text(out, "type", i->type);
+    add_text(out, "driver", i->driver);
+    add_text(out, "identity", id);
+    str_printf(out, ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s", i->vendor_id, i->device_id,
+               i->threads, i->timestamps ? "true" : "false");
+    str_printf(out,
+               ",\"limits\":{\"invocations\":%u,\"group_size\":[%u,%u,%u],\"group_count\":[%u,%u,%u],"
+               "\"shared_bytes\":%u,\"buffer_bytes\":%" PRIu64 ",\"loop_trips\":%" PRIu64
+               ",\"subgroup_size\":%u,\"f16\":%s}}",
+               l->invocations, l->group_size[0], l->group_size[1], l->group_size[2], l->group_count[0],
+               l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips, l->subgroup_size,
+               l->f16 ? "true" : "false");
+}
+
+const char *session_state(struct store *s, const struct session_record *r, pid_t *runner)
+{
+    *runner = store_runner(s, r->id);
+    return str_equal(r->state, "running") && !*runner ? "paused" : r->state;
+}

@@ -1,0 +1,228 @@
+#include "engine.h"
+
+#include "base/os.h"
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMANDS_EVERY_MS 250
+#define MOST_FDS          256
+
+struct engine {
+    struct session_host host;
+    struct session *sessions;
+    int wake[2]; // a byte here interrupts
+};
+
+struct engine *engine_create(struct store *store, void (*on_event)(void *context, const struct event *event),
+                             void *context)
+{
+    struct engine *g = mem_zero(1, sizeof *g);
+    g->host = (struct session_host){store, on_event, context};
+    if (pipe(g->wake) != 0) {
+        free(g);
+        return NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        fcntl(g->wake[i], F_SETFL, O_NONBLOCK);
+        fcntl(g->wake[i], F_SETFD, FD_CLOEXEC);
+    }
+    return g;
+}
+
+void engine_destroy(struct engine *g)
+{
+    if (!g)
+        return;
+    while (g->sessions) {
+        struct session *s = g->sessions;
+        g->sessions = s->next;
+        session_destroy(s);
+    }
+    close(g->wake[0]);
+    close(g->wake[1]);
+    free(g);
+}
+
+void engine_interrupt(struct engine *g)
+{
+    int saved = errno;
+    ssize_t ignored = write(g->wake[1], "i", 1);
+    (void)ignored; // a full pipe has already woken the engine
+    errno = saved;
+}
+
+static bool adopt(struct engine *g, struct session *s)
+{
+    if (!s)
+        return false;
+    s->next = g->sessions;
+    g->sessions = s;
+    session_emit(s, EVENT_SESSION, NULL, NULL);
+    return true;
+}
+
+bool engine_start(struct engine *g, const struct session_options *o, int64_t *id, struct err *e)
+{
+    if (!adopt(g, session_start(&g->host, o, e)))
+        return false;
+    *id = g->sessions->record.id;
+    return true;
+}
+
+bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
+{
+    return adopt(g, session_resume(&g->host, id, more, e));
+}
+
+// --- the end of a session ---------------------------------------------------------------------------------------------
+
+struct winner {
+    struct session *session;
+    int64_t ask;
+    bool has_retime;
+    struct retime_record retime;
+    struct arena arena;
+};
+
+static bool keep_retime(void *context, const struct retime_record *r)
+{
+    struct winner *w = context;
+    if (r->ask == w->ask && str_equal(r->kind, "race")) {
+        w->retime = *r;
+        w->retime.samples = arena_strdup(&w->arena, r->samples ? r->samples : "[]");
+        w->retime.kind = "race";
+        w->has_retime = true;
+    }
+    return true;
+}
+
+static bool report_end(void *context, const struct trial_record *t)
+{
+    struct winner *w = context;
+    if (t->ask == w->ask)
+        session_emit(w->session, EVENT_END, t, w->has_retime ? &w->retime : NULL);
+    return false;
+}
+
+static void emit_end(struct session *s)
+{
+    struct winner w = {.session = s, .ask = s->best_ask};
+    struct err ignored;
+    arena_init(&w.arena);
+    if (!s->best_ask || !store_each_retime(s->store, s->record.id, keep_retime, &w, &ignored) ||
+        !store_each_trial(s->store, s->record.id, s->best_ask, report_end, &w, &ignored))
+        session_emit(s, EVENT_END, NULL, NULL);
+    arena_finish(&w.arena);
+}
+
+// A session that failed keeps everything it stored, and says why. The first failure is what engine_run returns.
+static void fail(struct session *s, const struct err *why)
+{
+    char text[1400];
+    struct err ignored;
+    s->record.state = "failed";
+    s->record.message = arena_strdup(&s->arena, err_format(why, text, sizeof text));
+    s->phase = SESSION_ENDED;
+    store_set_state(s->store, s->record.id, "failed", text, session_ran_seconds(s), &ignored);
+    store_unlock_session(s->store, s->record.id);
+}
+
+// --- the loop ---------------------------------------------------------------------------------------------------------
+
+static bool step(struct session *s, struct err *first)
+{
+    struct err e;
+    if (session_ended(s))
+        return true;
+    bool ok = session_step(s, &e);
+    if (!ok) {
+        fail(s, &e);
+        *first = e;
+    }
+    if (session_ended(s))
+        emit_end(s);
+    return ok;
+}
+
+static bool take_commands(struct engine *g, struct session *s, struct err *e)
+{
+    char verb[16], argument[64];
+    bool any = true;
+    while (!session_ended(s)) {
+        if (!store_take_command(g->host.store, s->record.id, verb, argument, &any, e))
+            return false;
+        if (!any)
+            return true;
+        if (!session_command(s, verb, argument, e))
+            return false;
+        if (session_ended(s))
+            emit_end(s);
+    }
+    return true;
+}
+
+static int wait_ms(const struct session *first)
+{
+    int wait = COMMANDS_EVERY_MS;
+    for (const struct session *s = first; s; s = s->next) {
+        int ms = session_ended(s) ? -1 : s->busy ? 0 : source_wait_ms(s->source);
+        wait = ms >= 0 && ms < wait ? ms : wait;
+    }
+    return wait;
+}
+
+// Sleeps until something can be done. Returns true when the engine was interrupted.
+static bool sleep_until_needed(struct engine *g)
+{
+    struct pollfd fds[MOST_FDS] = {{.fd = g->wake[0], .events = POLLIN}};
+    int count = 1;
+    for (struct session *s = g->sessions; s; s = s->next)
+        if (!session_ended(s))
+            count += source_fds(s->source, fds + count, MOST_FDS - count);
+    poll(fds, (nfds_t)count, wait_ms(g->sessions));
+    return fds[0].revents & POLLIN;
+}
+
+static void interrupt_all(struct engine *g)
+{
+    struct err ignored;
+    for (struct session *s = g->sessions; s; s = s->next) {
+        if (session_ended(s))
+            continue;
+        session_interrupt(s, &ignored);
+        emit_end(s);
+    }
+}
+
+static bool any_left(const struct engine *g)
+{
+    for (const struct session *s = g->sessions; s; s = s->next)
+        if (!session_ended(s))
+            return true;
+    return false;
+}
+
+bool engine_run(struct engine *g, struct err *e)
+{
+    bool ok = true;
+    int64_t commands_ns = 0;
+    while (any_left(g)) {
+        for (struct session *s = g->sessions; s; s = s->next)
+            ok &= step(s, e);
+        bool due = os_now_ns() - commands_ns > COMMANDS_EVERY_MS * 1000000ll;
+        for (struct session *s = g->sessions; s && due; s = s->next)
+            ok &= take_commands(g, s, e);
+        commands_ns = due ? os_now_ns() : commands_ns;
+        if (any_left(g) && sleep_until_needed(g)) {
+            interrupt_all(g);
+            break;
+        }
+    }
+    return ok;
+}

@@ -1,0 +1,288 @@
+#include "front.h"
+
+#include "base/os.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void front_init(struct front *f, const struct arguments *a)
+{
+    *f = (struct front){
+        .json = arguments_flag(a, "json"),
+        .show_rejected = arguments_flag(a, "show-rejected"),
+        .verbose = arguments_flag(a, "verbose"),
+        .curve_step = 1,
+    };
+    f->on_terminal = !f->json && isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
+}
+
+// --- JSON Lines (docs/json.md) ----------------------------------------------------------------------------------------
+
+static void print_line(struct str *line)
+{
+    str_add(line, "}\n");
+    fwrite(str_text(line), 1, line->length, stdout);
+    fflush(stdout);
+    str_finish(line);
+}
+
+static void json_end(const struct event *event, struct str *line)
+{
+    const struct session_record *r = event->session;
+    str_printf(line, ",\"session\":%" PRId64 ",\"state\":\"%s\",\"trials\":%" PRId64 ",\"rejected\":%" PRId64, r->id,
+               r->state, r->trials, r->rejected);
+    str_add(line, ",\"message\":");
+    str_add_json(line, r->message ? r->message : "");
+    str_add(line, ",\"best\":");
+    if (event->trial) {
+        str_add(line, "{");
+        json_trial(line, r->id, r->flop, event->trial, event->retime);
+        str_add(line, "}");
+    } else {
+        str_add(line, "null");
+    }
+}
+
+static void json_message(const struct event *event, struct str *line)
+{
+    str_printf(line, ",\"session\":%" PRId64 ",\"level\":\"%s\",\"text\":", event->session->id, event->level);
+    str_add_json(line, event->text);
+}
+
+static void json_retime(const struct event *event, struct str *line)
+{
+    const struct retime_record *t = event->retime;
+    str_printf(line, ",\"session\":%" PRId64 ",\"ask\":%" PRId64 ",\"kind\":\"%s\",\"verified\":%s,\"ms\":",
+               event->session->id, t->ask, t->kind, t->verified ? "true" : "false");
+    json_real(line, t->seconds > 0 ? t->seconds * 1e3 : 0.0 / 1.0);
+    str_printf(line, ",\"samples\":%s", t->samples);
+}
+
+static void json_best(const struct event *event, struct str *line)
+{
+    const struct session_record *r = event->session;
+    str_printf(line, ",\"session\":%" PRId64 ",\"trial\":%" PRId64 ",\"tflops\":", r->id, event->trial->number);
+    json_real(line, r->flop / event->trial->seconds / 1e12);
+}
+
+static void json_event(const struct front *f, const struct event *event)
+{
+    static const char *const names[] = {"session", "trial", "best", "retime", "state", "message", "end"};
+    struct str line = {0};
+    if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
+        return;
+    if (event->kind == EVENT_TRIAL && str_equal(event->trial->outcome, "rejected") && !f->show_rejected)
+        return;
+    str_printf(&line, "{\"event\":\"%s\"", names[event->kind]);
+    switch (event->kind) {
+    case EVENT_SESSION:
+    case EVENT_STATE:
+        str_add(&line, ",");
+        json_session(&line, event->session, event->session->state);
+        break;
+    case EVENT_TRIAL:
+        str_add(&line, ",");
+        json_trial(&line, event->session->id, event->session->flop, event->trial, NULL);
+        break;
+    case EVENT_BEST: json_best(event, &line); break;
+    case EVENT_RETIME: json_retime(event, &line); break;
+    case EVENT_MESSAGE: json_message(event, &line); break;
+    case EVENT_END: json_end(event, &line); break;
+    }
+    print_line(&line);
+}
+
+// --- lines for people -------------------------------------------------------------------------------------------------
+
+static void clear_progress(const struct front *f)
+{
+    if (f->on_terminal)
+        fputs("\r\033[K", stderr);
+}
+
+static void draw_progress(struct front *f, const struct session_record *r)
+{
+    char speed[32], eta[32] = "?";
+    double now = (double)os_now_ns() / 1e9;
+    if (!f->on_terminal || now - f->drawn_at < 0.1)
+        return;
+    double elapsed = r->ran_seconds - f->started_elapsed;
+    double rate = elapsed > 0 ? (double)(r->trials - f->started_trials) / elapsed : 0;
+    if (rate > 0)
+        text_duration((double)(r->budget_trials - r->trials) / rate, eta);
+    fprintf(stderr, "\r\033[K%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left", r->trials,
+            r->budget_trials, rate, r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-", r->rejected, eta);
+    f->drawn_at = now;
+}
+
+// Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped and the step doubles.
+static void add_to_curve(struct front *f, const struct session_record *r)
+{
+    const int most = (int)(sizeof f->curve / sizeof *f->curve);
+    if (++f->curve_skip < f->curve_step)
+        return;
+    f->curve_skip = 0;
+    if (f->curve_count == most) {
+        for (int i = 0; i < most / 2; i++)
+            f->curve[i] = f->curve[2 * i + 1];
+        f->curve_count = most / 2;
+        f->curve_step *= 2;
+    }
+    f->curve[f->curve_count++] = r->best_seconds > 0 ? r->flop / r->best_seconds : 0;
+}
+
+static void print_curve(const struct front *f)
+{
+    static const char *const bar[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    double top = f->curve_count ? f->curve[f->curve_count - 1] : 0;
+    if (top <= 0)
+        return;
+    fputs("curve   ", stdout);
+    for (int i = 0; i < f->curve_count; i++)
+        fputs(bar[(int)(8 * f->curve[i] / top)], stdout);
+    fputs("\n", stdout);
+}
+
+static void print_session(const struct event *event)
+{
+    const struct session_record *r = event->session;
+    printf("session %" PRId64 "  %s  %s  on %s\n", r->id, r->name, r->title, r->device);
+    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trials  workers %d\n", r->size, r->strategy,
+           r->seed, r->budget_trials, r->workers);
+}
+
+static void print_best(const struct event *event)
+{
+    char speed[32], time[32], at[32];
+    const struct trial_record *t = event->trial;
+    printf("%5" PRId64 "  %s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
+           text_speed(event->session->flop, t->seconds, speed), text_time(t->seconds, time), t->config);
+}
+
+static void print_outcomes(const struct front *f, const struct session_record *r)
+{
+    printf("trials  %" PRId64, r->trials);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (f->outcomes[i] && i != OUTCOME_REJECTED)
+            printf("  %s %" PRId64, outcome_name((enum outcome)i), f->outcomes[i]);
+    printf("  (rejected without a trial: %" PRId64 ")\n", r->count_rejected ? 0 : r->rejected);
+}
+
+static void print_end(const struct front *f, const struct event *event)
+{
+    char speed[32], time[32];
+    const struct session_record *r = event->session;
+    printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, r->message ? r->message : "");
+    print_outcomes(f, r);
+    if (event->trial) {
+        double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
+        print_curve(f);
+        printf("best    %s  %s  trial %" PRId64 "%s\n", text_speed(r->flop, seconds, speed), text_time(seconds, time),
+               event->trial->number, event->retime ? "  (timed again against the runners-up, verified twice)" : "");
+        printf("        %s\n", event->trial->config);
+    } else {
+        printf("best    none: no configuration was valid\n");
+    }
+    if (str_equal(r->state, "paused"))
+        printf("resume  tilewalk resume %" PRId64 "\n", r->id);
+}
+
+static void plain_trial(struct front *f, const struct event *event)
+{
+    const struct trial_record *t = event->trial;
+    enum outcome o;
+    if (outcome_parse(t->outcome, &o))
+        f->outcomes[o]++;
+    if (t->number)
+        add_to_curve(f, event->session);
+    if (f->verbose || (f->show_rejected && o == OUTCOME_REJECTED)) {
+        clear_progress(f);
+        printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome, t->config, t->reason && *t->reason ? "  " : "",
+               t->reason ? t->reason : "");
+    }
+    draw_progress(f, event->session);
+}
+
+static void plain_event(struct front *f, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_SESSION: print_session(event); break;
+    case EVENT_TRIAL: plain_trial(f, event); break;
+    case EVENT_BEST:
+        clear_progress(f);
+        print_best(event);
+        break;
+    case EVENT_RETIME: break;
+    case EVENT_STATE:
+        clear_progress(f);
+        printf("session %" PRId64 " is %s\n", event->session->id, event->session->state);
+        break;
+    case EVENT_MESSAGE:
+        if (str_equal(event->level, "debug") && !f->verbose)
+            break;
+        clear_progress(f);
+        fprintf(stderr, "tilewalk: %s\n", event->text);
+        break;
+    case EVENT_END:
+        clear_progress(f);
+        print_end(f, event);
+        break;
+    }
+    fflush(stdout);
+}
+
+void front_on_event(void *context, const struct event *event)
+{
+    struct front *f = context;
+    if (event->kind == EVENT_SESSION) {
+        f->started_trials = event->session->trials;
+        f->started_elapsed = event->session->ran_seconds;
+    }
+    if (event->kind == EVENT_END) {
+        f->finished = str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
+        f->nothing_valid = !event->trial;
+    }
+    if (f->json)
+        json_event(f, event);
+    else
+        plain_event(f, event);
+}
+
+// --- running ----------------------------------------------------------------------------------------------------------
+
+static struct engine *signalled_engine;
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+    if (signal_seen && number == SIGINT)
+        _exit(EXIT_INT);
+    signal_seen = number;
+    engine_interrupt(signalled_engine);
+}
+
+static void catch_signals(struct engine *g)
+{
+    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = on_signal};
+    signalled_engine = g;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int front_run(struct front *f, struct engine *g)
+{
+    struct err e;
+    catch_signals(g);
+    if (!engine_run(g, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (signal_seen)
+        return 128 + signal_seen;
+    return f->finished && f->nothing_valid ? EXIT_NOTHING_VALID : EXIT_OK;
+}

@@ -1,0 +1,136 @@
+#include "session.h"
+
+#include "base/log.h"
+#include "base/os.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DRIFT_WORTH_SAYING 0.10
+
+struct race {
+    int count;
+    int64_t ask[SESSION_RACERS];
+    struct config config[SESSION_RACERS];
+};
+
+static bool put_retime(struct session *s, int64_t ask, const char *kind, const struct trial_result *r, int i,
+                       struct err *e)
+{
+    struct str samples = {0};
+    samples_add_json(&r->samples[i], &samples);
+    struct retime_record record = {
+        .ask = ask,
+        .kind = kind,
+        .seconds = r->seconds[i],
+        .samples = str_text(&samples),
+        .verified = r->outcome[i] == OUTCOME_OK,
+        .at = os_unix_time(),
+    };
+    bool ok = store_put_retime(s->store, s->record.id, &record, e);
+    if (ok)
+        session_emit(s, EVENT_RETIME, NULL, &record);
+    str_finish(&samples);
+    return ok;
+}
+
+static bool choose_racers(struct session *s, struct race *race, struct err *e)
+{
+    struct arena arena;
+    struct trial_record *best;
+    int count;
+    arena_init(&arena);
+    bool ok = store_best_trials(s->store, s->record.id, SESSION_RACERS, &arena, &best, &count, e);
+    for (int i = 0; ok && i < count; i++) {
+        race->ask[i] = best[i].ask;
+        ok = config_parse_key(s->space, best[i].key, &race->config[i], e);
+        race->count++;
+    }
+    arena_finish(&arena);
+    return ok;
+}
+
+bool race_start(struct session *s, bool *started, struct err *e)
+{
+    *started = false;
+    if (s->source->kind->deterministic || !s->record.ok)
+        return true;
+    s->race = mem_zero(1, sizeof *s->race);
+    struct trial_request request = {.ticket = TICKET_RACE, .race = true};
+    bool ok = choose_racers(s, s->race, e);
+    for (int i = 0; ok && i < s->race->count; i++)
+        ok = session_render(s, &s->race->config[i], &request, request.count++, e);
+    if (!ok || !request.count) {
+        for (int i = 0; i < request.count; i++)
+            job_finish(&request.job[i]);
+        free(s->race);
+        s->race = NULL;
+        return ok;
+    }
+    source_submit(s->source, &request);
+    s->in_flight++;
+    *started = true;
+    return true;
+}
+
+static void crown(struct session *s, const struct trial_result *r, int winner)
+{
+    s->best_ask = s->record.best_ask = s->race->ask[winner];
+    s->best_seconds = s->record.best_seconds = r->seconds[winner];
+    s->best_config = s->race->config[winner];
+}
+
+// Whoever fails on random inputs is out of the ranking; when all do, the next best race.
+bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
+{
+    int winner = -1;
+    s->in_flight--;
+    for (int i = 0; i < r->count; i++) {
+        if (!put_retime(s, s->race->ask[i], "race", r, i, e))
+            return false;
+        if (r->outcome[i] != OUTCOME_OK)
+            session_message(s, "warning", "trial at ask %lld fell out of the final race: %s (%s)",
+                            (long long)s->race->ask[i], outcome_name(r->outcome[i]), r->reason);
+        else if (winner < 0 || r->seconds[i] < r->seconds[winner])
+            winner = i;
+    }
+    if (winner >= 0)
+        crown(s, r, winner);
+    free(s->race);
+    s->race = NULL;
+    if (winner < 0) {
+        s->best_ask = s->record.best_ask = 0;
+        s->phase = SESSION_RUNNING; // race again, among those that are left
+    }
+    return true;
+}
+
+bool canary_start(struct session *s, struct err *e)
+{
+    s->until_canary = SESSION_CANARY_EVERY;
+    if (s->source->kind->deterministic || !s->best_ask)
+        return true;
+    struct trial_request request = {.ticket = TICKET_CANARY, .count = 1};
+    if (!session_render(s, &s->best_config, &request, 0, e))
+        return false;
+    s->canary_ask = s->best_ask;
+    s->canary_seconds = s->best_seconds;
+    s->canary_open = true;
+    source_submit(s->source, &request);
+    return true;
+}
+
+bool canary_finish(struct session *s, const struct trial_result *r, struct err *e)
+{
+    s->canary_open = false;
+    if (r->outcome[0] != OUTCOME_OK) {
+        session_message(s, "warning", "the best configuration failed when it was timed again: %s (%s)",
+                        outcome_name(r->outcome[0]), r->reason);
+        return true;
+    }
+    double drift = r->seconds[0] / s->canary_seconds - 1;
+    if (fabs(drift) > DRIFT_WORTH_SAYING)
+        session_message(s, "warning", "the device drifts: the best configuration runs %.0f %% %s than before",
+                        100 * fabs(drift), drift > 0 ? "slower" : "faster");
+    return put_retime(s, s->canary_ask, "canary", r, 0, e);
+}

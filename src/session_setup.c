@@ -1,0 +1,342 @@
+#include "session.h"
+
+#include "base/file.h"
+#include "base/os.h"
+#include "gpu/gpu.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a session runs on, while it is put together.
+struct place {
+    struct gpu_info *list;
+    int count, index;
+    bool on_device; // measurements come from a device
+    const char *spec; // of the source, when not
+};
+
+static const struct gpu_info *place_info(const struct place *p)
+{
+    return p->on_device ? &p->list[p->index] : NULL;
+}
+
+static bool is_device_source(const char *source)
+{
+    return !source || str_equal(source, "device");
+}
+
+static bool place_find(struct place *p, const char *source, const char *device, struct err *e)
+{
+    *p = (struct place){.spec = source};
+    if (!is_device_source(source))
+        return true;
+    p->on_device = true;
+    gpu_prepare_environment();
+    return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
+}
+
+// The device that a stored session was measured on: results of another one must not be mixed with its own.
+static bool place_find_again(struct place *p, const struct session_record *r, struct err *e)
+{
+    *p = (struct place){.spec = r->source};
+    if (!is_device_source(r->source))
+        return true;
+    p->on_device = true;
+    gpu_prepare_environment();
+    if (!gpu_list(&p->list, &p->count, e))
+        return false;
+    for (p->index = 0; p->index < p->count; p->index++) {
+        char id[33];
+        gpu_identity(&p->list[p->index], id);
+        if (str_equal(id, r->device_id))
+            return true;
+    }
+    return err_set(e,
+                   "session %" PRId64 " was measured on %s (%s), which is not here as it was "
+                   "(start a new session; mixing devices or drivers would mean nothing)",
+                   r->id, r->device, r->driver);
+}
+
+static bool is_legal(void *context, const struct config *c)
+{
+    struct session *s = context;
+    struct verdict v;
+    struct err ignored; // a rule that fails is met again, and reported, when the configuration is asked
+    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, &v, &ignored) && v.legal;
+}
+
+static int default_workers(const struct place *p)
+{
+    int cores = os_cores();
+    return !p->on_device ? 1 : cores < 4 ? cores : 4;
+}
+
+static void hash_texts(const struct script *script, char out[33])
+{
+    int count;
+    const struct script_text *text = script_texts(script, &count);
+    struct str all = {0};
+    for (int i = 0; i < count; i++) {
+        str_add_bytes(&all, text[i].name, strlen(text[i].name) + 1);
+        str_add_bytes(&all, text[i].text, strlen(text[i].text) + 1);
+    }
+    hash_hex(str_text(&all), all.length, out);
+    str_finish(&all);
+}
+
+static void log_worker(void *context, int worker, const char *line)
+{
+    session_message(context, "debug", "worker %d: %s", worker, line);
+}
+
+static bool make_source(struct session *s, const struct place *p, bool validate, const char *fault, struct err *e)
+{
+    if (!p->on_device) {
+        s->source = synthetic_create(p->spec, s->space, s->record.flop, s->record.workers, e);
+        return s->source != NULL;
+    }
+    char *program = path_program();
+    struct pool_options o = {
+        .program = program,
+        .device = p->index,
+        .validate = validate,
+        .workers = s->record.workers,
+        .operation = script_operation(s->script),
+        .limits = &s->limits,
+        .seed = s->record.seed,
+        .is_cpu = s->is_cpu,
+        .fault = fault,
+        .log = log_worker,
+        .log_context = s,
+    };
+    s->source = pool_create(&o, e);
+    free(program);
+    return s->source != NULL;
+}
+
+// Fills the parts that a new and a resumed session have in common. `texts` NULL: read from files.
+static bool assemble(struct session *s, const struct place *p, const struct setting *set, int set_count,
+                     const struct script_text *texts, int text_count, struct err *e)
+{
+    const struct gpu_info *info = place_info(p);
+    s->has_limits = info != NULL;
+    s->is_cpu = info && info->is_cpu;
+    if (info)
+        s->limits = info->limits;
+    struct script_options o = {
+        .path = s->record.path,
+        .set = set,
+        .set_count = set_count,
+        .device_type = info ? info->type : "none",
+        .limits = info ? &s->limits : NULL,
+        .texts = texts,
+        .text_count = text_count,
+    };
+    s->script = script_create(&o, e);
+    if (!s->script)
+        return false;
+    s->space = script_space(s->script);
+    s->record.flop = operation_flop(script_operation(s->script));
+    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
+    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
+    return s->strategy != NULL;
+}
+
+static char *take_in_arena(struct session *s, struct str *text)
+{
+    char *kept = arena_strdup(&s->arena, str_text(text));
+    str_finish(text);
+    return kept;
+}
+
+static void describe_problem(struct session *s)
+{
+    struct str text = {0};
+    const struct operation *operation = script_operation(s->script);
+    operation_add_text(operation, &text);
+    s->record.title = take_in_arena(s, &text);
+    operation_add_json(operation, &text);
+    s->record.operation = take_in_arena(s, &text);
+    int count;
+    const struct script_size *size = script_sizes(s->script, &count);
+    str_add(&text, "{");
+    for (int i = 0, n = 0; i < count; i++)
+        if (size[i].value != size[i].standard)
+            str_printf(&text, "%s\"%s\":%" PRId64, n++ ? "," : "", size[i].name, size[i].value);
+    str_add(&text, "}");
+    s->record.settings = take_in_arena(s, &text);
+    char hash[33];
+    hash_texts(s->script, hash);
+    s->record.text_hash = arena_strdup(&s->arena, hash);
+    s->record.name = s->space->name;
+    s->record.size = s->space->size_text;
+}
+
+static void describe_place(struct session *s, const struct place *p)
+{
+    const struct gpu_info *info = place_info(p);
+    s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
+    s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
+    s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";
+    s->record.device_type = info ? arena_strdup(&s->arena, info->type) : "none";
+    char id[33] = "";
+    if (info)
+        gpu_identity(info, id);
+    s->record.device_id = arena_strdup(&s->arena, id);
+}
+
+static struct session *session_new(const struct session_host *host)
+{
+    struct session *s = mem_zero(1, sizeof *s);
+    arena_init(&s->arena);
+    s->store = host->store;
+    s->on_event = host->on_event;
+    s->event_context = host->context;
+    s->open_end = &s->open;
+    s->until_canary = SESSION_CANARY_EVERY;
+    return s;
+}
+
+static void fill_record(struct session *s, const struct session_options *o, const struct place *p)
+{
+    struct session_record *r = &s->record;
+    r->created = os_unix_time();
+    r->state = "running";
+    r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
+    r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
+    r->budget_seconds = o->seconds;
+    r->workers = o->workers ? o->workers : default_workers(p);
+    r->count_rejected = s->count_rejected = o->count_rejected;
+}
+
+static bool store_new(struct session *s, struct err *e)
+{
+    int count;
+    const struct script_text *text = script_texts(s->script, &count);
+    struct text_record *record = mem_zero((size_t)count, sizeof *record);
+    for (int i = 0; i < count; i++)
+        record[i] = (struct text_record){text[i].name, text[i].path, text[i].text};
+    bool ok = store_create_session(s->store, &s->record, record, count, &s->record.id, e) &&
+              store_lock_session(s->store, s->record.id, e);
+    free(record);
+    return ok;
+}
+
+static bool start(struct session *s, const struct session_options *o, struct place *p, struct err *e)
+{
+    char *path = script_find(o->space, e);
+    if (!path)
+        return false;
+    s->record.path = arena_strdup(&s->arena, path);
+    free(path);
+    char *strategy = strategy_canonical(o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY, e);
+    if (!strategy)
+        return false;
+    s->record.strategy = arena_strdup(&s->arena, strategy);
+    free(strategy);
+    if (!place_find(p, o->source, o->device, e))
+        return false;
+    fill_record(s, o, p);
+    if (!assemble(s, p, o->set, o->set_count, NULL, 0, e))
+        return false;
+    describe_problem(s);
+    describe_place(s, p);
+    if (!make_source(s, p, o->validate, o->fault, e) || !store_new(s, e))
+        return false;
+    s->started_ns = os_now_ns();
+    return true;
+}
+
+struct session *session_start(const struct session_host *host, const struct session_options *o, struct err *e)
+{
+    struct session *s = session_new(host);
+    struct place p = {0};
+    bool ok = start(s, o, &p, e);
+    free(p.list);
+    if (ok)
+        return s;
+    session_destroy(s);
+    return NULL;
+}
+
+// The stored settings are a flat JSON object of integers that we wrote ourselves: {"N":512,"M":64}.
+static int parse_settings(struct arena *a, const char *json, struct setting *out, int most)
+{
+    int count = 0;
+    char *text = arena_strdup(a, json ? json : "");
+    for (char *name = strtok(text, "{}\":,"); name && count < most; name = strtok(NULL, "{}\":,")) {
+        char *value = strtok(NULL, "{}\":,");
+        out[count++] = (struct setting){name, value ? value : ""};
+    }
+    return count;
+}
+
+static bool assemble_stored(struct session *s, const struct place *p, struct err *e)
+{
+    struct text_record *record;
+    struct setting set[64];
+    int count;
+    if (!store_get_texts(s->store, s->record.id, &s->arena, &record, &count, e))
+        return false;
+    struct script_text *text = arena_zero(&s->arena, (size_t)count, sizeof *text);
+    for (int i = 0; i < count; i++)
+        text[i] = (struct script_text){record[i].name, record[i].path, record[i].text};
+    int set_count = parse_settings(&s->arena, s->record.settings, set, 64);
+    return assemble(s, p, set, set_count, text, count, e);
+}
+
+static bool change_budget(struct session *s, const struct session_options *more, struct err *e)
+{
+    struct session_record *r = &s->record;
+    if (!more || (more->trials <= 0 && more->seconds <= 0))
+        return true;
+    if (more->trials > 0)
+        r->budget_trials = more->trials;
+    if (more->seconds > 0)
+        r->budget_seconds = more->seconds;
+    return store_set_budget(s->store, r->id, r->budget_trials, r->budget_seconds, e);
+}
+
+// Counts are counted again while the stored trials are told again.
+static void forget_counts(struct session_record *r)
+{
+    r->trials = r->rejected = r->ok = r->best_ask = 0;
+    r->best_seconds = 0;
+}
+
+static bool resume(struct session *s, int64_t id, const struct session_options *more, struct place *p, struct err *e)
+{
+    if (!store_get_session(s->store, id, &s->arena, &s->record, e))
+        return false;
+    s->record.id = 0; // not ours until it is locked
+    if (!store_lock_session(s->store, id, e))
+        return false;
+    s->record.id = id;
+    s->count_rejected = s->record.count_rejected;
+    if (more && more->workers)
+        s->record.workers = more->workers;
+    if (!change_budget(s, more, e) || !place_find_again(p, &s->record, e) || !assemble_stored(s, p, e) ||
+        !make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
+        return false;
+    s->replay = replay_load(s->store, s->space, id, e);
+    if (!s->replay)
+        return false;
+    forget_counts(&s->record);
+    s->record.state = "running";
+    s->started_ns = os_now_ns();
+    return store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e);
+}
+
+struct session *session_resume(const struct session_host *host, int64_t id, const struct session_options *more, struct err *e)
+{
+    struct session *s = session_new(host);
+    struct place p = {0};
+    bool ok = resume(s, id, more, &p, e);
+    free(p.list);
+    if (ok)
+        return s;
+    session_destroy(s);
+    return NULL;
+}

@@ -1,0 +1,96 @@
+#include "stored.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_NUMBERS 64
+
+// Everything we store in this way is a flat JSON object of whole numbers that we wrote ourselves: {"N":512,"M":64}.
+static int parse_numbers(struct arena *a, const char *json, struct setting *out)
+{
+    int count = 0;
+    char *rest, *text = arena_strdup(a, json ? json : "");
+    for (char *name = strtok_r(text, "{}\":,", &rest); name && count < MOST_NUMBERS;
+         name = strtok_r(NULL, "{}\":,", &rest)) {
+        char *value = strtok_r(NULL, "{}\":,", &rest);
+        out[count++] = (struct setting){name, value ? value : ""};
+    }
+    return count;
+}
+
+enum { NUMBERS_OF_LIMITS = 14 };
+
+static void limits_to_numbers(const struct limits *l, uint64_t n[NUMBERS_OF_LIMITS])
+{
+    uint64_t numbers[NUMBERS_OF_LIMITS] = {
+        l->invocations,    l->group_size[0],  l->group_size[1], l->group_size[2], l->group_count[0],
+        l->group_count[1], l->group_count[2], l->shared_bytes,  l->buffer_bytes,  l->loop_trips,
+        l->accumulators,   l->statements,     l->subgroup_size, l->f16,
+    };
+    memcpy(n, numbers, sizeof numbers);
+}
+
+static const char *const limit_keys[NUMBERS_OF_LIMITS] = {
+    "invocations",   "group_size_x", "group_size_y", "group_size_z", "group_count_x", "group_count_y", "group_count_z",
+    "shared_bytes",  "buffer_bytes", "loop_trips",   "accumulators", "statements",    "subgroup_size", "f16",
+};
+
+void stored_add_limits(struct str *out, const struct limits *l)
+{
+    uint64_t n[NUMBERS_OF_LIMITS];
+    limits_to_numbers(l, n);
+    for (int i = 0; i < NUMBERS_OF_LIMITS; i++)
+        str_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "{", limit_keys[i], n[i]);
+    str_add(out, "}");
+}
+
+bool stored_parse_limits(const char *json, struct limits *out)
+{
+    struct setting given[MOST_NUMBERS];
+    int64_t n[NUMBERS_OF_LIMITS];
+    struct arena a;
+    arena_init(&a);
+    bool ok = json && parse_numbers(&a, json, given) == NUMBERS_OF_LIMITS;
+    for (int i = 0; ok && i < NUMBERS_OF_LIMITS; i++)
+        ok = str_equal(given[i].name, limit_keys[i]) && str_to_int(given[i].value, 0, INT64_MAX, &n[i]);
+    arena_finish(&a);
+    if (!ok)
+        return false;
+    *out = (struct limits){
+        .invocations = (uint32_t)n[0],
+        .group_size = {(uint32_t)n[1], (uint32_t)n[2], (uint32_t)n[3]},
+        .group_count = {(uint32_t)n[4], (uint32_t)n[5], (uint32_t)n[6]},
+        .shared_bytes = (uint32_t)n[7],
+        .buffer_bytes = (uint64_t)n[8],
+        .loop_trips = (uint64_t)n[9],
+        .accumulators = (uint32_t)n[10],
+        .statements = (uint32_t)n[11],
+        .subgroup_size = (uint32_t)n[12],
+        .f16 = n[13] != 0,
+    };
+    return true;
+}
+
+struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a, struct err *e)
+{
+    struct text_record *record;
+    struct limits *limits = arena_zero(a, 1, sizeof *limits);
+    struct setting *set = arena_zero(a, MOST_NUMBERS, sizeof *set);
+    int count;
+    if (!store_get_texts(store, r->id, a, &record, &count, e))
+        return NULL;
+    struct script_text *text = arena_zero(a, (size_t)count, sizeof *text);
+    for (int i = 0; i < count; i++)
+        text[i] = (struct script_text){record[i].name, record[i].path, record[i].text};
+    struct script_options o = {
+        .path = r->path,
+        .set = set,
+        .set_count = parse_numbers(a, r->settings, set),
+        .device_type = r->device_type,
+        .limits = stored_parse_limits(r->limits, limits) ? limits : NULL,
+        .texts = text,
+        .text_count = count,
+    };
+    return script_create(&o, e);
+}
