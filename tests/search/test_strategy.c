@@ -1,0 +1,291 @@
+// Specs and the contract that every strategy keeps, on tiny, degenerate, failing and huge spaces.
+#include "driver.h"
+#include "spaces.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const specs[] = {
+    "random",
+    "opevo",
+    "opevo:async=1",
+    "opevo:legal=1",
+    "opevo:lambda=1:rho=1",
+    "opevo:lambda=3:rho=50:q=0.001",
+    "opevo:lambda=50:rho=3:q=0.99:async=1:legal=1",
+};
+
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static void expect_error(const char *spec, const char *text)
+{
+    struct err e = {0};
+    struct search_problem problem = {0};
+    assert_null(strategy_canonical(spec, &e));
+    assert_string_equal(e.text, text);
+    assert_null(strategy_create(spec, &problem, 1, &e));
+}
+
+static void test_bad_specs(void **state)
+{
+    (void)state;
+    expect_error("opeva", "unknown strategy 'opeva' (did you mean 'opevo'?)");
+    expect_error("annealing", "unknown strategy 'annealing' (known: opevo, random)");
+    expect_error("", "unknown strategy '' (known: opevo, random)");
+    expect_error("opevo:lamda=3",
+                 "strategy 'opevo' has no option 'lamda' (did you mean 'lambda'?)");
+    expect_error(
+        "opevo:temperature=3",
+        "strategy 'opevo' has no option 'temperature' (known: lambda, rho, q, async, legal)");
+    expect_error("random:q=0.5", "strategy 'random' has no option 'q' (it has none)");
+    expect_error("opevo:q", "strategy 'opevo': 'q' is not key=value");
+    expect_error("opevo:", "strategy 'opevo': '' is not key=value");
+    expect_error("opevo:rho=8:rho=8", "strategy 'opevo': option 'rho' is given twice");
+    expect_error("opevo:q=1", "strategy 'opevo': q=1 is not a number within 0.001..0.999");
+    expect_error("opevo:q=0.5x", "strategy 'opevo': q=0.5x is not a number within 0.001..0.999");
+    expect_error("opevo:lambda=0",
+                 "strategy 'opevo': lambda=0 is not a whole number within 1..4096");
+    expect_error("opevo:rho=2.5", "strategy 'opevo': rho=2.5 is not a whole number within 1..4096");
+    expect_error("opevo:async=2", "strategy 'opevo': async=2 is not a whole number within 0..1");
+    expect_error("opevo:q=nan", "strategy 'opevo': q=nan is not a number within 0.001..0.999");
+}
+
+static void test_canonical_specs(void **state)
+{
+    (void)state;
+    const char *const pairs[][2] = {
+        {"random", "random"},
+        {"opevo", "opevo:lambda=8:rho=8:q=0.5:async=0:legal=0"},
+        {"opevo:q=0.30:lambda=016", "opevo:lambda=16:rho=8:q=0.3:async=0:legal=0"},
+        {"opevo:legal=1:q=0.1234567890123",
+         "opevo:lambda=8:rho=8:q=0.1234567890123:async=0:legal=1"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char *text = strategy_canonical(pairs[i][0], NULL), *again = strategy_canonical(text, NULL);
+        assert_string_equal(text, pairs[i][1]);
+        assert_string_equal(again, text);
+        free(text);
+        free(again);
+    }
+    assert_ptr_equal(strategy_find("opevo"), strategy_kinds[0]);
+    assert_null(strategy_find("Opevo"));
+    strategy_destroy(NULL);
+}
+
+static double always_fails(void *context, const struct config *c)
+{
+    (void)context;
+    (void)c;
+    return 0;
+}
+
+static double always_rejected(void *context, const struct config *c)
+{
+    (void)context;
+    (void)c;
+    return -1;
+}
+
+static double sum_of_slots(void *context, const struct config *c)
+{
+    (void)context;
+    double sum = 1;
+    for (int i = 0; i < SPACE_MAX_SLOTS; i++)
+        sum += c->slot[i];
+    return sum;
+}
+
+static bool nothing_legal(void *context, const struct config *c)
+{
+    (void)context;
+    (void)c;
+    return false;
+}
+
+static bool slot_0_even(void *context, const struct config *c)
+{
+    (void)context;
+    return c->slot[0] % 2 == 0;
+}
+
+typedef double measure_function(void *context, const struct config *c);
+
+static measure_function *const measures[] = {always_fails, always_rejected, sum_of_slots};
+
+// Every strategy gives every point of a small space exactly once, and then ends.
+static void check_exhausts(struct space *s, int points)
+{
+    struct search_problem problem = {.space = s};
+    for (int i = 0; i < SPECS * 3; i++) {
+        struct drive d = drive_create(specs[i % SPECS], &problem, (uint64_t)i);
+        d.measure = measures[i / SPECS];
+        d.workers = 1 + i % 5;
+        d.backward = strategy_is_async(d.strategy);
+        assert_true(drive_run(&d, 1 << 20));
+        assert_int_equal(d.asked.count, points);
+        assert_int_equal(d.tells, points);
+        drive_destroy(&d);
+    }
+    space_destroy(s);
+}
+
+static void test_small_spaces_are_exhausted(void **state)
+{
+    (void)state;
+    check_exhausts(space_24(), 24);
+    check_exhausts(space_of_one(), 1);
+    check_exhausts(space_mixed(), 1080);
+}
+
+static void test_only_legal_points(void **state)
+{
+    (void)state;
+    struct space *s = space_24();
+    struct search_problem problem = {.space = s, .legal = slot_0_even};
+    struct drive d = drive_create("opevo:legal=1", &problem, 5);
+    d.measure = sum_of_slots;
+    assert_true(drive_run(&d, 100));
+    assert_int_equal(d.asked.count, 12);
+    for (int i = 0; i < d.asked.count; i++) {
+        struct config c;
+        config_set_get(&d.asked, i, &c);
+        assert_true(slot_0_even(NULL, &c));
+    }
+    drive_destroy(&d);
+
+    d = drive_create("opevo", &problem, 5); // proposes illegal points too
+    assert_true(drive_run(&d, 100));
+    assert_int_equal(d.asked.count, 24);
+    drive_destroy(&d);
+    d = drive_create("random", &problem, 5);
+    assert_true(drive_run(&d, 100));
+    assert_int_equal(d.asked.count, 24);
+    drive_destroy(&d);
+
+    problem.legal = nothing_legal;
+    d = drive_create("opevo:legal=1", &problem, 5);
+    assert_true(drive_run(&d, 100));
+    assert_int_equal(d.asked.count, 0);
+    drive_destroy(&d);
+    space_destroy(s);
+
+    problem.space = s = space_huge(); // too large to enumerate: gives up
+    d = drive_create("opevo:legal=1", &problem, 5);
+    assert_true(drive_run(&d, 100));
+    assert_int_equal(d.asked.count, 0);
+    drive_destroy(&d);
+    problem.legal = slot_0_even; // half of the space
+    d = drive_create("opevo:legal=1", &problem, 5);
+    d.measure = sum_of_slots;
+    assert_false(drive_run(&d, 1000));
+    assert_int_equal(d.asked.count, 1000);
+    drive_destroy(&d);
+    space_destroy(s);
+}
+
+static void test_huge_space(void **state)
+{
+    (void)state;
+    struct space *s = space_huge();
+    assert_true(s->size == UINT64_MAX);
+    struct search_problem problem = {.space = s};
+    for (int i = 0; i < SPECS * 3; i++) {
+        struct drive d = drive_create(specs[i % SPECS], &problem, (uint64_t)i);
+        d.measure = measures[i / SPECS];
+        d.workers = 7;
+        assert_false(drive_run(&d, 2000));
+        assert_int_equal(d.asked.count, 2000);
+        drive_destroy(&d);
+    }
+    space_destroy(s);
+}
+
+// A space just too large to enumerate may end early, but never loops for ever and never by much.
+static void test_space_too_large_to_enumerate(void **state)
+{
+    (void)state;
+    struct space *s = space_create("70000");
+    add_categorical(s, "a", 700);
+    add_discrete(s, "b", 100);
+    struct search_problem problem = {.space = sealed(s)};
+    struct drive d = drive_create("random", &problem, 1);
+    assert_true(drive_run(&d, 1 << 20));
+    assert_in_range(d.asked.count, 69900, 70000);
+    drive_destroy(&d);
+    space_destroy(s);
+}
+
+static void test_same_seed_same_search(void **state)
+{
+    (void)state;
+    struct space *s = space_mm(512, 1024, 1024);
+    struct search_problem problem = {.space = s};
+    for (int i = 0; i < SPECS; i++) {
+        struct drive a = drive_create(specs[i], &problem, 42),
+                     b = drive_create(specs[i], &problem, 42);
+        struct drive other = drive_create(specs[i], &problem, 43);
+        a.measure = b.measure = other.measure = sum_of_slots;
+        // Only what the strategy does by itself may depend on the workers, and only when it is
+        // async.
+        b.workers = strategy_is_async(b.strategy) ? 1 : 8;
+        drive_run(&a, 300);
+        drive_run(&b, 300);
+        drive_run(&other, 300);
+        assert_memory_equal(a.asked.row, b.asked.row, 300 * 11 * sizeof(int32_t));
+        assert_memory_not_equal(a.asked.row, other.asked.row, 300 * 11 * sizeof(int32_t));
+        drive_destroy(&a);
+        drive_destroy(&b);
+        drive_destroy(&other);
+    }
+    space_destroy(s);
+}
+
+// Random search is uniform: the first point of many runs.
+static void test_random_is_uniform(void **state)
+{
+    (void)state;
+    struct space *s = space_24();
+    struct search_problem problem = {.space = s};
+    int first[24] = {0}, last[24] = {0};
+    double uniform[24];
+    struct config_set all = {.slots = s->slots};
+    for (uint64_t i = 0; i < 24; i++) {
+        struct config c;
+        space_point(s, i, &c);
+        config_set_add(&all, &c, NULL);
+        uniform[i] = 1 / 24.0;
+    }
+    for (uint64_t seed = 0; seed < 4800; seed++) {
+        struct drive d = drive_create("random", &problem, seed);
+        drive_run(&d, 24);
+        struct config c;
+        config_set_get(&d.asked, 0, &c);
+        first[config_set_find(&all, &c)]++;
+        config_set_get(&d.asked, 23, &c);
+        last[config_set_find(&all, &c)]++;
+        drive_destroy(&d);
+    }
+    assert_true(chi_square(24, first, uniform) < chi_square_limit(23));
+    assert_true(chi_square(24, last, uniform) < chi_square_limit(23));
+    config_set_finish(&all);
+    space_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_canonical_specs),
+        cmocka_unit_test(test_small_spaces_are_exhausted),
+        cmocka_unit_test(test_only_legal_points),
+        cmocka_unit_test(test_huge_space),
+        cmocka_unit_test(test_space_too_large_to_enumerate),
+        cmocka_unit_test(test_same_seed_same_search),
+        cmocka_unit_test(test_random_is_uniform),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
