@@ -1,0 +1,72 @@
+// What a strategy costs: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on
+// the mm1 space.
+//
+// Twice: every point valid, and 7 of 100, as on a small device (then a trial takes 14 asks and
+// tells on average, and the strategy remembers 1.4 million points). The cheap objective is measured
+// with it. The calibration loop says how fast the machine is: dependent steps of the random
+// generator.
+#include "base/os.h"
+#include "search/strategy.h"
+#include "spaces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TRIALS = 100000 };
+
+static double calibrate(void)
+{
+    enum { STEPS = 20000000 };
+    struct rng r;
+    rng_seed(&r, 1);
+    uint64_t sum = 0;
+    int64_t start = os_cpu_ns();
+    for (int i = 0; i < STEPS; i++)
+        sum += rng_next(&r);
+    int64_t ns = os_cpu_ns() - start;
+    return sum ? (double)ns / STEPS : 0;
+}
+
+// A bowl around the hidden point; of all points `percent` are valid.
+static double fitness(const struct space *s, const struct config *hidden, const struct config *c,
+                      int percent)
+{
+    if (config_hash(c) % 100 >= (uint64_t)percent)
+        return 0;
+    return 1.0 / (1 + space_distance(s, hidden, c));
+}
+
+static void measure(const struct space *s, int percent, double calibration)
+{
+    struct search_problem problem = {.space = s};
+    struct strategy *o = strategy_create("opevo", &problem, 1, NULL);
+    struct config hidden, c;
+    struct rng r;
+    rng_seed(&r, 2);
+    space_sample(s, &r, &hidden);
+
+    int64_t start = os_cpu_ns();
+    int trials = 0, asks = 0;
+    for (; trials < TRIALS && strategy_ask(o, &c) == ASK_NEW; asks++) {
+        double f = fitness(s, &hidden, &c, percent);
+        strategy_tell(o, &c, f > 0 ? OUTCOME_OK : OUTCOME_REJECTED, f);
+        trials += f > 0;
+    }
+    double microseconds = (double)(os_cpu_ns() - start) / 1e3 / TRIALS;
+    uint64_t peak = 0;
+    os_peak_memory(&peak);
+    printf("opevo ask+tell at %d trials on mm1, %d%% valid (%d asks): %.2f us (target < 20 us)   "
+           "memory %.0f MiB (target < 100)   calibration %.2f ns/step\n",
+           trials, percent, asks, microseconds, (double)peak / (1 << 20), calibration);
+    strategy_destroy(o);
+}
+
+int main(void)
+{
+    double calibration = calibrate();
+    struct space *s = space_mm(512, 1024, 1024);
+    measure(s, 100, calibration);
+    measure(s, 7, calibration);
+    space_destroy(s);
+    return EXIT_SUCCESS;
+}
