@@ -41,7 +41,8 @@ static bool unknown_option(const struct command *c, const char *name, struct err
     const char *near = str_suggest(name, (size_t)option_count(c), option_name_at, c);
     if (near)
         return err_set(e, "%s: unknown option '--%s' (did you mean '--%s'?)", c->name, name, near);
-    return err_set(e, "%s: unknown option '--%s' (tilewalk %s --help lists them)", c->name, name, c->name);
+    return err_set(e, "%s: unknown option '--%s' (tilewalk %s --help lists them)", c->name, name,
+                   c->name);
 }
 
 static bool check_number(const struct command *c, struct given *g, struct err *e)
@@ -51,17 +52,19 @@ static bool check_number(const struct command *c, struct given *g, struct err *e
         int64_t high = o->high >= 9e18 ? INT64_MAX : (int64_t)o->high;
         if (str_to_int(g->text, (int64_t)o->low, high, &g->integer))
             return true;
-        return err_set(e, "%s: --%s wants a whole number from %.0f%s, not '%s'", c->name, o->name, o->low,
-                       o->high >= 9e18 ? " up" : "", g->text);
+        return err_set(e, "%s: --%s wants a whole number from %.0f%s, not '%s'", c->name, o->name,
+                       o->low, o->high >= 9e18 ? " up" : "", g->text);
     }
-    if (o->type == OPTION_REAL && (!str_to_real(g->text, &g->real) || g->real < o->low || g->real > o->high))
-        return err_set(e, "%s: --%s wants a number from %g to %g, not '%s'", c->name, o->name, o->low, o->high,
-                       g->text);
+    if (o->type == OPTION_REAL &&
+        (!str_to_real(g->text, &g->real) || g->real < o->low || g->real > o->high))
+        return err_set(e, "%s: --%s wants a number from %g to %g, not '%s'", c->name, o->name,
+                       o->low, o->high, g->text);
     return true;
 }
 
 // One `--name`, `--name=value` or `--name value`. Moves `*at` past what it used.
-static bool parse_option(const struct command *c, int argc, char **argv, int *at, struct arguments *out, struct err *e)
+static bool parse_option(const struct command *c, int argc, char **argv, int *at,
+                         struct arguments *out, struct err *e)
 {
     const char *name = argv[*at] + 2;
     const char *equals = strchr(name, '=');
@@ -75,7 +78,8 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
         return !equals || err_set(e, "%s: --%s takes no value", c->name, o->name);
     if (!equals) {
         if (*at >= argc)
-            return err_set(e, "%s: --%s needs a value: --%s %s", c->name, o->name, o->name, o->value);
+            return err_set(e, "%s: --%s needs a value: --%s %s", c->name, o->name, o->name,
+                           o->value);
         g->text = argv[(*at)++];
     }
     return check_number(c, g, e);
@@ -84,14 +88,16 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
 static bool check_operands(const struct command *c, const struct arguments *a, struct err *e)
 {
     if (a->operand_count < c->least)
-        return err_set(e, "%s: missing %s (usage: tilewalk %s %s)", c->name, c->operands, c->name, c->operands);
+        return err_set(e, "%s: missing %s (usage: tilewalk %s %s)", c->name, c->operands, c->name,
+                       c->operands);
     if (a->operand_count > c->most)
         return err_set(e, "%s: '%s' is one argument too many (usage: tilewalk %s %s)", c->name,
                        a->operand[c->most], c->name, c->operands ? c->operands : "");
     return true;
 }
 
-bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out, struct err *e)
+bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out,
+                     struct err *e)
 {
     *out = (struct arguments){
         .operand = mem_zero((size_t)argc + 1, sizeof *out->operand),
@@ -106,7 +112,8 @@ bool arguments_parse(const struct command *c, int argc, char **argv, struct argu
             if (!parse_option(c, argc, argv, &i, out, e))
                 return false;
         } else if (!only_operands && argv[i][0] == '-' && argv[i][1]) {
-            return err_set(e, "%s: unknown option '%s' (options begin with two dashes)", c->name, argv[i]);
+            return err_set(e, "%s: unknown option '%s' (options begin with two dashes)", c->name,
+                           argv[i]);
         } else {
             out->operand[out->operand_count++] = argv[i++];
         }

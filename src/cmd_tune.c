@@ -6,17 +6,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define RUN_OPTIONS                                                                                                    \
-    {"trials", OPTION_INTEGER, "N", "measured configurations in all (default: 200)", 1, 9e18},                         \
-        {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                                              \
-        {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, OPTION_DB,          \
-        OPTION_JSON, {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                       \
-        {"export", OPTION_TEXT, "DIR", "write the best kernel there at the end (see tilewalk export)"},                \
-        {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                                            \
-        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"},                                             \
-        {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},                        \
-        {"validate", OPTION_FLAG, NULL, "turn the Vulkan validation layer on (needs it installed; slower)"},           \
-        {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true}
+#define RUN_OPTIONS                                                                                \
+    {"trials", OPTION_INTEGER, "N", "measured configurations in all (default: 200)", 1, 9e18},     \
+        {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
+        {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
+        OPTION_DB, OPTION_JSON,                                                                    \
+        {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
+        {"export", OPTION_TEXT, "DIR",                                                             \
+         "write the best kernel there at the end (see tilewalk export)"},                          \
+        {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
+        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"},                         \
+        {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},    \
+        {"validate", OPTION_FLAG, NULL,                                                            \
+         "turn the Vulkan validation layer on (needs it installed; slower)"},                      \
+    {                                                                                              \
+        "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
+    }
 
 static void fill_options(const struct arguments *a, struct session_options *o)
 {
@@ -38,13 +43,16 @@ static void fill_options(const struct arguments *a, struct session_options *o)
 
 static bool export_best(const struct arguments *a, struct store *store, int64_t id, struct err *e)
 {
-    struct export_request request = {
-        .session = id, .folder = arguments_text(a, "export"), .count = 1, .quiet = arguments_flag(a, "json")};
+    struct export_request request = {.session = id,
+                                     .folder = arguments_text(a, "export"),
+                                     .count = 1,
+                                     .quiet = arguments_flag(a, "json")};
     return export_run(store, &request, e);
 }
 
 // Runs what was started, and exports when that was asked for and something is there to export.
-static int run(const struct arguments *a, struct store *store, struct engine *g, struct front *f, int64_t id)
+static int run(const struct arguments *a, struct store *store, struct engine *g, struct front *f,
+               int64_t id)
 {
     struct err e;
     detach_ready(id);
@@ -76,7 +84,8 @@ static bool begin_resume(struct engine *g, const struct arguments *a, int64_t *i
 }
 
 static int run_session(const struct arguments *a,
-                       bool (*begin)(struct engine *g, const struct arguments *a, int64_t *id, struct err *e))
+                       bool (*begin)(struct engine *g, const struct arguments *a, int64_t *id,
+                                     struct err *e))
 {
     struct err e;
     struct front front;
@@ -111,11 +120,15 @@ static int run_resume(const struct command *self, const struct arguments *a)
 
 static const struct option tune_options[] = {
     OPTION_SET,
-    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...", "search strategy (default: opevo; see tilewalk strategies)"},
-    {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0, 9007199254740992.0},
+    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...",
+     "search strategy (default: opevo; see tilewalk strategies)"},
+    {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
+     9007199254740992.0},
     OPTION_DEVICE,
-    {"source", OPTION_TEXT, "SOURCE", "where times come from: device, or synthetic:bowl, synthetic:rugged"},
-    {"count-rejected", OPTION_FLAG, NULL, "spend a trial on each rejected configuration, as papers do"},
+    {"source", OPTION_TEXT, "SOURCE",
+     "where times come from: device, or synthetic:bowl, synthetic:rugged"},
+    {"count-rejected", OPTION_FLAG, NULL,
+     "spend a trial on each rejected configuration, as papers do"},
     RUN_OPTIONS,
     OPTION_HELP,
     OPTION_END,

@@ -1,7 +1,8 @@
 // Commands: one file each (cmd_NAME.c), one table of what they take.
 //
-// The table is the only place where commands and options are written down: parsing, --help, the manual page and the shell
-// completions are all made from it (arguments.c, generate.c). A command gets its parsed arguments and returns an exit code.
+// The table is the only place where commands and options are written down: parsing, --help, the
+// manual page and the shell completions are all made from it (arguments.c, generate.c). A command
+// gets its parsed arguments and returns an exit code.
 #ifndef TILEWALK_COMMAND_H
 #define TILEWALK_COMMAND_H
 
@@ -30,13 +31,13 @@ struct option {
     enum option_type type;
     const char *value; // how help calls its value; NULL for flags
     const char *help;
-    double low, high;  // of numbers, inclusive
-    bool hidden;       // for tests
+    double low, high; // of numbers, inclusive
+    bool hidden;      // for tests
 };
 
 struct command {
     const char *name, *operands, *help;
-    int least, most; // operands
+    int least, most;              // operands
     const struct option *options; // ends with a NULL name
     int (*run)(const struct command *self, const struct arguments *a);
     bool hidden;
@@ -54,13 +55,16 @@ struct arguments {
 };
 
 // `argv` holds what follows the command's name. Numbers are checked against their ranges.
-bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out, struct err *e);
+bool arguments_parse(const struct command *c, int argc, char **argv, struct arguments *out,
+                     struct err *e);
 void arguments_finish(struct arguments *a);
 bool arguments_flag(const struct arguments *a, const char *name);
-const char *arguments_text(const struct arguments *a, const char *name);           // the last one given; NULL: none
+const char *arguments_text(const struct arguments *a,
+                           const char *name); // the last one given; NULL: none
 int64_t arguments_integer(const struct arguments *a, const char *name, int64_t standard);
 double arguments_real(const struct arguments *a, const char *name, double standard);
-int arguments_list(const struct arguments *a, const char *name, const char **out, int most); // all given, in order
+int arguments_list(const struct arguments *a, const char *name, const char **out,
+                   int most); // all given, in order
 
 void command_print_help(const struct command *c);
 void command_print_overview(void);

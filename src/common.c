@@ -1,12 +1,15 @@
 #include "common.h"
 
+#include "base/file.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out, int *count, struct err *e)
+bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out,
+                     int *count, struct err *e)
 {
     const char *text[MOST_SETTINGS];
     *count = arguments_list(a, "set", text, MOST_SETTINGS);
@@ -24,6 +27,8 @@ struct store *common_open(const struct arguments *a, enum store_mode mode, struc
 {
     const char *given = arguments_text(a, "db");
     char *path = given ? mem_strdup(given) : store_default_path();
+    if (mode == STORE_READ && !file_exists(path)) // a first look makes an empty one
+        mode = STORE_WRITE;
     struct store *s = store_open(path, mode, e);
     free(path);
     return s;
@@ -70,18 +75,10 @@ char *text_duration(double seconds, char out[32])
 
 void json_real(struct str *out, double value)
 {
-    char text[40];
-    if (!isfinite(value)) {
+    if (isfinite(value))
+        str_add_real(out, value);
+    else
         str_add(out, "null");
-        return;
-    }
-    for (int digits = 6; digits <= 17; digits++) { // the shortest that reads back the same
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        double back;
-        if (str_to_real(text, &back) && back == value)
-            break;
-    }
-    str_add(out, text);
 }
 
 static void key(struct str *out, const char *name)
@@ -120,8 +117,9 @@ void json_trial(struct str *out, int64_t session, double flop, const struct tria
                 const struct retime_record *final_race)
 {
     bool ok = str_equal(t->outcome, "ok");
-    str_printf(out, "\"session\":%" PRId64 ",\"id\":%" PRId64 ",\"ask\":%" PRId64 ",\"generation\":%d", session,
-               t->number, t->ask, t->generation);
+    str_printf(out,
+               "\"session\":%" PRId64 ",\"id\":%" PRId64 ",\"ask\":%" PRId64 ",\"generation\":%d",
+               session, t->number, t->ask, t->generation);
     add_text(out, "outcome", t->outcome);
     add_speed(out, flop, ok ? t->seconds : 0);
     add_raw(out, "samples", t->samples);
@@ -160,8 +158,9 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_text(out, "size", r->size);
     str_printf(out, ",\"budget_trials\":%" PRId64, r->budget_trials);
     add_real(out, "budget_seconds", r->budget_seconds);
-    str_printf(out, ",\"workers\":%d,\"trials\":%" PRId64 ",\"rejected\":%" PRId64 ",\"ok\":%" PRId64, r->workers,
-               r->trials, r->rejected, r->ok);
+    str_printf(out,
+               ",\"workers\":%d,\"trials\":%" PRId64 ",\"rejected\":%" PRId64 ",\"ok\":%" PRId64,
+               r->workers, r->trials, r->rejected, r->ok);
     add_real(out, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
     add_real(out, "ran_seconds", r->ran_seconds);
     add_real(out, "created", r->created);
@@ -179,15 +178,16 @@ void json_device(struct str *out, const struct gpu_info *i)
     add_text(out, "type", i->type);
     add_text(out, "driver", i->driver);
     add_text(out, "identity", id);
-    str_printf(out, ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s", i->vendor_id, i->device_id,
-               i->threads, i->timestamps ? "true" : "false");
-    str_printf(out,
-               ",\"limits\":{\"invocations\":%u,\"group_size\":[%u,%u,%u],\"group_count\":[%u,%u,%u],"
-               "\"shared_bytes\":%u,\"buffer_bytes\":%" PRIu64 ",\"loop_trips\":%" PRIu64
-               ",\"subgroup_size\":%u,\"f16\":%s}}",
-               l->invocations, l->group_size[0], l->group_size[1], l->group_size[2], l->group_count[0],
-               l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips, l->subgroup_size,
-               l->f16 ? "true" : "false");
+    str_printf(out, ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s",
+               i->vendor_id, i->device_id, i->threads, i->timestamps ? "true" : "false");
+    str_printf(
+        out,
+        ",\"limits\":{\"invocations\":%u,\"group_size\":[%u,%u,%u],\"group_count\":[%u,%u,%u],"
+        "\"shared_bytes\":%u,\"buffer_bytes\":%" PRIu64 ",\"loop_trips\":%" PRIu64
+        ",\"subgroup_size\":%u,\"f16\":%s}}",
+        l->invocations, l->group_size[0], l->group_size[1], l->group_size[2], l->group_count[0],
+        l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips,
+        l->subgroup_size, l->f16 ? "true" : "false");
 }
 
 const char *session_state(struct store *s, const struct session_record *r, pid_t *runner)

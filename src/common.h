@@ -1,5 +1,5 @@
-// What several commands need: the options they share, opening the database, naming sessions, writing values for people
-// and for programs.
+// What several commands need: the options they share, opening the database, naming sessions,
+// writing values for people and for programs.
 #ifndef TILEWALK_COMMON_H
 #define TILEWALK_COMMON_H
 
@@ -7,19 +7,38 @@
 #include "engine.h"
 #include "gpu/gpu.h"
 
-#define OPTION_DB   {"db", OPTION_TEXT, "FILE", "database (default: $TILEWALK_DB, else the user's data folder)"}
-#define OPTION_JSON {"json", OPTION_FLAG, NULL, "print JSON only"}
-#define OPTION_SET                                                                                                     \
-    {"set", OPTION_LIST, "NAME=VALUE", "problem size, overriding the space file's; may be repeated"}
-#define OPTION_DEVICE                                                                                                  \
-    {"device", OPTION_TEXT, "DEVICE", "index or part of a name (default: the best one; see tilewalk devices)"}
-#define OPTION_HELP {"help", OPTION_FLAG, NULL, "show this text"}
-#define OPTION_END  {NULL}
+#define OPTION_DB                                                                                  \
+    {                                                                                              \
+        "db", OPTION_TEXT, "FILE", "database (default: $TILEWALK_DB, else the user's data folder)" \
+    }
+#define OPTION_JSON                                                                                \
+    {                                                                                              \
+        "json", OPTION_FLAG, NULL, "print JSON only"                                               \
+    }
+#define OPTION_SET                                                                                 \
+    {                                                                                              \
+        "set", OPTION_LIST, "NAME=VALUE",                                                          \
+            "problem size, overriding the space file's; may be repeated"                           \
+    }
+#define OPTION_DEVICE                                                                              \
+    {                                                                                              \
+        "device", OPTION_TEXT, "DEVICE",                                                           \
+            "index or part of a name (default: the best one; see tilewalk devices)"                \
+    }
+#define OPTION_HELP                                                                                \
+    {                                                                                              \
+        "help", OPTION_FLAG, NULL, "show this text"                                                \
+    }
+#define OPTION_END                                                                                 \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
 
 #define MOST_SETTINGS 64
 
 // Splits --set NAME=VALUE. `storage` holds the names; the values point into argv.
-bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out, int *count, struct err *e);
+bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out,
+                     int *count, struct err *e);
 
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
@@ -30,7 +49,7 @@ char *text_time(double seconds, char out[32]);
 char *text_duration(double seconds, char out[32]); // "1m52s"
 
 // JSON (docs/json.md). Numbers that are not known are null.
-void json_real(struct str *out, double value); // 17 digits at most, "null" unless finite
+void json_real(struct str *out, double value); // "null" unless finite
 void json_trial(struct str *out, int64_t session, double flop, const struct trial_record *t,
                 const struct retime_record *final_race); // the object; `final_race` may be NULL
 void json_session(struct str *out, const struct session_record *r, const char *runner_state);

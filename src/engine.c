@@ -19,7 +19,8 @@ struct engine {
     int wake[2]; // a byte here interrupts
 };
 
-struct engine *engine_create(struct store *store, void (*on_event)(void *context, const struct event *event),
+struct engine *engine_create(struct store *store,
+                             void (*on_event)(void *context, const struct event *event),
                              void *context)
 {
     struct engine *g = mem_zero(1, sizeof *g);
@@ -80,7 +81,8 @@ bool engine_resume(struct engine *g, int64_t id, const struct session_options *m
     return adopt(g, session_resume(&g->host, id, more, e));
 }
 
-// --- the end of a session ---------------------------------------------------------------------------------------------
+// --- the end of a session
+// ---------------------------------------------------------------------------------------------
 
 struct winner {
     struct session *session;
@@ -121,7 +123,8 @@ static void emit_end(struct session *s)
     arena_finish(&w.arena);
 }
 
-// A session that failed keeps everything it stored, and says why. The first failure is what engine_run returns.
+// A session that failed keeps everything it stored, and says why. The first failure is what
+// engine_run returns.
 static void fail(struct session *s, const struct err *why)
 {
     char text[1400];
@@ -133,7 +136,8 @@ static void fail(struct session *s, const struct err *why)
     store_unlock_session(s->store, s->record.id);
 }
 
-// --- the loop ---------------------------------------------------------------------------------------------------------
+// --- the loop
+// ---------------------------------------------------------------------------------------------------------
 
 static bool step(struct session *s, struct err *first)
 {

@@ -3,6 +3,7 @@
 #include "base/os.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ void front_init(struct front *f, const struct arguments *a)
     f->on_terminal = !f->json && isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
 }
 
-// --- JSON Lines (docs/json.md) ----------------------------------------------------------------------------------------
+// --- JSON Lines (docs/json.md)
+// ----------------------------------------------------------------------------------------
 
 static void print_line(struct str *line)
 {
@@ -33,8 +35,10 @@ static void print_line(struct str *line)
 static void json_end(const struct event *event, struct str *line)
 {
     const struct session_record *r = event->session;
-    str_printf(line, ",\"session\":%" PRId64 ",\"state\":\"%s\",\"trials\":%" PRId64 ",\"rejected\":%" PRId64, r->id,
-               r->state, r->trials, r->rejected);
+    str_printf(line,
+               ",\"session\":%" PRId64 ",\"state\":\"%s\",\"trials\":%" PRId64
+               ",\"rejected\":%" PRId64,
+               r->id, r->state, r->trials, r->rejected);
     str_add(line, ",\"message\":");
     str_add_json(line, r->message ? r->message : "");
     str_add(line, ",\"best\":");
@@ -49,33 +53,39 @@ static void json_end(const struct event *event, struct str *line)
 
 static void json_message(const struct event *event, struct str *line)
 {
-    str_printf(line, ",\"session\":%" PRId64 ",\"level\":\"%s\",\"text\":", event->session->id, event->level);
+    str_printf(line, ",\"session\":%" PRId64 ",\"level\":\"%s\",\"text\":", event->session->id,
+               event->level);
     str_add_json(line, event->text);
 }
 
 static void json_retime(const struct event *event, struct str *line)
 {
     const struct retime_record *t = event->retime;
-    str_printf(line, ",\"session\":%" PRId64 ",\"ask\":%" PRId64 ",\"kind\":\"%s\",\"verified\":%s,\"ms\":",
+    str_printf(line,
+               ",\"session\":%" PRId64 ",\"ask\":%" PRId64
+               ",\"kind\":\"%s\",\"verified\":%s,\"ms\":",
                event->session->id, t->ask, t->kind, t->verified ? "true" : "false");
-    json_real(line, t->seconds > 0 ? t->seconds * 1e3 : 0.0 / 1.0);
+    json_real(line, t->seconds > 0 ? t->seconds * 1e3 : NAN);
     str_printf(line, ",\"samples\":%s", t->samples);
 }
 
 static void json_best(const struct event *event, struct str *line)
 {
     const struct session_record *r = event->session;
-    str_printf(line, ",\"session\":%" PRId64 ",\"trial\":%" PRId64 ",\"tflops\":", r->id, event->trial->number);
+    str_printf(line, ",\"session\":%" PRId64 ",\"trial\":%" PRId64 ",\"tflops\":", r->id,
+               event->trial->number);
     json_real(line, r->flop / event->trial->seconds / 1e12);
 }
 
 static void json_event(const struct front *f, const struct event *event)
 {
-    static const char *const names[] = {"session", "trial", "best", "retime", "state", "message", "end"};
+    static const char *const names[] = {"session", "trial",   "best", "retime",
+                                        "state",   "message", "end"};
     struct str line = {0};
     if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
         return;
-    if (event->kind == EVENT_TRIAL && str_equal(event->trial->outcome, "rejected") && !f->show_rejected)
+    if (event->kind == EVENT_TRIAL && str_equal(event->trial->outcome, "rejected") &&
+        !f->show_rejected)
         return;
     str_printf(&line, "{\"event\":\"%s\"", names[event->kind]);
     switch (event->kind) {
@@ -96,7 +106,8 @@ static void json_event(const struct front *f, const struct event *event)
     print_line(&line);
 }
 
-// --- lines for people -------------------------------------------------------------------------------------------------
+// --- lines for people
+// -------------------------------------------------------------------------------------------------
 
 static void clear_progress(const struct front *f)
 {
@@ -114,12 +125,16 @@ static void draw_progress(struct front *f, const struct session_record *r)
     double rate = elapsed > 0 ? (double)(r->trials - f->started_trials) / elapsed : 0;
     if (rate > 0)
         text_duration((double)(r->budget_trials - r->trials) / rate, eta);
-    fprintf(stderr, "\r\033[K%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left", r->trials,
-            r->budget_trials, rate, r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-", r->rejected, eta);
+    fprintf(stderr,
+            "\r\033[K%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64
+            "  %s left",
+            r->trials, r->budget_trials, rate,
+            r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-", r->rejected, eta);
     f->drawn_at = now;
 }
 
-// Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped and the step doubles.
+// Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped and the
+// step doubles.
 static void add_to_curve(struct front *f, const struct session_record *r)
 {
     const int most = (int)(sizeof f->curve / sizeof *f->curve);
@@ -151,8 +166,8 @@ static void print_session(const struct event *event)
 {
     const struct session_record *r = event->session;
     printf("session %" PRId64 "  %s  %s  on %s\n", r->id, r->name, r->title, r->device);
-    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trials  workers %d\n", r->size, r->strategy,
-           r->seed, r->budget_trials, r->workers);
+    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trials  workers %d\n",
+           r->size, r->strategy, r->seed, r->budget_trials, r->workers);
 }
 
 static void print_best(const struct event *event)
@@ -160,7 +175,8 @@ static void print_best(const struct event *event)
     char speed[32], time[32], at[32];
     const struct trial_record *t = event->trial;
     printf("%5" PRId64 "  %s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
-           text_speed(event->session->flop, t->seconds, speed), text_time(t->seconds, time), t->config);
+           text_speed(event->session->flop, t->seconds, speed), text_time(t->seconds, time),
+           t->config);
 }
 
 static void print_outcomes(const struct front *f, const struct session_record *r)
@@ -181,8 +197,9 @@ static void print_end(const struct front *f, const struct event *event)
     if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
         print_curve(f);
-        printf("best    %s  %s  trial %" PRId64 "%s\n", text_speed(r->flop, seconds, speed), text_time(seconds, time),
-               event->trial->number, event->retime ? "  (timed again against the runners-up, verified twice)" : "");
+        printf("best    %s  %s  trial %" PRId64 "%s\n", text_speed(r->flop, seconds, speed),
+               text_time(seconds, time), event->trial->number,
+               event->retime ? "  (timed again against the runners-up, verified twice)" : "");
         printf("        %s\n", event->trial->config);
     } else {
         printf("best    none: no configuration was valid\n");
@@ -201,8 +218,8 @@ static void plain_trial(struct front *f, const struct event *event)
         add_to_curve(f, event->session);
     if (f->verbose || (f->show_rejected && o == OUTCOME_REJECTED)) {
         clear_progress(f);
-        printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome, t->config, t->reason && *t->reason ? "  " : "",
-               t->reason ? t->reason : "");
+        printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome, t->config,
+               t->reason && *t->reason ? "  " : "", t->reason ? t->reason : "");
     }
     draw_progress(f, event->session);
 }
@@ -243,7 +260,8 @@ void front_on_event(void *context, const struct event *event)
         f->started_elapsed = event->session->ran_seconds;
     }
     if (event->kind == EVENT_END) {
-        f->finished = str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
+        f->finished =
+            str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
         f->nothing_valid = !event->trial;
     }
     if (f->json)
@@ -252,7 +270,8 @@ void front_on_event(void *context, const struct event *event)
         plain_event(f, event);
 }
 
-// --- running ----------------------------------------------------------------------------------------------------------
+// --- running
+// ----------------------------------------------------------------------------------------------------------
 
 static struct engine *signalled_engine;
 static volatile sig_atomic_t signal_seen;

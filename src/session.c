@@ -35,7 +35,8 @@ double session_ran_seconds(const struct session *s)
 void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
                   const struct retime_record *retime)
 {
-    struct event event = {.kind = kind, .session = &s->record, .space = s->space, .trial = trial, .retime = retime};
+    struct event event = {
+        .kind = kind, .session = &s->record, .space = s->space, .trial = trial, .retime = retime};
     s->on_event(s->event_context, &event);
 }
 
@@ -46,8 +47,11 @@ void session_message(struct session *s, const char *level, const char *format, .
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    struct event event = {
-        .kind = EVENT_MESSAGE, .session = &s->record, .space = s->space, .level = level, .text = text};
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .session = &s->record,
+                          .space = s->space,
+                          .level = level,
+                          .text = text};
     s->on_event(s->event_context, &event);
     struct err ignored;
     if (!store_add_message(s->store, s->record.id, level, text, &ignored))
@@ -66,14 +70,16 @@ static void clock_set(struct session *s, bool running)
     s->started_ns = running ? os_now_ns() : 0;
 }
 
-static bool enter(struct session *s, enum session_phase phase, const char *state, const char *message, struct err *e)
+static bool enter(struct session *s, enum session_phase phase, const char *state,
+                  const char *message, struct err *e)
 {
     clock_set(s, phase == SESSION_RUNNING || phase == SESSION_RACING);
     s->phase = phase;
     s->record.state = state;
     s->record.message = message ? arena_strdup(&s->arena, message) : NULL;
     kill_point("state");
-    return store_set_state(s->store, s->record.id, state, s->record.message, s->record.ran_seconds, e);
+    return store_set_state(s->store, s->record.id, state, s->record.message, s->record.ran_seconds,
+                           e);
 }
 
 static bool end(struct session *s, const char *state, const char *message, struct err *e)
@@ -89,7 +95,8 @@ bool session_interrupt(struct session *s, struct err *e)
     return session_ended(s) || end(s, "paused", "interrupted", e);
 }
 
-// --- told ---------------------------------------------------------------------------------------------------------
+// --- told
+// ---------------------------------------------------------------------------------------------------------
 
 void samples_add_json(const struct samples *samples, struct str *out)
 {
@@ -116,7 +123,8 @@ static bool is_rejected(const struct open_trial *t)
     return t->outcome == OUTCOME_REJECTED;
 }
 
-static struct trial_record describe(const struct session *s, const struct open_trial *t, struct trial_text *text)
+static struct trial_record describe(const struct session *s, const struct open_trial *t,
+                                    struct trial_text *text)
 {
     static const struct samples none;
     const struct trial_result *r = t->result;
@@ -176,8 +184,8 @@ static double fitness(const struct session *s, const struct open_trial *t)
     return t->outcome == OUTCOME_OK ? s->record.flop / t->seconds / 1e12 : 0;
 }
 
-// Stores (unless it came from there), counts, tells and reports one answered trial. It is inside a transaction; telling
-// before the commit would be wrong, so this only stores. See deliver.
+// Stores (unless it came from there), counts, tells and reports one answered trial. It is inside a
+// transaction; telling before the commit would be wrong, so this only stores. See deliver.
 static bool put(struct session *s, const struct open_trial *t, struct err *e)
 {
     struct trial_text text = {0};
@@ -213,7 +221,8 @@ static void open_trial_destroy(struct open_trial *t)
     free(t);
 }
 
-// The next trial that may be told: the oldest ask when it is answered; any answered one for asynchronous strategies.
+// The next trial that may be told: the oldest ask when it is answered; any answered one for
+// asynchronous strategies.
 static struct open_trial **deliverable(struct session *s)
 {
     struct open_trial **at = &s->open;
@@ -237,7 +246,8 @@ static bool deliver_one(struct session *s, struct open_trial **at, struct err *e
     if (!t->stored) {
         kill_point("begin");
         if (!store_begin(s->store, e) || !put(s, t, e) || !store_commit(s->store, e))
-            return err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
+            return err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost",
+                              s->record.id);
         kill_point("commit");
     }
     unlink_open(s, at);
@@ -257,9 +267,11 @@ static bool deliver(struct session *s, bool *progress, struct err *e)
     return true;
 }
 
-// --- asked --------------------------------------------------------------------------------------------------------
+// --- asked
+// --------------------------------------------------------------------------------------------------------
 
-bool session_render(struct session *s, const struct config *c, struct trial_request *r, int index, struct err *e)
+bool session_render(struct session *s, const struct config *c, struct trial_request *r, int index,
+                    struct err *e)
 {
     r->config[index] = *c;
     return !s->source->kind->needs_jobs || script_render(s->script, c, &r->job[index], e);
@@ -329,7 +341,8 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
     if (*asked == ASK_EXHAUSTED)
         s->exhausted = true;
     if (*asked == ASK_WAIT && !s->open)
-        return err_set(e, "strategy '%s' waits although everything was told (a bug in it)", s->record.strategy);
+        return err_set(e, "strategy '%s' waits although everything was told (a bug in it)",
+                       s->record.strategy);
     if (*asked != ASK_NEW)
         return true;
     kill_point("ask");
@@ -358,13 +371,15 @@ static bool ask_more(struct session *s, bool *progress, struct err *e)
         if (!ask_one(s, &asked, e))
             return false;
         *progress |= asked == ASK_NEW;
-        if (s->open && s->open->answered) // tell it first: what the strategy knows must not depend on the step size
+        if (s->open && s->open->answered) // tell it first: what the strategy knows must not depend
+                                          // on the step size
             return true;
     }
     return true;
 }
 
-// --- collected ----------------------------------------------------------------------------------------------------
+// --- collected
+// ----------------------------------------------------------------------------------------------------
 
 static bool accept(struct session *s, const struct trial_result *r, struct err *e)
 {
@@ -399,7 +414,8 @@ static bool collect(struct session *s, bool *progress, struct err *e)
     return true;
 }
 
-// --- ended --------------------------------------------------------------------------------------------------------
+// --- ended
+// --------------------------------------------------------------------------------------------------------
 
 // "shared memory 71 %, invocations 29 %": what this session's rejections were for, largest first.
 static const char *rejection_reasons(struct session *s, char *out, size_t size)
@@ -415,8 +431,8 @@ static const char *rejection_reasons(struct session *s, char *out, size_t size)
         if (!left[top])
             break;
         bool is_limit = top >= slots - LIMIT_COUNT;
-        const char *name =
-            is_limit ? limit_name((enum limit)(top - (slots - LIMIT_COUNT))) : s->space->constraint[top].name;
+        const char *name = is_limit ? limit_name((enum limit)(top - (slots - LIMIT_COUNT)))
+                                    : s->space->constraint[top].name;
         str_printf(&text, "%s%s%s%s removes %.3g %%", round ? ", " : "", is_limit ? "" : "'", name,
                    is_limit ? "" : "'", 100.0 * (double)left[top] / (double)s->tallied);
         left[top] = 0;
@@ -432,12 +448,13 @@ static bool finish(struct session *s, struct err *e)
     if (s->stopping)
         return end(s, "stopped", "stopped by the user", e);
     if (s->rejected_in_row >= ENGINE_MOST_REJECTED)
-        snprintf(message, sizeof message, "%d configurations in a row were rejected: %s", ENGINE_MOST_REJECTED,
-                 rejection_reasons(s, reasons, sizeof reasons));
+        snprintf(message, sizeof message, "%d configurations in a row were rejected: %s",
+                 ENGINE_MOST_REJECTED, rejection_reasons(s, reasons, sizeof reasons));
     else if (s->exhausted)
         snprintf(message, sizeof message, "the space is exhausted");
     else if (s->record.trials >= s->record.budget_trials)
-        snprintf(message, sizeof message, "all %" PRId64 " trials are done", s->record.budget_trials);
+        snprintf(message, sizeof message, "all %" PRId64 " trials are done",
+                 s->record.budget_trials);
     else
         snprintf(message, sizeof message, "%g seconds are over", s->record.budget_seconds);
     return end(s, "done", message, e);
@@ -460,7 +477,8 @@ static bool is_through(const struct session *s)
 {
     return !s->open && !s->race && s->in_flight == 0 && !s->canary_open &&
            (s->phase == SESSION_RACING ||
-            (s->phase == SESSION_RUNNING && (out_of_budget(s) || s->rejected_in_row >= ENGINE_MOST_REJECTED)));
+            (s->phase == SESSION_RUNNING &&
+             (out_of_budget(s) || s->rejected_in_row >= ENGINE_MOST_REJECTED)));
 }
 
 bool session_step(struct session *s, struct err *e)
@@ -470,7 +488,8 @@ bool session_step(struct session *s, struct err *e)
         s->busy = false;
         if (!collect(s, &s->busy, e) || !deliver(s, &s->busy, e) || !ask_more(s, &s->busy, e))
             return false;
-        if (s->phase == SESSION_RUNNING && s->until_canary <= 0 && !s->canary_open && !canary_start(s, e))
+        if (s->phase == SESSION_RUNNING && s->until_canary <= 0 && !s->canary_open &&
+            !canary_start(s, e))
             return false;
         if (is_through(s))
             return conclude(s, e);

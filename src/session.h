@@ -1,14 +1,18 @@
-// A session: one space searched by one strategy on one source. The cycle of the engine, for its own use.
+// A session: one space searched by one strategy on one source. The cycle of the engine, for its own
+// use.
 //
 //     ask -> judge -> render -> submit ... collect -> store -> tell
 //
 // Invariants:
-//  * Store before tell: a strategy never knows more than the database. Results are stored and told in the order asked
-//    (unless the strategy is asynchronous), whatever the order they arrive in, so the run is a function of the seed and
-//    of the measured values alone, for any number of workers.
-//  * Resume is the same cycle: a strategy is asked from the start, and while the database has a row for an ask, the row is
+//  * Store before tell: a strategy never knows more than the database. Results are stored and told
+//  in the order asked
+//    (unless the strategy is asynchronous), whatever the order they arrive in, so the run is a
+//    function of the seed and of the measured values alone, for any number of workers.
+//  * Resume is the same cycle: a strategy is asked from the start, and while the database has a row
+//  for an ask, the row is
 //    the answer (`replay`). So no strategy has code to save or load itself.
-//  * A failed trial is data. Only a broken template or rule, a source that cannot go on, and a database that cannot be
+//  * A failed trial is data. Only a broken template or rule, a source that cannot go on, and a
+//  database that cannot be
 //    written end a session with an error.
 #ifndef TILEWALK_SESSION_H
 #define TILEWALK_SESSION_H
@@ -53,7 +57,7 @@ struct session {
     bool exhausted, stopping, busy;
     int64_t asked, told;
     int64_t rejected_in_row;
-    int64_t rejected_by[64], tallied; // why: constraints first, limits at the end
+    int64_t rejected_by[64], tallied;    // why: constraints first, limits at the end
     struct open_trial *open, **open_end; // in the order asked
     int open_count, in_flight;           // in_flight: submitted, no result yet
     struct replay *replay;
@@ -75,17 +79,19 @@ struct session_host { // whom a session belongs to
     void *context;
 };
 
-// Assembly (session_setup.c). Both leave the session running, its lock held. NULL and `e` on failure.
-struct session *session_start(const struct session_host *host, const struct session_options *o, struct err *e);
-struct session *session_resume(const struct session_host *host, int64_t id, const struct session_options *more,
-                               struct err *e);
+// Assembly (session_setup.c). Both leave the session running, its lock held. NULL and `e` on
+// failure.
+struct session *session_start(const struct session_host *host, const struct session_options *o,
+                              struct err *e);
+struct session *session_resume(const struct session_host *host, int64_t id,
+                               const struct session_options *more, struct err *e);
 void session_destroy(struct session *s);
 
-// The cycle (session.c). One step: what can be done without waiting, for a short while; `busy` tells whether there is
-// more. False: the session failed.
+// The cycle (session.c). One step: what can be done without waiting, for a short while; `busy`
+// tells whether there is more. False: the session failed.
 bool session_step(struct session *s, struct err *e);
 bool session_ended(const struct session *s);
-bool session_interrupt(struct session *s, struct err *e);             // state paused, phase ended
+bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e);
 double session_ran_seconds(const struct session *s);
 void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
@@ -94,18 +100,22 @@ void session_message(struct session *s, const char *level, const char *format, .
     __attribute__((format(printf, 3, 4)));
 
 // Replay (session_replay.c).
-struct replay *replay_load(struct store *store, const struct space *space, int64_t session, struct err *e);
+struct replay *replay_load(struct store *store, const struct space *space, int64_t session,
+                           struct err *e);
 void replay_destroy(struct replay *r);
-// The stored answer to ask number `ask`, which must be for `config`. 1: answered in `out`; 0: nothing stored; -1: the
-// database holds another configuration there (the program or the space changed), `e` says so.
-int replay_answer(struct replay *r, int64_t ask, const struct config *config, struct open_trial *out, struct err *e);
+// The stored answer to ask number `ask`, which must be for `config`. 1: answered in `out`; 0:
+// nothing stored; -1: the database holds another configuration there (the program or the space
+// changed), `e` says so.
+int replay_answer(struct replay *r, int64_t ask, const struct config *config,
+                  struct open_trial *out, struct err *e);
 
-// The last act (session_race.c): the best few are timed again in turns, and the winner is the one that wins there.
-// Canaries: the incumbent is timed again now and then, so that drift of the device is seen.
+// The last act (session_race.c): the best few are timed again in turns, and the winner is the one
+// that wins there. Canaries: the incumbent is timed again now and then, so that drift of the device
+// is seen.
 #define SESSION_RACERS       5
 #define SESSION_CANARY_EVERY 20
-#define TICKET_RACE   (-1)
-#define TICKET_CANARY (-2)
+#define TICKET_RACE          (-1)
+#define TICKET_CANARY        (-2)
 bool race_start(struct session *s, bool *started, struct err *e);
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e);
 bool canary_start(struct session *s, struct err *e);
@@ -114,9 +124,11 @@ bool canary_finish(struct session *s, const struct trial_result *r, struct err *
 void samples_add_json(const struct samples *samples, struct str *out); // [seconds, ...] (session.c)
 
 // Renders one configuration into a request (session.c).
-bool session_render(struct session *s, const struct config *c, struct trial_request *r, int index, struct err *e);
+bool session_render(struct session *s, const struct config *c, struct trial_request *r, int index,
+                    struct err *e);
 
-// Dies by SIGKILL at the n-th visit of the point that TILEWALK_KILL names ("commit:3"): tests of crash safety.
+// Dies by SIGKILL at the n-th visit of the point that TILEWALK_KILL names ("commit:3"): tests of
+// crash safety.
 void kill_point(const char *name);
 
 #endif

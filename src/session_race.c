@@ -14,8 +14,8 @@ struct race {
     struct config config[SESSION_RACERS];
 };
 
-static bool put_retime(struct session *s, int64_t ask, const char *kind, const struct trial_result *r, int i,
-                       struct err *e)
+static bool put_retime(struct session *s, int64_t ask, const char *kind,
+                       const struct trial_result *r, int i, struct err *e)
 {
     struct str samples = {0};
     samples_add_json(&r->samples[i], &samples);
@@ -124,13 +124,15 @@ bool canary_finish(struct session *s, const struct trial_result *r, struct err *
 {
     s->canary_open = false;
     if (r->outcome[0] != OUTCOME_OK) {
-        session_message(s, "warning", "the best configuration failed when it was timed again: %s (%s)",
+        session_message(s, "warning",
+                        "the best configuration failed when it was timed again: %s (%s)",
                         outcome_name(r->outcome[0]), r->reason);
         return true;
     }
     double drift = r->seconds[0] / s->canary_seconds - 1;
     if (fabs(drift) > DRIFT_WORTH_SAYING)
-        session_message(s, "warning", "the device drifts: the best configuration runs %.0f %% %s than before",
+        session_message(s, "warning",
+                        "the device drifts: the best configuration runs %.0f %% %s than before",
                         100 * fabs(drift), drift > 0 ? "slower" : "faster");
     return put_retime(s, s->canary_ask, "canary", r, 0, e);
 }

@@ -37,13 +37,15 @@ static bool take_row(void *context, const struct trial_record *t)
     struct row *row = &r->row[t->ask - 1];
     *row = (struct row){.present = true, .seconds = t->seconds};
     if (!outcome_parse(t->outcome, &row->outcome))
-        r->failed = !err_set(&r->err, "trial %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
+        r->failed =
+            !err_set(&r->err, "trial %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
     else if (!config_parse_key(r->space, t->key, &row->config, &r->err))
         r->failed = true;
     return !r->failed;
 }
 
-struct replay *replay_load(struct store *store, const struct space *space, int64_t session, struct err *e)
+struct replay *replay_load(struct store *store, const struct space *space, int64_t session,
+                           struct err *e)
 {
     struct replay *r = mem_zero(1, sizeof *r);
     r->space = space;
@@ -63,16 +65,18 @@ void replay_destroy(struct replay *r)
     free(r);
 }
 
-int replay_answer(struct replay *r, int64_t ask, const struct config *config, struct open_trial *out, struct err *e)
+int replay_answer(struct replay *r, int64_t ask, const struct config *config,
+                  struct open_trial *out, struct err *e)
 {
     if (ask > r->count || !r->row[ask - 1].present)
         return 0;
     const struct row *row = &r->row[ask - 1];
     if (!config_equal(&row->config, config)) {
-        err_set(e,
-                "the search proposes another configuration for ask %" PRId64 " than the database holds "
-                "(made by another version of tilewalk? its results can still be shown and exported)",
-                ask);
+        err_set(
+            e,
+            "the search proposes another configuration for ask %" PRId64 " than the database holds "
+            "(made by another version of tilewalk? its results can still be shown and exported)",
+            ask);
         return -1;
     }
     out->answered = out->stored = true;

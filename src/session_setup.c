@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/os.h"
 #include "gpu/gpu.h"
+#include "stored.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 struct place {
     struct gpu_info *list;
     int count, index;
-    bool on_device; // measurements come from a device
+    bool on_device;   // measurements come from a device
     const char *spec; // of the source, when not
 };
 
@@ -37,7 +38,8 @@ static bool place_find(struct place *p, const char *source, const char *device, 
     return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
 }
 
-// The device that a stored session was measured on: results of another one must not be mixed with its own.
+// The device that a stored session was measured on: results of another one must not be mixed with
+// its own.
 static bool place_find_again(struct place *p, const struct session_record *r, struct err *e)
 {
     *p = (struct place){.spec = r->source};
@@ -63,7 +65,8 @@ static bool is_legal(void *context, const struct config *c)
 {
     struct session *s = context;
     struct verdict v;
-    struct err ignored; // a rule that fails is met again, and reported, when the configuration is asked
+    struct err
+        ignored; // a rule that fails is met again, and reported, when the configuration is asked
     return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, &v, &ignored) && v.legal;
 }
 
@@ -91,7 +94,8 @@ static void log_worker(void *context, int worker, const char *line)
     session_message(context, "debug", "worker %d: %s", worker, line);
 }
 
-static bool make_source(struct session *s, const struct place *p, bool validate, const char *fault, struct err *e)
+static bool make_source(struct session *s, const struct place *p, bool validate, const char *fault,
+                        struct err *e)
 {
     if (!p->on_device) {
         s->source = synthetic_create(p->spec, s->space, s->record.flop, s->record.workers, e);
@@ -116,32 +120,39 @@ static bool make_source(struct session *s, const struct place *p, bool validate,
     return s->source != NULL;
 }
 
-// Fills the parts that a new and a resumed session have in common. `texts` NULL: read from files.
-static bool assemble(struct session *s, const struct place *p, const struct setting *set, int set_count,
-                     const struct script_text *texts, int text_count, struct err *e)
+static void take_place(struct session *s, const struct place *p)
 {
     const struct gpu_info *info = place_info(p);
     s->has_limits = info != NULL;
     s->is_cpu = info && info->is_cpu;
     if (info)
         s->limits = info->limits;
-    struct script_options o = {
-        .path = s->record.path,
-        .set = set,
-        .set_count = set_count,
-        .device_type = info ? info->type : "none",
-        .limits = info ? &s->limits : NULL,
-        .texts = texts,
-        .text_count = text_count,
-    };
-    s->script = script_create(&o, e);
-    if (!s->script)
+}
+
+// What a new and a resumed session have in common once the script is there (NULL: it could not be
+// made).
+static bool assemble(struct session *s, struct script *script, struct err *e)
+{
+    s->script = script;
+    if (!script)
         return false;
-    s->space = script_space(s->script);
-    s->record.flop = operation_flop(script_operation(s->script));
+    s->space = script_space(script);
+    s->record.flop = operation_flop(script_operation(script));
     struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
     s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
     return s->strategy != NULL;
+}
+
+static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
+{
+    struct script_options script = {
+        .path = s->record.path,
+        .set = o->set,
+        .set_count = o->set_count,
+        .device_type = s->record.device_type,
+        .limits = s->has_limits ? &s->limits : NULL,
+    };
+    return script_create(&script, e);
 }
 
 static char *take_in_arena(struct session *s, struct str *text)
@@ -185,6 +196,10 @@ static void describe_place(struct session *s, const struct place *p)
     if (info)
         gpu_identity(info, id);
     s->record.device_id = arena_strdup(&s->arena, id);
+    struct str limits = {0};
+    if (info)
+        stored_add_limits(&limits, &info->limits);
+    s->record.limits = take_in_arena(s, &limits);
 }
 
 static struct session *session_new(const struct session_host *host)
@@ -224,7 +239,8 @@ static bool store_new(struct session *s, struct err *e)
     return ok;
 }
 
-static bool start(struct session *s, const struct session_options *o, struct place *p, struct err *e)
+static bool start(struct session *s, const struct session_options *o, struct place *p,
+                  struct err *e)
 {
     char *path = script_find(o->space, e);
     if (!path)
@@ -238,18 +254,20 @@ static bool start(struct session *s, const struct session_options *o, struct pla
     free(strategy);
     if (!place_find(p, o->source, o->device, e))
         return false;
+    take_place(s, p);
     fill_record(s, o, p);
-    if (!assemble(s, p, o->set, o->set_count, NULL, 0, e))
+    describe_place(s, p);
+    if (!assemble(s, read_script(s, o, e), e))
         return false;
     describe_problem(s);
-    describe_place(s, p);
     if (!make_source(s, p, o->validate, o->fault, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
     return true;
 }
 
-struct session *session_start(const struct session_host *host, const struct session_options *o, struct err *e)
+struct session *session_start(const struct session_host *host, const struct session_options *o,
+                              struct err *e)
 {
     struct session *s = session_new(host);
     struct place p = {0};
@@ -259,32 +277,6 @@ struct session *session_start(const struct session_host *host, const struct sess
         return s;
     session_destroy(s);
     return NULL;
-}
-
-// The stored settings are a flat JSON object of integers that we wrote ourselves: {"N":512,"M":64}.
-static int parse_settings(struct arena *a, const char *json, struct setting *out, int most)
-{
-    int count = 0;
-    char *text = arena_strdup(a, json ? json : "");
-    for (char *name = strtok(text, "{}\":,"); name && count < most; name = strtok(NULL, "{}\":,")) {
-        char *value = strtok(NULL, "{}\":,");
-        out[count++] = (struct setting){name, value ? value : ""};
-    }
-    return count;
-}
-
-static bool assemble_stored(struct session *s, const struct place *p, struct err *e)
-{
-    struct text_record *record;
-    struct setting set[64];
-    int count;
-    if (!store_get_texts(s->store, s->record.id, &s->arena, &record, &count, e))
-        return false;
-    struct script_text *text = arena_zero(&s->arena, (size_t)count, sizeof *text);
-    for (int i = 0; i < count; i++)
-        text[i] = (struct script_text){record[i].name, record[i].path, record[i].text};
-    int set_count = parse_settings(&s->arena, s->record.settings, set, 64);
-    return assemble(s, p, set, set_count, text, count, e);
 }
 
 static bool change_budget(struct session *s, const struct session_options *more, struct err *e)
@@ -306,7 +298,8 @@ static void forget_counts(struct session_record *r)
     r->best_seconds = 0;
 }
 
-static bool resume(struct session *s, int64_t id, const struct session_options *more, struct place *p, struct err *e)
+static bool resume(struct session *s, int64_t id, const struct session_options *more,
+                   struct place *p, struct err *e)
 {
     if (!store_get_session(s->store, id, &s->arena, &s->record, e))
         return false;
@@ -317,7 +310,10 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     s->count_rejected = s->record.count_rejected;
     if (more && more->workers)
         s->record.workers = more->workers;
-    if (!change_budget(s, more, e) || !place_find_again(p, &s->record, e) || !assemble_stored(s, p, e) ||
+    if (!change_budget(s, more, e) || !place_find_again(p, &s->record, e))
+        return false;
+    take_place(s, p);
+    if (!assemble(s, stored_script(s->store, &s->record, &s->arena, e), e) ||
         !make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     s->replay = replay_load(s->store, s->space, id, e);
@@ -329,7 +325,8 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     return store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e);
 }
 
-struct session *session_resume(const struct session_host *host, int64_t id, const struct session_options *more, struct err *e)
+struct session *session_resume(const struct session_host *host, int64_t id,
+                               const struct session_options *more, struct err *e)
 {
     struct session *s = session_new(host);
     struct place p = {0};

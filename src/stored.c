@@ -6,7 +6,8 @@
 
 #define MOST_NUMBERS 64
 
-// Everything we store in this way is a flat JSON object of whole numbers that we wrote ourselves: {"N":512,"M":64}.
+// Everything we store in this way is a flat JSON object of whole numbers that we wrote ourselves:
+// {"N":512,"M":64}.
 static int parse_numbers(struct arena *a, const char *json, struct setting *out)
 {
     int count = 0;
@@ -32,8 +33,9 @@ static void limits_to_numbers(const struct limits *l, uint64_t n[NUMBERS_OF_LIMI
 }
 
 static const char *const limit_keys[NUMBERS_OF_LIMITS] = {
-    "invocations",   "group_size_x", "group_size_y", "group_size_z", "group_count_x", "group_count_y", "group_count_z",
-    "shared_bytes",  "buffer_bytes", "loop_trips",   "accumulators", "statements",    "subgroup_size", "f16",
+    "invocations",   "group_size_x",  "group_size_y",  "group_size_z", "group_count_x",
+    "group_count_y", "group_count_z", "shared_bytes",  "buffer_bytes", "loop_trips",
+    "accumulators",  "statements",    "subgroup_size", "f16",
 };
 
 void stored_add_limits(struct str *out, const struct limits *l)
@@ -53,7 +55,8 @@ bool stored_parse_limits(const char *json, struct limits *out)
     arena_init(&a);
     bool ok = json && parse_numbers(&a, json, given) == NUMBERS_OF_LIMITS;
     for (int i = 0; ok && i < NUMBERS_OF_LIMITS; i++)
-        ok = str_equal(given[i].name, limit_keys[i]) && str_to_int(given[i].value, 0, INT64_MAX, &n[i]);
+        ok = str_equal(given[i].name, limit_keys[i]) &&
+             str_to_int(given[i].value, 0, INT64_MAX, &n[i]);
     arena_finish(&a);
     if (!ok)
         return false;
@@ -72,7 +75,8 @@ bool stored_parse_limits(const char *json, struct limits *out)
     return true;
 }
 
-struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a, struct err *e)
+struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
+                             struct err *e)
 {
     struct text_record *record;
     struct limits *limits = arena_zero(a, 1, sizeof *limits);

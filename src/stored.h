@@ -1,15 +1,19 @@
-// What a session stored, made usable again: its script, from the texts and the device that it was pinned to.
+// What a session stored, made usable again: its script, from the texts and the device that it was
+// pinned to.
 #ifndef TILEWALK_STORED_H
 #define TILEWALK_STORED_H
 
 #include "script/script.h"
 #include "store/store.h"
 
-// Limits as a flat JSON object of whole numbers, and back. parse is false for anything but what add wrote.
+// Limits as a flat JSON object of whole numbers, and back. parse is false for anything but what add
+// wrote.
 void stored_add_limits(struct str *out, const struct limits *l);
 bool stored_parse_limits(const char *json, struct limits *out);
 
-// The script of a session, from its stored texts, sizes and device alone. Strings live in `a`, which must outlive it.
-struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a, struct err *e);
+// The script of a session, from its stored texts, sizes and device alone. Strings live in `a`,
+// which must outlive it.
+struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
+                             struct err *e);
 
 #endif

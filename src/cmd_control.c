@@ -1,0 +1,132 @@
+// pause, stop, budget: what can be asked of a session that another process runs.
+#include "common.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static int with_session(const struct arguments *a,
+                        bool (*act)(struct store *s, int64_t id, const struct arguments *a,
+                                    struct err *e))
+{
+    struct err e;
+    int64_t id;
+    struct arena arena;
+    struct session_record record;
+    if (!common_session_id(a->operand[0], &id, &e))
+        return fail_with(&e, EXIT_USAGE);
+    struct store *s = common_open(a, STORE_WRITE, &e);
+    if (!s)
+        return fail_with(&e, EXIT_FAILED);
+    arena_init(&arena);
+    bool ok = store_get_session(s, id, &arena, &record, &e) && act(s, id, a, &e);
+    arena_finish(&arena);
+    store_close(s);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static bool ask_runner(struct store *s, int64_t id, const char *verb, const char *argument,
+                       struct err *e)
+{
+    if (!store_push_command(s, id, verb, argument, e))
+        return false;
+    printf("session %" PRId64 ": asked its runner to %s\n", id, verb);
+    return true;
+}
+
+static bool pause_session(struct store *s, int64_t id, const struct arguments *a, struct err *e)
+{
+    (void)a;
+    if (!store_runner(s, id))
+        return err_set(e,
+                       "session %" PRId64
+                       " is not running (nothing to pause; tilewalk resume %" PRId64 " runs it)",
+                       id, id);
+    return ask_runner(s, id, arguments_flag(a, "off") ? "resume" : "pause", "", e);
+}
+
+// A session without a runner is stopped right here, under its lock.
+static bool stop_session(struct store *s, int64_t id, const struct arguments *a, struct err *e)
+{
+    (void)a;
+    if (store_runner(s, id))
+        return ask_runner(s, id, "stop", "", e);
+    struct arena arena;
+    struct session_record record;
+    arena_init(&arena);
+    bool ok = store_lock_session(s, id, e) && store_get_session(s, id, &arena, &record, e) &&
+              store_set_state(s, id, "stopped", "stopped by the user", record.ran_seconds, e);
+    arena_finish(&arena);
+    if (ok)
+        printf("session %" PRId64 " is stopped\n", id);
+    return ok;
+}
+
+static bool change_budget(struct store *s, int64_t id, const struct arguments *a, struct err *e)
+{
+    int64_t trials;
+    if (!str_to_int(a->operand[1], 1, INT64_MAX / 2, &trials))
+        return err_set(e, "'%s' is not a number of trials", a->operand[1]);
+    if (store_runner(s, id))
+        return ask_runner(s, id, "budget", a->operand[1], e);
+    if (!store_set_budget(s, id, trials, 0, e))
+        return false;
+    printf("session %" PRId64 ": budget %" PRId64 " trials\n", id, trials);
+    return true;
+}
+
+static int run_pause(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return with_session(a, pause_session);
+}
+
+static int run_stop(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return with_session(a, stop_session);
+}
+
+static int run_budget(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return with_session(a, change_budget);
+}
+
+static const struct option pause_options[] = {
+    {"off", OPTION_FLAG, NULL, "let a paused session that still has its runner go on"},
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+static const struct option control_options[] = {OPTION_DB, OPTION_HELP, OPTION_END};
+
+const struct command cmd_pause = {
+    .name = "pause",
+    .operands = "ID",
+    .help = "ask the runner of a session to pause it",
+    .least = 1,
+    .most = 1,
+    .options = pause_options,
+    .run = run_pause,
+};
+
+const struct command cmd_stop = {
+    .name = "stop",
+    .operands = "ID",
+    .help = "end a session for good, keeping what it found",
+    .least = 1,
+    .most = 1,
+    .options = control_options,
+    .run = run_stop,
+};
+
+const struct command cmd_budget = {
+    .name = "budget",
+    .operands = "ID TRIALS",
+    .help = "change how many trials a session may spend",
+    .least = 2,
+    .most = 2,
+    .options = control_options,
+    .run = run_budget,
+};

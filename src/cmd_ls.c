@@ -1,0 +1,69 @@
+#include "common.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_json(struct store *s, const struct session_record *list, int count)
+{
+    struct str out = {0};
+    pid_t runner;
+    str_add(&out, "{\"sessions\":[");
+    for (int i = 0; i < count; i++) {
+        str_add(&out, i ? ",{" : "{");
+        json_session(&out, &list[i], session_state(s, &list[i], &runner));
+        str_printf(&out, ",\"runner\":%d}", (int)runner);
+    }
+    str_add(&out, "]}\n");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static void print_text(struct store *s, const struct session_record *list, int count)
+{
+    char speed[32], ran[32], trials[48];
+    pid_t runner;
+    if (!count) {
+        printf("no sessions yet (tilewalk tune gemm makes one)\n");
+        return;
+    }
+    printf("%4s  %-8s  %-34s  %-24s  %11s  %12s  %8s\n", "id", "state", "problem", "device",
+           "trials", "best", "ran");
+    for (int i = 0; i < count; i++) {
+        const struct session_record *r = &list[i];
+        snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
+        printf("%4" PRId64 "  %-8s  %-34.34s  %-24.24s  %11s  %12s  %8s\n", r->id,
+               session_state(s, r, &runner), r->title, r->device, trials,
+               r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
+               text_duration(r->ran_seconds, ran));
+    }
+}
+
+static int run_ls(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct arena arena;
+    struct session_record *list;
+    int count;
+    (void)self;
+    struct store *s = common_open(a, STORE_READ, &e);
+    if (!s)
+        return fail_with(&e, EXIT_FAILED);
+    arena_init(&arena);
+    bool ok = store_list_sessions(s, &arena, &list, &count, &e);
+    if (ok && arguments_flag(a, "json"))
+        print_json(s, list, count);
+    else if (ok)
+        print_text(s, list, count);
+    arena_finish(&arena);
+    store_close(s);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+
+const struct command cmd_ls = {
+    .name = "ls",
+    .help = "list the sessions of the database",
+    .options = options,
+    .run = run_ls,
+};

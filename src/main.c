@@ -1,0 +1,92 @@
+// tilewalk: finds the fastest configuration of a compute kernel on a Vulkan device.
+#include "base/str.h"
+#include "command.h"
+#include "trial/source.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct command cmd_tune, cmd_resume, cmd_pause, cmd_stop, cmd_budget, cmd_check,
+    cmd_ls, cmd_show, cmd_export, cmd_devices, cmd_doctor, cmd_strategies, cmd_completion, cmd_man;
+
+const struct command *const commands[] = {
+    &cmd_tune,   &cmd_resume,     &cmd_pause,      &cmd_stop,   &cmd_budget,
+    &cmd_check,  &cmd_ls,         &cmd_show,       &cmd_export, &cmd_devices,
+    &cmd_doctor, &cmd_strategies, &cmd_completion, &cmd_man,    NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (str_equal(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+int fail_with(const struct err *e, int code)
+{
+    char text[1400];
+    fflush(stdout);
+    fprintf(stderr, "tilewalk: %s\n", err_format(e, text, sizeof text));
+    return code;
+}
+
+static const char *command_name_at(const void *context, size_t i)
+{
+    (void)context;
+    return commands[i]->name;
+}
+
+static int unknown_command(const char *name)
+{
+    struct err e;
+    size_t n = 0;
+    while (commands[n])
+        n++;
+    const char *near = str_suggest(name, n, command_name_at, NULL);
+    if (near)
+        err_set(&e, "unknown command '%s' (did you mean '%s'?)", name, near);
+    else
+        err_set(&e, "unknown command '%s' (tilewalk --help lists them)", name);
+    return fail_with(&e, EXIT_USAGE);
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    struct arguments a;
+    struct err e;
+    int code;
+    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+        if (str_equal(argv[i], "--help")) {
+            command_print_help(c);
+            return EXIT_OK;
+        }
+    code = arguments_parse(c, argc, argv, &a, &e) ? c->run(c, &a) : fail_with(&e, EXIT_USAGE);
+    arguments_finish(&a);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "--help";
+    setlocale(LC_CTYPE, "");
+    if (str_equal(name, "worker"))
+        return worker_main();
+    if (str_equal(name, "--version") || str_equal(name, "version")) {
+        printf("tilewalk %s\n", TILEWALK_VERSION);
+        return EXIT_OK;
+    }
+    if (str_equal(name, "--help") || str_equal(name, "-h") || str_equal(name, "help")) {
+        const struct command *c = argc > 2 ? command_find(argv[2]) : NULL;
+        if (argc > 2 && !c)
+            return unknown_command(argv[2]);
+        if (c)
+            command_print_help(c);
+        else
+            command_print_overview();
+        return EXIT_OK;
+    }
+    const struct command *c = command_find(name);
+    return c ? run(c, argc - 2, argv + 2) : unknown_command(name);
+}
