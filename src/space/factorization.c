@@ -8,13 +8,13 @@
 static void find_primes(struct param *p)
 {
     int32_t rest = p->product;
-    for (int32_t d = 2; rest > 1; d++) {
-        if (d > rest / d)
+    for (int64_t d = 2; rest > 1; d++) {
+        if (d * d > rest)
             d = rest; // no divisor up to its root: a prime
         if (rest % d)
             continue;
         int m = p->prime_count++;
-        for (p->prime[m] = d; rest % d == 0; rest /= d)
+        for (p->prime[m] = (int32_t)d; rest % d == 0; rest /= (int32_t)d)
             p->exponent[m]++;
     }
 }
