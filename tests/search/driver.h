@@ -1,6 +1,12 @@
 // Drives a strategy as the engine does: several asks open at once, results told in the order asked
-// (or, for async strategies, in the order given), fitness computed by a function of the
+// (or, for async strategies, the newest first), fitness computed by a function of the
 // configuration.
+//
+//     struct drive d = drive_create("opevo:q=0.3", &problem, seed);
+//     d.measure = bowl;
+//     drive_run(&d, 100);
+//     ...d.asked, d.best...
+//     drive_destroy(&d);
 #ifndef TILEWALK_TESTS_DRIVER_H
 #define TILEWALK_TESTS_DRIVER_H
 

@@ -1,5 +1,9 @@
 // Common spaces for tests and benches, built in C, and the statistics they need.
 //
+//     struct space *s = space_create("mine");
+//     add_factorization(s, "tile", 1024, 3);
+//     sealed(s);
+//
 // Everything here asserts instead of returning errors. Spaces are sealed and the caller's
 // (space_destroy).
 #ifndef TILEWALK_TESTS_SPACES_H
@@ -7,9 +11,8 @@
 
 #include "space/space.h"
 
-struct space *space_mm(int n, int m,
-                       int k);   // the paper's matrix product: tile_k (3), tile_n, tile_m (4 parts)
-struct space *space_mixed(void); // one parameter of each kind: 3 * 6 * 4 * 3 * 5 = 1080 points
+struct space *space_mm(int n, int m, int k); // the paper's: tile_k in 3, tile_n and tile_m in 4
+struct space *space_mixed(void);             // one of each kind: 3 * 6 * 4 * 3 * 5 = 1080 points
 struct space *space_of_one(void); // one of each kind, of one value: a single point, no moves at all
 struct space *space_24(void);     // 24 points: categorical 4 and permutation 3
 struct space *space_huge(void);   // more than 2^64 points
