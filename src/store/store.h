@@ -1,14 +1,20 @@
-// The database: sessions, their texts, trials, re-timings, commands and messages, in one SQLite file (WAL).
+// The database: sessions, their texts, trials, re-timings, commands and messages, in one SQLite
+// file.
 //
 //     struct store *s = store_open(path, STORE_WRITE, e);
-//     store_create_session(s, &record, &id, e); store_lock_session(s, id, ...)
-//     store_begin(s, e); store_put_trial(s, ...); ...; store_commit(s, e)      one transaction a trial
+//     store_create_session(s, &record, ..., &id, e); store_lock_session(s, id, e)
+//     store_begin(s, e); store_put_trial(s, ...); ...; store_commit(s, e)   one transaction a trial
 //     store_close(s);
 //
-// Several processes may use one database at once: readers never block, writers wait for each other (busy timeout 10 s).
-// A session is run by at most one process: an advisory lock on byte `id` of `path.lock`, which the system drops when the
-// process dies. Others steer it through the command table. The schema has a version; older ones are migrated in one
-// transaction when opened for writing, newer ones are refused. One thread per store.
+// Several processes may use one database at once (WAL): readers never block, writers wait for each
+// other (busy timeout 10 s). What was committed survives the death of the process. Without begin,
+// each call is a transaction of its own; a call that fails undoes all since begin and ends it.
+//
+// A session is run by at most one process: an advisory lock on byte `id` of `path.lock`, which the
+// system drops when the process dies. Others steer it through the command table. The schema has a
+// version; older ones are migrated in one transaction when opened, newer ones are refused. One
+// thread per store, and no store across a fork. Callbacks of store_each_* read only; the records
+// they get live until they return.
 #ifndef TILEWALK_STORE_STORE_H
 #define TILEWALK_STORE_STORE_H
 
@@ -20,45 +26,48 @@
 #include <sys/types.h>
 
 struct store;
-enum store_mode { STORE_READ, STORE_WRITE }; // WRITE creates the file and its folder when they are missing
+enum store_mode {
+    STORE_READ, // works on a read-only file, and while others write
+    STORE_WRITE // creates the file and its folder when they are missing
+};
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
 char *store_default_path(void); // $TILEWALK_DB or the user's data folder; heap
 
-// Strings of records that are read live in the arena that is passed; of records that are written they are only read.
-// Texts may be NULL where a session has none.
+// Strings of records that are read live in the arena that is passed; of records that are written
+// they are only read. Texts may be NULL where a session has none.
 struct session_record {
     int64_t id;
-    double created;           // unix time
-    const char *state;        // "running", "paused", "done", "stopped", "failed"
-    const char *name;         // of the space: "gemm"
-    const char *path;         // of the space file as it was given
-    const char *title;        // "matmul f32 nn 256x256x256"
-    const char *operation;    // JSON object
-    const char *settings;     // JSON object of --set
-    const char *device;       // name; "none" for sources without
+    double created;        // unix time
+    const char *state;     // "running", "paused", "done", "stopped", "failed"
+    const char *name;      // of the space: "gemm"
+    const char *path;      // of the space file as it was given
+    const char *title;     // "matmul f32 nn 256x256x256"
+    const char *operation; // JSON object
+    const char *settings;  // JSON object of --set
+    const char *device;    // name; "none" for sources without
     const char *driver;
     const char *device_type;
-    const char *device_id;    // identity hash
-    const char *limits;       // JSON object: what the space saw as `device`
-    const char *source;       // "device" or "synthetic:bowl:..."
-    const char *strategy;     // canonical spec
+    const char *device_id; // identity hash
+    const char *limits;    // JSON object: what the space saw as `device`
+    const char *source;    // "device" or "synthetic:bowl:..."
+    const char *strategy;  // canonical spec
     uint64_t seed;
     double flop;
-    const char *size;         // of the space, decimal
-    const char *text_hash;    // of all texts
+    const char *size;      // of the space, decimal
+    const char *text_hash; // of all texts
     int64_t budget_trials;
-    double budget_seconds;    // running time; 0: none
+    double budget_seconds; // running time; 0: none
     int workers;
     bool count_rejected;
-    double ran_seconds;       // running time so far, pauses excluded
-    const char *message;      // why it ended or paused; NULL
-    const char *note;         // the user's
-    const char *warm;         // reserved for what earlier sessions gave; NULL
+    double ran_seconds;  // running time so far, pauses excluded
+    const char *message; // why it ended or paused; NULL
+    const char *note;    // the user's
+    const char *warm;    // reserved for what earlier sessions gave; NULL
     // computed when read
     int64_t trials, rejected, ok;
-    int64_t best_ask;         // 0: none
+    int64_t best_ask; // 0: none
     double best_seconds;
 };
 
@@ -67,22 +76,22 @@ struct text_record {
 };
 
 struct trial_record {
-    int64_t ask;              // 1 .. in the order asked, rejected ones too
-    int64_t number;           // 1 .. among those that count as trials, in the order told; 0 for rejected ones
-    int64_t asked_after;      // tells before it was asked
+    int64_t ask;    // 1 .. in the order asked, rejected ones too
+    int64_t number; // 1 .. among those that count as trials, in the order told; 0 for rejected ones
+    int64_t asked_after; // tells before it was asked
     int generation;
-    const char *key;          // configuration as slots
-    const char *config;       // configuration as a JSON object
-    const char *outcome;      // frozen words; NULL while in flight
-    const char *phase;        // where it failed
+    const char *key;     // configuration as slots
+    const char *config;  // configuration as a JSON object
+    const char *outcome; // frozen words; NULL while in flight
+    const char *phase;   // where it failed
     const char *reason;
-    double seconds;           // robust; 0 unless ok
-    const char *samples;      // JSON array of seconds
+    double seconds;      // robust; 0 unless ok
+    const char *samples; // JSON array of seconds
     bool early_stopped;
     double compile_s, pipeline_s, device_s;
     int worker;
-    double elapsed_s;         // running time of the session when it was told
-    double finished;          // unix time
+    double elapsed_s; // running time of the session when it was told
+    double finished;  // unix time
 };
 
 struct retime_record { // samples taken again of a trial: final races and drift canaries
@@ -90,49 +99,63 @@ struct retime_record { // samples taken again of a trial: final races and drift 
     const char *kind; // "race", "canary"
     double seconds;
     const char *samples;
-    bool verified;    // on random inputs, with tolerance
+    bool verified; // on random inputs, with tolerance
     double at;
 };
 
-bool store_create_session(struct store *s, const struct session_record *r, const struct text_record *text,
-                          int text_count, int64_t *id, struct err *e);
-bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out, struct err *e);
+bool store_create_session(struct store *s, const struct session_record *r,
+                          const struct text_record *text, int text_count, int64_t *id,
+                          struct err *e);
+bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out,
+                       struct err *e);
 // All sessions, newest first; the array lives in the arena.
-bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count, struct err *e);
-bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out, int *count,
-                     struct err *e);
-bool store_set_state(struct store *s, int64_t id, const char *state, const char *message, double ran_seconds,
-                     struct err *e);
+bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
+                         struct err *e);
+bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
+                     int *count, struct err *e);
+bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,
+                     double ran_seconds, struct err *e);
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
 bool store_begin(struct store *s, struct err *e);
 bool store_commit(struct store *s, struct err *e); // on failure everything since begin is undone
-bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t, struct err *e); // new or again
-bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r, struct err *e);
+bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t,
+                     struct err *e); // new or again
+bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r,
+                      struct err *e);
 
-// Calls `each` for every trial in the order asked, from `first_ask` on; stops when it returns false.
-bool store_each_trial(struct store *s, int64_t session, int64_t first_ask, bool (*each)(void *context, const struct trial_record *t),
-                      void *context, struct err *e);
-bool store_each_retime(struct store *s, int64_t session, bool (*each)(void *context, const struct retime_record *r),
-                       void *context, struct err *e);
-// The n best ok trials by seconds (a re-timing in a race replaces a trial's own time), arena-allocated.
-bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a, struct trial_record **out,
-                       int *count, struct err *e);
+// Calls `each` for every trial in the order asked, from `first_ask` on; stops when it returns
+// false.
+bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
+                      bool (*each)(void *context, const struct trial_record *t), void *context,
+                      struct err *e);
+bool store_each_retime(struct store *s, int64_t session,
+                       bool (*each)(void *context, const struct retime_record *r), void *context,
+                       struct err *e);
+// The n best ok trials by seconds (a re-timing in a race replaces a trial's own time),
+// arena-allocated.
+bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
+                       struct trial_record **out, int *count, struct err *e);
 
-// Who runs a session. lock: true and held until unlock or the end of the process; false with "session 3 is running in
-// process 1234 (...)". runner: 0 when nobody.
+// Who runs a session. lock: true and held until unlock or the end of the process; false with
+// "session 3 is running in process 1234 (...)". runner: 0 when nobody.
 bool store_lock_session(struct store *s, int64_t id, struct err *e);
 void store_unlock_session(struct store *s, int64_t id);
 pid_t store_runner(struct store *s, int64_t id);
 
-// Commands to the runner of a session: "pause", "resume", "stop", "budget". take gives the oldest not yet taken.
-bool store_push_command(struct store *s, int64_t session, const char *verb, const char *argument, struct err *e);
-bool store_take_command(struct store *s, int64_t session, char verb[16], char argument[64], bool *any, struct err *e);
+// Commands to the runner of a session: "pause", "resume", "stop", "budget". take gives the oldest
+// not yet taken.
+bool store_push_command(struct store *s, int64_t session, const char *verb, const char *argument,
+                        struct err *e);
+bool store_take_command(struct store *s, int64_t session, char verb[16], char argument[64],
+                        bool *any, struct err *e);
 
 // Messages of a session, for `show` and the workbench's log.
-bool store_add_message(struct store *s, int64_t session, const char *level, const char *text, struct err *e);
-bool store_each_message(struct store *s, int64_t session, bool (*each)(void *context, double at, const char *level, const char *text),
+bool store_add_message(struct store *s, int64_t session, const char *level, const char *text,
+                       struct err *e);
+bool store_each_message(struct store *s, int64_t session,
+                        bool (*each)(void *context, double at, const char *level, const char *text),
                         void *context, struct err *e);
 
 #endif

@@ -1,0 +1,79 @@
+#include "store/db.h"
+
+#include "base/os.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VERB_SIZE = 16, ARGUMENT_SIZE = 64 }; // store_take_command's
+
+bool store_push_command(struct store *s, int64_t session, const char *verb, const char *argument,
+                        struct err *e)
+{
+    if (strlen(verb) >= VERB_SIZE || (argument && strlen(argument) >= ARGUMENT_SIZE))
+        return err_set(e, "the command '%s %s' is too long", verb, argument ? argument : "");
+    static const char sql[] = "INSERT INTO command(verb, argument, at, session)"
+                              " SELECT ?, ?, ?, id FROM session WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_text(&q, verb);
+    query_bind_text(&q, argument);
+    query_bind_real(&q, os_unix_time());
+    query_bind_int(&q, session);
+    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(session, e));
+}
+
+// The runner looks several times a second: with a read, which disturbs no writer.
+static bool has_command(struct store *s, int64_t session, bool *any, struct err *e)
+{
+    struct query q = query_start(s, "SELECT 1 FROM command WHERE session = ? LIMIT 1", e);
+    query_bind_int(&q, session);
+    *any = query_next(&q);
+    return query_end(&q);
+}
+
+bool store_take_command(struct store *s, int64_t session, char verb[16], char argument[64],
+                        bool *any, struct err *e)
+{
+    if (!has_command(s, session, any, e))
+        return false;
+    if (!*any)
+        return true;
+    static const char sql[] =
+        "DELETE FROM command WHERE id = (SELECT min(id) FROM command WHERE session = ?)"
+        " RETURNING verb, coalesce(argument, '')";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    *any = false;
+    while (query_next(&q)) {
+        snprintf(verb, VERB_SIZE, "%s", query_text(&q, 0, NULL));
+        snprintf(argument, ARGUMENT_SIZE, "%s", query_text(&q, 1, NULL));
+        *any = true;
+    }
+    return query_end(&q);
+}
+
+bool store_add_message(struct store *s, int64_t session, const char *level, const char *text,
+                       struct err *e)
+{
+    static const char sql[] = "INSERT INTO message(at, level, text, session)"
+                              " SELECT ?, ?, ?, id FROM session WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_real(&q, os_unix_time());
+    query_bind_text(&q, level);
+    query_bind_text(&q, text);
+    query_bind_int(&q, session);
+    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(session, e));
+}
+
+bool store_each_message(struct store *s, int64_t session,
+                        bool (*each)(void *context, double at, const char *level, const char *text),
+                        void *context, struct err *e)
+{
+    struct query q =
+        query_start(s, "SELECT at, level, text FROM message WHERE session = ? ORDER BY id", e);
+    query_bind_int(&q, session);
+    bool more = true;
+    while (more && query_next(&q))
+        more = each(context, query_real(&q, 0), query_text(&q, 1, NULL), query_text(&q, 2, NULL));
+    return query_end(&q);
+}

@@ -1,0 +1,103 @@
+// The inside of a store: its connection, prepared statements, and how records meet rows. For
+// src/store alone, and the one place that includes SQLite's header.
+//
+//     struct query q = query_start(s, sql, e);      `sql` is a static text; statements are prepared
+//     once and kept query_bind_int(&q, id); ...                   parameters in the order of their
+//     numbers while (query_next(&q)) ... query_int(&q, 0)   rows return query_end(&q); false when
+//     anything above failed; or query_run(&q): all of it
+//
+// A query that failed to start takes binds and has no rows, so that only the end needs a look. A
+// failure undoes the transaction that is open: a store never holds half of one.
+#ifndef TILEWALK_STORE_DB_H
+#define TILEWALK_STORE_DB_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+struct statement; // prepared and kept
+struct lock_file;
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    enum store_mode mode;
+    struct statement *statements;
+    struct lock_file *lock; // NULL until it is needed
+};
+
+// A failure in the user's terms: SQLite's last one, or that of a result code. Both return false.
+bool db_error(struct store *s, struct err *e);
+bool db_error_code(struct store *s, int code, struct err *e);
+bool db_execute(struct store *s, const char *sql, struct err *e);
+
+// Brings a database to the last of `count` versions, in one transaction; version i + 1 is what
+// scripts[i] makes of version i.
+bool db_migrate(struct store *s, const char *const *scripts, int count, struct err *e);
+// The scripts of tilewalk's own schema.
+const char *const *db_scripts(int *count);
+// The version of the database, 0 when it is empty; fails for other programs' databases and when it
+// is newer than `newest`.
+bool db_version(struct store *s, int newest, int *version, struct err *e);
+
+struct query {
+    struct store *store;
+    struct statement *statement; // NULL when it failed to start
+    struct err *e;
+    int bound;
+    bool failed;
+};
+
+struct query query_start(struct store *s, const char *sql, struct err *e);
+void query_bind_int(struct query *q, int64_t value);
+void query_bind_real(struct query *q, double value);
+void query_bind_text(struct query *q, const char *text); // must live until the end; NULL is NULL
+bool query_next(struct query *q);
+bool query_end(struct query *q);
+bool query_run(struct query *q);
+void query_forget(struct store *s); // all kept statements; no query may be open
+int64_t query_int(const struct query *q, int column);
+double query_real(const struct query *q, int column);
+// NULL for NULL. Without an arena the text lives until the next row.
+const char *query_text(const struct query *q, int column, struct arena *a);
+
+// A member of a record that is a column of the same name.
+struct field {
+    size_t offset;
+    enum { FIELD_INT, FIELD_INT64, FIELD_UINT64, FIELD_BOOL, FIELD_REAL, FIELD_TEXT } kind;
+};
+
+// clang-format off
+#define FIELD_KIND(member) \
+    _Generic((member), int: FIELD_INT, int64_t: FIELD_INT64, uint64_t: FIELD_UINT64, \
+                       bool: FIELD_BOOL, double: FIELD_REAL, const char *: FIELD_TEXT)
+#define FIELD(record, member) \
+    {offsetof(struct record, member), FIELD_KIND(((struct record *)0)->member)}
+// clang-format on
+
+// A list of columns is written once, `#define X_FIELDS(F) F(one) F(two)`, and becomes SQL by these.
+#define AS_COLUMN(name) ", " #name
+#define AS_VALUE(name)  ", :" #name
+
+void query_bind_fields(struct query *q, const struct field *fields, size_t count,
+                       const void *record);
+void query_read_fields(const struct query *q, int first_column, const struct field *fields,
+                       size_t count, struct arena *a, void *record);
+// Frees the heap array `list` and returns the copy in the arena.
+void *list_to_arena(void *list, int count, size_t size, struct arena *a);
+
+// A transaction around several statements: the caller's when one is open, else an own one. leave
+// commits an own one, or undoes whatever is open when `ok` is false; true when all went well.
+struct scope {
+    bool own;
+};
+bool scope_enter(struct store *s, struct scope *scope, struct err *e);
+bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err *e);
+
+// "there is no session 7 (...)". Returns false.
+bool session_missing(int64_t id, struct err *e);
+
+bool lock_held(struct store *s, int64_t id); // by this store
+void lock_detach(struct store *s);           // gives back what the store locked
+
+#endif

@@ -1,0 +1,107 @@
+#include "store/db.h"
+
+#include <stdio.h>
+
+#define APPLICATION_ID 0x746c776b // "tlwk": tells our databases from other programs'
+
+// Version 1. `rank_seconds` is what a trial is ranked by: its latest race, else its own time; NULL
+// unless it is ok. The sums in `session` are kept by those who write trials, so that a list of
+// sessions reads no trials.
+// clang-format off
+static const char version_1[] =
+    "CREATE TABLE session(\n"
+    "    id INTEGER PRIMARY KEY AUTOINCREMENT, created REAL, state TEXT,\n"
+    "    name TEXT, path TEXT, title TEXT, operation TEXT, settings TEXT,\n"
+    "    device TEXT, driver TEXT, device_type TEXT, device_id TEXT, limits TEXT,\n"
+    "    source TEXT, strategy TEXT, seed INTEGER, flop REAL, size TEXT, text_hash TEXT,\n"
+    "    budget_trials INTEGER, budget_seconds REAL, workers INTEGER, count_rejected INTEGER,\n"
+    "    ran_seconds REAL, message TEXT, note TEXT, warm TEXT,\n"
+    "    trials INTEGER NOT NULL DEFAULT 0,\n"
+    "    rejected INTEGER NOT NULL DEFAULT 0,\n"
+    "    ok INTEGER NOT NULL DEFAULT 0) STRICT;\n"
+    "CREATE TABLE text(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    position INTEGER NOT NULL, name TEXT, path TEXT, text TEXT,\n"
+    "    PRIMARY KEY (session, position)) STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE trial(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    ask INTEGER NOT NULL, number INTEGER, asked_after INTEGER, generation INTEGER,\n"
+    "    key TEXT, config TEXT, outcome TEXT, phase TEXT, reason TEXT, seconds REAL,\n"
+    "    samples TEXT, early_stopped INTEGER, compile_s REAL, pipeline_s REAL, device_s REAL,\n"
+    "    worker INTEGER, elapsed_s REAL, finished REAL, rank_seconds REAL,\n"
+    "    PRIMARY KEY (session, ask)) STRICT, WITHOUT ROWID;\n"
+    "CREATE INDEX trial_rank ON trial(session, rank_seconds) WHERE rank_seconds IS NOT NULL;\n"
+    "CREATE TABLE retime(\n"
+    "    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ask INTEGER NOT NULL,\n"
+    "    kind TEXT NOT NULL, seconds REAL, samples TEXT, verified INTEGER, at REAL,\n"
+    "    FOREIGN KEY (session, ask) REFERENCES trial(session, ask) ON DELETE CASCADE) STRICT;\n"
+    "CREATE INDEX retime_trial ON retime(session, ask);\n"
+    "CREATE TABLE command(\n"
+    "    id INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    verb TEXT NOT NULL, argument TEXT, at REAL) STRICT;\n"
+    "CREATE INDEX command_session ON command(session);\n"
+    "CREATE TABLE message(\n"
+    "    id INTEGER PRIMARY KEY,\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    at REAL, level TEXT, text TEXT) STRICT;\n"
+    "CREATE INDEX message_session ON message(session);\n";
+// clang-format on
+
+// Append only: a script that was released is never edited.
+static const char *const scripts_of_schema[] = {version_1};
+
+const char *const *db_scripts(int *count)
+{
+    *count = sizeof scripts_of_schema / sizeof *scripts_of_schema;
+    return scripts_of_schema;
+}
+
+bool db_version(struct store *s, int newest, int *version, struct err *e)
+{
+    // One statement, so that it sees one state while another process creates the tables.
+    static const char sql[] =
+        "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)"
+        " FROM pragma_user_version, pragma_application_id";
+    struct query q = query_start(s, sql, e);
+    bool foreign = false;
+    if (query_next(&q)) {
+        *version = (int)query_int(&q, 0);
+        bool empty = *version == 0 && query_int(&q, 2) == 0;
+        foreign = !empty && query_int(&q, 1) != APPLICATION_ID;
+    }
+    if (!query_end(&q))
+        return false;
+    if (foreign)
+        return err_set(e, "'%s' is a database of another program (choose another with --db)",
+                       s->path);
+    if (*version > newest)
+        return err_set(
+            e,
+            "'%s' was written by a newer tilewalk: its schema has version %d, this program knows %d"
+            " (update tilewalk or choose another with --db)",
+            s->path, *version, newest);
+    return true;
+}
+
+static bool run_scripts(struct store *s, const char *const *scripts, int count, struct err *e)
+{
+    int version = 0;
+    if (!db_version(s, count, &version, e))
+        return false;
+    for (int i = version; i < count; i++)
+        if (!db_execute(s, scripts[i], e))
+            return err_prefix(e, "can't change the schema to version %d", i + 1);
+    char stamp[96];
+    snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d; PRAGMA application_id = %d", count,
+             APPLICATION_ID);
+    return version == count || db_execute(s, stamp, e);
+}
+
+bool db_migrate(struct store *s, const char *const *scripts, int count, struct err *e)
+{
+    struct scope scope;
+    if (!scope_enter(s, &scope, e))
+        return false;
+    return scope_leave(s, &scope, run_scripts(s, scripts, count, e), e);
+}

@@ -1,0 +1,180 @@
+#include "store/db.h"
+
+// The columns that are written as they are given; the rest of a record is computed.
+// clang-format off
+#define SESSION_FIELDS(F) \
+    F(created) F(state) F(name) F(path) F(title) F(operation) F(settings) F(device) F(driver) \
+    F(device_type) F(device_id) F(limits) F(source) F(strategy) F(seed) F(flop) F(size) \
+    F(text_hash) F(budget_trials) F(budget_seconds) F(workers) F(count_rejected) F(ran_seconds) \
+    F(message) F(note) F(warm)
+// clang-format on
+#define AS_FIELD(name)          FIELD(session_record, name),
+#define AS_SESSION_COLUMN(name) ", s." #name
+
+static const struct field fields[] = {SESSION_FIELDS(AS_FIELD)};
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+// The best trial is the first of an index, so that it needs no keeping: one look-up a session.
+// clang-format off
+#define SELECT_SESSIONS \
+    "SELECT s.id, s.trials, s.rejected, s.ok, b.ask, b.rank_seconds" SESSION_FIELDS(AS_SESSION_COLUMN) \
+    " FROM session AS s LEFT JOIN trial AS b ON b.session = s.id AND b.ask =" \
+    " (SELECT ask FROM trial WHERE session = s.id AND rank_seconds IS NOT NULL" \
+    "  ORDER BY rank_seconds, ask LIMIT 1)"
+// clang-format on
+
+bool session_missing(int64_t id, struct err *e)
+{
+    return err_set(e, "there is no session %lld (`tilewalk ls` lists them)", (long long)id);
+}
+
+static bool put_texts(struct store *s, int64_t id, const struct text_record *text, int count,
+                      struct err *e)
+{
+    static const char sql[] =
+        "INSERT INTO text(session, position, name, path, text) VALUES (?, ?, ?, ?, ?)";
+    for (int i = 0; i < count; i++) {
+        struct query q = query_start(s, sql, e);
+        query_bind_int(&q, id);
+        query_bind_int(&q, i);
+        query_bind_text(&q, text[i].name);
+        query_bind_text(&q, text[i].path);
+        query_bind_text(&q, text[i].text);
+        if (!query_run(&q))
+            return false;
+    }
+    return true;
+}
+
+static bool put_session(struct store *s, const struct session_record *r, int64_t *id, struct err *e)
+{
+    static const char sql[] = "INSERT INTO session(id" SESSION_FIELDS(AS_COLUMN) ") VALUES (NULL" //
+        SESSION_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_fields(&q, fields, FIELD_COUNT, r);
+    if (!query_run(&q))
+        return false;
+    *id = sqlite3_last_insert_rowid(s->db);
+    return true;
+}
+
+bool store_create_session(struct store *s, const struct session_record *r,
+                          const struct text_record *text, int text_count, int64_t *id,
+                          struct err *e)
+{
+    struct scope scope;
+    if (!scope_enter(s, &scope, e))
+        return false;
+    bool ok = put_session(s, r, id, e) && put_texts(s, *id, text, text_count, e);
+    return scope_leave(s, &scope, ok, e);
+}
+
+static struct session_record read_session(const struct query *q, struct arena *a)
+{
+    struct session_record r = {
+        .id = query_int(q, 0),
+        .trials = query_int(q, 1),
+        .rejected = query_int(q, 2),
+        .ok = query_int(q, 3),
+        .best_ask = query_int(q, 4),
+        .best_seconds = query_real(q, 5),
+    };
+    query_read_fields(q, 6, fields, FIELD_COUNT, a, &r);
+    return r;
+}
+
+bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out,
+                       struct err *e)
+{
+    struct query q = query_start(s, SELECT_SESSIONS " WHERE s.id = ?", e);
+    query_bind_int(&q, id);
+    bool found = query_next(&q);
+    if (found)
+        *out = read_session(&q, a);
+    return query_end(&q) && (found || session_missing(id, e));
+}
+
+bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
+                         struct err *e)
+{
+    struct session_record *list = NULL;
+    int capacity = 0;
+    *count = 0;
+    struct query q = query_start(s, SELECT_SESSIONS " ORDER BY s.id DESC", e);
+    while (query_next(&q)) {
+        MEM_GROW(list, *count, capacity);
+        list[(*count)++] = read_session(&q, a);
+    }
+    *out = list_to_arena(list, *count, sizeof *list, a);
+    return query_end(&q);
+}
+
+bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
+                     int *count, struct err *e)
+{
+    static const char sql[] =
+        "SELECT name, path, text FROM text WHERE session = ? ORDER BY position";
+    struct text_record *list = NULL;
+    int capacity = 0;
+    *count = 0;
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, id);
+    while (query_next(&q)) {
+        MEM_GROW(list, *count, capacity);
+        list[(*count)++] = (struct text_record){.name = query_text(&q, 0, a),
+                                                .path = query_text(&q, 1, a),
+                                                .text = query_text(&q, 2, a)};
+    }
+    *out = list_to_arena(list, *count, sizeof *list, a);
+    return query_end(&q);
+}
+
+// Ends a statement that changes one session.
+static bool change_session(struct query *q, int64_t id, struct err *e)
+{
+    struct store *s = q->store;
+    return query_run(q) && (sqlite3_changes(s->db) == 1 || session_missing(id, e));
+}
+
+bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,
+                     double ran_seconds, struct err *e)
+{
+    static const char sql[] =
+        "UPDATE session SET state = ?, message = ?, ran_seconds = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_text(&q, state);
+    query_bind_text(&q, message);
+    query_bind_real(&q, ran_seconds);
+    query_bind_int(&q, id);
+    return change_session(&q, id, e);
+}
+
+bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e)
+{
+    static const char sql[] =
+        "UPDATE session SET budget_trials = ?, budget_seconds = ? WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, trials);
+    query_bind_real(&q, seconds);
+    query_bind_int(&q, id);
+    return change_session(&q, id, e);
+}
+
+static bool remove_session(struct store *s, int64_t id, struct err *e)
+{
+    struct query q = query_start(s, "DELETE FROM session WHERE id = ?", e);
+    query_bind_int(&q, id);
+    return change_session(&q, id, e);
+}
+
+// Under the session's lock, so that nobody runs it meanwhile.
+bool store_delete_session(struct store *s, int64_t id, struct err *e)
+{
+    bool own = lock_held(s, id);
+    if (!own && !store_lock_session(s, id, e))
+        return false;
+    bool ok = remove_session(s, id, e);
+    if (!own)
+        store_unlock_session(s, id);
+    return ok;
+}

@@ -1,0 +1,188 @@
+#include "store/db.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUSY_MS 10000
+
+char *store_default_path(void)
+{
+    const char *path = getenv("TILEWALK_DB");
+    return path && *path ? mem_strdup(path) : path_user_data("tilewalk.db");
+}
+
+bool db_execute(struct store *s, const char *sql, struct err *e)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || db_error(s, e);
+}
+
+static bool connect_to(struct store *s, const char *name, int flags, struct err *e)
+{
+    int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK)
+        return db_error_code(s, code, e);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    return true;
+}
+
+static void disconnect(struct store *s)
+{
+    query_forget(s);
+    sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+// The switch to WAL wants the file for itself for a moment, and SQLite doesn't wait for that one by
+// itself.
+static bool use_wal(struct store *s, struct err *e)
+{
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    for (int waited_ms = 0;; waited_ms += 5) {
+        int code = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        if (code == SQLITE_OK)
+            return true;
+        if ((code & 0xff) != SQLITE_BUSY || waited_ms >= BUSY_MS)
+            return db_error(s, e);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool open_for_writing(struct store *s, struct err *e)
+{
+    char *folder = path_folder(s->path);
+    bool made = file_make_folders(folder, e);
+    free(folder);
+    if (!made || !connect_to(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e))
+        return false;
+    if (sqlite3_db_readonly(s->db, "main") == 1) // SQLite falls back to reading without a word
+        return db_error_code(s, SQLITE_READONLY, e);
+    int newest, version = 0;
+    const char *const *scripts = db_scripts(&newest);
+    // NORMAL syncs at checkpoints. What is committed is in the system's hands, so a killed process
+    // loses nothing; when the power fails, the last commits may be missing, but the database is
+    // whole.
+    return db_version(s, newest, &version, e) && use_wal(s, e) &&
+           db_execute(s, "PRAGMA synchronous = NORMAL", e) &&
+           (version == newest || db_migrate(s, scripts, newest, e)) &&
+           db_execute(s, "PRAGMA foreign_keys = ON", e);
+}
+
+static char *file_uri(const char *path, const char *options)
+{
+    struct str uri = {0};
+    str_add(&uri, "file:");
+    for (const char *c = path; *c; c++) {
+        if (isalnum((unsigned char)*c) || *c == '/' || *c == '.' || *c == '-' || *c == '_')
+            str_add_char(&uri, *c);
+        else
+            str_printf(&uri, "%%%02X", (unsigned char)*c);
+    }
+    str_add(&uri, options);
+    return str_take(&uri);
+}
+
+// SQLite reads a WAL database through two files beside it, and can't where it may not make them.
+// When nobody left changes in them, the database file alone is all there is, and nobody without the
+// right to write can change it.
+static bool open_unchanging(struct store *s, int newest, int *version, struct err *e)
+{
+    int code = sqlite3_errcode(s->db);
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
+        return false;
+    char *wal = mem_printf("%s-wal", s->path);
+    struct stat st;
+    bool changes = stat(wal, &st) == 0 && st.st_size > 0;
+    if (changes)
+        err_set(e,
+                "can't read '%s': it has changes in '%s', readable only where both folder and "
+                "files can be written"
+                " (copy both somewhere else)",
+                s->path, path_name(wal));
+    free(wal);
+    if (changes || access(s->path, R_OK) != 0)
+        return false;
+    disconnect(s);
+    char *uri = file_uri(s->path, "?immutable=1");
+    bool ok = connect_to(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) &&
+              db_version(s, newest, version, e);
+    free(uri);
+    return ok;
+}
+
+static bool open_for_reading(struct store *s, struct err *e)
+{
+    int newest, version = 0;
+    db_scripts(&newest);
+    if (!connect_to(s, s->path, SQLITE_OPEN_READONLY, e))
+        return false;
+    if (!db_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
+        return false;
+    if (version == newest)
+        return true;
+    struct store *writer = store_open(s->path, STORE_WRITE, e);
+    if (!writer)
+        return err_prefix(
+            e, "the database is from an older tilewalk and has to be updated before it is read");
+    store_close(writer);
+    return true;
+}
+
+struct store *store_open(const char *path, enum store_mode mode, struct err *e)
+{
+    struct store *s = mem_zero(1, sizeof *s);
+    s->path =
+        mem_printf("%s%s", *path == ':' ? "./" : "", path); // to SQLite, ":memory:" is no file
+    s->mode = mode;
+    if (mode == STORE_WRITE ? open_for_writing(s, e) : open_for_reading(s, e))
+        return s;
+    store_close(s);
+    return NULL;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    lock_detach(s);
+    disconnect(s);
+    free(s->path);
+    free(s);
+}
+
+// A writer waits for its turn at the beginning; later, SQLite could not let it wait.
+bool store_begin(struct store *s, struct err *e)
+{
+    assert(sqlite3_get_autocommit(s->db));
+    struct query q = query_start(s, s->mode == STORE_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", e);
+    return query_run(&q);
+}
+
+bool store_commit(struct store *s, struct err *e)
+{
+    if (sqlite3_get_autocommit(s->db))
+        return err_set(e, "nothing to commit in '%s': an error undid it", s->path);
+    struct query q = query_start(s, "COMMIT", e);
+    return query_run(&q);
+}
+
+bool scope_enter(struct store *s, struct scope *scope, struct err *e)
+{
+    scope->own = sqlite3_get_autocommit(s->db);
+    return !scope->own || store_begin(s, e);
+}
+
+bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err *e)
+{
+    if (ok)
+        return !scope->own || store_commit(s, e);
+    if (!sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
