@@ -68,8 +68,10 @@ struct session {
     double canary_seconds;
     struct config best_config;
     double best_seconds;
-    struct race *race;
-    int64_t started_ns; // of the current running stretch; 0 while paused
+    struct race *race; // the one that is under way
+    int races;
+    int64_t raced_winner; // ask of the winner of the last race
+    int64_t started_ns;   // of the current running stretch; 0 while paused
     const char *end_reason;
 };
 
