@@ -1,0 +1,86 @@
+#include "trial/candidate.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool fail(struct failure *f, enum outcome o, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(struct failure *f, enum outcome o, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    f->outcome = o;
+    vsnprintf(f->reason, sizeof f->reason, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool fail_compile(struct failure *f, const struct pass *p, const struct err *e)
+{
+    const char *file = p->template_name && p->template_name[0] ? p->template_name : "shader";
+    if (e->line >= 1 && e->line <= p->line_count)
+        return fail(f, OUTCOME_COMPILE, "%s:%d: %s (generated line %d)", file,
+                    p->line_map[e->line - 1], e->text, e->line);
+    return fail(f, OUTCOME_COMPILE, "%s: %s (generated line %d)", file, e->text, e->line);
+}
+
+static bool check_pass(const struct spirv *s, const struct pass *p, const struct limits *l,
+                       int bindings, struct failure *why)
+{
+    struct kernel_facts facts;
+    struct err e = {0};
+    char reason[200] = "";
+    if (!kernel_inspect(s, &facts, &e))
+        return fail(why, OUTCOME_COMPILE, "%s", e.text);
+    if (facts.bindings > (uint32_t)bindings)
+        return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
+                    facts.bindings - 1, bindings);
+    if ((facts.uses_f16 || facts.uses_f16_storage) && !l->f16)
+        return fail(why, OUTCOME_REJECTED, "it uses 16-bit types, which the device lacks");
+    if (kernel_check(&facts, p->groups, l, reason, sizeof reason))
+        return fail(why, OUTCOME_REJECTED, "%s", reason);
+    return true;
+}
+
+bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
+                       int bindings, struct failure *why)
+{
+    if (j->pass_count < 1)
+        return fail(why, OUTCOME_COMPILE, "the job has no pass");
+    if (j->scratch_bytes > l->buffer_bytes)
+        return fail(why, OUTCOME_REJECTED, "scratch buffer %" PRIu64 " bytes > %" PRIu64,
+                    j->scratch_bytes, l->buffer_bytes);
+    for (int i = 0; i < j->pass_count; i++) {
+        const struct pass *p = &j->pass[i];
+        struct err e = {0};
+        if (!kernel_compile(p->glsl, &c->spirv[i], &e))
+            return fail_compile(why, p, &e);
+        c->pass_count = i + 1;
+        if (!check_pass(&c->spirv[i], p, l, bindings, why))
+            return false;
+        for (int d = 0; d < 3; d++)
+            c->pass[i].groups[d] = p->groups[d];
+    }
+    return true;
+}
+
+enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings, struct err *e)
+{
+    enum gpu_status status = GPU_OK;
+    for (int i = 0; status == GPU_OK && i < c->pass_count; i++)
+        status = gpu_pipeline_create(g, c->spirv[i].word, c->spirv[i].count, bindings,
+                                     &c->pass[i].pipeline, e);
+    return status;
+}
+
+void candidate_finish(struct candidate *c, struct gpu *g)
+{
+    for (int i = 0; i < c->pass_count; i++) {
+        if (c->pass[i].pipeline)
+            gpu_pipeline_destroy(g, c->pass[i].pipeline);
+        spirv_finish(&c->spirv[i]);
+    }
+    *c = (struct candidate){0};
+}

@@ -1,0 +1,32 @@
+// A candidate on its way from text to pipelines, in a worker.
+//
+//     candidate_compile(&c, &job, &limits, bindings, &why)    GLSL -> SPIR-V, static limits
+//     candidate_link(&c, gpu, bindings, e)                    SPIR-V -> pipelines
+//     candidate_finish(&c, gpu)                               also after a failure of either
+#ifndef TILEWALK_TRIAL_CANDIDATE_H
+#define TILEWALK_TRIAL_CANDIDATE_H
+
+#include "gpu/gpu.h"
+#include "kernel/job.h"
+#include "kernel/kernel.h"
+#include "space/outcome.h"
+
+struct candidate {
+    int pass_count;
+    struct spirv spirv[JOB_MAX_PASSES];
+    struct gpu_pass pass[JOB_MAX_PASSES];
+};
+
+struct failure {
+    enum outcome outcome;
+    char reason[400];
+};
+
+// A compiler's message names the template's line: "gemm.comp:12: 'acc' : undeclared identifier
+// (generated line 40)".
+bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
+                       int bindings, struct failure *why);
+enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings, struct err *e);
+void candidate_finish(struct candidate *c, struct gpu *g);
+
+#endif

@@ -1,0 +1,118 @@
+#include "trial/fault.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kind_names[FAULT_COUNT] = {
+    [FAULT_NONE] = "none",     [FAULT_SLEEP] = "sleep", [FAULT_ABORT] = "abort",
+    [FAULT_SEGV] = "segv",     [FAULT_EXIT] = "exit",   [FAULT_GARBAGE] = "garbage",
+    [FAULT_HALF] = "half",     [FAULT_WRONG] = "wrong", [FAULT_LOST] = "lost",
+    [FAULT_MEMORY] = "memory",
+};
+
+static bool parse_kind(const char *word, enum fault_kind *out)
+{
+    for (int i = FAULT_NONE + 1; i < FAULT_COUNT; i++)
+        if (str_equal(word, kind_names[i])) {
+            *out = (enum fault_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_phase(const char *word, enum trial_phase *out)
+{
+    for (int i = 0; i < PHASE_COUNT; i++)
+        if (str_equal(word, trial_phase_name((enum trial_phase)i))) {
+            *out = (enum trial_phase)i;
+            return true;
+        }
+    return false;
+}
+
+// KIND@PHASE:N, cut up in place.
+static bool parse_one(char *text, struct fault *out, struct err *e)
+{
+    char *phase = strchr(text, '@'), *number = phase ? strchr(phase, ':') : NULL;
+    if (!number)
+        return err_set(e, "fault '%s' is not KIND@PHASE:N", text);
+    *phase++ = '\0';
+    *number++ = '\0';
+    if (!parse_kind(text, &out->kind))
+        return err_set(e, "unknown kind of fault '%s'", text);
+    if (!parse_phase(phase, &out->phase))
+        return err_set(e, "unknown phase '%s' of fault '%s'", phase, text);
+    out->number = 0;
+    if (!str_equal(number, "*") && !str_to_int(number, 1, INT64_MAX, &out->number))
+        return err_set(e, "number '%s' of fault '%s' is neither >= 1 nor *", number, text);
+    return true;
+}
+
+bool fault_parse(const char *spec, struct fault_plan *out, struct err *e)
+{
+    *out = (struct fault_plan){0};
+    char *copy = mem_strdup(spec ? spec : ""), *rest = NULL;
+    bool ok = true;
+    for (char *one = strtok_r(copy, ",", &rest); ok && one; one = strtok_r(NULL, ",", &rest)) {
+        if (out->count == FAULT_MAX)
+            ok = err_set(e, "more than %d faults", FAULT_MAX);
+        else
+            ok = parse_one(one, &out->fault[out->count++], e);
+    }
+    free(copy);
+    return ok;
+}
+
+enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number)
+{
+    for (int i = 0; i < p->count; i++) {
+        const struct fault *f = &p->fault[i];
+        if (f->phase == phase && (f->number == 0 || f->number == number))
+            return f->kind;
+    }
+    return FAULT_NONE;
+}
+
+static void send_bytes(int fd, const char *bytes, size_t length)
+{
+    ssize_t ignored = write(fd, bytes, length);
+    (void)ignored;
+}
+
+static void die_of(int number)
+{
+    signal(number, SIG_DFL); // a sanitizer may have put a handler there
+    raise(number);
+}
+
+// As a shader's compiler would: the limit of the process is reached, and the next allocation fails.
+static void exhaust_memory(void)
+{
+    enum { SOON_EXHAUSTED = 1 << 20 };
+    os_limit_memory(SOON_EXHAUSTED);
+    for (;;)
+        memset(mem_alloc(SOON_EXHAUSTED), 1, SOON_EXHAUSTED);
+}
+
+void fault_strike(enum fault_kind kind, int fd)
+{
+    static const char garbage[] = {0, 0, 0, 5, '}', '{', 0, '\n', '\x80'};
+    static const char half[] = {0, 0, 1, 0, '{', '"', 't', 'y', 'p'};
+    switch (kind) {
+    case FAULT_SLEEP: break;
+    case FAULT_ABORT: die_of(SIGABRT); break;
+    case FAULT_SEGV: die_of(SIGSEGV); break;
+    case FAULT_EXIT: _exit(7);
+    case FAULT_GARBAGE: send_bytes(fd, garbage, sizeof garbage); break;
+    case FAULT_HALF: send_bytes(fd, half, sizeof half); _exit(0);
+    case FAULT_MEMORY: exhaust_memory(); break;
+    default: return;
+    }
+    for (;;)
+        pause();
+}

@@ -1,0 +1,53 @@
+// Injected faults, for tests: what a real driver does once in a blue moon, on demand.
+//
+//     fault_parse("segv@run:3,sleep@compile:*", &plan, e);       the text comes with the pool's
+//     hello fault_strike(fault_find(&plan, PHASE_RUN, number), fd);    on entering a phase of trial
+//     `number`
+//
+// Numbers count the session's trials from 1; for the phases start and prepare, the starts of
+// workers. Phase none is the moment when the trial has arrived and nothing has been announced; only
+// the first worker that gets it is struck there.
+//   sleep garbage half abort segv exit memory   end in the worker's death, its own or the pool's
+//   doing lost    the device is lost: reported, then the worker leaves wrong   the result is
+//   corrupted before it is compared: its last element (@verify), the guard after it (@run), or
+//           its first element (any other phase)
+#ifndef TILEWALK_TRIAL_FAULT_H
+#define TILEWALK_TRIAL_FAULT_H
+
+#include "trial/trial.h"
+
+#define FAULT_MAX 32
+
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_SLEEP,
+    FAULT_ABORT,
+    FAULT_SEGV,
+    FAULT_EXIT,
+    FAULT_GARBAGE,
+    FAULT_HALF,
+    FAULT_WRONG,
+    FAULT_LOST,
+    FAULT_MEMORY,
+    FAULT_COUNT
+};
+
+struct fault {
+    enum fault_kind kind;
+    enum trial_phase phase;
+    int64_t number; // 0: every one
+};
+
+struct fault_plan {
+    int count;
+    struct fault fault[FAULT_MAX];
+};
+
+bool fault_parse(const char *spec, struct fault_plan *out, struct err *e); // NULL or "": none
+enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number);
+
+// Does the deed on the worker's socket `fd`. Returns only for none, wrong and lost, which are the
+// caller's to act out.
+void fault_strike(enum fault_kind kind, int fd);
+
+#endif

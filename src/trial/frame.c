@@ -1,0 +1,120 @@
+#include "trial/frame.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { HEADER_BYTES = 4, READ_BYTES = 64 * 1024, READS_AT_ONCE = 64 };
+
+void link_init(struct link *l, int fd, size_t cap)
+{
+    *l = (struct link){.fd = fd, .cap = cap};
+}
+
+void link_finish(struct link *l)
+{
+    str_finish(&l->in);
+    str_finish(&l->out);
+    *l = (struct link){.fd = -1};
+}
+
+bool link_queue(struct link *l, const char *text)
+{
+    size_t length = strlen(text);
+    if (length > FRAME_MAX_BYTES)
+        return false;
+    const char header[HEADER_BYTES] = {(char)(length >> 24), (char)(length >> 16),
+                                       (char)(length >> 8), (char)length};
+    str_add_bytes(&l->out, header, sizeof header);
+    str_add_bytes(&l->out, text, length);
+    return true;
+}
+
+bool link_has_output(const struct link *l)
+{
+    return l->sent < l->out.length;
+}
+
+bool link_flush(struct link *l)
+{
+    while (link_has_output(l)) {
+        ssize_t n = send(l->fd, l->out.text + l->sent, l->out.length - l->sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+        l->sent += (size_t)n;
+    }
+    str_finish(&l->out);
+    l->sent = 0;
+    return true;
+}
+
+// True when bytes came.
+static bool read_once(struct link *l)
+{
+    char bytes[READ_BYTES];
+    ssize_t n;
+    do
+        n = recv(l->fd, bytes, sizeof bytes, 0);
+    while (n < 0 && errno == EINTR);
+    if (n > 0)
+        str_add_bytes(&l->in, bytes, (size_t)n);
+    else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+        l->closed = true;
+    return n > 0;
+}
+
+void link_fill(struct link *l)
+{
+    for (int i = 0; i < READS_AT_ONCE && !l->closed && read_once(l); i++)
+        continue;
+}
+
+static size_t frame_length(const char *header)
+{
+    const unsigned char *p = (const unsigned char *)header;
+    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+}
+
+static char *take_front(struct str *s, size_t offset, size_t length)
+{
+    char *text = mem_alloc(length + 1);
+    memcpy(text, s->text + offset, length);
+    text[length] = '\0';
+    s->length -= offset + length;
+    memmove(s->text, s->text + offset + length, s->length);
+    return text;
+}
+
+enum link_status link_next(struct link *l, char **text)
+{
+    if (l->in.length >= HEADER_BYTES) {
+        size_t length = frame_length(l->in.text);
+        if (length == 0 || length > l->cap)
+            return LINK_GARBAGE;
+        if (l->in.length - HEADER_BYTES >= length) {
+            *text = take_front(&l->in, HEADER_BYTES, length);
+            return LINK_FRAME;
+        }
+    }
+    if (!l->closed)
+        return LINK_NONE;
+    return l->in.length ? LINK_GARBAGE : LINK_CLOSED;
+}
+
+bool link_send(struct link *l, const char *text)
+{
+    return link_queue(l, text) && link_flush(l);
+}
+
+enum link_status link_receive(struct link *l, char **text)
+{
+    enum link_status status;
+    while ((status = link_next(l, text)) == LINK_NONE)
+        read_once(l);
+    return status;
+}

@@ -1,0 +1,44 @@
+// Messages over a stream socket: four bytes of length (big-endian), then that many bytes of JSON.
+//
+// The pool's end never blocks (its descriptor is non-blocking): link_queue, link_flush when the
+// socket takes bytes, link_fill when it has some, link_next until it gives LINK_NONE. The worker's
+// end blocks: link_send, link_receive.
+//
+// The other side is not trusted: a length of 0 or above the cap, or an end in the middle of a
+// frame, is LINK_GARBAGE, and after that (or LINK_CLOSED) a link is of no more use.
+#ifndef TILEWALK_TRIAL_FRAME_H
+#define TILEWALK_TRIAL_FRAME_H
+
+#include "base/str.h"
+
+#define FRAME_MAX_BYTES (32u << 20)
+
+enum link_status {
+    LINK_FRAME,   // a whole frame is there
+    LINK_NONE,    // nothing more for now
+    LINK_CLOSED,  // the other side has closed, between two frames
+    LINK_GARBAGE, // what came is not a frame
+};
+
+struct link {
+    int fd;         // not owned
+    size_t cap;     // longest frame that is accepted
+    bool closed;    // nothing more will come
+    struct str in;  // bytes received, not yet taken
+    struct str out; // bytes to send
+    size_t sent;    // of `out`
+};
+
+void link_init(struct link *l, int fd, size_t cap);
+void link_finish(struct link *l);
+
+bool link_queue(struct link *l, const char *text); // false: longer than FRAME_MAX_BYTES
+bool link_flush(struct link *l);                   // false: the other side is gone
+bool link_has_output(const struct link *l);
+void link_fill(struct link *l); // takes what is there, at most a few MiB at once
+enum link_status link_next(struct link *l, char **text); // the text is the caller's
+
+bool link_send(struct link *l, const char *text);           // blocks; false: the other side is gone
+enum link_status link_receive(struct link *l, char **text); // blocks; never LINK_NONE
+
+#endif

@@ -1,0 +1,260 @@
+#include "trial/measure.h"
+
+#include "base/os.h"
+#include "trial/candidate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RACE_ROUNDS = 7 };
+
+// A worker that reports a timeout itself is cheaper than one that is killed: it gives up a little
+// before its deadline.
+#define PATIENCE 0.9
+
+struct trial {
+    struct rig *rig;
+    struct wire *wire;
+    const struct message *message;
+    struct candidate candidate[TRIAL_MAX_RACERS];
+    bool alive[TRIAL_MAX_RACERS];     // no failure so far
+    bool settled[TRIAL_MAX_RACERS];   // its outcome is final
+    double first_s[TRIAL_MAX_RACERS]; // device time of the first full run
+    enum corruption corruption;       // injected
+    enum trial_phase phase;           // the current one
+    bool leaving;                     // the device is lost or hangs
+    struct trial_result result;
+};
+
+static double since(int64_t start_ns)
+{
+    return (double)(os_now_ns() - start_ns) * 1e-9;
+}
+
+static const struct job *job_of(const struct trial *t, int i)
+{
+    return &t->message->request.job[i];
+}
+
+static bool settle(struct trial *t, int i, enum outcome outcome, const char *reason)
+{
+    t->alive[i] = false;
+    t->settled[i] = true;
+    t->result.outcome[i] = outcome;
+    if (outcome != OUTCOME_OK && !t->result.reason[0]) {
+        t->result.phase = t->phase;
+        snprintf(t->result.reason, sizeof t->result.reason, "%s", reason);
+    }
+    return false;
+}
+
+// True when fine. Else the candidate gets the outcome that fits, and the trial ends when the device
+// is of no more use.
+static bool accept(struct trial *t, int i, enum gpu_status status, const struct err *e)
+{
+    char reason[sizeof t->result.reason];
+    switch (status) {
+    case GPU_OK: return true;
+    case GPU_FAILED: return settle(t, i, OUTCOME_DRIVER, e->text);
+    case GPU_OUT_OF_MEMORY:
+        snprintf(reason, sizeof reason, "out of memory: %.300s", e->text);
+        return settle(t, i, OUTCOME_DRIVER, reason);
+    case GPU_TIMEOUT: t->leaving = true; return settle(t, i, OUTCOME_TIMEOUT, e->text);
+    case GPU_LOST: t->leaving = true; return settle(t, i, OUTCOME_LOST, e->text);
+    }
+    return false;
+}
+
+static enum corruption corruption_in(enum trial_phase phase)
+{
+    return phase == PHASE_VERIFY ? CORRUPT_LAST
+           : phase == PHASE_RUN  ? CORRUPT_GUARD
+                                 : CORRUPT_FIRST;
+}
+
+static bool enter(struct trial *t, enum trial_phase phase, int i)
+{
+    t->phase = phase;
+    enum fault_kind fault = wire_enter(t->wire, phase, i, t->message->number);
+    if (fault == FAULT_WRONG)
+        t->corruption = corruption_in(phase);
+    return fault != FAULT_LOST ||
+           accept(t, i, GPU_LOST, &(struct err){.text = "the device was lost (injected)"});
+}
+
+static enum gpu_status run(struct trial *t, int i, bool whole, double *seconds, struct err *e)
+{
+    const struct candidate *c = &t->candidate[i];
+    struct gpu_pass pass[JOB_MAX_PASSES];
+    memcpy(pass, c->pass, sizeof pass);
+    for (int p = 0; p < c->pass_count && !whole; p++)
+        pass[p].groups[0] = pass[p].groups[1] = pass[p].groups[2] = 1;
+    return gpu_run(t->rig->gpu, pass, c->pass_count, 1, t->rig->buffer,
+                   rig_bindings(t->rig, job_of(t, i)),
+                   PATIENCE * t->rig->hello.deadline_s[t->phase], seconds, e);
+}
+
+static bool compile(struct trial *t, int i)
+{
+    struct failure why = {0};
+    if (!enter(t, PHASE_COMPILE, i))
+        return false;
+    int64_t start = os_now_ns();
+    bool ok = candidate_compile(&t->candidate[i], job_of(t, i), &t->rig->hello.limits,
+                                rig_bindings(t->rig, job_of(t, i)), &why);
+    t->result.compile_s += since(start);
+    return ok || settle(t, i, why.outcome, why.reason);
+}
+
+// The driver's compiler, and one workgroup: some drivers (lavapipe) compile only when something is
+// dispatched, and that must not happen while this worker alone holds the device.
+static bool build(struct trial *t, int i)
+{
+    struct err e = {0};
+    if (!enter(t, PHASE_PIPELINE, i))
+        return false;
+    int64_t start = os_now_ns();
+    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    if (status == GPU_OK)
+        status =
+            candidate_link(&t->candidate[i], t->rig->gpu, rig_bindings(t->rig, job_of(t, i)), &e);
+    if (status == GPU_OK)
+        status = run(t, i, false, NULL, &e);
+    t->result.pipeline_s += since(start);
+    return accept(t, i, status, &e);
+}
+
+static bool verify(struct trial *t, int i, enum input_set set)
+{
+    struct err e = {0};
+    char reason[sizeof t->result.reason];
+    if (!enter(t, PHASE_RUN, i))
+        return false;
+    enum gpu_status status = rig_load(t->rig, set, &e);
+    if (status == GPU_OK)
+        status = run(t, i, true, &t->first_s[i], &e);
+    if (!accept(t, i, status, &e) || !enter(t, PHASE_VERIFY, i) ||
+        !accept(t, i, rig_fetch(t->rig, &e), &e))
+        return false;
+    rig_corrupt(t->rig, t->corruption);
+    t->corruption = CORRUPT_NOTHING;
+    return rig_verify(t->rig, set, reason, sizeof reason) || settle(t, i, OUTCOME_WRONG, reason);
+}
+
+static void add_samples(struct samples *s, const struct gpu_samples *more)
+{
+    for (int k = 0; k < more->count && s->count < TRIAL_MAX_SAMPLES; k++)
+        s->seconds[s->count++] = more->seconds[k];
+    s->early_stopped |= more->early_stopped;
+}
+
+static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing)
+{
+    const struct candidate *c = &t->candidate[i];
+    struct gpu_samples samples = {0};
+    struct err e = {0};
+    if (!enter(t, PHASE_TIME, i))
+        return false;
+    enum gpu_status status = gpu_time(t->rig->gpu, c->pass, c->pass_count, t->rig->buffer,
+                                      rig_bindings(t->rig, job_of(t, i)), timing,
+                                      t->message->request.incumbent_s, &samples, &e);
+    add_samples(&t->result.samples[i], &samples);
+    return accept(t, i, status, &e);
+}
+
+static void conclude(struct trial *t, int i)
+{
+    const struct samples *s = &t->result.samples[i];
+    t->result.seconds[i] = gpu_robust_seconds(gpu_get_info(t->rig->gpu), s->seconds, s->count);
+    settle(t, i, OUTCOME_OK, "");
+}
+
+// On a CPU device the first full run is as good as any other (nothing compiles any more, no clock
+// has to rise): when it is hopeless there is nothing to learn from more of them.
+static bool is_hopeless(const struct trial *t, int i, const struct gpu_timing *timing)
+{
+    double incumbent_s = t->message->request.incumbent_s;
+    return gpu_get_info(t->rig->gpu)->is_cpu && timing->hopeless > 0 && incumbent_s > 0 &&
+           t->first_s[i] > timing->hopeless * incumbent_s;
+}
+
+static void time_single(struct trial *t)
+{
+    struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
+    if (is_hopeless(t, 0, &timing))
+        add_samples(
+            &t->result.samples[0],
+            &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1, .early_stopped = true});
+    else if (!time_batches(t, 0, &timing))
+        return;
+    conclude(t, 0);
+}
+
+// Rounds, so that a drift of the clock or of the neighbours meets all candidates alike.
+static void time_race(struct trial *t)
+{
+    struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
+    timing.batches = 1;
+    timing.hopeless = 0;
+    for (int round = 0; round < RACE_ROUNDS; round++)
+        for (int i = 0; i < t->result.count && !t->leaving; i++)
+            if (t->alive[i])
+                time_batches(t, i, &timing);
+    for (int i = 0; i < t->result.count && !t->leaving; i++)
+        if (t->alive[i])
+            conclude(t, i);
+}
+
+static int first_alive(const struct trial *t)
+{
+    for (int i = 0; i < t->result.count && !t->leaving; i++)
+        if (t->alive[i])
+            return i;
+    return -1;
+}
+
+static void build_all(struct trial *t)
+{
+    for (int i = 0; i < t->result.count && !t->leaving; i++)
+        t->alive[i] = compile(t, i) && build(t, i);
+}
+
+// False: nobody needs the device, or it is gone already.
+static bool wait_for_device(struct trial *t)
+{
+    int i = first_alive(t);
+    if (i < 0 || !enter(t, PHASE_WAIT, i))
+        return false;
+    wire_expect(t->wire, MESSAGE_GO);
+    return true;
+}
+
+static void measure_all(struct trial *t)
+{
+    bool race = t->message->request.race;
+    for (int i = 0; i < t->result.count && !t->leaving; i++)
+        if (t->alive[i])
+            t->alive[i] = verify(t, i, INPUT_EXACT) && (!race || verify(t, i, INPUT_RANDOM));
+    if (first_alive(t) < 0)
+        return;
+    if (race)
+        time_race(t);
+    else
+        time_single(t);
+}
+
+bool measure_trial(struct rig *rig, struct wire *wire, const struct message *trial)
+{
+    struct trial t = {
+        .rig = rig, .wire = wire, .message = trial, .result = {.count = trial->request.count}};
+    build_all(&t);
+    if (wait_for_device(&t)) {
+        int64_t start = os_now_ns();
+        measure_all(&t);
+        t.result.device_s = since(start);
+    }
+    wire_send(wire, message_result(&t.result, t.settled, os_now_ns()));
+    for (int i = 0; i < t.result.count && !t.leaving; i++)
+        candidate_finish(&t.candidate[i], rig->gpu);
+    return !t.leaving;
+}

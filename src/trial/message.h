@@ -1,0 +1,76 @@
+// What the pool and its workers say to each other: one JSON object per frame.
+//
+//     pool                                  worker
+//     hello  who it is, what is computed -> opens the device                  phase start
+//                                        <- ready, or failed and why
+//     prepare (to the first that is ready)-> inputs and references             phase prepare
+//                                        <- prepared
+//     trial  the jobs                    -> phase compile, pipeline, wait
+//     go     the device is yours         -> phase run, verify, time
+//                                        <- result
+//
+// A worker announces a phase before it enters it, with the time and the candidate it is about, so
+// that a death, a hang or an overlap is attributed. A result says which candidates it settles: a
+// device that is lost ends a race early.
+#ifndef TILEWALK_TRIAL_MESSAGE_H
+#define TILEWALK_TRIAL_MESSAGE_H
+
+#include "space/limits.h"
+#include "space/operation.h"
+#include "trial/trial.h"
+
+enum message_type {
+    MESSAGE_HELLO,
+    MESSAGE_PREPARE,
+    MESSAGE_TRIAL,
+    MESSAGE_GO,
+    MESSAGE_READY,
+    MESSAGE_FAILED,
+    MESSAGE_PREPARED,
+    MESSAGE_PHASE,
+    MESSAGE_RESULT,
+    MESSAGE_TYPE_COUNT
+};
+
+struct hello {
+    int device;
+    bool validate;
+    struct operation operation;
+    struct limits limits;
+    uint64_t seed;
+    double deadline_s[PHASE_COUNT];
+    int64_t start;   // of how many workers so far this is the start
+    char fault[512]; // as in pool_options
+};
+
+struct message {
+    enum message_type type;
+    struct hello hello;             // HELLO
+    struct trial_request request;   // TRIAL; configurations are not sent
+    int64_t number;                 // TRIAL: counted from 1 over the session
+    int attempt;                    // TRIAL: 0, or 1 when an earlier worker died at once
+    enum trial_phase phase;         // PHASE
+    int candidate;                  // PHASE: 0 .. count-1
+    int64_t at_ns;                  // PHASE, RESULT: os_now_ns() of the worker
+    struct trial_result result;     // RESULT
+    bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final
+    char text[1024];                // FAILED
+};
+
+const char *message_type_name(enum message_type type);
+
+// The JSON text, owned by the caller. A trial's candidates are those of `pick` (`count` indices
+// into the request).
+char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED
+char *message_hello(const struct hello *h);
+char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
+                    int attempt);
+char *message_failed(const char *text);
+char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
+char *message_result(const struct trial_result *r, const bool *settled, int64_t at_ns);
+
+// False for anything but a complete and plausible message. After true: message_finish.
+bool message_parse(const char *text, struct message *out, struct err *e);
+void message_finish(struct message *m);
+
+#endif

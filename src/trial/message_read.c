@@ -1,0 +1,265 @@
+#include "trial/message.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Reading. A reader notes the first thing that is missing or implausible and gives zeros from then
+// on, so that the functions below read straight down.
+
+struct reader {
+    const char *bad; // NULL so far
+};
+
+static const cJSON *get(struct reader *r, const cJSON *o, const char *name,
+                        cJSON_bool (*is_type)(const cJSON *))
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, name);
+    if (is_type(item))
+        return item;
+    if (!r->bad)
+        r->bad = name;
+    return NULL;
+}
+
+static double get_number(struct reader *r, const cJSON *o, const char *name, double low,
+                         double high)
+{
+    const cJSON *item = get(r, o, name, cJSON_IsNumber);
+    if (item && item->valuedouble >= low && item->valuedouble <= high)
+        return item->valuedouble;
+    if (!r->bad)
+        r->bad = name;
+    return low;
+}
+
+static uint64_t get_count(struct reader *r, const cJSON *o, const char *name)
+{
+    double value = get_number(r, o, name, 0, 0x1p64);
+    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
+static int64_t get_i64(struct reader *r, const cJSON *o, const char *name)
+{
+    return (int64_t)get_number(r, o, name, 0, 0x1p62);
+}
+
+static uint32_t get_u32(struct reader *r, const cJSON *o, const char *name)
+{
+    return (uint32_t)get_number(r, o, name, 0, UINT32_MAX);
+}
+
+static bool get_bool(struct reader *r, const cJSON *o, const char *name)
+{
+    return cJSON_IsTrue(get(r, o, name, cJSON_IsBool));
+}
+
+static const char *get_text(struct reader *r, const cJSON *o, const char *name)
+{
+    const cJSON *item = get(r, o, name, cJSON_IsString);
+    return item ? item->valuestring : "";
+}
+
+// An array of numbers in [low, high]. Returns how many there are, at most `most`.
+static int get_array(struct reader *r, const cJSON *o, const char *name, int most, double low,
+                     double high, double *out)
+{
+    const cJSON *array = get(r, o, name, cJSON_IsArray), *item;
+    int count = 0;
+    cJSON_ArrayForEach(item, array)
+    {
+        bool fits = count < most && cJSON_IsNumber(item) && item->valuedouble >= low &&
+                    item->valuedouble <= high;
+        if (!fits) {
+            r->bad = r->bad ? r->bad : name;
+            return count;
+        }
+        out[count++] = item->valuedouble;
+    }
+    return count;
+}
+
+static void get_three(struct reader *r, const cJSON *o, const char *name, uint32_t out[3])
+{
+    double value[3] = {0};
+    if (get_array(r, o, name, 3, 0, UINT32_MAX, value) != 3)
+        r->bad = r->bad ? r->bad : name;
+    for (int i = 0; i < 3; i++)
+        out[i] = (uint32_t)value[i];
+}
+
+static enum trial_phase get_phase(struct reader *r, const cJSON *o)
+{
+    const char *word = get_text(r, o, "phase");
+    for (int i = 0; i < PHASE_COUNT; i++)
+        if (str_equal(word, trial_phase_name((enum trial_phase)i)))
+            return (enum trial_phase)i;
+    r->bad = r->bad ? r->bad : "phase";
+    return PHASE_NONE;
+}
+
+static void read_operation(struct reader *r, const cJSON *o, struct operation *out)
+{
+    double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0};
+    const struct operation_kind *kind = operation_kind_find(get_text(r, o, "operation"));
+    get_array(r, o, "size", OPERATION_MAX_SIZES, 0, INT32_MAX, size);
+    get_array(r, o, "choice", OPERATION_MAX_CHOICES, 0, 1000, choice);
+    if (!kind) {
+        r->bad = r->bad ? r->bad : "operation";
+        return;
+    }
+    operation_init(out, kind);
+    for (int i = 0; i < OPERATION_MAX_SIZES; i++)
+        out->size[i] = (int64_t)size[i];
+    for (int i = 0; i < OPERATION_MAX_CHOICES; i++)
+        out->choice[i] = (int)choice[i];
+}
+
+static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
+{
+    l->invocations = get_u32(r, o, "invocations");
+    get_three(r, o, "group_size", l->group_size);
+    get_three(r, o, "group_count", l->group_count);
+    l->shared_bytes = get_u32(r, o, "shared_bytes");
+    l->buffer_bytes = get_count(r, o, "buffer_bytes");
+    l->loop_trips = get_count(r, o, "loop_trips");
+    l->accumulators = get_u32(r, o, "accumulators");
+    l->statements = get_u32(r, o, "statements");
+    l->subgroup_size = get_u32(r, o, "subgroup_size");
+    l->f16 = get_bool(r, o, "f16");
+}
+
+static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
+{
+    h->device = (int)get_number(r, o, "device", 0, 1000);
+    h->validate = get_bool(r, o, "validate");
+    read_operation(r, o, &h->operation);
+    read_limits(r, get(r, o, "limits", cJSON_IsObject), &h->limits);
+    h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
+    get_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
+    h->start = get_i64(r, o, "start");
+    snprintf(h->fault, sizeof h->fault, "%s", get_text(r, o, "fault"));
+}
+
+static void read_pass(struct reader *r, const cJSON *o, struct pass *p)
+{
+    const cJSON *lines = get(r, o, "lines", cJSON_IsArray), *line;
+    p->glsl = mem_strdup(get_text(r, o, "glsl"));
+    p->template_name = mem_strdup(get_text(r, o, "template"));
+    p->line_map = mem_zero((size_t)cJSON_GetArraySize(lines), sizeof *p->line_map);
+    cJSON_ArrayForEach(line, lines) p->line_map[p->line_count++] = line->valueint;
+    get_three(r, o, "groups", p->groups);
+}
+
+static void read_job(struct reader *r, const cJSON *o, struct job *job)
+{
+    const cJSON *passes = get(r, o, "passes", cJSON_IsArray), *pass;
+    job->scratch_bytes = get_count(r, o, "scratch_bytes");
+    cJSON_ArrayForEach(pass, passes)
+    {
+        if (job->pass_count < JOB_MAX_PASSES)
+            read_pass(r, pass, &job->pass[job->pass_count++]);
+        else
+            r->bad = "passes";
+    }
+}
+
+static void read_trial(struct reader *r, const cJSON *o, struct message *m)
+{
+    const cJSON *jobs = get(r, o, "jobs", cJSON_IsArray), *job;
+    m->number = get_i64(r, o, "number");
+    m->attempt = (int)get_number(r, o, "attempt", 0, 1);
+    m->request.race = get_bool(r, o, "race");
+    m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
+    cJSON_ArrayForEach(job, jobs)
+    {
+        if (m->request.count < TRIAL_MAX_RACERS)
+            read_job(r, job, &m->request.job[m->request.count++]);
+        else
+            r->bad = "jobs";
+    }
+}
+
+static void read_candidate(struct reader *r, const cJSON *o, int i, struct message *m)
+{
+    struct trial_result *result = &m->result;
+    struct samples *samples = &result->samples[i];
+    m->settled[i] = get_bool(r, o, "settled");
+    if (!outcome_parse(get_text(r, o, "outcome"), &result->outcome[i]))
+        r->bad = r->bad ? r->bad : "outcome";
+    result->seconds[i] = get_number(r, o, "seconds", 0, 1e9);
+    samples->count = get_array(r, o, "samples", TRIAL_MAX_SAMPLES, 0, 1e9, samples->seconds);
+    samples->early_stopped = get_bool(r, o, "early_stopped");
+    bool measured = result->outcome[i] == OUTCOME_OK && m->settled[i];
+    if (measured && (samples->count == 0 || result->seconds[i] <= 0))
+        r->bad = r->bad ? r->bad : "samples";
+}
+
+static void read_result(struct reader *r, const cJSON *o, struct message *m)
+{
+    const cJSON *candidates = get(r, o, "candidates", cJSON_IsArray), *one;
+    m->at_ns = get_i64(r, o, "at_ns");
+    cJSON_ArrayForEach(one, candidates)
+    {
+        if (m->result.count < TRIAL_MAX_RACERS)
+            read_candidate(r, one, m->result.count++, m);
+        else
+            r->bad = "candidates";
+    }
+    m->result.phase = get_phase(r, o);
+    snprintf(m->result.reason, sizeof m->result.reason, "%s", get_text(r, o, "reason"));
+    m->result.compile_s = get_number(r, o, "compile_s", 0, 1e9);
+    m->result.pipeline_s = get_number(r, o, "pipeline_s", 0, 1e9);
+    m->result.device_s = get_number(r, o, "device_s", 0, 1e9);
+}
+
+static void read_phase(struct reader *r, const cJSON *o, struct message *m)
+{
+    m->phase = get_phase(r, o);
+    m->candidate = (int)get_number(r, o, "candidate", 0, TRIAL_MAX_RACERS - 1);
+    m->at_ns = get_i64(r, o, "at_ns");
+}
+
+static void read_body(struct reader *r, const cJSON *o, struct message *m)
+{
+    switch (m->type) {
+    case MESSAGE_HELLO: read_hello(r, o, &m->hello); break;
+    case MESSAGE_TRIAL: read_trial(r, o, m); break;
+    case MESSAGE_PHASE: read_phase(r, o, m); break;
+    case MESSAGE_RESULT: read_result(r, o, m); break;
+    case MESSAGE_FAILED: snprintf(m->text, sizeof m->text, "%s", get_text(r, o, "text")); break;
+    default: break;
+    }
+}
+
+bool message_parse(const char *text, struct message *out, struct err *e)
+{
+    *out = (struct message){.type = MESSAGE_TYPE_COUNT};
+    struct reader r = {0};
+    cJSON *o = cJSON_Parse(text);
+    const char *type = get_text(&r, o, "type");
+    for (int i = 0; i < MESSAGE_TYPE_COUNT; i++)
+        if (str_equal(type, message_type_name((enum message_type)i)))
+            out->type = (enum message_type)i;
+    if (out->type == MESSAGE_TYPE_COUNT)
+        r.bad = "type";
+    else
+        read_body(&r, o, out);
+    if (r.bad) {
+        message_finish(out);
+        err_set(e, "no or a bad \"%s\" in a message", r.bad);
+    }
+    cJSON_Delete(o);
+    return !r.bad;
+}
+
+void message_finish(struct message *m)
+{
+    for (int i = 0; i < m->request.count; i++)
+        job_finish(&m->request.job[i]);
+    m->request.count = 0;
+}

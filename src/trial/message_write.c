@@ -1,0 +1,197 @@
+#include "trial/message.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+
+const char *message_type_name(enum message_type type)
+{
+    static const char *const names[MESSAGE_TYPE_COUNT] = {
+        [MESSAGE_HELLO] = "hello",       [MESSAGE_PREPARE] = "prepare",
+        [MESSAGE_TRIAL] = "trial",       [MESSAGE_GO] = "go",
+        [MESSAGE_READY] = "ready",       [MESSAGE_FAILED] = "failed",
+        [MESSAGE_PREPARED] = "prepared", [MESSAGE_PHASE] = "phase",
+        [MESSAGE_RESULT] = "result",
+    };
+    return names[type];
+}
+
+static struct str start(enum message_type type)
+{
+    struct str s = {0};
+    str_printf(&s, "{\"type\":\"%s\"", message_type_name(type));
+    return s;
+}
+
+static char *finish(struct str *s)
+{
+    str_add_char(s, '}');
+    return str_take(s);
+}
+
+static void add_text(struct str *s, const char *name, const char *value)
+{
+    str_printf(s, ",\"%s\":", name);
+    str_add_json(s, value);
+}
+
+static void add_real(struct str *s, const char *name, double value)
+{
+    str_printf(s, ",\"%s\":", name);
+    str_add_real(s, value);
+}
+
+static void add_int(struct str *s, const char *name, int64_t value)
+{
+    str_printf(s, ",\"%s\":%" PRId64, name, value);
+}
+
+static void add_count(struct str *s, const char *name, uint64_t value)
+{
+    str_printf(s, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void add_bool(struct str *s, const char *name, bool value)
+{
+    str_printf(s, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
+static void add_reals(struct str *s, const char *name, int count, const double *values)
+{
+    str_printf(s, ",\"%s\":[", name);
+    for (int i = 0; i < count; i++) {
+        str_add(s, i ? "," : "");
+        str_add_real(s, values[i]);
+    }
+    str_add_char(s, ']');
+}
+
+static void add_three(struct str *s, const char *name, const uint32_t value[3])
+{
+    str_printf(s, ",\"%s\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", name, value[0], value[1],
+               value[2]);
+}
+
+char *message_plain(enum message_type type)
+{
+    struct str s = start(type);
+    return finish(&s);
+}
+
+static void add_operation(struct str *s, const struct operation *o)
+{
+    double size[OPERATION_MAX_SIZES], choice[OPERATION_MAX_CHOICES];
+    for (int i = 0; i < OPERATION_MAX_SIZES; i++)
+        size[i] = (double)o->size[i];
+    for (int i = 0; i < OPERATION_MAX_CHOICES; i++)
+        choice[i] = o->choice[i];
+    add_text(s, "operation", o->kind->name);
+    add_reals(s, "size", OPERATION_MAX_SIZES, size);
+    add_reals(s, "choice", OPERATION_MAX_CHOICES, choice);
+}
+
+static void add_limits(struct str *s, const struct limits *l)
+{
+    str_printf(s, ",\"limits\":{\"invocations\":%" PRIu32, l->invocations);
+    add_three(s, "group_size", l->group_size);
+    add_three(s, "group_count", l->group_count);
+    add_count(s, "shared_bytes", l->shared_bytes);
+    add_count(s, "buffer_bytes", l->buffer_bytes);
+    add_count(s, "loop_trips", l->loop_trips);
+    add_count(s, "accumulators", l->accumulators);
+    add_count(s, "statements", l->statements);
+    add_count(s, "subgroup_size", l->subgroup_size);
+    add_bool(s, "f16", l->f16);
+    str_add_char(s, '}');
+}
+
+char *message_hello(const struct hello *h)
+{
+    struct str s = start(MESSAGE_HELLO);
+    add_int(&s, "device", h->device);
+    add_bool(&s, "validate", h->validate);
+    add_operation(&s, &h->operation);
+    add_limits(&s, &h->limits);
+    str_printf(&s, ",\"seed\":\"%" PRIu64 "\"", h->seed); // all 64 bits: not a number
+    add_reals(&s, "deadline_s", PHASE_COUNT, h->deadline_s);
+    add_int(&s, "start", h->start);
+    add_text(&s, "fault", h->fault);
+    return finish(&s);
+}
+
+static void add_pass(struct str *s, const struct pass *p)
+{
+    str_add(s, "{\"lines\":[");
+    for (int i = 0; i < p->line_count; i++)
+        str_printf(s, "%s%d", i ? "," : "", p->line_map[i]);
+    str_add_char(s, ']');
+    add_three(s, "groups", p->groups);
+    add_text(s, "template", p->template_name ? p->template_name : "");
+    add_text(s, "glsl", p->glsl);
+    str_add_char(s, '}');
+}
+
+static void add_job(struct str *s, const struct job *job)
+{
+    str_printf(s, "{\"scratch_bytes\":%" PRIu64 ",\"passes\":[", job->scratch_bytes);
+    for (int p = 0; p < job->pass_count; p++) {
+        str_add(s, p ? "," : "");
+        add_pass(s, &job->pass[p]);
+    }
+    str_add(s, "]}");
+}
+
+char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
+                    int attempt)
+{
+    struct str s = start(MESSAGE_TRIAL);
+    add_int(&s, "number", number);
+    add_int(&s, "attempt", attempt);
+    add_bool(&s, "race", r->race);
+    add_real(&s, "incumbent_s", r->incumbent_s);
+    str_add(&s, ",\"jobs\":[");
+    for (int i = 0; i < count; i++) {
+        str_add(&s, i ? "," : "");
+        add_job(&s, &r->job[pick[i]]);
+    }
+    str_add_char(&s, ']');
+    return finish(&s);
+}
+
+char *message_failed(const char *text)
+{
+    struct str s = start(MESSAGE_FAILED);
+    add_text(&s, "text", text);
+    return finish(&s);
+}
+
+char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns)
+{
+    struct str s = start(MESSAGE_PHASE);
+    add_text(&s, "phase", trial_phase_name(phase));
+    add_int(&s, "candidate", candidate);
+    add_int(&s, "at_ns", at_ns);
+    return finish(&s);
+}
+
+char *message_result(const struct trial_result *r, const bool *settled, int64_t at_ns)
+{
+    struct str s = start(MESSAGE_RESULT);
+    add_int(&s, "at_ns", at_ns);
+    add_text(&s, "phase", trial_phase_name(r->phase));
+    add_text(&s, "reason", r->reason);
+    add_real(&s, "compile_s", r->compile_s);
+    add_real(&s, "pipeline_s", r->pipeline_s);
+    add_real(&s, "device_s", r->device_s);
+    str_add(&s, ",\"candidates\":[");
+    for (int i = 0; i < r->count; i++) {
+        str_printf(&s, "%s{\"outcome\":\"%s\"", i ? "," : "", outcome_name(r->outcome[i]));
+        add_bool(&s, "settled", settled[i]);
+        add_real(&s, "seconds", r->seconds[i]);
+        add_reals(&s, "samples", r->samples[i].count, r->samples[i].seconds);
+        add_bool(&s, "early_stopped", r->samples[i].early_stopped);
+        str_add_char(&s, '}');
+    }
+    str_add_char(&s, ']');
+    return finish(&s);
+}

@@ -1,0 +1,230 @@
+#include "trial/pool.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "trial/fault.h"
+#include "trial/shared.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MS_NS ((int64_t)1000000)
+
+static struct pool *pool_of(struct source *s)
+{
+    return (struct pool *)s;
+}
+
+static int pool_room(const struct source *source)
+{
+    const struct pool *p = (const struct pool *)source;
+    int taken = p->waiting.count;
+    for (int i = 0; i < p->options.workers; i++)
+        taken += p->slot[i].work != NULL;
+    return p->options.workers - taken;
+}
+
+static void pool_submit(struct source *source, struct trial_request *r)
+{
+    struct pool *p = pool_of(source);
+    work_list_append(&p->waiting, work_create(r, ++p->trials));
+    p->stirred = true;
+}
+
+static int pool_fds(const struct source *source, struct pollfd *out, int most)
+{
+    const struct pool *p = (const struct pool *)source;
+    int n = 0;
+    for (int i = 0; i < p->options.workers && n + SLOT_FDS <= most; i++)
+        n += slot_fds(&p->slot[i], out + n);
+    return n;
+}
+
+static int pool_wait_ms(const struct source *source)
+{
+    const struct pool *p = (const struct pool *)source;
+    int64_t now_ns = os_now_ns(), wake_ns = INT64_MAX;
+    if (p->stirred)
+        return 0;
+    for (int i = 0; i < p->options.workers; i++) {
+        int64_t ns = slot_wake_ns(&p->slot[i], now_ns);
+        wake_ns = ns < wake_ns ? ns : wake_ns;
+    }
+    if (wake_ns == INT64_MAX)
+        return -1;
+    if (wake_ns <= now_ns)
+        return 0;
+    int64_t ms = (wake_ns - now_ns) / MS_NS + 1;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+static struct slot *find_slot(const struct pool *p, enum slot_state state)
+{
+    for (int i = 0; i < p->options.workers; i++)
+        if (p->slot[i].state == state)
+            return &p->slot[i];
+    return NULL;
+}
+
+// Who waits for the device goes before who wants to compile: see token.h.
+static void hand_out(struct pool *p, int64_t now_ns)
+{
+    struct slot *idle = find_slot(p, SLOT_IDLE);
+    if (!p->prepared) {
+        if (idle && !find_slot(p, SLOT_PREPARING))
+            pool_send_prepare(p, idle, now_ns);
+        return;
+    }
+    int granted = token_grant(&p->token);
+    if (granted >= 0)
+        pool_send_go(p, &p->slot[granted], now_ns);
+    while (p->waiting.count > 0 && token_may_compile(&p->token) &&
+           (idle = find_slot(p, SLOT_IDLE)) != NULL)
+        pool_send_trial(p, idle, work_list_take_first(&p->waiting), now_ns);
+}
+
+static bool is_at_work(const struct pool *p)
+{
+    return find_slot(p, SLOT_STARTING) || find_slot(p, SLOT_PREPARING) || find_slot(p, SLOT_BUSY);
+}
+
+static void count_busy(struct pool *p, int64_t now_ns)
+{
+    bool at_work = is_at_work(p);
+    if (at_work && !p->busy_since_ns)
+        p->busy_since_ns = now_ns;
+    if (!at_work && p->busy_since_ns) {
+        p->busy_ns += now_ns - p->busy_since_ns;
+        p->busy_since_ns = 0;
+    }
+}
+
+static bool pool_step(struct source *source, struct err *e)
+{
+    struct pool *p = pool_of(source);
+    p->stirred = false;
+    for (int i = 0; i < p->options.workers && !p->is_broken; i++)
+        pool_step_worker(p, &p->slot[i], os_now_ns());
+    if (!p->is_broken)
+        hand_out(p, os_now_ns());
+    count_busy(p, os_now_ns());
+    if (p->is_broken && e)
+        *e = p->broken;
+    return !p->is_broken;
+}
+
+static bool pool_collect(struct source *source, struct trial_result *out)
+{
+    struct work *w = work_list_take_first(&pool_of(source)->done);
+    if (!w)
+        return false;
+    *out = w->result;
+    work_destroy(w);
+    return true;
+}
+
+static void pool_destroy(struct source *source)
+{
+    struct pool *p = pool_of(source);
+    for (int i = 0; i < p->options.workers; i++) {
+        work_destroy(p->slot[i].work);
+        slot_finish(&p->slot[i]);
+    }
+    work_list_finish(&p->waiting);
+    work_list_finish(&p->done);
+    token_finish(&p->token);
+    close(p->shared_fd);
+    free(p->slot);
+    free(p->program);
+    free(p->fault);
+    free(p);
+}
+
+static const struct source_kind pool_kind = {
+    .name = "pool",
+    .needs_jobs = true,
+    .deterministic = false,
+    .room = pool_room,
+    .submit = pool_submit,
+    .fds = pool_fds,
+    .wait_ms = pool_wait_ms,
+    .step = pool_step,
+    .collect = pool_collect,
+    .destroy = pool_destroy,
+};
+
+// Lavapipe's JIT takes up to ten seconds for a large unrolled kernel, and the machine may be
+// shared.
+double pool_default_deadline(enum trial_phase p, bool is_cpu)
+{
+    switch (p) {
+    case PHASE_NONE: return 20; // from sending a trial to its first announcement
+    case PHASE_START: return 60;
+    case PHASE_PREPARE: return 600;
+    case PHASE_COMPILE: return 30;
+    case PHASE_PIPELINE: return 60;
+    case PHASE_WAIT: return 20; // from being given the device to using it
+    case PHASE_RUN: return is_cpu ? 60 : 30;
+    case PHASE_VERIFY: return 60;
+    case PHASE_TIME: return is_cpu ? 120 : 60;
+    case PHASE_COUNT: break;
+    }
+    return 60;
+}
+
+struct source *pool_create(const struct pool_options *o, struct err *e)
+{
+    struct fault_plan plan;
+    if (!fault_parse(o->fault, &plan, e))
+        return NULL;
+    if (o->fault && strlen(o->fault) >= sizeof((struct hello *)0)->fault) {
+        err_set(e, "the list of faults is too long");
+        return NULL;
+    }
+    int shared_fd = os_memfd("tilewalk-operator", shared_size(o->operation), e);
+    if (shared_fd < 0)
+        return NULL;
+    struct pool *p = mem_zero(1, sizeof *p);
+    p->base.kind = &pool_kind;
+    p->options = *o;
+    p->operation = *o->operation;
+    p->limits = *o->limits;
+    p->options.operation = &p->operation;
+    p->options.limits = &p->limits;
+    p->options.program = p->program = mem_strdup(o->program);
+    p->options.fault = p->fault = mem_strdup(o->fault ? o->fault : "");
+    for (int i = 0; i < PHASE_COUNT; i++)
+        if (o->deadline_s[i] <= 0)
+            p->options.deadline_s[i] = pool_default_deadline((enum trial_phase)i, o->is_cpu);
+    p->shared_fd = shared_fd;
+    p->stirred = true;
+    p->slot = mem_zero((size_t)o->workers, sizeof *p->slot);
+    for (int i = 0; i < o->workers; i++)
+        slot_init(&p->slot[i], i);
+    token_init(&p->token, o->workers, o->is_cpu, os_cores());
+    return &p->base;
+}
+
+double pool_busy_seconds(const struct source *s)
+{
+    const struct pool *p = (const struct pool *)s;
+    int64_t ns = p->busy_ns + (p->busy_since_ns ? os_now_ns() - p->busy_since_ns : 0);
+    return (double)ns * 1e-9;
+}
+
+int pool_respawns(const struct source *s)
+{
+    const struct pool *p = (const struct pool *)s;
+    int respawns = 0;
+    for (int i = 0; i < p->options.workers; i++)
+        respawns += p->slot[i].spawns > 1 ? p->slot[i].spawns - 1 : 0;
+    return respawns;
+}
+
+void pool_watch(struct source *s, pool_watcher *watcher, void *context)
+{
+    pool_of(s)->watcher = watcher;
+    pool_of(s)->watcher_context = context;
+}

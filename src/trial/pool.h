@@ -1,0 +1,51 @@
+// Inside the pool of workers. From outside it is a source (see source.h); this header is for its
+// own files and tests.
+//
+// pool.c is the source: what goes in, what comes out, when to look again. pool_worker.c is
+// everything that happens to one worker: it starts, speaks, dies, outlives a deadline.
+#ifndef TILEWALK_TRIAL_POOL_H
+#define TILEWALK_TRIAL_POOL_H
+
+#include "trial/slot.h"
+#include "trial/source.h"
+#include "trial/token.h"
+
+// Told of every announced phase, and of PHASE_NONE when a worker has sent a result or is gone;
+// `at_ns` is os_now_ns() of the worker when it entered the phase.
+typedef void pool_watcher(void *context, int worker, enum trial_phase phase, int64_t at_ns);
+
+struct pool {
+    struct source base;
+    struct pool_options options; // strings, operation and limits are our own copies
+    char *program, *fault;
+    struct operation operation;
+    struct limits limits;
+    int shared_fd;
+
+    struct slot *slot; // [options.workers]
+    struct token token;
+    bool prepared; // the shared memory holds inputs and references
+    struct work_list waiting, done;
+    int64_t trials, starts; // so far
+    int failed_starts;      // in a row
+    bool stirred;           // something was submitted since the last step
+    bool is_broken;         // no worker can be started
+    struct err broken;
+
+    int64_t busy_ns, busy_since_ns; // at least one worker at work; since: 0 when none is
+
+    pool_watcher *watcher;
+    void *watcher_context;
+};
+
+void pool_watch(struct source *s, pool_watcher *watcher, void *context);
+
+// Starts the slot's worker if it is time, takes in what it says, sees to its death and its
+// deadline.
+void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns);
+void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns);
+void pool_send_go(struct pool *p, struct slot *s, int64_t now_ns);
+void pool_send_prepare(struct pool *p, struct slot *s, int64_t now_ns);
+void pool_finish_work(struct pool *p, struct work *w); // to `done`, or to be sent again
+
+#endif

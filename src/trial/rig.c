@@ -1,0 +1,157 @@
+#include "trial/rig.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "kernel/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD_BYTES = 16 * 1024, POISON_BYTE = 0xff };
+#define POISON_WORD 0xffffffffu
+
+// A JIT that runs wild must end this worker and not the machine. The limit is on address space, of
+// which a real GPU's driver and the sanitizers take terabytes.
+static void limit_memory(const struct gpu_info *info)
+{
+#ifndef __SANITIZE_ADDRESS__
+    const uint64_t lavapipe_bytes = (uint64_t)8 << 30;
+    if (info->is_lavapipe)
+        os_limit_memory(lavapipe_bytes);
+#else
+    (void)info;
+#endif
+}
+
+static bool create_buffers(struct rig *r, struct err *e)
+{
+    int output = r->layout.count - 1;
+    uint64_t most = r->hello.limits.buffer_bytes, bytes = r->layout.buffer[output].bytes;
+    r->guard_bytes = most > bytes && most - bytes < GUARD_BYTES ? most - bytes : GUARD_BYTES;
+    if (most <= bytes)
+        r->guard_bytes = 0; // nothing may be bound beyond
+    for (int i = 0; i < r->layout.count; i++) {
+        uint64_t guard = i == output ? r->guard_bytes : 0;
+        r->buffer[i] = gpu_buffer_create(r->gpu, r->layout.buffer[i].bytes + guard, e);
+        if (!r->buffer[i])
+            return err_prefix(e, "buffer %s", r->layout.buffer[i].name);
+    }
+    r->fetched = mem_alloc(bytes + r->guard_bytes);
+    return true;
+}
+
+// Whether the device works at all: after it was lost this is the first thing that is asked of it.
+static bool probe(struct rig *r, struct err *e)
+{
+    uint32_t word = 0;
+    struct gpu_buffer *first = r->buffer[0];
+    if (gpu_fill(r->gpu, first, 0x600df00d, e) != GPU_OK ||
+        gpu_read(r->gpu, first, 0, &word, sizeof word, e) != GPU_OK)
+        return err_prefix(e, "the device does not answer");
+    return word == 0x600df00d || err_set(e, "the device forgets what is written to it");
+}
+
+bool rig_open(struct rig *r, const struct hello *h, struct err *e)
+{
+    *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
+    gpu_prepare_environment();
+    kernel_setup();
+    r->gpu = gpu_open(h->device, h->validate, e);
+    if (!r->gpu)
+        return false;
+    limit_memory(gpu_get_info(r->gpu));
+    return create_buffers(r, e) && probe(r, e);
+}
+
+void rig_close(struct rig *r)
+{
+    for (int i = 0; r->gpu && i <= r->layout.count; i++)
+        if (r->buffer[i])
+            gpu_buffer_destroy(r->gpu, r->buffer[i]);
+    if (r->gpu)
+        gpu_close(r->gpu);
+    shared_unmap(&r->shared);
+    free(r->fetched);
+    *r = (struct rig){0};
+}
+
+bool rig_prepare(struct rig *r, int fd, struct err *e)
+{
+    struct shared writable;
+    if (!shared_map(&writable, &r->hello.operation, fd, true, e))
+        return false;
+    shared_prepare(&writable, &r->hello.operation, r->hello.seed);
+    shared_unmap(&writable);
+    return true;
+}
+
+bool rig_attach(struct rig *r, int fd, struct err *e)
+{
+    return r->shared.bytes || shared_map(&r->shared, &r->hello.operation, fd, false, e);
+}
+
+enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e)
+{
+    struct gpu_buffer **scratch = &r->buffer[r->layout.count];
+    if (bytes <= r->scratch_bytes)
+        return GPU_OK;
+    if (*scratch)
+        gpu_buffer_destroy(r->gpu, *scratch);
+    *scratch = gpu_buffer_create(r->gpu, bytes, e);
+    r->scratch_bytes = *scratch ? bytes : 0;
+    return *scratch ? GPU_OK : GPU_OUT_OF_MEMORY;
+}
+
+int rig_bindings(const struct rig *r, const struct job *j)
+{
+    return r->layout.count + (j->scratch_bytes > 0);
+}
+
+enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
+{
+    int output = r->layout.count - 1;
+    enum gpu_status status = GPU_OK;
+    for (int i = 0; status == GPU_OK && i < output; i++)
+        status = gpu_write(r->gpu, r->buffer[i], 0, shared_buffer(&r->shared, set, i),
+                           r->layout.buffer[i].bytes, e);
+    if (status == GPU_OK)
+        status = gpu_fill(r->gpu, r->buffer[output], POISON_WORD, e);
+    if (status == GPU_OK && r->scratch_bytes)
+        status = gpu_fill(r->gpu, r->buffer[output + 1], POISON_WORD, e);
+    return status;
+}
+
+static uint64_t output_bytes(const struct rig *r)
+{
+    return r->layout.buffer[r->layout.count - 1].bytes;
+}
+
+enum gpu_status rig_fetch(struct rig *r, struct err *e)
+{
+    return gpu_read(r->gpu, r->buffer[r->layout.count - 1], 0, r->fetched,
+                    output_bytes(r) + r->guard_bytes, e);
+}
+
+void rig_corrupt(struct rig *r, enum corruption c)
+{
+    switch (c) {
+    case CORRUPT_NOTHING: break;
+    case CORRUPT_FIRST: r->fetched[1] ^= 0x40; break;
+    case CORRUPT_LAST: r->fetched[output_bytes(r) - 1] ^= 0x40; break;
+    case CORRUPT_GUARD: r->fetched[output_bytes(r) + 5] ^= 0x40; break;
+    }
+}
+
+bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t size)
+{
+    const struct operator_buffer *output = &r->layout.buffer[r->layout.count - 1];
+    for (uint64_t i = 0; i < r->guard_bytes; i++)
+        if (r->fetched[output->bytes + i] != POISON_BYTE) {
+            snprintf(reason, size, "it wrote past the end of %s, at byte +%llu", output->name,
+                     (unsigned long long)i);
+            return false;
+        }
+    return operator_compare(&r->hello.operation, set, r->fetched, shared_reference(&r->shared, set),
+                            NULL, reason, size);
+}

@@ -1,0 +1,44 @@
+// A worker's bench: the open device, the operator's buffers on it, and the right results.
+//
+//     rig_open, rig_prepare or rig_attach                     once
+//     rig_scratch; rig_load; run something; rig_fetch; rig_verify      for each run that is
+//     verified rig_close
+//
+// The buffers live as long as the worker. The output's buffer is longer than the output by a guard;
+// before a run both are filled with 0xFF bytes (a NaN that no arithmetic makes), so that a tile
+// never written and a write past the end are both seen. Inputs are written again for every run: the
+// last candidate may have scribbled on them.
+#ifndef TILEWALK_TRIAL_RIG_H
+#define TILEWALK_TRIAL_RIG_H
+
+#include "gpu/gpu.h"
+#include "trial/message.h"
+#include "trial/shared.h"
+
+struct rig {
+    struct hello hello;
+    struct gpu *gpu;
+    struct shared shared;
+    struct operator_layout layout;
+    struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
+    uint64_t scratch_bytes, guard_bytes;
+    unsigned char *fetched; // output and guard
+};
+
+bool rig_open(struct rig *r, const struct hello *h, struct err *e);
+void rig_close(struct rig *r);
+bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
+bool rig_attach(struct rig *r, int fd, struct err *e);  // somebody has; again is fine
+
+// Makes sure that there is a scratch buffer of at least `bytes` (0: none is needed).
+enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e);
+int rig_bindings(const struct rig *r, const struct job *j); // buffers that the job sees
+enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e);
+enum gpu_status rig_fetch(struct rig *r, struct err *e);
+
+// What an injected fault does to the fetched result.
+enum corruption { CORRUPT_NOTHING, CORRUPT_FIRST, CORRUPT_LAST, CORRUPT_GUARD };
+void rig_corrupt(struct rig *r, enum corruption c);
+bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t size);
+
+#endif

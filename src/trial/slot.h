@@ -1,0 +1,62 @@
+// A worker's place in the pool: the process, its link, its stderr, and what it is doing.
+//
+//     EMPTY -> STARTING -> IDLE -> PREPARING -> IDLE      one of them, once
+//                          IDLE -> BUSY -> IDLE           for every trial
+//     any but EMPTY -> ENDING -> EMPTY                    until the process is reaped, which never
+//     blocks
+//
+// This file is about the process; what happens to a trial is decided in pool_worker.c.
+#ifndef TILEWALK_TRIAL_SLOT_H
+#define TILEWALK_TRIAL_SLOT_H
+
+#include "base/os.h"
+#include "trial/frame.h"
+#include "trial/trial.h"
+#include "trial/work.h"
+
+#include <poll.h>
+
+#define SLOT_FDS 2
+
+enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_PREPARING, SLOT_BUSY, SLOT_ENDING };
+
+struct slot {
+    int index;
+    enum slot_state state;
+    struct child child;
+    struct link link;
+    int spawns;
+
+    enum trial_phase phase; // last announced
+    int candidate;          // it is about
+    int64_t deadline_ns;    // of the phase; 0: none
+    int64_t start_ns;       // EMPTY: not before
+    int64_t kill_ns;        // ENDING: SIGKILL then, if it does not end by itself
+    bool killed;
+    struct work *work; // BUSY; ENDING: its outcome depends on how the process ended
+
+    struct str line;     // of stderr, so far
+    char last_line[200]; // of stderr, in this trial
+    bool log_closed;
+};
+
+void slot_init(struct slot *s, int index);
+bool slot_start(struct slot *s, const char *program, int shared_fd, struct err *e);
+bool slot_send(struct slot *s, char *text); // frees the text; false: it is too long for a frame
+void slot_read_log(struct slot *s, void (*log)(void *context, int worker, const char *line),
+                   void *context);
+int slot_fds(const struct slot *s, struct pollfd out[SLOT_FDS]);
+int64_t slot_wake_ns(const struct slot *s,
+                     int64_t now_ns); // when it wants to be looked at; INT64_MAX: never
+
+void slot_kill(struct slot *s, int64_t now_ns);    // to ENDING
+void slot_let_end(struct slot *s, int64_t now_ns); // to ENDING; it is about to end by itself
+// In ENDING. True once the process is gone; `how` gets "was killed by SIGSEGV" or the like. Then
+// slot_clear.
+bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size);
+bool slot_is_stuck(const struct slot *s,
+                   int64_t now_ns); // SIGKILL does not help: it hangs in the kernel
+void slot_clear(struct slot *s);    // to EMPTY
+void slot_finish(struct slot *s);   // kills; waits a moment for the end
+
+#endif

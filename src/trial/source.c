@@ -1,0 +1,41 @@
+#include "trial/source.h"
+
+#include <assert.h>
+
+int source_room(const struct source *s)
+{
+    return s->kind->room(s);
+}
+
+void source_submit(struct source *s, struct trial_request *r)
+{
+    assert(source_room(s) > 0);
+    assert(r->count >= 1 && r->count <= TRIAL_MAX_RACERS);
+    s->kind->submit(s, r);
+}
+
+int source_fds(const struct source *s, struct pollfd *out, int most)
+{
+    return s->kind->fds(s, out, most);
+}
+
+int source_wait_ms(const struct source *s)
+{
+    return s->kind->wait_ms(s);
+}
+
+bool source_step(struct source *s, struct err *e)
+{
+    return s->kind->step(s, e);
+}
+
+bool source_collect(struct source *s, struct trial_result *out)
+{
+    return s->kind->collect(s, out);
+}
+
+void source_destroy(struct source *s)
+{
+    if (s)
+        s->kind->destroy(s);
+}

@@ -1,0 +1,306 @@
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "trial/source.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
+
+// What a hash is for; each gives independent numbers from the same seed and configuration.
+enum purpose { PURPOSE_HIDDEN, PURPOSE_ROUGHNESS, PURPOSE_INVALID, PURPOSE_OUTCOME, PURPOSE_DELAY };
+
+struct flight {
+    int64_t due_ns;
+    struct trial_result result;
+};
+
+struct synthetic {
+    struct source base;
+    const struct space *space;
+    bool rugged;
+    uint64_t seed;
+    double invalid, delay_us, flop;
+    struct config hidden;
+    int workers, flying;
+    struct flight *flight; // [workers], in the order submitted
+};
+
+// Uniform in [0, 1), a function of the seed, the purpose, and `count` numbers.
+static double hash_real(uint64_t seed, enum purpose purpose, const int32_t *number, int count)
+{
+    struct {
+        uint64_t seed, purpose;
+        int32_t number[SPACE_MAX_SLOTS + 1];
+    } key = {.seed = seed, .purpose = purpose};
+    memcpy(key.number, number, (size_t)count * sizeof *number);
+    return (double)(hash_bytes(&key, sizeof key) >> 11) * 0x1p-53;
+}
+
+static double config_real(const struct synthetic *s, enum purpose purpose, const struct config *c)
+{
+    return hash_real(s->seed, purpose, c->slot, SPACE_MAX_SLOTS);
+}
+
+// One parameter's share of the roughness, in [0, 1): a hash of its value and those of the
+// parameters before and after it, as in an NK landscape with K = 2 (Kauffman and Levin 1987).
+static double roughness_of(const struct synthetic *s, const struct config *c, int p)
+{
+    const struct space *space = s->space;
+    int32_t number[SPACE_MAX_SLOTS + 1] = {p};
+    int count = 1, n = space->param_count;
+    for (int i = n > 1 ? p - 1 : p; i <= (n > 2 ? p + 1 : p); i++) {
+        const struct param *param = &space->param[(i + n) % n];
+        for (int k = 0; k < param->width && count <= SPACE_MAX_SLOTS; k++)
+            number[count++] = c->slot[param->offset + k];
+    }
+    return hash_real(s->seed, PURPOSE_ROUGHNESS, number, count);
+}
+
+// 1 at the hidden point and at most 0.8 elsewhere. Next to it the slope is steep; far away a step
+// changes the bowl by a few percent and the roughness by much more, which makes the local optima.
+static double quality_of(const struct synthetic *s, const struct config *c)
+{
+    int distance = space_distance(s->space, c, &s->hidden);
+    if (distance == 0)
+        return 1;
+    double bowl = 1 / (1 + (distance < 0 ? UNREACHABLE_DISTANCE : distance) / 4.0);
+    if (!s->rugged)
+        return bowl;
+    double roughness = 0;
+    for (int p = 0; p < s->space->param_count; p++)
+        roughness += roughness_of(s, c, p);
+    return bowl * (0.3 + 0.7 * roughness / s->space->param_count);
+}
+
+static enum outcome outcome_of(const struct synthetic *s, const struct config *c)
+{
+    static const enum outcome failures[] = {OUTCOME_COMPILE, OUTCOME_DRIVER, OUTCOME_TIMEOUT,
+                                            OUTCOME_CRASH,   OUTCOME_LOST,   OUTCOME_WRONG};
+    enum { COUNT = sizeof failures / sizeof *failures };
+    if (config_equal(c, &s->hidden) || config_real(s, PURPOSE_INVALID, c) >= s->invalid)
+        return OUTCOME_OK;
+    return failures[(int)(config_real(s, PURPOSE_OUTCOME, c) * COUNT)];
+}
+
+static enum trial_phase failing_phase(enum outcome o)
+{
+    switch (o) {
+    case OUTCOME_OK: return PHASE_NONE;
+    case OUTCOME_COMPILE: return PHASE_COMPILE;
+    case OUTCOME_DRIVER: return PHASE_PIPELINE;
+    case OUTCOME_WRONG: return PHASE_VERIFY;
+    default: return PHASE_RUN;
+    }
+}
+
+double synthetic_quality(const struct source *source, const struct config *c, enum outcome *o)
+{
+    const struct synthetic *s = (const struct synthetic *)source;
+    if (o)
+        *o = outcome_of(s, c);
+    return quality_of(s, c);
+}
+
+static int synthetic_room(const struct source *source)
+{
+    const struct synthetic *s = (const struct synthetic *)source;
+    return s->workers - s->flying;
+}
+
+static struct trial_result measure(const struct synthetic *s, const struct trial_request *r)
+{
+    struct trial_result result = {
+        .ticket = r->ticket, .count = r->count, .worker = (int)(r->ticket % s->workers)};
+    for (int i = 0; i < r->count; i++) {
+        enum outcome o = outcome_of(s, &r->config[i]);
+        result.outcome[i] = o;
+        if (o == OUTCOME_OK) {
+            result.seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
+            result.samples[i] = (struct samples){.seconds = {result.seconds[i]}, .count = 1};
+        } else if (!result.reason[0]) {
+            result.phase = failing_phase(o);
+            snprintf(result.reason, sizeof result.reason, "the landscape says %s", outcome_name(o));
+        }
+    }
+    return result;
+}
+
+static void synthetic_submit(struct source *source, struct trial_request *r)
+{
+    struct synthetic *s = (struct synthetic *)source;
+    double us = 0;
+    for (int i = 0; i < r->count; i++) {
+        us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
+        job_finish(&r->job[i]);
+    }
+    s->flight[s->flying++] =
+        (struct flight){.due_ns = os_now_ns() + (int64_t)(us * 1000), .result = measure(s, r)};
+}
+
+static int synthetic_fds(const struct source *source, struct pollfd *out, int most)
+{
+    (void)source, (void)out, (void)most;
+    return 0;
+}
+
+static int first_due(const struct synthetic *s)
+{
+    int first = 0;
+    for (int i = 1; i < s->flying; i++)
+        if (s->flight[i].due_ns < s->flight[first].due_ns)
+            first = i;
+    return first;
+}
+
+static int synthetic_wait_ms(const struct source *source)
+{
+    const struct synthetic *s = (const struct synthetic *)source;
+    if (s->flying == 0)
+        return -1;
+    int64_t left_ns = s->flight[first_due(s)].due_ns - os_now_ns();
+    if (left_ns <= 0)
+        return 0;
+    return left_ns / 1000000 >= INT_MAX ? INT_MAX : (int)(left_ns / 1000000) + 1;
+}
+
+static bool synthetic_step(struct source *source, struct err *e)
+{
+    (void)source, (void)e;
+    return true;
+}
+
+static bool synthetic_collect(struct source *source, struct trial_result *out)
+{
+    struct synthetic *s = (struct synthetic *)source;
+    if (s->flying == 0)
+        return false;
+    int first = first_due(s);
+    if (s->delay_us > 0 && s->flight[first].due_ns > os_now_ns())
+        return false;
+    *out = s->flight[first].result;
+    s->flying--;
+    memmove(s->flight + first, s->flight + first + 1,
+            (size_t)(s->flying - first) * sizeof *s->flight);
+    return true;
+}
+
+static void synthetic_destroy(struct source *source)
+{
+    struct synthetic *s = (struct synthetic *)source;
+    free(s->flight);
+    free(s);
+}
+
+static const struct source_kind synthetic_kind = {
+    .name = "synthetic",
+    .needs_jobs = false,
+    .deterministic = true,
+    .room = synthetic_room,
+    .submit = synthetic_submit,
+    .fds = synthetic_fds,
+    .wait_ms = synthetic_wait_ms,
+    .step = synthetic_step,
+    .collect = synthetic_collect,
+    .destroy = synthetic_destroy,
+};
+
+static bool set_option(struct synthetic *s, const char *key, const char *value, struct err *e)
+{
+    static const char *const keys[] = {"seed", "invalid", "delay_us"};
+    int64_t seed;
+    if (str_equal(key, "seed")) {
+        if (!str_to_int(value, 0, INT64_MAX, &seed))
+            return err_set(e, "seed '%s' is not a whole number >= 0", value);
+        s->seed = (uint64_t)seed;
+        return true;
+    }
+    if (str_equal(key, "invalid")) {
+        if (!str_to_real(value, &s->invalid) || s->invalid < 0 || s->invalid >= 1)
+            return err_set(e, "invalid '%s' is not in [0, 1)", value);
+        return true;
+    }
+    if (str_equal(key, "delay_us")) {
+        if (!str_to_real(value, &s->delay_us) || s->delay_us < 0 || s->delay_us > 1e9)
+            return err_set(e, "delay_us '%s' is not in [0, 1e9]", value);
+        return true;
+    }
+    const char *near = str_suggest_list(key, sizeof keys / sizeof *keys, keys);
+    return err_set(e, "unknown option '%s' (%s%s)", key,
+                   near ? "did you mean " : "there are seed, ", near ? near : "invalid, delay_us");
+}
+
+static bool set_name(struct synthetic *s, const char *name, struct err *e)
+{
+    static const char *const names[] = {"bowl", "rugged"};
+    s->rugged = str_equal(name, "rugged");
+    if (s->rugged || str_equal(name, "bowl"))
+        return true;
+    const char *near = str_suggest_list(name, sizeof names / sizeof *names, names);
+    return err_set(e, "unknown landscape '%s' (%s%s)", name, near ? "did you mean " : "there are ",
+                   near ? near : "bowl, rugged");
+}
+
+// `text` is cut up: NAME[:key=value]...
+static bool parse_spec(struct synthetic *s, char *text, struct err *e)
+{
+    char *option = strchr(text, ':');
+    if (option)
+        *option++ = '\0';
+    if (!set_name(s, text, e))
+        return false;
+    while (option) {
+        char *next = strchr(option, ':');
+        if (next)
+            *next++ = '\0';
+        char *value = strchr(option, '=');
+        if (!value)
+            return err_set(e, "option '%s' has no value (it is written key=value)", option);
+        *value++ = '\0';
+        if (!set_option(s, option, value, e))
+            return false;
+        option = next;
+    }
+    return true;
+}
+
+// The optimum must be a point that a search may ask for: the first sample that holds all
+// constraints.
+static bool hide_point(struct synthetic *s, struct err *e)
+{
+    struct rng r;
+    rng_seed(&r, s->seed);
+    for (int i = 0; i < HIDDEN_TRIES; i++) {
+        struct verdict v;
+        space_sample(s->space, &r, &s->hidden);
+        if (!space_judge(s->space, NULL, &s->hidden, &v, e))
+            return false;
+        if (v.legal)
+            return true;
+    }
+    return err_set(e, "no point of space '%s' holds its constraints (%d tried)", s->space->name,
+                   HIDDEN_TRIES);
+}
+
+struct source *synthetic_create(const char *spec, const struct space *space, double flop,
+                                int workers, struct err *e)
+{
+    struct synthetic *s = mem_zero(1, sizeof *s);
+    s->base.kind = &synthetic_kind;
+    s->space = space;
+    s->flop = flop;
+    s->workers = workers;
+    s->flight = mem_zero((size_t)workers, sizeof *s->flight);
+    char *text = mem_strdup(spec);
+    bool ok = parse_spec(s, text, e) && hide_point(s, e);
+    free(text);
+    if (!ok) {
+        err_prefix(e, "source 'synthetic:%s'", spec);
+        synthetic_destroy(&s->base);
+        return NULL;
+    }
+    return &s->base;
+}

@@ -1,0 +1,82 @@
+#include "trial/token.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void token_init(struct token *t, int workers, bool is_cpu, int cores)
+{
+    *t = (struct token){.is_cpu = is_cpu,
+                        .workers = workers,
+                        .most_compiling = is_cpu ? cores : workers,
+                        .hold = mem_zero((size_t)workers, sizeof *t->hold),
+                        .place = mem_zero((size_t)workers, sizeof *t->place)};
+}
+
+void token_finish(struct token *t)
+{
+    free(t->hold);
+    free(t->place);
+    *t = (struct token){0};
+}
+
+static int count(const struct token *t, enum hold hold)
+{
+    int n = 0;
+    for (int i = 0; i < t->workers; i++)
+        n += t->hold[i] == hold;
+    return n;
+}
+
+static bool is_starving(const struct token *t)
+{
+    return t->late_compiles >= 2 * t->workers;
+}
+
+bool token_may_compile(const struct token *t)
+{
+    if (count(t, HOLD_COMPILE) >= t->most_compiling)
+        return false;
+    return !t->is_cpu || (count(t, HOLD_DEVICE) == 0 && !is_starving(t));
+}
+
+void token_compile(struct token *t, int worker)
+{
+    assert(token_may_compile(t) && t->hold[worker] == HOLD_NOTHING);
+    t->late_compiles += count(t, HOLD_WAITING) > 0;
+    t->hold[worker] = HOLD_COMPILE;
+}
+
+void token_wait(struct token *t, int worker)
+{
+    t->hold[worker] = HOLD_WAITING;
+    t->place[worker] = t->next_place++;
+}
+
+static int first_waiting(const struct token *t)
+{
+    int first = -1;
+    for (int i = 0; i < t->workers; i++)
+        if (t->hold[i] == HOLD_WAITING && (first < 0 || t->place[i] < t->place[first]))
+            first = i;
+    return first;
+}
+
+int token_grant(struct token *t)
+{
+    bool disturbed = t->is_cpu && count(t, HOLD_COMPILE) > 0;
+    int worker = first_waiting(t);
+    if (worker < 0 || disturbed || count(t, HOLD_DEVICE) > 0)
+        return -1;
+    t->hold[worker] = HOLD_DEVICE;
+    t->late_compiles = 0;
+    return worker;
+}
+
+void token_release(struct token *t, int worker)
+{
+    t->hold[worker] = HOLD_NOTHING;
+    if (count(t, HOLD_WAITING) == 0)
+        t->late_compiles = 0;
+}

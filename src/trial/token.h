@@ -1,0 +1,38 @@
+// Who may use the processor and the device now.
+//
+// Timing is exclusive: one worker holds the device's token. On a CPU device a compiler would share
+// the cores with what is timed, so there compiling and timing exclude each other, as readers and
+// writers do, with at most one compile per core. Workers that wait for the device do not stop
+// others from starting to compile (a core would idle): the waiting ones are then timed one after
+// the other, in the order in which they came. Only when many compiles have begun since the first of
+// them came (candidates that fail to compile free their worker at once), no more are let in.
+//
+// Pure bookkeeping: nothing here talks to anybody.
+#ifndef TILEWALK_TRIAL_TOKEN_H
+#define TILEWALK_TRIAL_TOKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hold { HOLD_NOTHING, HOLD_COMPILE, HOLD_WAITING, HOLD_DEVICE };
+
+struct token {
+    bool is_cpu;
+    int workers, most_compiling;
+    int late_compiles; // begun while somebody was waiting, since the device was last given
+    int64_t next_place;
+    enum hold *hold; // [workers]
+    int64_t *place;  // [workers] in the queue, for those who wait
+};
+
+void token_init(struct token *t, int workers, bool is_cpu, int cores);
+void token_finish(struct token *t);
+
+bool token_may_compile(const struct token *t);
+void token_compile(struct token *t, int worker); // token_may_compile holds
+void token_wait(struct token *t, int worker);
+int token_grant(
+    struct token *t); // gives the device to the first who waits, if it may be: the worker, else -1
+void token_release(struct token *t, int worker); // whatever it held
+
+#endif

@@ -1,0 +1,125 @@
+#include "trial/work.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct work *work_create(struct trial_request *r, int64_t number)
+{
+    struct work *w = mem_zero(1, sizeof *w);
+    w->request = *r;
+    memset(r->job, 0, sizeof r->job);
+    w->number = number;
+    w->result = (struct trial_result){.ticket = r->ticket, .count = r->count};
+    return w;
+}
+
+void work_destroy(struct work *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; i < w->request.count; i++)
+        job_finish(&w->request.job[i]);
+    free(w);
+}
+
+char *work_message(struct work *w)
+{
+    w->pick_count = 0;
+    for (int i = 0; i < w->request.count; i++)
+        if (!w->settled[i])
+            w->pick[w->pick_count++] = i;
+    return message_trial(&w->request, w->pick, w->pick_count, w->number, w->attempt);
+}
+
+bool work_is_done(const struct work *w)
+{
+    for (int i = 0; i < w->request.count; i++)
+        if (!w->settled[i])
+            return false;
+    return true;
+}
+
+// The first failure is the one that the result tells about.
+static void note_failure(struct trial_result *r, enum trial_phase phase, const char *reason)
+{
+    if (r->reason[0])
+        return;
+    r->phase = phase;
+    snprintf(r->reason, sizeof r->reason, "%s", reason);
+}
+
+void work_settle(struct work *w, int picked, enum outcome o, enum trial_phase phase,
+                 const char *reason)
+{
+    int i = w->pick[picked];
+    w->settled[i] = true;
+    w->result.outcome[i] = o;
+    note_failure(&w->result, phase, reason);
+}
+
+void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, const char *reason)
+{
+    for (int k = 0; k < w->pick_count; k++)
+        if (!w->settled[w->pick[k]])
+            work_settle(w, k, o, phase, reason);
+}
+
+bool work_merge(struct work *w, const struct message *m)
+{
+    const struct trial_result *from = &m->result;
+    int settled = 0;
+    if (from->count != w->pick_count)
+        return false;
+    for (int k = 0; k < from->count; k++) {
+        int i = w->pick[k];
+        if (!m->settled[k])
+            continue;
+        settled++;
+        w->settled[i] = true;
+        w->result.outcome[i] = from->outcome[k];
+        if (from->outcome[k] == OUTCOME_OK) {
+            w->result.seconds[i] = from->seconds[k];
+            w->result.samples[i] = from->samples[k];
+        }
+    }
+    if (from->phase != PHASE_NONE)
+        note_failure(&w->result, from->phase, from->reason);
+    w->result.compile_s += from->compile_s;
+    w->result.pipeline_s += from->pipeline_s;
+    w->result.device_s += from->device_s;
+    return settled > 0;
+}
+
+void work_list_append(struct work_list *l, struct work *w)
+{
+    MEM_GROW(l->item, l->count, l->capacity);
+    l->item[l->count++] = w;
+}
+
+void work_list_insert_first(struct work_list *l, struct work *w)
+{
+    work_list_append(l, w);
+    memmove(l->item + 1, l->item, (size_t)(l->count - 1) * sizeof *l->item);
+    l->item[0] = w;
+}
+
+struct work *work_list_take_first(struct work_list *l)
+{
+    if (l->count == 0)
+        return NULL;
+    struct work *first = l->item[0];
+    l->count--;
+    memmove(l->item, l->item + 1, (size_t)l->count * sizeof *l->item);
+    return first;
+}
+
+void work_list_finish(struct work_list *l)
+{
+    for (int i = 0; i < l->count; i++)
+        work_destroy(l->item[i]);
+    free(l->item);
+    *l = (struct work_list){0};
+}

@@ -1,0 +1,43 @@
+// One submitted request inside the pool, until all its candidates are settled.
+//
+// A worker that dies settles the candidate it was busy with; the others of a race are sent again,
+// to another worker. What is sent is always what is not settled yet, so that a request ends after
+// at most as many workers as it has candidates (and one more when a worker died before it began).
+#ifndef TILEWALK_TRIAL_WORK_H
+#define TILEWALK_TRIAL_WORK_H
+
+#include "trial/message.h"
+
+struct work {
+    struct trial_request request;
+    struct trial_result result;
+    bool settled[TRIAL_MAX_RACERS];
+    int64_t number; // counted from 1 over the session
+    int attempt;    // workers that died before they began
+    int pick_count; // what was sent last, as indices into the request
+    int pick[TRIAL_MAX_RACERS];
+};
+
+struct work *work_create(struct trial_request *r, int64_t number); // moves the jobs out of `r`
+void work_destroy(struct work *w);
+
+char *work_message(struct work *w); // what is not settled, as a MESSAGE_TRIAL
+bool work_is_done(const struct work *w);
+// `picked` counts among what was sent last.
+void work_settle(struct work *w, int picked, enum outcome o, enum trial_phase phase,
+                 const char *reason);
+void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, const char *reason);
+bool work_merge(struct work *w, const struct message *result); // false: implausible
+
+// Works in order.
+struct work_list {
+    int count, capacity;
+    struct work **item;
+};
+
+void work_list_append(struct work_list *l, struct work *w);
+void work_list_insert_first(struct work_list *l, struct work *w);
+struct work *work_list_take_first(struct work_list *l); // NULL when empty
+void work_list_finish(struct work_list *l);             // destroys what is in it
+
+#endif
