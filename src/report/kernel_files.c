@@ -1,0 +1,82 @@
+#include "report/kernel_files.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+char *kernel_pass_name(const char *name, int index, const char *suffix)
+{
+    if (index == 0)
+        return mem_printf("%s.%s", name, suffix);
+    return mem_printf("%s.pass%d.%s", name, index + 1, suffix);
+}
+
+static struct kernel_file *add_file(struct kernel_files *f, char *name)
+{
+    MEM_GROW(f->file, f->count, f->capacity);
+    struct kernel_file *file = &f->file[f->count++];
+    *file = (struct kernel_file){.name = name};
+    return file;
+}
+
+static void add_text(struct kernel_files *f, char *name, struct str *text)
+{
+    struct kernel_file *file = add_file(f, name);
+    file->length = text->length;
+    file->bytes = str_take(text);
+}
+
+static void add_pass(struct kernel_files *f, const char *name, int index,
+                     const struct kernel_pass *p)
+{
+    struct str bytes = {0};
+    str_add(&bytes, p->glsl);
+    add_text(f, kernel_pass_name(name, index, "comp"), &bytes);
+    str_add_bytes(&bytes, p->word, p->word_count * sizeof *p->word);
+    add_text(f, kernel_pass_name(name, index, "spv"), &bytes);
+}
+
+void kernel_files_add(struct kernel_files *f, const struct kernel_description *d)
+{
+    struct str text = {0};
+    for (int i = 0; i < d->pass_count; i++)
+        add_pass(f, d->name, i, &d->pass[i]);
+    kernel_add_json(d, &text);
+    add_text(f, mem_printf("%s.json", d->name), &text);
+    kernel_add_header(d, &text);
+    add_text(f, mem_printf("%s.h", d->name), &text);
+}
+
+static void remove_first(const struct kernel_files *f, const char *folder, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *path = path_join(folder, f->file[i].name);
+        unlink(path);
+        free(path);
+    }
+}
+
+bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e)
+{
+    bool ok = file_make_folders(folder, e);
+    for (int i = 0; ok && i < f->count; i++) {
+        char *path = path_join(folder, f->file[i].name);
+        ok = file_write(path, f->file[i].bytes, f->file[i].length, e);
+        free(path);
+        if (!ok)
+            remove_first(f, folder, i);
+    }
+    return ok;
+}
+
+void kernel_files_finish(struct kernel_files *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        free(f->file[i].name);
+        free(f->file[i].bytes);
+    }
+    free(f->file);
+    *f = (struct kernel_files){0};
+}

@@ -1,0 +1,150 @@
+// NAME.json of an export: one object, a line for each of its members.
+#include "report/kernel_files.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+// Every member begins with this: the first one has no comma before it.
+static void member(struct str *out, const char *name)
+{
+    char last = out->length ? out->text[out->length - 1] : '{';
+    str_printf(out, "%s\n  \"%s\": ", last == '{' ? "" : ",", name);
+}
+
+static void text_or_null(struct str *out, const char *text)
+{
+    if (text && *text)
+        str_add_json(out, text);
+    else
+        str_add(out, "null");
+}
+
+static void add_text(struct str *out, const char *name, const char *text)
+{
+    member(out, name);
+    text_or_null(out, text);
+}
+
+static void add_raw(struct str *out, const char *name, const char *json)
+{
+    member(out, name);
+    str_add(out, json && *json ? json : "null");
+}
+
+static void add_triple(struct str *out, const char *name, const uint32_t v[3])
+{
+    str_printf(out, ", \"%s\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", name, v[0], v[1], v[2]);
+}
+
+static void add_problem(struct str *out, const struct operation *o)
+{
+    add_text(out, "operator", o->kind->name);
+    member(out, "problem");
+    operation_add_json(o, out);
+    for (int i = 0; o->kind->choices[i].name; i++) // "type", "layout"
+        add_text(out, o->kind->choices[i].name, o->kind->choices[i].values[o->choice[i]]);
+}
+
+static void add_file_name(struct str *out, const struct kernel_description *d, int pass,
+                          const char *key, const char *suffix)
+{
+    char *name = kernel_pass_name(d->name, pass, suffix);
+    str_printf(out, "\"%s\": ", key);
+    str_add_json(out, name);
+    str_add(out, ", ");
+    free(name);
+}
+
+static void add_passes(struct str *out, const struct kernel_description *d)
+{
+    member(out, "passes");
+    for (int i = 0; i < d->pass_count; i++) {
+        const struct kernel_pass *p = &d->pass[i];
+        char hash[33];
+        hash_hex(p->word, p->word_count * sizeof *p->word, hash);
+        str_add(out, i ? ",\n    {" : "[\n    {");
+        add_file_name(out, d, i, "glsl", "comp");
+        add_file_name(out, d, i, "spirv", "spv");
+        str_add(out, "\"entry\": \"main\"");
+        add_triple(out, "local_size", p->local_size);
+        add_triple(out, "groups", p->groups);
+        str_printf(out, ", \"hash\": \"%s\"}", hash);
+    }
+    str_add(out, "\n  ]");
+}
+
+static void add_bindings(struct str *out, const struct kernel_description *d)
+{
+    member(out, "bindings");
+    for (int i = 0; i < d->binding_count; i++) {
+        const struct kernel_binding *b = &d->binding[i];
+        str_printf(out, "%s\n    {\"set\": 0, \"binding\": %d, \"name\": ", i ? "," : "[", i);
+        str_add_json(out, b->name);
+        str_printf(out, ", \"bytes\": %" PRIu64 ", \"access\": \"%s\"}", b->bytes, b->access);
+    }
+    str_add(out, "\n  ]");
+}
+
+static void add_timing(struct str *out, const struct kernel_description *d)
+{
+    const struct kernel_timing *t = &d->timing;
+    member(out, "timing");
+    str_add(out, "{\"ms\": ");
+    str_add_real(out, t->seconds * 1e3);
+    str_add(out, ", \"tflops\": ");
+    str_add_real(out, d->flop / t->seconds / 1e12);
+    str_printf(out,
+               ", \"samples\": %s, \"retimed\": %s, \"source\": ", t->samples ? t->samples : "[]",
+               t->retimed ? "true" : "false");
+    text_or_null(out, d->source);
+    str_add(out, "}");
+}
+
+static void add_verified(struct str *out, const struct kernel_description *d)
+{
+    member(out, "verified");
+    str_add(out, "{\"exact\": ");
+    if (d->exact_inputs) {
+        str_add(out, "{\"inputs\": ");
+        str_add_json(out, d->exact_inputs);
+        str_add(out, ", \"against\": ");
+        text_or_null(out, d->exact_against);
+        str_add(out, "}");
+    } else {
+        str_add(out, "null");
+    }
+    str_printf(out, ", \"random\": %s}", d->random_checked ? "true" : "false");
+}
+
+void kernel_add_json(const struct kernel_description *d, struct str *out)
+{
+    str_add(out, "{");
+    add_raw(out, "version", "1");
+    add_text(out, "name", d->name);
+    member(out, "session");
+    str_printf(out, "%" PRId64, d->session);
+    member(out, "trial");
+    str_printf(out, "%" PRId64, d->trial);
+    add_text(out, "title", d->title);
+    add_problem(out, d->operation);
+    add_raw(out, "configuration", d->configuration);
+    add_passes(out, d);
+    add_text(out, "dispatch",
+             "constant: these kernels are specialised to the sizes of the problem; dispatch the "
+             "groups of every pass, in order, with a full barrier between passes");
+    add_bindings(out, d);
+    add_raw(out, "push_constants", "[]");
+    add_timing(out, d);
+    add_text(out, "device", d->device);
+    add_text(out, "driver", d->driver);
+    add_text(out, "device_identity", d->device_id);
+    add_verified(out, d);
+    add_text(out, "text_hash", d->text_hash);
+    add_text(out, "tilewalk", TILEWALK_VERSION);
+    add_text(out, "rights",
+             "These files are output of tilewalk's templates. They belong to you: no licence of "
+             "tilewalk applies to them.");
+    str_add(out, "\n}\n");
+}
