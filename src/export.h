@@ -17,6 +17,7 @@ struct export_request {
     const char
         *name; // of the files; NULL: made from the space and the problem, "gemm-f32-nn-256x256x256"
     bool quiet; // do not list the files on stdout
+    bool json;  // list them as {"files":[...]}
 };
 
 bool export_run(struct store *store, const struct export_request *r, struct err *e);

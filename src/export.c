@@ -1,0 +1,238 @@
+#include "export.h"
+
+#include "base/file.h"
+#include "kernel/kernel.h"
+#include "report/kernel_files.h"
+#include "stored.h"
+#include "trial/operator.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STANDARD_FOLDER "export"
+#define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
+
+// What all kernels of one export have in common. Strings live in `arena`.
+struct exporter {
+    struct store *store;
+    const struct export_request *request;
+    struct arena arena;
+    struct session_record session;
+    struct script *script;
+    struct kernel_files files;
+};
+
+// One candidate on its way into files.
+struct kernel {
+    struct job job;
+    struct spirv spirv[JOB_MAX_PASSES];
+    struct config config;
+    struct str configuration;
+    struct kernel_description about;
+};
+
+// "gemm-f32-nn-256x256x256": the space, and the title of the problem without its operator.
+static char *standard_name(const struct session_record *r)
+{
+    const char *title = r->title + strcspn(r->title, " ");
+    char *name = mem_printf("%s%s", r->name, title);
+    for (char *c = name; *c; c++)
+        if (strchr(" /\\", *c))
+            *c = '-';
+    return name;
+}
+
+// The best one has the plain name, whether it is exported alone or with others.
+static const char *ranked_name(struct exporter *x, int rank)
+{
+    char *standard = standard_name(&x->session);
+    const char *given = x->request->name, *name = given ? given : standard;
+    char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
+                             : arena_printf(&x->arena, "%s-%d", name, rank + 1);
+    free(standard);
+    return ranked;
+}
+
+// The last race that a trial took part in replaces its own time.
+struct race_search {
+    int64_t ask;
+    struct arena *arena;
+    struct kernel_description *about;
+};
+
+static bool take_race(void *context, const struct retime_record *r)
+{
+    struct race_search *search = context;
+    if (r->ask != search->ask || !str_equal(r->kind, "race") || r->seconds <= 0)
+        return true;
+    search->about->timing = (struct kernel_timing){
+        .seconds = r->seconds,
+        .samples = r->samples ? arena_strdup(search->arena, r->samples) : NULL,
+        .retimed = true,
+    };
+    search->about->random_checked = r->verified;
+    return true;
+}
+
+static bool describe_timing(struct exporter *x, const struct trial_record *t,
+                            struct kernel_description *d, struct err *e)
+{
+    struct race_search search = {t->ask, &x->arena, d};
+    d->timing = (struct kernel_timing){.seconds = t->seconds, .samples = t->samples};
+    return store_each_retime(x->store, x->session.id, take_race, &search, e);
+}
+
+static void describe_bindings(const struct operation *o, uint64_t scratch_bytes,
+                              struct kernel_description *d)
+{
+    struct operator_layout layout = operator_layout(o);
+    for (int i = 0; i < layout.count; i++)
+        d->binding[d->binding_count++] = (struct kernel_binding){
+            .name = layout.buffer[i].name,
+            .access = layout.buffer[i].is_output ? "write" : "read",
+            .bytes = layout.buffer[i].bytes,
+        };
+    if (scratch_bytes)
+        d->binding[d->binding_count++] =
+            (struct kernel_binding){"scratch", "read-write", scratch_bytes};
+}
+
+static void describe_session(const struct session_record *r, struct kernel_description *d)
+{
+    bool measured = str_equal(r->source, "device");
+    d->session = r->id;
+    d->title = r->title;
+    d->source = r->source;
+    d->device = r->device;
+    d->driver = r->driver;
+    d->device_id = r->device_id;
+    d->text_hash = r->text_hash;
+    d->flop = r->flop;
+    d->exact_inputs = measured ? EXACT_INPUTS : NULL;
+    d->exact_against = measured ? "OpenBLAS" : NULL;
+}
+
+static bool compile_pass(struct kernel *k, int i, struct err *e)
+{
+    struct pass *from = &k->job.pass[i];
+    struct kernel_pass *to = &k->about.pass[i];
+    struct kernel_facts facts;
+    if (!kernel_compile(from->glsl, &k->spirv[i], e) || !kernel_inspect(&k->spirv[i], &facts, e))
+        return err_prefix(e, "pass %d", i + 1);
+    *to = (struct kernel_pass){
+        .glsl = from->glsl, .word = k->spirv[i].word, .word_count = k->spirv[i].count};
+    memcpy(to->local_size, facts.local_size, sizeof to->local_size);
+    memcpy(to->groups, from->groups, sizeof to->groups);
+    k->about.pass_count = i + 1;
+    return true;
+}
+
+// Renders and compiles a trial again, as it was measured.
+static bool make_kernel(struct exporter *x, const struct trial_record *t, struct kernel *k,
+                        struct err *e)
+{
+    const struct space *space = script_space(x->script);
+    bool ok = config_parse_key(space, t->key, &k->config, e) &&
+              script_render(x->script, &k->config, &k->job, e);
+    for (int i = 0; ok && i < k->job.pass_count; i++)
+        ok = compile_pass(k, i, e);
+    if (!ok)
+        return err_prefix(e, "trial %" PRId64, t->number);
+    config_add_json(space, &k->config, &k->configuration);
+    return true;
+}
+
+static bool add_trial(struct exporter *x, const struct trial_record *t, int rank, struct err *e)
+{
+    struct kernel k = {0};
+    struct kernel_description *d = &k.about;
+    bool ok = make_kernel(x, t, &k, e);
+    if (ok) {
+        d->name = ranked_name(x, rank);
+        d->trial = t->number;
+        d->operation = script_operation(x->script);
+        d->configuration = str_text(&k.configuration);
+        describe_session(&x->session, d);
+        describe_bindings(d->operation, k.job.scratch_bytes, d);
+        ok = describe_timing(x, t, d, e);
+    }
+    if (ok)
+        kernel_files_add(&x->files, d);
+    for (int i = 0; i < JOB_MAX_PASSES; i++)
+        spirv_finish(&k.spirv[i]);
+    str_finish(&k.configuration);
+    job_finish(&k.job);
+    return ok;
+}
+
+static bool add_best(struct exporter *x, struct err *e)
+{
+    struct trial_record *best;
+    int count;
+    int64_t id = x->session.id;
+    if (!store_best_trials(x->store, id, x->request->count, &x->arena, &best, &count, e))
+        return false;
+    if (count == 0)
+        return err_set(e,
+                       "session %" PRId64 " has no valid trial to export (tilewalk show %" PRId64
+                       " --trials tells what became of them)",
+                       id, id);
+    for (int i = 0; i < count; i++)
+        if (!add_trial(x, &best[i], i, e))
+            return false;
+    return true;
+}
+
+static bool check_name(const char *name, struct err *e)
+{
+    if (!name || (name[0] && name[0] != '.' && !strchr(name, '/')))
+        return true;
+    return err_set(e, "'%s' cannot be the name of exported files (the folder is another option)",
+                   name);
+}
+
+static bool make_files(struct exporter *x, struct err *e)
+{
+    const struct export_request *r = x->request;
+    if (!check_name(r->name, e) ||
+        !store_get_session(x->store, r->session, &x->arena, &x->session, e))
+        return false;
+    x->script = stored_script(x->store, &x->session, &x->arena, e);
+    kernel_setup();
+    return x->script && add_best(x, e);
+}
+
+static void print_files(const struct kernel_files *f, const char *folder, bool json)
+{
+    struct str out = {0};
+    str_add(&out, json ? "{\"files\":[" : "");
+    for (int i = 0; i < f->count; i++) {
+        char *path = path_join(folder, f->file[i].name);
+        if (json) {
+            str_add(&out, i ? "," : "");
+            str_add_json(&out, path);
+        } else {
+            str_printf(&out, "%s\n", path);
+        }
+        free(path);
+    }
+    str_add(&out, json ? "]}\n" : "");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+bool export_run(struct store *store, const struct export_request *r, struct err *e)
+{
+    struct exporter x = {.store = store, .request = r};
+    const char *folder = r->folder ? r->folder : STANDARD_FOLDER;
+    arena_init(&x.arena);
+    bool ok = make_files(&x, e) && kernel_files_write(&x.files, folder, e);
+    if (ok && !r->quiet)
+        print_files(&x.files, folder, r->json);
+    kernel_files_finish(&x.files);
+    script_destroy(x.script);
+    arena_finish(&x.arena);
+    return ok;
+}
