@@ -1,0 +1,44 @@
+#include "command.h"
+
+#include "base/str.h"
+
+static const char *const shells[] = {"bash", "zsh", "fish"};
+enum { SHELLS = sizeof shells / sizeof *shells };
+
+static int run_completion(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    const char *shell = a->operand[0];
+    for (int i = 0; i < SHELLS; i++)
+        if (str_equal(shell, shells[i]))
+            return generate(shell) ? EXIT_OK : EXIT_FAILED;
+    err_set(&e, "%s: unknown shell '%s' (there are %s)", self->name, shell, self->operands);
+    return fail_with(&e, EXIT_USAGE);
+}
+
+static int run_man(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    (void)a;
+    return generate("man") ? EXIT_OK : EXIT_FAILED;
+}
+
+static const struct option options[] = {{"help", OPTION_FLAG, NULL, "show this text"}, {NULL}};
+
+const struct command cmd_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .help = "print a shell's completion script: source <(tilewalk completion bash)",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .run = run_completion,
+};
+
+const struct command cmd_man = {
+    .name = "man",
+    .help = "print the manual page",
+    .options = options,
+    .run = run_man,
+    .hidden = true,
+};

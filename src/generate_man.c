@@ -1,0 +1,109 @@
+// The manual page, in the man macros of roff.
+#include "generate.h"
+
+#include <ctype.h>
+
+// Dashes are minus signs, so that options can be copied; nothing is taken for a request.
+static void add_text(struct str *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c == '\\')
+            str_add(out, "\\e");
+        else if (*c == '-')
+            str_add(out, "\\-");
+        else if ((*c == '.' || *c == '\'') && c == text)
+            str_printf(out, "\\&%c", *c);
+        else
+            str_add_char(out, *c);
+    }
+}
+
+static void add_line(struct str *out, const char *text)
+{
+    add_text(out, text);
+    str_add(out, "\n");
+}
+
+static void add_option(struct str *out, const struct option *o)
+{
+    str_add(out, ".TP\n\\fB\\-\\-");
+    add_text(out, o->name);
+    str_add(out, "\\fR");
+    if (o->value) {
+        str_add(out, " \\fI");
+        add_text(out, o->value);
+        str_add(out, "\\fR");
+    }
+    str_add(out, "\n");
+    add_line(out, o->help);
+}
+
+static void add_command(struct str *out, const struct command *c)
+{
+    str_add(out, ".SS tilewalk ");
+    add_text(out, c->name);
+    if (c->operands) {
+        str_add(out, " ");
+        add_text(out, c->operands);
+    }
+    str_add(out, "\n");
+    str_add_char(out, (char)toupper((unsigned char)c->help[0]));
+    add_text(out, c->help + 1);
+    str_add(out, ".\n");
+    for (const struct option *o = NULL; (o = option_next(c, o));)
+        add_option(out, o);
+}
+
+static void add_entry(struct str *out, const char *term, const char *text)
+{
+    str_add(out, ".TP\n\\fB");
+    add_text(out, term);
+    str_add(out, "\\fR\n");
+    add_line(out, text);
+}
+
+static void add_environment(struct str *out)
+{
+    str_add(out, ".SH ENVIRONMENT\n");
+    add_entry(out, "TILEWALK_DB", "The database, where --db names none.");
+    add_entry(out, "TILEWALK_DATA",
+              "A folder with the presets, shaders and lua folders to use instead of the shipped "
+              "ones.");
+    add_entry(out, "XDG_DATA_HOME, XDG_STATE_HOME",
+              "Where the database and the logs of detached runs are kept, in a folder tilewalk "
+              "(default: ~/.local/share and ~/.local/state).");
+}
+
+static void add_exit_codes(struct str *out)
+{
+    str_add(out, ".SH EXIT STATUS\n");
+    add_entry(out, "0", "Everything went well.");
+    add_entry(out, "1", "Something failed; one line on standard error says what.");
+    add_entry(out, "2", "The command line is wrong.");
+    add_entry(out, "3", "Nothing valid was found.");
+    add_entry(out, "129, 130, 143",
+              "Ended by SIGHUP, SIGINT or SIGTERM. Everything is saved: tilewalk resume goes on.");
+}
+
+void generate_man(struct str *out)
+{
+    str_add(out, ".TH TILEWALK 1 \"\" \"tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n"
+                 ".SH NAME\n"
+                 "tilewalk \\- finds the fastest configuration of a compute kernel on a Vulkan "
+                 "device\n"
+                 ".SH SYNOPSIS\n"
+                 ".B tilewalk\n"
+                 "\\fICOMMAND\\fR [\\fIOPERAND\\fR] [\\fIOPTION\\fR]...\n"
+                 ".SH DESCRIPTION\n"
+                 "A space file declares what may vary in a kernel: how its loops are tiled, what "
+                 "is staged, unrolled, vectorised.\n"
+                 "tilewalk searches that space: every candidate is generated from a template, "
+                 "compiled, run on the device, checked against a reference and timed.\n"
+                 "Sessions live in a database and can be paused, killed and resumed at any "
+                 "moment.\n"
+                 ".SH COMMANDS\n");
+    for (const struct command *const *c = NULL; (c = command_next(c));)
+        add_command(out, *c);
+    add_environment(out);
+    add_exit_codes(out);
+}
