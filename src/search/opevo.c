@@ -82,8 +82,6 @@ static void recombine(struct opevo *o, struct config *child)
 // A child that was never given. False: none is left, or could be found.
 static bool make_child(struct opevo *o, struct config *child)
 {
-    if (visited_all(&o->visited))
-        return false;
     if (can_breed(o)) {
         recombine(o, child);
         space_walk(o->problem.space, o->q, &o->rng, child);

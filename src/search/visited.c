@@ -35,11 +35,6 @@ int visited_add(struct visited *v, const struct config *c)
     return index;
 }
 
-bool visited_all(const struct visited *v)
-{
-    return (uint64_t)v->given.count == v->problem->space->size;
-}
-
 // One pass: the n-th allowed point replaces the choice with probability 1/n.
 static bool draw_from_list(const struct visited *v, struct rng *r, struct config *out)
 {
@@ -55,7 +50,7 @@ static bool draw_from_list(const struct visited *v, struct rng *r, struct config
 
 bool visited_draw(const struct visited *v, struct rng *r, struct config *out)
 {
-    if (visited_all(v))
+    if ((uint64_t)v->given.count == v->problem->space->size)
         return false;
     for (int draw = 0; draw < DRAWS; draw++) {
         space_sample(v->problem->space, r, out);

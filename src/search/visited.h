@@ -22,10 +22,8 @@ struct visited {
 void visited_init(struct visited *v, const struct search_problem *problem, bool only_legal);
 void visited_finish(struct visited *v);
 
-bool visited_allows(const struct visited *v,
-                    const struct config *c);                // new, and legal where that matters
+bool visited_allows(const struct visited *v, const struct config *c); // new, and legal if it must
 int visited_add(struct visited *v, const struct config *c); // its index in `given`; must be new
-bool visited_all(const struct visited *v);                  // whether the whole space was given
 
 // A uniform draw among the allowed points. False: none is left, or in a space too large to
 // enumerate none turned up in 10 000 draws.

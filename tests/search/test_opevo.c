@@ -11,16 +11,22 @@
 
 enum { PARAMS = 24 };
 
-// Three parents of given fitness, one big generation of children, almost no mutation: counts from
-// which parent each parameter of each child comes. The values of a parameter are so many that
-// parents rarely share one.
-static void count_parents(const double fitness[3], uint64_t seed, int *from)
+static struct space *space_wide(void)
 {
     struct space *s = space_create("wide");
     for (int i = 0; i < PARAMS; i++)
         add_categorical(s, (char[]){(char)('A' + i), '\0'}, 1000);
-    struct search_problem problem = {.space = sealed(s)};
-    struct strategy *o = strategy_create("opevo:lambda=3:rho=4096:q=0.001", &problem, seed, NULL);
+    return sealed(s);
+}
+
+// Three parents of given fitness and one big generation of children: counts from which parent each
+// parameter of each child comes, the mutants last. The values of a parameter are so many that
+// parents rarely share one.
+static void count_parents(const double fitness[3], const char *spec, int *from)
+{
+    struct space *s = space_wide();
+    struct search_problem problem = {.space = s};
+    struct strategy *o = strategy_create(spec, &problem, 11, NULL);
     struct config parent[3], child;
     for (int j = 0; j < 3; j++)
         assert_int_equal(strategy_ask(o, &parent[j]), ASK_NEW);
@@ -29,8 +35,8 @@ static void count_parents(const double fitness[3], uint64_t seed, int *from)
     for (int n = 0; n < 4096; n++) {
         assert_int_equal(strategy_ask(o, &child), ASK_NEW);
         for (int i = 0; i < PARAMS; i++) {
-            int32_t a = parent[0].slot[i], b = parent[1].slot[i], c = parent[2].slot[i],
-                    v = child.slot[i];
+            int32_t a = parent[0].slot[i], b = parent[1].slot[i], c = parent[2].slot[i];
+            int32_t v = child.slot[i];
             if (a != b && a != c && b != c)
                 from[v == a ? 0 : v == b ? 1 : v == c ? 2 : 3]++;
         }
@@ -43,10 +49,10 @@ static void test_selection_by_fitness(void **state)
 {
     (void)state;
     int from[4] = {0};
-    count_parents((double[]){1, 2, 5}, 11, from);
+    count_parents((double[]){1, 2, 5}, "opevo:lambda=3:rho=4096:q=0.001", from);
     int total = from[0] + from[1] + from[2];
     assert_true(total > 90000);
-    assert_true(from[3] < 0.002 * total); // mutants
+    assert_true(from[3] < 0.002 * total);
     assert_true(chi_square(3, from, (double[]){0.125, 0.25, 0.625}) < chi_square_limit(2));
 }
 
@@ -54,10 +60,52 @@ static void test_failed_parents_never_breed(void **state)
 {
     (void)state;
     int from[4] = {0};
-    count_parents((double[]){3, 0, 1}, 12, from);
+    count_parents((double[]){3, 0, 1}, "opevo:lambda=3:rho=4096:q=0.001", from);
     assert_true(from[1] < 10); // a mutant may hit that value by chance: 1 in a million
     int positive[2] = {from[0], from[2]};
     assert_true(chi_square(2, positive, (double[]){0.75, 0.25}) < chi_square_limit(1));
+}
+
+// A child is mutated even when it is new already. On the complete graph of J values a parameter
+// ends where it began with probability (1-q) / (1 - q * back), where back, the chance that the walk
+// returns after it left, is q / (J-1) / (1 - q * (J-2) / (J-1)).
+static void test_every_child_is_mutated(void **state)
+{
+    (void)state;
+    int from[4] = {0};
+    count_parents((double[]){1, 1, 1}, "opevo:lambda=3:rho=4096:q=0.4", from);
+    double q = 0.4, back = q / 999 / (1 - q * 998 / 999), stays = (1 - q) / (1 - q * back);
+    int kept[2] = {from[0] + from[1] + from[2], from[3]};
+    double chance = (1 - stays) * 2 / 999; // of a mutant to hit another parent's value
+    double probability[2] = {stays + chance, 1 - stays - chance};
+    assert_true(chi_square(2, kept, probability) < chi_square_limit(1));
+}
+
+// With fewer than lambda results children are uniform draws, however good the results are.
+static void test_no_breeding_before_lambda_results(void **state)
+{
+    (void)state;
+    struct space *s = space_wide();
+    struct search_problem problem = {.space = s};
+    struct strategy *o = strategy_create("opevo:lambda=7:rho=3:async=1:q=0.001", &problem, 1, NULL);
+    struct config c[12];
+    for (int n = 0; n < 12; n++) {
+        assert_int_equal(strategy_ask(o, &c[n]), ASK_NEW);
+        strategy_tell(o, &c[n], OUTCOME_OK, 1);
+        int inherited = 0;
+        for (int i = 0; i < PARAMS; i++) {
+            bool from_any = false;
+            for (int j = 0; j < n; j++)
+                from_any = from_any || c[n].slot[i] == c[j].slot[i];
+            inherited += from_any;
+        }
+        if (n < 9) // three batches of three: when the third was made six results were known
+            assert_true(inherited < PARAMS / 4);
+        else
+            assert_true(inherited > PARAMS / 2);
+    }
+    strategy_destroy(o);
+    space_destroy(s);
 }
 
 // All failed: children are uniform over the space, whoever the parents are.
@@ -106,7 +154,9 @@ static void test_synchronous_generations(void **state)
     struct config c[20], unused;
     int expected[] = {5, 3, 3, 3};
     for (int g = 0; g < 4; g++) {
-        assert_int_equal(ask_all(o, c, 20), expected[g]);
+        assert_int_equal(strategy_ask(o, &c[0]), ASK_NEW);
+        assert_int_equal(strategy_generation(o), g);
+        assert_int_equal(1 + ask_all(o, c + 1, 19), expected[g]);
         assert_int_equal(strategy_generation(o), g);
         for (int i = 0; i < expected[g]; i++) {
             assert_int_equal(strategy_ask(o, &unused), ASK_WAIT);
@@ -237,6 +287,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_selection_by_fitness),
         cmocka_unit_test(test_failed_parents_never_breed),
+        cmocka_unit_test(test_every_child_is_mutated),
+        cmocka_unit_test(test_no_breeding_before_lambda_results),
         cmocka_unit_test(test_all_failed_is_uniform),
         cmocka_unit_test(test_synchronous_generations),
         cmocka_unit_test(test_asynchronous_generations),

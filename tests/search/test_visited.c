@@ -1,0 +1,52 @@
+// Uniform draws among what was not given: also when hardly anything is left.
+#include "search/visited.h"
+#include "spaces.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static bool few(void *context, const struct config *c)
+{
+    (void)context;
+    return c->slot[0] % 20000 == 7; // 7, 20007, 40007, 60007
+}
+
+// Four of 65536 points: one of two draws must enumerate. Uniform all the same.
+static void test_last_points_are_found(void **state)
+{
+    (void)state;
+    struct space *s = space_create("rare");
+    add_categorical(s, "a", 65536);
+    struct search_problem problem = {.space = sealed(s), .legal = few};
+    struct visited v;
+    struct config c;
+    struct rng r;
+    rng_seed(&r, 1);
+    visited_init(&v, &problem, true);
+    int count[4] = {0};
+    for (int i = 0; i < 300; i++) {
+        assert_true(visited_draw(&v, &r, &c));
+        assert_true(few(NULL, &c) && visited_allows(&v, &c));
+        count[c.slot[0] / 20000]++;
+    }
+    assert_true(chi_square(4, count, (double[]){0.25, 0.25, 0.25, 0.25}) < chi_square_limit(3));
+    for (int i = 0; i < 4; i++) {
+        assert_true(visited_draw(&v, &r, &c));
+        assert_int_equal(visited_add(&v, &c), i);
+        assert_false(visited_allows(&v, &c));
+    }
+    assert_false(visited_draw(&v, &r, &c));
+    visited_finish(&v);
+    space_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_last_points_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
