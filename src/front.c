@@ -21,8 +21,7 @@ void front_init(struct front *f, const struct arguments *a)
     f->on_terminal = !f->json && isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
 }
 
-// --- JSON Lines (docs/json.md)
-// ----------------------------------------------------------------------------------------
+// --- JSON Lines (docs/json.md) ---
 
 static void print_line(struct str *line)
 {
@@ -106,8 +105,7 @@ static void json_event(const struct front *f, const struct event *event)
     print_line(&line);
 }
 
-// --- lines for people
-// -------------------------------------------------------------------------------------------------
+// --- lines for people ---
 
 static void clear_progress(const struct front *f)
 {
@@ -270,8 +268,7 @@ void front_on_event(void *context, const struct event *event)
         plain_event(f, event);
 }
 
-// --- running
-// ----------------------------------------------------------------------------------------------------------
+// --- running ---
 
 static struct engine *signalled_engine;
 static volatile sig_atomic_t signal_seen;

@@ -101,6 +101,16 @@ void session_emit(struct session *s, enum event_kind kind, const struct trial_re
 void session_message(struct session *s, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Stores and tells, in order, everything that may be told now; `progress` is set when there was
+// something (session_tell.c).
+bool session_deliver(struct session *s, bool *progress, struct err *e);
+void open_trial_destroy(struct open_trial *t);
+
+// Why it ends, and the end itself (session_end.c, session.c).
+void session_tally(struct session *s, const struct verdict *v); // counts what a rejection was for
+bool session_finish(struct session *s, struct err *e);
+bool session_end(struct session *s, const char *state, const char *message, struct err *e);
+
 // Replay (session_replay.c).
 struct replay *replay_load(struct store *store, const struct space *space, int64_t session,
                            struct err *e);

@@ -1,0 +1,176 @@
+#include "session.h"
+
+#include "base/os.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void samples_add_json(const struct samples *samples, struct str *out)
+{
+    str_add(out, "[");
+    for (int i = 0; i < samples->count; i++)
+        str_printf(out, "%s%.9g", i ? "," : "", samples->seconds[i]);
+    str_add(out, "]");
+}
+
+// Texts that a trial record points to while it is stored and reported.
+struct trial_text {
+    struct str key, config, samples;
+};
+
+static void trial_text_finish(struct trial_text *t)
+{
+    str_finish(&t->key);
+    str_finish(&t->config);
+    str_finish(&t->samples);
+}
+
+static bool is_rejected(const struct open_trial *t)
+{
+    return t->outcome == OUTCOME_REJECTED;
+}
+
+static struct trial_record describe(const struct session *s, const struct open_trial *t,
+                                    struct trial_text *text)
+{
+    static const struct samples none;
+    const struct trial_result *r = t->result;
+    config_add_key(s->space, &t->config, &text->key);
+    config_add_json(s->space, &t->config, &text->config);
+    samples_add_json(r ? &r->samples[0] : &none, &text->samples);
+    struct trial_record record = {
+        .ask = t->ask,
+        .asked_after = t->asked_after,
+        .number = is_rejected(t) && !s->count_rejected ? 0 : s->record.trials + 1,
+        .generation = t->generation,
+        .key = str_text(&text->key),
+        .config = str_text(&text->config),
+        .outcome = outcome_name(t->outcome),
+        .reason = t->reason,
+        .seconds = t->seconds,
+        .samples = str_text(&text->samples),
+        .elapsed_s = session_ran_seconds(s),
+        .finished = os_unix_time(),
+    };
+    if (r) {
+        record.phase = trial_phase_name(r->phase);
+        record.reason = r->reason;
+        record.early_stopped = r->samples[0].early_stopped;
+        record.compile_s = r->compile_s;
+        record.pipeline_s = r->pipeline_s;
+        record.device_s = r->device_s;
+        record.worker = r->worker;
+    }
+    return record;
+}
+
+static void count(struct session *s, const struct open_trial *t)
+{
+    if (!is_rejected(t) || s->count_rejected)
+        s->record.trials++;
+    s->record.rejected += is_rejected(t);
+    s->record.ok += t->outcome == OUTCOME_OK;
+    s->rejected_in_row = is_rejected(t) ? s->rejected_in_row + 1 : 0;
+    s->told++;
+}
+
+static bool is_better(const struct session *s, const struct open_trial *t)
+{
+    return t->outcome == OUTCOME_OK && (!s->best_ask || t->seconds < s->best_seconds);
+}
+
+static void keep_best(struct session *s, const struct open_trial *t)
+{
+    s->best_ask = s->record.best_ask = t->ask;
+    s->best_seconds = s->record.best_seconds = t->seconds;
+    s->best_config = t->config;
+}
+
+static double fitness(const struct session *s, const struct open_trial *t)
+{
+    return t->outcome == OUTCOME_OK ? s->record.flop / t->seconds / 1e12 : 0;
+}
+
+// Stores (unless it came from there), counts, tells and reports one answered trial. It is inside a
+// transaction; telling before the commit would be wrong, so this only stores. See deliver.
+static bool put(struct session *s, const struct open_trial *t, struct err *e)
+{
+    struct trial_text text = {0};
+    struct trial_record record = describe(s, t, &text);
+    kill_point("put");
+    bool ok = store_put_trial(s->store, s->record.id, &record, e);
+    trial_text_finish(&text);
+    return ok;
+}
+
+static void tell(struct session *s, struct open_trial *t)
+{
+    struct trial_text text = {0};
+    struct trial_record record = describe(s, t, &text);
+    bool better = is_better(s, t);
+    count(s, t);
+    if (better)
+        keep_best(s, t);
+    strategy_tell(s->strategy, &t->config, t->outcome, fitness(s, t));
+    kill_point("told");
+    if (!t->stored) {
+        session_emit(s, EVENT_TRIAL, &record, NULL);
+        if (better)
+            session_emit(s, EVENT_BEST, &record, NULL);
+        s->until_canary -= t->outcome != OUTCOME_REJECTED;
+    }
+    trial_text_finish(&text);
+}
+
+void open_trial_destroy(struct open_trial *t)
+{
+    free(t->result);
+    free(t);
+}
+
+// The next trial that may be told: the oldest ask when it is answered; any answered one for
+// asynchronous strategies.
+static struct open_trial **deliverable(struct session *s)
+{
+    struct open_trial **at = &s->open;
+    while (strategy_is_async(s->strategy) && *at && !(*at)->answered)
+        at = &(*at)->next;
+    return *at && (*at)->answered ? at : NULL;
+}
+
+static void unlink_open(struct session *s, struct open_trial **at)
+{
+    struct open_trial *t = *at;
+    *at = t->next;
+    if (s->open_end == &t->next)
+        s->open_end = at;
+    s->open_count--;
+}
+
+static bool deliver_one(struct session *s, struct open_trial **at, struct err *e)
+{
+    struct open_trial *t = *at;
+    if (!t->stored) {
+        kill_point("begin");
+        if (!store_begin(s->store, e) || !put(s, t, e) || !store_commit(s->store, e))
+            return err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost",
+                              s->record.id);
+        kill_point("commit");
+    }
+    unlink_open(s, at);
+    tell(s, t);
+    open_trial_destroy(t);
+    return true;
+}
+
+bool session_deliver(struct session *s, bool *progress, struct err *e)
+{
+    struct open_trial **at;
+    while ((at = deliverable(s))) {
+        if (!deliver_one(s, at, e))
+            return false;
+        *progress = true;
+    }
+    return true;
+}
