@@ -1,8 +1,10 @@
-// A job: the GLSL of one candidate and how it is dispatched. A pure value between script, trial and export.
+// A job: the GLSL of one candidate and how it is dispatched. A pure value between script, trial and
+// export.
 //
-// A candidate is one or more passes run in order with a full barrier between them (a split-K product has a second pass
-// that adds the parts). All passes see the same storage buffers in descriptor set 0: the operator's buffers at bindings
-// 0 .. n-1 in its order (matmul: A, B, C), then, when `scratch_bytes` > 0, a scratch buffer at binding n.
+// A candidate is one or more passes run in order with a full barrier between them (a split-K
+// product has a second pass that adds the parts). All passes see the same storage buffers in
+// descriptor set 0: the operator's buffers at bindings 0 .. n-1 in its order (matmul: A, B, C),
+// then, when `scratch_bytes` > 0, a scratch buffer at binding n.
 #ifndef TILEWALK_KERNEL_JOB_H
 #define TILEWALK_KERNEL_JOB_H
 
@@ -24,7 +26,7 @@ struct job {
     uint64_t scratch_bytes;
 };
 
-void job_finish(struct job *j); // frees what it holds, zeroes it
+void job_finish(struct job *j);                   // frees what it holds, zeroes it
 void job_hash(const struct job *j, char out[33]); // of texts and dispatches
 
 #endif

@@ -3,9 +3,10 @@
 //     kernel_setup(); kernel_compile(glsl, &spirv, e); kernel_inspect(&spirv, &facts, e);
 //     kernel_check(&facts, groups, &limits, reason, sizeof reason); spirv_finish(&spirv);
 //
-// Vulkan drivers do not enforce their own limits (lavapipe runs 256 KiB of shared memory and 2048 invocations), so
-// everything is checked here, against the module and not against what a space declares. Front end: glslang's C API,
-// target Vulkan 1.1 / SPIR-V 1.3. No optimiser pass. One thread at a time.
+// Vulkan drivers do not enforce their own limits (lavapipe runs 256 KiB of shared memory and 2048
+// invocations), so everything is checked here, against the module and not against what a space
+// declares. Front end: glslang's C API, target Vulkan 1.1 / SPIR-V 1.3. No optimiser pass. One
+// thread at a time.
 #ifndef TILEWALK_KERNEL_KERNEL_H
 #define TILEWALK_KERNEL_KERNEL_H
 
@@ -22,24 +23,31 @@ struct spirv {
 
 struct kernel_facts {
     uint32_t local_size[3];
-    uint64_t shared_bytes;   // all Workgroup variables, explicit or std430-like layout
+    uint64_t shared_bytes; // all Workgroup variables, explicit or std430-like layout
     uint32_t push_bytes;
-    uint32_t bindings;       // highest storage buffer binding in set 0, plus one
+    uint32_t bindings; // highest storage buffer binding in set 0, plus one
     size_t words;
     bool uses_f16, uses_f16_storage;
 };
 
-void kernel_setup(void); // once per process, cheap; the first compile pays for glslang's symbol tables
+void kernel_setup(
+    void); // once per process, cheap; the first compile pays for glslang's symbol tables
 
-// On failure `e->line` is the line of the generated GLSL and `e->text` glslang's first message without its prefix.
+// On failure `e->line` is the line of the generated GLSL and `e->text` glslang's first message
+// without its prefix.
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
 
-// False for anything that is not a well-formed module with one GLCompute entry point named main; never reads past the end.
+// False for anything that is not a well-formed module with one GLCompute entry point named main;
+// never reads past the end. Descriptors other than storage buffers in set 0 are refused: nothing
+// here could bind them.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 
-// The limits that the module exceeds, as in limits_exceeded; `reason` gets one sentence for the first.
-unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3], const struct limits *l, char *reason,
-                      size_t size);
+// The limits that the module exceeds, as in limits_exceeded, and KERNEL_NEEDS_F16 where 16-bit
+// floats (a feature, no limit) are missing; `reason` gets one sentence for the first, "" when
+// nothing is exceeded.
+#define KERNEL_NEEDS_F16 (1u << LIMIT_COUNT)
+unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
+                      const struct limits *l, char *reason, size_t size);
 
 #endif

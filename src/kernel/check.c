@@ -1,0 +1,24 @@
+#include "kernel/kernel.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
+                      const struct limits *l, char *reason, size_t size)
+{
+    assert(size > 0);
+    struct resources r = {.shared_bytes = f->shared_bytes};
+    for (int axis = 0; axis < 3; axis++) {
+        r.group_size[axis] = f->local_size[axis];
+        r.groups[axis] = groups[axis];
+    }
+    unsigned exceeded = limits_exceeded(l, &r);
+    limits_explain(l, &r, reason, size);
+
+    if ((f->uses_f16 || f->uses_f16_storage) && !l->f16) {
+        if (!exceeded)
+            snprintf(reason, size, "needs 16-bit floats, which the device does not have");
+        exceeded |= KERNEL_NEEDS_F16;
+    }
+    return exceeded;
+}

@@ -1,0 +1,110 @@
+#include "kernel/kernel.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <glslang/Include/glslang_c_interface.h>
+#include <glslang/Public/resource_limits_c.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kernel_setup(void)
+{
+    glslang_initialize_process();
+}
+
+void spirv_finish(struct spirv *s)
+{
+    free(s->word);
+    *s = (struct spirv){0};
+}
+
+// "ERROR: 0:12: 'x' : undeclared identifier" is line 12 and the rest. Link errors have no place.
+static const char *skip_place(const char *message, int *line)
+{
+    const char *colon = strchr(message, ':');
+    if (!colon || strcspn(message, " \n") < (size_t)(colon - message))
+        return message;
+    char *end;
+    long number = strtol(colon + 1, &end, 10);
+    if (end == colon + 1 || *end != ':')
+        return message;
+    *line = (int)number;
+    return end + 1 + strspn(end + 1, " ");
+}
+
+static bool report_first(const char *log, struct err *e)
+{
+    static const char prefix[] = "ERROR: ";
+    const char *message = strstr(log, prefix);
+    message = message ? message + sizeof prefix - 1 : log;
+    int line = 0;
+    message = skip_place(message, &line);
+    size_t length = strcspn(message, "\n");
+    while (length > 0 && isspace((unsigned char)message[length - 1]))
+        length--;
+    if (length == 0)
+        return err_set(e, "glslang failed without a message");
+    return err_at(e, "", line, "%.*s", (int)length, message);
+}
+
+static bool link_and_generate(glslang_program_t *program, struct spirv *out, struct err *e)
+{
+    if (!glslang_program_link(program, GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT))
+        return report_first(glslang_program_get_info_log(program), e);
+    glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
+    size_t count = glslang_program_SPIRV_get_size(program);
+    if (count == 0) {
+        const char *messages = glslang_program_SPIRV_get_messages(program);
+        return report_first(messages ? messages : "", e);
+    }
+    out->word = mem_alloc(count * sizeof *out->word);
+    out->count = count;
+    glslang_program_SPIRV_get(program, out->word);
+    return true;
+}
+
+// What glslang would refuse at parse time is left to kernel_check, which knows the device.
+static glslang_resource_t generous_resource(void)
+{
+    glslang_resource_t r = *glslang_default_resource();
+    r.max_compute_work_group_size_x = 1 << 20;
+    r.max_compute_work_group_size_y = 1 << 20;
+    r.max_compute_work_group_size_z = 1 << 20;
+    return r;
+}
+
+bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
+{
+    *out = (struct spirv){0};
+    glslang_resource_t resource = generous_resource();
+    const glslang_input_t input = {
+        .language = GLSLANG_SOURCE_GLSL,
+        .stage = GLSLANG_STAGE_COMPUTE,
+        .client = GLSLANG_CLIENT_VULKAN,
+        .client_version = GLSLANG_TARGET_VULKAN_1_1,
+        .target_language = GLSLANG_TARGET_SPV,
+        .target_language_version = GLSLANG_TARGET_SPV_1_3,
+        .code = glsl,
+        .default_version = 450,
+        .default_profile = GLSLANG_NO_PROFILE,
+        .messages = GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT,
+        .resource = &resource,
+    };
+    glslang_shader_t *shader = glslang_shader_create(&input);
+    if (!shader)
+        return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
+
+    glslang_program_t *program = glslang_program_create();
+    bool ok = glslang_shader_preprocess(shader, &input) && glslang_shader_parse(shader, &input);
+    if (!ok) {
+        report_first(glslang_shader_get_info_log(shader), e);
+    } else {
+        glslang_program_add_shader(program, shader);
+        ok = link_and_generate(program, out, e);
+    }
+    glslang_program_delete(program); // before the shader that it holds
+    glslang_shader_delete(shader);
+    return ok;
+}

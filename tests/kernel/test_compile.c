@@ -1,0 +1,132 @@
+// GLSL to SPIR-V: what is accepted, and where errors point.
+#include "base/str.h"
+#include "kernel/kernel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD "#version 450\nlayout(local_size_x = 8) in;\n"
+
+static void assert_error(const char *glsl, int line, const char *text)
+{
+    struct spirv s;
+    struct err e = {.file = "left over"};
+    assert_false(kernel_compile(glsl, &s, &e));
+    assert_null(s.word);
+    assert_int_equal(e.line, line);
+    assert_string_equal(e.file, "");
+    if (!strstr(e.text, text))
+        fail_msg("'%s' lacks '%s'", e.text, text);
+    assert_null(strstr(e.text, "ERROR"));
+    assert_null(strchr(e.text, '\n'));
+}
+
+static void test_module(void **state)
+{
+    (void)state;
+    struct spirv s;
+    struct err e;
+    assert_true(kernel_compile(HEAD "void main() {}\n", &s, &e));
+    assert_true(s.count > 5);
+    assert_int_equal(s.word[0], 0x07230203);
+    assert_int_equal(s.word[1], 0x00010300); // SPIR-V 1.3
+    spirv_finish(&s);
+    assert_null(s.word);
+    spirv_finish(&s);
+}
+
+static void test_same_text_same_words(void **state)
+{
+    (void)state;
+    const char *glsl =
+        HEAD "shared float t[8];\nvoid main() { t[gl_LocalInvocationID.x] = 1.0; }\n";
+    struct spirv a, b;
+    assert_true(kernel_compile(glsl, &a, NULL));
+    assert_true(kernel_compile(glsl, &b, NULL));
+    assert_int_equal(a.count, b.count);
+    assert_memory_equal(a.word, b.word, a.count * sizeof *a.word);
+    spirv_finish(&a);
+    spirv_finish(&b);
+}
+
+static void test_errors_have_lines(void **state)
+{
+    (void)state;
+    assert_error(HEAD "void main()\n{\n    int a = b;\n}\n", 5, "'b' : undeclared identifier");
+    assert_error(HEAD "void main() { int a = 1 }\n", 3, "syntax error");
+    assert_error(HEAD "\n#error oops\nvoid main() {}\n", 4, "oops");
+    assert_error(HEAD "float f() { return 1.0; }\n", 0, "entry point");
+    assert_error("", 0, "");
+    assert_error("#version 450\nlayout(local_size_x = 0) in;\nvoid main() {}\n", 2, "local_size_x");
+}
+
+// A warning that comes before the first error is not the message.
+static void test_warning_before_error(void **state)
+{
+    (void)state;
+    assert_error("#version 450\n#extension GL_FOO_bar : warn\nlayout(local_size_x = 8) in;\n"
+                 "void main() { x = 1; }\n",
+                 4, "'x'");
+}
+
+// Limits are judged by kernel_check, for the device, not by the parser.
+static void test_large_group_compiles(void **state)
+{
+    (void)state;
+    struct spirv s;
+    struct kernel_facts f;
+    struct err e;
+    assert_true(kernel_compile("#version 450\nlayout(local_size_x = 2048, local_size_z = 512) in;\n"
+                               "shared float t[1000000];\n"
+                               "void main() { t[gl_LocalInvocationIndex] = 1.0; }\n",
+                               &s, &e));
+    assert_true(kernel_inspect(&s, &f, &e));
+    assert_int_equal(f.local_size[0], 2048);
+    assert_int_equal(f.local_size[2], 512);
+    assert_int_equal(f.shared_bytes, 4000000);
+    spirv_finish(&s);
+}
+
+static void test_extensions(void **state)
+{
+    (void)state;
+    struct spirv s;
+    struct err e;
+    const char *glsl =
+        "#version 450\n"
+        "#extension GL_EXT_control_flow_attributes : require\n"
+        "#extension GL_EXT_shader_16bit_storage : require\n"
+        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+        "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+        "layout(local_size_x = 8) in;\n"
+        "layout(std430, binding = 0) buffer A { float16_t a[]; };\n"
+        "void main() { float s = 0; [[unroll]] for (int i = 0; i < 4; i++) s += float(a[i]);\n"
+        "a[0] = float16_t(subgroupAdd(s)); }\n";
+    if (!kernel_compile(glsl, &s, &e))
+        fail_msg("%s", e.text);
+    spirv_finish(&s);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    kernel_setup();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_module),
+        cmocka_unit_test(test_same_text_same_words),
+        cmocka_unit_test(test_errors_have_lines),
+        cmocka_unit_test(test_warning_before_error),
+        cmocka_unit_test(test_large_group_compiles),
+        cmocka_unit_test(test_extensions),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
