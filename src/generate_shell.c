@@ -17,7 +17,7 @@ static void add_escaped(struct str *out, const char *text, const char *special, 
     }
 }
 
-// --- bash ---------------------------------------------------------------------------------------
+// --- bash ---
 
 static const char *bash_files(const struct place_words *p)
 {
@@ -67,7 +67,7 @@ void generate_bash(struct str *out)
                  "complete -o filenames -F _tilewalk tilewalk\n");
 }
 
-// --- zsh ----------------------------------------------------------------------------------------
+// --- zsh ---
 
 // What _arguments calls an action; `shown` is the message before it.
 static void add_zsh_place(struct str *out, const char *shown)
@@ -142,7 +142,7 @@ void generate_zsh(struct str *out)
                  "fi\n");
 }
 
-// --- fish ---------------------------------------------------------------------------------------
+// --- fish ---
 
 static void add_fish_text(struct str *out, const char *text)
 {
@@ -154,8 +154,7 @@ static void add_fish_text(struct str *out, const char *text)
 static void add_fish_place(struct str *out, const char *shown)
 {
     struct place_words p = place_words(shown);
-    if (p.files)
-        str_add(out, " -F");
+    str_add(out, p.files ? " -F" : " -f");
     if (p.folders || p.words.length)
         str_printf(out, " -a '%s%s'", str_text(&p.words),
                    p.folders ? " (__fish_complete_directories)" : "");

@@ -1,0 +1,242 @@
+// Help, manual page and completions of a small table; the shells and groff judge where they exist.
+#include "generate.h"
+
+#include "base/mem.h"
+#include "run.h"
+#include "script/script.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct option tune_options[] = {
+    {"set", OPTION_LIST, "NAME=VALUE", "problem size: [may] be repeated, isn't that \\nice"},
+    {"db", OPTION_TEXT, "FILE", "database"},
+    {"device", OPTION_TEXT, "DEVICE", "index or part of a name"},
+    {"export", OPTION_TEXT, "DIR", "folder"},
+    {"json", OPTION_FLAG, NULL, "print JSON only"},
+    {"inject", OPTION_TEXT, "KIND", "SECRET", 0, 0, true},
+    {"help", OPTION_FLAG, NULL, "show this text"},
+    {NULL},
+};
+
+static const struct command tune = {
+    .name = "tune",
+    .operands = "PRESET|FILE",
+    .help = "search the best configuration: it's a \\long way, so long that the text of this help "
+            "takes two lines",
+    .options = tune_options,
+};
+static const struct command hidden = {.name = "secret", .help = "SECRET", .hidden = true};
+static const struct command completion = {
+    .name = "completion", .operands = "bash|zsh", .help = "'.print a completion script"};
+static const struct command ls = {.name = "ls", .help = "list"};
+
+const struct command *const commands[] = {&tune, &hidden, &completion, &ls, NULL};
+
+char **script_presets(int *count)
+{
+    char **names = mem_zero(2, sizeof *names);
+    names[0] = mem_strdup("gemm");
+    names[1] = mem_strdup("mm1");
+    *count = 2;
+    return names;
+}
+
+// What `print` writes to stdout.
+static char *captured(void (*print)(void))
+{
+    char step[4096];
+    struct str out = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    print();
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    rewind(file);
+    for (size_t got; (got = fread(step, 1, sizeof step, file)) > 0;)
+        str_add_bytes(&out, step, got);
+    fclose(file);
+    str_add(&out, "");
+    return str_take(&out);
+}
+
+static void print_tune_help(void)
+{
+    command_print_help(&tune);
+}
+
+static void test_help(void **state)
+{
+    (void)state;
+    char *text = captured(print_tune_help);
+    assert_string_equal(
+        text, "usage: tilewalk tune PRESET|FILE [--OPTION]...\n"
+              "\n"
+              "search the best configuration: it's a \\long way, so long that the text of this\n"
+              "help takes two lines\n"
+              "\n"
+              "  --set NAME=VALUE      problem size: [may] be repeated, isn't that \\nice\n"
+              "  --db FILE             database\n"
+              "  --device DEVICE       index or part of a name\n"
+              "  --export DIR          folder\n"
+              "  --json                print JSON only\n"
+              "  --help                show this text\n");
+    free(text);
+}
+
+static void test_overview(void **state)
+{
+    (void)state;
+    char *text = captured(command_print_overview);
+    fputs(text, stderr);
+    assert_non_null(strstr(
+        text, "\n  tune PRESET|FILE          search the best configuration: it's a \\long\n"
+              "                            way, so long that the text of this help takes two\n"
+              "                            lines\n"
+              "  completion bash|zsh       '.print a completion script\n"
+              "  ls                        list\n"));
+    assert_null(strstr(text, "SECRET"));
+    free(text);
+}
+
+static void test_unknown_text(void **state)
+{
+    (void)state;
+    assert_false(generate("csh"));
+}
+
+// Makes a text, writes it to `folder`/file and returns the path.
+static char *made(void (*make)(struct str *out), const char *folder)
+{
+    struct str text = {0};
+    make(&text);
+    assert_null(strstr(str_text(&text), "SECRET"));
+    assert_null(strstr(str_text(&text), "secret"));
+    assert_null(strstr(str_text(&text), "inject"));
+    char *path = write_text(folder, "made", str_text(&text));
+    str_finish(&text);
+    return path;
+}
+
+// What bash completes, sorted, on one line.
+static void check_bash(const char *folder, const char *words, int at, const char *expected)
+{
+    char *said =
+        run(NULL,
+            "cd '%s' && bash -c 'source ./made; COMP_WORDS=(%s); COMP_CWORD=%d; _tilewalk; "
+            "printf \"%%s\\n\" \"${COMPREPLY[@]}\"' | LC_ALL=C sort | tr '\\n' ' '",
+            folder, words, at);
+    assert_string_equal(said, expected);
+    free(said);
+}
+
+static void test_bash(void **state)
+{
+    (void)state;
+    if (!has_program("bash"))
+        skip();
+    char *folder = make_folder(), *path = made(generate_bash, folder);
+    run_silently("cd '%s' && mkdir mmfolder && touch 'mm file'", folder);
+    check_bash(folder, "tilewalk \"\"", 1, "completion ls tune ");
+    check_bash(folder, "tilewalk tu", 1, "tune ");
+    check_bash(folder, "tilewalk tune --d", 2, "--db --device ");
+    check_bash(folder, "tilewalk tune m", 2, "made mm file mm1 mmfolder ");
+    check_bash(folder, "tilewalk tune --db m", 3, "made mm file mmfolder ");
+    check_bash(folder, "tilewalk tune --export m", 3, "mmfolder ");
+    check_bash(folder, "tilewalk tune --device m", 3, " ");
+    check_bash(folder, "tilewalk tune --json g", 3, "gemm ");
+    check_bash(folder, "tilewalk completion z", 2, "zsh ");
+    check_bash(folder, "tilewalk ls m", 2, " ");
+    free(path);
+    remove_folder(folder);
+}
+
+static void check_fish(const char *folder, const char *line, const char *expected)
+{
+    char *said = run(NULL,
+                     "cd '%s' && HOME='%s' fish --no-config -c 'source ./made; complete -C \"%s\"' "
+                     "| LC_ALL=C sort | tr '\\n' ' '",
+                     folder, folder, line);
+    assert_string_equal(said, expected);
+    free(said);
+}
+
+static void test_fish(void **state)
+{
+    (void)state;
+    if (!has_program("fish"))
+        skip();
+    char *folder = make_folder(), *path = made(generate_fish, folder);
+    run_silently("cd '%s' && mkdir mmfolder", folder);
+    check_fish(folder, "tilewalk l", "ls\tlist ");
+    check_fish(folder, "tilewalk tune --s",
+               "--set\tproblem size: [may] be repeated, isn't that \\nice ");
+    check_fish(folder, "tilewalk tune mm", "mm1 mmfolder/ ");
+    check_fish(folder, "tilewalk tune --device mm", "");
+    check_fish(folder, "tilewalk completion ", "bash zsh ");
+    check_fish(folder, "tilewalk ls mm", "");
+    free(path);
+    remove_folder(folder);
+}
+
+static void test_zsh(void **state)
+{
+    (void)state;
+    if (!has_program("zsh"))
+        skip();
+    char *folder = make_folder(), *path = made(generate_zsh, folder);
+    run_silently("zsh -n '%s'", path);
+    free(path);
+    remove_folder(folder);
+}
+
+static void test_zsh_text(void **state)
+{
+    struct str text = {0};
+    (void)state;
+    generate_zsh(&text);
+    assert_non_null(strstr(str_text(&text), "'*--set=[problem size\\: \\[may\\] be repeated, "
+                                            "isn'\\''t that \\\\nice]:NAME=VALUE:'"));
+    assert_non_null(strstr(str_text(&text), "'*:PRESET|FILE:{ _files; compadd gemm mm1 }'"));
+    assert_non_null(strstr(str_text(&text), "'*:bash|zsh:(bash zsh)'"));
+    assert_non_null(strstr(str_text(&text), "'--export=[folder]:DIR:_files -/'"));
+    str_finish(&text);
+}
+
+static void test_man(void **state)
+{
+    (void)state;
+    if (!has_program("groff"))
+        skip();
+    char *folder = make_folder(), *path = made(generate_man, folder);
+    run_silently("groff -ww -z -man -Tutf8 '%s'", path);
+    char *text = run(NULL, "groff -man -Tascii -P-cbou '%s'", path);
+    assert_non_null(strstr(text, "--export DIR"));
+    assert_non_null(strstr(text, "isn't that \\nice"));
+    assert_non_null(strstr(text, "'.print a completion script."));
+    assert_non_null(strstr(text, "tilewalk resume"));
+    free(text);
+    free(path);
+    remove_folder(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help), cmocka_unit_test(test_overview),
+        cmocka_unit_test(test_bash), cmocka_unit_test(test_fish),
+        cmocka_unit_test(test_zsh),  cmocka_unit_test(test_zsh_text),
+        cmocka_unit_test(test_man),  cmocka_unit_test(test_unknown_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
