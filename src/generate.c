@@ -26,7 +26,7 @@ const struct command *const *command_next(const struct command *const *previous)
     return *c ? c : NULL;
 }
 
-// --- help ---------------------------------------------------------------------------------------
+// --- help ---
 
 // Appends words from `text` that fit between `column` and the edge, and a line's end. Returns what
 // is left.
@@ -108,7 +108,7 @@ void command_print_overview(void)
     print(&out);
 }
 
-// --- completions --------------------------------------------------------------------------------
+// --- completions ---
 
 static void add_word(struct str *out, const char *word, size_t length)
 {

@@ -1,7 +1,10 @@
 // The manual page, in the man macros of roff.
 #include "generate.h"
 
+#include "base/mem.h"
+
 #include <ctype.h>
+#include <stdlib.h>
 
 // Dashes are minus signs, so that options can be copied; nothing is taken for a request.
 static void add_text(struct str *out, const char *text)
@@ -22,6 +25,13 @@ static void add_line(struct str *out, const char *text)
 {
     add_text(out, text);
     str_add(out, "\n");
+}
+
+static void add_sentence(struct str *out, const char *text)
+{
+    char *sentence = mem_printf("%c%s.", toupper((unsigned char)text[0]), text + 1);
+    add_line(out, sentence);
+    free(sentence);
 }
 
 static void add_option(struct str *out, const struct option *o)
@@ -47,9 +57,7 @@ static void add_command(struct str *out, const struct command *c)
         add_text(out, c->operands);
     }
     str_add(out, "\n");
-    str_add_char(out, (char)toupper((unsigned char)c->help[0]));
-    add_text(out, c->help + 1);
-    str_add(out, ".\n");
+    add_sentence(out, c->help);
     for (const struct option *o = NULL; (o = option_next(c, o));)
         add_option(out, o);
 }
