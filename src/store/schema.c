@@ -5,8 +5,8 @@
 #define APPLICATION_ID 0x746c776b // "tlwk": tells our databases from other programs'
 
 // Version 1. `rank_seconds` is what a trial is ranked by: its latest race, else its own time; NULL
-// unless it is ok. The sums in `session` are kept by those who write trials, so that a list of
-// sessions reads no trials.
+// unless it is ok and was verified in that race. The sums in `session` are kept by those who write
+// trials, so that a list of sessions reads no trials.
 // clang-format off
 static const char version_1[] =
     "CREATE TABLE session(\n"

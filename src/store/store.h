@@ -133,8 +133,9 @@ bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
 bool store_each_retime(struct store *s, int64_t session,
                        bool (*each)(void *context, const struct retime_record *r), void *context,
                        struct err *e);
-// The n best ok trials by seconds (a re-timing in a race replaces a trial's own time),
-// arena-allocated.
+// The n best ok trials, best first, arena-allocated. The latest race of a trial replaces its own
+// time (also in the records' `seconds`); a trial that was not verified there is left out. The
+// best_* of a session follow the same rule; of equal ones the first asked is the best.
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
                        struct trial_record **out, int *count, struct err *e);
 

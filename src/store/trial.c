@@ -23,6 +23,7 @@ enum {
 // What a trial adds to the sums of its session.
 struct sums {
     int trials, rejected, ok;
+    bool exists; // it is stored
 };
 
 static struct sums sums_of(const char *outcome, int64_t number)
@@ -31,10 +32,11 @@ static struct sums sums_of(const char *outcome, int64_t number)
         .trials = outcome && number > 0,
         .rejected = str_equal(outcome, "rejected"),
         .ok = str_equal(outcome, "ok"),
+        .exists = true,
     };
 }
 
-// The sums of the trial that is stored under this number; zero when there is none yet.
+// Of the trial as it is stored; zero when it is not yet.
 static bool old_sums(struct store *s, int64_t session, int64_t ask, struct sums *old, struct err *e)
 {
     struct query q =
@@ -65,16 +67,27 @@ static bool put_row(struct store *s, int64_t session, const struct trial_record 
     // clang-format off
     static const char sql[] =
         "INSERT INTO trial(session" TRIAL_FIELDS(AS_COLUMN) ", rank_seconds)"
-        " VALUES (:session" TRIAL_FIELDS(AS_VALUE) ","
-        "  CASE WHEN :outcome = 'ok' THEN coalesce("
-        "   (SELECT seconds FROM retime WHERE session = :session AND ask = :ask"
-        "    AND kind = 'race' AND seconds > 0 ORDER BY id DESC LIMIT 1), :seconds) END)"
+        " VALUES (:session" TRIAL_FIELDS(AS_VALUE) ", CASE :outcome WHEN 'ok' THEN :seconds END)"
         " ON CONFLICT DO UPDATE SET"
         "  rank_seconds = excluded.rank_seconds" TRIAL_FIELDS(AS_TRIAL_UPDATE);
     // clang-format on
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_fields(&q, trial_fields, TRIAL_FIELD_COUNT, t);
+    return query_run(&q);
+}
+
+// Lets the latest race of a trial, if there is one, decide its rank: who fails there has none.
+static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct err *e)
+{
+    static const char sql[] = "UPDATE trial SET rank_seconds = CASE WHEN verified THEN race END"
+                              " FROM (SELECT seconds AS race, verified FROM retime"
+                              "  WHERE session = :session AND ask = :ask AND kind = 'race'"
+                              "  ORDER BY id DESC LIMIT 1)"
+                              " WHERE session = :session AND ask = :ask AND outcome = 'ok'";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, ask);
     return query_run(&q);
 }
 
@@ -86,33 +99,21 @@ bool store_put_trial(struct store *s, int64_t session, const struct trial_record
         return false;
     bool ok = old_sums(s, session, t->ask, &old, e) &&
               add_sums(s, session, sums_of(t->outcome, t->number), old, e) &&
-              put_row(s, session, t, e);
+              put_row(s, session, t, e) && (!old.exists || rank_by_race(s, session, t->ask, e));
     return scope_leave(s, &scope, ok, e);
 }
 
 static bool put_retime_row(struct store *s, int64_t session, const struct retime_record *r,
                            struct err *e)
 {
-    static const char sql[] = "INSERT INTO retime(session" RETIME_FIELDS(
-        AS_COLUMN) ")"
-                   " VALUES (:session" RETIME_FIELDS(AS_VALUE) ")";
+    // clang-format off
+    static const char sql[] =
+        "INSERT INTO retime(session" RETIME_FIELDS(AS_COLUMN) ")"
+        " VALUES (:session" RETIME_FIELDS(AS_VALUE) ")";
+    // clang-format on
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_fields(&q, retime_fields, RETIME_FIELD_COUNT, r);
-    return query_run(&q);
-}
-
-static bool rank_by_race(struct store *s, int64_t session, const struct retime_record *r,
-                         struct err *e)
-{
-    if (!str_equal(r->kind, "race") || !(r->seconds > 0))
-        return true;
-    static const char sql[] =
-        "UPDATE trial SET rank_seconds = ? WHERE session = ? AND ask = ? AND outcome = 'ok'";
-    struct query q = query_start(s, sql, e);
-    query_bind_real(&q, r->seconds);
-    query_bind_int(&q, session);
-    query_bind_int(&q, r->ask);
     return query_run(&q);
 }
 
@@ -122,7 +123,7 @@ bool store_put_retime(struct store *s, int64_t session, const struct retime_reco
     struct scope scope;
     if (!scope_enter(s, &scope, e))
         return false;
-    bool ok = (put_retime_row(s, session, r, e) && rank_by_race(s, session, r, e)) ||
+    bool ok = (put_retime_row(s, session, r, e) && rank_by_race(s, session, r->ask, e)) ||
               err_prefix(e, "re-timing of trial %lld of session %lld", (long long)r->ask,
                          (long long)session);
     return scope_leave(s, &scope, ok, e);
@@ -167,8 +168,8 @@ bool store_best_trials(struct store *s, int64_t session, int most, struct arena 
                        struct trial_record **out, int *count, struct err *e)
 {
     static const char sql[] = "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) //
-        " FROM trial WHERE session = ? AND rank_seconds IS NOT NULL ORDER BY rank_seconds, ask "
-        "LIMIT ?";
+        " FROM trial WHERE session = ? AND rank_seconds IS NOT NULL"
+        " ORDER BY rank_seconds, ask LIMIT ?";
     struct trial_record *list = NULL;
     int capacity = 0;
     *count = 0;

@@ -1,0 +1,225 @@
+// Sessions and their texts: what goes in comes out, and goes away whole.
+#include "help.h"
+
+#include "store/db.h"
+
+static const struct session_record full = {
+    .created = 1700000000.25,
+    .state = "paused",
+    .name = "gemm",
+    .path = "my 'space' \"file\".lua",
+    .title = "matmul f32 nn 256x256x256",
+    .operation = "{\"op\":\"matmul\"}",
+    .settings = "{\"N\":512}",
+    .device = "llvmpipe \xe2\x88\x9e",
+    .driver = "Mesa 22.3.6",
+    .device_type = "cpu",
+    .device_id = "0123abcd",
+    .limits = "{\"threads\":1024}",
+    .source = "device",
+    .strategy = "opevo:lambda=8",
+    .seed = 0xfedcba9876543210, // above 2^63
+    .flop = 33554432,
+    .size = "340282366920938463463374607431768211456",
+    .text_hash = "ffff",
+    .budget_trials = (int64_t)1 << 40,
+    .budget_seconds = 12.5,
+    .workers = 3,
+    .count_rejected = true,
+    .ran_seconds = 0.125,
+    .message = "the user asked",
+    .note = "a\nb",
+    .warm = "1,2",
+};
+
+static void assert_same_text(const char *a, const char *b)
+{
+    if (a && b)
+        assert_string_equal(a, b);
+    else
+        assert_ptr_equal(a, b);
+}
+
+static void assert_same_session(const struct session_record *a, const struct session_record *b)
+{
+    assert_true(a->created == b->created && a->flop == b->flop && a->seed == b->seed);
+    assert_true(a->budget_trials == b->budget_trials && a->budget_seconds == b->budget_seconds);
+    assert_true(a->workers == b->workers && a->count_rejected == b->count_rejected);
+    assert_true(a->ran_seconds == b->ran_seconds);
+    const char *const texts[][2] = {
+        {a->state, b->state},       {a->name, b->name},           {a->path, b->path},
+        {a->title, b->title},       {a->operation, b->operation}, {a->settings, b->settings},
+        {a->device, b->device},     {a->driver, b->driver},       {a->device_type, b->device_type},
+        {a->limits, b->limits},     {a->device_id, b->device_id}, {a->source, b->source},
+        {a->strategy, b->strategy}, {a->size, b->size},           {a->text_hash, b->text_hash},
+        {a->message, b->message},   {a->note, b->note},           {a->warm, b->warm},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_same_text(texts[i][0], texts[i][1]);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    char *path = temp_path("deep/er/x.db"); // the folder is made
+    struct store *s = must_open(path, STORE_WRITE);
+    struct session_record none = {.seed = UINT64_MAX, .message = "left"};
+    struct err e;
+    int64_t first, second;
+    assert_true(store_create_session(s, &full, NULL, 0, &first, &e));
+    assert_true(store_create_session(s, &none, NULL, 0, &second, &e));
+    assert_int_equal(first, 1);
+    assert_int_equal(second, 2);
+    store_close(s);
+
+    s = must_open(path, STORE_READ);
+    struct arena a;
+    arena_init(&a);
+    struct session_record r = must_get(s, first, &a);
+    assert_int_equal(r.id, first);
+    assert_same_session(&r, &full);
+    assert_true(r.trials == 0 && r.rejected == 0 && r.ok == 0);
+    assert_true(r.best_ask == 0 && r.best_seconds == 0);
+    r = must_get(s, second, &a);
+    assert_same_session(&r, &none); // texts that were NULL are NULL
+
+    struct session_record *list;
+    int count;
+    assert_true(store_list_sessions(s, &a, &list, &count, &e));
+    assert_int_equal(count, 2);
+    assert_int_equal(list[0].id, second); // newest first
+    assert_int_equal(list[1].id, first);
+    assert_same_session(&list[1], &full);
+    arena_finish(&a);
+    store_close(s);
+    temp_remove(path);
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    char *large = mem_alloc(100001);
+    memset(large, 'x', 100000);
+    large[100000] = '\0';
+    const struct text_record given[] = {
+        {"zebra", "z.lua", "-- last of the alphabet, first in order\n"},
+        {"ape", NULL, large},
+        {"nothing", "n", ""},
+    };
+    struct session_record r = {.name = "gemm"}, other = {.name = "mm"};
+    struct err e;
+    int64_t id, other_id;
+    assert_true(store_create_session(s, &r, given, 3, &id, &e));
+    assert_true(store_create_session(s, &other, given, 1, &other_id, &e));
+
+    struct arena a;
+    arena_init(&a);
+    struct text_record *texts;
+    int count;
+    assert_true(store_get_texts(s, id, &a, &texts, &count, &e));
+    assert_int_equal(count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_same_text(texts[i].name, given[i].name);
+        assert_same_text(texts[i].path, given[i].path);
+        assert_same_text(texts[i].text, given[i].text);
+    }
+    assert_true(store_get_texts(s, other_id, &a, &texts, &count, &e));
+    assert_int_equal(count, 1);
+    arena_finish(&a);
+    store_close(s);
+    free(large);
+    temp_remove(path);
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    struct err e;
+    struct arena a;
+    arena_init(&a);
+    int64_t id = must_create(s, "gemm"), other = must_create(s, "mm");
+    assert_true(store_set_state(s, id, "paused", "disk full", 2.5, &e));
+    assert_true(store_set_budget(s, id, 77, 8.5, &e));
+    struct session_record r = must_get(s, id, &a);
+    assert_string_equal(r.state, "paused");
+    assert_string_equal(r.message, "disk full");
+    assert_true(r.ran_seconds == 2.5 && r.budget_trials == 77 && r.budget_seconds == 8.5);
+    assert_true(store_set_state(s, id, "running", NULL, 3, &e));
+    assert_null(must_get(s, id, &a).message);
+    r = must_get(s, other, &a);
+    assert_string_equal(r.state, "running");
+    assert_int_equal(r.budget_trials, 0);
+    arena_finish(&a);
+    store_close(s);
+    temp_remove(path);
+}
+
+static void test_missing(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    struct arena a;
+    arena_init(&a);
+    struct session_record r;
+    struct trial_record t = {.ask = 1};
+    struct err e;
+    const char *const line = "there is no session 9 (`tilewalk ls` lists them)";
+    assert_false(store_get_session(s, 9, &a, &r, &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_set_state(s, 9, "done", NULL, 0, &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_set_budget(s, 9, 1, 0, &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_delete_session(s, 9, &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_put_trial(s, 9, &t, &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_push_command(s, 9, "stop", NULL, &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_add_message(s, 9, "info", "hello", &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_get_session(s, 9, &a, &r, NULL)); // an error may go nowhere
+    arena_finish(&a);
+    store_close(s);
+    temp_remove(path);
+}
+
+static void test_delete(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"session", "text",    "trial",
+                                         "retime",  "command", "message"};
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    struct err e;
+    int64_t ids[2];
+    for (int i = 0; i < 2; i++) {
+        ids[i] = must_create(s, "gemm");
+        struct retime_record race = {.ask = 1, .kind = "race", .seconds = 1, .verified = true};
+        must_put(s, ids[i], 1, "ok", 2);
+        assert_true(store_put_retime(s, ids[i], &race, &e));
+        assert_true(store_push_command(s, ids[i], "stop", NULL, &e));
+        assert_true(store_add_message(s, ids[i], "info", "hello", &e));
+    }
+    assert_true(store_delete_session(s, ids[1], &e));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        assert_int_equal(count_rows(s, tables[i]), strcmp(tables[i], "text") ? 1 : 2);
+    assert_true(must_create(s, "gemm") > ids[1]); // a number is never used again
+    store_close(s);
+    temp_remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_changes),    cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_delete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

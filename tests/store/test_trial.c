@@ -1,0 +1,333 @@
+// Trials, re-timings, and what is said of them: sums and ranking against a plain model.
+#include "help.h"
+
+#include "base/rng.h"
+#include "store/db.h"
+
+struct fixture {
+    char *path;
+    struct store *store;
+    struct arena arena;
+    int64_t id;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = mem_zero(1, sizeof *f);
+    f->path = temp_path("x.db");
+    f->store = must_open(f->path, STORE_WRITE);
+    arena_init(&f->arena);
+    f->id = must_create(f->store, "gemm");
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    arena_finish(&f->arena);
+    store_close(f->store);
+    temp_remove(f->path);
+    free(f);
+    return 0;
+}
+
+static void assert_same_text(const char *a, const char *b)
+{
+    if (a && b)
+        assert_string_equal(a, b);
+    else
+        assert_ptr_equal(a, b);
+}
+
+static void assert_same_trial(const struct trial_record *a, const struct trial_record *b)
+{
+    assert_int_equal(a->ask, b->ask);
+    assert_int_equal(a->number, b->number);
+    assert_int_equal(a->asked_after, b->asked_after);
+    assert_int_equal(a->generation, b->generation);
+    assert_same_text(a->key, b->key);
+    assert_same_text(a->config, b->config);
+    assert_same_text(a->outcome, b->outcome);
+    assert_same_text(a->phase, b->phase);
+    assert_same_text(a->reason, b->reason);
+    assert_same_text(a->samples, b->samples);
+    assert_true(a->seconds == b->seconds && a->early_stopped == b->early_stopped);
+    assert_true(a->compile_s == b->compile_s && a->pipeline_s == b->pipeline_s);
+    assert_true(a->device_s == b->device_s && a->worker == b->worker);
+    assert_true(a->elapsed_s == b->elapsed_s && a->finished == b->finished);
+}
+
+static const struct trial_record full = {
+    .ask = 5,
+    .number = 4,
+    .asked_after = 3,
+    .generation = 2,
+    .key = "1,2,3",
+    .config = "{\"tile_k\":[16,4,16]}",
+    .outcome = "ok",
+    .phase = "time",
+    .reason = "it's \"good\"",
+    .seconds = 1.0 / 3,
+    .samples = "[0.1,0.2]",
+    .early_stopped = true,
+    .compile_s = 0.01,
+    .pipeline_s = 0.02,
+    .device_s = 0.03,
+    .worker = 7,
+    .elapsed_s = 100.5,
+    .finished = 1700000001.5,
+};
+
+static bool compare_each(void *context, const struct trial_record *t)
+{
+    const struct trial_record **expected = context;
+    assert_same_trial(t, *expected);
+    ++*expected;
+    return true;
+}
+
+static void test_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    struct trial_record in_flight = {.ask = 6, .key = "0"};
+    assert_true(store_put_trial(f->store, f->id, &in_flight, &e)); // not in the order asked
+    assert_true(store_put_trial(f->store, f->id, &full, &e));
+    const struct trial_record expected[] = {full, in_flight}, *at = expected;
+    assert_true(store_each_trial(f->store, f->id, 1, compare_each, &at, &e));
+    assert_int_equal(at - expected, 2);
+    at = expected + 1;
+    assert_true(store_each_trial(f->store, f->id, 6, compare_each, &at, &e));
+    assert_int_equal(at - expected, 2);
+
+    struct trial_record *best;
+    int count;
+    assert_true(store_best_trials(f->store, f->id, 10, &f->arena, &best, &count, &e));
+    assert_int_equal(count, 1);
+    assert_same_trial(best, &full);
+}
+
+static void test_put_again(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *outcome;
+        double seconds;
+        int trials, rejected, ok;
+    } steps[] = {
+        {NULL, 0, 0, 0, 0},    {"ok", 2, 1, 0, 1}, {"ok", 2, 1, 0, 1},       {"ok", 3, 1, 0, 1},
+        {"wrong", 0, 1, 0, 0}, {"ok", 1, 1, 0, 1}, {"rejected", 0, 1, 1, 0}, {NULL, 0, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        must_put(f->store, f->id, 1, steps[i].outcome, steps[i].seconds);
+        struct session_record r = must_get(f->store, f->id, &f->arena);
+        assert_int_equal(r.trials, steps[i].trials);
+        assert_int_equal(r.rejected, steps[i].rejected);
+        assert_int_equal(r.ok, steps[i].ok);
+        assert_int_equal(r.best_ask, steps[i].ok);
+        assert_true(r.best_seconds == steps[i].seconds);
+    }
+    assert_int_equal(count_rows(f->store, "trial"), 1);
+}
+
+static bool stop_at_third(void *context, const struct trial_record *t)
+{
+    ++*(int *)context;
+    return t->ask < 3;
+}
+
+struct pairs {
+    struct fixture *f;
+    int count;
+};
+
+static bool count_inner(void *context, const struct trial_record *t)
+{
+    (void)t;
+    ++((struct pairs *)context)->count;
+    return true;
+}
+
+static bool count_outer(void *context, const struct trial_record *t)
+{
+    struct pairs *p = context;
+    struct err e;
+    return store_each_trial(p->f->store, p->f->id, t->ask, count_inner, p, &e);
+}
+
+static void test_each(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    for (int ask = 1; ask <= 10; ask++)
+        must_put(f->store, f->id, ask, "ok", ask);
+    int seen = 0;
+    assert_true(store_each_trial(f->store, f->id, 1, stop_at_third, &seen, &e));
+    assert_int_equal(seen, 3);
+    struct pairs p = {.f = f};
+    assert_true(store_each_trial(f->store, f->id, 1, count_outer, &p, &e));
+    assert_int_equal(p.count, 10 * 11 / 2);
+    p.count = 0;
+    assert_true(store_each_trial(f->store, f->id + 1, 1, count_inner, &p, &e)); // no such session
+    assert_int_equal(p.count, 0);
+}
+
+static bool check_retime(void *context, const struct retime_record *r)
+{
+    int *seen = context;
+    assert_int_equal(r->ask, 1);
+    assert_string_equal(r->kind, *seen ? "canary" : "race");
+    assert_true(r->seconds == (*seen ? 0.5 : 3) && r->verified == !*seen && r->at == *seen + 10);
+    assert_same_text(r->samples, *seen ? NULL : "[3]");
+    ++*seen;
+    return true;
+}
+
+static void test_retimes(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    must_put(f->store, f->id, 1, "ok", 1);
+    must_put(f->store, f->id, 2, "ok", 2);
+    struct retime_record race = {1, "race", 3, "[3]", true, 10};
+    struct retime_record canary = {1, "canary", 0.5, NULL, false, 11};
+    assert_true(store_put_retime(f->store, f->id, &race, &e));
+    assert_true(store_put_retime(f->store, f->id, &canary, &e));
+    int seen = 0;
+    assert_true(store_each_retime(f->store, f->id, check_retime, &seen, &e));
+    assert_int_equal(seen, 2);
+    struct session_record r = must_get(f->store, f->id, &f->arena);
+    assert_int_equal(r.best_ask, 2); // the race counts, the canary doesn't
+    assert_true(r.best_seconds == 2);
+
+    race.ask = 9; // never asked
+    assert_false(store_put_retime(f->store, f->id, &race, &e));
+    assert_contains(e.text, "trial 9 of session 1");
+    assert_true(sqlite3_get_autocommit(f->store->db));
+}
+
+// A plain model of a session: trials as last put, races as last put.
+enum { ASKS = 40 };
+struct model {
+    struct {
+        const char *outcome; // "" when not stored
+        double seconds, race;
+        int number;
+        bool raced, verified;
+    } trial[ASKS + 1];
+};
+
+static double rank_of(const struct model *m, int ask) // 0: none
+{
+    if (strcmp(m->trial[ask].outcome, "ok") != 0)
+        return 0;
+    if (m->trial[ask].raced)
+        return m->trial[ask].verified ? m->trial[ask].race : 0;
+    return m->trial[ask].seconds;
+}
+
+// The next after (seconds, ask) in the ranking; 0 when there is none.
+static int next_best(const struct model *m, double seconds, int ask)
+{
+    int best = 0;
+    for (int i = 1; i <= ASKS; i++) {
+        double rank = rank_of(m, i);
+        bool after = rank > seconds || (rank == seconds && i > ask);
+        if (rank > 0 && after && (!best || rank < rank_of(m, best)))
+            best = i;
+    }
+    return best;
+}
+
+static void check_model(struct fixture *f, const struct model *m)
+{
+    int trials = 0, rejected = 0, ok = 0, count;
+    for (int i = 1; i <= ASKS; i++) {
+        trials += *m->trial[i].outcome && m->trial[i].number > 0;
+        rejected += !strcmp(m->trial[i].outcome, "rejected");
+        ok += !strcmp(m->trial[i].outcome, "ok");
+    }
+    struct session_record r = must_get(f->store, f->id, &f->arena);
+    assert_int_equal(r.trials, trials);
+    assert_int_equal(r.rejected, rejected);
+    assert_int_equal(r.ok, ok);
+    int first = next_best(m, 0, 0);
+    assert_int_equal(r.best_ask, first);
+    assert_true(r.best_seconds == (first ? rank_of(m, first) : 0));
+
+    struct trial_record *best;
+    struct err e;
+    assert_true(store_best_trials(f->store, f->id, 5, &f->arena, &best, &count, &e));
+    int ask = 0;
+    for (int i = 0; i < count; i++) {
+        ask = next_best(m, ask ? rank_of(m, ask) : 0, ask);
+        assert_int_equal(best[i].ask, ask);
+        assert_true(best[i].seconds == rank_of(m, ask));
+    }
+    assert_true(count == 5 || !next_best(m, ask ? rank_of(m, ask) : 0, ask));
+}
+
+static void test_against_model(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const outcomes[] = {"ok", "ok", "ok", "rejected", "wrong", ""};
+    struct model m;
+    struct rng rng;
+    struct err e;
+    rng_seed(&rng, 7);
+    for (int i = 0; i <= ASKS; i++)
+        m.trial[i].outcome = "", m.trial[i].raced = false;
+    for (int step = 0; step < 600; step++) {
+        int ask = 1 + (int)rng_below(&rng, ASKS);
+        double seconds = 1 + (double)rng_below(&rng, 10); // with ties
+        if (rng_below(&rng, 3) || !*m.trial[ask].outcome) {
+            const char *outcome = outcomes[rng_below(&rng, 6)];
+            int number = strcmp(outcome, "rejected") ? ask : (int)rng_below(&rng, 2);
+            struct trial_record t = {.ask = ask, .number = number, .seconds = seconds};
+            t.outcome = *outcome ? outcome : NULL;
+            assert_true(store_put_trial(f->store, f->id, &t, &e));
+            m.trial[ask].outcome = outcome;
+            m.trial[ask].seconds = seconds;
+            m.trial[ask].number = number;
+        } else {
+            struct retime_record r = {ask, "race", seconds, NULL, rng_below(&rng, 4) != 0, step};
+            assert_true(store_put_retime(f->store, f->id, &r, &e));
+            m.trial[ask].raced = true;
+            m.trial[ask].race = seconds;
+            m.trial[ask].verified = r.verified;
+        }
+        check_model(f, &m);
+    }
+}
+
+static void test_failure_undoes_all(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    struct trial_record t = {.ask = 2, .outcome = "ok", .seconds = 1};
+    assert_true(store_begin(f->store, &e));
+    must_put(f->store, f->id, 1, "ok", 1);
+    assert_false(store_put_trial(f->store, f->id + 1, &t, &e));
+    assert_false(store_commit(f->store, &e));
+    assert_contains(e.text, "nothing to commit");
+    assert_int_equal(count_rows(f->store, "trial"), 0);
+    assert_int_equal(must_get(f->store, f->id, &f->arena).ok, 0);
+
+    assert_true(store_begin(f->store, &e)); // and the store is fit for the next
+    must_put(f->store, f->id, 1, "ok", 1);
+    assert_true(store_commit(f->store, &e));
+    assert_int_equal(must_get(f->store, f->id, &f->arena).ok, 1);
+}
+
+#define STORE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(test_round_trip),    STORE_TEST(test_put_again),
+        STORE_TEST(test_each),          STORE_TEST(test_retimes),
+        STORE_TEST(test_against_model), STORE_TEST(test_failure_undoes_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
