@@ -1,0 +1,192 @@
+// doctor: what tilewalk needs, whether it is here, and which Debian package brings it.
+#include "common.h"
+
+#include "base/file.h"
+#include "trial/operator.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CHECKS 16
+
+struct check {
+    const char *name;
+    bool needed, ok;
+    char found[320];  // what is there, or what is wrong
+    const char *hint; // how to get it
+};
+
+struct doctor {
+    struct check check[MOST_CHECKS];
+    int count;
+    struct gpu_info *list;
+    int devices;
+};
+
+// `text` may be NULL: then the caller writes `found`.
+static struct check *add(struct doctor *d, const char *name, bool needed, bool ok, const char *text,
+                         const char *hint)
+{
+    struct check *c = &d->check[d->count++];
+    *c = (struct check){.name = name, .needed = needed, .ok = ok, .hint = hint};
+    snprintf(c->found, sizeof c->found, "%s", text ? text : "");
+    return c;
+}
+
+static void check_devices(struct doctor *d)
+{
+    struct err e;
+    gpu_prepare_environment();
+    bool ok = gpu_list(&d->list, &d->devices, &e);
+    add(d, "Vulkan loader", true, ok, ok ? "works" : e.text,
+        "apt install libvulkan1 mesa-vulkan-drivers");
+    struct check *c = add(d, "device", true, d->devices > 0, "none",
+                          "apt install mesa-vulkan-drivers (it brings a CPU device)");
+    if (d->devices)
+        snprintf(c->found, sizeof c->found, "%d: %s%s", d->devices, d->list[0].name,
+                 d->devices > 1 ? ", ..." : "");
+    bool real = d->devices && !d->list[0].is_cpu; // real ones come first
+    add(d, "GPU", false, real,
+        real ? d->list[0].name : "only a CPU device: everything works, slower",
+        "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver");
+}
+
+// Opens the best device twice: where only the second time fails, the layer is what is missing.
+static void check_open(struct doctor *d)
+{
+    struct err e;
+    if (!d->devices)
+        return;
+    struct gpu *plain = gpu_open(0, false, &e);
+    add(d, "opening it", true, plain != NULL, plain ? "works" : e.text,
+        "another driver version (apt install mesa-vulkan-drivers)");
+    gpu_close(plain);
+    if (!plain)
+        return;
+    struct gpu *validated = gpu_open(0, true, &e);
+    add(d, "validation layer", false, validated != NULL, validated ? "for tune --validate" : e.text,
+        "apt install vulkan-validationlayers");
+    gpu_close(validated);
+}
+
+// The reference that decides what is right multiplies two matrices whose product is known.
+static void check_blas(struct doctor *d)
+{
+    enum { N = 3, M = 5, K = 7 };
+    struct operation o;
+    float a[N * K], b[K * M], c[N * M] = {0};
+    bool ok = true;
+    operation_init(&o, operation_kind_find("matmul"));
+    operation_set_size(&o, "N", N, NULL);
+    operation_set_size(&o, "M", M, NULL);
+    operation_set_size(&o, "K", K, NULL);
+    for (int i = 0; i < N * K; i++)
+        a[i] = (float)(i / K);
+    for (int i = 0; i < K * M; i++)
+        b[i] = (float)(i % M);
+    operator_reference(&o, (const void *const[]){a, b}, c);
+    for (int i = 0; i < N * M; i++)
+        ok = ok && c[i] == (float)(K * (i / M) * (i % M));
+    add(d, "OpenBLAS", true, ok, ok ? "works" : "computes a wrong product",
+        "apt install --reinstall libopenblas0-pthread");
+}
+
+static void check_database(struct doctor *d, const struct arguments *a)
+{
+    struct err e;
+    const char *given = arguments_text(a, "db");
+    char *path = given ? mem_strdup(given) : store_default_path();
+    struct store *s = store_open(path, STORE_WRITE, &e);
+    add(d, "database", true, s != NULL, s ? path : e.text,
+        "name another with --db or TILEWALK_DB, or make its folder writable");
+    store_close(s);
+    free(path);
+}
+
+static void check_files(struct doctor *d)
+{
+    static const char *const folders[] = {"presets", "shaders", "lua"};
+    struct str missing = {0};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = path_shipped(folders[i]);
+        if (!path)
+            str_printf(&missing, "%s%s", missing.length ? ", " : "no ", folders[i]);
+        free(path);
+    }
+    add(d, "shipped files", true, !missing.length,
+        missing.length ? str_text(&missing) : "presets, shaders, lua",
+        "install tilewalk again, or set TILEWALK_DATA to a folder that has them");
+    str_finish(&missing);
+}
+
+static void check_terminal(struct doctor *d)
+{
+    const char *set = nl_langinfo(CODESET); // main called setlocale
+    add(d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
+}
+
+static const char *state(const struct check *c)
+{
+    return c->ok ? "ok" : c->needed ? "missing" : "optional";
+}
+
+static void print_text(const struct doctor *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        const struct check *c = &d->check[i];
+        printf("%-8s  %-16s  %s\n", state(c), c->name, c->found);
+        if (!c->ok)
+            printf("%-8s  %-16s  -> %s\n", "", "", c->hint);
+    }
+}
+
+static void print_json(const struct doctor *d, bool ok)
+{
+    struct str out = {0};
+    str_printf(&out, "{\"ok\":%s,\"checks\":[", ok ? "true" : "false");
+    for (int i = 0; i < d->count; i++) {
+        const struct check *c = &d->check[i];
+        str_printf(&out,
+                   "%s{\"name\":\"%s\",\"state\":\"%s\",\"needed\":%s,\"found\":", i ? "," : "",
+                   c->name, state(c), c->needed ? "true" : "false");
+        str_add_json(&out, c->found);
+        str_add(&out, ",\"hint\":");
+        str_add_json(&out, c->hint);
+        str_add(&out, "}");
+    }
+    str_add(&out, "]}\n");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static int run_doctor(const struct command *self, const struct arguments *a)
+{
+    struct doctor d = {0};
+    bool ok = true;
+    (void)self;
+    check_devices(&d);
+    check_open(&d);
+    check_blas(&d);
+    check_database(&d, a);
+    check_files(&d);
+    check_terminal(&d);
+    for (int i = 0; i < d.count; i++)
+        ok = ok && (d.check[i].ok || !d.check[i].needed);
+    if (arguments_flag(a, "json"))
+        print_json(&d, ok);
+    else
+        print_text(&d);
+    free(d.list);
+    return ok ? EXIT_OK : EXIT_FAILED;
+}
+
+static const struct option options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .help = "say what is missing on this machine and how to get it",
+    .options = options,
+    .run = run_doctor,
+};
