@@ -123,10 +123,16 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-static bool is_folder(const char *path)
+// False with mkdir's errno.
+static bool make_folder(const char *path)
 {
+    if (mkdir(path, 0777) == 0)
+        return true;
+    int error = errno;
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    errno = error;
+    return is_folder;
 }
 
 bool file_make_folders(const char *path, struct err *e)
@@ -138,7 +144,7 @@ bool file_make_folders(const char *path, struct err *e)
             continue;
         char after = p[1];
         p[1] = '\0';
-        ok = mkdir(partial, 0777) == 0 || is_folder(partial);
+        ok = make_folder(partial);
         if (!ok)
             err_set(e, "cannot make the folder '%s': %s", partial, strerror(errno));
         p[1] = after;

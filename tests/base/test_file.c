@@ -1,0 +1,303 @@
+#include "base/file.h"
+
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/tilewalk-file-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char *command = mem_printf("rm -rf '%s'", folder);
+    int status = system(command);
+    free(command);
+    return status;
+}
+
+static int count_entries(const char *path)
+{
+    DIR *d = opendir(path);
+    int n = 0;
+    for (struct dirent *entry; (entry = readdir(d));)
+        n += entry->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    struct err e;
+    char *text;
+    size_t length;
+    assert_true(file_read(path, &text, &length, &e));
+    assert_int_equal(length, strlen(expected));
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void assert_fails(bool ok, const struct err *e, const char *expected)
+{
+    char out[1400];
+    assert_false(ok);
+    assert_string_equal(err_format(e, out, sizeof out), expected);
+}
+
+static void writes_and_reads_back(void **state)
+{
+    (void)state;
+    struct err e;
+    size_t size = 300 * 1000, length;
+    char *bytes = mem_alloc(size), *text;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (char)(i * 7);
+    assert_true(file_write("bytes", bytes, size, &e));
+    assert_true(file_read("bytes", &text, &length, &e));
+    assert_int_equal(length, size);
+    assert_memory_equal(text, bytes, size);
+    assert_int_equal(text[size], '\0');
+    free(text);
+    free(bytes);
+    assert_true(file_write("bytes", "", 0, &e));
+    assert_content("bytes", "");
+    unlink("bytes");
+}
+
+static void new_files_have_the_usual_permissions(void **state)
+{
+    (void)state;
+    mode_t before = umask(027);
+    assert_true(file_write("mode", "x", 1, NULL));
+    umask(before);
+    struct stat info;
+    assert_int_equal(stat("mode", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    unlink("mode");
+}
+
+// A limit on file sizes stands in for a full disk.
+static void a_failed_write_leaves_the_old_file(void **state)
+{
+    (void)state;
+    assert_true(file_write("kept", "old", 3, NULL));
+    int entries = count_entries(".");
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000});
+        char bytes[5000] = {0};
+        struct err e;
+        bool ok = file_write("kept", bytes, sizeof bytes, &e);
+        _exit(!ok && strcmp(e.text, "cannot write 'kept': File too large") == 0 ? 0 : 1);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    assert_content("kept", "old");
+    assert_int_equal(count_entries("."), entries);
+    unlink("kept");
+}
+
+static volatile bool writing;
+
+static void *keep_writing(void *size_of_content)
+{
+    size_t size = *(size_t *)size_of_content;
+    char *a = mem_alloc(size), *b = mem_alloc(size);
+    memset(a, 'a', size);
+    memset(b, 'b', size);
+    for (int i = 0; i < 50; i++)
+        if (!file_write("shared", i % 2 ? a : b, size, NULL))
+            break;
+    free(a);
+    free(b);
+    writing = false;
+    return NULL;
+}
+
+static void readers_see_one_version(void **state)
+{
+    (void)state;
+    size_t size = 200000, length;
+    char *text;
+    struct err e;
+    assert_true(file_write("shared", "a", 1, NULL));
+    pthread_t thread;
+    writing = true;
+    assert_int_equal(pthread_create(&thread, NULL, keep_writing, &size), 0);
+    while (writing) {
+        assert_true(file_read("shared", &text, &length, &e));
+        assert_true(length == 1 || length == size);
+        assert_null(strchr(text, text[0] == 'a' ? 'b' : 'a'));
+        free(text);
+    }
+    pthread_join(thread, NULL);
+    unlink("shared");
+}
+
+static void errors_name_the_file(void **state)
+{
+    (void)state;
+    struct err e;
+    char *text;
+    assert_fails(file_read("none", &text, NULL, &e), &e,
+                 "cannot read 'none': No such file or directory");
+    assert_fails(file_read("/tmp", &text, NULL, &e), &e, "cannot read '/tmp': Is a directory");
+    assert_fails(file_write("no/file", "x", 1, &e), &e,
+                 "cannot write 'no/file': No such file or directory");
+    assert_int_equal(mkdir("busy", 0777), 0);
+    assert_fails(file_write("busy", "x", 1, &e), &e, "cannot write 'busy': Is a directory");
+    assert_int_equal(count_entries("."), 1); // no temporary left
+    assert_int_equal(rmdir("busy"), 0);
+}
+
+// As nobody: permissions do not bind root. A child, since there is no way back.
+static void permissions_are_errors(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("locked", 0555), 0);
+    assert_true(file_write("secret", "x", 1, NULL));
+    assert_int_equal(chmod("secret", 0), 0);
+    assert_int_equal(chmod(".", 0755), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct err e;
+        char *text;
+        bool ok = (geteuid() != 0 || setuid(65534) == 0) && !file_write("locked/x", "x", 1, &e) &&
+                  strcmp(e.text, "cannot write 'locked/x': Permission denied") == 0 &&
+                  !file_read("secret", &text, NULL, &e) &&
+                  strcmp(e.text, "cannot read 'secret': Permission denied") == 0 &&
+                  !file_make_folders("locked/a/b", &e) &&
+                  strcmp(e.text, "cannot make the folder 'locked/a': Permission denied") == 0;
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(rmdir("locked"), 0);
+    unlink("secret");
+}
+
+static void a_file_that_is_too_large(void **state)
+{
+    (void)state;
+    int fd = open("sparse", O_WRONLY | O_CREAT, 0666);
+    assert_int_equal(ftruncate(fd, (off_t)300 * 1024 * 1024), 0);
+    close(fd);
+    struct err e;
+    char *text;
+    assert_fails(file_read("sparse", &text, NULL, &e), &e, "cannot read 'sparse': File too large");
+    unlink("sparse");
+}
+
+static void makes_folders(void **state)
+{
+    (void)state;
+    struct err e;
+    assert_true(file_make_folders("a/b/c", &e));
+    assert_true(file_make_folders("a//b/c/d/", &e));
+    assert_true(file_make_folders("a", &e));
+    assert_true(file_make_folders("/tmp", &e));
+    assert_true(file_exists("a/b/c/d"));
+    assert_true(file_write("a/file", "", 0, &e));
+    assert_fails(file_make_folders("a/file", &e), &e,
+                 "cannot make the folder 'a/file': File exists");
+    assert_false(file_make_folders("a/file/x", &e));
+}
+
+static void assert_taken(char *text, const char *expected)
+{
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void paths(void **state)
+{
+    (void)state;
+    assert_taken(path_join("a", "b"), "a/b");
+    assert_taken(path_join("a/", "b"), "a/b");
+    assert_taken(path_join("", "b"), "b");
+    assert_taken(path_folder("a/b.c"), "a");
+    assert_taken(path_folder("b.c"), ".");
+    assert_taken(path_folder("/b.c"), "/");
+    assert_taken(path_folder("/a/b/c"), "/a/b");
+    assert_string_equal(path_name("a/b.c"), "b.c");
+    assert_string_equal(path_name("b.c"), "b.c");
+}
+
+static void user_paths_follow_xdg(void **state)
+{
+    (void)state;
+    setenv("HOME", "/home/u", 1);
+    setenv("XDG_DATA_HOME", "/data", 1);
+    setenv("XDG_STATE_HOME", "relative/is/ignored", 1);
+    unsetenv("XDG_CONFIG_HOME");
+    assert_taken(path_user_data("x.db"), "/data/tilewalk/x.db");
+    assert_taken(path_user_state("log"), "/home/u/.local/state/tilewalk/log");
+    assert_taken(path_user_config("rc"), "/home/u/.config/tilewalk/rc");
+    unsetenv("HOME");
+    char *path = path_user_config("rc");
+    assert_true(path[0] == '/');
+    free(path);
+}
+
+static void shipped_files(void **state)
+{
+    (void)state;
+    assert_true(file_make_folders("data/presets", NULL));
+    assert_true(file_write("data/presets/here.lua", "", 0, NULL));
+    setenv("TILEWALK_DATA", "data", 1);
+    assert_taken(path_shipped("presets/here.lua"), "data/presets/here.lua");
+    assert_null(path_shipped("presets/no-such-preset.lua"));
+
+    char *program = path_program(), *parent = path_folder(program), *source = path_folder(parent);
+    char *expected = path_join(source, path_name(parent));
+    assert_true(file_exists(program));
+    char *found = path_shipped(path_name(parent)); // <program's folder>/.. holds that folder itself
+    assert_taken(found, expected);
+    free(program);
+    free(parent);
+    free(source);
+    free(expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_and_reads_back),
+        cmocka_unit_test(new_files_have_the_usual_permissions),
+        cmocka_unit_test(a_failed_write_leaves_the_old_file),
+        cmocka_unit_test(readers_see_one_version),
+        cmocka_unit_test(errors_name_the_file),
+        cmocka_unit_test(permissions_are_errors),
+        cmocka_unit_test(a_file_that_is_too_large),
+        cmocka_unit_test(makes_folders),
+        cmocka_unit_test(paths),
+        cmocka_unit_test(user_paths_follow_xdg),
+        cmocka_unit_test(shipped_files),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
