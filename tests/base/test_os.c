@@ -57,9 +57,9 @@ static void play_witness(void)
     sigaction(SIGPIPE, NULL, &action);
     struct rlimit core;
     getrlimit(RLIMIT_CORE, &core);
-    fprintf(out, "; masked %d; SIGPIPE %s; core %d; session %s\n", sigismember(&mask, SIGTERM),
-            action.sa_handler == SIG_DFL ? "default" : "other", (int)core.rlim_cur,
-            getsid(0) == getpid() ? "own" : "shared");
+    fprintf(out, "; masked %d; SIGPIPE %s; core limit %d; session %s\n",
+            sigismember(&mask, SIGTERM), action.sa_handler == SIG_DFL ? "default" : "other",
+            (int)core.rlim_max, getsid(0) == getpid() ? "own" : "shared");
     fclose(out);
 }
 
@@ -157,11 +157,11 @@ static void child_sees_only_what_it_should(void **state)
 
     assert_witness(-1, NULL,
                    "fds 0 1 2 3; stdin /dev/null; env - old PATH; masked 0; "
-                   "SIGPIPE default; core 1; session own\n");
+                   "SIGPIPE default; core limit 1; session own\n");
     const char *const env[] = {"TILEWALK_ADDED=new", "TILEWALK_REPLACED=newer", NULL};
     assert_witness(stray, env,
                    "fds 0 1 2 3 4; stdin /dev/null; env new newer PATH; masked 0; "
-                   "SIGPIPE default; core 1; session own\n");
+                   "SIGPIPE default; core limit 1; session own\n");
 
     sigset_t now;
     sigprocmask(SIG_SETMASK, &before, &now);
@@ -180,7 +180,7 @@ static void works_with_low_descriptors_closed(void **state)
     close(STDIN_FILENO);
     assert_witness(-1, NULL,
                    "fds 0 1 2 3; stdin /dev/null; env - old PATH; masked 0; "
-                   "SIGPIPE default; core 1; session own\n");
+                   "SIGPIPE default; core limit 1; session own\n");
     if (saved >= 0) {
         dup2(saved, STDIN_FILENO);
         close(saved);
