@@ -23,7 +23,7 @@ struct setting { // --set name=value
 };
 
 struct script_text { // a file as it was read
-    const char *name; // as asked for: "gemm.lua", "gemm.comp"
+    const char *name; // unique: "gemm.lua" of the space file's folder, "lua/gemm.lua" and "shaders/gemm.comp" as shipped
     const char *path; // where it was found, for messages
     const char *text;
 };

@@ -1,0 +1,113 @@
+#include "script/check.h"
+
+#include "script/order.h"
+#include "script/readonly.h"
+
+#include <string.h>
+
+void check_type(lua_State *L, int index, const char *what, int type)
+{
+    if (lua_type(L, index) != type)
+        luaL_error(L, "%s: expected a %s, got %s", what, lua_typename(L, type),
+                   lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
+}
+
+const char *check_string(lua_State *L, int index, const char *what)
+{
+    check_type(L, index, what, LUA_TSTRING);
+    size_t length;
+    const char *text = lua_tolstring(L, index, &length);
+    if (length == 0 || strlen(text) != length)
+        luaL_error(L, "%s: an empty string or one with a zero byte", what);
+    return text;
+}
+
+const char *check_identifier(lua_State *L, int index, const char *what)
+{
+    const char *name = check_string(L, index, what);
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    if (strspn(name, letters) != strlen(name) || (*name >= '0' && *name <= '9'))
+        luaL_error(L, "%s: '%s' is not a name (letters, digits and _)", what, name);
+    return name;
+}
+
+static bool is_known(const char *name, const char *const *known)
+{
+    for (; *known; known++)
+        if (strcmp(name, *known) == 0)
+            return true;
+    return false;
+}
+
+static int complain_of_field(lua_State *L, const char *what, const char *name,
+                             const char *const *known)
+{
+    lua_newtable(L);
+    for (int i = 0; known[i]; i++) {
+        lua_pushstring(L, known[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    order_push_suggestion_in(L, -1, name);
+    return luaL_error(L, "%s has no field '%s'%s", what, name, lua_tostring(L, -1));
+}
+
+void check_fields(lua_State *L, int index, const char *what, const char *const *known)
+{
+    check_type(L, index, what, LUA_TTABLE);
+    int count = order_push_keys(L, index);
+    for (int i = 1; i <= count; i++) {
+        if (lua_rawgeti(L, -1, i) != LUA_TSTRING)
+            luaL_error(L, "%s: expected fields by name, got a list", what);
+        const char *name = lua_tostring(L, -1);
+        if (!is_known(name, known))
+            complain_of_field(L, what, name, known);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+int64_t check_whole(lua_State *L, int index, const char *what, int64_t low, int64_t high)
+{
+    check_type(L, index, what, LUA_TNUMBER);
+    int is_whole;
+    lua_Integer value = lua_tointegerx(L, index, &is_whole);
+    if (!is_whole)
+        luaL_error(L, "%s is %f, not a whole number ('//' divides without a rest)", what,
+                   lua_tonumber(L, index));
+    if (value < low || value > high)
+        luaL_error(L, "%s is %I, not within %I..%I", what, value, (lua_Integer)low,
+                   (lua_Integer)high);
+    return value;
+}
+
+int check_list(lua_State *L, int index, const char *what)
+{
+    check_type(L, index, what, LUA_TTABLE);
+    readonly_push_storage(L, index);
+    lua_Integer length = (lua_Integer)lua_rawlen(L, -1), count = 0;
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+        if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 || lua_tointeger(L, -2) > length)
+            luaL_error(L, "%s: expected a list { a, b, ... }", what);
+        else
+            count++;
+    if (count != length)
+        luaL_error(L, "%s: the list has holes", what);
+    lua_pop(L, 1);
+    return (int)length;
+}
+
+void check_dimensions(lua_State *L, int index, const char *what, int64_t high, uint64_t out[3])
+{
+    index = lua_absindex(L, index);
+    int length = check_list(L, index, what);
+    if (length < 1 || length > 3)
+        luaL_error(L, "%s: expected 1 to 3 numbers, got %d", what, length);
+    for (int i = 0; i < 3; i++) {
+        out[i] = 1;
+        if (i >= length)
+            continue;
+        lua_geti(L, index, i + 1);
+        out[i] = (uint64_t)check_whole(L, -1, what, 1, high);
+        lua_pop(L, 1);
+    }
+}

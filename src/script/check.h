@@ -1,0 +1,23 @@
+// Checks of what a space file hands over. All raise Lua errors that begin with `what`: "kernel", "custom: values".
+#ifndef TILEWALK_SCRIPT_CHECK_H
+#define TILEWALK_SCRIPT_CHECK_H
+
+#include "script/guard.h"
+
+// The table at `index` has string keys only, all of them in the NULL-terminated `known`.
+void check_fields(lua_State *L, int index, const char *what, const char *const *known);
+
+// A whole number within [low, high]; a float without a rest is one.
+int64_t check_whole(lua_State *L, int index, const char *what, int64_t low, int64_t high);
+
+// A list without holes and other keys; read-only lists too. Returns its length.
+int check_list(lua_State *L, int index, const char *what);
+
+const char *check_string(lua_State *L, int index, const char *what);
+const char *check_identifier(lua_State *L, int index, const char *what);
+void check_type(lua_State *L, int index, const char *what, int type);
+
+// { x }, { x, y } or { x, y, z }, each from 1 to `high`; what is missing becomes 1.
+void check_dimensions(lua_State *L, int index, const char *what, int64_t high, uint64_t out[3]);
+
+#endif

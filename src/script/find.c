@@ -1,0 +1,77 @@
+#include "script/script.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUFFIX ".lua"
+
+static bool ends_with_suffix(const char *name)
+{
+    size_t length = strlen(name);
+    return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **script_presets(int *count)
+{
+    char *folder = path_shipped("presets");
+    DIR *d = folder ? opendir(folder) : NULL;
+    char **names = NULL;
+    int capacity = 0;
+    *count = 0;
+    for (struct dirent *entry; d && (entry = readdir(d));) {
+        if (entry->d_name[0] == '.' || !ends_with_suffix(entry->d_name))
+            continue;
+        MEM_GROW(names, *count, capacity);
+        names[*count] = mem_strdup(entry->d_name);
+        names[(*count)++][strlen(entry->d_name) - strlen(SUFFIX)] = '\0';
+    }
+    if (d)
+        closedir(d);
+    free(folder);
+    if (*count > 0)
+        qsort(names, (size_t)*count, sizeof *names, compare_names);
+    return names;
+}
+
+static void complain(const char *name, struct err *e)
+{
+    int count;
+    char **presets = script_presets(&count);
+    const char *near = str_suggest_list(name, (size_t)count, (const char *const *)presets);
+    struct str all = {0};
+    for (int i = 0; i < count; i++)
+        str_printf(&all, "%s%s", i ? ", " : "", presets[i]);
+    if (near)
+        err_set(e, "no file and no preset '%s' (did you mean '%s'?)", name, near);
+    else
+        err_set(e, "no file and no preset '%s' (presets: %s)", name,
+                count ? str_text(&all) : "none are installed");
+    str_finish(&all);
+    for (int i = 0; i < count; i++)
+        free(presets[i]);
+    free(presets);
+}
+
+char *script_find(const char *name, struct err *e)
+{
+    if (file_exists(name))
+        return mem_strdup(name);
+    char *shipped = NULL;
+    if (*name && !strchr(name, '/')) {
+        char *file = mem_printf("presets/%s" SUFFIX, name);
+        shipped = path_shipped(file);
+        free(file);
+    }
+    if (!shipped)
+        complain(name, e);
+    return shipped;
+}

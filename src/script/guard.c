@@ -1,0 +1,186 @@
+#include "script/guard.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "script/library.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MEMORY_LIMIT   ((size_t)GUARD_MEMORY_MIB << 20)
+#define BYTES_PER_STEP 16
+#define HOOK_INTERVAL  1000
+#define CPU_LIMIT_NS   30000000000
+
+static const struct {
+    int64_t steps;
+    const char *text;
+} allowance[] = {
+    [GUARD_LOAD] = {50000000, "50 million in loading a space file"},
+    [GUARD_RULE] = {1000000, "1 million in a rule"},
+    [GUARD_RENDER] = {50000000, "50 million in rendering a candidate"},
+};
+
+struct guard *guard_of(lua_State *L)
+{
+    return *(struct guard **)lua_getextraspace(L);
+}
+
+static void *allocate(void *context, void *old, size_t old_size, size_t new_size)
+{
+    struct guard *g = context;
+    if (!old)
+        old_size = 0; // Lua passes the kind of object here
+    if (new_size == 0) {
+        g->bytes -= old_size;
+        free(old);
+        return NULL;
+    }
+    if (new_size > old_size) {
+        if (new_size - old_size > MEMORY_LIMIT - g->bytes)
+            return NULL;
+        g->steps_left -= (int64_t)(new_size / BYTES_PER_STEP);
+    }
+    g->bytes = g->bytes - old_size + new_size;
+    return mem_resize(old, new_size, 1);
+}
+
+static const char *too_much(struct guard *g)
+{
+    if (!g->cpu_deadline)
+        g->cpu_deadline = os_cpu_ns() + CPU_LIMIT_NS;
+    if (g->steps_left < 0)
+        return "too many steps: the limit is %s (an endless loop?)";
+    if (os_cpu_ns() > g->cpu_deadline)
+        return "too slow: stopped after 30 seconds in %s";
+    return NULL;
+}
+
+static void on_count(lua_State *L, lua_Debug *at)
+{
+    struct guard *g = guard_of(L);
+    g->steps_left -= HOOK_INTERVAL;
+    const char *complaint = too_much(g);
+    if (!complaint)
+        return;
+    lua_getinfo(L, "Sl", at); // luaL_where would name the caller: a hook is not a call
+    lua_pushfstring(L, "%s:%d: ", at->short_src, at->currentline);
+    lua_pushfstring(L, complaint, allowance[g->task].text);
+    lua_concat(L, 2);
+    lua_error(L);
+}
+
+void guard_charge(lua_State *L, uint64_t steps)
+{
+    struct guard *g = guard_of(L);
+    g->steps_left -= steps < INT64_MAX / 2 ? (int64_t)steps : INT64_MAX / 2;
+    if (g->steps_left < 0)
+        luaL_error(L, "too many steps: the limit is %s (an endless loop?)",
+                   allowance[g->task].text);
+}
+
+// "#3" -> 3; -1 for chunks that are not ours (there are none but C functions).
+static int text_of(const lua_Debug *at)
+{
+    return at->short_src[0] == '#' ? atoi(at->short_src + 1) : -1;
+}
+
+struct place guard_caller(lua_State *L)
+{
+    lua_Debug at;
+    for (int level = 0; lua_getstack(L, level, &at); level++) {
+        lua_getinfo(L, "Sl", &at);
+        if (at.currentline > 0 && text_of(&at) >= 0)
+            return (struct place){text_of(&at), at.currentline};
+    }
+    return guard_of(L)->place;
+}
+
+int guard_raise(lua_State *L, struct place place, const char *message)
+{
+    lua_pushfstring(L, "#%d:%d: %s", place.text, place.line, message);
+    return lua_error(L);
+}
+
+// The message handler: runs where the error was raised, while the stack still tells where that is.
+static int on_error(lua_State *L)
+{
+    guard_of(L)->caught = guard_caller(L);
+    if (lua_type(L, 1) == LUA_TNUMBER)
+        lua_tostring(L, 1);
+    else if (lua_type(L, 1) != LUA_TSTRING)
+        lua_pushfstring(L, "error was given a %s, not a message", luaL_typename(L, 1));
+    return 1;
+}
+
+static void report(struct guard *g, int status, const char *message, struct err *e)
+{
+    struct place p = status == LUA_ERRMEM ? g->place : g->caught;
+    int skip = 0, text, line;
+    if (sscanf(message, "#%d:%d: %n", &text, &line, &skip) == 2 && skip > 0 && text >= 0 &&
+        text < g->texts->count)
+        p = (struct place){text, line};
+    else
+        skip = 0;
+    if (status == LUA_ERRMEM)
+        err_at(e, g->texts->item[p.text].path, p.line, "not enough memory (the limit is %d MiB)",
+               GUARD_MEMORY_MIB);
+    else
+        err_at(e, g->texts->item[p.text].path, p.line, "%s", message + skip);
+}
+
+bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
+               void *context, struct err *e)
+{
+    lua_State *L = g->lua;
+    g->task = task;
+    g->steps_left = allowance[task].steps;
+    g->cpu_deadline = 0;
+    g->place = g->caught = place;
+    assert(lua_gettop(L) == 0);
+    lua_pushcfunction(L, on_error);
+    lua_pushcfunction(L, visit);
+    lua_pushlightuserdata(L, context);
+    int status = lua_pcall(L, 1, 0, 1);
+    if (status != LUA_OK)
+        report(g, status, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error",
+               e);
+    lua_settop(L, 0);
+    return status == LUA_OK;
+}
+
+void guard_load_text(lua_State *L, int text, const char *source, size_t length)
+{
+    char name[32];
+    snprintf(name, sizeof name, "=#%d", text);
+    if (luaL_loadbufferx(L, source, length, name, "t") != LUA_OK)
+        lua_error(L);
+}
+
+static int open_library(lua_State *L)
+{
+    library_open(L);
+    return 0;
+}
+
+void guard_create(struct guard *g, const struct texts *texts, void *owner)
+{
+    *g = (struct guard){.texts = texts, .owner = owner, .steps_left = INT64_MAX};
+    g->lua = lua_newstate(allocate, g);
+    assert(g->lua);
+    *(struct guard **)lua_getextraspace(g->lua) = g;
+    struct err e;
+    bool opened = guard_run(g, GUARD_LOAD, (struct place){0, 0}, open_library, NULL, &e);
+    assert(opened);
+    (void)opened;
+    lua_sethook(g->lua, on_count, LUA_MASKCOUNT, HOOK_INTERVAL);
+}
+
+void guard_destroy(struct guard *g)
+{
+    if (g->lua)
+        lua_close(g->lua);
+    g->lua = NULL;
+}

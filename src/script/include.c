@@ -1,0 +1,112 @@
+// include and use: space files made of several files.
+#include "script/check.h"
+#include "script/order.h"
+#include "script/state.h"
+
+#include <string.h>
+
+static void run(lua_State *L, struct script *s, int text)
+{
+    if (s->nesting == SCRIPT_MAX_NESTING)
+        luaL_error(L, "files include files more than %d deep", SCRIPT_MAX_NESTING);
+    s->open_text[s->nesting++] = text;
+    struct place before = s->guard.place;
+    s->guard.place = (struct place){text, 0};
+    const char *source = s->texts.item[text].text;
+    guard_load_text(L, text, source, strlen(source));
+    lua_call(L, 0, 1);
+    s->guard.place = before;
+    s->nesting--;
+}
+
+void include_run(lua_State *L, int text)
+{
+    struct script *s = script_of(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, s->modules);
+    if (lua_rawgeti(L, -1, text + 1) == LUA_TNIL) {
+        lua_pop(L, 1);
+        run(L, s, text);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            lua_pushboolean(L, true); // so that it is not run again
+        }
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, -3, text + 1);
+    }
+    lua_remove(L, -2);
+}
+
+int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder)
+{
+    struct script *s = script_of(L);
+    struct texts_request request = {name, shipped_folder, s->open_text, s->nesting};
+    struct err e;
+    int text = texts_read(&s->texts, &request, &e);
+    if (text < 0)
+        luaL_error(L, "%s \"%s\": %s", what, name, e.text);
+    return text;
+}
+
+static int include(lua_State *L)
+{
+    script_loading(L, "include");
+    const char *name = check_string(L, 1, "include");
+    include_run(L, include_find(L, "include", name, "lua"));
+    return 1;
+}
+
+static void add_overrides(lua_State *L, struct script *s, int count)
+{
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        const char *name = check_identifier(L, -1, "use: the name of a size");
+        const char *what = lua_pushfstring(L, "use: size '%s'", name);
+        lua_getfield(L, 2, name);
+        int64_t value = check_whole(L, -1, what, 1, INT32_MAX);
+        MEM_GROW(s->override, s->override_count, s->override_capacity);
+        s->override[s->override_count++] =
+            (struct override){.name = arena_strdup(&s->arena, name), .value = value};
+        lua_settop(L, 3);
+    }
+}
+
+static void check_used(lua_State *L, const struct script *s, const char *file, const char *name)
+{
+    lua_newtable(L);
+    for (int i = 0; i < s->size_count; i++) {
+        if (strcmp(s->size[i].name, name) == 0)
+            return;
+        lua_pushstring(L, s->size[i].name);
+        lua_rawseti(L, -2, i + 1);
+    }
+    order_push_suggestion_in(L, -1, name);
+    luaL_error(L, "use: %s has no size '%s'%s", file, name, lua_tostring(L, -1));
+}
+
+// use(file, sizes). The outermost use of a size counts: overrides are looked up in order.
+static int use(lua_State *L)
+{
+    struct script *s = script_loading(L, "use");
+    const char *file = check_string(L, 1, "use");
+    lua_settop(L, 2);
+    if (lua_isnil(L, 2)) {
+        lua_newtable(L);
+        lua_replace(L, 2);
+    }
+    check_type(L, 2, "use: sizes", LUA_TTABLE);
+    int count = order_push_keys(L, 2);
+    add_overrides(L, s, count);
+    include_run(L, include_find(L, "use", file, "presets"));
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, 3, i);
+        check_used(L, s, file, lua_tostring(L, -1));
+        lua_settop(L, 3);
+    }
+    return 0;
+}
+
+void include_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"include", include}, {"use", use}, {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,272 @@
+#include "script/library.h"
+
+#include "script/order.h"
+#include "script/readonly.h"
+
+#include <lualib.h>
+#include <string.h>
+
+#define STRING_MAX (16 << 20) // of what rep makes
+
+static const char library_key; // its address is the registry key of the library
+
+static const char *const base_names[] = {"assert", "error", "select", "tonumber", "type", NULL};
+static const char *const math_names[] = {"abs", "ceil", "exp",        "floor", "fmod",       "huge",
+                                         "log", "max",  "maxinteger", "min",   "mininteger", "modf",
+                                         "pi",  "sqrt", "tointeger",  "type",  "ult",        NULL};
+static const char *const string_names[] = {"byte",    "char", "len",   "lower",
+                                           "reverse", "sub",  "upper", NULL};
+static const char *const table_names[] = {"concat", "insert", "pack", "remove", "unpack", NULL};
+
+static const char *const missing_names[] = {
+    "_G",           "collectgarbage", "coroutine",  "debug",    "dofile", "getmetatable", "io",
+    "load",         "loadfile",       "loadstring", "next",     "os",     "package",      "pcall",
+    "print",        "rawequal",       "rawget",     "rawlen",   "rawset", "require",      "setfenv",
+    "setmetatable", "utf8",           "warn",       "xpcall",   "find",   "gmatch",       "gsub",
+    "match",        "random",         "pack",       "packsize", "unpack", "dump",         "move",
+    "randomseed",   "_VERSION",       NULL};
+
+bool library_hint(lua_State *L, const char *key)
+{
+    for (int i = 0; missing_names[i]; i++)
+        if (strcmp(missing_names[i], key) == 0) {
+            lua_pushliteral(L, " (not available in space files and templates)");
+            return true;
+        }
+    return false;
+}
+
+static const struct readonly_words function_words = {.hint = library_hint};
+
+// Calls the C function in upvalue 1 after charging for what it may walk over. The length of a table
+// with holes can be far beyond its content, so it is charged as it is: that is how far a function
+// would go.
+static int charged_call(lua_State *L)
+{
+    int top = lua_gettop(L);
+    guard_charge(L, (uint64_t)top);
+    for (int i = 1; i <= top; i++)
+        if (lua_type(L, i) == LUA_TSTRING)
+            guard_charge(L, lua_rawlen(L, i) / 16);
+        else if (lua_type(L, i) == LUA_TTABLE)
+            guard_charge(L, lua_rawlen(L, i));
+    int results = lua_tocfunction(L, lua_upvalueindex(1))(L);
+    guard_charge(L, (uint64_t)results);
+    return results;
+}
+
+static void push_text(lua_State *L, int index)
+{
+    switch (lua_type(L, index)) {
+    case LUA_TNIL:
+    case LUA_TBOOLEAN:
+    case LUA_TNUMBER:
+    case LUA_TSTRING: luaL_tolstring(L, index, NULL); break;
+    default: lua_pushstring(L, luaL_typename(L, index)); // luaL_tolstring would show its address
+    }
+}
+
+static int safe_tostring(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    push_text(L, 1);
+    return 1;
+}
+
+// string.format without addresses: no %p, and tables, functions and the like only by their type.
+static int safe_format(lua_State *L)
+{
+    for (const char *p = luaL_checkstring(L, 1); (p = strchr(p, '%')); p++) {
+        p++;
+        p += strspn(p, "-+ #0123456789.");
+        if (*p == 'p')
+            return luaL_error(L, "string.format: %%p is not available");
+        if (!*p)
+            break;
+    }
+    for (int i = 2; i <= lua_gettop(L); i++)
+        if (lua_type(L, i) >= LUA_TTABLE) {
+            push_text(L, i);
+            lua_replace(L, i);
+        }
+    return charged_call(L);
+}
+
+static int safe_rep(lua_State *L)
+{
+    size_t length, gap_length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    lua_Integer n = luaL_checkinteger(L, 2);
+    const char *gap = luaL_optlstring(L, 3, "", &gap_length);
+    if (n < 0)
+        n = 0;
+    if (length > STRING_MAX || gap_length > STRING_MAX || n > STRING_MAX ||
+        (uint64_t)n * (length + gap_length) > STRING_MAX)
+        return luaL_error(L, "string.rep: the result would exceed %d MiB", STRING_MAX >> 20);
+    guard_charge(L, (uint64_t)n);
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    for (lua_Integer i = 0; i < n; i++) {
+        if (i > 0)
+            luaL_addlstring(&b, gap, gap_length);
+        luaL_addlstring(&b, text, length);
+    }
+    luaL_pushresult(&b);
+    return 1;
+}
+
+static int charged_less(lua_State *L)
+{
+    for (int i = 1; i <= 2; i++)
+        if (lua_type(L, i) == LUA_TSTRING)
+            guard_charge(L, 1 + lua_rawlen(L, i) / 16);
+    lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
+    return 1;
+}
+
+static int safe_sort(lua_State *L)
+{
+    lua_settop(L, 2);
+    if (lua_isnil(L, 2)) {
+        lua_pushcfunction(L, charged_less);
+        lua_replace(L, 2);
+    }
+    return charged_call(L);
+}
+
+static int next_by_keys(lua_State *L) // upvalues: table, its keys, how many are done
+{
+    lua_Integer done = lua_tointeger(L, lua_upvalueindex(3));
+    for (;;) {
+        lua_pushinteger(L, ++done);
+        lua_replace(L, lua_upvalueindex(3));
+        if (lua_rawgeti(L, lua_upvalueindex(2), done) == LUA_TNIL)
+            return 1;
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+            return 2;
+        lua_pop(L, 2); // removed since
+        guard_charge(L, 1);
+    }
+}
+
+static int sorted_pairs(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    readonly_push_storage(L, 1);
+    order_push_keys(L, -1);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, next_by_keys, 3);
+    return 1;
+}
+
+static int next_by_index(lua_State *L)
+{
+    lua_Integer i = luaL_checkinteger(L, 2);
+    i = (lua_Integer)((lua_Unsigned)i + 1);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    readonly_push_storage(L, 1); // so that the end of a read-only list is no error
+    lua_pushinteger(L, i);
+    return lua_rawgeti(L, -2, i) == LUA_TNIL ? 1 : 2;
+}
+
+static int list_ipairs(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_pushcfunction(L, next_by_index);
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    return 3;
+}
+
+// Wraps the function of a standard library on the top and sets it in the table `part`.
+static void set_wrapped(lua_State *L, int part, const char *name, lua_CFunction wrapper)
+{
+    lua_pushcclosure(L, wrapper, 1);
+    lua_setfield(L, part, name);
+}
+
+// Opens a standard library; pushes it, then a table of its safe part.
+static int push_part(lua_State *L, const char *name, lua_CFunction open, const char *const *names)
+{
+    luaL_requiref(L, name, open, 0);
+    lua_newtable(L);
+    int part = lua_gettop(L);
+    for (int i = 0; names[i]; i++) {
+        if (lua_getfield(L, part - 1, names[i]) == LUA_TFUNCTION)
+            set_wrapped(L, part, names[i], charged_call);
+        else
+            lua_setfield(L, part, names[i]);
+    }
+    return part;
+}
+
+// Sets the part on the top, read-only, as a field of the table below it and its library.
+static void set_part(lua_State *L, const char *name)
+{
+    readonly_wrap(L, name, &function_words);
+    lua_setfield(L, -3, name);
+    lua_pop(L, 1);
+}
+
+// The library replaces everything that luaL_requiref left where chunks could find it.
+static void forget_standard_library(lua_State *L)
+{
+    lua_newtable(L);
+    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    lua_pushnil(L);
+    lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+}
+
+// The methods of strings are what `string` holds. On the top: the front of `string`.
+static void set_methods(lua_State *L)
+{
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    lua_pushvalue(L, -3);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 2);
+}
+
+static void open_string(lua_State *L)
+{
+    int part = push_part(L, LUA_STRLIBNAME, luaopen_string, string_names);
+    lua_getfield(L, part - 1, "format");
+    set_wrapped(L, part, "format", safe_format);
+    lua_pushcfunction(L, safe_rep);
+    lua_setfield(L, part, "rep");
+    set_part(L, LUA_STRLIBNAME);
+    lua_getfield(L, -1, LUA_STRLIBNAME);
+    set_methods(L);
+    lua_pop(L, 1);
+}
+
+static void open_table(lua_State *L)
+{
+    int part = push_part(L, LUA_TABLIBNAME, luaopen_table, table_names);
+    lua_getfield(L, part - 1, "sort");
+    set_wrapped(L, part, "sort", safe_sort);
+    set_part(L, LUA_TABLIBNAME);
+}
+
+void library_open(lua_State *L)
+{
+    int part = push_part(L, LUA_GNAME, luaopen_base, base_names);
+    static const luaL_Reg replaced[] = {{"pairs", sorted_pairs},
+                                        {"ipairs", list_ipairs},
+                                        {"tostring", safe_tostring},
+                                        {NULL, NULL}};
+    luaL_setfuncs(L, replaced, 0);
+    open_string(L);
+    open_table(L);
+    push_part(L, LUA_MATHLIBNAME, luaopen_math, math_names);
+    set_part(L, LUA_MATHLIBNAME);
+    lua_settop(L, part);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &library_key);
+    forget_standard_library(L);
+}
+
+void library_push(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &library_key);
+}

@@ -1,0 +1,283 @@
+// Rendering: derived values -> templates -> GLSL, pass by pass.
+#include "base/mem.h"
+#include "script/check.h"
+#include "script/order.h"
+#include "script/readonly.h"
+#include "script/state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GLSL_MAX_BYTES (4 << 20) // of one pass
+
+struct render {
+    struct script *script;
+    const struct config *config;
+    struct job job;
+    struct stage *stage; // being rendered
+    struct str glsl;
+    int *map; // template line of each finished line of `glsl`
+    int lines, map_capacity;
+};
+
+static void add_bytes(lua_State *L, struct render *r, const char *text, size_t length, int line)
+{
+    if (r->glsl.length + length > GLSL_MAX_BYTES)
+        luaL_error(L, "the template gives more than %d MiB of GLSL", GLSL_MAX_BYTES >> 20);
+    str_add_bytes(&r->glsl, text, length);
+    for (const char *p = text; (p = memchr(p, '\n', length - (size_t)(p - text))); p++) {
+        MEM_GROW(r->map, r->lines, r->map_capacity);
+        r->map[r->lines++] = line;
+    }
+}
+
+// The shortest decimals that read back the same, with a point or an exponent: a float in GLSL.
+static void add_real(lua_State *L, struct render *r, double value)
+{
+    if (!isfinite(value))
+        luaL_error(L, "GLSL has no literal for %f", value);
+    size_t before = r->glsl.length;
+    str_add_real(&r->glsl, value);
+    if (!strpbrk(r->glsl.text + before, ".e"))
+        str_add(&r->glsl, ".0");
+}
+
+// The value of ${expression} is at `index`.
+static void add_value(lua_State *L, struct render *r, int index, int line,
+                      const struct template_piece *expression)
+{
+    size_t length;
+    switch (lua_type(L, index)) {
+    case LUA_TNUMBER:
+        if (lua_isinteger(L, index))
+            str_printf(&r->glsl, "%" PRId64, (int64_t)lua_tointeger(L, index));
+        else
+            add_real(L, r, lua_tonumber(L, index));
+        return;
+    case LUA_TBOOLEAN: str_add(&r->glsl, lua_toboolean(L, index) ? "true" : "false"); return;
+    case LUA_TSTRING: {
+        const char *text = lua_tolstring(L, index, &length);
+        if (strlen(text) == length) {
+            add_bytes(L, r, text, length, line);
+            return;
+        }
+        luaL_error(L, "a value holds a zero byte");
+        return;
+    }
+    default:
+        lua_pushlstring(L, expression->text, expression->length);
+        luaL_error(L, "${%s} is %s, not a number, string or boolean", lua_tostring(L, -1),
+                   lua_isnil(L, index) ? "nil" : luaL_typename(L, index));
+    }
+}
+
+// _emit_(line, values...): a line of text of the template being rendered.
+static int emit(lua_State *L)
+{
+    struct render *r = script_of(L)->render;
+    const struct template *t = r ? &r->stage->template : NULL;
+    lua_Integer number = luaL_checkinteger(L, 1);
+    if (!t || number < 1 || number > t->lines || t->line[number - 1].is_code ||
+        lua_gettop(L) != 1 + t->line[number - 1].expressions)
+        return luaL_error(L, "an expression is not one value");
+    const struct template_line *line = &t->line[number - 1];
+    guard_charge(L, (uint64_t)line->count);
+    int value = 2;
+    for (int i = 0; i < line->count; i++) {
+        const struct template_piece *p = &t->piece[line->first + i];
+        if (p->is_expression)
+            add_value(L, r, value++, (int)number, p);
+        else
+            add_bytes(L, r, p->text, p->length, (int)number);
+    }
+    return 0;
+}
+
+// Each expression must be one by itself: an error in it then names it, and it cannot close what
+// surrounds it.
+static void check_expression(lua_State *L, const struct template_piece *p, struct place place)
+{
+    lua_pushlstring(L, p->text, p->length);
+    const char *text = lua_tostring(L, -1), *source = lua_pushfstring(L, "return %s", text);
+    if (luaL_loadbufferx(L, source, strlen(source), "=", "t") != LUA_OK) {
+        const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
+        guard_raise(L, place, lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
+    }
+    lua_pop(L, 3);
+}
+
+static void check_expressions(lua_State *L, const struct stage *stage)
+{
+    const struct template *t = &stage->template;
+    for (int i = 0; i < t->lines; i++)
+        for (int k = 0; k < t->line[i].count; k++) {
+            const struct template_piece *p = &t->piece[t->line[i].first + k];
+            if (p->is_expression)
+                check_expression(L, p, (struct place){stage->text, i + 1});
+        }
+}
+
+void render_compile(lua_State *L, struct stage *stage)
+{
+    const struct script_text *text = &script_of(L)->texts.item[stage->text];
+    struct err e;
+    if (!template_parse(&stage->template, text->path, text->text, &e))
+        guard_raise(L, (struct place){stage->text, e.line}, e.text);
+    check_expressions(L, stage);
+    template_add_lua(&stage->template, &stage->lua);
+    guard_load_text(L, stage->text, str_text(&stage->lua), stage->lua.length);
+    str_finish(&stage->lua);
+    stage->function = script_keep(L);
+}
+
+static const struct readonly_words scope_words = {
+    .unknown = "unknown name '%s'",
+    .assign = "'%s' is not a local variable (write 'local')",
+    .hint = script_hint,
+};
+
+// Copies what the kernel's `values` function returns into the scope on the top.
+static void add_values(lua_State *L, struct render *r)
+{
+    int scope = lua_gettop(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->values);
+    view_push(L, r->script, r->config);
+    lua_call(L, 1, 1);
+    check_type(L, -1, "kernel: what values returns", LUA_TTABLE);
+    int count = order_push_keys(L, -1);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, scope + 2, i);
+        const char *name = check_identifier(L, -1, "kernel: values");
+        if (lua_getfield(L, scope, name) != LUA_TNIL)
+            luaL_error(L, "kernel: values: templates already know the name '%s'", name);
+        lua_getfield(L, scope + 1, name);
+        lua_setfield(L, scope, name);
+        lua_settop(L, scope + 2);
+    }
+    lua_settop(L, scope);
+}
+
+static void run_template(lua_State *L, struct render *r)
+{
+    lua_newtable(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->scope);
+    script_copy_fields(L, -1, -2);
+    lua_pop(L, 1);
+    if (r->stage->values != LUA_NOREF)
+        add_values(L, r);
+    view_push(L, r->script, r->config); // brings `c` of the scope up to date
+    lua_pop(L, 1);
+    readonly_wrap(L, "the template", &scope_words);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->function);
+    lua_insert(L, -2);
+    lua_setupvalue(L, -2, 1); // _ENV
+    lua_pushcfunction(L, emit);
+    struct place before = r->script->guard.place;
+    r->script->guard.place = (struct place){r->stage->text, 0};
+    lua_call(L, 1, 0);
+    if (strspn(str_text(&r->glsl), " \t\r\n") == r->glsl.length)
+        luaL_error(L, "the template gives no text");
+    r->script->guard.place = before;
+}
+
+// Moves the finished text into the job's next pass.
+static struct pass *finish_pass(struct render *r)
+{
+    if (r->glsl.text[r->glsl.length - 1] != '\n') {
+        str_add_char(&r->glsl, '\n');
+        MEM_GROW(r->map, r->lines, r->map_capacity);
+        r->map[r->lines++] = r->stage->template.lines;
+    }
+    struct pass *p = &r->job.pass[r->job.pass_count++];
+    *p = (struct pass){
+        .glsl = str_take(&r->glsl),
+        .template_name = mem_strdup(r->script->texts.item[r->stage->text].path),
+        .line_map = r->map,
+        .line_count = r->lines,
+    };
+    r->map = NULL;
+    r->lines = r->map_capacity = 0;
+    return p;
+}
+
+// From the kernel's own `groups`, else from what the resources declare.
+static void find_groups(lua_State *L, struct render *r, uint32_t out[3])
+{
+    uint64_t groups[3] = {0};
+    if (r->stage->groups != LUA_NOREF) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->groups);
+        view_push(L, r->script, r->config);
+        lua_call(L, 1, 1);
+        check_dimensions(L, -1, "kernel: groups", UINT32_MAX, groups);
+        lua_pop(L, 1);
+    } else if (r->script->resources.function != LUA_NOREF) {
+        struct resources resources;
+        rule_get_resources(L, r->script, r->config, &resources);
+        memcpy(groups, resources.groups, sizeof groups);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (groups[i] < 1 || groups[i] > UINT32_MAX)
+            luaL_error(L, "kernel: no groups (give them here or in resources)");
+        out[i] = (uint32_t)groups[i];
+    }
+}
+
+static bool is_wanted(lua_State *L, struct render *r)
+{
+    if (r->stage->when == LUA_NOREF)
+        return true;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->when);
+    view_push(L, r->script, r->config);
+    lua_call(L, 1, 1);
+    check_type(L, -1, "kernel: what when returns", LUA_TBOOLEAN);
+    bool wanted = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return wanted;
+}
+
+static void find_scratch(lua_State *L, struct render *r)
+{
+    const struct rule *scratch = &r->script->scratch;
+    if (scratch->function == LUA_NOREF)
+        return;
+    r->script->guard.place = scratch->place;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, scratch->function);
+    view_push(L, r->script, r->config);
+    lua_call(L, 1, 1);
+    r->job.scratch_bytes =
+        (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
+    lua_pop(L, 1);
+}
+
+static int visit_render(lua_State *L)
+{
+    struct render *r = lua_touserdata(L, 1);
+    for (int i = 0; i < r->script->stage_count; i++) {
+        r->stage = &r->script->stage[i];
+        r->script->guard.place = r->stage->place;
+        if (!is_wanted(L, r))
+            continue;
+        run_template(L, r);
+        find_groups(L, r, finish_pass(r)->groups);
+    }
+    if (r->job.pass_count == 0)
+        return luaL_error(L, "no kernel is left: every 'when' is false");
+    find_scratch(L, r);
+    return 0;
+}
+
+bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
+{
+    struct render r = {.script = s, .config = c};
+    s->render = &r;
+    bool done = guard_run(&s->guard, GUARD_RENDER, s->stage[0].place, visit_render, &r, e);
+    s->render = NULL;
+    if (!done)
+        job_finish(&r.job);
+    *job = r.job;
+    str_finish(&r.glsl);
+    free(r.map);
+    return done;
+}

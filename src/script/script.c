@@ -1,0 +1,282 @@
+#include "script/script.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "script/library.h"
+#include "script/readonly.h"
+#include "script/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct script *script_of(lua_State *L)
+{
+    return guard_of(L)->owner;
+}
+
+struct script *script_loading(lua_State *L, const char *what)
+{
+    struct script *s = script_of(L);
+    if (!s->is_loading)
+        luaL_error(L, "'%s' declares: rules and templates cannot call it", what);
+    return s;
+}
+
+bool script_hint(lua_State *L, const char *key)
+{
+    const struct space *space = script_of(L)->space;
+    if (!space_find(space, key))
+        return library_hint(L, key);
+    lua_pushfstring(L, " (the parameter is c.%s)", key);
+    return true;
+}
+
+int script_keep(lua_State *L)
+{
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+void script_copy_fields(lua_State *L, int from, int to)
+{
+    from = lua_absindex(L, from);
+    to = lua_absindex(L, to);
+    for (lua_pushnil(L); lua_next(L, from);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, to);
+    }
+}
+
+static void set_integer(lua_State *L, const char *name, uint64_t value)
+{
+    lua_pushinteger(L, value < INT64_MAX ? (lua_Integer)value : INT64_MAX);
+    lua_setfield(L, -2, name);
+}
+
+static void set_triple(lua_State *L, const char *name, const uint32_t value[3])
+{
+    lua_createtable(L, 3, 0);
+    for (int i = 0; i < 3; i++) {
+        lua_pushinteger(L, value[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    readonly_wrap(L, name, NULL);
+    lua_setfield(L, -2, strchr(name, '.') + 1);
+}
+
+static void push_device(lua_State *L, const struct limits *l, const char *type)
+{
+    lua_newtable(L);
+    lua_pushstring(L, type);
+    lua_setfield(L, -2, "type");
+    lua_pushboolean(L, strcmp(type, "cpu") == 0);
+    lua_setfield(L, -2, "is_cpu");
+    lua_pushboolean(L, l->f16);
+    lua_setfield(L, -2, "f16");
+    set_integer(L, "invocations", l->invocations);
+    set_triple(L, "device.group_size", l->group_size);
+    set_triple(L, "device.group_count", l->group_count);
+    set_integer(L, "shared_bytes", l->shared_bytes);
+    set_integer(L, "buffer_bytes", l->buffer_bytes);
+    set_integer(L, "loop_trips", l->loop_trips);
+    set_integer(L, "accumulators", l->accumulators);
+    set_integer(L, "statements", l->statements);
+    set_integer(L, "subgroup_size", l->subgroup_size);
+    readonly_wrap(L, "device", NULL);
+}
+
+static void push_operation(lua_State *L, const struct operation *o)
+{
+    lua_newtable(L);
+    lua_pushstring(L, o->kind->name);
+    lua_setfield(L, -2, "kind");
+    for (int i = 0; o->kind->sizes[i]; i++)
+        set_integer(L, o->kind->sizes[i], (uint64_t)o->size[i]);
+    for (int i = 0; o->kind->choices[i].name; i++) {
+        lua_pushstring(L, o->kind->choices[i].values[o->choice[i]]);
+        lua_setfield(L, -2, o->kind->choices[i].name);
+    }
+    readonly_wrap(L, "op", NULL);
+}
+
+// The globals of all Lua files: the safe library, the language, the device. Leaves the scope of
+// templates on the stack: the library and the device.
+static void set_globals(lua_State *L, struct script *s)
+{
+    static const struct readonly_words words = {
+        .unknown = "unknown name '%s'",
+        .assign = "'%s' is not a local variable (write 'local')",
+        .hint = script_hint,
+    };
+    lua_newtable(L);
+    library_push(L);
+    script_copy_fields(L, -1, -2);
+    lua_pop(L, 1);
+    push_device(L, s->limits, s->device_type);
+    lua_setfield(L, -2, "device");
+
+    lua_newtable(L);
+    script_copy_fields(L, -2, -1);
+    declare_open(L);
+    declare_param_open(L);
+    include_open(L);
+    readonly_wrap(L, "the environment", &words);
+    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+}
+
+// Adds what templates see beside the table on the top, and keeps it.
+static void keep_scope(lua_State *L, struct script *s)
+{
+    for (int i = 0; i < s->size_count; i++)
+        set_integer(L, s->size[i].name, (uint64_t)s->size[i].value);
+    push_operation(L, &s->operation);
+    lua_setfield(L, -2, "op");
+    lua_rawgeti(L, LUA_REGISTRYINDEX, s->view.front);
+    lua_setfield(L, -2, "c");
+    s->scope = script_keep(L);
+}
+
+static int visit_load(lua_State *L)
+{
+    struct script *s = lua_touserdata(L, 1);
+    lua_newtable(L);
+    s->modules = script_keep(L);
+    set_globals(L, s);
+    include_run(L, 0);
+    lua_pop(L, 1);
+    s->guard.place = (struct place){0, 0};
+    if (!s->operation.kind)
+        return luaL_error(L, "no operator is declared (operator.matmul { ... })");
+    if (s->space->param_count == 0)
+        return luaL_error(L, "no parameter is declared (param.NAME = factors(...))");
+    if (s->stage_count == 0)
+        return luaL_error(L, "no kernel is declared (kernel { template = ... })");
+    view_build(L, s);
+    keep_scope(L, s);
+    return 0;
+}
+
+static bool read_settings(struct script *s, const struct script_options *o, struct err *e)
+{
+    for (int i = 0; i < o->set_count; i++) {
+        int64_t value;
+        if (!str_to_int(o->set[i].value, 1, INT32_MAX, &value))
+            return err_set(e, "--set %s=%s: a size is a whole number from 1 to %" PRId32,
+                           o->set[i].name, o->set[i].value, INT32_MAX);
+        MEM_GROW(s->override, s->override_count, s->override_capacity);
+        s->override[s->override_count++] =
+            (struct override){arena_strdup(&s->arena, o->set[i].name), value, true};
+    }
+    return true;
+}
+
+static const char *size_name(const void *context, size_t i)
+{
+    const struct script *s = context;
+    return s->size[i].name;
+}
+
+// A --set of a size that the space file does not have.
+static bool check_settings(const struct script *s, const struct script_options *o, struct err *e)
+{
+    for (int i = 0; i < o->set_count; i++) {
+        const char *name = o->set[i].name;
+        int k = 0;
+        while (k < s->size_count && strcmp(s->size[k].name, name) != 0)
+            k++;
+        if (k < s->size_count)
+            continue;
+        const char *near = str_suggest(name, (size_t)s->size_count, size_name, s);
+        if (near)
+            return err_set(e, "--set %s=%s: unknown size (did you mean '%s'?)", name,
+                           o->set[i].value, near);
+        struct str all = {0};
+        for (k = 0; k < s->size_count; k++)
+            str_printf(&all, "%s%s", k ? ", " : "", s->size[k].name);
+        err_set(e, "--set %s=%s: unknown size (%s has %s)", name, o->set[i].value,
+                s->texts.item[0].name, s->size_count ? str_text(&all) : "none");
+        str_finish(&all);
+        return false;
+    }
+    return true;
+}
+
+static struct space *create_space(const char *file)
+{
+    char *name = mem_strdup(path_name(file));
+    char *dot = strrchr(name, '.');
+    if (dot && dot > name)
+        *dot = '\0';
+    struct space *space = space_create(name);
+    free(name);
+    return space;
+}
+
+static bool load(struct script *s, const struct script_options *o, struct err *e)
+{
+    if (!read_settings(s, o, e) || !texts_open(&s->texts, o, e))
+        return false;
+    s->space = create_space(s->texts.item[0].name);
+    guard_create(&s->guard, &s->texts, s);
+    s->is_loading = true;
+    bool loaded = guard_run(&s->guard, GUARD_LOAD, (struct place){0, 0}, visit_load, s, e);
+    s->is_loading = false;
+    return loaded && check_settings(s, o, e) && space_seal(s->space, e);
+}
+
+struct script *script_create(const struct script_options *o, struct err *e)
+{
+    struct script *s = mem_zero(1, sizeof *s);
+    arena_init(&s->arena);
+    s->limits = o->limits ? o->limits : &limits_vulkan_minimum;
+    s->device_type = o->device_type ? o->device_type : "none";
+    s->resources.function = s->scratch.function = LUA_NOREF;
+    if (!load(s, o, e)) {
+        script_destroy(s);
+        return NULL;
+    }
+    s->limits = NULL; // the caller's
+    s->device_type = NULL;
+    s->texts.pinned = NULL;
+    return s;
+}
+
+void script_destroy(struct script *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->stage_count; i++) {
+        template_finish(&s->stage[i].template);
+        str_finish(&s->stage[i].lua);
+    }
+    guard_destroy(&s->guard);
+    space_destroy(s->space);
+    texts_finish(&s->texts);
+    free(s->size);
+    free(s->override);
+    arena_finish(&s->arena);
+    free(s);
+}
+
+const struct space *script_space(const struct script *s)
+{
+    return s->space;
+}
+
+const struct operation *script_operation(const struct script *s)
+{
+    return &s->operation;
+}
+
+const struct script_size *script_sizes(const struct script *s, int *count)
+{
+    *count = s->size_count;
+    return s->size;
+}
+
+const struct script_text *script_texts(const struct script *s, int *count)
+{
+    *count = s->texts.count;
+    return s->texts.item;
+}

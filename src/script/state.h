@@ -1,0 +1,107 @@
+// What a script is made of; shared by the files of this folder only.
+//
+//     script.c          makes and ends it, and says what a space file sees
+//     declare.c         size, operator, constraint, resources, kernel, scratch
+//     declare_param.c   param and the five kinds
+//     include.c         include, use
+//     view.c            the configuration as Lua sees it: `c`
+//     rule.c            constraints and resources as callbacks of the space
+//     render.c          templates
+//
+// Functions of Lua are kept by reference in its registry (`int function`, LUA_NOREF: none).
+#ifndef TILEWALK_SCRIPT_STATE_H
+#define TILEWALK_SCRIPT_STATE_H
+
+#include "script/guard.h"
+#include "script/script.h"
+#include "script/template.h"
+
+#define SCRIPT_MAX_NESTING 16 // files that include files
+
+struct override { // of a size
+    const char *name;
+    int64_t value;
+    bool from_user; // --set, not use()
+};
+
+struct rule { // a function of c
+    struct script *script;
+    const char *name; // of a constraint
+    struct place place;
+    int function;
+};
+
+struct stage { // a kernel { }
+    struct place place;
+    int text;
+    struct template template;
+    struct str lua; // while it is compiled
+    int function;   // the template's chunk
+    int when, values, groups;
+};
+
+struct view {
+    int front, storage;
+    struct {
+        int list;   // storage of a list value, else LUA_NOREF
+        int values; // the Lua values of items or indices, else LUA_NOREF
+    } param[SPACE_MAX_PARAMS];
+    struct config config; // what it shows
+    bool is_current;
+};
+
+struct render;
+
+struct script {
+    struct texts texts;
+    struct guard guard;
+    struct arena arena;
+    struct space *space;
+
+    bool is_loading;
+    int nesting;
+    int open_text[SCRIPT_MAX_NESTING]; // files being run, outermost first
+    int modules;                       // table: index of text + 1 -> what the file returned
+
+    struct operation operation; // kind NULL: not declared
+    struct script_size *size;
+    int size_count, size_capacity;
+    struct override *override;
+    int override_count, override_capacity;
+    const struct limits *limits;
+    const char *device_type;
+
+    struct rule resources, scratch;
+    struct stage stage[JOB_MAX_PASSES];
+    int stage_count;
+
+    struct view view;
+    int scope;             // what every template sees
+    struct render *render; // the rendering in progress
+};
+
+struct script *script_of(lua_State *L);
+struct script *script_loading(lua_State *L, const char *what); // error when the space file has been loaded
+bool script_hint(lua_State *L, const char *key);               // for readonly_words
+int script_keep(lua_State *L); // pops a value into the registry
+void script_copy_fields(lua_State *L, int from, int to); // of one table into another
+
+// Functions of the language: each adds its names to the table on the top of the stack.
+void declare_open(lua_State *L);
+void declare_param_open(lua_State *L);
+void include_open(lua_State *L);
+
+int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder); // index of the text
+void include_run(lua_State *L, int text); // runs it once, pushes what it returns
+
+// Builds the view of a complete space; pushes the view showing `c`.
+void view_build(lua_State *L, struct script *s);
+void view_push(lua_State *L, struct script *s, const struct config *c);
+
+void rule_add_constraint(struct rule *r); // `r` lives as long as the script
+void rule_set_resources(struct script *s);
+void rule_get_resources(lua_State *L, struct script *s, const struct config *c, struct resources *out);
+
+void render_compile(lua_State *L, struct stage *stage); // parses and compiles its text
+
+#endif

@@ -1,0 +1,139 @@
+#include "script/template.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_piece(struct template *t, const char *text, size_t length, bool is_expression)
+{
+    if (length == 0 && !is_expression)
+        return;
+    MEM_GROW(t->piece, t->pieces, t->piece_capacity);
+    t->piece[t->pieces++] =
+        (struct template_piece){.text = text, .length = length, .is_expression = is_expression};
+    t->line[t->lines - 1].count++;
+    t->line[t->lines - 1].expressions += is_expression;
+}
+
+// Steps over a quoted string of Lua; `p` is at its opening quote. Stops at `end` when it is never
+// closed.
+static const char *skip_quoted(const char *p, const char *end)
+{
+    char quote = *p++;
+    while (p < end && *p != quote)
+        p += *p == '\\' && p + 1 < end ? 2 : 1;
+    return p < end ? p + 1 : end;
+}
+
+// The brace that closes an expression which begins at `p`, or NULL: braces nest, strings may hold
+// any.
+static const char *closing_brace(const char *p, const char *end)
+{
+    int depth = 0;
+    while (p < end) {
+        if (*p == '"' || *p == '\'') {
+            p = skip_quoted(p, end);
+            continue;
+        }
+        if (*p == '}' && depth-- == 0)
+            return p;
+        depth += *p == '{';
+        p++;
+    }
+    return NULL;
+}
+
+static bool is_blank(const char *p, const char *end)
+{
+    for (; p < end; p++)
+        if (*p != ' ' && *p != '\t' && *p != '\r')
+            return false;
+    return true;
+}
+
+static const char *find_opening(const char *p, const char *end)
+{
+    for (; p + 1 < end; p++)
+        if (p[0] == '$' && p[1] == '{')
+            return p;
+    return NULL;
+}
+
+// `next` is where the following line begins: the text goes to it, with the line's own end.
+static bool parse_text(struct template *t, const char *path, const char *p, const char *end,
+                       const char *next, struct err *e)
+{
+    const char *open;
+    while ((open = find_opening(p, end))) {
+        const char *expression = open + 2, *close = closing_brace(expression, end);
+        if (!close)
+            return err_at(e, path, t->lines, "'${' is not closed on its line");
+        if (is_blank(expression, close))
+            return err_at(e, path, t->lines, "'${}' holds no expression");
+        add_piece(t, p, (size_t)(open - p), false);
+        add_piece(t, expression, (size_t)(close - expression), true);
+        p = close + 1;
+    }
+    add_piece(t, p, (size_t)(next - p), false);
+    if (t->line[t->lines - 1].expressions > TEMPLATE_MAX_EXPRESSIONS)
+        return err_at(e, path, t->lines, "more than %d expressions in one line",
+                      TEMPLATE_MAX_EXPRESSIONS);
+    return true;
+}
+
+static bool parse_line(struct template *t, const char *path, const char *p, const char *end,
+                       const char *next, struct err *e)
+{
+    MEM_GROW(t->line, t->lines, t->line_capacity);
+    t->line[t->lines++] = (struct template_line){.first = t->pieces};
+    const char *first = p + strspn(p, " \t");
+    if (first >= end || *first != '%')
+        return parse_text(t, path, p, end, next, e);
+    if (first + 1 < end && first[1] == '%') { // "%%" is a "%" of the GLSL
+        add_piece(t, p, (size_t)(first - p), false);
+        return parse_text(t, path, first + 1, end, next, e);
+    }
+    t->line[t->lines - 1].is_code = true;
+    add_piece(t, first + 1, (size_t)(end - first - 1), false);
+    return true;
+}
+
+bool template_parse(struct template *t, const char *path, const char *source, struct err *e)
+{
+    *t = (struct template){0};
+    for (const char *p = source; *p;) {
+        const char *end = p + strcspn(p, "\n"), *next = *end ? end + 1 : end;
+        if (!parse_line(t, path, p, end, next, e)) {
+            template_finish(t);
+            return false;
+        }
+        p = next;
+    }
+    return true;
+}
+
+void template_add_lua(const struct template *t, struct str *out)
+{
+    str_add(out, "local _emit_ = ... ");
+    for (int i = 0; i < t->lines; i++) {
+        const struct template_line *l = &t->line[i];
+        const struct template_piece *piece = &t->piece[l->first];
+        if (!l->is_code)
+            str_printf(out, "_emit_(%d", i + 1);
+        for (int k = 0; k < l->count; k++)
+            if (l->is_code || piece[k].is_expression) {
+                str_add(out, l->is_code ? " " : ",(");
+                str_add_bytes(out, piece[k].text, piece[k].length);
+                str_add(out, l->is_code ? "" : ")");
+            }
+        str_add(out, l->is_code ? "\n" : ")\n");
+    }
+}
+
+void template_finish(struct template *t)
+{
+    free(t->piece);
+    free(t->line);
+    *t = (struct template){0};
+}

@@ -1,0 +1,162 @@
+#include "script/texts.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1, UNREADABLE = -2 }; // instead of an index
+
+static int add(struct texts *t, char *name, char *path, char *text)
+{
+    MEM_GROW(t->item, t->count, t->capacity);
+    t->item[t->count] = (struct script_text){.name = name, .path = path, .text = text};
+    return t->count++;
+}
+
+// A file whose text is text: small, and without NUL, which would cut it short where it is stored.
+static char *read_text(const char *path, struct err *e)
+{
+    char *text;
+    size_t length;
+    if (!file_read(path, &text, &length, e))
+        return NULL;
+    if (length > TEXTS_MAX_BYTES)
+        err_set(e, "%s: larger than %d KiB", path, TEXTS_MAX_BYTES >> 10);
+    else if (strlen(text) != length)
+        err_set(e, "%s: not a text file (it holds a zero byte)", path);
+    else
+        return text;
+    free(text);
+    return NULL;
+}
+
+// Relative, and no step leads up.
+static bool is_contained(const char *name)
+{
+    if (!*name || *name == '/')
+        return false;
+    for (const char *p = name; *p; p += strcspn(p, "/"), p += strspn(p, "/"))
+        if (strcspn(p, "/") == 2 && p[0] == '.' && p[1] == '.')
+            return false;
+    return true;
+}
+
+static int find_loaded(const struct texts *t, const char *name)
+{
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->item[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int load_pinned(struct texts *t, const char *name)
+{
+    for (int i = 0; i < t->pinned_count; i++) {
+        const struct script_text *p = &t->pinned[i];
+        if (strcmp(p->name, name) == 0)
+            return add(t, mem_strdup(p->name), mem_strdup(p->path), mem_strdup(p->text));
+    }
+    return NONE;
+}
+
+// Takes over `path`, which may be NULL.
+static int load_file(struct texts *t, const char *name, char *path, struct err *e)
+{
+    if (!path || !file_exists(path)) {
+        free(path);
+        return NONE;
+    }
+    char *text = read_text(path, e);
+    if (text)
+        return add(t, mem_strdup(name), path, text);
+    free(path);
+    return UNREADABLE;
+}
+
+// The text that is called `name`, read when it is new.
+static int load(struct texts *t, const char *name, bool is_shipped, struct err *e)
+{
+    int loaded = find_loaded(t, name);
+    if (loaded >= 0)
+        return loaded;
+    if (t->pinned)
+        return load_pinned(t, name);
+    return load_file(t, name, is_shipped ? path_shipped(name) : path_join(t->folder, name), e);
+}
+
+static bool is_open(const struct texts_request *r, int text)
+{
+    for (int i = 0; i < r->open_count; i++)
+        if (r->open[i] == text)
+            return true;
+    return false;
+}
+
+// "files include each other: a.lua -> b.lua -> a.lua"
+static void complain_of_cycle(const struct texts *t, const struct texts_request *r, int text,
+                              struct err *e)
+{
+    struct str cycle = {0};
+    int first = 0;
+    while (r->open[first] != text)
+        first++;
+    for (int i = first; i < r->open_count; i++)
+        str_printf(&cycle, "%s -> ", t->item[r->open[i]].name);
+    err_set(e, "files include each other: %s%s", str_text(&cycle), t->item[text].name);
+    str_finish(&cycle);
+}
+
+int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
+{
+    if (!is_contained(r->name)) {
+        err_set(e, "a file is named relative to the space file's folder, without '..'");
+        return NONE;
+    }
+    int own = load(t, r->name, false, e);
+    if (own == UNREADABLE || (own >= 0 && !is_open(r, own)))
+        return own;
+    char *shipped_name = path_join(r->shipped_folder, r->name);
+    int shipped = load(t, shipped_name, true, e);
+    free(shipped_name);
+    if (shipped == UNREADABLE || (shipped >= 0 && !is_open(r, shipped)))
+        return shipped;
+    if (own >= 0 || shipped >= 0)
+        complain_of_cycle(t, r, own >= 0 ? own : shipped, e);
+    else if (t->pinned)
+        err_set(e, "no such file among the stored texts");
+    else
+        err_set(e, "no such file in %s, nor in the shipped %s/", t->folder, r->shipped_folder);
+    return NONE;
+}
+
+bool texts_open(struct texts *t, const struct script_options *o, struct err *e)
+{
+    *t = (struct texts){.pinned = o->texts, .pinned_count = o->text_count};
+    if (o->texts) {
+        if (o->text_count < 1)
+            return err_set(e, "no stored texts");
+        load_pinned(t, o->texts[0].name);
+        return true;
+    }
+    t->folder = path_folder(o->path);
+    char *text = read_text(o->path, e);
+    if (!text)
+        return false;
+    add(t, mem_strdup(path_name(o->path)), mem_strdup(o->path), text);
+    return true;
+}
+
+void texts_finish(struct texts *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        free((void *)(uintptr_t)t->item[i].name);
+        free((void *)(uintptr_t)t->item[i].path);
+        free((void *)(uintptr_t)t->item[i].text);
+    }
+    free(t->item);
+    free(t->folder);
+    *t = (struct texts){0};
+}

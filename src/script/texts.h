@@ -1,0 +1,38 @@
+// The texts of a script: every file that it read, in order of first use.
+//
+//     texts_open(&t, options, e)            reads the space file: item[0]
+//     texts_read(&t, &request, e)           index of another one; a file is read once
+//     texts_finish(&t)
+//
+// A name is relative and stays below the folders that are looked in: the space file's own, where a text is called by the
+// bare name ("gemm.lua"), then one of the shipped folders, where it is called "lua/gemm.lua". A file that is being run
+// is passed over: presets/gemm.lua can include lua/gemm.lua as "gemm.lua". With pinned texts (resuming a session) the
+// same names are looked for among them, and no file is read at all.
+#ifndef TILEWALK_SCRIPT_TEXTS_H
+#define TILEWALK_SCRIPT_TEXTS_H
+
+#include "base/err.h"
+#include "script/script.h"
+
+#define TEXTS_MAX_BYTES (1 << 20) // of one file
+
+struct texts {
+    struct script_text *item; // the strings are ours
+    int count, capacity;
+    char *folder;                     // of the space file
+    const struct script_text *pinned; // NULL: read files
+    int pinned_count;
+};
+
+struct texts_request {
+    const char *name;
+    const char *shipped_folder; // "lua", "presets" or "shaders"
+    const int *open;            // texts being run
+    int open_count;
+};
+
+bool texts_open(struct texts *t, const struct script_options *o, struct err *e);
+int texts_read(struct texts *t, const struct texts_request *r, struct err *e); // negative: none, `e` has no place
+void texts_finish(struct texts *t);
+
+#endif
