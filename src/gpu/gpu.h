@@ -1,13 +1,12 @@
 // A Vulkan device: what there is, buffers, pipelines, runs, and device time.
 //
-//     gpu_list(...)                        which devices there are (each described without keeping it open)
-//     struct gpu *g = gpu_open(index, e);
-//     gpu_buffer_create, gpu_pipeline_create, gpu_run ...; gpu_time ...
-//     gpu_close(g);
+//     gpu_list(...)                        which devices there are (each described without keeping
+//     it open) struct gpu *g = gpu_open(index, e); gpu_buffer_create, gpu_pipeline_create, gpu_run
+//     ...; gpu_time ... gpu_close(g);
 //
-// Compute only, one queue, one thread. Every call that can lose the device says so through enum gpu_status; after
-// GPU_LOST nothing but closing (better: ending the process) makes sense. Programs that only look at spaces never call
-// anything here, and need no driver.
+// Compute only, one queue, one thread. Every call that can lose the device says so through enum
+// gpu_status; after GPU_LOST nothing but closing (better: ending the process) makes sense. Programs
+// that only look at spaces never call anything here, and need no driver.
 #ifndef TILEWALK_GPU_GPU_H
 #define TILEWALK_GPU_GPU_H
 
@@ -21,32 +20,36 @@
 enum gpu_status { GPU_OK, GPU_FAILED, GPU_TIMEOUT, GPU_LOST, GPU_OUT_OF_MEMORY };
 
 struct gpu_info {
-    int index;             // as listed; the order users see and name
-    char name[256];        // "llvmpipe (LLVM 15.0.6, 256 bits)"
-    char type[16];         // "cpu", "integrated", "discrete", "virtual", "other"
-    char driver[256];      // driverName + driverInfo: "llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)"
-    char driver_hash[33];  // of the driver's library where it can be found, else ""
+    int index;            // as listed; the order users see and name
+    char name[256];       // "llvmpipe (LLVM 15.0.6, 256 bits)"
+    char type[16];        // "cpu", "integrated", "discrete", "virtual", "other"
+    char driver[256];     // driverName + driverInfo: "llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)"
+    char driver_hash[33]; // of the driver's library where it can be found, else ""
     uint32_t vendor_id, device_id, driver_version, api_version;
     char device_uuid[33], driver_uuid[33]; // hex
-    int threads;           // CPU devices: threads it runs on (LP_NUM_THREADS), else 0
+    int threads; // CPU devices: threads it runs on (LP_NUM_THREADS), else 0
     bool is_cpu;
-    bool is_lavapipe;      // vendor 0x10005: silent loop cap, compiles at first dispatch
-    bool timestamps;       // device time can be measured on its compute queue
+    bool is_lavapipe; // vendor 0x10005: silent loop cap, compiles at first dispatch
+    bool timestamps;  // device time can be measured on its compute queue
     struct limits limits;
 };
 
-// Sets the environment that drivers read when they load (LP_NUM_THREADS=1, disk caches off), where the user has not
-// set it. Called before anything else here, once, in every process that opens a device.
+// Sets the environment that drivers read when they load (LP_NUM_THREADS=1, disk caches off), where
+// the user has not set it. Called before anything else here, once, in every process that opens a
+// device.
 void gpu_prepare_environment(void);
 
-// All devices, real GPUs (discrete, integrated, virtual) before CPU devices. Owned by the caller (free). Having none is
-// not an error: *count is 0. No loader or a broken instance is.
+// All devices, real GPUs (discrete, integrated, virtual) before CPU devices. Owned by the caller
+// (free). Having none is not an error: *count is 0. No loader or a broken instance is.
 bool gpu_list(struct gpu_info **list, int *count, struct err *e);
 
-// Picks one by index ("0"), by a part of its name (case-insensitive, must be unambiguous), or the best (NULL or "best").
-bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index, struct err *e);
+// Picks one by index ("0"), by a part of its name (case-insensitive, must be unambiguous), or the
+// best (NULL or "best").
+bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
+                struct err *e);
 
-// Identity under which results may be compared: name, driver, version, UUIDs, library hash, threads; 32 hex digits.
+// Identity under which results may be compared: name, driver, version, UUIDs, library hash,
+// threads; 32 hex digits.
 void gpu_identity(const struct gpu_info *i, char out[33]);
 
 struct gpu;
@@ -56,44 +59,48 @@ void gpu_close(struct gpu *g);
 const struct gpu_info *gpu_get_info(const struct gpu *g);
 int gpu_validation_messages(const struct gpu *g);
 
-// A storage buffer. Host access through gpu_write and gpu_read (mapped memory where the device has it both ways,
-// staging otherwise). Sizes in bytes, multiples of 4.
+// A storage buffer. Host access through gpu_write and gpu_read (mapped memory where the device has
+// it both ways, staging otherwise). Sizes in bytes, multiples of 4.
 struct gpu_buffer;
 struct gpu_buffer *gpu_buffer_create(struct gpu *g, uint64_t bytes, struct err *e);
 void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b);
-enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data, uint64_t bytes,
-                          struct err *e);
-enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data, uint64_t bytes,
-                         struct err *e);
+enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data,
+                          uint64_t bytes, struct err *e);
+enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
+                         uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
 
 // A compute pipeline with `bindings` storage buffers in set 0.
 struct gpu_pipeline;
-enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count, int bindings,
-                                    struct gpu_pipeline **out, struct err *e);
+enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count,
+                                    int bindings, struct gpu_pipeline **out, struct err *e);
 void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p);
 
-// A recorded sequence: passes run in order, a full compute barrier between and after them, repeated `repeats` times.
+// A recorded sequence: passes run in order, a full compute barrier between and after them, repeated
+// `repeats` times.
 struct gpu_pass {
     struct gpu_pipeline *pipeline;
     uint32_t groups[3];
 };
 
-// Runs the passes `repeats` times in one submission on buffers bound at 0 .. buffer_count-1 and waits at most
-// `timeout_s`. `seconds` (may be NULL) gets the device time of the whole submission: timestamps masked by their valid
-// bits where the device has them, else the host's clock around the submission.
+// Runs the passes `repeats` times in one submission on buffers bound at 0 .. buffer_count-1 and
+// waits at most `timeout_s`. `seconds` (may be NULL) gets the device time of the whole submission:
+// timestamps masked by their valid bits where the device has them, else the host's clock around the
+// submission.
 enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_count, int repeats,
-                        struct gpu_buffer *const *buffer, int buffer_count, double timeout_s, double *seconds,
-                        struct err *e);
+                        struct gpu_buffer *const *buffer, int buffer_count, double timeout_s,
+                        double *seconds, struct err *e);
 
 // How often and how long to measure. gpu_timing_default fits the device.
 struct gpu_timing {
-    double warmup_s;    // untimed, at least one run, or until two batches agree within 2 %
-    double batch_s;     // repeats per batch grow until a batch lasts this long
-    int batches;        // samples
-    double submit_s;    // no submission is meant to last longer than this
-    double budget_s;    // for all batches together; fewer are taken (never less than one) when it is spent
-    double hopeless;    // stop when the first batch is slower than this factor times the incumbent; 0: never
+    double warmup_s; // untimed, at least one run, or until two batches agree within 2 %
+    double batch_s;  // repeats per batch grow until a batch lasts this long
+    int batches;     // samples
+    double submit_s; // no submission is meant to last longer than this
+    double budget_s; // for all batches together; fewer are taken (never less than one) when it is
+                     // spent
+    double hopeless; // stop when the first batch is slower than this factor times the incumbent; 0:
+                     // never
 };
 
 struct gpu_samples {
@@ -103,11 +110,13 @@ struct gpu_samples {
 };
 
 struct gpu_timing gpu_timing_default(const struct gpu_info *i);
-enum gpu_status gpu_time(struct gpu *g, const struct gpu_pass *pass, int pass_count, struct gpu_buffer *const *buffer,
-                         int buffer_count, const struct gpu_timing *t, double incumbent_s, struct gpu_samples *out,
+enum gpu_status gpu_time(struct gpu *g, const struct gpu_pass *pass, int pass_count,
+                         struct gpu_buffer *const *buffer, int buffer_count,
+                         const struct gpu_timing *t, double incumbent_s, struct gpu_samples *out,
                          struct err *e);
 
-// The one number of a set of samples: the median on GPUs, the minimum on CPU devices (where a neighbour only ever adds).
+// The one number of a set of samples: the median on GPUs, the minimum on CPU devices (where a
+// neighbour only ever adds).
 double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int count);
 
 #endif

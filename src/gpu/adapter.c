@@ -1,0 +1,247 @@
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "gpu/vk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAVAPIPE_LOOP_TRIPS                                                                        \
+    65535 // one counter for all loops of an invocation; beyond, they are cut
+#define SOFT_ACCUMULATORS 256
+#define SOFT_STATEMENTS   20000
+
+static uint32_t min_u32(uint64_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
+static bool has_extension(VkPhysicalDevice d, const char *name)
+{
+    uint32_t count = 0;
+    if (vkEnumerateDeviceExtensionProperties(d, NULL, &count, NULL) != VK_SUCCESS)
+        return false;
+    VkExtensionProperties *list = mem_zero(count, sizeof *list);
+    bool found = false;
+    if (vkEnumerateDeviceExtensionProperties(d, NULL, &count, list) == VK_SUCCESS)
+        for (uint32_t i = 0; i < count; i++)
+            found |= str_equal(list[i].extensionName, name);
+    free(list);
+    return found;
+}
+
+static const char *type_name(VkPhysicalDeviceType t)
+{
+    switch (t) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return "discrete";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return "integrated";
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return "virtual";
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return "cpu";
+    default: return "other";
+    }
+}
+
+// How early a device is listed: the order of these names.
+static int rank(const struct gpu_info *i)
+{
+    static const char *const order[] = {"discrete", "integrated", "virtual", "other", "cpu"};
+    int n = 0;
+    while (!str_equal(order[n], i->type))
+        n++;
+    return n;
+}
+
+static void uuid_hex(const uint8_t uuid[VK_UUID_SIZE], char out[33])
+{
+    for (size_t i = 0; i < VK_UUID_SIZE; i++) {
+        out[2 * i] = "0123456789abcdef"[uuid[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[uuid[i] & 15];
+    }
+    out[2 * VK_UUID_SIZE] = '\0';
+}
+
+static int cpu_threads(const struct gpu_info *i)
+{
+    const char *text = getenv("LP_NUM_THREADS");
+    int64_t threads;
+    if (!i->is_cpu)
+        return 0;
+    if (i->is_lavapipe && text && str_to_int(text, 0, 1 << 16, &threads))
+        return threads > 0 ? (int)threads : 1; // 0: inline, on the queue's own thread
+    return os_cores();
+}
+
+static struct limits limits_of(const VkPhysicalDeviceLimits *v, uint64_t max_allocation)
+{
+    struct limits l = {
+        .invocations = v->maxComputeWorkGroupInvocations,
+        .shared_bytes = v->maxComputeSharedMemorySize,
+        .buffer_bytes = min_u32(max_allocation, v->maxStorageBufferRange),
+        .accumulators = SOFT_ACCUMULATORS,
+        .statements = SOFT_STATEMENTS,
+    };
+    memcpy(l.group_size, v->maxComputeWorkGroupSize, sizeof l.group_size);
+    memcpy(l.group_count, v->maxComputeWorkGroupCount, sizeof l.group_count);
+    return l;
+}
+
+static void describe_properties(struct adapter *a, bool has_driver)
+{
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceMaintenance3Properties memory = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+        .pNext = has_driver ? &driver : NULL};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                       .pNext = &memory};
+    VkPhysicalDeviceSubgroupProperties subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &id};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                       .pNext = &subgroup};
+    vkGetPhysicalDeviceProperties2(a->handle, &all);
+    const VkPhysicalDeviceProperties *p = &all.properties;
+
+    struct gpu_info *i = &a->info;
+    snprintf(i->name, sizeof i->name, "%s", p->deviceName);
+    snprintf(i->type, sizeof i->type, "%s", type_name(p->deviceType));
+    snprintf(i->driver, sizeof i->driver, "%s%s%s", driver.driverName,
+             driver.driverInfo[0] ? ", " : "", driver.driverInfo);
+    i->vendor_id = p->vendorID;
+    i->device_id = p->deviceID;
+    i->driver_version = p->driverVersion;
+    i->api_version = p->apiVersion;
+    uuid_hex(id.deviceUUID, i->device_uuid);
+    uuid_hex(id.driverUUID, i->driver_uuid);
+    i->is_cpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    i->is_lavapipe =
+        p->vendorID == VK_VENDOR_ID_MESA && driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    i->threads = cpu_threads(i);
+    i->limits = limits_of(&p->limits, memory.maxMemoryAllocationSize);
+    i->limits.subgroup_size = subgroup.subgroupSize;
+    if (i->is_lavapipe)
+        i->limits.loop_trips = LAVAPIPE_LOOP_TRIPS;
+    a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
+}
+
+static void describe_features(struct adapter *a, bool has_float16)
+{
+    VkPhysicalDeviceShaderFloat16Int8Features arithmetic = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+    VkPhysicalDevice16BitStorageFeatures storage = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
+        .pNext = has_float16 ? &arithmetic : NULL};
+    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &storage};
+    vkGetPhysicalDeviceFeatures2(a->handle, &all);
+    a->info.limits.f16 = storage.storageBuffer16BitAccess && arithmetic.shaderFloat16;
+}
+
+// The first family that computes, better one that takes timestamps.
+static bool find_family(struct adapter *a)
+{
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(a->handle, &count, NULL);
+    VkQueueFamilyProperties *family = mem_zero(count, sizeof *family);
+    vkGetPhysicalDeviceQueueFamilyProperties(a->handle, &count, family);
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool computes = family[i].queueFlags & VK_QUEUE_COMPUTE_BIT;
+        if (computes && (!found || (a->valid_bits == 0 && family[i].timestampValidBits > 0))) {
+            a->family = i;
+            a->valid_bits = family[i].timestampValidBits;
+            found = true;
+        }
+    }
+    free(family);
+    return found;
+}
+
+static bool describe(struct adapter *a)
+{
+    VkPhysicalDeviceProperties p;
+    vkGetPhysicalDeviceProperties(a->handle, &p);
+    if (p.apiVersion < VK_API_VERSION_1_1 || !find_family(a)) {
+        log_info("%s: left out (no Vulkan 1.1 or no compute)", p.deviceName);
+        return false;
+    }
+    bool is_1_2 = p.apiVersion >= VK_API_VERSION_1_2;
+    bool has_float16 =
+        is_1_2 || has_extension(a->handle, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+    describe_properties(a, is_1_2 ||
+                               has_extension(a->handle, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
+    describe_features(a, has_float16);
+    a->needs_f16_extension = !is_1_2;
+    a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0;
+    return true;
+}
+
+// Stable: devices of one rank stay in the loader's order.
+static void sort_by_rank(struct adapter *list, int count)
+{
+    for (int i = 1; i < count; i++) {
+        struct adapter moved = list[i];
+        int at = i;
+        for (; at > 0 && rank(&list[at - 1].info) > rank(&moved.info); at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+    for (int i = 0; i < count; i++)
+        list[i].info.index = i;
+}
+
+enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int *count,
+                                 struct err *e)
+{
+    uint32_t found = 0;
+    *list = NULL;
+    *count = 0;
+    VkResult r = vkEnumeratePhysicalDevices(instance, &found, NULL);
+    if (r == VK_ERROR_INITIALIZATION_FAILED) // what loaders say when every driver has nothing
+        return GPU_OK;
+    if (r != VK_SUCCESS)
+        return vk_fail(r, "vkEnumeratePhysicalDevices", e);
+    VkPhysicalDevice *handle = mem_zero(found, sizeof(VkPhysicalDevice));
+    r = vkEnumeratePhysicalDevices(instance, &found, handle);
+    if (r == VK_SUCCESS || r == VK_INCOMPLETE) {
+        *list = mem_zero(found, sizeof **list);
+        for (uint32_t i = 0; i < found; i++) {
+            (*list)[*count] = (struct adapter){.handle = handle[i]};
+            *count += describe(&(*list)[*count]);
+        }
+        sort_by_rank(*list, *count);
+    }
+    free(handle);
+    return *list ? GPU_OK : vk_fail(r, "vkEnumeratePhysicalDevices", e);
+}
+
+enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e)
+{
+    VkPhysicalDeviceShaderFloat16Int8Features arithmetic = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+        .shaderFloat16 = VK_TRUE};
+    VkPhysicalDevice16BitStorageFeatures storage = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
+        .pNext = &arithmetic,
+        .storageBuffer16BitAccess = VK_TRUE};
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = a->family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    const char *extension = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
+    bool f16 = a->info.limits.f16;
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = f16 ? &storage : NULL,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = f16 && a->needs_f16_extension ? 1 : 0,
+        .ppEnabledExtensionNames = &extension,
+    };
+    VK_TRY(vkCreateDevice(a->handle, &info, NULL, out));
+    return GPU_OK;
+}

@@ -1,0 +1,168 @@
+#include "base/mem.h"
+#include "gpu/vk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGING_BYTES  (UINT64_C(16) << 20)
+#define COPY_TIMEOUT_S 30.0
+
+#define HOST   (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+#define CACHED VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+#define LOCAL  VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+
+// Kinds of memory, best first. Memory that the host sees but does not cache (a GPU's behind the
+// bus) is no good for reading results: there staging is faster.
+static const VkMemoryPropertyFlags storage_wishes[] = {LOCAL | HOST | CACHED, LOCAL, 0};
+static const VkMemoryPropertyFlags staging_wishes[] = {HOST | CACHED, HOST, HOST};
+
+static int find_memory(const struct gpu *g, uint32_t allowed, const VkMemoryPropertyFlags wish[3])
+{
+    for (int w = 0; w < 3; w++)
+        for (uint32_t i = 0; i < g->memory.memoryTypeCount; i++)
+            if ((allowed >> i & 1) && (g->memory.memoryTypes[i].propertyFlags & wish[w]) == wish[w])
+                return (int)i;
+    return -1;
+}
+
+static enum gpu_status buffer_init(struct gpu *g, uint64_t bytes,
+                                   const VkMemoryPropertyFlags wish[3], struct gpu_buffer *b,
+                                   struct err *e)
+{
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = bytes,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+    VK_TRY(vkCreateBuffer(g->device, &info, NULL, &b->handle));
+    b->bytes = bytes;
+
+    VkMemoryRequirements need;
+    vkGetBufferMemoryRequirements(g->device, b->handle, &need);
+    int type = find_memory(g, need.memoryTypeBits, wish);
+    if (type < 0)
+        return vk_fail(VK_ERROR_FEATURE_NOT_PRESENT, "memory for a buffer", e);
+    const VkMemoryAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = need.size,
+        .memoryTypeIndex = (uint32_t)type,
+    };
+    VK_TRY(vkAllocateMemory(g->device, &allocate, NULL, &b->memory));
+    VK_TRY(vkBindBufferMemory(g->device, b->handle, b->memory, 0));
+    VkMemoryPropertyFlags flags = g->memory.memoryTypes[type].propertyFlags;
+    if ((flags & wish[0]) == wish[0] || wish == staging_wishes)
+        VK_TRY(vkMapMemory(g->device, b->memory, 0, VK_WHOLE_SIZE, 0, &b->mapped));
+    return GPU_OK;
+}
+
+void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b)
+{
+    vkDestroyBuffer(g->device, b->handle, NULL);
+    vkFreeMemory(g->device, b->memory, NULL); // unmaps
+    *b = (struct gpu_buffer){0};
+}
+
+struct gpu_buffer *gpu_buffer_create(struct gpu *g, uint64_t bytes, struct err *e)
+{
+    uint64_t most = g->adapter.info.limits.buffer_bytes;
+    if (bytes == 0 || bytes % 4 != 0 || bytes > most) {
+        err_set(e, "a buffer of %" PRIu64 " bytes (a multiple of 4 up to %" PRIu64 " is possible)",
+                bytes, most);
+        return NULL;
+    }
+    struct gpu_buffer *b = mem_zero(1, sizeof *b);
+    if (buffer_init(g, bytes, storage_wishes, b, e) == GPU_OK)
+        return b;
+    err_prefix(e, "a buffer of %" PRIu64 " bytes", bytes);
+    gpu_buffer_destroy(g, b);
+    return NULL;
+}
+
+// A buffer that a kernel may still be using is left to the end of the process.
+void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b)
+{
+    if (!b || vk_settle(g, 0, NULL) == GPU_TIMEOUT)
+        return;
+    vk_buffer_finish(g, b);
+    free(b);
+}
+
+static enum gpu_status check_range(const struct gpu_buffer *b, uint64_t offset, uint64_t bytes,
+                                   struct err *e)
+{
+    if (offset <= b->bytes && bytes <= b->bytes - offset)
+        return GPU_OK;
+    err_set(e, "bytes %" PRIu64 " .. %" PRIu64 " of a buffer of %" PRIu64, offset, offset + bytes,
+            b->bytes);
+    return GPU_FAILED;
+}
+
+static enum gpu_status copy(struct gpu *g, const struct gpu_buffer *from, uint64_t from_offset,
+                            const struct gpu_buffer *to, uint64_t to_offset, uint64_t bytes,
+                            struct err *e)
+{
+    GPU_TRY(vk_begin(g, COPY_TIMEOUT_S, e));
+    const VkBufferCopy region = {from_offset, to_offset, bytes};
+    vkCmdCopyBuffer(g->command, from->handle, to->handle, 1, &region);
+    return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
+}
+
+static enum gpu_status need_staging(struct gpu *g, struct err *e)
+{
+    if (g->staging.mapped)
+        return GPU_OK;
+    enum gpu_status status = buffer_init(g, STAGING_BYTES, staging_wishes, &g->staging, e);
+    if (status != GPU_OK)
+        vk_buffer_finish(g, &g->staging);
+    return status;
+}
+
+static uint64_t chunk(uint64_t bytes)
+{
+    return bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
+}
+
+enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data,
+                          uint64_t bytes, struct err *e)
+{
+    GPU_TRY(check_range(b, offset, bytes, e));
+    GPU_TRY(vk_settle(g, COPY_TIMEOUT_S, e));
+    if (b->mapped) {
+        memcpy((char *)b->mapped + offset, data, bytes);
+        return GPU_OK;
+    }
+    GPU_TRY(need_staging(g, e));
+    for (uint64_t done = 0; done < bytes; done += chunk(bytes - done)) {
+        uint64_t n = chunk(bytes - done);
+        memcpy(g->staging.mapped, (const char *)data + done, n);
+        GPU_TRY(copy(g, &g->staging, 0, b, offset + done, n, e));
+    }
+    return GPU_OK;
+}
+
+enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
+                         uint64_t bytes, struct err *e)
+{
+    GPU_TRY(check_range(b, offset, bytes, e));
+    GPU_TRY(vk_settle(g, COPY_TIMEOUT_S, e));
+    if (b->mapped) {
+        memcpy(data, (const char *)b->mapped + offset, bytes);
+        return GPU_OK;
+    }
+    GPU_TRY(need_staging(g, e));
+    for (uint64_t done = 0; done < bytes; done += chunk(bytes - done)) {
+        uint64_t n = chunk(bytes - done);
+        GPU_TRY(copy(g, b, offset + done, &g->staging, 0, n, e));
+        memcpy((char *)data + done, g->staging.mapped, n);
+    }
+    return GPU_OK;
+}
+
+enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e)
+{
+    GPU_TRY(vk_begin(g, COPY_TIMEOUT_S, e));
+    vkCmdFillBuffer(g->command, b->handle, 0, VK_WHOLE_SIZE, word);
+    return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
+}

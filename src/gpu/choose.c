@@ -1,0 +1,121 @@
+// What is known of devices without talking to one: environment, choice by name, identity, robust
+// statistic.
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "gpu/gpu.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One thread: with more, a kernel's time on a shared machine is bimodal. No disk caches: compile
+// times and the containment of a driver's compiler must not depend on what ran before.
+void gpu_prepare_environment(void)
+{
+    setenv("LP_NUM_THREADS", "1", 0);
+    setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
+    setenv("__GL_SHADER_DISK_CACHE", "0", 0);
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    while (*prefix && tolower((unsigned char)*text) == tolower((unsigned char)*prefix))
+        text++, prefix++;
+    return *prefix == '\0';
+}
+
+static bool contains(const char *text, const char *part)
+{
+    for (; *text; text++)
+        if (starts_with(text, part))
+            return true;
+    return false;
+}
+
+static bool is_name(const char *name, const char *wanted)
+{
+    return strlen(name) == strlen(wanted) && starts_with(name, wanted);
+}
+
+static char *names_of(const struct gpu_info *list, int count, const char *part)
+{
+    struct str s = {0};
+    for (int i = 0; i < count; i++)
+        if (contains(list[i].name, part))
+            str_printf(&s, "%s%d '%s'", s.length ? ", " : "", i, list[i].name);
+    return str_take(&s);
+}
+
+static bool fail_choice(const struct gpu_info *list, int count, const char *wanted, int matches,
+                        struct err *e)
+{
+    char *names = names_of(list, count, matches ? wanted : "");
+    if (matches)
+        err_set(e, "'%s' names %d devices: %s (use the number)", wanted, matches, names);
+    else
+        err_set(e, "no device '%s' (there %s %s)", wanted, count == 1 ? "is" : "are", names);
+    free(names);
+    return false;
+}
+
+bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
+                struct err *e)
+{
+    if (count == 0)
+        return err_set(e, "no Vulkan device found (install your GPU's driver, or the package "
+                          "mesa-vulkan-drivers, which brings a CPU device)");
+    int64_t number;
+    *index = 0;
+    if (!wanted || str_equal(wanted, "best"))
+        return true;
+    if (str_to_int(wanted, 0, count - 1, &number)) {
+        *index = (int)number;
+        return true;
+    }
+    int matches = 0, exact = 0, exact_index = 0;
+    for (int i = 0; i < count && wanted[0]; i++) {
+        if (is_name(list[i].name, wanted)) {
+            exact++;
+            exact_index = i;
+        }
+        if (contains(list[i].name, wanted)) {
+            matches++;
+            *index = i;
+        }
+    }
+    if (exact == 1)
+        *index = exact_index;
+    return exact == 1 || matches == 1 || fail_choice(list, count, wanted, matches, e);
+}
+
+void gpu_identity(const struct gpu_info *i, char out[33])
+{
+    struct str s = {0};
+    str_printf(&s, "%s\n%s\n%s\n", i->name, i->driver, i->driver_hash);
+    str_printf(&s, "%" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 "\n", i->vendor_id, i->device_id,
+               i->driver_version, i->api_version);
+    str_printf(&s, "%s %s %d\n", i->device_uuid, i->driver_uuid, i->threads);
+    hash_hex(str_text(&s), s.length, out);
+    str_finish(&s);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int count)
+{
+    assert(count > 0);
+    double *sorted = mem_alloc((size_t)count * sizeof *sorted);
+    memcpy(sorted, seconds, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_reals);
+    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    double robust = i->is_cpu ? sorted[0] : median;
+    free(sorted);
+    return robust;
+}

@@ -1,0 +1,229 @@
+// Listing and opening devices, and which library drives one.
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "gpu/vk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSE_TIMEOUT_S 2.0
+
+// The file that is mapped at `address` of this process, "" when there is none.
+static void mapped_file(uintptr_t address, char *path, size_t size)
+{
+    char line[4096];
+    path[0] = '\0';
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && !path[0] && fgets(line, sizeof line, maps)) {
+        uint64_t begin, end;
+        const char *name = strchr(line, '/');
+        if (name && sscanf(line, "%" SCNx64 "-%" SCNx64, &begin, &end) == 2 && begin <= address &&
+            address < end)
+            snprintf(path, size, "%.*s", (int)strcspn(name, "\n"), name);
+    }
+    if (maps)
+        fclose(maps);
+}
+
+// A version says little (SwiftShader's never changes); the driver's file says all. It is found
+// through a function of the device, one that hardly any layer intercepts.
+static void hash_driver(VkDevice device, char out[33])
+{
+    char path[4096], *bytes;
+    size_t length;
+    struct err e;
+    out[0] = '\0';
+    mapped_file((uintptr_t)vkGetDeviceProcAddr(device, "vkGetEventStatus"), path, sizeof path);
+    if (!path[0])
+        return;
+    if (!file_read(path, &bytes, &length, &e)) {
+        log_info("hash of the driver: %s", e.text);
+        return;
+    }
+    hash_hex(bytes, length, out);
+    free(bytes);
+}
+
+static bool same_driver(const struct gpu_info *a, const struct gpu_info *b)
+{
+    return str_equal(a->driver, b->driver) && str_equal(a->driver_uuid, b->driver_uuid) &&
+           a->vendor_id == b->vendor_id && a->driver_version == b->driver_version;
+}
+
+// Opens one device of each driver for a moment.
+static void hash_drivers(struct adapter *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int same = 0;
+        while (!same_driver(&list[same].info, &list[i].info))
+            same++;
+        VkDevice device;
+        struct err e;
+        if (same < i) {
+            memcpy(list[i].info.driver_hash, list[same].info.driver_hash, 33);
+        } else if (adapter_open(&list[i], &device, &e) == GPU_OK) {
+            hash_driver(device, list[i].info.driver_hash);
+            vkDestroyDevice(device, NULL);
+        } else {
+            log_warning("%s cannot be opened: %s", list[i].info.name, e.text);
+        }
+    }
+}
+
+static enum gpu_status list_devices(struct gpu_info **list, int *count, struct err *e)
+{
+    VkInstance instance;
+    struct adapter *adapter = NULL;
+    GPU_TRY(instance_create(false, &instance, e));
+    enum gpu_status status = adapter_find_all(instance, &adapter, count, e);
+    if (status == GPU_OK) {
+        hash_drivers(adapter, *count);
+        *list = mem_zero((size_t)*count, sizeof **list);
+        for (int i = 0; i < *count; i++)
+            (*list)[i] = adapter[i].info;
+    }
+    free(adapter);
+    vkDestroyInstance(instance, NULL);
+    return status;
+}
+
+bool gpu_list(struct gpu_info **list, int *count, struct err *e)
+{
+    *list = NULL;
+    *count = 0;
+    return list_devices(list, count, e) == GPU_OK;
+}
+
+static enum gpu_status choose_adapter(struct gpu *g, int index, struct err *e)
+{
+    struct adapter *list;
+    int count;
+    GPU_TRY(adapter_find_all(g->instance, &list, &count, e));
+    bool ok = index >= 0 && index < count;
+    if (ok)
+        g->adapter = list[index];
+    else
+        err_set(e, "there is no device %d (%d found)", index, count);
+    free(list);
+    return ok ? GPU_OK : GPU_FAILED;
+}
+
+// The validation layer hides the driver's functions: then the hash comes from a device without it.
+static void hash_own_driver(struct gpu *g, bool validate)
+{
+    struct gpu_info *list;
+    int count, index = g->adapter.info.index;
+    if (!validate) {
+        hash_driver(g->device, g->adapter.info.driver_hash);
+    } else if (gpu_list(&list, &count, NULL)) {
+        if (index < count)
+            memcpy(g->adapter.info.driver_hash, list[index].driver_hash, 33);
+        free(list);
+    }
+}
+
+static enum gpu_status create_command_objects(struct gpu *g, struct err *e)
+{
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = g->adapter.family,
+    };
+    VK_TRY(vkCreateCommandPool(g->device, &pool, NULL, &g->pool));
+    const VkCommandBufferAllocateInfo command = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = g->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    VK_TRY(vkAllocateCommandBuffers(g->device, &command, &g->command));
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VK_TRY(vkCreateFence(g->device, &fence, NULL, &g->fence));
+    if (!g->adapter.info.timestamps)
+        return GPU_OK;
+    const VkQueryPoolCreateInfo stamps = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = 2,
+    };
+    VK_TRY(vkCreateQueryPool(g->device, &stamps, NULL, &g->stamps));
+    return GPU_OK;
+}
+
+static enum gpu_status create_descriptors(struct gpu *g, struct err *e)
+{
+    const VkDescriptorPoolSize size = {
+        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = GPU_MAX_PASSES * GPU_MAX_BINDINGS,
+    };
+    const VkDescriptorPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = GPU_MAX_PASSES,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    VK_TRY(vkCreateDescriptorPool(g->device, &info, NULL, &g->descriptors));
+    return GPU_OK;
+}
+
+static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
+{
+    GPU_TRY(instance_create(validate, &g->instance, e));
+    if (validate)
+        GPU_TRY(instance_listen(g->instance, &g->messages, &g->messenger, e));
+    GPU_TRY(choose_adapter(g, index, e));
+    GPU_TRY(adapter_open(&g->adapter, &g->device, e));
+    hash_own_driver(g, validate);
+    vkGetPhysicalDeviceMemoryProperties(g->adapter.handle, &g->memory);
+    vkGetDeviceQueue(g->device, g->adapter.family, 0, &g->queue);
+    GPU_TRY(create_command_objects(g, e));
+    return create_descriptors(g, e);
+}
+
+struct gpu *gpu_open(int index, bool validate, struct err *e)
+{
+    struct gpu *g = mem_zero(1, sizeof *g);
+    if (open_device(g, index, validate, e) == GPU_OK)
+        return g;
+    gpu_close(g);
+    return NULL;
+}
+
+// What a kernel may still be using cannot be destroyed: if it does not end soon, everything is left
+// to the end of the process.
+void gpu_close(struct gpu *g)
+{
+    if (!g)
+        return;
+    if (g->device && vk_settle(g, CLOSE_TIMEOUT_S, NULL) == GPU_TIMEOUT) {
+        log_warning("a kernel is still running: its device is left open");
+        return;
+    }
+    if (g->device) {
+        vk_buffer_finish(g, &g->staging);
+        vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
+        vkDestroyQueryPool(g->device, g->stamps, NULL);
+        vkDestroyFence(g->device, g->fence, NULL);
+        vkDestroyCommandPool(g->device, g->pool, NULL);
+        vkDestroyDevice(g->device, NULL);
+    }
+    if (g->instance) {
+        instance_ignore(g->instance, g->messenger);
+        vkDestroyInstance(g->instance, NULL);
+    }
+    free(g);
+}
+
+const struct gpu_info *gpu_get_info(const struct gpu *g)
+{
+    return &g->adapter.info;
+}
+
+int gpu_validation_messages(const struct gpu *g)
+{
+    return g->messages;
+}

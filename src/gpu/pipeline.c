@@ -1,0 +1,83 @@
+#include "base/mem.h"
+#include "gpu/vk.h"
+
+#include <stdlib.h>
+
+static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
+{
+    VkDescriptorSetLayoutBinding binding[GPU_MAX_BINDINGS];
+    for (int i = 0; i < p->bindings; i++)
+        binding[i] = (VkDescriptorSetLayoutBinding){
+            .binding = (uint32_t)i,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
+    const VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = (uint32_t)p->bindings,
+        .pBindings = binding,
+    };
+    VK_TRY(vkCreateDescriptorSetLayout(g->device, &set, NULL, &p->set_layout));
+    const VkPipelineLayoutCreateInfo layout = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &p->set_layout,
+    };
+    VK_TRY(vkCreatePipelineLayout(g->device, &layout, NULL, &p->layout));
+    return GPU_OK;
+}
+
+static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_t count,
+                                     struct gpu_pipeline *p, struct err *e)
+{
+    const VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = count * sizeof *words,
+        .pCode = words,
+    };
+    VkShaderModule module;
+    VK_TRY(vkCreateShaderModule(g->device, &code, NULL, &module));
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = p->layout,
+    };
+    VkResult r = vkCreateComputePipelines(g->device, VK_NULL_HANDLE, 1, &info, NULL, &p->handle);
+    vkDestroyShaderModule(g->device, module, NULL);
+    return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkCreateComputePipelines", e);
+}
+
+enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count,
+                                    int bindings, struct gpu_pipeline **out, struct err *e)
+{
+    *out = NULL;
+    if (bindings < 0 || bindings > GPU_MAX_BINDINGS) {
+        err_set(e, "%d bindings (at most %d)", bindings, GPU_MAX_BINDINGS);
+        return GPU_FAILED;
+    }
+    struct gpu_pipeline *p = mem_zero(1, sizeof *p);
+    p->bindings = bindings;
+    enum gpu_status status = create_layouts(g, p, e);
+    if (status == GPU_OK)
+        status = create_handle(g, words, count, p, e);
+    if (status == GPU_OK)
+        *out = p;
+    else
+        gpu_pipeline_destroy(g, p);
+    return status;
+}
+
+// A pipeline that is still running is left to the end of the process.
+void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p)
+{
+    if (!p || vk_settle(g, 0, NULL) == GPU_TIMEOUT)
+        return;
+    vkDestroyPipeline(g->device, p->handle, NULL);
+    vkDestroyPipelineLayout(g->device, p->layout, NULL);
+    vkDestroyDescriptorSetLayout(g->device, p->set_layout, NULL);
+    free(p);
+}

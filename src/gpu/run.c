@@ -1,0 +1,184 @@
+#include "base/os.h"
+#include "gpu/vk.h"
+
+#include <inttypes.h>
+
+static uint64_t nanoseconds(double seconds)
+{
+    if (!(seconds > 0))
+        return 0;
+    return seconds < 1e9 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
+}
+
+enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
+{
+    if (!g->pending)
+        return GPU_OK;
+    VkResult r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, nanoseconds(timeout_s));
+    if (r == VK_TIMEOUT) {
+        err_set(e, "the kernel is still running after %g s", timeout_s);
+        return GPU_TIMEOUT;
+    }
+    g->pending = false; // a lost device counts as done (Vulkan spec 5.2.3)
+    return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkWaitForFences", e);
+}
+
+static void barrier(struct gpu *g, VkPipelineStageFlags from, VkAccessFlags written,
+                    VkPipelineStageFlags to, VkAccessFlags used)
+{
+    const VkMemoryBarrier all = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = written,
+        .dstAccessMask = used,
+    };
+    vkCmdPipelineBarrier(g->command, from, to, 0, 1, &all, 0, NULL, 0, NULL);
+}
+
+static void compute_barrier(struct gpu *g)
+{
+    barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+// Whatever ran before is over and visible, and after vk_submit so is this for the host.
+enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e)
+{
+    GPU_TRY(vk_settle(g, timeout_s, e));
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    VK_TRY(vkBeginCommandBuffer(g->command, &begin));
+    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+            VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+    return GPU_OK;
+}
+
+enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e)
+{
+    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+    VK_TRY(vkEndCommandBuffer(g->command));
+    VK_TRY(vkResetFences(g->device, 1, &g->fence));
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &g->command,
+    };
+    int64_t begin = os_now_ns();
+    VK_TRY(vkQueueSubmit(g->queue, 1, &info, g->fence));
+    g->pending = true;
+    enum gpu_status status = vk_settle(g, timeout_s, e);
+    if (host_s)
+        *host_s = (double)(os_now_ns() - begin) * 1e-9;
+    return status;
+}
+
+static enum gpu_status check_run(const struct gpu *g, const struct gpu_pass *pass, int pass_count,
+                                 int repeats, int buffer_count, struct err *e)
+{
+    const uint32_t *most = g->adapter.info.limits.group_count;
+    bool ok = pass_count >= 1 && pass_count <= GPU_MAX_PASSES && repeats >= 1;
+    for (int i = 0; ok && i < pass_count; i++) {
+        const uint32_t *groups = pass[i].groups;
+        ok = pass[i].pipeline->bindings <= buffer_count && groups[0] <= most[0] &&
+             groups[1] <= most[1] && groups[2] <= most[2];
+    }
+    if (ok)
+        return GPU_OK;
+    err_set(e, "%d passes, %d repeats, %d buffers: more than can be run, or fewer than is needed",
+            pass_count, repeats, buffer_count);
+    return GPU_FAILED;
+}
+
+// A set of all the buffers that the pipeline sees.
+static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
+                                  struct gpu_buffer *const *buffer, VkDescriptorSet *set,
+                                  struct err *e)
+{
+    const VkDescriptorSetAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = g->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &p->set_layout,
+    };
+    VK_TRY(vkAllocateDescriptorSets(g->device, &allocate, set));
+    VkDescriptorBufferInfo whole[GPU_MAX_BINDINGS];
+    VkWriteDescriptorSet write[GPU_MAX_BINDINGS];
+    for (int i = 0; i < p->bindings; i++) {
+        whole[i] = (VkDescriptorBufferInfo){buffer[i]->handle, 0, VK_WHOLE_SIZE};
+        write[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = *set,
+            .dstBinding = (uint32_t)i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &whole[i],
+        };
+    }
+    vkUpdateDescriptorSets(g->device, (uint32_t)p->bindings, write, 0, NULL);
+    return GPU_OK;
+}
+
+// Timestamps are no barriers: without one after each dispatch they would overlap, and the sum would
+// not be what `repeats` runs take one after the other.
+static void record(struct gpu *g, const struct gpu_pass *pass, const VkDescriptorSet *set,
+                   int pass_count, int repeats)
+{
+    if (g->stamps) {
+        vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
+    }
+    for (int n = 0; n < repeats; n++)
+        for (int i = 0; i < pass_count; i++) {
+            const struct gpu_pipeline *p = pass[i].pipeline;
+            const uint32_t *groups = pass[i].groups;
+            if (n == 0 || pass_count > 1) {
+                vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
+                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                        &set[i], 0, NULL);
+            }
+            vkCmdDispatch(g->command, groups[0], groups[1], groups[2]);
+            compute_barrier(g);
+        }
+    if (g->stamps)
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
+}
+
+double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, double tick_s)
+{
+    uint64_t mask = valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
+    uint64_t ticks = (end - begin) & mask;
+    return (double)(ticks ? ticks : 1) * tick_s;
+}
+
+static enum gpu_status read_stamps(struct gpu *g, double *seconds, struct err *e)
+{
+    uint64_t stamp[2];
+    VK_TRY(vkGetQueryPoolResults(g->device, g->stamps, 0, 2, sizeof stamp, stamp, sizeof stamp[0],
+                                 VK_QUERY_RESULT_64_BIT));
+    *seconds = vk_stamp_seconds(stamp[0], stamp[1], g->adapter.valid_bits, g->adapter.tick_s);
+    return GPU_OK;
+}
+
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_count, int repeats,
+                        struct gpu_buffer *const *buffer, int buffer_count, double timeout_s,
+                        double *seconds, struct err *e)
+{
+    VkDescriptorSet set[GPU_MAX_PASSES];
+    double host_s;
+    GPU_TRY(check_run(g, pass, pass_count, repeats, buffer_count, e));
+    GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
+    VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
+    for (int i = 0; i < pass_count; i++)
+        GPU_TRY(create_set(g, pass[i].pipeline, buffer, &set[i], e));
+    GPU_TRY(vk_begin(g, timeout_s, e));
+    record(g, pass, set, pass_count, repeats);
+    GPU_TRY(vk_submit(g, timeout_s, &host_s, e));
+    if (!seconds)
+        return GPU_OK;
+    *seconds = host_s;
+    return g->stamps ? read_stamps(g, seconds, e) : GPU_OK;
+}

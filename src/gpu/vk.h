@@ -1,0 +1,105 @@
+// The inside of src/gpu: the Vulkan objects behind gpu.h, and the idiom for Vulkan's results.
+// Nobody else includes this.
+//
+// Functions return enum gpu_status and fill `e` where they fail; VK_TRY returns from the enclosing
+// function with the name of the call and of its result. One command buffer, one fence and one
+// descriptor pool serve every submission, since each is waited for. A submission that was not over
+// in time stays `pending`: until its fence is signalled nothing that it may use is touched, freed
+// or destroyed.
+#ifndef TILEWALK_GPU_VK_H
+#define TILEWALK_GPU_VK_H
+
+#include "gpu/gpu.h"
+
+#include <vulkan/vulkan.h>
+
+#define GPU_MAX_PASSES   8
+#define GPU_MAX_BINDINGS 16
+
+// A physical device, described (all but the hash of its driver).
+struct adapter {
+    VkPhysicalDevice handle;
+    uint32_t family;     // queue family for compute
+    uint32_t valid_bits; // of its timestamps
+    double tick_s;
+    bool needs_f16_extension; // before Vulkan 1.2
+    struct gpu_info info;
+};
+
+struct gpu_buffer {
+    VkBuffer handle;
+    VkDeviceMemory memory;
+    uint64_t bytes;
+    void *mapped; // NULL: through staging
+};
+
+struct gpu_pipeline {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline handle;
+    int bindings;
+};
+
+struct gpu {
+    struct adapter adapter;
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    int messages; // of the validation layer
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDevice device;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkCommandBuffer command;
+    VkFence fence;
+    VkQueryPool stamps;
+    VkDescriptorPool descriptors;
+    struct gpu_buffer staging; // made when first needed
+    bool pending;
+};
+
+// result.c
+#define VK_TRY(call)                                                                               \
+    do {                                                                                           \
+        VkResult vk_result = (call);                                                               \
+        if (vk_result != VK_SUCCESS)                                                               \
+            return vk_fail(vk_result, #call, e);                                                   \
+    } while (0)
+#define GPU_TRY(call)                                                                              \
+    do {                                                                                           \
+        enum gpu_status gpu_status = (call);                                                       \
+        if (gpu_status != GPU_OK)                                                                  \
+            return gpu_status;                                                                     \
+    } while (0)
+enum gpu_status vk_fail(VkResult r, const char *call, struct err *e); // `call` up to its bracket
+
+// instance.c. With `validate` the messages of the layer are logged and counted.
+enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e);
+enum gpu_status instance_listen(VkInstance instance, int *messages, VkDebugUtilsMessengerEXT *out,
+                                struct err *e);
+void instance_ignore(VkInstance instance, VkDebugUtilsMessengerEXT messenger);
+
+// adapter.c. All adapters that can compute, in the order of gpu_list; the caller frees the list.
+enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int *count,
+                                 struct err *e);
+enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e);
+
+// run.c. vk_settle waits for a pending submission; vk_begin settles and opens the command buffer;
+// vk_submit closes it, submits and waits. `host_s` (may be NULL) gets the time from submission to
+// the end on the host's clock.
+enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e);
+enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e);
+enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e);
+
+// Seconds between two timestamps of which only the low `valid_bits` count and may have wrapped once
+// (Vulkan spec, vkCmdWriteTimestamp). At least one tick: nothing takes no time.
+double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, double tick_s);
+
+// buffer.c
+void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b);
+
+// timing.c. How many repeats the next batch should have after one of `n` took `seconds`: as they
+// are when that was long enough, more (at most 16 times as many) when not, fewer when a submission
+// would last too long.
+int timing_repeats(const struct gpu_timing *t, int n, double seconds);
+
+#endif
