@@ -8,52 +8,62 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// SQLite says no more than "unable to open database file": look why.
-static bool explain_open(const struct store *s, const char *folder, struct err *e)
+// SQLite says little about files that it can't use: look why. True when a reason was found.
+static bool explain_place(const struct store *s, const char *folder, struct err *e)
 {
     const char *path = s->path;
     struct stat st;
     if (stat(folder, &st) != 0)
-        return err_set(e, "can't open '%s': folder '%s': %s", path, folder, strerror(errno));
-    if (!S_ISDIR(st.st_mode))
-        return err_set(e, "can't open '%s': '%s' is not a folder", path, folder);
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return err_set(e, "'%s' is a folder, not a database (name a file in it)", path);
-    if (s->mode == STORE_READ && access(path, F_OK) != 0)
-        return errno == ENOENT
-                   ? err_set(e, "there is no database '%s' (`tilewalk tune` makes one)", path)
-                   : err_set(e, "can't open '%s': %s (choose another with --db)", path,
-                             strerror(errno));
-    if (access(path, F_OK) == 0 && access(path, R_OK) != 0)
-        return err_set(e, "can't read '%s': %s (choose another with --db)", path, strerror(errno));
-    if (access(folder, W_OK) != 0)
-        return err_set(e, "can't write in '%s', the folder of '%s': %s (choose another with --db)",
-                       folder, path_name(path), strerror(errno));
-    return err_set(e, "can't open '%s' (choose another with --db)", path);
+        err_set(e, "can't open '%s': its folder: %s", path, strerror(errno));
+    else if (!S_ISDIR(st.st_mode))
+        err_set(e, "can't open '%s': '%s' is not a folder", path, folder);
+    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        err_set(e, "'%s' is a folder, not a database (name a file in it)", path);
+    else if (s->mode == STORE_READ && access(path, F_OK) != 0 && errno == ENOENT)
+        err_set(e, "there is no database '%s' (`tilewalk tune` makes one)", path);
+    else if (access(path, R_OK) != 0 && errno != ENOENT)
+        err_set(e, "can't read '%s': %s (choose another with --db)", path, strerror(errno));
+    else if (s->mode == STORE_WRITE && access(path, W_OK) != 0 && errno != ENOENT)
+        err_set(e, "can't write '%s': %s (choose another with --db)", path, strerror(errno));
+    else if (s->mode == STORE_WRITE && access(folder, W_OK) != 0)
+        err_set(e, "can't write '%s': its folder: %s (choose another with --db)", path,
+                strerror(errno));
+    else
+        return false;
+    return true;
 }
 
-static bool explain_io(struct store *s, struct err *e)
+static bool explain_disk(struct store *s, struct err *e)
 {
     int number = sqlite3_system_errno(s->db);
     if (number == ENOSPC || number == EDQUOT)
         return db_error_code(s, SQLITE_FULL, e);
-    return err_set(e, "can't read or write '%s': %s (see `dmesg` if it is the disk)", s->path,
+    return err_set(e, "can't read or write '%s': %s (is the disk well? see `dmesg`)", s->path,
                    number ? strerror(number) : sqlite3_errmsg(s->db));
+}
+
+static bool is_about_place(int code)
+{
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR;
 }
 
 bool db_error_code(struct store *s, int code, struct err *e)
 {
     const char *path = s->path;
+    char *folder = path_folder(path);
+    bool explained = is_about_place(code & 0xff) && explain_place(s, folder, e);
+    free(folder);
+    if (explained)
+        return false;
     switch (code & 0xff) {
     case SQLITE_FULL:
         return err_set(
             e, "the disk is full: can't write '%s' (what was stored before is safe; make room)",
             path);
     case SQLITE_READONLY:
-        if (s->mode == STORE_READ)
-            return err_set(e, "can't write '%s': it was opened for reading", path);
-        return err_set(
-            e, "can't write '%s': it is read-only (change that or choose another with --db)", path);
+        return err_set(e, "can't write '%s': %s", path,
+                       s->mode == STORE_READ ? "it was opened for reading"
+                                             : "it is read-only (choose another with --db)");
     case SQLITE_BUSY:
         return err_set(e, "'%s' has been locked by another process for 10 seconds (try again)",
                        path);
@@ -62,13 +72,8 @@ bool db_error_code(struct store *s, int code, struct err *e)
     case SQLITE_CORRUPT:
         return err_set(e, "'%s' is damaged: %s (`sqlite3 FILE .recover` saves what can be read)",
                        path, sqlite3_errmsg(s->db));
-    case SQLITE_CANTOPEN: {
-        char *folder = path_folder(path);
-        explain_open(s, folder, e);
-        free(folder);
-        return false;
-    }
-    case SQLITE_IOERR: return explain_io(s, e);
+    case SQLITE_CANTOPEN: return err_set(e, "can't open '%s' (choose another with --db)", path);
+    case SQLITE_IOERR: return explain_disk(s, e);
     default: return err_set(e, "'%s': %s", path, sqlite3_errmsg(s->db));
     }
 }

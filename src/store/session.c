@@ -160,6 +160,29 @@ bool store_set_budget(struct store *s, int64_t id, int64_t trials, double second
     return change_session(&q, id, e);
 }
 
+static bool mark_deleted(struct store *s, int64_t id, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET state = 'failed',"
+                              " message = 'deleting it was interrupted' WHERE id = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, id);
+    return change_session(&q, id, e);
+}
+
+// A million trials take seconds: in steps, so that other writers get their turns.
+static bool remove_trials(struct store *s, int64_t id, struct err *e)
+{
+    static const char sql[] = "DELETE FROM trial WHERE session = :id AND ask IN (SELECT ask FROM"
+                              " trial WHERE session = :id ORDER BY ask DESC LIMIT 10000)";
+    do {
+        struct query q = query_start(s, sql, e);
+        query_bind_int(&q, id);
+        if (!query_run(&q))
+            return false;
+    } while (sqlite3_changes(s->db) > 0);
+    return true;
+}
+
 static bool remove_session(struct store *s, int64_t id, struct err *e)
 {
     struct query q = query_start(s, "DELETE FROM session WHERE id = ?", e);
@@ -173,7 +196,7 @@ bool store_delete_session(struct store *s, int64_t id, struct err *e)
     bool own = lock_held(s, id);
     if (!own && !store_lock_session(s, id, e))
         return false;
-    bool ok = remove_session(s, id, e);
+    bool ok = mark_deleted(s, id, e) && remove_trials(s, id, e) && remove_session(s, id, e);
     if (!own)
         store_unlock_session(s, id);
     return ok;

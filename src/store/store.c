@@ -101,9 +101,8 @@ static bool open_unchanging(struct store *s, int newest, int *version, struct er
     bool changes = stat(wal, &st) == 0 && st.st_size > 0;
     if (changes)
         err_set(e,
-                "can't read '%s': it has changes in '%s', readable only where both folder and "
-                "files can be written"
-                " (copy both somewhere else)",
+                "can't read '%s': its last changes are in '%s', which takes a folder that can be"
+                " written (copy both to one)",
                 s->path, path_name(wal));
     free(wal);
     if (changes || access(s->path, R_OK) != 0)

@@ -206,6 +206,10 @@ static void test_delete(void **state)
         assert_true(store_push_command(s, ids[i], "stop", NULL, &e));
         assert_true(store_add_message(s, ids[i], "info", "hello", &e));
     }
+    assert_true(store_begin(s, &e));
+    for (int ask = 2; ask <= 10001; ask++) // more than are deleted at a time
+        must_put(s, ids[1], ask, "ok", 2);
+    assert_true(store_commit(s, &e));
     assert_true(store_delete_session(s, ids[1], &e));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         assert_int_equal(count_rows(s, tables[i]), strcmp(tables[i], "text") ? 1 : 2);
