@@ -175,7 +175,8 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
 static bool may_ask(const struct session *s)
 {
     return s->phase == SESSION_RUNNING && !out_of_budget(s) && s->open_count < MOST_OPEN &&
-           s->rejected_in_row < ENGINE_MOST_REJECTED && source_room(s->source) > 0;
+           s->rejected_in_row < ENGINE_MOST_REJECTED && source_room(s->source) > 0 &&
+           (!strategy_is_async(s->strategy) || replay_may_ask(s->replay, s->asked + 1, s->told));
 }
 
 static bool ask_more(struct session *s, bool *progress, struct err *e)

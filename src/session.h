@@ -28,7 +28,9 @@ struct open_trial {
     int64_t ask, asked_after;
     int generation;
     struct config config;
-    bool answered, stored; // stored: the answer came from the database
+    bool answered;
+    bool stored;   // the answer came from the database
+    bool recorded; // the ask itself is in the database
     enum outcome outcome;
     double seconds;
     struct trial_result *result; // NULL unless a source answered
@@ -111,15 +113,20 @@ void session_tally(struct session *s, const struct verdict *v); // counts what a
 bool session_finish(struct session *s, struct err *e);
 bool session_end(struct session *s, const char *state, const char *message, struct err *e);
 
-// Replay (session_replay.c).
+// Replay (session_replay.c). `ran_seconds` gets the running time of the last stored trial.
 struct replay *replay_load(struct store *store, const struct space *space, int64_t session,
-                           struct err *e);
+                           double *ran_seconds, struct err *e);
 void replay_destroy(struct replay *r);
 // The stored answer to ask number `ask`, which must be for `config`. 1: answered in `out`; 0:
-// nothing stored; -1: the database holds another configuration there (the program or the space
-// changed), `e` says so.
-int replay_answer(struct replay *r, int64_t ask, const struct config *config,
+// nothing stored; -1: the database holds another configuration there (the program changed), `e`
+// says so.
+int replay_answer(const struct replay *r, int64_t ask, const struct config *config,
                   struct open_trial *out, struct err *e);
+// Whether an asynchronous strategy may be asked for `ask` / told about `ask` now, after `asked`
+// asks and `told` tells, so that it sees the stored order again. True with nothing stored (r may be
+// NULL).
+bool replay_may_ask(const struct replay *r, int64_t ask, int64_t told);
+bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t told);
 
 // The last act (session_race.c): the best few are timed again in turns, and the winner is the one
 // that wins there. Canaries: the incumbent is timed again now and then, so that drift of the device

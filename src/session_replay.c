@@ -5,15 +5,18 @@
 
 struct row {
     struct config config;
+    bool present, answered; // not answered: it was in flight when its process ended
     enum outcome outcome;
-    bool present;
-    double seconds;
+    double seconds, elapsed_s;
+    int64_t asked_after;
 };
 
 struct replay {
     const struct space *space;
     struct row *row; // row[ask - 1]
     int64_t count, capacity;
+    int64_t *tell; // asks in the order told
+    int64_t told;
     struct err err; // of a row that cannot be read
     bool failed;
 };
@@ -31,30 +34,77 @@ static void make_room(struct replay *r, int64_t count)
 static bool take_row(void *context, const struct trial_record *t)
 {
     struct replay *r = context;
-    if (!t->outcome) // in flight when its process ended
-        return true;
     make_room(r, t->ask);
     struct row *row = &r->row[t->ask - 1];
-    *row = (struct row){.present = true, .seconds = t->seconds};
-    if (!outcome_parse(t->outcome, &row->outcome))
+    *row = (struct row){
+        .present = true,
+        .answered = t->outcome != NULL,
+        .seconds = t->seconds,
+        .elapsed_s = t->elapsed_s,
+        .asked_after = t->asked_after,
+    };
+    r->told += row->answered;
+    if (t->outcome && !outcome_parse(t->outcome, &row->outcome))
         r->failed =
-            !err_set(&r->err, "trial %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
+            !err_set(&r->err, "trial at ask %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
     else if (!config_parse_key(r->space, t->key, &row->config, &r->err))
         r->failed = true;
     return !r->failed;
 }
 
+static const struct row *sorted_rows; // qsort has no context; replay_load is the only user
+
+static int by_tell(const void *a, const void *b)
+{
+    double x = sorted_rows[*(const int64_t *)a - 1].elapsed_s;
+    double y = sorted_rows[*(const int64_t *)b - 1].elapsed_s;
+    return (x > y) - (x < y);
+}
+
+static void order_tells(struct replay *r)
+{
+    int64_t n = 0;
+    r->tell = mem_zero((size_t)r->told + 1, sizeof *r->tell);
+    for (int64_t i = 0; i < r->count; i++)
+        if (r->row[i].present && r->row[i].answered)
+            r->tell[n++] = i + 1;
+    sorted_rows = r->row;
+    qsort(r->tell, (size_t)n, sizeof *r->tell, by_tell);
+}
+
 struct replay *replay_load(struct store *store, const struct space *space, int64_t session,
-                           struct err *e)
+                           double *ran_seconds, struct err *e)
 {
     struct replay *r = mem_zero(1, sizeof *r);
     r->space = space;
-    if (store_each_trial(store, session, 1, take_row, r, e) && !r->failed)
-        return r;
-    if (r->failed && e)
-        *e = r->err;
-    replay_destroy(r);
-    return NULL;
+    if (!store_each_trial(store, session, 1, take_row, r, e) || r->failed) {
+        if (r->failed && e)
+            *e = r->err;
+        replay_destroy(r);
+        return NULL;
+    }
+    order_tells(r);
+    *ran_seconds = r->told ? r->row[r->tell[r->told - 1] - 1].elapsed_s : 0;
+    return r;
+}
+
+static const struct row *row_of(const struct replay *r, int64_t ask)
+{
+    return r && ask <= r->count && r->row[ask - 1].present ? &r->row[ask - 1] : NULL;
+}
+
+bool replay_may_ask(const struct replay *r, int64_t ask, int64_t told)
+{
+    const struct row *row = row_of(r, ask);
+    return !row || told >= row->asked_after;
+}
+
+bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t told)
+{
+    const struct row *next_ask = row_of(r, asked + 1);
+    if (next_ask && told >= next_ask->asked_after)
+        return false; // that ask came first
+    return !r || told >= r->told || r->tell[told] == ask;
 }
 
 void replay_destroy(struct replay *r)
@@ -62,15 +112,16 @@ void replay_destroy(struct replay *r)
     if (!r)
         return;
     free(r->row);
+    free(r->tell);
     free(r);
 }
 
-int replay_answer(struct replay *r, int64_t ask, const struct config *config,
+int replay_answer(const struct replay *r, int64_t ask, const struct config *config,
                   struct open_trial *out, struct err *e)
 {
-    if (ask > r->count || !r->row[ask - 1].present)
+    const struct row *row = row_of(r, ask);
+    if (!row)
         return 0;
-    const struct row *row = &r->row[ask - 1];
     if (!config_equal(&row->config, config)) {
         err_set(
             e,
@@ -79,6 +130,9 @@ int replay_answer(struct replay *r, int64_t ask, const struct config *config,
             ask);
         return -1;
     }
+    out->recorded = true;
+    if (!row->answered)
+        return 0;
     out->answered = out->stored = true;
     out->outcome = row->outcome;
     out->seconds = row->seconds;

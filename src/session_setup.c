@@ -23,6 +23,8 @@ static const struct gpu_info *place_info(const struct place *p)
     return p->on_device ? &p->list[p->index] : NULL;
 }
 
+#define SYNTHETIC "synthetic:"
+
 static bool is_device_source(const char *source)
 {
     return !source || str_equal(source, "device");
@@ -32,7 +34,10 @@ static bool place_find(struct place *p, const char *source, const char *device, 
 {
     *p = (struct place){.spec = source};
     if (!is_device_source(source))
-        return true;
+        return str_starts(source, SYNTHETIC) ||
+               err_set(e,
+                       "unknown source '%s' (there are device, synthetic:bowl, synthetic:rugged)",
+                       source);
     p->on_device = true;
     gpu_prepare_environment();
     return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
@@ -98,7 +103,8 @@ static bool make_source(struct session *s, const struct place *p, bool validate,
                         struct err *e)
 {
     if (!p->on_device) {
-        s->source = synthetic_create(p->spec, s->space, s->record.flop, s->record.workers, e);
+        s->source = synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
+                                     s->record.workers, e);
         return s->source != NULL;
     }
     char *program = path_program();
@@ -316,9 +322,11 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (!assemble(s, stored_script(s->store, &s->record, &s->arena, e), e) ||
         !make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
-    s->replay = replay_load(s->store, s->space, id, e);
+    double ran;
+    s->replay = replay_load(s->store, s->space, id, &ran, e);
     if (!s->replay)
         return false;
+    s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
     forget_counts(&s->record);
     s->record.state = "running";
     s->started_ns = os_now_ns();

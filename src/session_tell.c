@@ -92,35 +92,64 @@ static double fitness(const struct session *s, const struct open_trial *t)
     return t->outcome == OUTCOME_OK ? s->record.flop / t->seconds / 1e12 : 0;
 }
 
-// Stores (unless it came from there), counts, tells and reports one answered trial. It is inside a
-// transaction; telling before the commit would be wrong, so this only stores. See deliver.
-static bool put(struct session *s, const struct open_trial *t, struct err *e)
+// Asynchronous strategies are told in any order, so what they knew at each ask must be stored too:
+// the asks that are open now, as trials without an outcome.
+static bool put_open(struct session *s, const struct open_trial *told, struct err *e)
 {
-    struct trial_text text = {0};
-    struct trial_record record = describe(s, t, &text);
-    kill_point("put");
-    bool ok = store_put_trial(s->store, s->record.id, &record, e);
-    trial_text_finish(&text);
+    bool ok = true;
+    for (struct open_trial *t = s->open; ok && t; t = t->next) {
+        struct trial_text text = {0};
+        if (t == told || t->recorded || t->stored)
+            continue;
+        struct trial_record record = describe(s, t, &text);
+        record.outcome = NULL;
+        record.number = 0;
+        ok = t->recorded = store_put_trial(s->store, s->record.id, &record, e);
+        trial_text_finish(&text);
+    }
     return ok;
 }
 
-static void tell(struct session *s, struct open_trial *t)
+static bool put(struct session *s, const struct open_trial *t, const struct trial_record *record,
+                struct err *e)
 {
-    struct trial_text text = {0};
-    struct trial_record record = describe(s, t, &text);
+    kill_point("begin");
+    if (!store_begin(s->store, e))
+        return false;
+    kill_point("put");
+    if (!store_put_trial(s->store, s->record.id, record, e) ||
+        (strategy_is_async(s->strategy) && !put_open(s, t, e)) || !store_commit(s->store, e))
+        return err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
+    kill_point("commit");
+    return true;
+}
+
+// Counts it, tells it, and says whether it is a new best.
+static bool tell(struct session *s, const struct open_trial *t)
+{
     bool better = is_better(s, t);
     count(s, t);
     if (better)
         keep_best(s, t);
     strategy_tell(s->strategy, &t->config, t->outcome, fitness(s, t));
     kill_point("told");
-    if (!t->stored) {
+    return better;
+}
+
+static bool put_and_tell(struct session *s, const struct open_trial *t, struct err *e)
+{
+    struct trial_text text = {0};
+    struct trial_record record = describe(s, t, &text);
+    bool ok = put(s, t, &record, e);
+    if (ok) {
+        bool better = tell(s, t);
         session_emit(s, EVENT_TRIAL, &record, NULL);
         if (better)
             session_emit(s, EVENT_BEST, &record, NULL);
         s->until_canary -= t->outcome != OUTCOME_REJECTED;
     }
     trial_text_finish(&text);
+    return ok;
 }
 
 void open_trial_destroy(struct open_trial *t)
@@ -129,14 +158,16 @@ void open_trial_destroy(struct open_trial *t)
     free(t);
 }
 
-// The next trial that may be told: the oldest ask when it is answered; any answered one for
-// asynchronous strategies.
+// The next trial that may be told: the oldest ask when it is answered; for asynchronous strategies
+// any answered one, in the stored order where the database has it.
 static struct open_trial **deliverable(struct session *s)
 {
     struct open_trial **at = &s->open;
-    while (strategy_is_async(s->strategy) && *at && !(*at)->answered)
+    if (!strategy_is_async(s->strategy))
+        return *at && (*at)->answered ? at : NULL;
+    while (*at && !((*at)->answered && replay_may_tell(s->replay, (*at)->ask, s->asked, s->told)))
         at = &(*at)->next;
-    return *at && (*at)->answered ? at : NULL;
+    return *at ? at : NULL;
 }
 
 static void unlink_open(struct session *s, struct open_trial **at)
@@ -151,15 +182,11 @@ static void unlink_open(struct session *s, struct open_trial **at)
 static bool deliver_one(struct session *s, struct open_trial **at, struct err *e)
 {
     struct open_trial *t = *at;
-    if (!t->stored) {
-        kill_point("begin");
-        if (!store_begin(s->store, e) || !put(s, t, e) || !store_commit(s->store, e))
-            return err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost",
-                              s->record.id);
-        kill_point("commit");
-    }
+    if (t->stored)
+        tell(s, t);
+    else if (!put_and_tell(s, t, e))
+        return false;
     unlink_open(s, at);
-    tell(s, t);
     open_trial_destroy(t);
     return true;
 }
