@@ -19,7 +19,7 @@ bool store_push_command(struct store *s, int64_t session, const char *verb, cons
     query_bind_text(&q, argument);
     query_bind_real(&q, os_unix_time());
     query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(session, e));
+    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
 }
 
 // The runner looks several times a second: with a read, which disturbs no writer.
@@ -62,7 +62,7 @@ bool store_add_message(struct store *s, int64_t session, const char *level, cons
     query_bind_text(&q, level);
     query_bind_text(&q, text);
     query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(session, e));
+    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
 }
 
 bool store_each_message(struct store *s, int64_t session,

@@ -86,6 +86,8 @@ void query_read_fields(const struct query *q, int first_column, const struct fie
 // Frees the heap array `list` and returns the copy in the arena.
 void *list_to_arena(void *list, int count, size_t size, struct arena *a);
 
+void db_undo(struct store *s); // the open transaction, if any
+
 // A transaction around several statements: the caller's when one is open, else an own one. leave
 // commits an own one, or undoes whatever is open when `ok` is false; true when all went well.
 struct scope {
@@ -94,8 +96,8 @@ struct scope {
 bool scope_enter(struct store *s, struct scope *scope, struct err *e);
 bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err *e);
 
-// "there is no session 7 (...)". Returns false.
-bool session_missing(int64_t id, struct err *e);
+// "there is no session 7 (...)": undoes what is open, returns false.
+bool session_missing(struct store *s, int64_t id, struct err *e);
 
 bool lock_held(struct store *s, int64_t id); // by this store
 void lock_detach(struct store *s);           // gives back what the store locked

@@ -79,8 +79,8 @@ bool query_end(struct query *q)
         q->statement->busy = false;
         q->statement = NULL;
     }
-    if (q->failed && !sqlite3_get_autocommit(q->store->db))
-        sqlite3_exec(q->store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (q->failed)
+        db_undo(q->store);
     return !q->failed;
 }
 

@@ -23,8 +23,9 @@ enum { FIELD_COUNT = sizeof fields / sizeof *fields };
     "  ORDER BY rank_seconds, ask LIMIT 1)"
 // clang-format on
 
-bool session_missing(int64_t id, struct err *e)
+bool session_missing(struct store *s, int64_t id, struct err *e)
 {
+    db_undo(s);
     return err_set(e, "there is no session %lld (`tilewalk ls` lists them)", (long long)id);
 }
 
@@ -91,7 +92,7 @@ bool store_get_session(struct store *s, int64_t id, struct arena *a, struct sess
     bool found = query_next(&q);
     if (found)
         *out = read_session(&q, a);
-    return query_end(&q) && (found || session_missing(id, e));
+    return query_end(&q) && (found || session_missing(s, id, e));
 }
 
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
@@ -133,7 +134,7 @@ bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_r
 static bool change_session(struct query *q, int64_t id, struct err *e)
 {
     struct store *s = q->store;
-    return query_run(q) && (sqlite3_changes(s->db) == 1 || session_missing(id, e));
+    return query_run(q) && (sqlite3_changes(s->db) == 1 || session_missing(s, id, e));
 }
 
 bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,

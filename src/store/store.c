@@ -171,6 +171,12 @@ bool store_commit(struct store *s, struct err *e)
     return query_run(&q);
 }
 
+void db_undo(struct store *s)
+{
+    if (!sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 bool scope_enter(struct store *s, struct scope *scope, struct err *e)
 {
     scope->own = sqlite3_get_autocommit(s->db);
@@ -181,7 +187,6 @@ bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err
 {
     if (ok)
         return !scope->own || store_commit(s, e);
-    if (!sqlite3_get_autocommit(s->db))
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    db_undo(s);
     return false;
 }

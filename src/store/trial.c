@@ -59,7 +59,7 @@ static bool add_sums(struct store *s, int64_t session, struct sums now, struct s
     query_bind_int(&q, now.rejected - old.rejected);
     query_bind_int(&q, now.ok - old.ok);
     query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(session, e));
+    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
 }
 
 static bool put_row(struct store *s, int64_t session, const struct trial_record *t, struct err *e)

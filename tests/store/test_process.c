@@ -116,11 +116,50 @@ static void test_concurrent(void **state)
     temp_remove(path);
 }
 
+struct start {
+    char *path;
+    int gate[2]; // closed by the starter: all go at once
+};
+
+static int open_at_once(void *context)
+{
+    struct start *start = context;
+    struct err e;
+    char byte;
+    close(start->gate[1]);
+    CHILD_CHECK(read(start->gate[0], &byte, 1) == 0);
+    struct store *s = store_open(start->path, STORE_WRITE, &e);
+    if (!s)
+        fprintf(stderr, "%s\n", e.text);
+    CHILD_CHECK(s);
+    store_close(s);
+    return 0;
+}
+
+// Who comes first makes the database, the others find it made.
+static void test_create_at_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct start start = {.path = temp_path("x.db")};
+        pid_t pids[6];
+        assert_int_equal(pipe(start.gate), 0);
+        for (int i = 0; i < 6; i++)
+            pids[i] = start_child(open_at_once, &start);
+        close(start.gate[0]);
+        close(start.gate[1]);
+        for (int i = 0; i < 6; i++)
+            assert_int_equal(finish_child(pids[i]), 0);
+        temp_remove(start.path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill),
         cmocka_unit_test(test_concurrent),
+        cmocka_unit_test(test_create_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

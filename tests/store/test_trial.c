@@ -173,14 +173,20 @@ static void test_each(void **state)
     assert_int_equal(p.count, 0);
 }
 
+static const struct retime_record retimes[] = {
+    {1, "race", 3, "[3]", true, 10},
+    {1, "canary", 0.5, NULL, false, 11},
+    {1, "canary", 0.25, "[]", true, 12},
+};
+
 static bool check_retime(void *context, const struct retime_record *r)
 {
-    int *seen = context;
-    assert_int_equal(r->ask, 1);
-    assert_string_equal(r->kind, *seen ? "canary" : "race");
-    assert_true(r->seconds == (*seen ? 0.5 : 3) && r->verified == !*seen && r->at == *seen + 10);
-    assert_same_text(r->samples, *seen ? NULL : "[3]");
-    ++*seen;
+    const struct retime_record *expected = &retimes[(*(int *)context)++];
+    assert_int_equal(r->ask, expected->ask);
+    assert_string_equal(r->kind, expected->kind);
+    assert_same_text(r->samples, expected->samples);
+    assert_true(r->seconds == expected->seconds && r->at == expected->at);
+    assert_int_equal(r->verified, expected->verified);
     return true;
 }
 
@@ -190,19 +196,17 @@ static void test_retimes(void **state)
     struct err e;
     must_put(f->store, f->id, 1, "ok", 1);
     must_put(f->store, f->id, 2, "ok", 2);
-    struct retime_record race = {1, "race", 3, "[3]", true, 10};
-    struct retime_record canary = {1, "canary", 0.5, NULL, false, 11};
-    assert_true(store_put_retime(f->store, f->id, &race, &e));
-    assert_true(store_put_retime(f->store, f->id, &canary, &e));
+    for (int i = 0; i < 3; i++)
+        assert_true(store_put_retime(f->store, f->id, &retimes[i], &e));
     int seen = 0;
     assert_true(store_each_retime(f->store, f->id, check_retime, &seen, &e));
-    assert_int_equal(seen, 2);
+    assert_int_equal(seen, 3);
     struct session_record r = must_get(f->store, f->id, &f->arena);
-    assert_int_equal(r.best_ask, 2); // the race counts, the canary doesn't
+    assert_int_equal(r.best_ask, 2); // the race counts, the canaries don't
     assert_true(r.best_seconds == 2);
 
-    race.ask = 9; // never asked
-    assert_false(store_put_retime(f->store, f->id, &race, &e));
+    struct retime_record never_asked = {.ask = 9, .kind = "race", .seconds = 1};
+    assert_false(store_put_retime(f->store, f->id, &never_asked, &e));
     assert_contains(e.text, "trial 9 of session 1");
     assert_true(sqlite3_get_autocommit(f->store->db));
 }
@@ -301,19 +305,41 @@ static void test_against_model(void **state)
     }
 }
 
+static bool fail_to_put(struct store *s, struct err *e)
+{
+    struct trial_record t = {.ask = 2, .outcome = "ok", .seconds = 1};
+    return store_put_trial(s, 9, &t, e);
+}
+
+static bool fail_to_change(struct store *s, struct err *e)
+{
+    return store_set_state(s, 9, "done", NULL, 0, e);
+}
+
+static bool fail_in_sqlite(struct store *s, struct err *e)
+{
+    sqlite3_exec(s->db,
+                 "CREATE TEMP TRIGGER no BEFORE INSERT ON main.message"
+                 " BEGIN SELECT RAISE(FAIL, 'no'); END",
+                 NULL, NULL, NULL);
+    return store_add_message(s, 1, "info", "hello", e);
+}
+
 static void test_failure_undoes_all(void **state)
 {
     struct fixture *f = *state;
+    static bool (*const failures[])(struct store *, struct err *) = {fail_to_put, fail_to_change,
+                                                                     fail_in_sqlite};
     struct err e;
-    struct trial_record t = {.ask = 2, .outcome = "ok", .seconds = 1};
-    assert_true(store_begin(f->store, &e));
-    must_put(f->store, f->id, 1, "ok", 1);
-    assert_false(store_put_trial(f->store, f->id + 1, &t, &e));
-    assert_false(store_commit(f->store, &e));
-    assert_contains(e.text, "nothing to commit");
-    assert_int_equal(count_rows(f->store, "trial"), 0);
-    assert_int_equal(must_get(f->store, f->id, &f->arena).ok, 0);
-
+    for (int i = 0; i < 3; i++) {
+        assert_true(store_begin(f->store, &e));
+        must_put(f->store, f->id, 1, "ok", 1);
+        assert_false(failures[i](f->store, &e));
+        assert_false(store_commit(f->store, &e));
+        assert_contains(e.text, "nothing to commit");
+        assert_int_equal(count_rows(f->store, "trial"), 0);
+        assert_int_equal(must_get(f->store, f->id, &f->arena).ok, 0);
+    }
     assert_true(store_begin(f->store, &e)); // and the store is fit for the next
     must_put(f->store, f->id, 1, "ok", 1);
     assert_true(store_commit(f->store, &e));
