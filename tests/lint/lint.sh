@@ -1,0 +1,35 @@
+#!/bin/sh
+# lint.sh [ROOT]: layout, include table and sizes of the tree. Exit 1 with the complaints when one fails; 77 (skipped, in
+# Meson's words) when the rest holds but clang-format is missing.
+
+# shellcheck disable=SC2086 # lists of names, which hold neither spaces nor patterns
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+cd "${1:-$here/../..}" || exit 1
+
+set -f # the lists of names below are split into words, nothing else
+sources=$(for folder in src ui tests; do [ ! -d $folder ] || find $folder -name '*.[ch]'; done | sort)
+product=$(echo "$sources" | grep -v '^tests/')
+tests=$(echo "$sources" | grep '^tests/')
+failed=0
+
+check() {
+    title=$1
+    shift
+    complaints=$("$@" 2>&1) && return
+    failed=1
+    printf '%s:\n%s\n' "$title" "$complaints"
+}
+
+check 'include table' awk -f "$here/includes.awk" "$here/includes.table" $sources
+# Apart, so that many short tests do not make up for long functions of the program.
+check 'sizes' awk -f "$here/sizes.awk" $product
+[ -z "$tests" ] || check 'sizes of tests' awk -f "$here/sizes.awk" $tests
+
+if command -v clang-format >/dev/null; then
+    check 'layout (clang-format -i FILE mends it)' clang-format --dry-run -Werror $sources
+elif [ $failed = 0 ]; then
+    echo 'clang-format is missing: layout not checked'
+    exit 77
+fi
+[ $failed = 1 ] || echo "lint: $(echo "$sources" | wc -l) files, nothing to complain about"
+exit $failed

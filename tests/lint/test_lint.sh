@@ -1,0 +1,97 @@
+#!/bin/sh
+# Plants one fault at a time in a small clean tree: lint.sh must name it, and must be content with the tree before and after.
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+tree=$(mktemp -d) || exit 1
+trap 'rm -rf "$tree"' EXIT
+cd "$tree" || exit 1
+failures=0
+
+mkdir -p src/base src/space src/search src/script src/store src/trial tests/space
+cp "$here/../../.clang-format" .
+echo '#include <stdio.h>' >src/base/str.h
+echo '#include "base/str.h"' >src/space/space.h
+printf '#include "space/space.h"\n\n#include <gmp.h>\n' >src/space/space.c
+printf '#include "base/str.h"\n\n#include <lua.h>\n' >src/script/state.h
+printf '#include "script/state.h"\n' >src/script/script.c
+echo '#include "space/space.h"' >src/trial/trial.h
+echo '#include "space/space.h"' >src/trial/pool.h
+echo '#include "trial/trial.h"' >src/store/store.c
+echo '#include "space/space.h"' >src/search/strategy.h
+printf '#include "spaces.h"\n\n#include <cmocka.h>\n' >tests/space/test_space.c
+echo '#include "space/space.h"' >tests/space/spaces.h
+echo '#include "search/strategy.h"' >src/main.c
+
+lint() {
+    sh "$here/lint.sh" "$tree" 2>&1
+}
+
+content() {
+    complaints=$(lint)
+    case $? in 0 | 77) return ;; esac
+    printf 'FAIL: complains about a clean tree (%s):\n%s\n' "$1" "$complaints"
+    failures=$((failures + 1))
+}
+
+# planted NAME FILE WORDS: the fault is in FILE, which is removed afterwards; lint must fail with WORDS.
+planted() {
+    complaints=$(lint)
+    status=$?
+    if [ $status != 1 ] || ! echo "$complaints" | grep -qF "$3"; then
+        printf 'FAIL: %s: exit %s, wanted "%s":\n%s\n' "$1" $status "$3" "$complaints"
+        failures=$((failures + 1))
+    fi
+    rm "$2"
+}
+
+# function NAME LINES: a function with that many lines from brace to brace.
+function_of() {
+    printf 'int %s(void)\n{\n' "$1"
+    yes '    f();' | head -n $(($2 - 2))
+    printf '}\n'
+}
+
+content 'at first'
+
+echo '#include "search/strategy.h"' >src/space/bad.c
+planted 'a folder above' src/space/bad.c 'src/space/bad.c:1: may not include "search/strategy.h"'
+echo '#include "trial/pool.h"' >src/store/bad.c
+planted 'a header that is not listed' src/store/bad.c 'may not include "trial/pool.h"'
+echo '#include <lua.h>' >src/search/bad.c
+planted 'a library' src/search/bad.c 'src/search/bad.c:1: may not include lua'
+echo '#include "script/state.h"' >src/bad.c
+planted 'a library through a header' src/bad.c '"script/state.h" brings in lua'
+echo '#include <zlib.h>' >src/base/bad.c
+planted 'an unknown library' src/base/bad.c '<zlib.h> is neither'
+echo '#include <sys/prctl.h>' >src/base/bad.c
+planted 'a Linux header' src/base/bad.c 'may not include linux'
+echo '#define _GNU_SOURCE' >src/space/bad.c
+planted 'a Linux extension' src/space/bad.c 'belong to src/base/os_linux.c'
+echo '#include "str.h"' >src/base/bad.c
+planted 'a path that is not relative to src' src/base/bad.c 'no header "str.h"'
+echo '#include <gmp.h>' >src/space/second.c
+content 'two users of a library'
+echo '#include <gmp.h>' >src/space/third.c
+planted 'three users of a library' src/space/third.c 'gmp is included by more than two files'
+rm src/space/second.c
+
+yes '// line' | head -n 500 >src/long.c
+content '500 lines'
+echo '// one more' >>src/long.c
+planted 'a long file' src/long.c 'src/long.c: has more than 500 lines'
+function_of endless 101 >src/bad.c
+planted 'a very long function' src/bad.c 'src/bad.c:2: endless has 101 lines'
+for n in 1 2 3 4 5 6 7 8 9; do function_of short_$n 49; done >src/nine.c
+function_of long_one 50 >src/tenth.c
+content 'one long function in ten'
+function_of another 50 >src/bad.c
+planted 'two long functions in eleven' src/bad.c '2 of 11 have 50 lines or more'
+rm src/nine.c src/tenth.c
+
+if command -v clang-format >/dev/null; then
+    echo 'int  x ;' >src/bad.c
+    planted 'layout' src/bad.c 'src/bad.c:1:4: error: code should be clang-formatted'
+fi
+
+content 'at last'
+[ $failures = 0 ] && echo 'every planted fault was found'
+exit $failures
