@@ -44,6 +44,7 @@ static void check_new_size(lua_State *L, const struct script *s, const char *nam
 static int declare_size(lua_State *L) // size(name, standard) -> value
 {
     struct script *s = script_loading(L, "size");
+    lua_settop(L, 2);
     const char *name = check_identifier(L, 1, "size");
     const char *what = lua_pushfstring(L, "size '%s'", name);
     check_new_size(L, s, name);
@@ -116,6 +117,7 @@ static void push_operators(lua_State *L)
 static int declare_constraint(lua_State *L) // constraint(name, function(c) -> boolean)
 {
     struct script *s = script_loading(L, "constraint");
+    lua_settop(L, 2);
     const char *name = check_string(L, 1, "constraint: name");
     for (int i = 0; i < s->space->constraint_count; i++)
         if (strcmp(s->space->constraint[i].name, name) == 0)

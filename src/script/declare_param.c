@@ -153,11 +153,12 @@ static int complain_of_neighbour(lua_State *L, const char *name, int list, int f
     lua_rawgeti(L, list, from);
     const char *value = luaL_tolstring(L, -1, NULL);
     if (lua_type(L, found) != LUA_TSTRING && lua_type(L, found) != LUA_TNUMBER)
-        return luaL_error(L, "param.%s: the neighbours of '%s' include a %s", name, value,
+        return luaL_error(L, "parameter '%s': the neighbours of '%s' include a %s", name, value,
                           luaL_typename(L, found));
     const char *unknown = luaL_tolstring(L, found, NULL);
     order_push_suggestion_in(L, list, unknown);
-    return luaL_error(L, "param.%s: the neighbours of '%s' include '%s', which is not a value%s",
+    return luaL_error(L,
+                      "parameter '%s': the neighbours of '%s' include '%s', which is not a value%s",
                       name, value, unknown, lua_tostring(L, -1));
 }
 
@@ -170,7 +171,8 @@ static void ask_neighbours(lua_State *L, struct graph *g, int i, const char *nam
     lua_pushvalue(L, neighbours);
     lua_rawgeti(L, list, i + 1);
     lua_call(L, 1, 1);
-    const char *what = lua_pushfstring(L, "param.%s: what the neighbours function returns", name);
+    const char *what =
+        lua_pushfstring(L, "parameter '%s': what the neighbours function returns", name);
     int degree = check_list(L, top + 1, what);
     for (int k = 1; k <= degree; k++) {
         lua_geti(L, top + 1, k);
@@ -189,7 +191,7 @@ static void ask_neighbours(lua_State *L, struct graph *g, int i, const char *nam
 static struct graph *push_graph(lua_State *L, const char *name, int list, int neighbours, int count)
 {
     if (count > PARAM_MAX_CUSTOM)
-        luaL_error(L, "param.%s: %d values, at most %d are possible", name, count,
+        luaL_error(L, "parameter '%s': %d values, at most %d are possible", name, count,
                    PARAM_MAX_CUSTOM);
     size_t bytes = sizeof(struct graph) + ((size_t)count * (size_t)count + 7) / 8;
     lua_createtable(L, 0, count);
@@ -248,10 +250,11 @@ static int declare_param(lua_State *L) // param.NAME = spec
     const char *name = check_identifier(L, 2, "param");
     const struct spec *spec = luaL_testudata(L, 3, SPEC);
     if (!spec)
-        return luaL_error(L,
-                          "param.%s: expected factors(...), permutation { ... }, discrete { ... }, "
-                          "categorical { ... } or custom { ... }, got %s",
-                          name, lua_isnil(L, 3) ? "nothing" : luaL_typename(L, 3));
+        return luaL_error(
+            L,
+            "parameter '%s': expected factors(...), permutation { ... }, discrete { ... }, "
+            "categorical { ... } or custom { ... }, got %s",
+            name, lua_isnil(L, 3) ? "nothing" : luaL_typename(L, 3));
     struct param p;
     struct err e;
     if (!build(L, &p, &s->space->arena, name, spec, &e))

@@ -28,6 +28,23 @@ struct guard *guard_of(lua_State *L)
     return *(struct guard **)lua_getextraspace(L);
 }
 
+// "#3" -> 3; -1 for chunks that are not ours (there are none but C functions).
+static int text_of(const lua_Debug *at)
+{
+    return at->short_src[0] == '#' ? atoi(at->short_src + 1) : -1;
+}
+
+struct place guard_caller(lua_State *L)
+{
+    lua_Debug at;
+    for (int level = 0; lua_getstack(L, level, &at); level++) {
+        lua_getinfo(L, "Sl", &at);
+        if (at.currentline > 0 && text_of(&at) >= 0)
+            return (struct place){text_of(&at), at.currentline};
+    }
+    return guard_of(L)->place;
+}
+
 static void *allocate(void *context, void *old, size_t old_size, size_t new_size)
 {
     struct guard *g = context;
@@ -39,8 +56,10 @@ static void *allocate(void *context, void *old, size_t old_size, size_t new_size
         return NULL;
     }
     if (new_size > old_size) {
-        if (new_size - old_size > MEMORY_LIMIT - g->bytes)
+        if (new_size - old_size > MEMORY_LIMIT - g->bytes) {
+            g->caught = guard_caller(g->lua); // no message handler runs for this error
             return NULL;
+        }
         g->steps_left -= (int64_t)(new_size / BYTES_PER_STEP);
     }
     g->bytes = g->bytes - old_size + new_size;
@@ -81,23 +100,6 @@ void guard_charge(lua_State *L, uint64_t steps)
                    allowance[g->task].text);
 }
 
-// "#3" -> 3; -1 for chunks that are not ours (there are none but C functions).
-static int text_of(const lua_Debug *at)
-{
-    return at->short_src[0] == '#' ? atoi(at->short_src + 1) : -1;
-}
-
-struct place guard_caller(lua_State *L)
-{
-    lua_Debug at;
-    for (int level = 0; lua_getstack(L, level, &at); level++) {
-        lua_getinfo(L, "Sl", &at);
-        if (at.currentline > 0 && text_of(&at) >= 0)
-            return (struct place){text_of(&at), at.currentline};
-    }
-    return guard_of(L)->place;
-}
-
 int guard_raise(lua_State *L, struct place place, const char *message)
 {
     lua_pushfstring(L, "#%d:%d: %s", place.text, place.line, message);
@@ -117,7 +119,7 @@ static int on_error(lua_State *L)
 
 static void report(struct guard *g, int status, const char *message, struct err *e)
 {
-    struct place p = status == LUA_ERRMEM ? g->place : g->caught;
+    struct place p = g->caught;
     int skip = 0, text, line;
     if (sscanf(message, "#%d:%d: %n", &text, &line, &skip) == 2 && skip > 0 && text >= 0 &&
         text < g->texts->count)
@@ -125,7 +127,8 @@ static void report(struct guard *g, int status, const char *message, struct err 
     else
         skip = 0;
     if (status == LUA_ERRMEM)
-        err_at(e, g->texts->item[p.text].path, p.line, "not enough memory (the limit is %d MiB)",
+        err_at(e, g->texts->item[p.text].path, p.line,
+               "not enough memory: the limit is %d MiB (endless recursion, a table without end?)",
                GUARD_MEMORY_MIB);
     else
         err_at(e, g->texts->item[p.text].path, p.line, "%s", message + skip);

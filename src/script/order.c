@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct key {
     int type; // LUA_TBOOLEAN < LUA_TNUMBER < LUA_TSTRING
@@ -95,7 +96,12 @@ void order_push_suggestion_in(lua_State *L, int index, const char *name)
             candidate[strings++] = lua_tostring(L, -1); // stays alive in the array
         lua_pop(L, 1);
     }
-    const char *near = str_suggest_list(name, (size_t)strings, candidate);
+    const char *near = NULL;
+    for (int i = 0; i < strings && !near; i++)
+        if (strcasecmp(candidate[i], name) == 0)
+            near = candidate[i];
+    if (!near)
+        near = str_suggest_list(name, (size_t)strings, candidate);
     if (near)
         lua_pushfstring(L, " (did you mean '%s'?)", near);
     else

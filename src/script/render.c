@@ -100,7 +100,7 @@ static int emit(lua_State *L)
 static void check_expression(lua_State *L, const struct template_piece *p, struct place place)
 {
     lua_pushlstring(L, p->text, p->length);
-    const char *text = lua_tostring(L, -1), *source = lua_pushfstring(L, "return %s", text);
+    const char *text = lua_tostring(L, -1), *source = lua_pushfstring(L, "return (%s)", text);
     if (luaL_loadbufferx(L, source, strlen(source), "=", "t") != LUA_OK) {
         const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
         guard_raise(L, place, lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
