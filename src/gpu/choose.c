@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_INDEX 99 // larger numbers are names: "4090"
+
 // One thread: with more, a kernel's time on a shared machine is bimodal. No disk caches: compile
 // times and the containment of a driver's compiler must not depend on what ran before.
 void gpu_prepare_environment(void)
@@ -56,7 +58,7 @@ static bool fail_choice(const struct gpu_info *list, int count, const char *want
     if (matches)
         err_set(e, "'%s' names %d devices: %s (use the number)", wanted, matches, names);
     else
-        err_set(e, "no device '%s' (there %s %s)", wanted, count == 1 ? "is" : "are", names);
+        err_set(e, "no device '%s' (there is: %s)", wanted, names);
     free(names);
     return false;
 }
@@ -71,9 +73,9 @@ bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int 
     *index = 0;
     if (!wanted || str_equal(wanted, "best"))
         return true;
-    if (str_to_int(wanted, 0, count - 1, &number)) {
+    if (str_to_int(wanted, 0, MAX_INDEX, &number)) {
         *index = (int)number;
-        return true;
+        return number < count || fail_choice(list, count, wanted, 0, e);
     }
     int matches = 0, exact = 0, exact_index = 0;
     for (int i = 0; i < count && wanted[0]; i++) {

@@ -1,7 +1,8 @@
 // A Vulkan device: what there is, buffers, pipelines, runs, and device time.
 //
 //     gpu_list(...)                        which devices there are (each described without keeping
-//     it open) struct gpu *g = gpu_open(index, e); gpu_buffer_create, gpu_pipeline_create, gpu_run
+//     it open) struct gpu *g = gpu_open(index, false, e); gpu_buffer_create, gpu_pipeline_create,
+//     gpu_run
 //     ...; gpu_time ... gpu_close(g);
 //
 // Compute only, one queue, one thread. Every call that can lose the device says so through enum
@@ -43,8 +44,9 @@ void gpu_prepare_environment(void);
 // (free). Having none is not an error: *count is 0. No loader or a broken instance is.
 bool gpu_list(struct gpu_info **list, int *count, struct err *e);
 
-// Picks one by index ("0"), by a part of its name (case-insensitive, must be unambiguous), or the
-// best (NULL or "best").
+// Picks one by index ("0"; numbers below 100 are always indices), by a part of its name
+// (case-insensitive, must be unambiguous, a whole name wins over a part), or the best (NULL or
+// "best"). The error lists the devices.
 bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
                 struct err *e);
 
@@ -59,8 +61,8 @@ void gpu_close(struct gpu *g);
 const struct gpu_info *gpu_get_info(const struct gpu *g);
 int gpu_validation_messages(const struct gpu *g);
 
-// A storage buffer. Host access through gpu_write and gpu_read (mapped memory where the device has
-// it both ways, staging otherwise). Sizes in bytes, multiples of 4.
+// A storage buffer. Host access through gpu_write and gpu_read (mapped memory where it is
+// device-local and cached by the host, staging otherwise). Sizes in bytes, multiples of 4.
 struct gpu_buffer;
 struct gpu_buffer *gpu_buffer_create(struct gpu *g, uint64_t bytes, struct err *e);
 void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b);
@@ -86,7 +88,8 @@ struct gpu_pass {
 // Runs the passes `repeats` times in one submission on buffers bound at 0 .. buffer_count-1 and
 // waits at most `timeout_s`. `seconds` (may be NULL) gets the device time of the whole submission:
 // timestamps masked by their valid bits where the device has them, else the host's clock around the
-// submission.
+// submission. After GPU_TIMEOUT the submission goes on: later calls first wait for it, for as long
+// as they may take, and what it uses is kept when it is destroyed.
 enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_count, int repeats,
                         struct gpu_buffer *const *buffer, int buffer_count, double timeout_s,
                         double *seconds, struct err *e);

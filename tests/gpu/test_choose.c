@@ -1,0 +1,184 @@
+// What needs no device: choice, identity, statistics, timestamps, repeats, results.
+#include "gpu/vk.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct gpu_info devices[] = {
+    {.index = 0, .name = "NVIDIA GeForce RTX 4090"},
+    {.index = 1, .name = "AMD Radeon RX 7900"},
+    {.index = 2, .name = "AMD Radeon RX 7900 XTX"},
+    {.index = 3, .name = "llvmpipe (LLVM 15.0.6, 256 bits)"},
+};
+
+static int chosen(const char *wanted)
+{
+    int index = -1;
+    struct err e = {.text = ""};
+    if (!gpu_choose(devices, 4, wanted, &index, &e))
+        fail_msg("%s", e.text);
+    return index;
+}
+
+static void assert_refused(const char *wanted, int count, const char *text)
+{
+    int index;
+    struct err e;
+    assert_false(gpu_choose(devices, count, wanted, &index, &e));
+    if (!strstr(e.text, text))
+        fail_msg("'%s' lacks '%s'", e.text, text);
+}
+
+static void test_choose(void **state)
+{
+    (void)state;
+    assert_int_equal(chosen(NULL), 0);
+    assert_int_equal(chosen("best"), 0);
+    assert_int_equal(chosen("3"), 3);
+    assert_int_equal(chosen("LLVMpipe"), 3);
+    assert_int_equal(chosen("xtx"), 2);
+    assert_int_equal(chosen("4090"), 0); // a number that is no index is a part of a name
+    assert_int_equal(chosen("amd radeon rx 7900"),
+                     1); // a whole name, though also a part of another
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    assert_refused("radeon", 4,
+                   "names 2 devices: 1 'AMD Radeon RX 7900', 2 'AMD Radeon RX 7900 XTX'");
+    assert_refused("intel", 4, "no device 'intel'");
+    assert_refused("intel", 4, "0 'NVIDIA GeForce RTX 4090', 1 ");
+    assert_refused("4", 4, "no device '4'"); // though part of a name
+    assert_refused("-1", 4, "no device '-1'");
+    assert_refused("", 4, "no device ''");
+    assert_refused(NULL, 0, "no Vulkan device");
+    assert_refused("0", 0, "mesa-vulkan-drivers");
+}
+
+static void test_identity(void **state)
+{
+    (void)state;
+    const struct gpu_info base = {.index = 1,
+                                  .name = "n",
+                                  .driver = "d",
+                                  .driver_hash = "h",
+                                  .vendor_id = 1,
+                                  .device_id = 2,
+                                  .driver_version = 3,
+                                  .api_version = 4,
+                                  .device_uuid = "u",
+                                  .driver_uuid = "v",
+                                  .threads = 5};
+    struct gpu_info other[11];
+    for (int i = 0; i < 11; i++)
+        other[i] = base;
+    other[0].index = 7; // another place in the list is the same device
+    other[1].name[0] = 'x';
+    other[2].driver[0] = 'x';
+    other[3].driver_hash[0] = 'x';
+    other[4].vendor_id++;
+    other[5].device_id++;
+    other[6].driver_version++;
+    other[7].api_version++;
+    other[8].device_uuid[0] = 'x';
+    other[9].driver_uuid[0] = 'x';
+    other[10].threads++;
+    char id[33], id_other[33];
+    gpu_identity(&base, id);
+    for (int i = 0; i < 11; i++) {
+        gpu_identity(&other[i], id_other);
+        assert_int_equal(strcmp(id, id_other) == 0, i == 0);
+    }
+}
+
+static void test_robust_seconds(void **state)
+{
+    (void)state;
+    const double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 9};
+    const struct gpu_info cpu = {.is_cpu = true}, gpu = {.is_cpu = false};
+    assert_true(gpu_robust_seconds(&cpu, odd, 3) == 1);
+    assert_true(gpu_robust_seconds(&gpu, odd, 3) == 3);
+    assert_true(gpu_robust_seconds(&gpu, even, 4) == 3.5);
+    assert_true(gpu_robust_seconds(&gpu, odd, 1) == 5);
+    assert_true(odd[0] == 5); // the samples stay in order
+}
+
+static void test_stamps(void **state)
+{
+    (void)state;
+    assert_true(vk_stamp_seconds(10, 30, 64, 0.5) == 10);
+    assert_true(vk_stamp_seconds(UINT64_MAX, 1, 64, 1) == 2);
+    assert_true(vk_stamp_seconds(0xfffffffff, 4, 36, 1) == 5); // wrapped at 36 bits
+    assert_true(vk_stamp_seconds(0xa00000000005, 0xb00000000007, 36, 1) ==
+                2);                                                  // junk above is masked
+    assert_true(vk_stamp_seconds(7, 7, 36, 52.083e-9) == 52.083e-9); // a tick at least
+}
+
+static void test_repeats(void **state)
+{
+    (void)state;
+    const struct gpu_timing t = {.batch_s = 0.02, .submit_s = 0.2};
+    assert_int_equal(timing_repeats(&t, 1, 0.03), 1); // long enough
+    assert_int_equal(timing_repeats(&t, 4, 0.02), 4);
+    assert_int_equal(timing_repeats(&t, 2, 0.01), 5);  // 22 ms of 5 ms
+    assert_int_equal(timing_repeats(&t, 1, 1e-6), 16); // grows 16 times at most
+    assert_int_equal(timing_repeats(&t, 8000, 1e-3), 10000);
+    assert_int_equal(timing_repeats(&t, 10, 1.0), 2); // 0.1 s each: two fit a submission
+    assert_int_equal(timing_repeats(&t, 3, 30.0), 1); // never less than one
+    const struct gpu_timing single = {.batch_s = 0, .submit_s = 0.2};
+    assert_int_equal(timing_repeats(&single, 1, 1e-9), 1);
+}
+
+static void test_results(void **state)
+{
+    (void)state;
+    struct err e;
+    assert_int_equal(vk_fail(VK_ERROR_DEVICE_LOST, "vkQueueSubmit(g->queue, 1)", &e), GPU_LOST);
+    assert_string_equal(e.text, "vkQueueSubmit: VK_ERROR_DEVICE_LOST");
+    assert_int_equal(vk_fail(VK_ERROR_OUT_OF_DEVICE_MEMORY, "f", &e), GPU_OUT_OF_MEMORY);
+    assert_int_equal(vk_fail(VK_ERROR_OUT_OF_HOST_MEMORY, "f", &e), GPU_OUT_OF_MEMORY);
+    assert_int_equal(vk_fail(VK_TIMEOUT, "f", &e), GPU_TIMEOUT);
+    assert_int_equal(vk_fail((VkResult)-12345, "f", &e), GPU_FAILED);
+    assert_string_equal(e.text, "f: VkResult -12345");
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    unsetenv("LP_NUM_THREADS");
+    setenv("MESA_SHADER_CACHE_DISABLE", "false", 1);
+    gpu_prepare_environment();
+    assert_string_equal(getenv("LP_NUM_THREADS"), "1");
+    assert_string_equal(getenv("MESA_SHADER_CACHE_DISABLE"), "false"); // the user's word
+}
+
+static void test_default_timing(void **state)
+{
+    (void)state;
+    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+        const struct gpu_info i = {.is_cpu = is_cpu};
+        struct gpu_timing t = gpu_timing_default(&i);
+        assert_true(t.batches >= 3 && t.batches <= 32);
+        assert_true(t.submit_s <= 0.25 && t.batch_s < t.submit_s);
+        assert_true(t.batches * t.batch_s <= t.budget_s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_identity),       cmocka_unit_test(test_robust_seconds),
+        cmocka_unit_test(test_stamps),         cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_results),        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_default_timing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+// Device time: more work takes longer, units are seconds, samples stop where they should. Times are
+// compared with each other, never with a clock on the wall.
+#include "base/mem.h"
+#include "base/os.h"
+#include "gpu/vk.h"
+#include "rig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define N 8192
+
+struct fixture {
+    struct gpu *g;
+    struct gpu_buffer *buffer[3];
+    struct gpu_pipeline *light, *heavy; // 1 and 64 units of work
+};
+
+static struct gpu_pass pass_of(struct gpu_pipeline *p)
+{
+    return (struct gpu_pass){p, {N / 32, 1, 1}};
+}
+
+static struct gpu_samples measure(struct fixture *f, struct gpu_pipeline *p,
+                                  const struct gpu_timing *t, double incumbent_s)
+{
+    struct gpu_pass pass = pass_of(p);
+    struct gpu_samples s;
+    struct err e;
+    if (gpu_time(f->g, &pass, 1, f->buffer, 3, t, incumbent_s, &s, &e) != GPU_OK)
+        fail_msg("%s", e.text);
+    assert_true(s.count >= 1 && s.count <= t->batches && s.repeats >= 1);
+    for (int i = 0; i < s.count; i++)
+        assert_true(s.seconds[i] > 0);
+    return s;
+}
+
+static void assert_heavier_is_slower(struct fixture *f)
+{
+    const struct gpu_info *info = gpu_get_info(f->g);
+    struct gpu_timing t = gpu_timing_default(info);
+    t.hopeless = 0;
+    struct gpu_samples light = measure(f, f->light, &t, 0), heavy = measure(f, f->heavy, &t, 0);
+    double ratio = gpu_robust_seconds(info, heavy.seconds, heavy.count) /
+                   gpu_robust_seconds(info, light.seconds, light.count);
+    if (!(ratio > 3 && ratio < 1000)) // 64 times the work, on a device others may be using
+        fail_msg("ratio %g", ratio);
+}
+
+static void test_heavier_is_slower(void **state)
+{
+    assert_heavier_is_slower(*state);
+}
+
+static void test_without_timestamps(void **state)
+{
+    struct fixture *f = *state;
+    VkQueryPool stamps = f->g->stamps;
+    f->g->stamps = VK_NULL_HANDLE;
+    assert_heavier_is_slower(f);
+    f->g->stamps = stamps;
+}
+
+// Device time lies within the host's time around it, and is most of that for a long submission.
+static void test_unit_is_seconds(void **state)
+{
+    struct fixture *f = *state;
+    struct gpu_pass pass = pass_of(f->heavy);
+    double seconds;
+    assert_int_equal(gpu_run(f->g, &pass, 1, 1, f->buffer, 3, 60, NULL, NULL), GPU_OK);
+    int64_t begin = os_now_ns();
+    assert_int_equal(gpu_run(f->g, &pass, 1, 20, f->buffer, 3, 60, &seconds, NULL), GPU_OK);
+    double host = (double)(os_now_ns() - begin) * 1e-9;
+    if (!(seconds < host * 1.05 && seconds > host * 0.01))
+        fail_msg("device %g s, host %g s", seconds, host);
+}
+
+static void test_early_stop(void **state)
+{
+    struct fixture *f = *state;
+    struct gpu_timing t = gpu_timing_default(gpu_get_info(f->g));
+    t.budget_s = 60;
+    struct gpu_samples s = measure(f, f->light, &t, 1e-12);
+    assert_true(s.early_stopped && s.count == 1);
+    s = measure(f, f->light, &t, 0); // no incumbent
+    assert_true(!s.early_stopped && s.count == t.batches);
+    s = measure(f, f->light, &t, 1e3); // a slow one
+    assert_true(!s.early_stopped && s.count == t.batches);
+    t.hopeless = 0;
+    s = measure(f, f->light, &t, 1e-12);
+    assert_true(!s.early_stopped && s.count == t.batches);
+}
+
+static void test_budget(void **state)
+{
+    struct fixture *f = *state;
+    struct gpu_timing t = gpu_timing_default(gpu_get_info(f->g));
+    t.budget_s = 0;
+    struct gpu_samples s = measure(f, f->light, &t, 0);
+    assert_int_equal(s.count, 1);
+    assert_false(s.early_stopped);
+}
+
+// A short kernel is repeated until a batch lasts, a submission is not made longer than it may be.
+static void test_repeats(void **state)
+{
+    struct fixture *f = *state;
+    struct gpu_timing t = gpu_timing_default(gpu_get_info(f->g));
+    t.hopeless = 0;
+    t.batch_s = 1e-9;
+    assert_int_equal(measure(f, f->light, &t, 0).repeats, 1);
+    t.batch_s = 10;
+    t.submit_s = 1e-9;
+    assert_int_equal(measure(f, f->light, &t, 0).repeats, 1);
+    t.batch_s = 10;
+    t.submit_s = 0.05;
+    t.batches = 2;
+    assert_true(measure(f, f->light, &t, 0).repeats > 1);
+}
+
+int main(void)
+{
+    struct fixture f = {.g = rig_open(false)};
+    if (!f.g)
+        return 77;
+    for (int i = 0; i < 3; i++)
+        f.buffer[i] = rig_buffer(f.g, N, 1);
+    f.light = rig_pipeline(f.g, "uint x = a[i]; for (uint n = 0; n < 20 * a[0]; n++)"
+                                " x = x * 1664525 + 1013904223; c[i] = x;");
+    f.heavy = rig_pipeline(f.g, "uint x = a[i]; for (uint n = 0; n < 1280 * a[0]; n++)"
+                                " x = x * 1664525 + 1013904223; c[i] = x;");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_heavier_is_slower, &f),
+        cmocka_unit_test_prestate(test_without_timestamps, &f),
+        cmocka_unit_test_prestate(test_unit_is_seconds, &f),
+        cmocka_unit_test_prestate(test_early_stop, &f),
+        cmocka_unit_test_prestate(test_budget, &f),
+        cmocka_unit_test_prestate(test_repeats, &f),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu_pipeline_destroy(f.g, f.light);
+    gpu_pipeline_destroy(f.g, f.heavy);
+    for (int i = 0; i < 3; i++)
+        gpu_buffer_destroy(f.g, f.buffer[i]);
+    gpu_close(f.g);
+    return failed;
+}

@@ -1,0 +1,87 @@
+// The Khronos validation layer has nothing to say about anything that src/gpu does, and would be
+// heard if it had.
+#include "base/err.h"
+#include "gpu/vk.h"
+#include "rig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N 4096
+
+static void use_everything(struct gpu *g)
+{
+    struct gpu_buffer *buffer[3];
+    for (int i = 0; i < 3; i++)
+        buffer[i] = rig_buffer(g, N, 1);
+    struct gpu_pipeline *p = rig_pipeline(g, "b[i] = a[i] + 1;"),
+                        *q = rig_pipeline(g, "c[i] = b[4095 - i];");
+    const struct gpu_pass pass[] = {{p, {N / 32, 1, 1}}, {q, {N / 32, 1, 1}}};
+    uint32_t word[N];
+    struct gpu_timing t = gpu_timing_default(gpu_get_info(g));
+    struct gpu_samples s;
+    assert_int_equal(gpu_run(g, pass, 2, 3, buffer, 3, 60, NULL, NULL), GPU_OK);
+    assert_int_equal(gpu_run(g, pass, 2, 3, buffer, 3, 0, NULL, NULL), GPU_TIMEOUT);
+    assert_int_equal(gpu_time(g, pass, 2, buffer, 3, &t, 0, &s, NULL), GPU_OK);
+    rig_read(g, buffer[2], word, N);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(word[i], 2);
+
+    for (uint32_t i = 0; i < g->memory.memoryTypeCount; i++)
+        g->memory.memoryTypes[i].propertyFlags &=
+            ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    struct gpu_buffer *staged = rig_buffer(g, N, 5);
+    rig_read(g, staged, word, N);
+    assert_int_equal(word[N - 1], 5);
+    gpu_buffer_destroy(g, staged);
+
+    gpu_pipeline_destroy(g, p);
+    gpu_pipeline_destroy(g, q);
+    for (int i = 0; i < 3; i++)
+        gpu_buffer_destroy(g, buffer[i]);
+}
+
+static void test_no_messages(void **state)
+{
+    struct gpu *g = *state;
+    use_everything(g);
+    assert_int_equal(gpu_validation_messages(g), 0);
+}
+
+static void test_messages_are_heard(void **state)
+{
+    struct gpu *g = *state;
+    const VkFenceCreateInfo wrong = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    VkFence fence;
+    int before = gpu_validation_messages(g);
+    if (vkCreateFence(g->device, &wrong, NULL, &fence) == VK_SUCCESS)
+        vkDestroyFence(g->device, fence, NULL);
+    assert_true(gpu_validation_messages(g) > before);
+}
+
+// With the layer in between, the driver's library is still found.
+static void test_same_identity(void **state)
+{
+    struct gpu *g = *state, *plain = gpu_open(0, false, NULL);
+    assert_string_equal(gpu_get_info(g)->driver_hash, gpu_get_info(plain)->driver_hash);
+    gpu_close(plain);
+}
+
+int main(void)
+{
+    struct gpu *g = rig_open(true);
+    if (!g)
+        return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_no_messages, g),
+        cmocka_unit_test_prestate(test_messages_are_heard, g),
+        cmocka_unit_test_prestate(test_same_identity, g),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu_close(g);
+    return failed;
+}
