@@ -1,9 +1,10 @@
 // A Vulkan device: what there is, buffers, pipelines, runs, and device time.
 //
-//     gpu_list(...)                        which devices there are (each described without keeping
-//     it open) struct gpu *g = gpu_open(index, false, e); gpu_buffer_create, gpu_pipeline_create,
-//     gpu_run
-//     ...; gpu_time ... gpu_close(g);
+//     gpu_prepare_environment();
+//     gpu_list(&list, &count, e); gpu_choose(list, count, "best", &index, e);
+//     struct gpu *g = gpu_open(index, false, e);
+//     gpu_buffer_create, gpu_pipeline_create, gpu_write, gpu_run, gpu_read, gpu_time ...
+//     gpu_close(g);
 //
 // Compute only, one queue, one thread. Every call that can lose the device says so through enum
 // gpu_status; after GPU_LOST nothing but closing (better: ending the process) makes sense. Programs

@@ -1,5 +1,5 @@
 // The inside of src/gpu: the Vulkan objects behind gpu.h, and the idiom for Vulkan's results.
-// Nobody else includes this.
+// Only its tests include this too.
 //
 // Functions return enum gpu_status and fill `e` where they fail; VK_TRY returns from the enclosing
 // function with the name of the call and of its result. One command buffer, one fence and one

@@ -1,6 +1,6 @@
 // One pass over the module (SPIR-V spec 2.3: header, then instructions in a fixed order of
 // sections). Decorations come before types, types before their users, so that every type's layout
-// is known when it is needed and nothing recurses: no input makes this slow or deep.
+// is known when it is needed, and nothing recurses.
 #include "kernel/kernel.h"
 
 #include "base/mem.h"
