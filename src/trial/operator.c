@@ -78,8 +78,8 @@ static void describe(const struct operator_shape *shape, const char *name, int64
     str_printf(&s, "%s[", name);
     for (int d = 0; d < shape->rank; d++)
         str_printf(&s, "%s%" PRId64, d ? "," : "", index[d]);
-    str_printf(&s, "] = %.9g, expected %.9g (%" PRId64 " of %" PRId64 " wrong)", got, expected,
-               wrong, count);
+    str_printf(&s, "] = %.9g, expected %.9g (%" PRId64 " of %" PRId64 " wrong)",
+               isnan(got) ? fabs(got) : got, expected, wrong, count); // not "-nan"
     snprintf(reason, size, "%s", str_text(&s));
     str_finish(&s);
 }

@@ -142,6 +142,8 @@ static void reap(struct pool *p, struct slot *s, int64_t now_ns)
         fail_work(p, s, OUTCOME_CRASH, reason);
     else if (is_starting(s))
         fail_start(p, s, reason, now_ns);
+    else if (!s->killed) // out of the blue: perhaps it will again
+        s->start_ns = now_ns + PAUSE_NS;
     slot_clear(s);
 }
 

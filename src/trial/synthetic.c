@@ -73,7 +73,7 @@ static double quality_of(const struct synthetic *s, const struct config *c)
     double roughness = 0;
     for (int p = 0; p < s->space->param_count; p++)
         roughness += roughness_of(s, c, p);
-    return bowl * (0.3 + 0.7 * roughness / s->space->param_count);
+    return bowl * (0.1 + 0.9 * roughness / s->space->param_count);
 }
 
 static enum outcome outcome_of(const struct synthetic *s, const struct config *c)

@@ -1,0 +1,54 @@
+// A pool on the device of this machine, small matrix products by hand, and a loop that drives it:
+// for the pool's tests.
+//
+//     int main(int argc, char **argv) { if (is_worker(argc, argv)) return worker_main(); ... }
+//
+// The test itself is the program that the pool starts as its worker.
+#ifndef TILEWALK_TESTS_POOL_FIXTURE_H
+#define TILEWALK_TESTS_POOL_FIXTURE_H
+
+#include "trial/pool.h"
+
+enum { SIZE = 32 }; // N = M = K
+
+enum variant {
+    GEMM_RIGHT,
+    GEMM_SYNTAX_ERROR,  // in generated line 10, which comes from template line 100
+    GEMM_OFF_BY_ONE,    // one element is wrong
+    GEMM_MISSING_TILES, // the last row of workgroups is not dispatched
+    GEMM_OVERRUN,       // writes one element past the end
+    GEMM_SHARED_TOO_LARGE,
+    GEMM_GROUP_TOO_LARGE,
+    GEMM_UNBOUND_BINDING,
+    GEMM_SCRIBBLES, // right, but destroys its inputs
+    GEMM_SPLIT,     // two passes over a scratch buffer
+    GEMM_SLOW,      // right, and many times slower
+    GEMM_ENDLESS    // takes minutes
+};
+
+struct fixture {
+    struct source *pool;
+    struct pool_options options;
+    struct operation operation;
+    struct limits limits;
+    char program[4096];
+    char log[4096]; // what workers said
+    int64_t tickets;
+};
+
+bool is_worker(int argc, char **argv);
+bool find_device(void); // false: there is none, the test must be skipped
+
+// Options for `workers` workers on the device; change them, then open_pool.
+void prepare_pool(struct fixture *f, int workers);
+void open_pool(struct fixture *f);
+void close_pool(struct fixture *f);
+
+struct job gemm_job(enum variant v);
+// Submits `count` variants as one request (a race when there are several). Returns the ticket.
+int64_t submit(struct fixture *f, int count, const enum variant *v, double incumbent_s);
+bool drive(struct fixture *f, struct err *e);       // one turn: poll, step. False: the pool gave up
+struct trial_result next_result(struct fixture *f); // drives until there is one
+struct trial_result measure_one(struct fixture *f, enum variant v);
+
+#endif

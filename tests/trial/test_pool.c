@@ -1,0 +1,306 @@
+// The pool of workers with small matrix products on the device of this machine.
+#include "pool_fixture.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect(struct fixture *f, enum variant v, enum outcome o, enum trial_phase phase,
+                   const char *reason)
+{
+    struct trial_result r = measure_one(f, v);
+    if (r.outcome[0] != o || !strstr(r.reason, reason))
+        print_error("%s in phase %s: %s\n%s", outcome_name(r.outcome[0]), trial_phase_name(r.phase),
+                    r.reason, f->log);
+    assert_int_equal(r.outcome[0], o);
+    assert_int_equal(r.phase, phase);
+    assert_non_null(strstr(r.reason, reason));
+    assert_true((o == OUTCOME_OK) == (r.seconds[0] > 0));
+    assert_true((o == OUTCOME_OK) == (r.samples[0].count > 0));
+}
+
+// One worker all along: none of these costs a process, and none leaves anything behind for the
+// next.
+static void every_kind_of_candidate_gets_its_outcome(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    open_pool(&f);
+    assert_int_equal(source_room(f.pool), 1);
+    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect(&f, GEMM_SYNTAX_ERROR, OUTCOME_COMPILE, PHASE_COMPILE, "test.comp:100: ");
+    expect(&f, GEMM_SYNTAX_ERROR, OUTCOME_COMPILE, PHASE_COMPILE, "(generated line 10)");
+    expect(&f, GEMM_OFF_BY_ONE, OUTCOME_WRONG, PHASE_VERIFY, "C[3,5] = ");
+    expect(&f, GEMM_MISSING_TILES, OUTCOME_WRONG, PHASE_VERIFY, "C[24,0] = nan");
+    expect(&f, GEMM_OVERRUN, OUTCOME_WRONG, PHASE_VERIFY, "past the end of C, at byte +0");
+    expect(&f, GEMM_SHARED_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "shared memory");
+    expect(&f, GEMM_GROUP_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "invocations");
+    expect(&f, GEMM_UNBOUND_BINDING, OUTCOME_COMPILE, PHASE_COMPILE, "binding 5");
+    expect(&f, GEMM_SCRIBBLES, OUTCOME_WRONG, PHASE_VERIFY, "");
+    expect(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
+    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    assert_int_equal(pool_respawns(f.pool), 0);
+    assert_true(pool_busy_seconds(f.pool) > 0);
+    close_pool(&f);
+}
+
+static void hopeless_candidates_are_stopped_early(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    open_pool(&f);
+    struct trial_result right = measure_one(&f, GEMM_RIGHT);
+    assert_false(right.samples[0].early_stopped);
+    submit(&f, 1, (const enum variant[]){GEMM_SLOW}, right.seconds[0]);
+    struct trial_result slow = next_result(&f);
+    assert_int_equal(slow.outcome[0], OUTCOME_OK);
+    assert_true(slow.samples[0].early_stopped);
+    assert_true(slow.seconds[0] > right.seconds[0]);
+    close_pool(&f);
+}
+
+static void a_race_times_in_turns_and_loses_only_the_wrong(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 2);
+    open_pool(&f);
+    submit(&f, 5,
+           (const enum variant[]){GEMM_SLOW, GEMM_SYNTAX_ERROR, GEMM_RIGHT, GEMM_OFF_BY_ONE,
+                                  GEMM_SPLIT},
+           0);
+    struct trial_result r = next_result(&f);
+    const enum outcome expected[] = {OUTCOME_OK, OUTCOME_COMPILE, OUTCOME_OK, OUTCOME_WRONG,
+                                     OUTCOME_OK};
+    assert_int_equal(r.count, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(r.outcome[i], expected[i]);
+        assert_int_equal(r.samples[i].count >= 5, expected[i] == OUTCOME_OK);
+    }
+    assert_int_equal(r.samples[0].count, r.samples[2].count);
+    assert_true(r.seconds[0] > r.seconds[2]);
+    assert_int_equal(r.phase, PHASE_COMPILE); // the first that failed
+    close_pool(&f);
+}
+
+static void a_hanging_kernel_costs_one_trial(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    f.options.deadline_s[PHASE_RUN] = 2;
+    open_pool(&f);
+    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect(&f, GEMM_ENDLESS, OUTCOME_TIMEOUT, PHASE_RUN, "");
+    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    assert_int_equal(pool_respawns(f.pool), 1);
+    close_pool(&f);
+}
+
+static void a_text_that_is_too_long_is_a_compile_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    open_pool(&f);
+    struct trial_request r = {.ticket = 5, .count = 1, .job = {gemm_job(GEMM_RIGHT)}};
+    struct pass *p = &r.job[0].pass[0];
+    p->glsl = mem_resize(p->glsl, FRAME_MAX_BYTES + 1, 1);
+    memset(p->glsl, ' ', FRAME_MAX_BYTES);
+    p->glsl[FRAME_MAX_BYTES] = '\0';
+    source_submit(f.pool, &r);
+    struct trial_result result = next_result(&f);
+    assert_int_equal(result.outcome[0], OUTCOME_COMPILE);
+    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    close_pool(&f);
+}
+
+static void halves_are_measured_too(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    if (!f.limits.f16)
+        skip();
+    operation_set_choice(&f.operation, "type", "f16", NULL);
+    operation_set_size(&f.operation, "M", 31, NULL); // an odd number of bytes in the last row
+    open_pool(&f);
+    static const char glsl[] =
+        "#version 450\n"
+        "#extension GL_EXT_shader_16bit_storage : require\n"
+        "layout(local_size_x = 8, local_size_y = 8) in;\n"
+        "layout(std430, binding = 0) readonly buffer A { float16_t a[]; };\n"
+        "layout(std430, binding = 1) readonly buffer B { float16_t b[]; };\n"
+        "layout(std430, binding = 2) buffer C { float16_t c[]; };\n"
+        "void main() {\n"
+        "uint i = gl_GlobalInvocationID.y, j = gl_GlobalInvocationID.x;\n"
+        "if (j >= 31) return;\n"
+        "float sum = 0;\n"
+        "for (uint k = 0; k < 32; k++) sum += float(a[i * 32 + k]) * float(b[k * 31 + j]);\n"
+        "c[i * 31 + j] = float16_t(sum);\n"
+        "}\n";
+    struct trial_request r = {.ticket = 5, .count = 2, .race = true};
+    for (int i = 0; i < 2; i++) {
+        r.job[i] = gemm_job(GEMM_RIGHT);
+        free(r.job[i].pass[0].glsl);
+        r.job[i].pass[0].glsl = mem_strdup(glsl);
+    }
+    source_submit(f.pool, &r);
+    struct trial_result result = next_result(&f);
+    if (result.reason[0])
+        print_error("%s\n", result.reason);
+    assert_int_equal(result.outcome[0], OUTCOME_OK);
+    assert_int_equal(result.outcome[1], OUTCOME_OK);
+    close_pool(&f);
+}
+
+// What workers were doing when, by their own clocks (which are one clock: it is the machine's).
+struct span {
+    bool timing; // else compiling
+    int64_t from_ns, to_ns;
+};
+
+struct record {
+    int count;
+    struct span span[1000];
+    enum trial_phase phase[8];
+    int64_t since_ns[8];
+};
+
+static void end_span(struct record *r, int worker, bool timing, int64_t at_ns)
+{
+    assert_true(r->count < 1000);
+    r->span[r->count++] =
+        (struct span){.timing = timing, .from_ns = r->since_ns[worker], .to_ns = at_ns};
+}
+
+static void note_phase(void *context, int worker, enum trial_phase phase, int64_t at_ns)
+{
+    struct record *r = context;
+    enum trial_phase before = r->phase[worker];
+    bool was_timing = before >= PHASE_RUN, is_timing = phase >= PHASE_RUN;
+    bool was_compiling = before == PHASE_COMPILE || before == PHASE_PIPELINE;
+    bool is_compiling = phase == PHASE_COMPILE || phase == PHASE_PIPELINE;
+    if (was_timing && !is_timing)
+        end_span(r, worker, true, at_ns);
+    if (was_compiling && !is_compiling)
+        end_span(r, worker, false, at_ns);
+    if ((!was_timing && is_timing) || (!was_compiling && is_compiling))
+        r->since_ns[worker] = at_ns;
+    r->phase[worker] = phase;
+}
+
+static bool overlap(const struct span *a, const struct span *b)
+{
+    return a->from_ns < b->to_ns && b->from_ns < a->to_ns;
+}
+
+static void timing_is_never_disturbed(void **state)
+{
+    (void)state;
+    enum { TRIALS = 24 };
+    struct fixture f;
+    struct record record = {0};
+    int back = 0, timed = 0, together = 0;
+    prepare_pool(&f, 3);
+    open_pool(&f);
+    pool_watch(f.pool, note_phase, &record);
+    while (back < TRIALS) {
+        while (source_room(f.pool) > 0 && f.tickets < TRIALS)
+            submit(&f, 1,
+                   (const enum variant[]){f.tickets % 4 == 3 ? GEMM_SYNTAX_ERROR : GEMM_RIGHT}, 0);
+        next_result(&f);
+        back++;
+    }
+    for (int i = 0; i < record.count; i++) {
+        timed += record.span[i].timing;
+        for (int k = 0; k < i; k++) {
+            const struct span *a = &record.span[i], *b = &record.span[k];
+            bool forbidden = f.options.is_cpu ? a->timing || b->timing : a->timing && b->timing;
+            assert_false(forbidden && overlap(a, b));
+            together += overlap(a, b);
+        }
+    }
+    assert_int_equal(timed, TRIALS * 3 / 4);
+    if (f.options.is_cpu && os_cores() > 1)
+        assert_true(together > 0); // compiling does go on in parallel
+    close_pool(&f);
+}
+
+static void a_pool_can_be_dropped_at_any_moment(void **state)
+{
+    (void)state;
+    for (int turns = 0; turns < 40; turns += 3) {
+        struct fixture f;
+        prepare_pool(&f, 2);
+        open_pool(&f);
+        submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+        struct trial_result r;
+        for (int i = 0; i < turns && !source_collect(f.pool, &r); i++)
+            assert_true(drive(&f, NULL));
+        close_pool(&f);
+    }
+}
+
+static void a_program_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e = {0};
+    prepare_pool(&f, 2);
+    f.options.program = "/nowhere/tilewalk";
+    open_pool(&f);
+    while (drive(&f, &e))
+        continue;
+    assert_non_null(strstr(e.text, "no worker can be started"));
+    assert_non_null(strstr(e.text, "/nowhere/tilewalk"));
+    assert_false(source_step(f.pool, &e)); // and stays one
+    close_pool(&f);
+}
+
+static void a_device_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e = {0};
+    prepare_pool(&f, 1);
+    f.options.device = 77;
+    open_pool(&f);
+    while (drive(&f, &e))
+        continue;
+    assert_non_null(strstr(e.text, "no worker can be started"));
+    close_pool(&f);
+}
+
+int main(int argc, char **argv)
+{
+    if (is_worker(argc, argv))
+        return worker_main();
+    if (!find_device()) {
+        puts("skipped: no Vulkan device");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_candidate_gets_its_outcome),
+        cmocka_unit_test(hopeless_candidates_are_stopped_early),
+        cmocka_unit_test(a_race_times_in_turns_and_loses_only_the_wrong),
+        cmocka_unit_test(a_hanging_kernel_costs_one_trial),
+        cmocka_unit_test(a_text_that_is_too_long_is_a_compile_error),
+        cmocka_unit_test(halves_are_measured_too),
+        cmocka_unit_test(timing_is_never_disturbed),
+        cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
+        cmocka_unit_test(a_program_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_device_that_is_not_there_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
