@@ -40,17 +40,18 @@ static void check_devices(struct doctor *d)
     struct err e;
     gpu_prepare_environment();
     bool ok = gpu_list(&d->list, &d->devices, &e);
-    add(d, "Vulkan loader", true, ok, ok ? "works" : e.text,
-        "apt install libvulkan1 mesa-vulkan-drivers");
+    add(d, "Vulkan", true, ok, ok ? "works" : e.text, "apt install libvulkan1 mesa-vulkan-drivers");
+    if (!ok)
+        return;
     struct check *c = add(d, "device", true, d->devices > 0, "none",
                           "apt install mesa-vulkan-drivers (it brings a CPU device)");
-    if (d->devices)
-        snprintf(c->found, sizeof c->found, "%d: %s%s", d->devices, d->list[0].name,
-                 d->devices > 1 ? ", ..." : "");
-    bool real = d->devices && !d->list[0].is_cpu; // real ones come first
-    add(d, "GPU", false, real,
-        real ? d->list[0].name : "only a CPU device: everything works, slower",
-        "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver");
+    if (!d->devices)
+        return;
+    const struct gpu_info *best = &d->list[0]; // real GPUs come first
+    snprintf(c->found, sizeof c->found, "%s%s", best->name, d->devices > 1 ? ", and others" : "");
+    add(d, "real GPU", false, !best->is_cpu,
+        best->is_cpu ? "none: everything works, on the CPU device" : best->name,
+        "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver (NVIDIA)");
 }
 
 // Opens the best device twice: where only the second time fails, the layer is what is missing.

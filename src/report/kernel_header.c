@@ -98,8 +98,8 @@ static void add_opening(struct str *out, const struct kernel_description *d)
     add_comment(out, d->title);
     str_printf(out, "\n// Found by tilewalk %s, session %" PRId64 ", trial %" PRId64 ": ",
                TILEWALK_VERSION, d->session, d->trial);
-    str_printf(out, "%.4g ms, %.4g TFLOPS\n// on ", d->timing.seconds * 1e3,
-               d->flop / d->timing.seconds / 1e12);
+    str_printf(out, "%.4g ms, %.4g GFLOPS\n// on ", d->timing.seconds * 1e3,
+               d->flop / d->timing.seconds / 1e9);
     add_comment(out, d->device);
     str_add(out, ", ");
     add_comment(out, d->driver);

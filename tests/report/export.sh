@@ -1,0 +1,31 @@
+#!/bin/sh
+# export.sh PROGRAM SAMPLE.c: tunes a small product on the device, exports the three best kernels, and runs each with the
+# sample program of the documentation, which checks the result. Skipped (77) where there is no device or no compiler.
+set -eu
+program=$1
+sample=$2
+
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+
+command -v cc >/dev/null || skip "no C compiler"
+"$program" devices --json | grep -q '"index"' || skip "no Vulkan device"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export TILEWALK_DB="$folder/t.db"
+
+"$program" tune gemm --set N=96 --set M=80 --set K=64 --trials 5 --seed 3 --plain
+"$program" export 1 --best 3 --name k --out "$folder/out"
+
+# The file, and the name of the kernel in it.
+runs() {
+    cc -std=c11 -O1 -Wall -Wextra -Werror -pedantic -DKERNEL_HEADER="\"$folder/out/$1.h\"" -DKERNEL_NAME="$2" \
+        "$sample" -lvulkan -lm -o "$folder/run"
+    "$folder/run"
+}
+runs k k_kernel
+runs k-2 k_2_kernel
+runs k-3 k_3_kernel
