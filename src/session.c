@@ -252,11 +252,8 @@ bool session_step(struct session *s, struct err *e)
     s->busy = true;
     for (int round = 0; s->busy && round < MOST_ROUNDS && !session_ended(s); round++) {
         s->busy = false;
-        if (!collect(s, &s->busy, e) || !session_deliver(s, &s->busy, e) ||
+        if (!collect(s, &s->busy, e) || !session_deliver(s, &s->busy, e) || !canary_start(s, e) ||
             !ask_more(s, &s->busy, e))
-            return false;
-        if (s->phase == SESSION_RUNNING && s->until_canary <= 0 && !s->canary_open &&
-            !canary_start(s, e))
             return false;
         if (is_through(s))
             return conclude(s, e);

@@ -117,8 +117,12 @@ bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
     return true;
 }
 
+// Due every so many trials, before new ones take the source's room.
 bool canary_start(struct session *s, struct err *e)
 {
+    if (s->phase != SESSION_RUNNING || s->until_canary > 0 || s->canary_open ||
+        source_room(s->source) == 0)
+        return true;
     s->until_canary = SESSION_CANARY_EVERY;
     if (s->source->kind->deterministic || !s->best_ask)
         return true;
