@@ -121,6 +121,25 @@ static void test_repeats(void **state)
     assert_true(measure(f, f->light, &t, 0).repeats > 1);
 }
 
+// A sample is the time of one run, however many a batch has.
+static void test_samples_are_per_run(void **state)
+{
+    struct fixture *f = *state;
+    const struct gpu_info cpu = {.is_cpu = true}; // the minimum
+    struct gpu_timing t = gpu_timing_default(&cpu);
+    t.hopeless = 0;
+    t.batch_s = 1e-9;
+    struct gpu_samples single = measure(f, f->light, &t, 0);
+    t.batch_s = 0.2;
+    t.submit_s = 1;
+    struct gpu_samples many = measure(f, f->light, &t, 0);
+    assert_true(many.repeats >= 16);
+    double ratio = gpu_robust_seconds(&cpu, many.seconds, many.count) /
+                   gpu_robust_seconds(&cpu, single.seconds, single.count);
+    if (!(ratio < 8)) // less than 1 where submitting costs something
+        fail_msg("ratio %g with %d repeats", ratio, many.repeats);
+}
+
 int main(void)
 {
     struct fixture f = {.g = rig_open(false)};
@@ -139,6 +158,7 @@ int main(void)
         cmocka_unit_test_prestate(test_early_stop, &f),
         cmocka_unit_test_prestate(test_budget, &f),
         cmocka_unit_test_prestate(test_repeats, &f),
+        cmocka_unit_test_prestate(test_samples_are_per_run, &f),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gpu_pipeline_destroy(f.g, f.light);

@@ -1,13 +1,16 @@
 // The Khronos validation layer has nothing to say about anything that src/gpu does, and would be
 // heard if it had.
-#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "gpu/vk.h"
 #include "rig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -52,6 +55,25 @@ static void test_no_messages(void **state)
     assert_int_equal(gpu_validation_messages(g), 0);
 }
 
+// What was not destroyed is told of when the device is; that is after the count, so the log is
+// read.
+static void test_nothing_is_left(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tilewalk-test-XXXXXX", *text;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && log_to_file(path, NULL));
+    struct gpu *g = rig_open(true);
+    use_everything(g);
+    gpu_close(g);
+    assert_true(log_to_file(NULL, NULL));
+    assert_true(file_read(path, &text, NULL, NULL));
+    close(fd);
+    unlink(path);
+    assert_string_equal(text, "");
+    free(text);
+}
+
 static void test_messages_are_heard(void **state)
 {
     struct gpu *g = *state;
@@ -78,6 +100,7 @@ int main(void)
         return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(test_no_messages, g),
+        cmocka_unit_test(test_nothing_is_left),
         cmocka_unit_test_prestate(test_messages_are_heard, g),
         cmocka_unit_test_prestate(test_same_identity, g),
     };

@@ -107,6 +107,10 @@ static void test_buffers_and_push(void **state)
                  "void main() { a[p.n] = b[0].x + p.v.x; }\n");
     assert_int_equal(f.bindings, 4);
     assert_int_equal(f.push_bytes, 32); // a block is aligned to its largest member
+    f = facts_of("#version 450\n" SIZE "layout(std430, binding = 0) buffer A { float a; };\n"
+                 "layout(push_constant, std140) uniform P { float v[4]; } p;\n"
+                 "void main() { a = p.v[1]; }\n");
+    assert_int_equal(f.push_bytes, 64); // std140 spreads arrays, which only ArrayStride tells
     assert_false(f.uses_f16 || f.uses_f16_storage);
 }
 
@@ -261,10 +265,17 @@ static void test_truncated(void **state)
     (void)state;
     struct spirv s = compile(fuzz_glsl);
     assert_true(inspect_copy(s.word, s.count));
+    size_t boundary = 5;
     int whole = 0;
-    for (size_t count = 0; count < s.count; count++)
-        whole += inspect_copy(s.word, count);
-    assert_true(whole > 0 && (size_t)whole < s.count / 2); // cuts between instructions
+    for (size_t count = 0; count < s.count; count++) {
+        bool between = count == boundary;
+        if (between)
+            boundary += s.word[boundary] >> 16;
+        bool ok = inspect_copy(s.word, count);
+        assert_true(!ok || between);
+        whole += ok;
+    }
+    assert_true(whole > 0);
     spirv_finish(&s);
 }
 
@@ -372,6 +383,31 @@ static void test_sizes_saturate(void **state)
     assert_true(f.shared_bytes == UINT64_MAX);
 }
 
+// One compute entry point named main, with a size.
+static void test_entry_point(void **state)
+{
+    (void)state;
+    enum { MODEL = 6, NAME = 8, MODE = 12, SIZE_Z = 15, SECOND = 16 };
+    const uint32_t good[] = {
+        0x07230203,     0x00010300, 0,  20,         0,    // header
+        5u << 16 | 15,  5,          1,  0x6e69616d, 0,    // entry point "main"
+        6u << 16 | 16,  1,          17, 8,          2, 1, // local size
+        5u << 16 | 999, 5,          1,  0x6e69616d, 0,    // something unknown
+    };
+    const struct {
+        size_t at;
+        uint32_t word;
+    } bad[] = {{MODEL, 4}, {NAME, 0x6e69616e}, {MODE, 18}, {SIZE_Z, 0}, {SECOND, 5u << 16 | 15}};
+    const size_t count = sizeof good / sizeof *good;
+    assert_true(inspect_copy(good, count));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint32_t word[sizeof good / sizeof *good];
+        memcpy(word, good, sizeof good);
+        word[bad[i].at] = bad[i].word;
+        assert_false(inspect_copy(word, count));
+    }
+}
+
 // SPIR-V 1.2 LocalSizeId takes precedence over a literal, and reads constants that are declared
 // later.
 static void test_local_size_id(void **state)
@@ -440,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_unbindable),
         cmocka_unit_test(test_layout_agrees_with_glslang),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_entry_point),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_random_words),
