@@ -128,8 +128,9 @@ static bool read_entry_point(struct reader *r, const uint32_t *w, uint32_t n)
 {
     (void)n;
     bool is_main = w[3] == 0x6e69616du && w[4] == 0; // "main" in two words
-    if (w[1] != MODEL_GL_COMPUTE || !is_main || r->entry_points++ > 0)
+    if (w[1] != MODEL_GL_COMPUTE || !is_main)
         return err_set(r->e, "not a module with one compute entry point named main");
+    r->entry_points++;
     return true;
 }
 
