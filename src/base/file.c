@@ -228,13 +228,15 @@ static char *existing(const char *folder, const char *name)
 char *path_shipped(const char *name)
 {
     const char *data = getenv("TILEWALK_DATA");
-    char *found = data ? existing(data, name) : NULL;
-    if (!found) {
-        char *program = path_program(), *build = path_folder(program), *source = path_folder(build);
-        found = existing(source, name);
-        free(program);
-        free(build);
-        free(source);
-    }
-    return found ? found : existing(TILEWALK_DATADIR, name);
+    char *program = path_program(), *bin = path_folder(program), *above = path_folder(bin);
+    char *share = path_join(above, "share/tilewalk");
+    const char *const places[] = {data, above, share, TILEWALK_DATADIR};
+    char *found = NULL;
+    for (size_t i = 0; !found && i < sizeof places / sizeof *places; i++)
+        found = places[i] ? existing(places[i], name) : NULL;
+    free(program);
+    free(bin);
+    free(above);
+    free(share);
+    return found;
 }

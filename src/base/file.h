@@ -32,7 +32,8 @@ char *path_user_config(const char *name); // $XDG_CONFIG_HOME or ~/.config, then
 
 // A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/prelude.lua"):
 // looked for below $TILEWALK_DATA, then below <program's folder>/.. (running in place from build/),
-// then below the installed data folder. NULL when it is nowhere.
+// then below <program's folder>/../share/tilewalk (installed, wherever it was moved), then below the
+// installed data folder. NULL when it is nowhere.
 char *path_shipped(const char *name);
 
 char *path_program(void); // the running program itself
