@@ -62,6 +62,15 @@ static bool check_number(const struct command *c, struct given *g, struct err *e
     return true;
 }
 
+// What may be given several times is always NAME=VALUE.
+static bool check_pair(const struct command *c, const struct given *g, struct err *e)
+{
+    const char *equals = strchr(g->text, '=');
+    return g->option->type != OPTION_LIST || (equals && equals > g->text && equals[1]) ||
+           err_set(e, "%s: --%s wants %s, not '%s'", c->name, g->option->name, g->option->value,
+                   g->text);
+}
+
 // One `--name`, `--name=value` or `--name value`. Moves `*at` past what it used.
 static bool parse_option(const struct command *c, int argc, char **argv, int *at,
                          struct arguments *out, struct err *e)
@@ -82,7 +91,7 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
                            o->value);
         g->text = argv[(*at)++];
     }
-    return check_number(c, g, e);
+    return check_pair(c, g, e) && check_number(c, g, e);
 }
 
 static bool check_operands(const struct command *c, const struct arguments *a, struct err *e)

@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define MOST_TRIALS (INT64_MAX / 2)
+
 static int with_session(const struct arguments *a,
-                        bool (*act)(struct store *s, int64_t id, const struct arguments *a,
-                                    struct err *e))
+                        bool (*act)(struct store *s, const struct session_record *r,
+                                    const struct arguments *a, struct err *e))
 {
     struct err e;
     int64_t id;
@@ -18,7 +20,7 @@ static int with_session(const struct arguments *a,
     if (!s)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&arena);
-    bool ok = store_get_session(s, id, &arena, &record, &e) && act(s, id, a, &e);
+    bool ok = store_get_session(s, id, &arena, &record, &e) && act(s, &record, a, &e);
     arena_finish(&arena);
     store_close(s);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
@@ -33,44 +35,46 @@ static bool ask_runner(struct store *s, int64_t id, const char *verb, const char
     return true;
 }
 
-static bool pause_session(struct store *s, int64_t id, const struct arguments *a, struct err *e)
+static bool pause_session(struct store *s, const struct session_record *r,
+                          const struct arguments *a, struct err *e)
 {
-    (void)a;
-    if (!store_runner(s, id))
+    if (!store_runner(s, r->id))
         return err_set(e,
                        "session %" PRId64
                        " is not running (nothing to pause; tilewalk resume %" PRId64 " runs it)",
-                       id, id);
-    return ask_runner(s, id, arguments_flag(a, "off") ? "resume" : "pause", "", e);
+                       r->id, r->id);
+    return ask_runner(s, r->id, arguments_flag(a, "off") ? "resume" : "pause", "", e);
 }
 
-// A session without a runner is stopped right here, under its lock.
-static bool stop_session(struct store *s, int64_t id, const struct arguments *a, struct err *e)
+// A session without a runner is stopped right here, under its lock; one that has ended stays as it
+// is.
+static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
+                         struct err *e)
 {
     (void)a;
-    if (store_runner(s, id))
-        return ask_runner(s, id, "stop", "", e);
-    struct arena arena;
-    struct session_record record;
-    arena_init(&arena);
-    bool ok = store_lock_session(s, id, e) && store_get_session(s, id, &arena, &record, e) &&
-              store_set_state(s, id, "stopped", "stopped by the user", record.ran_seconds, e);
-    arena_finish(&arena);
-    if (ok)
-        printf("session %" PRId64 " is stopped\n", id);
-    return ok;
+    if (store_runner(s, r->id))
+        return ask_runner(s, r->id, "stop", "", e);
+    if (str_equal(r->state, "done") || str_equal(r->state, "stopped")) {
+        printf("session %" PRId64 " is %s already\n", r->id, r->state);
+        return true;
+    }
+    if (!store_lock_session(s, r->id, e) ||
+        !store_set_state(s, r->id, "stopped", "stopped by the user", r->ran_seconds, e))
+        return false;
+    printf("session %" PRId64 " is stopped\n", r->id);
+    return true;
 }
 
-static bool change_budget(struct store *s, int64_t id, const struct arguments *a, struct err *e)
+static bool change_budget(struct store *s, const struct session_record *r,
+                          const struct arguments *a, struct err *e)
 {
-    int64_t trials;
-    if (!str_to_int(a->operand[1], 1, INT64_MAX / 2, &trials))
-        return err_set(e, "'%s' is not a number of trials", a->operand[1]);
-    if (store_runner(s, id))
-        return ask_runner(s, id, "budget", a->operand[1], e);
-    if (!store_set_budget(s, id, trials, 0, e))
+    int64_t trials = 0;
+    str_to_int(a->operand[1], 1, MOST_TRIALS, &trials); // checked before
+    if (store_runner(s, r->id))
+        return ask_runner(s, r->id, "budget", a->operand[1], e);
+    if (!store_set_budget(s, r->id, trials, r->budget_seconds, e))
         return false;
-    printf("session %" PRId64 ": budget %" PRId64 " trials\n", id, trials);
+    printf("session %" PRId64 ": budget %" PRId64 " trials\n", r->id, trials);
     return true;
 }
 
@@ -88,8 +92,13 @@ static int run_stop(const struct command *self, const struct arguments *a)
 
 static int run_budget(const struct command *self, const struct arguments *a)
 {
+    struct err e;
+    int64_t trials;
     (void)self;
-    return with_session(a, change_budget);
+    if (str_to_int(a->operand[1], 1, MOST_TRIALS, &trials))
+        return with_session(a, change_budget);
+    err_set(&e, "'%s' is not a number of trials", a->operand[1]);
+    return fail_with(&e, EXIT_USAGE);
 }
 
 static const struct option pause_options[] = {

@@ -71,7 +71,8 @@ static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id,
     fill_options(a, &o);
     o.space = a->operand[0];
     o.set = set;
-    bool ok = common_settings(a, &storage, set, &o.set_count, e) && engine_start(g, &o, id, e);
+    o.set_count = common_settings(a, &storage, set);
+    bool ok = engine_start(g, &o, id, e);
     arena_finish(&storage);
     return ok;
 }
@@ -114,7 +115,11 @@ static int run_tune(const struct command *self, const struct arguments *a)
 
 static int run_resume(const struct command *self, const struct arguments *a)
 {
+    struct err e;
+    int64_t id;
     (void)self;
+    if (!common_session_id(a->operand[0], &id, &e))
+        return fail_with(&e, EXIT_USAGE);
     return run_session(a, begin_resume);
 }
 

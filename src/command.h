@@ -24,7 +24,13 @@ enum exit_code {
 
 struct arguments;
 
-enum option_type { OPTION_FLAG, OPTION_TEXT, OPTION_INTEGER, OPTION_REAL, OPTION_LIST };
+enum option_type {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_INTEGER,
+    OPTION_REAL,
+    OPTION_LIST // of NAME=VALUE, one each time it is given
+};
 
 struct option {
     const char *name; // without the dashes

@@ -8,19 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out,
-                     int *count, struct err *e)
+int common_settings(const struct arguments *a, struct arena *storage, struct setting *out)
 {
     const char *text[MOST_SETTINGS];
-    *count = arguments_list(a, "set", text, MOST_SETTINGS);
-    for (int i = 0; i < *count; i++) {
+    int count = arguments_list(a, "set", text, MOST_SETTINGS);
+    for (int i = 0; i < count; i++) {
         const char *equals = strchr(text[i], '=');
-        if (!equals || equals == text[i] || !equals[1])
-            return err_set(e, "--set wants NAME=VALUE, not '%s'", text[i]);
         out[i].name = arena_printf(storage, "%.*s", (int)(equals - text[i]), text[i]);
         out[i].value = equals + 1;
     }
-    return true;
+    return count;
 }
 
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e)

@@ -36,9 +36,9 @@
 
 #define MOST_SETTINGS 64
 
-// Splits --set NAME=VALUE. `storage` holds the names; the values point into argv.
-bool common_settings(const struct arguments *a, struct arena *storage, struct setting *out,
-                     int *count, struct err *e);
+// Splits --set NAME=VALUE and returns how many there are, at most MOST_SETTINGS. `storage` holds
+// the names; the values point into argv.
+int common_settings(const struct arguments *a, struct arena *storage, struct setting *out);
 
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e);
 bool common_session_id(const char *text, int64_t *id, struct err *e);

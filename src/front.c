@@ -48,6 +48,10 @@ static void json_end(const struct event *event, struct str *line)
     } else {
         str_add(line, "null");
     }
+    str_add(line, ",\"ran_seconds\":");
+    json_real(line, r->ran_seconds);
+    str_add(line, ",\"busy_seconds\":");
+    json_real(line, event->busy_seconds);
 }
 
 static void json_message(const struct event *event, struct str *line)

@@ -35,8 +35,14 @@ double session_ran_seconds(const struct session *s)
 void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
                   const struct retime_record *retime)
 {
-    struct event event = {
-        .kind = kind, .session = &s->record, .space = s->space, .trial = trial, .retime = retime};
+    struct session_record record = s->record;
+    record.ran_seconds = session_ran_seconds(s);
+    struct event event = {.kind = kind,
+                          .session = &record,
+                          .space = s->space,
+                          .trial = trial,
+                          .retime = retime,
+                          .busy_seconds = source_busy_seconds(s->source)};
     s->on_event(s->event_context, &event);
 }
 

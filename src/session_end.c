@@ -17,7 +17,8 @@ void session_tally(struct session *s, const struct verdict *v)
         s->rejected_by[slots - LIMIT_COUNT + l] += v->limits >> l & 1;
 }
 
-// "shared memory 71 %, invocations 29 %": what this session's rejections were for, largest first.
+// ": shared memory removes 71 %, ...": what the rejections were for, largest first. Nothing when
+// all of them came from the database.
 static const char *rejection_reasons(struct session *s, char *out, size_t size)
 {
     const int slots = (int)(sizeof s->rejected_by / sizeof *s->rejected_by);
@@ -33,8 +34,8 @@ static const char *rejection_reasons(struct session *s, char *out, size_t size)
         bool is_limit = top >= slots - LIMIT_COUNT;
         const char *name = is_limit ? limit_name((enum limit)(top - (slots - LIMIT_COUNT)))
                                     : s->space->constraint[top].name;
-        str_printf(&text, "%s%s%s%s removes %.3g %%", round ? ", " : "", is_limit ? "" : "'", name,
-                   is_limit ? "" : "'", 100.0 * (double)left[top] / (double)s->tallied);
+        str_printf(&text, "%s%s%s%s removes %.3g %%", round ? ", " : ": ", is_limit ? "" : "'",
+                   name, is_limit ? "" : "'", 100.0 * (double)left[top] / (double)s->tallied);
         left[top] = 0;
     }
     snprintf(out, size, "%s", str_text(&text));
@@ -48,8 +49,11 @@ bool session_finish(struct session *s, struct err *e)
     if (s->stopping)
         return session_end(s, "stopped", "stopped by the user", e);
     if (s->rejected_in_row >= ENGINE_MOST_REJECTED)
-        snprintf(message, sizeof message, "%d configurations in a row were rejected: %s",
+        snprintf(message, sizeof message, "%d configurations in a row were rejected%s",
                  ENGINE_MOST_REJECTED, rejection_reasons(s, reasons, sizeof reasons));
+    else if (s->exhausted && s->record.rejected == s->told)
+        snprintf(message, sizeof message, "no configuration is possible%s",
+                 rejection_reasons(s, reasons, sizeof reasons));
     else if (s->exhausted)
         snprintf(message, sizeof message, "the space is exhausted");
     else if (s->record.trials >= s->record.budget_trials)

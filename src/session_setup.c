@@ -297,6 +297,19 @@ static bool change_budget(struct session *s, const struct session_options *more,
     return store_set_budget(s->store, r->id, r->budget_trials, r->budget_seconds, e);
 }
 
+// What was asked of a runner that ended before it looked: a new budget counts, the rest is over.
+static bool take_left_commands(struct session *s, struct err *e)
+{
+    char verb[16], argument[64];
+    for (bool any = true; any;) {
+        if (!store_take_command(s->store, s->record.id, verb, argument, &any, e))
+            return false;
+        if (any && str_equal(verb, "budget") && !session_command(s, verb, argument, e))
+            return false;
+    }
+    return true;
+}
+
 // Counts are counted again while the stored trials are told again.
 static void forget_counts(struct session_record *r)
 {
@@ -307,16 +320,16 @@ static void forget_counts(struct session_record *r)
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
                    struct place *p, struct err *e)
 {
-    if (!store_get_session(s->store, id, &s->arena, &s->record, e))
-        return false;
-    s->record.id = 0; // not ours until it is locked
     if (!store_lock_session(s->store, id, e))
         return false;
-    s->record.id = id;
+    s->record.id = id; // ours, to be unlocked
+    if (!store_get_session(s->store, id, &s->arena, &s->record, e))
+        return false;
     s->count_rejected = s->record.count_rejected;
     if (more && more->workers)
         s->record.workers = more->workers;
-    if (!change_budget(s, more, e) || !place_find_again(p, &s->record, e))
+    if (!take_left_commands(s, e) || !change_budget(s, more, e) ||
+        !place_find_again(p, &s->record, e))
         return false;
     take_place(s, p);
     if (!assemble(s, stored_script(s->store, &s->record, &s->arena, e), e) ||

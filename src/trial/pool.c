@@ -152,6 +152,7 @@ static const struct source_kind pool_kind = {
     .wait_ms = pool_wait_ms,
     .step = pool_step,
     .collect = pool_collect,
+    .busy_seconds = pool_busy_seconds,
     .destroy = pool_destroy,
 };
 

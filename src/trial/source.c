@@ -1,6 +1,7 @@
 #include "trial/source.h"
 
 #include <assert.h>
+#include <math.h>
 
 int source_room(const struct source *s)
 {
@@ -32,6 +33,11 @@ bool source_step(struct source *s, struct err *e)
 bool source_collect(struct source *s, struct trial_result *out)
 {
     return s->kind->collect(s, out);
+}
+
+double source_busy_seconds(const struct source *s)
+{
+    return s->kind->busy_seconds ? s->kind->busy_seconds(s) : NAN;
 }
 
 void source_destroy(struct source *s)

@@ -30,6 +30,7 @@ struct source_kind {
     int (*wait_ms)(const struct source *s); // until it wants to be stepped although no descriptor is ready; -1: never
     bool (*step)(struct source *s, struct err *e); // false: it cannot go on (no worker can be started, no memory)
     bool (*collect)(struct source *s, struct trial_result *out);
+    double (*busy_seconds)(const struct source *s); // NULL: not known
     void (*destroy)(struct source *s);
 };
 
@@ -39,6 +40,7 @@ int source_fds(const struct source *s, struct pollfd *out, int most);
 int source_wait_ms(const struct source *s);
 bool source_step(struct source *s, struct err *e);
 bool source_collect(struct source *s, struct trial_result *out);
+double source_busy_seconds(const struct source *s); // with work in progress; NAN: not known
 void source_destroy(struct source *s);
 
 // Analytic landscapes, for tests and demonstrations: no device, no clock in the values. `spec` is NAME[:key=value]...:
