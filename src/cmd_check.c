@@ -41,9 +41,8 @@ static bool find_device(struct check *c, const char *wanted, struct err *e)
 static bool load(struct check *c, const struct arguments *a, struct err *e)
 {
     struct setting set[MOST_SETTINGS];
-    struct script_options o = {.set = set};
-    if (!common_settings(a, &c->storage, set, &o.set_count, e) ||
-        !find_device(c, arguments_text(a, "device"), e))
+    struct script_options o = {.set = set, .set_count = common_settings(a, &c->storage, set)};
+    if (!find_device(c, arguments_text(a, "device"), e))
         return false;
     char *path = script_find(a->operand[0], e);
     if (!path)
@@ -65,8 +64,7 @@ static double share(const struct check *c, uint64_t n)
     return c->survey.points ? (double)n / (double)c->survey.points : 0;
 }
 
-// --- JSON
-// -------------------------------------------------------------------------------------------------------------
+// --- JSON ---
 
 static void add_parameters(const struct check *c, struct str *out)
 {
@@ -130,8 +128,7 @@ static void print_json(const struct check *c)
     str_finish(&out);
 }
 
-// --- text
-// -------------------------------------------------------------------------------------------------------------
+// --- text ---
 
 static void print_parameters(const struct check *c)
 {
