@@ -1,0 +1,336 @@
+#include "program.h"
+
+#include "base/file.h"
+#include "base/os.h"
+#include "base/str.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_S 60
+#define POLL_MS    2
+
+// --- the box ---
+
+static const char *needed(const char *variable)
+{
+    const char *value = getenv(variable);
+    if (!value)
+        fail_msg("%s is not set (run these tests through meson)", variable);
+    return value;
+}
+
+int box_setup(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    struct box *b = mem_zero(1, sizeof *b);
+    arena_init(&b->arena);
+    b->folder = mem_printf("%s/tilewalk-flow-XXXXXX", base && *base ? base : "/tmp");
+    assert_non_null(mkdtemp(b->folder));
+    assert_int_equal(chmod(b->folder, 0755), 0);
+    box_set(b, "TILEWALK_DB", box_path(b, "tilewalk.db"));
+    box_set(b, "HOME", box_path(b, "home"));
+    box_set(b, "XDG_DATA_HOME", NULL);
+    box_set(b, "XDG_STATE_HOME", NULL);
+    box_set(b, "XDG_CONFIG_HOME", NULL);
+    box_set(b, "TILEWALK_KILL", NULL);
+    *state = b;
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)ftw;
+    if (type == FTW_D || type == FTW_DNR)
+        chmod(path, 0700);
+    return remove(path);
+}
+
+static void end_running(struct running *r)
+{
+    if (r->pid) {
+        kill(r->pid, SIGKILL);
+        waitpid(r->pid, NULL, 0);
+    }
+    fclose(r->out);
+    fclose(r->err);
+}
+
+int box_teardown(void **state)
+{
+    struct box *b = *state;
+    for (int i = 0; i < b->started; i++)
+        end_running(&b->running[i]);
+    for (int i = 0; i < b->jsons; i++)
+        cJSON_Delete(b->json[i]);
+    for (int i = 0; i < b->variables; i++)
+        free(b->environment[i]);
+    int removed = nftw(b->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(b->json);
+    free(b->folder);
+    arena_finish(&b->arena);
+    free(b);
+    return removed;
+}
+
+void box_set(struct box *b, const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    int i = 0;
+    while (i < b->variables && (strncmp(b->environment[i], name, length) != 0 ||
+                                strchr("=", b->environment[i][length]) == NULL))
+        i++;
+    assert_true(i < (int)(sizeof b->environment / sizeof *b->environment));
+    if (i == b->variables)
+        b->environment[b->variables++] = NULL;
+    free(b->environment[i]);
+    b->environment[i] = value ? mem_printf("%s=%s", name, value) : mem_strdup(name);
+}
+
+const char *box_path(struct box *b, const char *name)
+{
+    return arena_printf(&b->arena, "%s/%s", b->folder, name);
+}
+
+const char *box_write(struct box *b, const char *name, const char *text)
+{
+    struct err e;
+    const char *path = box_path(b, name);
+    if (!file_write(path, text, strlen(text), &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(chmod(path, 0644), 0);
+    return path;
+}
+
+char *box_read(struct box *b, const char *path)
+{
+    struct err e;
+    char *text;
+    if (!file_read(path, &text, NULL, &e))
+        fail_msg("%s", e.text);
+    char *kept = arena_strdup(&b->arena, text);
+    free(text);
+    return kept;
+}
+
+const char *flow_path(struct box *b, const char *name)
+{
+    return arena_printf(&b->arena, "%s/%s", needed("TILEWALK_FLOW_FILES"), name);
+}
+
+// --- running ---
+
+// In the child: becomes the program, or ends with 127.
+static void become_program(const struct box *b, const struct running *r, const char *program,
+                           const char *const *arguments)
+{
+    const char *argv[64] = {program};
+    int null = open("/dev/null", O_RDONLY);
+    for (int i = 0; arguments[i] && i < 62; i++)
+        argv[i + 1] = arguments[i];
+    dup2(null, STDIN_FILENO);
+    dup2(fileno(r->out), STDOUT_FILENO);
+    dup2(fileno(r->err), STDERR_FILENO);
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+    for (int i = 0; i < b->variables; i++)
+        if (strchr(b->environment[i], '='))
+            putenv(b->environment[i]);
+        else
+            unsetenv(b->environment[i]);
+    if (b->prepare)
+        b->prepare(b);
+    execv(program, (char *const *)(uintptr_t)argv);
+    _exit(127);
+}
+
+struct running *start_list(struct box *b, const char *const *arguments)
+{
+    const char *program = needed("TILEWALK_PROGRAM");
+    assert_true(b->started < MOST_RUNNING);
+    struct running *r = &b->running[b->started];
+    *r = (struct running){.out = tmpfile(), .err = tmpfile()};
+    assert_true(r->out && r->err);
+    b->started++;
+    fflush(NULL);
+    r->pid = fork();
+    assert_true(r->pid >= 0);
+    if (r->pid == 0)
+        become_program(b, r, program, arguments);
+    return r;
+}
+
+// Reads through the descriptor, not the stream: the child shares the position with it.
+static const char *read_all(struct box *b, FILE *file)
+{
+    struct str text = {0};
+    char step[8192];
+    ssize_t got;
+    for (off_t at = 0; (got = pread(fileno(file), step, sizeof step, at)) > 0; at += got)
+        str_add_bytes(&text, step, (size_t)got);
+    const char *kept = arena_strdup(&b->arena, str_text(&text));
+    str_finish(&text);
+    return kept;
+}
+
+const char *printed_so_far(struct box *b, const struct running *r)
+{
+    return read_all(b, r->out);
+}
+
+void send_signal(const struct running *r, int signal_number)
+{
+    assert_true(r->pid > 0);
+    assert_int_equal(kill(r->pid, signal_number), 0);
+}
+
+static void sleep_ms(int ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000l}, NULL);
+}
+
+struct end {
+    struct running *running;
+    int status;
+};
+
+static bool has_ended(struct box *b, void *context)
+{
+    struct end *end = context;
+    (void)b;
+    if (waitpid(end->running->pid, &end->status, WNOHANG) != end->running->pid)
+        return false;
+    end->running->pid = 0;
+    return true;
+}
+
+struct result finish(struct box *b, struct running *r)
+{
+    struct end end = {.running = r};
+    wait_until(b, "the end of the program", has_ended, &end);
+    struct result result = {
+        .code = WIFSIGNALED(end.status) ? 128 + WTERMSIG(end.status) : WEXITSTATUS(end.status),
+        .out = read_all(b, r->out),
+        .err = read_all(b, r->err),
+    };
+    if (r == &b->running[b->started - 1]) { // make its place free again
+        end_running(r);
+        b->started--;
+    }
+    return result;
+}
+
+struct result run_list(struct box *b, const char *const *arguments)
+{
+    return finish(b, start_list(b, arguments));
+}
+
+void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
+                void *context)
+{
+    int64_t end = os_now_ns() + PATIENCE_S * 1000000000ll;
+    while (!holds(b, context)) {
+        if (os_now_ns() > end)
+            fail_msg("waited %d s in vain for %s", PATIENCE_S, what);
+        sleep_ms(POLL_MS);
+    }
+}
+
+// --- what it printed ---
+
+static cJSON *keep_json(struct box *b, cJSON *value)
+{
+    MEM_GROW(b->json, b->jsons, b->json_capacity);
+    b->json[b->jsons++] = value;
+    return value;
+}
+
+static cJSON *parse(struct box *b, const char *text)
+{
+    const char *rest = text;
+    cJSON *value = cJSON_ParseWithOpts(text, &rest, false);
+    if (!value || rest[strspn(rest, " \n")] != '\0')
+        fail_msg("not one JSON value: %.400s", text);
+    return keep_json(b, value);
+}
+
+cJSON *json_of(struct box *b, const char *text)
+{
+    return parse(b, text);
+}
+
+int json_lines(struct box *b, const char *text, cJSON ***lines)
+{
+    int count = 0;
+    size_t length = strlen(text);
+    if (length && text[length - 1] != '\n')
+        fail_msg("the last line is not complete: %.400s", text);
+    *lines = arena_zero(&b->arena, length / 2 + 1, sizeof **lines);
+    for (char *rest, *line = strtok_r(arena_strdup(&b->arena, text), "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
+        (*lines)[count++] = parse(b, line);
+    return count;
+}
+
+cJSON *member(const cJSON *object, const char *name)
+{
+    cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (!m) {
+        char *text = cJSON_PrintUnformatted(object);
+        fail_msg("no member '%s' in %s", name, text ? text : "nothing");
+    }
+    return m;
+}
+
+const char *text_of(const cJSON *object, const char *name)
+{
+    const cJSON *m = member(object, name);
+    if (!cJSON_IsString(m))
+        fail_msg("'%s' is not a string", name);
+    return m->valuestring;
+}
+
+double number_of(const cJSON *object, const char *name)
+{
+    const cJSON *m = member(object, name);
+    if (!cJSON_IsNumber(m))
+        fail_msg("'%s' is not a number", name);
+    return m->valuedouble;
+}
+
+bool is_null(const cJSON *object, const char *name)
+{
+    return cJSON_IsNull(member(object, name));
+}
+
+void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in: %s", part, text);
+}
+
+void assert_one_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    if (!end || end == text || end[1])
+        fail_msg("not exactly one line: '%s'", text);
+}
+
+void assert_refused(const struct result *r, int code, const char *part, const char *other_part)
+{
+    if (r->code != code)
+        fail_msg("exit code %d instead of %d: %s", r->code, code, r->err);
+    assert_string_equal(r->out, "");
+    assert_one_line(r->err);
+    assert_true(str_starts(r->err, "tilewalk: "));
+    assert_contains(r->err, part);
+    if (other_part)
+        assert_contains(r->err, other_part);
+}

@@ -1,0 +1,99 @@
+// The real program, run as users and scripts do: an argv, an environment, signals, an exit code.
+//
+// A test gets a `struct box`: a folder of its own with home, database and scratch files. What the
+// program prints and what is parsed from it live as long as the box; at the end whatever still runs
+// is killed and the folder removed, also when the test failed.
+//
+//     static void test(void **state)
+//     {
+//         struct box *b = *state;
+//         struct result r = RUN(b, "check", "mm1", "--device", "none", "--json");
+//         assert_int_equal(r.code, 0);
+//         assert_string_equal(text_of(json_of(b, r.out), "size"), "4152720");
+//     }
+//     FLOW_TEST(test) in the list of the test program
+//
+// No shell is involved, every wait is bounded (the test fails when it takes too long), and the
+// variables below are the only ones that differ from the environment of the test itself:
+// TILEWALK_DB, HOME and the XDG folders point into the box.
+#ifndef TILEWALK_TESTS_PROGRAM_H
+#define TILEWALK_TESTS_PROGRAM_H
+
+#include "base/mem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+
+#define EXIT_SKIPPED 77
+#define MOST_RUNNING 16
+
+struct running {
+    pid_t pid; // 0: it has ended
+    FILE *out, *err;
+};
+
+struct box {
+    char *folder;
+    struct arena arena;
+    void (*prepare)(const struct box *b); // in the child, before the program starts; may be NULL
+    struct running running[MOST_RUNNING];
+    int started;
+    char *environment[32]; // "NAME=value" or "NAME": unset
+    int variables;
+    cJSON **json;
+    int jsons, json_capacity;
+};
+
+struct result {
+    int code; // 128 + n when signal n ended the program
+    const char *out, *err;
+};
+
+int box_setup(void **state);
+int box_teardown(void **state);
+#define FLOW_TEST(name) cmocka_unit_test_setup_teardown(name, box_setup, box_teardown)
+
+// For the runs that follow; NULL unsets.
+void box_set(struct box *b, const char *name, const char *value);
+const char *box_path(struct box *b, const char *name); // in the box's folder
+const char *box_write(struct box *b, const char *name, const char *text);
+char *box_read(struct box *b, const char *path);        // fails the test when it cannot
+const char *flow_path(struct box *b, const char *name); // a file that lies beside these tests
+
+struct result run_list(struct box *b, const char *const *arguments);
+struct running *start_list(struct box *b, const char *const *arguments);
+#define RUN(b, ...)   run_list((b), (const char *const[]){__VA_ARGS__, NULL})
+#define START(b, ...) start_list((b), (const char *const[]){__VA_ARGS__, NULL})
+
+const char *printed_so_far(struct box *b, const struct running *r);
+void send_signal(const struct running *r, int signal_number);
+struct result finish(struct box *b, struct running *r); // waits for its end
+
+// Calls `holds` until it is true, some hundred times a second; fails the test, naming `what`, when
+// it never becomes true.
+void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
+                void *context);
+
+// JSON. What is missing or has another type fails the test.
+cJSON *json_of(struct box *b, const char *text);                 // exactly one value
+int json_lines(struct box *b, const char *text, cJSON ***lines); // every line parses
+cJSON *member(const cJSON *object, const char *name);
+const char *text_of(const cJSON *object, const char *name);
+double number_of(const cJSON *object, const char *name);
+bool is_null(const cJSON *object, const char *name);
+
+// What errors have in common: exit code, nothing on stdout, one line that holds every given word.
+void assert_one_line(const char *text);
+void assert_contains(const char *text, const char *part);
+void assert_refused(const struct result *r, int code, const char *part, const char *other_part);
+
+#endif

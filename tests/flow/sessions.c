@@ -1,0 +1,178 @@
+#include "sessions.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *id_text(struct box *b, int64_t id)
+{
+    return arena_printf(&b->arena, "%" PRId64, id);
+}
+
+// --- sequences ---
+
+static void add_raw(struct str *out, const cJSON *trial, const char *name)
+{
+    char *text = cJSON_PrintUnformatted(member(trial, name));
+    str_printf(out, " %s", text);
+    cJSON_free(text);
+}
+
+static void add_trial(struct str *out, const cJSON *trial)
+{
+    static const char *const members[] = {"ask",    "id", "generation", "outcome",
+                                          "tflops", "ms", "samples",    "config"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        add_raw(out, trial, members[i]);
+    if (strcmp(text_of(trial, "outcome"), "ok") != 0)
+        add_raw(out, trial, "reason");
+    str_add(out, "\n");
+}
+
+const char *sequence(struct box *b, int64_t id)
+{
+    struct result r = RUN(b, "show", id_text(b, id), "--trials", "--show-rejected", "--json");
+    if (r.code != 0)
+        fail_msg("show: %s", r.err);
+    const cJSON *trial, *trials = member(json_of(b, r.out), "trials");
+    struct str text = {0};
+    int ask = 0;
+    cJSON_ArrayForEach(trial, trials)
+    {
+        assert_int_equal(number_of(trial, "ask"), ++ask);
+        add_trial(&text, trial);
+    }
+    const char *kept = arena_strdup(&b->arena, str_text(&text));
+    str_finish(&text);
+    return kept;
+}
+
+// --- ls ---
+
+cJSON *listed_sessions(struct box *b)
+{
+    struct result r = RUN(b, "ls", "--json");
+    if (r.code != 0)
+        fail_msg("ls: %s", r.err);
+    return member(json_of(b, r.out), "sessions");
+}
+
+cJSON *listed_session(struct box *b, int64_t id)
+{
+    cJSON *session, *sessions = listed_sessions(b);
+    cJSON_ArrayForEach(session,
+                       sessions) if (number_of(session, "id") == (double)id) return session;
+    return NULL;
+}
+
+static cJSON *must_list(struct box *b, int64_t id)
+{
+    cJSON *session = listed_session(b, id);
+    if (!session)
+        fail_msg("there is no session %" PRId64, id);
+    return session;
+}
+
+const char *state_of(struct box *b, int64_t id)
+{
+    return text_of(must_list(b, id), "state");
+}
+
+int64_t runner_of(struct box *b, int64_t id)
+{
+    return (int64_t)number_of(must_list(b, id), "runner");
+}
+
+int64_t trials_of(struct box *b, int64_t id)
+{
+    return (int64_t)number_of(must_list(b, id), "trials");
+}
+
+// --- waiting ---
+
+struct wish {
+    int64_t id, trials;
+    const char *state;
+};
+
+static bool has_trials(struct box *b, void *context)
+{
+    const struct wish *w = context;
+    const cJSON *session = listed_session(b, w->id);
+    return session && number_of(session, "trials") >= (double)w->trials;
+}
+
+static bool has_state(struct box *b, void *context)
+{
+    const struct wish *w = context;
+    return strcmp(state_of(b, w->id), w->state) == 0;
+}
+
+static bool has_no_runner(struct box *b, void *context)
+{
+    return runner_of(b, ((const struct wish *)context)->id) == 0;
+}
+
+void wait_for_trials(struct box *b, int64_t id, int64_t trials)
+{
+    wait_until(b, "trials", has_trials, &(struct wish){.id = id, .trials = trials});
+}
+
+void wait_for_state(struct box *b, int64_t id, const char *state)
+{
+    wait_until(b, state, has_state, &(struct wish){.id = id, .state = state});
+}
+
+void wait_for_no_runner(struct box *b, int64_t id)
+{
+    wait_until(b, "a session without runner", has_no_runner, &(struct wish){.id = id});
+}
+
+struct running *start_long_session(struct box *b)
+{
+    struct running *r = START(b, "tune", flow_path(b, "small.lua"), "--source",
+                              "synthetic:rugged:delay_us=5000", "--strategy", "random", "--trials",
+                              "4000", "--workers", "2", "--seed", "7", "--json");
+    wait_for_trials(b, 1, 3);
+    return r;
+}
+
+// --- events ---
+
+struct events events_of(struct box *b, const char *out)
+{
+    struct events e;
+    e.count = json_lines(b, out, &e.line);
+    return e;
+}
+
+static bool is_event(const cJSON *line, const char *kind)
+{
+    return strcmp(text_of(line, "event"), kind) == 0;
+}
+
+int count_events(const struct events *e, const char *kind)
+{
+    int n = 0;
+    for (int i = 0; i < e->count; i++)
+        n += is_event(e->line[i], kind);
+    return n;
+}
+
+cJSON *first_event(const struct events *e, const char *kind)
+{
+    for (int i = 0; i < e->count; i++)
+        if (is_event(e->line[i], kind))
+            return e->line[i];
+    fail_msg("no event '%s'", kind);
+    return NULL;
+}
+
+cJSON *end_event(const struct events *e)
+{
+    assert_true(e->count > 0);
+    assert_int_equal(count_events(e, "end"), 1);
+    assert_true(is_event(e->line[e->count - 1], "end"));
+    return e->line[e->count - 1];
+}

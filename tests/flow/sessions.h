@@ -1,0 +1,35 @@
+// What tests ask about the sessions of a box, always through the program itself.
+#ifndef TILEWALK_TESTS_SESSIONS_H
+#define TILEWALK_TESTS_SESSIONS_H
+
+#include "program.h"
+
+// The whole sequence of a session, rejected configurations too, one line for each ask: everything
+// that must not depend on kills, resumes, workers or time. Fails the test unless the asks are
+// 1, 2, 3 ... without gaps.
+const char *sequence(struct box *b, int64_t id);
+
+cJSON *listed_sessions(struct box *b);            // array of `ls --json`, newest first
+cJSON *listed_session(struct box *b, int64_t id); // NULL when there is none
+const char *state_of(struct box *b, int64_t id);
+int64_t runner_of(struct box *b, int64_t id);
+int64_t trials_of(struct box *b, int64_t id);
+
+// Runs in the background: a session (number 1 in a fresh box) that takes 5 ms a trial and would go
+// on for minutes. Returns when some trials are stored.
+struct running *start_long_session(struct box *b);
+void wait_for_trials(struct box *b, int64_t id, int64_t trials);
+void wait_for_state(struct box *b, int64_t id, const char *state);
+void wait_for_no_runner(struct box *b, int64_t id);
+
+// The lines of `tune --json` and `resume --json`.
+struct events {
+    cJSON **line;
+    int count;
+};
+struct events events_of(struct box *b, const char *out);
+int count_events(const struct events *e, const char *kind);
+cJSON *first_event(const struct events *e, const char *kind); // must be there
+cJSON *end_event(const struct events *e);                     // the last line, and the only `end`
+
+#endif

@@ -1,0 +1,237 @@
+// check: what a space file declares, how large it is, what is left of it, and what it refuses.
+#include "program.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static cJSON *check(struct box *b, const char *space)
+{
+    struct result r = RUN(b, "check", space, "--device", "none", "--json");
+    if (r.code != 0)
+        fail_msg("check %s: %s", space, r.err);
+    return json_of(b, r.out);
+}
+
+static const char *space_file(struct box *b, const char *rest)
+{
+    const char *text = arena_printf(&b->arena,
+                                    "local N = size(\"N\", 64)\n"
+                                    "operator.matmul { N = N, M = 64, K = 64 }\n"
+                                    "%s\n",
+                                    rest);
+    return box_write(b, "mine.lua", text);
+}
+
+// Every space needs a kernel; what is in it does not matter here.
+#define WITH_KERNEL(text)                                                                          \
+    text "\nkernel { template = \"small.comp\", groups = function(c) return { 1 } end }"
+
+static const char *whole_space(struct box *b, const char *rest)
+{
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    return space_file(b, rest);
+}
+
+static void test_sizes_of_the_paper(void **state)
+{
+    struct box *b = *state;
+    static const char *const sizes[][2] = {
+        {"mm1", "4152720"}, {"mm2", "6606600"}, {"mm3", "5725720"}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const cJSON *c = check(b, sizes[i][0]);
+        assert_string_equal(text_of(c, "size"), sizes[i][1]);
+        assert_string_equal(text_of(c, "operator"), "matmul");
+        assert_string_equal(text_of(c, "space"), sizes[i][0]);
+        assert_true(is_null(c, "device"));
+        assert_int_equal(cJSON_GetArraySize(member(c, "parameters")), 3);
+        assert_true(number_of(c, "samples") > 0);
+    }
+}
+
+static void test_parameters(void **state)
+{
+    struct box *b = *state;
+    const cJSON *c = check(b, flow_path(b, "small.lua"));
+    static const char *const wanted[][3] = {{"tile", "factorization", "84"},
+                                            {"unroll", "discrete", "4"},
+                                            {"order", "permutation", "6"},
+                                            {"stage", "categorical", "3"}};
+    const cJSON *p, *parameters = member(c, "parameters");
+    size_t i = 0;
+    assert_int_equal(cJSON_GetArraySize(parameters), COUNT(wanted));
+    cJSON_ArrayForEach(p, parameters)
+    {
+        assert_string_equal(text_of(p, "name"), wanted[i][0]);
+        assert_string_equal(text_of(p, "kind"), wanted[i][1]);
+        assert_string_equal(text_of(p, "size"), wanted[i++][2]);
+        assert_int_equal(cJSON_GetArraySize(member(p, "degree")), 2);
+    }
+    assert_string_equal(text_of(c, "size"), "6048");
+    assert_true(cJSON_IsTrue(member(c, "exact")));
+    assert_int_equal(number_of(c, "samples"), 6048);
+}
+
+// 1/3 * 1/4 of the points are double without unrolling; of the 84 factorizations of 2^6 into 4
+// parts, those with the second one 2^b are the (8-b)(7-b)/2 of the rest: 20 with b > 2.
+static void test_shares(void **state)
+{
+    struct box *b = *state;
+    const cJSON *c = check(b, flow_path(b, "small.lua"));
+    const cJSON *constraints = member(c, "constraints");
+    assert_int_equal(cJSON_GetArraySize(constraints), 2);
+    const cJSON *first = cJSON_GetArrayItem(constraints, 0),
+                *second = cJSON_GetArrayItem(constraints, 1);
+    assert_string_equal(text_of(first, "name"), "double buffers are unrolled");
+    assert_string_equal(text_of(second, "name"), "few virtual threads");
+    assert_float_equal(number_of(first, "removes"), 1.0 / 12, 1e-9);
+    assert_float_equal(number_of(second, "removes"), 20.0 / 84, 1e-9);
+    assert_float_equal(number_of(c, "valid_fraction"), 11.0 / 12 * 64 / 84, 1e-9);
+    assert_true(cJSON_IsObject(member(c, "example")));
+}
+
+static void test_gemm(void **state)
+{
+    struct box *b = *state;
+    const cJSON *c = check(b, "gemm");
+    assert_string_equal(text_of(c, "operator"), "matmul");
+    const cJSON *p;
+    bool found[4] = {false};
+    static const char *const kinds[] = {"factorization", "permutation", "discrete", "categorical"};
+    cJSON_ArrayForEach(p, member(c, "parameters")) for (int i = 0; i < 4; i++) found[i] |=
+        strcmp(text_of(p, "kind"), kinds[i]) == 0;
+    for (int i = 0; i < 4; i++)
+        assert_true(found[i]);
+    assert_true(number_of(c, "valid_fraction") > 0);
+    assert_false(cJSON_IsTrue(member(c, "exact")));
+}
+
+static void test_text(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "check", flow_path(b, "small.lua"), "--device", "none");
+    assert_int_equal(r.code, 0);
+    assert_string_equal(r.err, "");
+    static const char *const parts[] = {"small",    "64x64x64", "6048 points", "factorization",
+                                        "tile",     "8.33 %",   "23.81 %",     "69.84 %",
+                                        "example:", "no device"};
+    for (size_t i = 0; i < COUNT(parts); i++)
+        assert_contains(r.out, parts[i]);
+}
+
+static void test_set(void **state)
+{
+    struct box *b = *state;
+    const char *small = flow_path(b, "small.lua");
+    struct result r = RUN(b, "check", small, "--device", "none", "--json", "--set", "N=32");
+    assert_int_equal(r.code, 0);
+    assert_string_equal(text_of(json_of(b, r.out), "size"), "4032");
+    r = RUN(b, "check", small, "--device", "none", "--json", "--set=N=8", "--set", "N=32");
+    assert_string_equal(text_of(json_of(b, r.out), "size"), "4032"); // the last one counts
+    static const char *const wrong[] = {"N=0",          "N=-64", "N=99999999999999999999",
+                                        "N=2147483648", "N=1e3", "N=64x"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        r = RUN(b, "check", small, "--device", "none", "--set", wrong[i]);
+        assert_refused(&r, 1, wrong[i], "N");
+    }
+    r = RUN(b, "check", "mm1", "--device", "none", "--set", "n=64");
+    assert_refused(&r, 1, "n=64", "'N'");
+    static const char *const malformed[] = {"N", "N=", "=64", ""};
+    for (size_t i = 0; i < COUNT(malformed); i++) {
+        r = RUN(b, "check", small, "--device", "none", "--set", malformed[i]);
+        assert_refused(&r, 2, "NAME=VALUE", NULL);
+    }
+}
+
+static void test_empty_space(void **state)
+{
+    struct box *b = *state;
+    const char *path =
+        whole_space(b, WITH_KERNEL("param.unroll = discrete { 1, 2, 4, 8 }\n"
+                                   "constraint(\"large\", function(c) return c.unroll > 2 end)\n"
+                                   "constraint(\"small\", function(c) return c.unroll < 3 end)"));
+    struct result r = RUN(b, "check", path, "--device", "none");
+    assert_int_equal(r.code, 3);
+    assert_one_line(r.err);
+    assert_contains(r.err, "mine.lua: no configuration is possible");
+    assert_contains(r.err, "'large' 50 %");
+    assert_contains(r.err, "'small' 50 %");
+    r = RUN(b, "check", path, "--device", "none", "--json");
+    assert_int_equal(r.code, 3);
+    assert_float_equal(number_of(json_of(b, r.out), "valid_fraction"), 0, 0);
+    assert_true(is_null(json_of(b, r.out), "example"));
+}
+
+static void test_empty_space_is_not_tuned(void **state)
+{
+    struct box *b = *state;
+    const char *path =
+        whole_space(b, WITH_KERNEL("param.unroll = discrete { 1, 2, 4, 8 }\n"
+                                   "constraint(\"never\", function(c) return c.unroll < 0 end)"));
+    struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.out, "session 1 done: no configuration is possible: 'never' removes 100 %");
+    r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--json");
+    assert_int_equal(r.code, 3);
+    r = RUN(b, "resume", "1");
+    assert_int_equal(r.code, 3);
+}
+
+static void test_failing_constraint(void **state)
+{
+    struct box *b = *state;
+    const char *path =
+        whole_space(b, WITH_KERNEL("param.unroll = discrete { 1, 2 }\n"
+                                   "constraint(\"typo\", function(c) return c.unrol > 1 end)"));
+    struct result r = RUN(b, "check", path, "--device", "none");
+    assert_refused(&r, 1, "mine.lua:4:", "'unrol'");
+    assert_contains(r.err, "did you mean 'unroll'?");
+    r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", "random");
+    assert_refused(&r, 1, "mine.lua:4:", "constraint 'typo'");
+}
+
+static void test_errors_of_space_files(void **state)
+{
+    struct box *b = *state;
+    static const char *const wrong[][3] = {
+        {"param.tile = factors(N, 0)", ":3:", "at least one part"},
+        {"param.tile = factors(0, 2)", ":3:", "at least 1"},
+        {"\nparam.a = discrete {}", ":4:", "empty"},
+        {"param.a = discrete { 1 }\nparam.a = discrete { 2 }", ":4:", "'a'"},
+        {"param.a = factor(N, 2)", ":3:", "'factors'"},
+        {"x = = 1", ":3:", NULL},
+        {"while true do end", ":3:", NULL},
+        {"local s = (\"x\"):rep(1 << 40)", ":3:", NULL},
+        {"io.open(\"/etc/passwd\")", ":3:", "'io'"},
+        {"error(\"enough\")", ":3:", "enough"},
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        const char *path = space_file(b, wrong[i][0]);
+        struct result r = RUN(b, "check", path, "--device", "none");
+        const char *place = arena_printf(&b->arena, "mine.lua%s", wrong[i][1]);
+        assert_refused(&r, 1, place, wrong[i][2]);
+    }
+    struct result r = RUN(b, "check", b->folder, "--device", "none");
+    assert_refused(&r, 1, b->folder, NULL);
+    r = RUN(b, "check", box_path(b, "missing.lua"), "--device", "none");
+    assert_refused(&r, 1, "missing.lua", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_sizes_of_the_paper),
+        FLOW_TEST(test_parameters),
+        FLOW_TEST(test_shares),
+        FLOW_TEST(test_gemm),
+        FLOW_TEST(test_text),
+        FLOW_TEST(test_set),
+        FLOW_TEST(test_empty_space),
+        FLOW_TEST(test_empty_space_is_not_tuned),
+        FLOW_TEST(test_failing_constraint),
+        FLOW_TEST(test_errors_of_space_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

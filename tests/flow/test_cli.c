@@ -1,0 +1,206 @@
+// The command line: help, usage errors, and what they suggest. Exit code 2 means that the line
+// itself is wrong; 1 that it was understood and failed.
+#include "program.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+static const char *const commands[] = {"tune",   "resume",     "pause",     "stop",   "budget",
+                                       "check",  "ls",         "show",      "export", "devices",
+                                       "doctor", "strategies", "completion"};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static void test_help(void **state)
+{
+    struct box *b = *state;
+    struct result overview = RUN(b, "--help");
+    assert_int_equal(overview.code, 0);
+    assert_string_equal(overview.out, RUN(b, "help").out);
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        struct result r = RUN(b, commands[i], "--help");
+        assert_int_equal(r.code, 0);
+        assert_string_equal(r.err, "");
+        assert_true(str_starts(r.out, "usage: tilewalk "));
+        assert_contains(r.out, commands[i]);
+        assert_contains(r.out, "--help");
+        assert_contains(overview.out, arena_printf(&b->arena, "\n  %s ", commands[i]));
+        assert_string_equal(r.out, RUN(b, "help", commands[i]).out);
+    }
+    assert_null(strstr(RUN(b, "tune", "--help").out, "--fault")); // for tests only
+}
+
+static void test_version(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "--version");
+    assert_int_equal(r.code, 0);
+    assert_string_equal(r.out, "tilewalk " TILEWALK_VERSION "\n");
+}
+
+static void test_commands(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tuen");
+    assert_refused(&r, 2, "'tuen'", "'tune'");
+    r = RUN(b, "frobnicate");
+    assert_refused(&r, 2, "'frobnicate'", "--help");
+    r = RUN(b, "help", "chek");
+    assert_refused(&r, 2, "'chek'", "'check'");
+}
+
+static void test_options(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "mm1", "--trails", "5");
+    assert_refused(&r, 2, "--trails", "--trials");
+    r = RUN(b, "ls", "--frobnicate");
+    assert_refused(&r, 2, "--frobnicate", "tilewalk ls --help");
+    r = RUN(b, "ls", "-x");
+    assert_refused(&r, 2, "'-x'", NULL);
+    r = RUN(b, "tune", "mm1", "--trials");
+    assert_refused(&r, 2, "--trials", "needs a value");
+    r = RUN(b, "ls", "--json=yes");
+    assert_refused(&r, 2, "--json", "takes no value");
+}
+
+static void test_operands(void **state)
+{
+    struct box *b = *state;
+    static const char *const wanting[] = {"tune",  "resume", "pause", "stop",
+                                          "check", "show",   "export"};
+    for (size_t i = 0; i < COUNT(wanting); i++) {
+        struct result r = RUN(b, wanting[i]);
+        assert_refused(&r, 2, "missing", "usage: tilewalk");
+    }
+    struct result r = RUN(b, "budget", "1");
+    assert_refused(&r, 2, "missing", "ID TRIALS");
+    r = RUN(b, "check", "mm1", "mm2");
+    assert_refused(&r, 2, "'mm2'", "too many");
+}
+
+static void test_numbers(void **state)
+{
+    struct box *b = *state;
+    static const char *const wrong[][2] = {
+        {"--trials", "0"},
+        {"--trials", "-3"},
+        {"--trials", "ten"},
+        {"--trials", "1.5"},
+        {"--trials", ""},
+        {"--trials", "99999999999999999999"},
+        {"--seconds", "0"},
+        {"--seconds", "inf"},
+        {"--seconds", "1e10"},
+        {"--workers", "0"},
+        {"--workers", "65"},
+        {"--seed", "-1"},
+        {"--seed", "18446744073709551616"},
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct result r = RUN(b, "tune", "mm1", wrong[i][0], wrong[i][1]);
+        assert_refused(&r, 2, wrong[i][0], arena_printf(&b->arena, "'%s'", wrong[i][1]));
+    }
+}
+
+static void test_session_numbers(void **state)
+{
+    struct box *b = *state;
+    static const char *const takers[] = {"resume", "pause", "stop", "show", "export"};
+    for (size_t i = 0; i < COUNT(takers); i++) {
+        struct result r = RUN(b, takers[i], "first");
+        assert_refused(&r, 2, "'first'", "tilewalk ls");
+        r = RUN(b, takers[i], "0");
+        assert_refused(&r, 2, "'0'", "tilewalk ls");
+        r = RUN(b, takers[i], "3");
+        assert_refused(&r, 1, "no session 3", "tilewalk ls");
+    }
+    struct result r = RUN(b, "budget", "1", "none");
+    assert_refused(&r, 2, "'none'", NULL);
+}
+
+static struct result tune(struct box *b, const char *option, const char *value)
+{
+    return RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", option, value);
+}
+
+static void test_names(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "gemn", "--source", "synthetic:bowl");
+    assert_refused(&r, 1, "'gemn'", "'gemm'");
+    r = RUN(b, "check", "mm11", "--device", "none");
+    assert_refused(&r, 1, "'mm11'", "'mm1'");
+    r = tune(b, "--strategy", "opevvo");
+    assert_refused(&r, 1, "'opevvo'", "'opevo'");
+    r = tune(b, "--strategy", "opevo:lamda=4");
+    assert_refused(&r, 1, "'lamda'", "'lambda'");
+    r = tune(b, "--strategy", "opevo:lambda=0");
+    assert_refused(&r, 1, "lambda=0", "1..4096");
+    r = tune(b, "--strategy", "opevo:q=x");
+    assert_refused(&r, 1, "q=x", NULL);
+    r = tune(b, "--set", "NN=64");
+    assert_refused(&r, 1, "NN=64", "'N'");
+    r = tune(b, "--set", "64");
+    assert_refused(&r, 2, "NAME=VALUE", "'64'");
+    assert_string_equal(RUN(b, "ls", "--json").out, "{\"sessions\":[]}\n"); // nothing was begun
+}
+
+static void test_sources(void **state)
+{
+    struct box *b = *state;
+    static const char *const wrong[][3] = {
+        {"synthetic:bwol", "'bwol'", "bowl"},
+        {"synthetic", "synthetic:bowl", NULL},
+        {"sintetic:bowl", "'sintetic:bowl'", "synthetic"},
+        {"synthetic:bowl:invald=0.1", "'invald'", "invalid"},
+        {"synthetic:bowl:invalid=1", "[0, 1)", NULL},
+        {"synthetic:bowl:delay_us=-1", "delay_us", "'-1'"},
+        {"synthetic:bowl:seed", "'seed'", "key=value"},
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct result r = tune(b, "--source", wrong[i][0]);
+        assert_refused(&r, 1, wrong[i][1], wrong[i][2]);
+    }
+}
+
+static void test_generated(void **state)
+{
+    struct box *b = *state;
+    struct result man = RUN(b, "man");
+    assert_int_equal(man.code, 0);
+    assert_contains(man.out, ".TH ");
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    for (size_t i = 0; i < COUNT(shells); i++) {
+        struct result r = RUN(b, "completion", shells[i]);
+        assert_int_equal(r.code, 0);
+        assert_contains(r.out, "tilewalk");
+        assert_contains(r.out, "mm1");
+    }
+    struct result r = RUN(b, "completion", "tcsh");
+    assert_refused(&r, 2, "'tcsh'", NULL);
+}
+
+static void test_strategies(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "strategies", "--json");
+    assert_int_equal(r.code, 0);
+    const cJSON *list = member(json_of(b, r.out), "strategies");
+    assert_int_equal(cJSON_GetArraySize(list), 2);
+    assert_string_equal(text_of(cJSON_GetArrayItem(list, 0), "name"), "opevo");
+    r = RUN(b, "strategies");
+    assert_contains(r.out, "opevo");
+    assert_contains(r.out, "lambda");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_help),      FLOW_TEST(test_version),         FLOW_TEST(test_commands),
+        FLOW_TEST(test_options),   FLOW_TEST(test_operands),        FLOW_TEST(test_numbers),
+        FLOW_TEST(test_names),     FLOW_TEST(test_session_numbers), FLOW_TEST(test_sources),
+        FLOW_TEST(test_generated), FLOW_TEST(test_strategies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+// A run that is killed at any moment and resumed is the run that was never killed: the same
+// configurations in the same order with the same outcomes, whatever the number of workers.
+#include "sessions.h"
+
+#include "base/rng.h"
+#include "base/str.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TRIALS "60"
+
+static const char *const strategies[] = {"opevo", "random"};
+static const char *const worker_counts[] = {"1", "2", "5"};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+// A fifth fails in some way, a third is rejected, and with several workers results arrive out of
+// order.
+static struct running *start_tune(struct box *b, const char *strategy, const char *workers,
+                                  int delay_us)
+{
+    const char *source =
+        arena_printf(&b->arena, "synthetic:rugged:seed=3:invalid=0.2:delay_us=%d", delay_us);
+    return START(b, "tune", flow_path(b, "small.lua"), "--source", source, "--strategy", strategy,
+                 "--workers", workers, "--trials", TRIALS, "--seed", "11", "--json");
+}
+
+static int tune(struct box *b, const char *strategy, const char *workers)
+{
+    return finish(b, start_tune(b, strategy, workers, 300)).code;
+}
+
+static int resume(struct box *b, const char *id)
+{
+    return RUN(b, "resume", id, "--json").code;
+}
+
+static void die_at(struct box *b, const char *point, int visit)
+{
+    box_set(b, "TILEWALK_KILL", arena_printf(&b->arena, "%s:%d", point, visit));
+}
+
+static void live(struct box *b)
+{
+    box_set(b, "TILEWALK_KILL", NULL);
+}
+
+static void assert_same(const char *wanted, const char *found, const char *what)
+{
+    if (strcmp(wanted, found) != 0)
+        fail_msg("%s: another sequence\n--- uninterrupted\n%s--- found\n%s", what, wanted, found);
+}
+
+static void test_workers_do_not_matter(void **state)
+{
+    struct box *b = *state;
+    int64_t id = 0;
+    for (size_t s = 0; s < COUNT(strategies); s++) {
+        const char *one = NULL;
+        for (size_t w = 0; w < COUNT(worker_counts); w++) {
+            assert_int_equal(tune(b, strategies[s], worker_counts[w]), 0);
+            const char *all = sequence(b, ++id);
+            one = one ? one : all;
+            assert_same(one, all, worker_counts[w]);
+        }
+        assert_non_null(strstr(one, "\"rejected\"")); // or the test says less than it seems to
+        assert_non_null(strstr(one, "\"ok\""));
+        assert_non_null(strstr(one, "the landscape says"));
+    }
+}
+
+static void test_seeds_matter(void **state)
+{
+    struct box *b = *state;
+    for (int seed = 1; seed <= 2; seed++) {
+        const char *text = seed == 1 ? "1" : "2";
+        assert_int_equal(RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                             "--trials", "5", "--seed", text)
+                             .code,
+                         0);
+    }
+    assert_string_not_equal(sequence(b, 1), sequence(b, 2));
+}
+
+// Dies at visit `first` of a point, then, resumed, at visit `second`, then lives.
+static void assert_survives(struct box *b, const char *wanted, const char *strategy,
+                            const char *workers, const char *point, int first, int second)
+{
+    const char *what = arena_printf(&b->arena, "%s, %s workers, killed at %s:%d and %d", strategy,
+                                    workers, point, first, second);
+    box_set(
+        b, "TILEWALK_DB",
+        arena_printf(&b->arena, "%s/%s-%s-%s-%d.db", b->folder, strategy, workers, point, first));
+    die_at(b, point, first);
+    if (tune(b, strategy, workers) != 128 + SIGKILL)
+        fail_msg("%s: it was not killed", what);
+    live(b);
+    assert_string_equal(state_of(b, 1), "paused");
+    if (second) {
+        die_at(b, point, second);
+        if (resume(b, "1") != 128 + SIGKILL)
+            fail_msg("%s: it was not killed again", what);
+        live(b);
+    }
+    assert_int_equal(resume(b, "1"), 0);
+    assert_same(wanted, sequence(b, 1), what);
+    assert_string_equal(state_of(b, 1), "done");
+}
+
+struct point {
+    const char *name;
+    int visit[4]; // 0: none
+};
+
+// Replayed asks are visits too; answers that come from the database are neither submitted nor
+// stored again.
+static const struct point points[] = {
+    {"ask", {1, 2, 13, 60}},    {"submit", {1, 2, 9, 60}},
+    {"collect", {1, 2, 9, 60}}, {"begin", {1, 2, 13, 60}},
+    {"put", {1, 2, 13, 60}},    {"commit", {1, 2, 13, 60}},
+    {"told", {1, 2, 13, 60}},   {"state", {1}},
+};
+
+static void test_kill_points(void **state, const char *strategy)
+{
+    struct box *b = *state;
+    assert_int_equal(tune(b, strategy, "1"), 0);
+    const char *wanted = sequence(b, 1);
+    for (size_t i = 0; i < COUNT(points); i++)
+        for (int v = 0; v < 4 && points[i].visit[v]; v++) {
+            int visit = points[i].visit[v];
+            const char *workers = worker_counts[(i + (size_t)v) % COUNT(worker_counts)];
+            assert_survives(b, wanted, strategy, workers, points[i].name, visit,
+                            visit == 13  ? 20
+                            : visit == 9 ? 3
+                                         : 0);
+        }
+}
+
+static void test_kill_points_opevo(void **state)
+{
+    test_kill_points(state, "opevo");
+}
+
+static void test_kill_points_random(void **state)
+{
+    test_kill_points(state, "random");
+}
+
+static void sleep_us(uint64_t us)
+{
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(us / 1000000),
+                                 .tv_nsec = (long)(us % 1000000) * 1000},
+              NULL);
+}
+
+static struct running *start_again(struct box *b, const char *strategy, const char *workers)
+{
+    return listed_session(b, 1) ? START(b, "resume", "1", "--json")
+                                : start_tune(b, strategy, workers, 1000);
+}
+
+// Kills a run and its resumptions somewhere, for a while, then lets it come to its end.
+static void kill_at_random(struct box *b, struct rng *rng, const char *strategy,
+                           const char *workers)
+{
+    for (int i = 0; i < 8; i++) {
+        struct running *r = start_again(b, strategy, workers);
+        sleep_us(rng_below(rng, 60000));
+        send_signal(r, SIGKILL);
+        if (finish(b, r).code == 0)
+            return;
+    }
+    assert_int_equal(finish(b, start_again(b, strategy, workers)).code, 0);
+}
+
+static void test_random_kills(void **state)
+{
+    struct box *b = *state;
+    struct rng rng;
+    rng_seed(&rng, 2024);
+    for (size_t s = 0; s < COUNT(strategies); s++) {
+        box_set(b, "TILEWALK_DB", arena_printf(&b->arena, "%s/%s.db", b->folder, strategies[s]));
+        assert_int_equal(tune(b, strategies[s], "1"), 0);
+        const char *wanted = sequence(b, 1);
+        for (size_t w = 0; w < COUNT(worker_counts); w++) {
+            box_set(
+                b, "TILEWALK_DB",
+                arena_printf(&b->arena, "%s/%s-%s.db", b->folder, strategies[s], worker_counts[w]));
+            kill_at_random(b, &rng, strategies[s], worker_counts[w]);
+            assert_same(wanted, sequence(b, 1), "killed at random");
+        }
+    }
+}
+
+static void test_more_workers_and_trials(void **state)
+{
+    struct box *b = *state;
+    assert_int_equal(tune(b, "opevo", "1"), 0);
+    assert_int_equal(RUN(b, "resume", "1", "--trials", "80", "--workers", "3").code, 0);
+    assert_int_equal(RUN(b, "tune", flow_path(b, "small.lua"), "--source",
+                         "synthetic:rugged:seed=3:invalid=0.2", "--strategy", "opevo", "--trials",
+                         "80", "--seed", "11")
+                         .code,
+                     0);
+    assert_int_equal(trials_of(b, 1), 80);
+    assert_same(sequence(b, 2), sequence(b, 1), "a longer budget");
+}
+
+// What a resumed session prints begins where the killed one's rows end.
+static void test_resume_reports_only_new_trials(void **state)
+{
+    struct box *b = *state;
+    die_at(b, "told", 40);
+    assert_int_equal(tune(b, "random", "1"), 128 + SIGKILL);
+    live(b);
+    int64_t stored = trials_of(b, 1);
+    struct result r = RUN(b, "resume", "1", "--json");
+    struct events e = events_of(b, r.out);
+    assert_int_equal(number_of(first_event(&e, "trial"), "id"), stored + 1);
+    assert_int_equal(count_events(&e, "trial"), atoi(TRIALS) - stored);
+    assert_int_equal(number_of(end_event(&e), "trials"), atoi(TRIALS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_workers_do_not_matter),
+        FLOW_TEST(test_seeds_matter),
+        FLOW_TEST(test_kill_points_opevo),
+        FLOW_TEST(test_kill_points_random),
+        FLOW_TEST(test_random_kills),
+        FLOW_TEST(test_more_workers_and_trials),
+        FLOW_TEST(test_resume_reports_only_new_trials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
