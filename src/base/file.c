@@ -230,10 +230,10 @@ char *path_shipped(const char *name)
     const char *data = getenv("TILEWALK_DATA");
     char *program = path_program(), *bin = path_folder(program), *above = path_folder(bin);
     char *share = path_join(above, "share/tilewalk");
-    const char *const places[] = {data, above, share, TILEWALK_DATADIR};
+    const char *const folders[] = {data ? data : above, above, share, TILEWALK_DATADIR};
     char *found = NULL;
-    for (size_t i = 0; !found && i < sizeof places / sizeof *places; i++)
-        found = places[i] ? existing(places[i], name) : NULL;
+    for (size_t i = 0; !found && i < sizeof folders / sizeof *folders; i++)
+        found = existing(folders[i], name);
     free(program);
     free(bin);
     free(above);

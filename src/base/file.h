@@ -30,10 +30,10 @@ char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, t
 char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name
 char *path_user_config(const char *name); // $XDG_CONFIG_HOME or ~/.config, then /tilewalk/name
 
-// A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/prelude.lua"):
-// looked for below $TILEWALK_DATA, then below <program's folder>/.. (running in place from build/),
-// then below <program's folder>/../share/tilewalk (installed, wherever it was moved), then below the
-// installed data folder. NULL when it is nowhere.
+// A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/matmul.lua"): looked
+// for below $TILEWALK_DATA, then below <program's folder>/.. (running in place from build/), then
+// below its share/tilewalk (installed, wherever to), then below the configured data folder. NULL
+// when it is nowhere.
 char *path_shipped(const char *name);
 
 char *path_program(void); // the running program itself

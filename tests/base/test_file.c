@@ -276,16 +276,49 @@ static void shipped_files(void **state)
     char *program = path_program(), *parent = path_folder(program), *source = path_folder(parent);
     char *expected = path_join(source, path_name(parent));
     assert_true(file_exists(program));
-    char *found = path_shipped(path_name(parent)); // <program's folder>/.. holds that folder itself
-    assert_taken(found, expected);
+    assert_taken(path_shipped(path_name(parent)), expected); // <its folder>/.. holds that folder
     free(program);
     free(parent);
     free(source);
     free(expected);
 }
 
-int main(void)
+// `at/bin/program shipped NAME` prints what path_shipped finds: this program, copied to where one
+// would be installed.
+static void installed_files_are_found_wherever_they_lie(void **state)
 {
+    (void)state;
+    struct err e;
+    char *program = path_program(), *bytes;
+    size_t length;
+    assert_true(file_read(program, &bytes, &length, &e));
+    assert_true(file_make_folders("at/bin", &e) && file_make_folders("at/share/tilewalk/lua", &e));
+    assert_true(file_write("at/bin/program", bytes, length, &e));
+    assert_true(file_write("at/share/tilewalk/lua/x.lua", "", 0, &e));
+    assert_int_equal(chmod("at/bin/program", 0755), 0);
+    FILE *out = popen("env -u TILEWALK_DATA at/bin/program shipped lua/x.lua", "r");
+    char found[1024] = "";
+    assert_non_null(fgets(found, sizeof found, out));
+    assert_int_equal(pclose(out), 0);
+    char *expected = mem_printf("%s/at/share/tilewalk/lua/x.lua", folder);
+    assert_string_equal(found, expected);
+    free(expected);
+    free(bytes);
+    free(program);
+}
+
+static int print_shipped(const char *name)
+{
+    char *path = path_shipped(name);
+    printf("%s", path ? path : "nowhere");
+    free(path);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "shipped") == 0)
+        return print_shipped(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_and_reads_back),
         cmocka_unit_test(new_files_have_the_usual_permissions),
@@ -298,6 +331,7 @@ int main(void)
         cmocka_unit_test(paths),
         cmocka_unit_test(user_paths_follow_xdg),
         cmocka_unit_test(shipped_files),
+        cmocka_unit_test(installed_files_are_found_wherever_they_lie),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
