@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/os.h"
 #include "gpu/gpu.h"
+#include "kernel/kernel.h"
 #include "stored.h"
 
 #include <inttypes.h>
@@ -23,7 +24,8 @@ static const struct gpu_info *place_info(const struct place *p)
     return p->on_device ? &p->list[p->index] : NULL;
 }
 
-#define SYNTHETIC "synthetic:"
+#define SYNTHETIC  "synthetic:"
+#define MOST_DRAWS 20000 // in search of a legal configuration
 
 static bool is_device_source(const char *source)
 {
@@ -245,6 +247,34 @@ static bool store_new(struct session *s, struct err *e)
     return ok;
 }
 
+// Compiles one legal configuration, so that a broken template is one clear line and no session.
+static bool try_template(struct session *s, struct err *e)
+{
+    struct rng rng;
+    struct config c;
+    struct job job;
+    int draws = 0;
+    if (!s->source->kind->needs_jobs)
+        return true;
+    rng_seed(&rng, s->record.seed);
+    do
+        space_sample(s->space, &rng, &c);
+    while (!is_legal(s, &c) && ++draws < MOST_DRAWS);
+    if (draws == MOST_DRAWS) // the search will meet one, or say why not
+        return true;
+    if (!script_render(s->script, &c, &job, e))
+        return false;
+    bool ok = true;
+    kernel_setup();
+    for (int i = 0; ok && i < job.pass_count; i++) {
+        struct spirv spirv = {0};
+        ok = kernel_compile_pass(&job.pass[i], &spirv, e);
+        spirv_finish(&spirv);
+    }
+    job_finish(&job);
+    return ok;
+}
+
 static bool start(struct session *s, const struct session_options *o, struct place *p,
                   struct err *e)
 {
@@ -266,7 +296,7 @@ static bool start(struct session *s, const struct session_options *o, struct pla
     if (!assemble(s, read_script(s, o, e), e))
         return false;
     describe_problem(s);
-    if (!make_source(s, p, o->validate, o->fault, e) || !store_new(s, e))
+    if (!make_source(s, p, o->validate, o->fault, e) || !try_template(s, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
     return true;

@@ -79,6 +79,8 @@ static enum gpu_status list_devices(struct gpu_info **list, int *count, struct e
     VkInstance instance;
     struct adapter *adapter = NULL;
     GPU_TRY(instance_create(false, &instance, e));
+    if (!instance)
+        return GPU_OK;
     enum gpu_status status = adapter_find_all(instance, &adapter, count, e);
     if (status == GPU_OK) {
         hash_drivers(adapter, *count);
@@ -173,6 +175,10 @@ static enum gpu_status create_descriptors(struct gpu *g, struct err *e)
 static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
 {
     GPU_TRY(instance_create(validate, &g->instance, e));
+    if (!g->instance) {
+        err_set(e, "no Vulkan driver is installed");
+        return GPU_FAILED;
+    }
     if (validate)
         GPU_TRY(instance_listen(g->instance, &g->messages, &g->messenger, e));
     GPU_TRY(choose_adapter(g, index, e));

@@ -28,6 +28,10 @@ enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e)
         .ppEnabledExtensionNames = &extension,
     };
     VkResult r = vkCreateInstance(&info, NULL, out);
+    if (r == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader without any driver
+        *out = VK_NULL_HANDLE;
+        return GPU_OK;
+    }
     if (r == VK_ERROR_LAYER_NOT_PRESENT) {
         err_set(e,
                 "the Vulkan validation layer is not installed (package vulkan-validationlayers)");

@@ -108,3 +108,13 @@ bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
     glslang_shader_delete(shader);
     return ok;
 }
+
+bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
+{
+    struct err raw = {0};
+    if (kernel_compile(p->glsl, out, &raw))
+        return true;
+    const char *file = p->template_name && p->template_name[0] ? p->template_name : "shader";
+    int line = raw.line >= 1 && raw.line <= p->line_count ? p->line_map[raw.line - 1] : 0;
+    return err_at(e, file, line, "%s (generated line %d)", raw.text, raw.line);
+}

@@ -11,6 +11,7 @@
 #define TILEWALK_KERNEL_KERNEL_H
 
 #include "base/err.h"
+#include "kernel/job.h"
 #include "space/limits.h"
 
 #include <stddef.h>
@@ -37,6 +38,9 @@ void kernel_setup(
 // without its prefix.
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
+
+// The same for a rendered pass: `e` names the template and its line.
+bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
 
 // False for anything that is not a well-formed module with one GLCompute entry point named main;
 // never reads past the end. Descriptors other than storage buffers in set 0 are refused: nothing

@@ -17,15 +17,6 @@ static bool fail(struct failure *f, enum outcome o, const char *format, ...)
     return false;
 }
 
-static bool fail_compile(struct failure *f, const struct pass *p, const struct err *e)
-{
-    const char *file = p->template_name && p->template_name[0] ? p->template_name : "shader";
-    if (e->line >= 1 && e->line <= p->line_count)
-        return fail(f, OUTCOME_COMPILE, "%s:%d: %s (generated line %d)", file,
-                    p->line_map[e->line - 1], e->text, e->line);
-    return fail(f, OUTCOME_COMPILE, "%s: %s (generated line %d)", file, e->text, e->line);
-}
-
 static bool check_pass(const struct spirv *s, const struct pass *p, const struct limits *l,
                        int bindings, struct failure *why)
 {
@@ -55,8 +46,9 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
     for (int i = 0; i < j->pass_count; i++) {
         const struct pass *p = &j->pass[i];
         struct err e = {0};
-        if (!kernel_compile(p->glsl, &c->spirv[i], &e))
-            return fail_compile(why, p, &e);
+        char text[sizeof why->reason];
+        if (!kernel_compile_pass(p, &c->spirv[i], &e))
+            return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
         if (!check_pass(&c->spirv[i], p, l, bindings, why))
             return false;
