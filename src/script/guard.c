@@ -12,15 +12,15 @@
 #define MEMORY_LIMIT   ((size_t)GUARD_MEMORY_MIB << 20)
 #define BYTES_PER_STEP 16
 #define HOOK_INTERVAL  1000
-#define CPU_LIMIT_NS   30000000000
+#define CPU_LIMIT_NS   10000000000
 
 static const struct {
     int64_t steps;
-    const char *text;
+    const char *steps_text, *task;
 } allowance[] = {
-    [GUARD_LOAD] = {50000000, "50 million in loading a space file"},
-    [GUARD_RULE] = {1000000, "1 million in a rule"},
-    [GUARD_RENDER] = {50000000, "50 million in rendering a candidate"},
+    [GUARD_LOAD] = {50000000, "50 million", "loading a space file"},
+    [GUARD_RULE] = {1000000, "1 million", "a rule"},
+    [GUARD_RENDER] = {50000000, "50 million", "rendering a candidate"},
 };
 
 struct guard *guard_of(lua_State *L)
@@ -66,38 +66,39 @@ static void *allocate(void *context, void *old, size_t old_size, size_t new_size
     return mem_resize(old, new_size, 1);
 }
 
-static const char *too_much(struct guard *g)
+// Pushes the complaint when the visit has used up what it may, else returns false.
+static bool push_complaint(lua_State *L)
 {
+    struct guard *g = guard_of(L);
+    if (g->steps_left < 0) {
+        lua_pushfstring(L, "too many steps: the limit is %s in %s (an endless loop?)",
+                        allowance[g->task].steps_text, allowance[g->task].task);
+        return true;
+    }
+    int64_t now = os_cpu_ns();
     if (!g->cpu_deadline)
-        g->cpu_deadline = os_cpu_ns() + CPU_LIMIT_NS;
-    if (g->steps_left < 0)
-        return "too many steps: the limit is %s (an endless loop?)";
-    if (os_cpu_ns() > g->cpu_deadline)
-        return "too slow: stopped after 30 seconds in %s";
-    return NULL;
+        g->cpu_deadline = now + g->cpu_limit_ns;
+    if (now <= g->cpu_deadline)
+        return false;
+    lua_pushfstring(L, "too slow: %s took more than %d seconds", allowance[g->task].task,
+                    (int)(g->cpu_limit_ns / 1000000000));
+    return true;
 }
 
 static void on_count(lua_State *L, lua_Debug *at)
 {
-    struct guard *g = guard_of(L);
-    g->steps_left -= HOOK_INTERVAL;
-    const char *complaint = too_much(g);
-    if (!complaint)
-        return;
+    guard_of(L)->steps_left -= HOOK_INTERVAL;
     lua_getinfo(L, "Sl", at); // luaL_where would name the caller: a hook is not a call
-    lua_pushfstring(L, "%s:%d: ", at->short_src, at->currentline);
-    lua_pushfstring(L, complaint, allowance[g->task].text);
-    lua_concat(L, 2);
-    lua_error(L);
+    if (push_complaint(L))
+        guard_raise(L, (struct place){text_of(at), at->currentline}, lua_tostring(L, -1));
 }
 
 void guard_charge(lua_State *L, uint64_t steps)
 {
     struct guard *g = guard_of(L);
     g->steps_left -= steps < INT64_MAX / 2 ? (int64_t)steps : INT64_MAX / 2;
-    if (g->steps_left < 0)
-        luaL_error(L, "too many steps: the limit is %s (an endless loop?)",
-                   allowance[g->task].text);
+    if (g->steps_left < 0 && push_complaint(L))
+        luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
 int guard_raise(lua_State *L, struct place place, const char *message)
@@ -170,7 +171,8 @@ static int open_library(lua_State *L)
 
 void guard_create(struct guard *g, const struct texts *texts, void *owner)
 {
-    *g = (struct guard){.texts = texts, .owner = owner, .steps_left = INT64_MAX};
+    *g = (struct guard){
+        .texts = texts, .owner = owner, .steps_left = INT64_MAX, .cpu_limit_ns = CPU_LIMIT_NS};
     g->lua = lua_newstate(allocate, g);
     assert(g->lua);
     *(struct guard **)lua_getextraspace(g->lua) = g;

@@ -38,6 +38,7 @@ struct guard {
     size_t bytes;
     enum guard_task task;
     int64_t steps_left;
+    int64_t cpu_limit_ns;
     int64_t cpu_deadline; // 0: not yet set in this visit
 };
 

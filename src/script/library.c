@@ -8,6 +8,12 @@
 
 #define STRING_MAX (16 << 20) // of what rep makes
 
+// What work in C costs, roughly as long as it takes beside an instruction of the VM.
+#define BYTES_PER_STEP       16
+#define STEPS_PER_ELEMENT    4
+#define STEPS_PER_COMPARISON 16
+#define STEPS_PER_CONVERSION 256
+
 static const char library_key; // its address is the registry key of the library
 
 static const char *const base_names[] = {"assert", "error", "select", "tonumber", "type", NULL};
@@ -16,7 +22,7 @@ static const char *const math_names[] = {"abs", "ceil", "exp",        "floor", "
                                          "pi",  "sqrt", "tointeger",  "type",  "ult",        NULL};
 static const char *const string_names[] = {"byte",    "char", "len",   "lower",
                                            "reverse", "sub",  "upper", NULL};
-static const char *const table_names[] = {"concat", "insert", "pack", "remove", "unpack", NULL};
+static const char *const table_names[] = {"pack", "unpack", NULL};
 
 static const char *const missing_names[] = {
     "_G",           "collectgarbage", "coroutine",  "debug",    "dofile", "getmetatable", "io",
@@ -38,21 +44,38 @@ bool library_hint(lua_State *L, const char *key)
 
 static const struct readonly_words function_words = {.hint = library_hint};
 
-// Calls the C function in upvalue 1 after charging for what it may walk over. The length of a table
-// with holes can be far beyond its content, so it is charged as it is: that is how far a function
-// would go.
+// Calls the standard function in upvalue 1, charged for its arguments, the strings among them, and
+// its results.
 static int charged_call(lua_State *L)
 {
     int top = lua_gettop(L);
     guard_charge(L, (uint64_t)top);
     for (int i = 1; i <= top; i++)
         if (lua_type(L, i) == LUA_TSTRING)
-            guard_charge(L, lua_rawlen(L, i) / 16);
-        else if (lua_type(L, i) == LUA_TTABLE)
-            guard_charge(L, lua_rawlen(L, i));
+            guard_charge(L, lua_rawlen(L, i) / BYTES_PER_STEP);
     int results = lua_tocfunction(L, lua_upvalueindex(1))(L);
     guard_charge(L, (uint64_t)results);
     return results;
+}
+
+// The same for a function that walks over the table at 1. A table with holes can be far longer than
+// what it holds: it is charged for its length, which is how far the function would go.
+static int charged_walk(lua_State *L)
+{
+    uint64_t length = lua_type(L, 1) == LUA_TTABLE ? lua_rawlen(L, 1) : 0;
+    guard_charge(L, length < UINT64_MAX / STEPS_PER_ELEMENT ? length * STEPS_PER_ELEMENT : length);
+    return charged_call(L);
+}
+
+// table.insert(t, v) and table.remove(t) work at the end and walk over nothing.
+static int charged_insert(lua_State *L)
+{
+    return lua_gettop(L) > 2 ? charged_walk(L) : charged_call(L);
+}
+
+static int charged_remove(lua_State *L)
+{
+    return lua_gettop(L) > 1 ? charged_walk(L) : charged_call(L);
 }
 
 static void push_text(lua_State *L, int index)
@@ -77,6 +100,7 @@ static int safe_tostring(lua_State *L)
 static int safe_format(lua_State *L)
 {
     for (const char *p = luaL_checkstring(L, 1); (p = strchr(p, '%')); p++) {
+        guard_charge(L, STEPS_PER_CONVERSION);
         p++;
         p += strspn(p, "-+ #0123456789.");
         if (*p == 'p')
@@ -117,9 +141,9 @@ static int safe_rep(lua_State *L)
 
 static int charged_less(lua_State *L)
 {
-    for (int i = 1; i <= 2; i++)
-        if (lua_type(L, i) == LUA_TSTRING)
-            guard_charge(L, 1 + lua_rawlen(L, i) / 16);
+    guard_charge(L, STEPS_PER_COMPARISON);
+    if (lua_type(L, 1) == LUA_TSTRING)
+        guard_charge(L, lua_rawlen(L, 1) / BYTES_PER_STEP);
     lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
     return 1;
 }
@@ -244,8 +268,15 @@ static void open_string(lua_State *L)
 static void open_table(lua_State *L)
 {
     int part = push_part(L, LUA_TABLIBNAME, luaopen_table, table_names);
-    lua_getfield(L, part - 1, "sort");
-    set_wrapped(L, part, "sort", safe_sort);
+    static const luaL_Reg wrapped[] = {{"concat", charged_walk},
+                                       {"insert", charged_insert},
+                                       {"remove", charged_remove},
+                                       {"sort", safe_sort},
+                                       {NULL, NULL}};
+    for (const luaL_Reg *f = wrapped; f->name; f++) {
+        lua_getfield(L, part - 1, f->name);
+        set_wrapped(L, part, f->name, f->func);
+    }
     set_part(L, LUA_TABLIBNAME);
 }
 
