@@ -170,12 +170,13 @@ static void conclude(struct trial *t, int i)
 }
 
 // On a CPU device the first full run is as good as any other (nothing compiles any more, no clock
-// has to rise): when it is hopeless there is nothing to learn from more of them.
+// has to rise), if it is long enough to be measured at all: when it is hopeless there is nothing to
+// learn from more of them.
 static bool is_hopeless(const struct trial *t, int i, const struct gpu_timing *timing)
 {
     double incumbent_s = t->message->request.incumbent_s;
     return gpu_get_info(t->rig->gpu)->is_cpu && timing->hopeless > 0 && incumbent_s > 0 &&
-           t->first_s[i] > timing->hopeless * incumbent_s;
+           t->first_s[i] >= timing->batch_s && t->first_s[i] > timing->hopeless * incumbent_s;
 }
 
 static void time_single(struct trial *t)

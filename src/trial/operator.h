@@ -1,8 +1,9 @@
 // Operators as computations: their buffers, inputs, and the right result on the CPU.
 //
-// Inputs come in two sets. `exact`: random numbers of few bits, so that every partial sum is representable and a right
-// fp32 kernel has error 0 whatever its order of summation. `random`: uniform in [-1, 1), compared with a tolerance that
-// grows with the number of additions. The reference is OpenBLAS.
+// Inputs come in two sets. `exact`: random numbers of few bits, so that every partial sum is
+// representable and a right fp32 kernel has error 0 whatever its order of summation. `random`:
+// uniform in [-1, 1), compared with a tolerance that grows with the number of additions. The
+// reference is OpenBLAS.
 #ifndef TILEWALK_TRIAL_OPERATOR_H
 #define TILEWALK_TRIAL_OPERATOR_H
 
@@ -14,9 +15,9 @@
 #define OPERATOR_MAX_BUFFERS 8
 
 struct operator_buffer {
-    const char *name;  // "A", "B", "C"
-    uint64_t bytes;    // multiple of 4
-    bool is_output;    // exactly one, the last
+    const char *name; // "A", "B", "C"
+    uint64_t bytes;   // multiple of 4
+    bool is_output;   // exactly one, the last
 };
 
 enum input_set { INPUT_EXACT, INPUT_RANDOM };
@@ -29,14 +30,16 @@ struct operator_layout {
 struct operator_layout operator_layout(const struct operation *o);
 
 // Fills input `index` (buffer[index].bytes at `out`). Deterministic in (operation, set, seed).
-void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index, void *out);
+void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index,
+                   void *out);
 
 // Computes the right output from inputs as filled, in the output's own type.
 void operator_reference(const struct operation *o, const void *const *inputs, void *output);
 
-// Compares a whole output with the reference. True when right. `worst` (may be NULL) gets the largest error relative to
-// the tolerance; `reason` one sentence such as "C[17,3] = nan, expected 12 (4096 of 65536 wrong)".
-bool operator_compare(const struct operation *o, enum input_set set, const void *output, const void *reference,
-                      double *worst, char *reason, size_t size);
+// Compares a whole output with the reference. True when right. `worst` (may be NULL) gets the
+// largest error relative to the tolerance; `reason` one sentence such as "C[17,3] = nan, expected
+// 12 (4096 of 65536 wrong)".
+bool operator_compare(const struct operation *o, enum input_set set, const void *output,
+                      const void *reference, double *worst, char *reason, size_t size);
 
 #endif

@@ -24,13 +24,18 @@ static void limit_memory(const struct gpu_info *info)
 #endif
 }
 
+// No more may be bound than the device can.
+static uint64_t guard_size(uint64_t output_bytes, uint64_t most)
+{
+    uint64_t room = most > output_bytes ? (most - output_bytes) / 4 * 4 : 0;
+    return room < GUARD_BYTES ? room : GUARD_BYTES;
+}
+
 static bool create_buffers(struct rig *r, struct err *e)
 {
     int output = r->layout.count - 1;
-    uint64_t most = r->hello.limits.buffer_bytes, bytes = r->layout.buffer[output].bytes;
-    r->guard_bytes = most > bytes && most - bytes < GUARD_BYTES ? most - bytes : GUARD_BYTES;
-    if (most <= bytes)
-        r->guard_bytes = 0; // nothing may be bound beyond
+    uint64_t bytes = r->layout.buffer[output].bytes;
+    r->guard_bytes = guard_size(bytes, r->hello.limits.buffer_bytes);
     for (int i = 0; i < r->layout.count; i++) {
         uint64_t guard = i == output ? r->guard_bytes : 0;
         r->buffer[i] = gpu_buffer_create(r->gpu, r->layout.buffer[i].bytes + guard, e);
@@ -135,12 +140,12 @@ enum gpu_status rig_fetch(struct rig *r, struct err *e)
 
 void rig_corrupt(struct rig *r, enum corruption c)
 {
-    switch (c) {
-    case CORRUPT_NOTHING: break;
-    case CORRUPT_FIRST: r->fetched[1] ^= 0x40; break;
-    case CORRUPT_LAST: r->fetched[output_bytes(r) - 1] ^= 0x40; break;
-    case CORRUPT_GUARD: r->fetched[output_bytes(r) + 5] ^= 0x40; break;
-    }
+    if (c == CORRUPT_FIRST)
+        r->fetched[1] ^= 0x40;
+    if (c == CORRUPT_LAST)
+        r->fetched[output_bytes(r) - 1] ^= 0x40;
+    if (c == CORRUPT_GUARD && r->guard_bytes)
+        r->fetched[output_bytes(r)] ^= 0x40;
 }
 
 bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t size)

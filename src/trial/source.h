@@ -1,4 +1,5 @@
-// Where measurements come from: the one interface over the worker pool, recorded spaces and analytic landscapes.
+// Where measurements come from: the one interface over the worker pool, recorded spaces and
+// analytic landscapes.
 //
 //     struct source *s = pool_create(...) | synthetic_create(...);
 //     loop: while (source_room(s) > 0) source_submit(s, &request, e);
@@ -6,8 +7,10 @@
 //           while (source_collect(s, &result)) ...
 //     source_destroy(s);
 //
-// Nothing here blocks: a source is driven by the engine's poll loop, in the engine's thread. Every submitted ticket comes
-// back exactly once, in any order, whatever happens to the worker that had it.
+// Nothing here blocks: a source is driven by the engine's poll loop, in the engine's thread. Every
+// submitted ticket comes back exactly once, in any order, whatever happens to the worker that had
+// it. Only after a step that said false the source is finished: what is still open is not measured,
+// and all that is left to do is to destroy it.
 #ifndef TILEWALK_TRIAL_SOURCE_H
 #define TILEWALK_TRIAL_SOURCE_H
 
@@ -22,13 +25,16 @@ struct source {
 
 struct source_kind {
     const char *name;
-    bool needs_jobs;    // requests must carry rendered jobs
-    bool deterministic; // the same configuration always gives the same samples: races and canaries are pointless
+    bool needs_jobs; // requests must carry rendered jobs
+    // The same configuration always gives the same samples: races and canaries are pointless.
+    bool deterministic;
     int (*room)(const struct source *s);
     void (*submit)(struct source *s, struct trial_request *r); // moves the jobs out of `r`
     int (*fds)(const struct source *s, struct pollfd *out, int most);
-    int (*wait_ms)(const struct source *s); // until it wants to be stepped although no descriptor is ready; -1: never
-    bool (*step)(struct source *s, struct err *e); // false: it cannot go on (no worker can be started, no memory)
+    // Until it wants to be stepped although no descriptor is ready; -1: never.
+    int (*wait_ms)(const struct source *s);
+    // False: it cannot go on (no worker can be started).
+    bool (*step)(struct source *s, struct err *e);
     bool (*collect)(struct source *s, struct trial_result *out);
     double (*busy_seconds)(const struct source *s); // NULL: not known
     void (*destroy)(struct source *s);
@@ -43,39 +49,46 @@ bool source_collect(struct source *s, struct trial_result *out);
 double source_busy_seconds(const struct source *s); // with work in progress; NAN: not known
 void source_destroy(struct source *s);
 
-// Analytic landscapes, for tests and demonstrations: no device, no clock in the values. `spec` is NAME[:key=value]...:
+// Analytic landscapes, for tests and demonstrations: no device, no clock in the values. `spec` is
+// NAME[:key=value]...:
 //   bowl    one optimum at a hidden point: quality = 1 / (1 + d/4), d the graph distance to it
-//   rugged  the bowl times many local optima (a hash of each parameter's value and its neighbours in the point)
-// options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that fail with some outcome
-// other than ok, in [0,1), default 0), delay_us (mean time a measurement takes, default 0). Results are speeds of
-// `quality` TFLOPS: seconds = flop / (quality * 1e12). `workers` trials may be in flight at once.
-struct source *synthetic_create(const char *spec, const struct space *space, double flop, int workers,
-                                struct err *e);
+//   rugged  the bowl times many local optima (a hash of each parameter's value and its neighbours
+//   in the point)
+// options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
+// fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time a measurement
+// takes, default 0). Results are speeds of `quality` TFLOPS: seconds = flop / (quality * 1e12).
+// `workers` trials may be in flight at once.
+struct source *synthetic_create(const char *spec, const struct space *space, double flop,
+                                int workers, struct err *e);
 // The quality itself in (0, 1], and the outcome, of a point: what a test compares with.
 double synthetic_quality(const struct source *s, const struct config *c, enum outcome *o);
 
 struct pool_options {
-    const char *program;        // path of this program, for `program worker`
-    int device;                 // index in gpu_list
-    bool validate;              // Vulkan validation layer in the workers
-    int workers;                // >= 1
+    const char *program; // path of this program, for `program worker`
+    int device;          // index in gpu_list
+    bool validate;       // Vulkan validation layer in the workers
+    int workers;         // >= 1
     const struct operation *operation;
     const struct limits *limits; // static limits that the SPIR-V is judged by
     uint64_t seed;               // of the inputs
-    bool is_cpu;                 // device runs on our cores: nothing compiles while something is timed
+    bool is_cpu; // device runs on our cores: nothing compiles while something is timed
     double deadline_s[PHASE_COUNT]; // 0: the default of each phase (pool_default_deadline)
-    // Tests: "KIND@PHASE:N" makes the N-th trial (counted from 1 over the session; "*": every one) fail in that phase.
-    // Kinds: sleep abort segv exit garbage half wrong lost memory. NULL: none.
+    // Tests: "KIND@PHASE:N" makes the N-th trial (counted from 1 over the session; "*": every one)
+    // fail in that phase. Kinds: sleep abort segv exit garbage half wrong lost memory. Several are
+    // joined by commas. NULL: none. For the phases start and prepare, N counts the starts of
+    // workers (see fault.h).
     const char *fault;
-    void (*log)(void *context, int worker, const char *line); // a line a worker or its driver wrote to stderr; may be NULL
+    // A line that a worker or its driver wrote to stderr; may be NULL.
+    void (*log)(void *context, int worker, const char *line);
     void *log_context;
 };
 
-// A pool of worker processes on one device. Workers are started in the first steps; inputs and reference are computed
-// once, by the first one, into shared memory that respawned workers get too.
+// A pool of worker processes on one device. Workers are started in the first steps; inputs and
+// reference are computed once, by the first one, into shared memory that respawned workers get too.
 struct source *pool_create(const struct pool_options *o, struct err *e);
 double pool_default_deadline(enum trial_phase p, bool is_cpu);
-double pool_busy_seconds(const struct source *s); // wall clock during which at least one worker was at work
+// Wall clock during which at least one worker was at work.
+double pool_busy_seconds(const struct source *s);
 int pool_respawns(const struct source *s);
 
 // The worker's main function: talks over descriptor 3, shares descriptor 4. Returns the exit code.

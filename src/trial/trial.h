@@ -9,13 +9,14 @@
 #define TRIAL_MAX_SAMPLES 32
 #define TRIAL_MAX_RACERS  8
 
-// Announced by a worker before it is entered, so that a death or a hang is attributed. Each has its own deadline.
+// Announced by a worker before it is entered, so that a death or a hang is attributed. Each has its
+// own deadline.
 enum trial_phase {
     PHASE_NONE,
     PHASE_START,    // the worker opens its device
     PHASE_PREPARE,  // inputs and reference are computed
     PHASE_COMPILE,  // GLSL to SPIR-V, static limits
-    PHASE_PIPELINE, // the driver's compiler, and one small dispatch (some drivers compile only then)
+    PHASE_PIPELINE, // the driver's compiler, and one small dispatch (some compile only then)
     PHASE_WAIT,     // for the device
     PHASE_RUN,      // first full run, on poisoned output
     PHASE_VERIFY,   // comparison with the reference
@@ -31,15 +32,16 @@ struct samples {
     bool early_stopped; // the first batch was hopeless against the incumbent; still a valid time
 };
 
-// A measurement of one candidate (count 1), or a race: several candidates timed in turns, ABAB, each verified again on
-// random inputs before its result counts.
+// A measurement of one candidate (count 1), or a race: several candidates timed in turns, ABAB,
+// each verified again on random inputs before its result counts.
 struct trial_request {
-    int64_t ticket;      // the engine's; comes back in the result
-    int count;           // 1 .. TRIAL_MAX_RACERS
+    int64_t ticket; // the engine's; comes back in the result
+    int count;      // 1 .. TRIAL_MAX_RACERS
     bool race;
-    double incumbent_s;  // best time so far; 0: none. Candidates hopelessly slower are stopped early
+    double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
     struct config config[TRIAL_MAX_RACERS];
-    struct job job[TRIAL_MAX_RACERS]; // empty for sources that need none. submit takes what it holds
+    // Empty for sources that need none; submit takes what they hold.
+    struct job job[TRIAL_MAX_RACERS];
 };
 
 struct trial_result {
@@ -50,8 +52,9 @@ struct trial_result {
     struct samples samples[TRIAL_MAX_RACERS];
     enum trial_phase phase; // where it failed; PHASE_NONE when ok
     char reason[400];       // one sentence; "" when ok
-    double compile_s, pipeline_s, device_s; // wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device
-    int worker;             // 0 ..
+    // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
+    double compile_s, pipeline_s, device_s;
+    int worker; // 0 ..
 };
 
 #endif

@@ -38,7 +38,7 @@ static void open_faulty(struct fixture *f, int workers, const char *fault)
     prepare_pool(f, workers);
     f->options.fault = fault;
     for (int p = PHASE_COMPILE; p < PHASE_COUNT; p++)
-        f->options.deadline_s[p] = strstr(fault, "sleep") ? 3 : 0;
+        f->options.deadline_s[p] = strstr(fault, "sleep") ? 4 : 0;
     f->options.deadline_s[PHASE_NONE] = f->options.deadline_s[PHASE_RUN];
     open_pool(f);
 }
@@ -64,7 +64,8 @@ static void check_phases(const struct expectation *x)
             assert_int_equal(r.phase, is_wrong ? PHASE_VERIFY : p);
             assert_non_null(strstr(r.reason, x->reason));
         }
-        r = measure_one(&f, GEMM_RIGHT);
+        submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 1e-9); // hopeless: not timed for long
+        r = next_result(&f);
         if (r.outcome[0] != OUTCOME_OK)
             print_error("after %s@%s: %s\n", x->kind, trial_phase_name((enum trial_phase)p),
                         r.reason);
@@ -151,7 +152,7 @@ static void a_sleeping_start_is_killed(void **state)
     struct fixture f;
     prepare_pool(&f, 1);
     f.options.fault = "sleep@start:1";
-    f.options.deadline_s[PHASE_START] = 3;
+    f.options.deadline_s[PHASE_START] = 4;
     open_pool(&f);
     assert_int_equal(measure_one(&f, GEMM_RIGHT).outcome[0], OUTCOME_OK);
     assert_int_equal(pool_respawns(f.pool), 1);
@@ -188,7 +189,7 @@ static void the_log_says_what_workers_said(void **state)
     struct trial_result r = measure_one(&f, GEMM_RIGHT);
     assert_int_equal(r.outcome[0], OUTCOME_CRASH);
     assert_non_null(strstr(f.log, "0: "));
-    assert_non_null(strstr(f.log, "memory"));
+    assert_true(strstr(f.log, "memory") || strstr(f.log, "alloc")); // ours, or a sanitizer's
     assert_non_null(strstr(r.reason, "("));
     close_pool(&f);
 }
