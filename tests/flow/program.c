@@ -153,7 +153,7 @@ static void become_program(const struct box *b, const struct running *r, const c
 
 struct running *start_list(struct box *b, const char *const *arguments)
 {
-    const char *program = needed("TILEWALK_PROGRAM");
+    const char *program = b->program ? b->program : needed("TILEWALK_PROGRAM");
     assert_true(b->started < MOST_RUNNING);
     struct running *r = &b->running[b->started];
     *r = (struct running){.out = tmpfile(), .err = tmpfile()};
@@ -189,6 +189,14 @@ void send_signal(const struct running *r, int signal_number)
 {
     assert_true(r->pid > 0);
     assert_int_equal(kill(r->pid, signal_number), 0);
+}
+
+void freeze(const struct running *r)
+{
+    int status;
+    send_signal(r, SIGSTOP);
+    assert_int_equal(waitpid(r->pid, &status, WUNTRACED), r->pid);
+    assert_true(WIFSTOPPED(status));
 }
 
 static void sleep_ms(int ms)
@@ -241,96 +249,4 @@ void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, vo
             fail_msg("waited %d s in vain for %s", PATIENCE_S, what);
         sleep_ms(POLL_MS);
     }
-}
-
-// --- what it printed ---
-
-static cJSON *keep_json(struct box *b, cJSON *value)
-{
-    MEM_GROW(b->json, b->jsons, b->json_capacity);
-    b->json[b->jsons++] = value;
-    return value;
-}
-
-static cJSON *parse(struct box *b, const char *text)
-{
-    const char *rest = text;
-    cJSON *value = cJSON_ParseWithOpts(text, &rest, false);
-    if (!value || rest[strspn(rest, " \n")] != '\0')
-        fail_msg("not one JSON value: %.400s", text);
-    return keep_json(b, value);
-}
-
-cJSON *json_of(struct box *b, const char *text)
-{
-    return parse(b, text);
-}
-
-int json_lines(struct box *b, const char *text, cJSON ***lines)
-{
-    int count = 0;
-    size_t length = strlen(text);
-    if (length && text[length - 1] != '\n')
-        fail_msg("the last line is not complete: %.400s", text);
-    *lines = arena_zero(&b->arena, length / 2 + 1, sizeof **lines);
-    for (char *rest, *line = strtok_r(arena_strdup(&b->arena, text), "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest))
-        (*lines)[count++] = parse(b, line);
-    return count;
-}
-
-cJSON *member(const cJSON *object, const char *name)
-{
-    cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (!m) {
-        char *text = cJSON_PrintUnformatted(object);
-        fail_msg("no member '%s' in %s", name, text ? text : "nothing");
-    }
-    return m;
-}
-
-const char *text_of(const cJSON *object, const char *name)
-{
-    const cJSON *m = member(object, name);
-    if (!cJSON_IsString(m))
-        fail_msg("'%s' is not a string", name);
-    return m->valuestring;
-}
-
-double number_of(const cJSON *object, const char *name)
-{
-    const cJSON *m = member(object, name);
-    if (!cJSON_IsNumber(m))
-        fail_msg("'%s' is not a number", name);
-    return m->valuedouble;
-}
-
-bool is_null(const cJSON *object, const char *name)
-{
-    return cJSON_IsNull(member(object, name));
-}
-
-void assert_contains(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in: %s", part, text);
-}
-
-void assert_one_line(const char *text)
-{
-    const char *end = strchr(text, '\n');
-    if (!end || end == text || end[1])
-        fail_msg("not exactly one line: '%s'", text);
-}
-
-void assert_refused(const struct result *r, int code, const char *part, const char *other_part)
-{
-    if (r->code != code)
-        fail_msg("exit code %d instead of %d: %s", r->code, code, r->err);
-    assert_string_equal(r->out, "");
-    assert_one_line(r->err);
-    assert_true(str_starts(r->err, "tilewalk: "));
-    assert_contains(r->err, part);
-    if (other_part)
-        assert_contains(r->err, other_part);
 }

@@ -44,6 +44,7 @@ struct running {
 struct box {
     char *folder;
     struct arena arena;
+    const char *program;                  // NULL: the one that was built
     void (*prepare)(const struct box *b); // in the child, before the program starts; may be NULL
     struct running running[MOST_RUNNING];
     int started;
@@ -75,6 +76,7 @@ struct running *start_list(struct box *b, const char *const *arguments);
 #define START(b, ...) start_list((b), (const char *const[]){__VA_ARGS__, NULL})
 
 const char *printed_so_far(struct box *b, const struct running *r);
+void freeze(const struct running *r); // SIGSTOP; returns when it stands still
 void send_signal(const struct running *r, int signal_number);
 struct result finish(struct box *b, struct running *r); // waits for its end
 
@@ -90,6 +92,8 @@ cJSON *member(const cJSON *object, const char *name);
 const char *text_of(const cJSON *object, const char *name);
 double number_of(const cJSON *object, const char *name);
 bool is_null(const cJSON *object, const char *name);
+
+void assert_ok(const struct result *r); // exit code 0
 
 // What errors have in common: exit code, nothing on stdout, one line that holds every given word.
 void assert_one_line(const char *text);

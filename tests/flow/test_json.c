@@ -205,42 +205,6 @@ static void test_count_rejected(void **state)
             assert_int_equal(number_of(e.line[i], "id"), ++id);
 }
 
-static const char *without_event(const cJSON *line)
-{
-    static const char *const dropped[] = {"event"};
-    cJSON *copy = cJSON_Duplicate(line, true);
-    cJSON_DeleteItemFromObject(copy, dropped[0]);
-    char *text = cJSON_PrintUnformatted(copy);
-    cJSON_Delete(copy);
-    return text;
-}
-
-// `show --trials` gives the very objects that tune printed.
-static void test_show_equals_tune(void **state)
-{
-    struct box *b = *state;
-    struct result r = tune(b, "synthetic:rugged:invalid=0.2:delay_us=200", "50", "--workers=3");
-    struct events e = events_of(b, r.out);
-    struct result shown = RUN(b, "show", "1", "--trials", "--json");
-    const cJSON *show = json_of(b, shown.out), *trial, *trials = member(show, "trials");
-    int at = 0;
-    assert_int_equal(cJSON_GetArraySize(trials), 50);
-    cJSON_ArrayForEach(trial, trials)
-    {
-        while (strcmp(text_of(e.line[at], "event"), "trial") != 0)
-            at++;
-        char *wanted = (char *)(uintptr_t)without_event(e.line[at++]);
-        char *found = cJSON_PrintUnformatted(trial);
-        assert_string_equal(wanted, found);
-        cJSON_free(wanted);
-        cJSON_free(found);
-    }
-    const cJSON *session = member(show, "session");
-    assert_true(cJSON_Compare(member(session, "best"), member(end_event(&e), "best"), true));
-    assert_string_equal(text_of(session, "state"), "done");
-    assert_null(cJSON_GetObjectItem(json_of(b, RUN(b, "show", "1", "--json").out), "trials"));
-}
-
 static void test_ls(void **state)
 {
     struct box *b = *state;
@@ -260,75 +224,15 @@ static void test_ls(void **state)
     }
 }
 
-static void test_plain_text(void **state)
-{
-    struct box *b = *state;
-    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
-                          "--trials", "30", "--seed", "5");
-    assert_int_equal(r.code, 0);
-    assert_string_equal(r.err, ""); // no progress line where there is no terminal
-    assert_contains(r.out, "session 1  small");
-    assert_contains(r.out, "all 30 trials are done");
-    assert_contains(r.out, "\"tile\":[");
-    assert_null(strchr(r.out, '\r'));
-    r = RUN(b, "show", "1", "--trials");
-    assert_int_equal(r.code, 0);
-    assert_contains(r.out, "30 of 30");
-    r = RUN(b, "ls");
-    assert_contains(r.out, "30/30");
-    assert_contains(r.out, "done");
-}
-
-// Everything fails: the search ends properly, and the exit code says that nothing was found.
-static void test_nothing_valid(void **state)
-{
-    struct box *b = *state;
-    struct result r =
-        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:invalid=0.999999999",
-            "--trials", "10", "--seed", "5", "--json");
-    assert_int_equal(r.code, 3);
-    struct events e = events_of(b, r.out);
-    assert_true(is_null(end_event(&e), "best"));
-    assert_int_equal(count_events(&e, "best"), 0);
-    assert_string_equal(text_of(end_event(&e), "state"), "done");
-    assert_true(is_null(listed_session(b, 1), "best_tflops"));
-}
-
-static void test_exhausted(void **state)
-{
-    struct box *b = *state;
-    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
-    const char *path = box_write(b, "tiny.lua",
-                                 "operator.matmul { N = 8, M = 8, K = 8 }\n"
-                                 "param.a = discrete { 1, 2, 4 }\n"
-                                 "param.b = categorical { \"x\", \"y\" }\n"
-                                 "kernel { template = \"small.comp\", groups = function(c) return "
-                                 "{ 1 } end }\n");
-    static const char *const strategies[] = {"opevo", "random"};
-    for (size_t i = 0; i < COUNT(strategies); i++) {
-        struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy",
-                              strategies[i], "--json");
-        assert_int_equal(r.code, 0);
-        struct events e = events_of(b, r.out);
-        assert_int_equal(number_of(end_event(&e), "trials"), 6);
-        assert_float_equal(number_of(member(end_event(&e), "best"), "tflops"), 1, 1e-9);
-        assert_contains(text_of(end_event(&e), "message"), "exhausted");
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_bowl),
         FLOW_TEST(test_rugged),
-        FLOW_TEST(test_rejected),
         FLOW_TEST(test_failures_are_reported),
-        FLOW_TEST(test_ls),
+        FLOW_TEST(test_rejected),
         FLOW_TEST(test_count_rejected),
-        FLOW_TEST(test_plain_text),
-        FLOW_TEST(test_show_equals_tune),
-        FLOW_TEST(test_nothing_valid),
-        FLOW_TEST(test_exhausted),
+        FLOW_TEST(test_ls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,238 @@
+// The whole way on a real Vulkan device, lavapipe where there is no other: tuned, verified, broken
+// in the middle, killed, exported.
+#include "sessions.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+#define SIZES       "--set", "N=64", "--set", "M=48", "--set", "K=80"
+
+static bool has_device(void)
+{
+    void *state = NULL;
+    box_setup(&state);
+    struct box *b = state;
+    struct result r = RUN(b, "devices", "--json");
+    bool has = r.code == 0 && strstr(r.out, "\"index\"");
+    if (!has)
+        print_message("no Vulkan device: %s%s\n", r.out, r.err);
+    box_teardown(&state);
+    return has;
+}
+
+static void check_files(struct box *b, const char *out)
+{
+    static const char *const suffixes[] = {".comp", ".spv", ".json", ".h"};
+    int found[COUNT(suffixes)] = {0};
+    const cJSON *file, *files = member(json_of(b, out), "files");
+    cJSON_ArrayForEach(file, files)
+    {
+        struct err e;
+        char *bytes;
+        size_t length;
+        const char *suffix = strrchr(file->valuestring, '.');
+        for (size_t i = 0; i < COUNT(suffixes); i++)
+            found[i] += strcmp(suffix, suffixes[i]) == 0;
+        assert_true(file_read(file->valuestring, &bytes, &length, &e));
+        if (strcmp(suffix, ".spv") == 0)
+            assert_memory_equal(bytes, "\x03\x02\x23\x07", 4);
+        else if (strcmp(suffix, ".comp") == 0)
+            assert_contains(bytes, "#version 450");
+        else if (strcmp(suffix, ".h") == 0)
+            assert_contains(bytes, "tilewalk_kernel");
+        else
+            assert_true(number_of(member(json_of(b, bytes), "timing"), "ms") > 0);
+        free(bytes);
+    }
+    assert_int_equal(found[2], 2); // .json and .h of each; passes have .comp and .spv
+    assert_int_equal(found[3], 2);
+    assert_true(found[0] >= 2 && found[0] == found[1]);
+}
+
+static void test_gemm(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "6", "--seed", "1", "--json");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    const cJSON *session = first_event(&e, "session"), *end = end_event(&e);
+    assert_true(strlen(text_of(session, "device")) > 0);
+    assert_string_not_equal(text_of(session, "device"), "none");
+    assert_string_equal(text_of(session, "source"), "device");
+    assert_true(strlen(text_of(session, "driver")) > 0);
+    assert_float_equal(number_of(session, "flop"), 2.0 * 64 * 48 * 80, 0);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(text_of(e.line[i], "event"), "trial") == 0)
+            assert_string_equal(text_of(e.line[i], "outcome"), "ok");
+    assert_int_equal(count_events(&e, "trial"), 6);
+    assert_true(count_events(&e, "retime") >= 5); // the best five race at the end
+    const cJSON *final = member(member(end, "best"), "final");
+    assert_true(cJSON_IsTrue(member(final, "verified")));
+    assert_true(number_of(final, "tflops") > 0);
+    assert_true(number_of(end, "busy_seconds") > 0);
+    r = RUN(b, "export", "1", "--best", "2", "--out", box_path(b, "out"), "--json");
+    assert_ok(&r);
+    check_files(b, r.out);
+}
+
+static struct result tune_small(struct box *b, const char *trials, const char *fault)
+{
+    return RUN(b, "tune", flow_path(b, "small.lua"), "--trials", trials, "--seed", "1", "--json",
+               "--show-rejected", fault ? fault : "--workers=2");
+}
+
+// What the driver does to us costs the trial it happens in, and nothing else.
+static void test_faults(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        tune_small(b, "7", "--fault=segv@time:2,wrong@verify:3,lost@run:4,exit@pipeline:6");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    static const char *const wanted[][2] = {
+        {"ok", NULL}, {"crash", "time"},     {"wrong", "verify"}, {"lost", "run"},
+        {"ok", NULL}, {"crash", "pipeline"}, {"ok", NULL}};
+    size_t at = 0;
+    for (int i = 0; i < e.count; i++) {
+        const cJSON *line = e.line[i];
+        if (strcmp(text_of(line, "event"), "trial") != 0 || number_of(line, "id") == 0)
+            continue;
+        assert_true(at < COUNT(wanted));
+        assert_int_equal(number_of(line, "id"), at + 1);
+        assert_string_equal(text_of(line, "outcome"), wanted[at][0]);
+        if (wanted[at][1]) {
+            assert_string_equal(text_of(line, "phase"), wanted[at][1]);
+            assert_true(strlen(text_of(line, "reason")) > 0);
+            assert_true(is_null(line, "tflops"));
+        }
+        at++;
+    }
+    assert_int_equal(at, COUNT(wanted));
+    assert_string_equal(text_of(end_event(&e), "state"), "done");
+}
+
+// Nothing that breaks a limit reaches the driver: here it would not even be GLSL. Half of the
+// points say so in their resources; the others are found out by their SPIR-V.
+static void test_rejected(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "big.comp",
+              "#version 450\n"
+              "layout(local_size_x = ${c.actual}) in;\n"
+              "% if c.declared > 1 then\n"
+              "#error launched\n"
+              "% end\n"
+              "layout(binding = 2) buffer C { float c[]; };\n"
+              "void main() { c[gl_GlobalInvocationID.x] = 1.0; }\n");
+    const char *path =
+        box_write(b, "big.lua",
+                  "operator.matmul { N = 8, M = 8, K = 8 }\n"
+                  "param.declared = discrete { 1, 1000000 }\n"
+                  "param.actual = discrete { 1000000, 2000000 }\n"
+                  "resources(function(c) return { invocations = { c.declared } } end)\n"
+                  "kernel { template = \"big.comp\", groups = function(c) return { 1 } end }\n");
+    struct result r = RUN(b, "tune", path, "--strategy", "random", "--json", "--show-rejected");
+    assert_int_equal(r.code, 3);
+    struct events e = events_of(b, r.out);
+    assert_int_equal(count_events(&e, "trial"), 4);
+    for (int i = 1; i < e.count - 1; i++) {
+        assert_string_equal(text_of(e.line[i], "outcome"), "rejected");
+        assert_int_equal(number_of(e.line[i], "id"), 0);
+        assert_contains(text_of(e.line[i], "reason"), "invocations");
+    }
+    assert_int_equal(number_of(end_event(&e), "rejected"), 4);
+    assert_int_equal(number_of(end_event(&e), "trials"), 0);
+}
+
+// glslang's complaint names the line of the template, not that of the generated text.
+static void test_glsl_errors(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "typo.comp",
+              "#version 450\n"
+              "layout(local_size_x = 1) in;\n"
+              "% for i = 1, c.copies do\n"
+              "const float x_${i} = 1.0;\n"
+              "% end\n"
+              "layout(binding = 2) buffer C { float c[]; };\n"
+              "void main() { c[0] = acc; }\n");
+    const char *path =
+        box_write(b, "typo.lua",
+                  "operator.matmul { N = 8, M = 8, K = 8 }\n"
+                  "param.copies = discrete { 1, 7 }\n"
+                  "kernel { template = \"typo.comp\", groups = function(c) return { 1 } end }\n");
+    struct result r = RUN(b, "tune", path, "--json");
+    assert_int_equal(r.code, 3);
+    struct events e = events_of(b, r.out);
+    const cJSON *trial = first_event(&e, "trial");
+    assert_string_equal(text_of(trial, "outcome"), "compile");
+    assert_contains(text_of(trial, "reason"), "typo.comp:7:");
+    assert_contains(text_of(trial, "reason"), "'acc'");
+}
+
+static void test_kill_and_resume(void **state)
+{
+    struct box *b = *state;
+    struct running *r =
+        START(b, "tune", flow_path(b, "small.lua"), "--trials", "200", "--seed", "1", "--json");
+    wait_for_trials(b, 1, 2);
+    send_signal(r, SIGKILL);
+    assert_int_equal(finish(b, r).code, 128 + SIGKILL);
+    assert_string_equal(state_of(b, 1), "paused");
+    const char *before = sequence(b, 1);
+    char *trials = arena_printf(&b->arena, "%d", (int)trials_of(b, 1) + 4);
+    struct result resumed = RUN(b, "resume", "1", "--trials", trials, "--json");
+    assert_ok(&resumed);
+    assert_true(str_starts(sequence(b, 1), before));
+    assert_int_equal(trials_of(b, 1), atoi(trials));
+    struct events e = events_of(b, resumed.out);
+    assert_string_equal(text_of(end_event(&e), "state"), "done");
+    assert_true(cJSON_IsTrue(member(member(member(end_event(&e), "best"), "final"), "verified")));
+}
+
+static void test_interrupted(void **state)
+{
+    struct box *b = *state;
+    struct running *r = START(b, "tune", flow_path(b, "small.lua"), "--trials", "200", "--json");
+    wait_for_trials(b, 1, 1);
+    send_signal(r, SIGINT);
+    struct result result = finish(b, r);
+    assert_int_equal(result.code, 130);
+    struct events e = events_of(b, result.out);
+    assert_string_equal(text_of(end_event(&e), "state"), "paused");
+    assert_int_equal(count_events(&e, "trial"), trials_of(b, 1));
+}
+
+static void test_check(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "check", "gemm", "--glsl");
+    assert_ok(&r);
+    assert_true(str_starts(r.out, "// pass 1: groups "));
+    assert_contains(r.out, "#version 450\n");
+    r = RUN(b, "check", "mm1", "--json");
+    assert_ok(&r);
+    const cJSON *limit, *c = json_of(b, r.out);
+    assert_true(strlen(text_of(c, "device")) > 0);
+    assert_true(cJSON_GetArraySize(member(c, "limits")) > 0);
+    cJSON_ArrayForEach(limit, member(c, "limits"))
+        assert_in_range((int)(100 * number_of(limit, "removes")), 0, 100);
+    assert_true(number_of(c, "valid_fraction") > 0 && number_of(c, "valid_fraction") < 1);
+    r = RUN(b, "check", "mm1", "--device", "no such thing");
+    assert_refused(&r, 1, "'no such thing'", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_gemm),        FLOW_TEST(test_faults),          FLOW_TEST(test_rejected),
+        FLOW_TEST(test_glsl_errors), FLOW_TEST(test_kill_and_resume), FLOW_TEST(test_interrupted),
+        FLOW_TEST(test_check),
+    };
+    return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
+}

@@ -1,0 +1,162 @@
+// What becomes of a search, as `tune`, `show` and `ls` tell it to programs and to people.
+#include "sessions.h"
+
+#include "base/str.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static char *without_event(const cJSON *line)
+{
+    cJSON *copy = cJSON_Duplicate(line, true);
+    cJSON_DeleteItemFromObject(copy, "event");
+    char *text = cJSON_PrintUnformatted(copy);
+    cJSON_Delete(copy);
+    return text;
+}
+
+// `show --trials` gives the very objects that tune printed.
+static void test_show_equals_tune(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
+                          "synthetic:rugged:invalid=0.2:delay_us=200", "--trials", "50", "--seed",
+                          "5", "--json", "--workers=3");
+    struct events e = events_of(b, r.out);
+    struct result shown = RUN(b, "show", "1", "--trials", "--json");
+    const cJSON *show = json_of(b, shown.out), *trial, *trials = member(show, "trials");
+    int at = 0;
+    assert_int_equal(cJSON_GetArraySize(trials), 50);
+    cJSON_ArrayForEach(trial, trials)
+    {
+        while (strcmp(text_of(e.line[at], "event"), "trial") != 0)
+            at++;
+        char *wanted = without_event(e.line[at++]);
+        char *found = cJSON_PrintUnformatted(trial);
+        assert_string_equal(wanted, found);
+        cJSON_free(wanted);
+        cJSON_free(found);
+    }
+    const cJSON *session = member(show, "session");
+    assert_true(cJSON_Compare(member(session, "best"), member(end_event(&e), "best"), true));
+    assert_string_equal(text_of(session, "state"), "done");
+    assert_null(cJSON_GetObjectItem(json_of(b, RUN(b, "show", "1", "--json").out), "trials"));
+}
+
+static void test_plain_text(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "30", "--seed", "5");
+    assert_int_equal(r.code, 0);
+    assert_string_equal(r.err, ""); // no progress line where there is no terminal
+    assert_contains(r.out, "session 1  small");
+    assert_contains(r.out, "all 30 trials are done");
+    assert_contains(r.out, "\"tile\":[");
+    assert_null(strchr(r.out, '\r'));
+    r = RUN(b, "show", "1", "--trials");
+    assert_int_equal(r.code, 0);
+    assert_contains(r.out, "30 of 30");
+    r = RUN(b, "ls");
+    assert_contains(r.out, "30/30");
+    assert_contains(r.out, "done");
+}
+
+// --- on a terminal ---
+
+static const char *terminal; // its name, for the child
+
+static void use_terminal(const struct box *b)
+{
+    (void)b;
+    dup2(open(terminal, O_RDWR | O_NOCTTY), STDERR_FILENO);
+}
+
+static const char *read_terminal(struct box *b, int master)
+{
+    char *text = arena_zero(&b->arena, 1 << 16, 1);
+    size_t length = 0;
+    for (ssize_t got; (got = read(master, text + length, (1 << 16) - 1 - length)) > 0;)
+        length += (size_t)got;
+    return text;
+}
+
+// The progress line is drawn over itself: trials, rate, best, what is left.
+static void test_terminal(void **state)
+{
+    struct box *b = *state;
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    terminal = arena_strdup(&b->arena, ptsname(master));
+    int slave = open(terminal, O_RDWR | O_NOCTTY); // keeps what is written until it is read
+    fcntl(master, F_SETFL, O_NONBLOCK);
+    b->prepare = use_terminal;
+    box_set(b, "TERM", "xterm");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
+                          "synthetic:bowl:delay_us=5000", "--trials", "60", "--seed", "5");
+    const char *drawn = read_terminal(b, master), *last = NULL;
+    close(slave);
+    close(master);
+    assert_int_equal(r.code, 0);
+    for (const char *at = drawn; (at = strstr(at, "/60 trials")); at++)
+        last = at;
+    assert_non_null(last);
+    assert_contains(drawn, "\r\033[K");
+    assert_contains(last, " left");
+    assert_contains(last, "best ");
+    double rate = 0;
+    assert_int_equal(sscanf(last, "/60 trials %lf/s", &rate), 1);
+    assert_true(rate > 0);
+    assert_contains(r.out, "all 60 trials are done"); // without a trace of the progress line
+    assert_null(strchr(r.out, '\r'));
+}
+
+// Everything fails: the search ends properly, and the exit code says that nothing was found.
+static void test_nothing_valid(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:invalid=0.999999999",
+            "--trials", "10", "--seed", "5", "--json");
+    assert_int_equal(r.code, 3);
+    struct events e = events_of(b, r.out);
+    assert_true(is_null(end_event(&e), "best"));
+    assert_int_equal(count_events(&e, "best"), 0);
+    assert_string_equal(text_of(end_event(&e), "state"), "done");
+    assert_true(is_null(listed_session(b, 1), "best_tflops"));
+}
+
+static void test_exhausted(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    const char *path = box_write(b, "tiny.lua",
+                                 "operator.matmul { N = 8, M = 8, K = 8 }\n"
+                                 "param.a = discrete { 1, 2, 4 }\n"
+                                 "param.b = categorical { \"x\", \"y\" }\n"
+                                 "kernel { template = \"small.comp\", groups = function(c) return "
+                                 "{ 1 } end }\n");
+    static const char *const strategies[] = {"opevo", "random"};
+    for (size_t i = 0; i < COUNT(strategies); i++) {
+        struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy",
+                              strategies[i], "--json");
+        assert_int_equal(r.code, 0);
+        struct events e = events_of(b, r.out);
+        assert_int_equal(number_of(end_event(&e), "trials"), 6);
+        assert_float_equal(number_of(member(end_event(&e), "best"), "tflops"), 1, 1e-9);
+        assert_contains(text_of(end_event(&e), "message"), "exhausted");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_show_equals_tune), FLOW_TEST(test_plain_text), FLOW_TEST(test_terminal),
+        FLOW_TEST(test_nothing_valid),    FLOW_TEST(test_exhausted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

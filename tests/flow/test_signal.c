@@ -1,0 +1,151 @@
+// Sessions and processes: signals, death, a life in the background, several runners.
+#include "sessions.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void test_signal(void **state, int number)
+{
+    struct box *b = *state;
+    struct running *r = start_long_session(b);
+    send_signal(r, number);
+    struct result result = finish(b, r);
+    assert_int_equal(result.code, 128 + number);
+    struct events e = events_of(b, result.out);
+    const cJSON *end = end_event(&e);
+    assert_string_equal(text_of(end, "state"), "paused");
+    assert_int_equal(number_of(end, "trials"), trials_of(b, 1)); // everything said is stored
+    assert_int_equal(count_events(&e, "trial"), trials_of(b, 1));
+    assert_string_equal(state_of(b, 1), "paused");
+    assert_int_equal(runner_of(b, 1), 0);
+    char *more = arena_printf(&b->arena, "%" PRId64, trials_of(b, 1) + 4);
+    result = RUN(b, "resume", "1", "--trials", more);
+    assert_ok(&result);
+    assert_string_equal(state_of(b, 1), "done");
+}
+
+static void test_interrupt(void **state)
+{
+    test_signal(state, SIGINT);
+}
+
+static void test_terminate(void **state)
+{
+    test_signal(state, SIGTERM);
+}
+
+static void test_hang_up(void **state)
+{
+    test_signal(state, SIGHUP);
+}
+
+// Two at once: the second finds the first not yet acted upon, and does not wait for it. (The
+// handler of the lower number is entered first, and interrupted by the other before it does
+// anything; with more than one thread, another might take it.)
+static void test_second_interrupt(void **state)
+{
+    struct box *b = *state;
+    box_set(b, "OPENBLAS_NUM_THREADS", "1");
+    struct running *r = start_long_session(b);
+    freeze(r);
+    send_signal(r, SIGTERM);
+    send_signal(r, SIGINT);
+    send_signal(r, SIGCONT);
+    assert_int_equal(finish(b, r).code, 130);
+    assert_string_equal(state_of(b, 1), "paused");
+    assert_int_equal(runner_of(b, 1), 0);
+}
+
+static void test_second_runner_is_refused(void **state)
+{
+    struct box *b = *state;
+    struct running *r = start_long_session(b);
+    struct result second = RUN(b, "resume", "1");
+    char *process = arena_printf(&b->arena, "process %d", (int)r->pid);
+    assert_refused(&second, 1, "session 1 is running", process);
+    int64_t before = trials_of(b, 1);
+    wait_for_trials(b, 1, before + 3); // the first one did not notice
+    send_signal(r, SIGTERM);
+    assert_int_equal(finish(b, r).code, 143);
+    second = RUN(b, "pause", "1");
+    assert_refused(&second, 1, "not running", "resume 1");
+}
+
+static void test_dead_runner(void **state)
+{
+    struct box *b = *state;
+    struct running *r = start_long_session(b);
+    send_signal(r, SIGKILL);
+    assert_int_equal(finish(b, r).code, 137);
+    assert_string_equal(state_of(b, 1), "paused");
+    assert_int_equal(runner_of(b, 1), 0);
+    struct result stop = RUN(b, "stop", "1");
+    assert_ok(&stop);
+    assert_string_equal(state_of(b, 1), "stopped");
+}
+
+static void test_detach(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:delay_us=5000",
+            "--strategy", "random", "--trials", "3000", "--detach");
+    assert_ok(&r);
+    assert_contains(r.err, "session 1 runs in the background");
+    int64_t runner = runner_of(b, 1);
+    assert_true(runner > 0 && runner != getpid());
+    assert_int_equal(getsid((pid_t)runner), runner); // the terminal's signals do not reach it
+    wait_for_trials(b, 1, 5);
+    RUN(b, "stop", "1");
+    wait_for_no_runner(b, 1);
+    assert_string_equal(state_of(b, 1), "stopped");
+    const char *log = box_read(b, box_path(b, "home/.local/state/tilewalk/session-1.log"));
+    assert_contains(log, "session 1 stopped");
+}
+
+static void test_detach_reports_failure(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bwol", "--detach");
+    assert_refused(&r, 1, "'bwol'", NULL);
+    r = RUN(b, "resume", "4", "--detach");
+    assert_refused(&r, 1, "no session 4", NULL);
+}
+
+// Four at once on one database that none of them has made yet; each is as if it were alone.
+static void test_many_processes(void **state)
+{
+    struct box *b = *state;
+    struct running *r[4];
+    for (int i = 0; i < 4; i++)
+        r[i] =
+            START(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:delay_us=500",
+                  "--trials", "60", "--seed", "3", "--workers", "2", "--json");
+    for (int i = 3; i >= 0; i--) {
+        struct result result = finish(b, r[i]);
+        assert_ok(&result);
+        assert_string_equal(result.err, "");
+    }
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 4);
+    for (int id = 2; id <= 4; id++)
+        assert_string_equal(sequence(b, 1), sequence(b, id));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_interrupt),
+        FLOW_TEST(test_terminate),
+        FLOW_TEST(test_hang_up),
+        FLOW_TEST(test_second_interrupt),
+        FLOW_TEST(test_second_runner_is_refused),
+        FLOW_TEST(test_dead_runner),
+        FLOW_TEST(test_detach),
+        FLOW_TEST(test_detach_reports_failure),
+        FLOW_TEST(test_many_processes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
