@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SUFFIX ".lua"
 
@@ -61,9 +62,16 @@ static void complain(const char *name, struct err *e)
     free(presets);
 }
 
+// Not a folder: `gemm` is the preset even where there is a folder of this name. A pipe is fine.
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
 char *script_find(const char *name, struct err *e)
 {
-    if (file_exists(name))
+    if (is_file(name))
         return mem_strdup(name);
     char *shipped = NULL;
     if (*name && !strchr(name, '/')) {

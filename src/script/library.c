@@ -247,7 +247,7 @@ static void set_methods(lua_State *L)
 {
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);
-    lua_pushvalue(L, -3);
+    readonly_push_storage(L, -3);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 2);
 }

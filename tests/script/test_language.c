@@ -1,0 +1,301 @@
+// What a space file declares is what the space, the operation and the sizes say, and what rules see
+// of it.
+#include "base/mem.h"
+#include "base/rng.h"
+#include "help.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ALL_KINDS                                                                                  \
+    "param.tile = factors(12, 3)\n"                                                                \
+    "param.order = permutation { 'n', 'm', 'k' }\n"                                                \
+    "param.unroll = discrete { 16, 0, 2.5 }\n"                                                     \
+    "param.stage = categorical { 'none', 'shared' }\n"                                             \
+    "param.walk = custom { values = { 'rows', 'bands', 'columns' }, neighbours = function(v)\n"    \
+    "  return v == 'bands' and { 'rows', 'columns' } or { 'bands' } end }\n"                       \
+    "param.width = custom { values = { 4, 1 }, neighbours = function(v) return { 5 - v } end }\n"
+
+static struct script *must_load(const struct source *files)
+{
+    struct err e;
+    char message[1400];
+    struct script *s = script_from(files, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    return s;
+}
+
+// `body` asserts with Lua's assert inside a rule, at the point with index `point`.
+static void holds_in_rule(const char *declarations, const char *body, uint64_t point)
+{
+    char *lua =
+        mem_printf("%s" OPERATOR KERNEL "constraint('test', function(c) %s return true end)",
+                   declarations, body);
+    struct script *s = must_load((struct source[]){{"a.lua", lua}, {"t.comp", "x"}, {NULL, NULL}});
+    struct config c;
+    struct verdict v;
+    struct err e;
+    space_point(script_space(s), point, &c);
+    if (!space_judge(script_space(s), NULL, &c, &v, &e))
+        fail_msg("%s", e.text);
+    script_destroy(s);
+    free(lua);
+}
+
+static void parameters_keep_kind_order_and_line(void **state)
+{
+    (void)state;
+    struct script *s = must_load(
+        (struct source[]){{"a.lua", ALL_KINDS OPERATOR KERNEL}, {"t.comp", "x"}, {NULL, NULL}});
+    const struct space *space = script_space(s);
+    static const struct {
+        const char *name;
+        enum param_kind kind;
+        uint64_t size;
+        int line;
+    } expected[] = {
+        {"tile", PARAM_FACTORIZATION, 18, 1}, {"order", PARAM_PERMUTATION, 6, 2},
+        {"unroll", PARAM_DISCRETE, 3, 3},     {"stage", PARAM_CATEGORICAL, 2, 4},
+        {"walk", PARAM_CUSTOM, 3, 6},         {"width", PARAM_CUSTOM, 2, 7},
+    };
+    assert_string_equal(space->name, "a");
+    assert_int_equal(space->param_count, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_string_equal(space->param[i].name, expected[i].name);
+        assert_int_equal(space->param[i].kind, expected[i].kind);
+        assert_int_equal(space->param[i].size, expected[i].size);
+        assert_int_equal(space->param[i].line, expected[i].line);
+    }
+    assert_string_equal(space->size_text, "3888");
+    const struct param *walk = &space->param[4];
+    assert_true(walk->connected);
+    assert_int_equal(param_degree(walk, &(int32_t){0}), 1);
+    assert_int_equal(param_degree(walk, &(int32_t){1}), 2);
+    script_destroy(s);
+}
+
+// For every point, `c` written out by Lua is what the space itself writes.
+static void c_shows_every_point_as_it_is(void **state)
+{
+    (void)state;
+    struct script *s = must_load((struct source[]){
+        {"a.lua", ALL_KINDS OPERATOR KERNEL},
+        {"t.comp", "{\"tile\":[${table.concat({ c.tile[1], c.tile[2], c.tile[3] }, \",\")}],"
+                   "\"order\":[\"${c.order[1]}\",\"${c.order[2]}\",\"${c.order[3]}\"],"
+                   "\"unroll\":${c.unroll},\"stage\":\"${c.stage}\",\"walk\":\"${c.walk}\","
+                   "\"width\":${c.width}}"},
+        {NULL, NULL}});
+    struct rng r;
+    rng_seed(&r, 5);
+    for (uint64_t i = 0; i < 3888; i++) { // in order, and jumping about
+        uint64_t index = i % 2 ? i : rng_below(&r, 3888);
+        struct config c;
+        struct job job;
+        struct err e;
+        struct str json = {0};
+        space_point(script_space(s), index, &c);
+        assert_true(script_render(s, &c, &job, &e));
+        config_add_json(script_space(s), &c, &json);
+        str_add_char(&json, '\n');
+        assert_string_equal(job.pass[0].glsl, str_text(&json));
+        str_finish(&json);
+        job_finish(&job);
+    }
+    script_destroy(s);
+}
+
+static void c_behaves_like_tables(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "assert(#c.tile == 3 and c.tile[1] * c.tile[2] * c.tile[3] == 12)",
+        "local n = 0 for i, v in ipairs(c.tile) do n = n + 1 assert(v == c.tile[i] and i == n) end "
+        "assert(n == 3)",
+        "local names = {} for k, v in pairs(c) do names[#names + 1] = k assert(v == c[k]) end "
+        "assert(table.concat(names, ' ') == 'order stage tile unroll walk width')",
+        "local a, b, d = table.unpack(c.tile) assert(a * b * d == 12)",
+        "assert(table.concat(c.order) == 'nmk')",
+        "assert(math.type(c.unroll) == 'integer' and c.unroll == 0)",
+        "assert(math.type(c.tile[1]) == 'integer')",
+        "assert(type(c.stage) == 'string' and c.stage == 'none')",
+        "assert(type(c) == 'table' and tostring(c.tile) == 'table')",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        holds_in_rule(ALL_KINDS, bodies[i], 0);
+}
+
+static void the_library_is_ordered(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "local t, s = { z = 1, a = 2, [3] = 3, [1] = 4, [2.5] = 5, [true] = 6, [false] = 7, b = 8, "
+        "aa = 9, [-1] = 10 }, '' "
+        "for k, v in pairs(t) do s = s .. tostring(k) .. '=' .. v .. ' ' end "
+        "assert(s == 'false=7 true=6 -1=10 1=4 2.5=5 3=3 a=2 aa=9 b=8 z=1 ', s)",
+        "local t, n = { a = 1, b = 2, c = 3 }, 0 "
+        "for k in pairs(t) do t.b = nil n = n + 1 end assert(n == 2)",
+        "local t, s = { 5, 3, 9 }, '' table.sort(t) for _, v in ipairs(t) do s = s .. v end "
+        "assert(s == '359')",
+        "local t = { 'b', 'a' } table.sort(t, function(a, b) return a > b end) "
+        "assert(t[1] == 'b')",
+        "assert(('ab'):rep(3, '-') == 'ab-ab-ab' and ('x'):rep(0) == '' and ('x'):rep(1) == 'x')",
+        "assert(string.format('%d %s %5.2f %q', 3, 'x', 1.5, 'y') == '3 x  1.50 \"y\"')",
+        "assert(select('#', 1, nil) == 2 and select(2, 'a', 'b') == 'b')",
+        "local t = { 1, 2 } table.insert(t, 3) table.insert(t, 1, 0) assert(#t == 4 and t[1] == 0 "
+        "and table.remove(t) == 3 and table.remove(t, 1) == 0)",
+        "assert(tonumber('0x10') == 16 and tostring(1.0) == '1.0' and tostring(nil) == 'nil')",
+        "assert(math.max(1, 2) == 2 and 7 // 2 == 3 and math.tointeger(3.0) == 3)",
+        "for i in ipairs({}) do error('never') end",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        holds_in_rule(PARAM, bodies[i], 0);
+}
+
+static void sizes_are_overridden(void **state)
+{
+    (void)state;
+    struct source files[] = {
+        {"a.lua", "use('b.lua', { N = 16, M = 32 })"},
+        {"b.lua", "use('c.lua', { N = 1, K = 64 })"},
+        {"c.lua", "local N, M, K = size('N', 2), size('M', 4), size('K', 8)\n"
+                  "operator.matmul { N = N, M = M, K = K, type = 'f16', layout = 'tn' }\n" PARAM
+                  "kernel { template = 't.comp', groups = function() return { 1 } end }"},
+        {"t.comp", "${N} ${M} ${K} ${op.N} ${op.type} ${op.layout} ${op.kind}"},
+        {NULL, NULL}};
+    struct setting set[] = {{"M", "5"}, {"M", "7"}};
+    struct err e;
+    struct script *s = script_from_with(files, set, 2, &e);
+    assert_non_null(s);
+    int count;
+    const struct script_size *size = script_sizes(s, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(size[0].name, "N");
+    assert_int_equal(size[0].value, 16); // the outermost use
+    assert_int_equal(size[0].standard, 16);
+    assert_int_equal(size[1].value, 7); // the last --set
+    assert_int_equal(size[1].standard, 32);
+    assert_int_equal(size[2].value, 64);
+    const struct operation *o = script_operation(s);
+    assert_int_equal(operation_size(o, "M"), 7);
+    assert_string_equal(operation_choice(o, "layout"), "tn");
+    struct config c;
+    struct job job;
+    space_point(script_space(s), 0, &c);
+    assert_true(script_render(s, &c, &job, &e));
+    assert_string_equal(job.pass[0].glsl, "16 7 64 16 f16 tn matmul\n");
+    job_finish(&job);
+    script_destroy(s);
+}
+
+static void modules_run_once_and_see_the_language(void **state)
+{
+    (void)state;
+    struct source files[] = {{"a.lua", "local m, n = include 'm.lua', include 'm.lua'\n"
+                                       "assert(m == n and m.count == 1 and m.type == device.type)\n"
+                                       "assert(include 'nothing.lua' == true)\n" OPERATOR KERNEL},
+                             {"m.lua", "local m = { count = 0, type = device.type }\n"
+                                       "m.count = m.count + 1\n" PARAM "return m"},
+                             {"nothing.lua", ""},
+                             {"t.comp", "x"},
+                             {NULL, NULL}};
+    script_destroy(must_load(files));
+}
+
+static void the_device_is_what_the_options_say(void **state)
+{
+    (void)state;
+    const char *lua = OPERATOR PARAM KERNEL
+        "assert(device.type == 'cpu' and device.is_cpu and device.f16)\n"
+        "assert(device.invocations == 256 and device.shared_bytes == 4096)\n"
+        "assert(device.group_size[1] == 8 and #device.group_count == 3)\n"
+        "assert(device.buffer_bytes == math.maxinteger and device.loop_trips == 65535)\n"
+        "assert(device.accumulators == 0 and device.statements == 0 and device.subgroup_size == 4)";
+    struct script_text texts[] = {{"a.lua", "a.lua", lua}, {"t.comp", "t.comp", "x"}};
+    struct limits l = {.invocations = 256,
+                       .group_size = {8, 4, 2},
+                       .shared_bytes = 4096,
+                       .buffer_bytes = UINT64_MAX,
+                       .loop_trips = 65535,
+                       .subgroup_size = 4,
+                       .f16 = true};
+    struct err e;
+    struct script_options o = {.texts = texts, .text_count = 2, .limits = &l, .device_type = "cpu"};
+    struct script *s = script_create(&o, &e);
+    assert_non_null(s);
+    script_destroy(s);
+
+    texts[0].text = OPERATOR PARAM KERNEL "assert(device.type == 'none' and not device.is_cpu)"
+                                          "assert(device.invocations == 128)";
+    s = script_create(&(struct script_options){.texts = texts, .text_count = 2}, &e);
+    assert_non_null(s);
+    script_destroy(s);
+}
+
+static void rules_become_callbacks(void **state)
+{
+    (void)state;
+    struct script *s = must_load((struct source[]){
+        {"a.lua", OPERATOR KERNEL "param.x = discrete { 1, 2, 3, 4 }\n"
+                                  "constraint('odd', function(c) return c.x % 2 == 1 end)\n"
+                                  "constraint('small', function(c) return c.x < 3 end)\n"
+                                  "resources(function(c) return {\n"
+                                  "  invocations = { c.x * 64, 2 }, groups = { 8 / c.x, 5, 6 },\n"
+                                  "  shared_bytes = c.x * 1e3, accumulators = 3, loop_trips = 4,\n"
+                                  "  statements = 0, buffer_bytes = 2^40 } end)"},
+        {"t.comp", "x"},
+        {NULL, NULL}});
+    const struct space *space = script_space(s);
+    assert_int_equal(space->constraint_count, 2);
+    assert_string_equal(space->constraint[0].name, "odd");
+    assert_string_equal(space->constraint[0].file, "a.lua");
+    assert_int_equal(space->constraint[0].line, 2);
+    assert_int_equal(space->constraint[1].line, 3);
+    struct err e;
+    for (uint64_t i = 0; i < 4; i++) {
+        struct config c;
+        struct verdict v;
+        space_point(space, i, &c);
+        assert_true(space_judge(space, NULL, &c, &v, &e));
+        int x = (int)i + 1;
+        assert_int_equal(v.legal, x == 1);
+        assert_int_equal(v.constraint, x % 2 == 0 ? 0 : x >= 3 ? 1 : -1);
+    }
+    struct config c;
+    struct resources r;
+    space_point(space, 1, &c);
+    assert_true(space->resources(space->resources_context, &c, &r, &e));
+    assert_int_equal(r.group_size[0], 128);
+    assert_int_equal(r.group_size[1], 2);
+    assert_int_equal(r.group_size[2], 1);
+    assert_int_equal(r.groups[0], 4);
+    assert_int_equal(r.groups[2], 6);
+    assert_int_equal(r.shared_bytes, 2000);
+    assert_int_equal(r.accumulators, 3);
+    assert_int_equal(r.loop_trips, 4);
+    assert_int_equal(r.statements, 0);
+    assert_true(r.buffer_bytes == 1ull << 40);
+    space_point(space, 2, &c); // 8 / 3 groups
+    assert_false(space->resources(space->resources_context, &c, &r, &e));
+    script_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_keep_kind_order_and_line),
+        cmocka_unit_test(c_shows_every_point_as_it_is),
+        cmocka_unit_test(c_behaves_like_tables),
+        cmocka_unit_test(the_library_is_ordered),
+        cmocka_unit_test(sizes_are_overridden),
+        cmocka_unit_test(modules_run_once_and_see_the_language),
+        cmocka_unit_test(the_device_is_what_the_options_say),
+        cmocka_unit_test(rules_become_callbacks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
