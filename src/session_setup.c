@@ -26,6 +26,7 @@ static const struct gpu_info *place_info(const struct place *p)
 
 #define SYNTHETIC  "synthetic:"
 #define MOST_DRAWS 20000 // in search of a legal configuration
+#define MOST_TRIES 8
 
 static bool is_device_source(const char *source)
 {
@@ -247,25 +248,12 @@ static bool store_new(struct session *s, struct err *e)
     return ok;
 }
 
-// Compiles one legal configuration, so that a broken template is one clear line and no session.
-static bool try_template(struct session *s, struct err *e)
+static bool compiles(struct session *s, const struct config *c, struct err *e)
 {
-    struct rng rng;
-    struct config c;
     struct job job;
-    int draws = 0;
-    if (!s->source->kind->needs_jobs)
-        return true;
-    rng_seed(&rng, s->record.seed);
-    do
-        space_sample(s->space, &rng, &c);
-    while (!is_legal(s, &c) && ++draws < MOST_DRAWS);
-    if (draws == MOST_DRAWS) // the search will meet one, or say why not
-        return true;
-    if (!script_render(s->script, &c, &job, e))
+    if (!script_render(s->script, c, &job, e))
         return false;
     bool ok = true;
-    kernel_setup();
     for (int i = 0; ok && i < job.pass_count; i++) {
         struct spirv spirv = {0};
         ok = kernel_compile_pass(&job.pass[i], &spirv, e);
@@ -273,6 +261,25 @@ static bool try_template(struct session *s, struct err *e)
     }
     job_finish(&job);
     return ok;
+}
+
+// Compiles legal configurations until one succeeds, so that a broken template is one clear line and
+// no session, while one that fails now and then only costs trials.
+static bool try_template(struct session *s, struct err *e)
+{
+    struct rng rng;
+    struct config c;
+    int tries = 0;
+    if (!s->source->kind->needs_jobs)
+        return true;
+    rng_seed(&rng, s->record.seed);
+    kernel_setup();
+    for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
+        space_sample(s->space, &rng, &c);
+        if (is_legal(s, &c) && ++tries && compiles(s, &c, e))
+            return true;
+    }
+    return tries == 0; // nothing legal was drawn: the search will meet it, or say why not
 }
 
 static bool start(struct session *s, const struct session_options *o, struct place *p,
