@@ -15,4 +15,8 @@ constraint("few virtual threads", function(c)
   return c.tile[2] <= 4
 end)
 
+resources(function(c)
+  return { invocations = { 64, c.tile[2] * c.tile[3] * c.tile[4] }, groups = { 1, c.tile[1] } }
+end)
+
 kernel { template = "small.comp", groups = function(c) return { 1, c.tile[1] } end }

@@ -132,8 +132,8 @@ static void test_rejected(void **state)
     const char *path =
         box_write(b, "big.lua",
                   "operator.matmul { N = 8, M = 8, K = 8 }\n"
-                  "param.declared = discrete { 1, 1000000 }\n"
-                  "param.actual = discrete { 1000000, 2000000 }\n"
+                  "param.declared = discrete { 1, 100000 }\n"
+                  "param.actual = discrete { 50000, 90000 }\n"
                   "resources(function(c) return { invocations = { c.declared } } end)\n"
                   "kernel { template = \"big.comp\", groups = function(c) return { 1 } end }\n");
     struct result r = RUN(b, "tune", path, "--strategy", "random", "--json", "--show-rejected");
@@ -149,30 +149,56 @@ static void test_rejected(void **state)
     assert_int_equal(number_of(end_event(&e), "trials"), 0);
 }
 
+static const char *space_of_copies(struct box *b, const char *template)
+{
+    box_write(b, "typo.comp", template);
+    return box_write(
+        b, "typo.lua",
+        "operator.matmul { N = 8, M = 8, K = 8 }\n"
+        "param.copies = discrete { 1, 2, 3, 4, 5, 6, 7 }\n"
+        "kernel { template = \"typo.comp\", groups = function(c) return { 1 } end }\n");
+}
+
 // glslang's complaint names the line of the template, not that of the generated text.
-static void test_glsl_errors(void **state)
+static void test_broken_template(void **state)
 {
     struct box *b = *state;
-    box_write(b, "typo.comp",
-              "#version 450\n"
-              "layout(local_size_x = 1) in;\n"
-              "% for i = 1, c.copies do\n"
-              "const float x_${i} = 1.0;\n"
-              "% end\n"
-              "layout(binding = 2) buffer C { float c[]; };\n"
-              "void main() { c[0] = acc; }\n");
-    const char *path =
-        box_write(b, "typo.lua",
-                  "operator.matmul { N = 8, M = 8, K = 8 }\n"
-                  "param.copies = discrete { 1, 7 }\n"
-                  "kernel { template = \"typo.comp\", groups = function(c) return { 1 } end }\n");
+    const char *path = space_of_copies(b, "#version 450\n"
+                                          "layout(local_size_x = 1) in;\n"
+                                          "% for i = 1, c.copies do\n"
+                                          "const float x_${i} = 1.0;\n"
+                                          "% end\n"
+                                          "layout(binding = 2) buffer C { float c[]; };\n"
+                                          "void main() { c[0] = acc; }\n");
     struct result r = RUN(b, "tune", path, "--json");
-    assert_int_equal(r.code, 3);
+    assert_refused(&r, 1, "typo.comp:7:", "'acc'");
+    assert_string_equal(RUN(b, "ls", "--json").out, "{\"sessions\":[]}\n"); // nothing was begun
+}
+
+// One that fails for some configurations only costs those their trials.
+static void test_template_that_sometimes_fails(void **state)
+{
+    struct box *b = *state;
+    const char *path = space_of_copies(b, "#version 450\n"
+                                          "layout(local_size_x = 1) in;\n"
+                                          "layout(binding = 2) buffer C { float c[]; };\n"
+                                          "const float x[3] = float[3](1.0, 2.0, 3.0);\n"
+                                          "void main() { c[0] = x[${c.copies - 1}]; }\n");
+    struct result r = RUN(b, "tune", path, "--seed", "1", "--json");
+    assert_int_equal(r.code, 3); // the others compute nonsense
     struct events e = events_of(b, r.out);
-    const cJSON *trial = first_event(&e, "trial");
-    assert_string_equal(text_of(trial, "outcome"), "compile");
-    assert_contains(text_of(trial, "reason"), "typo.comp:7:");
-    assert_contains(text_of(trial, "reason"), "'acc'");
+    int compile = 0, wrong = 0;
+    for (int i = 1; i < e.count - 1; i++) {
+        bool is_compile = strcmp(text_of(e.line[i], "outcome"), "compile") == 0;
+        bool is_wrong = strcmp(text_of(e.line[i], "outcome"), "wrong") == 0;
+        assert_int_equal(is_compile, number_of(member(e.line[i], "config"), "copies") > 3);
+        if (is_compile)
+            assert_contains(text_of(e.line[i], "reason"), "typo.comp:5:");
+        compile += is_compile;
+        wrong += is_wrong;
+    }
+    assert_int_equal(compile, 4);
+    assert_int_equal(wrong, 3);
 }
 
 static void test_kill_and_resume(void **state)
@@ -230,8 +256,13 @@ static void test_check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_gemm),        FLOW_TEST(test_faults),          FLOW_TEST(test_rejected),
-        FLOW_TEST(test_glsl_errors), FLOW_TEST(test_kill_and_resume), FLOW_TEST(test_interrupted),
+        FLOW_TEST(test_gemm),
+        FLOW_TEST(test_faults),
+        FLOW_TEST(test_rejected),
+        FLOW_TEST(test_broken_template),
+        FLOW_TEST(test_template_that_sometimes_fails),
+        FLOW_TEST(test_kill_and_resume),
+        FLOW_TEST(test_interrupted),
         FLOW_TEST(test_check),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
