@@ -29,7 +29,7 @@ matmul.walks = {
 }
 
 local element_bytes = { f32 = 4, f16 = 2 }
-local most_rounds_copied = 8   -- a cooperative load of more rounds is a loop
+local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
 local reduce_group = { 32, 8 } -- workgroup of the second pass of a split product
 
 local function ceil_div(a, b) return (a + b - 1) // b end
@@ -78,27 +78,29 @@ local function add_stage(p, x, pad)
   x.ahead = x.stage ~= "shared" and not x.looped -- the next tile waits in registers
 end
 
--- How many steps of a tile are unrolled: the most that divide it and stay within `limit` products.
-local function unrolled_steps(p, limit)
-  for n = math.min(p.steps, limit // (p.a.count * p.b.count * p.step)), 2, -1 do
-    if p.steps % n == 0 then return n end
+-- The largest divisor of n that is at most `limit`, and at least 1.
+local function divisor(n, limit)
+  for d = math.min(n, limit), 2, -1 do
+    if n % d == 0 then return d end
   end
   return 1
 end
 
 -- problem: N, M, K, type, layout. schedule: rows and columns { virtual, lanes, registers }, depth { steps, step },
--- stage_a, stage_b, order, unroll, and where they differ from the defaults: vector_a, vector_b, vector_c (the widest),
--- pad (0), explicit (false), walk ("rows"), split_k (1).
+-- stage_a, stage_b, order, unroll (products written out at most; a step always is, unless `cut`), and where they differ
+-- from the defaults: vector_a, vector_b, vector_c (the widest), pad (0), explicit (false), walk ("rows"), split_k (1).
 function matmul.plan(problem, s)
   local p = { problem = problem, order = s.order, walk = bands[s.walk or "rows"], parts = s.split_k or 1 }
   p.a = operand("a", problem.N, problem.layout:sub(1, 1) == "n", s.rows, s.stage_a)
   p.b = operand("b", problem.M, problem.layout:sub(2, 2) == "t", s.columns, s.stage_b)
   p.threads = p.a.lanes * p.b.lanes
-  p.steps, p.step = s.depth[1], s.depth[2]
-  p.depth = p.steps * p.step
+  p.depth = s.depth[1] * s.depth[2]
+  local unroll = s.unroll // (p.a.count * p.b.count) -- in elements of K
+  p.step = s.cut and divisor(s.depth[2], unroll) or s.depth[2]
+  p.steps = p.depth // p.step
+  p.unrolled = divisor(p.steps, unroll // p.step)
   p.tiles = ceil_div(problem.K, p.depth * p.parts) -- of one part
   p.exact_k = problem.K % (p.depth * p.parts) == 0
-  p.unrolled = unrolled_steps(p, s.unroll)
   p.hint = p.unrolled > 1 and not s.explicit
   for _, x in ipairs { p.a, p.b } do
     x.pitch_in_memory = x.along_k and problem.K or x.lines
@@ -111,7 +113,6 @@ end
 
 function matmul.vectors_fit(p)
   return neighbours(p, p.a) % p.a.vector == 0 and neighbours(p, p.b) % p.b.vector == 0
-    and p.b.registers % p.vector_c == 0
 end
 
 function matmul.next_tile_fits(p)
@@ -143,6 +144,19 @@ local function scratch_bytes(p)
   return p.parts > 1 and 4 * p.parts * p.problem.N * p.problem.M or 0
 end
 
+local function statements(p)
+  local stores = p.a.count * p.b.count // p.vector_c
+  return stores + p.unrolled * p.step * p.a.count * p.b.count + load_statements(p, p.a) + load_statements(p, p.b)
+end
+
+-- Whether what is staged is read by several invocations: those that differ in the other operand's lane.
+function matmul.staging_pays(p)
+  return not (p.a.staged and p.b.lanes == 1) and not (p.b.staged and p.a.lanes == 1)
+end
+
+-- lavapipe translates about 1000 statements a second
+function matmul.compiles_quickly(p) return not device.is_cpu or statements(p) <= 768 end
+
 local function resources_of(p)
   local N, M, K = p.problem.N, p.problem.M, p.problem.K
   local bytes = element_bytes[p.problem.type]
@@ -153,7 +167,7 @@ local function resources_of(p)
     shared_bytes = shared_bytes(p.a) + shared_bytes(p.b),
     accumulators = p.a.count * p.b.count,
     loop_trips = loop_trips(p),
-    statements = p.unrolled * p.step * p.a.count * p.b.count + load_statements(p, p.a) + load_statements(p, p.b),
+    statements = statements(p),
     buffer_bytes = math.max(bytes * N * K, bytes * K * M, bytes * N * M, scratch_bytes(p)),
   }
 end
