@@ -107,6 +107,24 @@ static void a_hanging_kernel_costs_one_trial(void **state)
     close_pool(&f);
 }
 
+static void a_race_goes_on_without_the_one_that_hangs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    f.options.deadline_s[PHASE_RUN] = 2;
+    open_pool(&f);
+    submit(&f, 3, (const enum variant[]){GEMM_RIGHT, GEMM_ENDLESS, GEMM_SPLIT}, 0);
+    struct trial_result r = next_result(&f);
+    assert_int_equal(r.outcome[0], OUTCOME_OK);
+    assert_int_equal(r.outcome[1], OUTCOME_TIMEOUT);
+    assert_int_equal(r.outcome[2], OUTCOME_OK);
+    assert_true(r.seconds[0] > 0 && r.seconds[1] == 0 && r.seconds[2] > 0);
+    assert_int_equal(r.phase, PHASE_RUN);
+    assert_int_equal(pool_respawns(f.pool), 1);
+    close_pool(&f);
+}
+
 static void a_text_that_is_too_long_is_a_compile_error(void **state)
 {
     (void)state;
@@ -295,6 +313,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(hopeless_candidates_are_stopped_early),
         cmocka_unit_test(a_race_times_in_turns_and_loses_only_the_wrong),
         cmocka_unit_test(a_hanging_kernel_costs_one_trial),
+        cmocka_unit_test(a_race_goes_on_without_the_one_that_hangs),
         cmocka_unit_test(a_text_that_is_too_long_is_a_compile_error),
         cmocka_unit_test(halves_are_measured_too),
         cmocka_unit_test(timing_is_never_disturbed),
