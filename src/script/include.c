@@ -8,7 +8,8 @@
 static void run(lua_State *L, struct script *s, int text)
 {
     if (s->nesting == SCRIPT_MAX_NESTING)
-        luaL_error(L, "files include files more than %d deep", SCRIPT_MAX_NESTING);
+        luaL_error(L, "include \"%s\": files include files more than %d deep",
+                   s->texts.item[text].name, SCRIPT_MAX_NESTING);
     s->open_text[s->nesting++] = text;
     struct place before = s->guard.place;
     s->guard.place = (struct place){text, 0};

@@ -14,7 +14,7 @@ struct source {
     const char *name, *text;
 };
 
-#define MAX_SOURCES 16
+#define MAX_SOURCES 20
 
 // What a complete space file needs beside what is being tested; one line, no parameters.
 #define OPERATOR "operator.matmul { N = 8, M = 8, K = 8 } "
