@@ -8,6 +8,8 @@
 // that must not depend on kills, resumes, workers or time. Fails the test unless the asks are
 // 1, 2, 3 ... without gaps.
 const char *sequence(struct box *b, int64_t id);
+// The same without that condition: asks that are still open leave gaps.
+const char *sequence_with_gaps(struct box *b, int64_t id);
 
 cJSON *listed_sessions(struct box *b);            // array of `ls --json`, newest first
 cJSON *listed_session(struct box *b, int64_t id); // NULL when there is none

@@ -84,6 +84,21 @@ static void test_seeds_matter(void **state)
     assert_string_not_equal(sequence(b, 1), sequence(b, 2));
 }
 
+static int64_t count_trials(const char *out)
+{
+    static const char event[] = "{\"event\":\"trial\"";
+    int64_t n = 0;
+    for (const char *at = out; (at = strstr(at, event)); at++)
+        n++;
+    return n;
+}
+
+static int64_t stored_trials(struct box *b)
+{
+    const cJSON *session = listed_session(b, 1);
+    return session ? (int64_t)number_of(session, "trials") : 0;
+}
+
 // Dies at visit `first` of a point, then, resumed, at visit `second`, then lives.
 static void assert_survives(struct box *b, const char *wanted, const char *strategy,
                             const char *workers, const char *point, int first, int second)
@@ -94,9 +109,11 @@ static void assert_survives(struct box *b, const char *wanted, const char *strat
         b, "TILEWALK_DB",
         arena_printf(&b->arena, "%s/%s-%s-%s-%d.db", b->folder, strategy, workers, point, first));
     die_at(b, point, first);
-    if (tune(b, strategy, workers) != 128 + SIGKILL)
+    struct result killed = finish(b, start_tune(b, strategy, workers, 300));
+    if (killed.code != 128 + SIGKILL)
         fail_msg("%s: it was not killed", what);
     live(b);
+    assert_true(count_trials(killed.out) <= stored_trials(b)); // stored before it is said
     assert_string_equal(state_of(b, 1), "paused");
     if (second) {
         die_at(b, point, second);
@@ -167,10 +184,13 @@ static void kill_at_random(struct box *b, struct rng *rng, const char *strategy,
                            const char *workers)
 {
     for (int i = 0; i < 8; i++) {
+        int64_t before = stored_trials(b);
         struct running *r = start_again(b, strategy, workers);
         sleep_us(rng_below(rng, 60000));
         send_signal(r, SIGKILL);
-        if (finish(b, r).code == 0)
+        struct result result = finish(b, r);
+        assert_true(stored_trials(b) >= before + count_trials(result.out)); // stored, then said
+        if (result.code == 0)
             return;
     }
     assert_int_equal(finish(b, start_again(b, strategy, workers)).code, 0);
@@ -192,6 +212,37 @@ static void test_random_kills(void **state)
             kill_at_random(b, &rng, strategies[s], worker_counts[w]);
             assert_same(wanted, sequence(b, 1), "killed at random");
         }
+    }
+}
+
+static void assert_each_line_in(struct box *b, const char *lines, const char *text)
+{
+    for (char *rest, *line = strtok_r(arena_strdup(&b->arena, lines), "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
+        assert_contains(text, line);
+}
+
+// An asynchronous search depends on the order in which results arrive: a resumed one goes on from
+// the stored order, so it keeps every trial and proposes what it would have proposed.
+static void test_asynchronous(void **state)
+{
+    struct box *b = *state;
+    static const int visits[] = {3, 17, 50};
+    for (size_t i = 0; i < COUNT(visits); i++) {
+        int64_t id = (int64_t)i + 1;
+        const char *text = arena_printf(&b->arena, "%d", (int)id);
+        die_at(b, points[i + 4].name, visits[i]);
+        assert_int_equal(tune(b, "opevo:async=1", "5"), 128 + SIGKILL);
+        live(b);
+        const char *before = sequence_with_gaps(b, id);
+        die_at(b, "told", 60);
+        assert_int_equal(resume(b, text), 128 + SIGKILL);
+        live(b);
+        const char *middle = sequence_with_gaps(b, id);
+        assert_each_line_in(b, before, middle);
+        assert_int_equal(resume(b, text), 0);
+        assert_each_line_in(b, middle, sequence(b, id));
+        assert_int_equal(trials_of(b, id), atoi(TRIALS));
     }
 }
 
@@ -232,6 +283,7 @@ int main(void)
         FLOW_TEST(test_kill_points_opevo),
         FLOW_TEST(test_kill_points_random),
         FLOW_TEST(test_random_kills),
+        FLOW_TEST(test_asynchronous),
         FLOW_TEST(test_more_workers_and_trials),
         FLOW_TEST(test_resume_reports_only_new_trials),
     };
