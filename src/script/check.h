@@ -1,4 +1,8 @@
-// Checks of what a space file hands over. All raise Lua errors that begin with `what`: "kernel", "custom: values".
+// Checks of what a space file hands over.
+//
+// They raise Lua errors that begin with `what`, which is how the user knows the value: "kernel",
+// "custom: values". Tables are read as the user would read them, so that read-only lists count as
+// lists. `index` is absolute or relative to the top; the stack is left as it was.
 #ifndef TILEWALK_SCRIPT_CHECK_H
 #define TILEWALK_SCRIPT_CHECK_H
 

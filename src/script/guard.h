@@ -1,17 +1,19 @@
 // The guard: a Lua state in which a user's text can neither reach out nor run away.
 //
-//     guard_create(&g, &texts, e)                       a state that holds the safe library and nothing else
-//     guard_run(&g, GUARD_RULE, place, visit, ctx, e)   every visit to Lua goes through here; errors become values
+//     guard_create(&g, &texts, owner)                a state with the safe library and nothing else
+//     guard_run(&g, GUARD_RULE, place, visit, c, e)  every visit to Lua; errors become values
 //     guard_destroy(&g)
 //
-// Reach: chunks are text and see only the functions that library.c lists; none of them opens, loads, matches patterns,
-// draws random numbers, tells the time, shows an address, or catches errors.
-// Run: a visit has a number of steps. A VM instruction costs one (count hook), 16 allocated bytes one (allocator), what a
-// library function walks over one an element (guard_charge), so that no single call is out of the hook's reach. The
-// number of steps is the same on every machine. What is left (comparing megabytes in a loop) is ended by CPU time.
-// Memory of the whole state is capped.
+// Reach: chunks are text and see only the functions that library.c lists; none of them opens,
+// loads, matches patterns, draws random numbers, tells the time, shows an address, catches errors.
 //
-// A chunk is named after the index of its text ("=#3"), so that Lua's "#3:12: what" is turned into a path of any length.
+// Run: a visit has a number of steps. An instruction costs one (count hook), 16 allocated bytes one
+// (allocator), work of a library function about what it takes (guard_charge), so that no single
+// call is out of the hook's reach. Steps are the same on every machine. What they do not see, such
+// as comparing megabytes in a loop, is ended by CPU time. The memory of the whole state is capped.
+//
+// A chunk is named after the index of its text ("=#3"), so that Lua's "#3:12: what" becomes a path
+// of any length.
 #ifndef TILEWALK_SCRIPT_GUARD_H
 #define TILEWALK_SCRIPT_GUARD_H
 
@@ -49,16 +51,21 @@ void guard_destroy(struct guard *g);
 
 struct guard *guard_of(lua_State *L);
 
-// Calls `visit` with `context` as its light userdata argument, protected. No Lua error leaves: it becomes `e`, with the
-// line of Lua that raised it, else `place`. `visit` must own nothing on the C heap that an error would lose.
-bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit, void *context,
-               struct err *e);
+// Calls `visit` with `context` as its light userdata argument, protected. No Lua error leaves: it
+// becomes `e`, with the line of Lua that raised it, else `place`. `visit` must own nothing on the C
+// heap that an error would lose.
+bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,
+               void *context, struct err *e);
 
 // The rest is for visits and the functions they call: these raise Lua errors.
 
-void guard_charge(lua_State *L, uint64_t steps); // for work done outside the VM
-void guard_load_text(lua_State *L, int text, const char *source, size_t length); // pushes the chunk's function
-struct place guard_caller(lua_State *L); // line of Lua that called the running C function
-int guard_raise(lua_State *L, struct place place, const char *message); // an error in another place than the caller
+// Pays for work done outside the VM.
+void guard_charge(lua_State *L, uint64_t steps);
+// Pushes the function of a chunk. `text` says whose lines it has.
+void guard_load_text(lua_State *L, int text, const char *source, size_t length);
+// The line of Lua that called the running C function.
+struct place guard_caller(lua_State *L);
+// An error in another place than the caller's.
+int guard_raise(lua_State *L, struct place place, const char *message);
 
 #endif

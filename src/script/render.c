@@ -77,7 +77,7 @@ static void add_value(lua_State *L, struct render *r, int index, int line,
 static int emit(lua_State *L)
 {
     struct render *r = script_of(L)->render;
-    const struct template *t = r ? &r->stage->template : NULL;
+    const struct glsl_template *t = r ? &r->stage->template : NULL;
     lua_Integer number = luaL_checkinteger(L, 1);
     if (!t || number < 1 || number > t->lines || t->line[number - 1].is_code ||
         lua_gettop(L) != 1 + t->line[number - 1].expressions)
@@ -110,7 +110,7 @@ static void check_expression(lua_State *L, const struct template_piece *p, struc
 
 static void check_expressions(lua_State *L, const struct stage *stage)
 {
-    const struct template *t = &stage->template;
+    const struct glsl_template *t = &stage->template;
     for (int i = 0; i < t->lines; i++)
         for (int k = 0; k < t->line[i].count; k++) {
             const struct template_piece *p = &t->piece[t->line[i].first + k];

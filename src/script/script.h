@@ -1,16 +1,18 @@
-// Space files and templates: guarded Lua that becomes a `struct space`, an operation, and GLSL text.
+// Space files and templates: guarded Lua that becomes a `struct space`, an operation, and GLSL
+// text.
 //
-//     struct script *s = script_create(&options, e);       runs the space file once; errors are file:line: what (hint)
-//     script_space(s), script_operation(s)                 what it declares (owned by the script)
-//     script_render(s, &config, &job, e)                   one candidate: derived values -> templates -> GLSL
+//     struct script *s = script_create(&options, e);   runs the space file; file:line: what (hint)
+//     script_space(s), script_operation(s)             what it declares, owned by the script
+//     script_render(s, &config, &job, e)               one candidate: values -> templates -> GLSL
 //     script_destroy(s);
 //
-// The guard: a space file and a template can read nothing but what `read` gives them and what is handed to them. No files,
-// processes, network, bytecode, pattern matching, randomness or clock; `pairs` is sorted; memory and instructions are
-// limited in loading, in rules and in templates. So the same text, sizes and device give the same space everywhere.
+// The guard: a space file and a template see nothing but what is handed to them. No files,
+// processes, network, bytecode, pattern matching, randomness or clock; `pairs` is sorted; memory
+// and instructions are limited in loading, in rules and in templates. So the same text, sizes and
+// device give the same space everywhere.
 //
-// A script remembers every text it read (script_texts): a session stores them and is resumed from them, whatever has
-// happened to the files since. One thread per script.
+// A script remembers every text it read (script_texts): a session stores them and is resumed from
+// them, whatever has happened to the files since. One thread per script.
 #ifndef TILEWALK_SCRIPT_SCRIPT_H
 #define TILEWALK_SCRIPT_SCRIPT_H
 
@@ -22,8 +24,8 @@ struct setting { // --set name=value
     const char *name, *value;
 };
 
-struct script_text { // a file as it was read
-    const char *name; // unique: "gemm.lua" of the space file's folder, "lua/gemm.lua" and "shaders/gemm.comp" as shipped
+struct script_text {  // a file as it was read
+    const char *name; // unique: "gemm.lua" in the space file's folder, "lua/gemm.lua" if shipped
     const char *path; // where it was found, for messages
     const char *text;
 };
@@ -34,8 +36,9 @@ struct script_options {
     int set_count;
     const char *device_type;     // "cpu", "discrete", ..., or "none": what `device.type` says
     const struct limits *limits; // what `device.*` says; NULL: limits_vulkan_minimum
-    // Where included files and templates come from. NULL: the folder of the space file, then the shipped lua/, shaders/
-    // and presets/ folders. Else exactly these texts, the first being the space file (resuming a session).
+    // Where included files and templates come from. NULL: the folder of the space file, then the
+    // shipped lua/, shaders/ and presets/ folders. Else exactly these texts, the first being the
+    // space file (resuming a session).
     const struct script_text *texts;
     int text_count;
 };
@@ -55,12 +58,12 @@ const struct operation *script_operation(const struct script *s); // complete
 const struct script_size *script_sizes(const struct script *s, int *count);
 const struct script_text *script_texts(const struct script *s, int *count); // in order of first use
 
-// Renders all passes of a candidate that satisfies the constraints. `job` is filled for the caller (job_finish).
-// Errors name the template's line.
+// Renders all passes of a candidate that satisfies the constraints. `job` is filled for the caller
+// (job_finish). Errors name the template's line.
 bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e);
 
-// Resolves a name to a path: a file that exists, else the shipped presets/NAME.lua. Heap, the caller's; NULL and `e`
-// (with a suggestion among the presets) when there is none.
+// Resolves a name to a path: a file that exists, else the shipped presets/NAME.lua. Heap, the
+// caller's; NULL and `e` (with a suggestion among the presets) when there is none.
 char *script_find(const char *name, struct err *e);
 char **script_presets(int *count); // sorted names of all shipped presets; heap, each and the array
 

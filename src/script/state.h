@@ -34,7 +34,7 @@ struct rule { // a function of c
 struct stage { // a kernel { }
     struct place place;
     int text;
-    struct template template;
+    struct glsl_template template;
     struct str lua; // while it is compiled
     int function;   // the template's chunk
     int when, values, groups;
@@ -81,9 +81,10 @@ struct script {
 };
 
 struct script *script_of(lua_State *L);
-struct script *script_loading(lua_State *L, const char *what); // error when the space file has been loaded
-bool script_hint(lua_State *L, const char *key);               // for readonly_words
-int script_keep(lua_State *L); // pops a value into the registry
+// Raises an error when the space file has been loaded.
+struct script *script_loading(lua_State *L, const char *what);
+bool script_hint(lua_State *L, const char *key);         // for readonly_words
+int script_keep(lua_State *L);                           // pops a value into the registry
 void script_copy_fields(lua_State *L, int from, int to); // of one table into another
 
 // Functions of the language: each adds its names to the table on the top of the stack.
@@ -91,8 +92,10 @@ void declare_open(lua_State *L);
 void declare_param_open(lua_State *L);
 void include_open(lua_State *L);
 
-int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder); // index of the text
-void include_run(lua_State *L, int text); // runs it once, pushes what it returns
+// The index of another text; `what` asks for it.
+int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder);
+// Runs a text once and pushes what it returns.
+void include_run(lua_State *L, int text);
 
 // Builds the view of a complete space; pushes the view showing `c`.
 void view_build(lua_State *L, struct script *s);
@@ -100,7 +103,8 @@ void view_push(lua_State *L, struct script *s, const struct config *c);
 
 void rule_add_constraint(struct rule *r); // `r` lives as long as the script
 void rule_set_resources(struct script *s);
-void rule_get_resources(lua_State *L, struct script *s, const struct config *c, struct resources *out);
+void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
+                        struct resources *out);
 
 void render_compile(lua_State *L, struct stage *stage); // parses and compiles its text
 

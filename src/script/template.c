@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_piece(struct template *t, const char *text, size_t length, bool is_expression)
+static void add_piece(struct glsl_template *t, const char *text, size_t length, bool is_expression)
 {
     if (length == 0 && !is_expression)
         return;
@@ -61,7 +61,7 @@ static const char *find_opening(const char *p, const char *end)
 }
 
 // `next` is where the following line begins: the text goes to it, with the line's own end.
-static bool parse_text(struct template *t, const char *path, const char *p, const char *end,
+static bool parse_text(struct glsl_template *t, const char *path, const char *p, const char *end,
                        const char *next, struct err *e)
 {
     const char *open;
@@ -82,7 +82,7 @@ static bool parse_text(struct template *t, const char *path, const char *p, cons
     return true;
 }
 
-static bool parse_line(struct template *t, const char *path, const char *p, const char *end,
+static bool parse_line(struct glsl_template *t, const char *path, const char *p, const char *end,
                        const char *next, struct err *e)
 {
     MEM_GROW(t->line, t->lines, t->line_capacity);
@@ -99,9 +99,9 @@ static bool parse_line(struct template *t, const char *path, const char *p, cons
     return true;
 }
 
-bool template_parse(struct template *t, const char *path, const char *source, struct err *e)
+bool template_parse(struct glsl_template *t, const char *path, const char *source, struct err *e)
 {
-    *t = (struct template){0};
+    *t = (struct glsl_template){0};
     for (const char *p = source; *p;) {
         const char *end = p + strcspn(p, "\n"), *next = *end ? end + 1 : end;
         if (!parse_line(t, path, p, end, next, e)) {
@@ -113,7 +113,7 @@ bool template_parse(struct template *t, const char *path, const char *source, st
     return true;
 }
 
-void template_add_lua(const struct template *t, struct str *out)
+void template_add_lua(const struct glsl_template *t, struct str *out)
 {
     str_add(out, "local _emit_ = ... ");
     for (int i = 0; i < t->lines; i++) {
@@ -131,9 +131,9 @@ void template_add_lua(const struct template *t, struct str *out)
     }
 }
 
-void template_finish(struct template *t)
+void template_finish(struct glsl_template *t)
 {
     free(t->piece);
     free(t->line);
-    *t = (struct template){0};
+    *t = (struct glsl_template){0};
 }

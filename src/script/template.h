@@ -1,15 +1,15 @@
 // Templates: GLSL with embedded Lua, translated line by line into a Lua chunk.
 //
-//     template_parse(&t, path, source, e)    pieces of text and expressions; `source` must outlive it
-//     template_add_lua(&t, &lua)             the chunk; line n of it is line n of the template
+//     template_parse(&t, path, source, e)    text and expressions; `source` must outlive it
+//     template_add_lua(&t, &lua)             the chunk; its line n is line n of the template
 //     template_finish(&t)
 //
 //     line of the template          line of the chunk
 //     % for i = 1, n do              for i = 1, n do
 //     float x${i} = ${2 * i};       _emit_(2,(i),(2 * i))
 //
-// The chunk holds no GLSL: `_emit_` (its argument) gets the line's number and the values, and finds the text in `line`.
-// No Lua here: this is plain text work.
+// The chunk holds no GLSL: `_emit_`, its argument, gets the number of the line and the values, and
+// finds the text in `line`. No Lua here: this is plain text work.
 #ifndef TILEWALK_SCRIPT_TEMPLATE_H
 #define TILEWALK_SCRIPT_TEMPLATE_H
 
@@ -30,15 +30,15 @@ struct template_line {
     int expressions;
 };
 
-struct template {
+struct glsl_template {
     struct template_piece *piece;
     int pieces, piece_capacity;
     struct template_line *line;
     int lines, line_capacity;
 };
 
-bool template_parse(struct template *t, const char *path, const char *source, struct err *e);
-void template_add_lua(const struct template *t, struct str *out);
-void template_finish(struct template *t);
+bool template_parse(struct glsl_template *t, const char *path, const char *source, struct err *e);
+void template_add_lua(const struct glsl_template *t, struct str *out);
+void template_finish(struct glsl_template *t);
 
 #endif

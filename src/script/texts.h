@@ -4,10 +4,11 @@
 //     texts_read(&t, &request, e)           index of another one; a file is read once
 //     texts_finish(&t)
 //
-// A name is relative and stays below the folders that are looked in: the space file's own, where a text is called by the
-// bare name ("gemm.lua"), then one of the shipped folders, where it is called "lua/gemm.lua". A file that is being run
-// is passed over: presets/gemm.lua can include lua/gemm.lua as "gemm.lua". With pinned texts (resuming a session) the
-// same names are looked for among them, and no file is read at all.
+// A name is relative and stays below the folders that are looked in: the space file's own, where a
+// text is called by the bare name ("gemm.lua"), then one of the shipped folders, where it is called
+// "lua/gemm.lua". A file that is being run is passed over: presets/gemm.lua can include
+// lua/gemm.lua as "gemm.lua". With pinned texts (resuming a session) the same names are looked for
+// among them, and no file is read at all.
 #ifndef TILEWALK_SCRIPT_TEXTS_H
 #define TILEWALK_SCRIPT_TEXTS_H
 
@@ -32,7 +33,8 @@ struct texts_request {
 };
 
 bool texts_open(struct texts *t, const struct script_options *o, struct err *e);
-int texts_read(struct texts *t, const struct texts_request *r, struct err *e); // negative: none, `e` has no place
+// The index of a text; negative when there is none, then `e` has no place.
+int texts_read(struct texts *t, const struct texts_request *r, struct err *e);
 void texts_finish(struct texts *t);
 
 #endif

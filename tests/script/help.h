@@ -3,8 +3,8 @@
 //     struct source files[] = {{"a.lua", "..."}, {"t.comp", "..."}, {NULL, NULL}};
 //     struct script *s = script_from(files, e);
 //
-// The first text is the space file. `try_script` runs everything that a file can fail in: loading, then for the first
-// point judging and rendering, and gives the first error as it would be printed.
+// The first text is the space file. `try_script` runs everything that a file can fail in: loading,
+// then for the first point judging and rendering, and gives the first error as it would be printed.
 #ifndef TILEWALK_TESTS_SCRIPT_HELP_H
 #define TILEWALK_TESTS_SCRIPT_HELP_H
 
@@ -22,8 +22,8 @@ struct source {
 #define PARAM    "param.p = factors(8, 2) "
 
 struct script *script_from(const struct source *files, struct err *e);
-struct script *script_from_with(const struct source *files, const struct setting *set, int set_count,
-                                struct err *e);
+struct script *script_from_with(const struct source *files, const struct setting *set,
+                                int set_count, struct err *e);
 
 // The message of the first error, "" when there is none. `out` is returned.
 char *try_script(const struct source *files, char *out, size_t size);

@@ -122,7 +122,7 @@ static void passes_groups_and_scratch(void **state)
 static void the_chunk_keeps_lines(void **state)
 {
     (void)state;
-    struct template t;
+    struct glsl_template t;
     struct str lua = {0};
     struct err e;
     assert_true(template_parse(&t, "t", "a ${x} b ${y+1}\n%  local z\nplain\n", &e));
@@ -158,7 +158,7 @@ static void parsing_takes_anything(void **state)
             text[i] = alphabet[rng_below(&r, sizeof alphabet - 1)];
         text[length] = '\0';
         char *exact = mem_strdup(text); // so that a sanitizer sees a read behind its end
-        struct template t;
+        struct glsl_template t;
         struct err e = {.line = 0};
         if (template_parse(&t, "t", exact, &e)) {
             struct str lua = {0};
