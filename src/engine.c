@@ -81,8 +81,7 @@ bool engine_resume(struct engine *g, int64_t id, const struct session_options *m
     return adopt(g, session_resume(&g->host, id, more, e));
 }
 
-// --- the end of a session
-// ---------------------------------------------------------------------------------------------
+// --- the end of a session ---
 
 struct winner {
     struct session *session;
@@ -136,8 +135,7 @@ static void fail(struct session *s, const struct err *why)
     store_unlock_session(s->store, s->record.id);
 }
 
-// --- the loop
-// ---------------------------------------------------------------------------------------------------------
+// --- the loop ---
 
 static bool step(struct session *s, struct err *first)
 {
