@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The one mutable state outside a structure: threads and signal-free code share the log.
+// The only state that threads share without being handed it.
 static struct {
     pthread_mutex_t lock;
     enum log_level level;
