@@ -40,8 +40,8 @@ static bool find_device(struct check *c, const char *wanted, struct err *e)
 
 static bool load(struct check *c, const struct arguments *a, struct err *e)
 {
-    struct setting set[MOST_SETTINGS];
-    struct script_options o = {.set = set, .set_count = common_settings(a, &c->storage, set)};
+    struct script_options o = {0};
+    o.set = common_settings(a, &c->storage, &o.set_count);
     if (!find_device(c, arguments_text(a, "device"), e))
         return false;
     char *path = script_find(a->operand[0], e);

@@ -65,13 +65,11 @@ static int run(const struct arguments *a, struct store *store, struct engine *g,
 static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
-    struct setting set[MOST_SETTINGS];
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
     o.space = a->operand[0];
-    o.set = set;
-    o.set_count = common_settings(a, &storage, set);
+    o.set = common_settings(a, &storage, &o.set_count);
     bool ok = engine_start(g, &o, id, e);
     arena_finish(&storage);
     return ok;

@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-int common_settings(const struct arguments *a, struct arena *storage, struct setting *out)
+struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count)
 {
-    const char *text[MOST_SETTINGS];
-    int count = arguments_list(a, "set", text, MOST_SETTINGS);
-    for (int i = 0; i < count; i++) {
+    const char **text = arena_zero(storage, (size_t)a->given_count + 1, sizeof *text);
+    struct setting *set = arena_zero(storage, (size_t)a->given_count + 1, sizeof *set);
+    *count = arguments_list(a, "set", text, a->given_count);
+    for (int i = 0; i < *count; i++) {
         const char *equals = strchr(text[i], '=');
-        out[i].name = arena_printf(storage, "%.*s", (int)(equals - text[i]), text[i]);
-        out[i].value = equals + 1;
+        set[i].name = arena_printf(storage, "%.*s", (int)(equals - text[i]), text[i]);
+        set[i].value = equals + 1;
     }
-    return count;
+    return set;
 }
 
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e)

@@ -34,11 +34,8 @@
         NULL                                                                                       \
     }
 
-#define MOST_SETTINGS 64
-
-// Splits --set NAME=VALUE and returns how many there are, at most MOST_SETTINGS. `storage` holds
-// the names; the values point into argv.
-int common_settings(const struct arguments *a, struct arena *storage, struct setting *out);
+// The --set NAME=VALUE given, in `storage`, but for the values, which point into argv.
+struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count);
 
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e);
 bool common_session_id(const char *text, int64_t *id, struct err *e);

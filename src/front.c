@@ -18,7 +18,8 @@ void front_init(struct front *f, const struct arguments *a)
         .verbose = arguments_flag(a, "verbose"),
         .curve_step = 1,
     };
-    f->on_terminal = !f->json && isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
+    f->on_terminal = !f->json && !arguments_flag(a, "plain") && isatty(STDERR_FILENO) &&
+                     !str_equal(getenv("TERM"), "dumb");
 }
 
 // --- JSON Lines (docs/json.md) ---

@@ -4,20 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NUMBERS 64
-
 // Everything we store in this way is a flat JSON object of whole numbers that we wrote ourselves:
 // {"N":512,"M":64}.
-static int parse_numbers(struct arena *a, const char *json, struct setting *out)
+static struct setting *parse_numbers(struct arena *a, const char *json, int *count)
 {
-    int count = 0;
     char *rest, *text = arena_strdup(a, json ? json : "");
-    for (char *name = strtok_r(text, "{}\":,", &rest); name && count < MOST_NUMBERS;
+    struct setting *out = arena_zero(a, strlen(text) + 1, sizeof *out); // more than there can be
+    *count = 0;
+    for (char *name = strtok_r(text, "{}\":,", &rest); name;
          name = strtok_r(NULL, "{}\":,", &rest)) {
         char *value = strtok_r(NULL, "{}\":,", &rest);
-        out[count++] = (struct setting){name, value ? value : ""};
+        out[(*count)++] = (struct setting){name, value ? value : ""};
     }
-    return count;
+    return out;
 }
 
 enum { NUMBERS_OF_LIMITS = 14 };
@@ -49,11 +48,12 @@ void stored_add_limits(struct str *out, const struct limits *l)
 
 bool stored_parse_limits(const char *json, struct limits *out)
 {
-    struct setting given[MOST_NUMBERS];
     int64_t n[NUMBERS_OF_LIMITS];
     struct arena a;
+    int count;
     arena_init(&a);
-    bool ok = json && parse_numbers(&a, json, given) == NUMBERS_OF_LIMITS;
+    const struct setting *given = parse_numbers(&a, json, &count);
+    bool ok = count == NUMBERS_OF_LIMITS;
     for (int i = 0; ok && i < NUMBERS_OF_LIMITS; i++)
         ok = str_equal(given[i].name, limit_keys[i]) &&
              str_to_int(given[i].value, 0, INT64_MAX, &n[i]);
@@ -80,7 +80,6 @@ struct script *stored_script(struct store *store, const struct session_record *r
 {
     struct text_record *record;
     struct limits *limits = arena_zero(a, 1, sizeof *limits);
-    struct setting *set = arena_zero(a, MOST_NUMBERS, sizeof *set);
     int count;
     if (!store_get_texts(store, r->id, a, &record, &count, e))
         return NULL;
@@ -89,12 +88,11 @@ struct script *stored_script(struct store *store, const struct session_record *r
         text[i] = (struct script_text){record[i].name, record[i].path, record[i].text};
     struct script_options o = {
         .path = r->path,
-        .set = set,
-        .set_count = parse_numbers(a, r->settings, set),
         .device_type = r->device_type,
         .limits = stored_parse_limits(r->limits, limits) ? limits : NULL,
         .texts = text,
         .text_count = count,
     };
+    o.set = parse_numbers(a, r->settings, &o.set_count);
     return script_create(&o, e);
 }
