@@ -1,17 +1,19 @@
 -- C[N,M] = A[N,K] B[K,M]: what a configuration means, derived once for constraints, resources and templates alike.
 --
 --     local p = matmul.plan(problem, schedule)    the sizes that follow from a schedule
---     matmul.kernels(plan)                        declares resources, kernels and scratch memory; plan(c) gives such a p
+--     matmul.kernels(plan)                        declares resources, kernels and scratch memory by plan(c)
 --
--- A and B are treated alike. An operand consists of `lines` (rows of A, columns of B) of K elements; a workgroup works on
--- `tile` lines of each, an invocation on `count` of them: `virtual` groups of `registers` neighbours, the groups lying
--- `lanes * registers` apart. K is cut into tiles of `depth` elements, a tile into steps of `step` elements; one step is
--- written out in full. An operand reaches the registers in one of four ways:
+-- A and B are treated alike. An operand consists of `lines` (rows of A, columns of B) of K elements. A workgroup works
+-- on `tile` lines of each, an invocation on `count` of them: `virtual` groups of `registers` neighbours, the groups
+-- `lanes * registers` apart. K is cut into tiles of `depth` elements, a tile into steps of `step` elements, and one
+-- step is written out in full. An operand reaches the registers in one of four ways:
 --
 --     none      straight from the buffer
 --     shared    tile by tile through shared memory
 --     prefetch  the same, while the next tile is already on its way to registers
 --     double    the same, into the other half of a doubled shared tile: one barrier a tile
+--
+-- The plan's operands `a` and `b` carry these words as fields; the template gemm.comp sees the whole plan.
 
 local matmul = {}
 

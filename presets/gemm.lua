@@ -19,7 +19,7 @@ param.vector_a = discrete(matmul.widths(problem, "a"))
 param.vector_b = discrete(matmul.widths(problem, "b"))
 
 param.order    = permutation { "n", "m", "k" }            -- inner loops, outermost first
-param.unroll   = discrete { 0, 128, 512, 2048 }           -- statements of an unrolled tile, at most
+param.unroll   = discrete { 0, 128, 512, 2048 }           -- products written out at most
 param.explicit = categorical { "hint", "copies" }
 param.split_k  = discrete { 1, 2, 4, 8 }
 param.walk     = custom(matmul.walks)
@@ -29,7 +29,8 @@ local function plan(c)
   return matmul.plan(problem, {
     rows = { r[2], t[2], r[3] }, columns = { r[4], 8 * t[3], r[5] }, depth = { c.tile_k[2], c.tile_k[3] },
     stage_a = c.stage_a, stage_b = c.stage_b, vector_a = c.vector_a, vector_b = c.vector_b,
-    pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit == "copies", walk = c.walk, split_k = c.split_k,
+    pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit == "copies",
+    walk = c.walk, split_k = c.split_k,
   })
 end
 

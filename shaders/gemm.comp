@@ -53,7 +53,8 @@ layout(std430, set = 0, binding = 3) restrict writeonly buffer Parts { ${number(
 % end
 % for _, x in ipairs(operands) do
 %   if x.staged then
-shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${x.stage == "double" and "2 x " or ""}${depth} x ${x.tile} elements
+%     local copies = x.stage == "double" and "2 x " or ""
+shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${depth} x ${x.tile} elements
 %   end
 % end
 %
@@ -151,8 +152,9 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${x.stage == "d
 %
 % -- Shared tiles ------------------------------------------------------------------------------------------------------
 %
-% -- In round r an invocation brings vector thread + r * threads of the tile, counted as the tile lies in memory: in rows
-% -- of `row_vectors`. Returns the row and the place in it; where rows and rounds fit, rounds lie at constant distances.
+% -- In round r an invocation brings vector thread + r * threads of the tile, counted as the tile lies in memory: in
+% -- rows of `row_vectors`. Returns the row and the place in it; where rows and rounds fit, rounds lie at constant
+% -- distances.
 % local function row_vectors(x) return (x.along_k and depth or x.tile) // x.vector end
 % local function place(x, r)
 %   local row = row_vectors(x)
