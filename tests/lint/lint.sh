@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 cd "${1:-$here/../..}" || exit 1
 
 set -f # the lists of names below are split into words, nothing else
-sources=$(for folder in src ui tests; do [ ! -d $folder ] || find $folder -name '*.[ch]'; done | sort)
+sources=$(for folder in src ui docs tests; do [ ! -d $folder ] || find $folder -name '*.[ch]'; done | sort)
 product=$(echo "$sources" | grep -v '^tests/')
 tests=$(echo "$sources" | grep '^tests/')
 failed=0

@@ -6,7 +6,7 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree" || exit 1
 failures=0
 
-mkdir -p src/base src/space src/search src/script src/store src/trial tests/space
+mkdir -p src/base src/space src/search src/script src/store src/trial tests/space docs/sample
 cp "$here/../../.clang-format" .
 echo '#include <stdio.h>' >src/base/str.h
 echo '#include "base/str.h"' >src/space/space.h
@@ -20,6 +20,7 @@ echo '#include "space/space.h"' >src/search/strategy.h
 printf '#include "spaces.h"\n\n#include <cmocka.h>\n' >tests/space/test_space.c
 echo '#include "space/space.h"' >tests/space/spaces.h
 echo '#include "search/strategy.h"' >src/main.c
+printf '#include KERNEL_HEADER\n\n#include <vulkan/vulkan.h>\n' >docs/sample/run.c
 
 lint() {
     sh "$here/lint.sh" "$tree" 2>&1
@@ -68,6 +69,8 @@ echo '#define _GNU_SOURCE' >src/space/bad.c
 planted 'a Linux extension' src/space/bad.c 'belong to src/base/os_linux.c'
 echo '#include "str.h"' >src/base/bad.c
 planted 'a path that is not relative to src' src/base/bad.c 'no header "str.h"'
+echo '#include "base/str.h"' >docs/sample/bad.c
+planted 'a sample that needs tilewalk' docs/sample/bad.c 'may not include "base/str.h"'
 echo '#include <gmp.h>' >src/space/second.c
 content 'two users of a library'
 echo '#include <gmp.h>' >src/space/third.c
@@ -78,6 +81,8 @@ yes '// line' | head -n 500 >src/long.c
 content '500 lines'
 echo '// one more' >>src/long.c
 planted 'a long file' src/long.c 'src/long.c: has more than 500 lines'
+yes '// line' | head -n 501 >docs/sample/long.c
+planted 'a long sample' docs/sample/long.c 'docs/sample/long.c: has more than 500 lines'
 function_of endless 101 >src/bad.c
 planted 'a very long function' src/bad.c 'src/bad.c:2: endless has 101 lines'
 for n in 1 2 3 4 5 6 7 8 9; do function_of short_$n 49; done >src/nine.c
