@@ -90,11 +90,10 @@ static void test_full_disk(void **state)
     }
     box_set(b, "TILEWALK_DB", box_path(b, "disk/t.db"));
     struct result r = tune_long(b);
-    bool grown = COMMAND("mount", "-o", "remount,size=40m", disk) == 0;
-    const char *kept = box_path(b, "kept"); // checked where a failure leaves no mount behind
+    const char *kept = box_path(b, "kept"); // where there is room, and a failure leaves no mount
     bool copied = COMMAND("cp", "-r", disk, kept) == 0;
     bool unmounted = COMMAND("umount", disk) == 0;
-    assert_true(grown && copied && unmounted);
+    assert_true(copied && unmounted);
     assert_contains(r.err, "the disk is full");
     box_set(b, "TILEWALK_DB", box_path(b, "kept/t.db"));
     assert_kept(b, &r);
