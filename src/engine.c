@@ -17,6 +17,8 @@ struct engine {
     struct session_host host;
     struct session *sessions;
     int wake[2]; // a byte here interrupts
+    bool failed; // a session did, with `failure`
+    struct err failure;
 };
 
 struct engine *engine_create(struct store *store,
@@ -122,51 +124,62 @@ static void emit_end(struct session *s)
     arena_finish(&w.arena);
 }
 
-// A session that failed keeps everything it stored, and says why. The first failure is what
-// engine_run returns.
+// A session that failed keeps everything it stored, and says why.
 static void fail(struct session *s, const struct err *why)
 {
     char text[1400];
     struct err ignored;
-    s->record.state = "failed";
+    s->record.state = s->store_failed ? "paused" : "failed";
     s->record.message = arena_strdup(&s->arena, err_format(why, text, sizeof text));
     s->phase = SESSION_ENDED;
-    store_set_state(s->store, s->record.id, "failed", text, session_ran_seconds(s), &ignored);
+    store_set_state(s->store, s->record.id, s->record.state, text, session_ran_seconds(s),
+                    &ignored);
     store_unlock_session(s->store, s->record.id);
 }
 
 // --- the loop ---
 
-static bool step(struct session *s, struct err *first)
+static bool step(struct engine *g, struct session *s, struct err *e)
 {
-    struct err e;
-    if (session_ended(s))
-        return true;
-    bool ok = session_step(s, &e);
-    if (!ok) {
-        fail(s, &e);
-        *first = e;
-    }
-    if (session_ended(s))
-        emit_end(s);
-    return ok;
+    (void)g;
+    return session_step(s, e);
 }
 
 static bool take_commands(struct engine *g, struct session *s, struct err *e)
 {
     char verb[16], argument[64];
-    bool any = true;
-    while (!session_ended(s)) {
-        if (!store_take_command(g->host.store, s->record.id, verb, argument, &any, e))
+    for (bool any = true; any && !session_ended(s);) {
+        if (!store_take_command(g->host.store, s->record.id, verb, argument, &any, e) ||
+            (any && !session_command(s, verb, argument, e)))
             return false;
-        if (!any)
-            return true;
-        if (!session_command(s, verb, argument, e))
-            return false;
+    }
+    return true;
+}
+
+static bool interrupt(struct engine *g, struct session *s, struct err *e)
+{
+    (void)g;
+    return session_interrupt(s, e);
+}
+
+// Does something with every session that has not ended. One that fails in it ends; the first
+// failure is kept.
+static void with_all(struct engine *g,
+                     bool (*act)(struct engine *g, struct session *s, struct err *e))
+{
+    for (struct session *s = g->sessions; s; s = s->next) {
+        struct err e = {0};
+        if (session_ended(s))
+            continue;
+        if (!act(g, s, &e)) {
+            fail(s, &e);
+            if (!g->failed)
+                g->failure = e;
+            g->failed = true;
+        }
         if (session_ended(s))
             emit_end(s);
     }
-    return true;
 }
 
 static int wait_ms(const struct session *first)
@@ -191,17 +204,6 @@ static bool sleep_until_needed(struct engine *g)
     return fds[0].revents & POLLIN;
 }
 
-static void interrupt_all(struct engine *g)
-{
-    struct err ignored;
-    for (struct session *s = g->sessions; s; s = s->next) {
-        if (session_ended(s))
-            continue;
-        session_interrupt(s, &ignored);
-        emit_end(s);
-    }
-}
-
 static bool any_left(const struct engine *g)
 {
     for (const struct session *s = g->sessions; s; s = s->next)
@@ -212,19 +214,18 @@ static bool any_left(const struct engine *g)
 
 bool engine_run(struct engine *g, struct err *e)
 {
-    bool ok = true;
-    int64_t commands_ns = 0;
+    int64_t looked_ns = 0;
+    g->failed = false;
     while (any_left(g)) {
-        for (struct session *s = g->sessions; s; s = s->next)
-            ok &= step(s, e);
-        bool due = os_now_ns() - commands_ns > COMMANDS_EVERY_MS * 1000000ll;
-        for (struct session *s = g->sessions; s && due; s = s->next)
-            ok &= take_commands(g, s, e);
-        commands_ns = due ? os_now_ns() : commands_ns;
-        if (any_left(g) && sleep_until_needed(g)) {
-            interrupt_all(g);
-            break;
+        with_all(g, step);
+        if (os_now_ns() - looked_ns > COMMANDS_EVERY_MS * 1000000ll) {
+            with_all(g, take_commands);
+            looked_ns = os_now_ns();
         }
+        if (any_left(g) && sleep_until_needed(g))
+            with_all(g, interrupt);
     }
-    return ok;
+    if (g->failed && e)
+        *e = g->failure;
+    return !g->failed;
 }

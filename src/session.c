@@ -60,6 +60,8 @@ void session_message(struct session *s, const char *level, const char *format, .
                           .text = text};
     s->on_event(s->event_context, &event);
     struct err ignored;
+    if (str_equal(level, "debug")) // what drivers mumble would fill the database
+        return;
     if (!store_add_message(s->store, s->record.id, level, text, &ignored))
         log_warning("message not stored: %s", ignored.text);
 }
@@ -121,36 +123,42 @@ static bool submit(struct session *s, struct open_trial *t, struct err *e)
     return true;
 }
 
-// Answers an ask from the database, by judgement, or sends it to the source.
+// Answers an ask from the database, by judgement, or sends it to the source. The clock runs once
+// the database has nothing more to say.
 static bool answer(struct session *s, struct open_trial *t, struct err *e)
 {
-    int stored = s->replay ? replay_answer(s->replay, t->ask, &t->config, t, e) : 0;
-    if (stored)
+    int stored = replay_answer(s->replay, t->ask, &t->config, t, e);
+    if (stored < 0 || (stored && t->outcome != OUTCOME_REJECTED))
         return stored > 0;
     struct verdict v;
     if (!space_judge(s->space, s->has_limits ? &s->limits : NULL, &t->config, &v, e))
         return false;
+    if (stored || !v.legal)
+        session_tally(s, v.legal ? NULL : &v);
+    if (stored)
+        return true;
+    if (!s->started_ns)
+        s->started_ns = os_now_ns();
     if (v.legal)
         return submit(s, t, e);
-    session_tally(s, &v);
     t->answered = true;
     t->outcome = OUTCOME_REJECTED;
     snprintf(t->reason, sizeof t->reason, "%s", v.reason);
     return true;
 }
 
-static int open_trials(const struct session *s) // those that will count against the budget
+bool open_trial_counts(const struct session *s, const struct open_trial *t)
 {
-    int n = 0;
-    for (const struct open_trial *t = s->open; t; t = t->next)
-        n += !t->answered || t->outcome != OUTCOME_REJECTED || s->count_rejected;
-    return n;
+    return !t->answered || t->outcome != OUTCOME_REJECTED || s->count_rejected;
 }
 
+// What the database holds was paid for.
 static bool out_of_budget(const struct session *s)
 {
     const struct session_record *r = &s->record;
-    return s->exhausted || s->stopping || r->trials + open_trials(s) >= r->budget_trials ||
+    if (s->exhausted || replay_has(s->replay, s->asked + 1))
+        return s->exhausted;
+    return s->stopping || r->trials + s->counting >= r->budget_trials ||
            (r->budget_seconds > 0 && session_ran_seconds(s) >= r->budget_seconds);
 }
 
@@ -174,7 +182,9 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
     *s->open_end = t;
     s->open_end = &t->next;
     s->open_count++;
-    return answer(s, t, e);
+    bool ok = answer(s, t, e);
+    s->counting += open_trial_counts(s, t);
+    return ok;
 }
 
 // A race or a canary keeps one place of the source for itself.
@@ -213,6 +223,9 @@ static bool accept(struct session *s, const struct trial_result *r, struct err *
     assert(t && !t->answered);
     t->answered = true;
     t->outcome = r->outcome[0];
+    s->counting -= !open_trial_counts(s, t);
+    if (t->outcome == OUTCOME_REJECTED)
+        session_tally(s, NULL);
     t->seconds = r->outcome[0] == OUTCOME_OK ? r->seconds[0] : 0;
     t->result = mem_alloc(sizeof *t->result);
     *t->result = *r;
@@ -247,6 +260,15 @@ static bool conclude(struct session *s, struct err *e)
     return session_finish(s, e);
 }
 
+static bool pause_now(struct session *s, struct err *e)
+{
+    s->pausing = false;
+    if (!enter(s, SESSION_PAUSED, "paused", "paused by the user", e))
+        return false;
+    session_emit(s, EVENT_STATE, NULL, NULL);
+    return true;
+}
+
 static bool is_through(const struct session *s)
 {
     return s->phase == SESSION_RUNNING && !s->open && s->in_flight == 0 && !s->canary_open &&
@@ -261,6 +283,8 @@ bool session_step(struct session *s, struct err *e)
         if (!collect(s, &s->busy, e) || !session_deliver(s, &s->busy, e) || !canary_start(s, e) ||
             !ask_more(s, &s->busy, e))
             return false;
+        if (s->pausing && s->phase == SESSION_RUNNING) // a race was under way
+            return pause_now(s, e);
         if (is_through(s))
             return conclude(s, e);
     }
@@ -273,12 +297,12 @@ bool session_command(struct session *s, const char *verb, const char *argument, 
         return true;
     if (str_equal(verb, "stop")) {
         s->stopping = true;
-        if (s->phase == SESSION_PAUSED)
+        if (s->phase == SESSION_PAUSED || s->phase == SESSION_RACING)
             return session_finish(s, e);
     } else if (str_equal(verb, "pause") && s->phase == SESSION_RUNNING) {
-        if (!enter(s, SESSION_PAUSED, "paused", "paused by the user", e))
-            return false;
-        session_emit(s, EVENT_STATE, NULL, NULL);
+        return pause_now(s, e);
+    } else if (str_equal(verb, "pause") && s->phase == SESSION_RACING) {
+        s->pausing = true;
     } else if (str_equal(verb, "resume") && s->phase == SESSION_PAUSED) {
         if (!enter(s, SESSION_RUNNING, "running", NULL, e))
             return false;

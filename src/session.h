@@ -20,6 +20,10 @@
 #include "engine.h"
 #include "trial/source.h"
 
+#define SESSION_RACERS       5 // in a race
+#define SESSION_RACES        8 // of a run, at most
+#define SESSION_CANARY_EVERY 20
+
 struct replay; // rows of the database that answer asks
 
 // An ask that was not told yet.
@@ -56,25 +60,29 @@ struct session {
 
     // where it stands
     enum session_phase phase;
-    bool exhausted, stopping, busy;
+    bool exhausted, stopping, pausing, busy;
+    bool store_failed;  // the database could not be written: resume when it can
+    int64_t started_ns; // of the current running stretch; 0 while paused and while replaying
     int64_t asked, told;
     int64_t rejected_in_row;
-    int64_t rejected_by[64], tallied;    // why: constraints first, limits at the end
+    int64_t *rejected_by, tallied;       // why (session_end.c)
     struct open_trial *open, **open_end; // in the order asked
-    int open_count, in_flight;           // in_flight: submitted, no result yet
+    int open_count;
+    int counting;  // of those, how many count against the budget
+    int in_flight; // submitted, no result yet
     struct replay *replay;
+
     int64_t best_ask;
+    double best_seconds;
+    struct config best_config;
+    struct race *race; // the one that is under way
+    int races;
+    int64_t raced[SESSION_RACERS * SESSION_RACES]; // asks that were in a race of this run
+    int raced_count;
     int until_canary; // trials
     bool canary_open;
     int64_t canary_ask;
     double canary_seconds;
-    struct config best_config;
-    double best_seconds;
-    struct race *race; // the one that is under way
-    int races;
-    int64_t raced_winner; // ask of the winner of the last race
-    int64_t started_ns;   // of the current running stretch; 0 while paused
-    const char *end_reason;
 };
 
 struct session_host { // whom a session belongs to
@@ -106,10 +114,11 @@ void session_message(struct session *s, const char *level, const char *format, .
 // Stores and tells, in order, everything that may be told now; `progress` is set when there was
 // something (session_tell.c).
 bool session_deliver(struct session *s, bool *progress, struct err *e);
+bool open_trial_counts(const struct session *s, const struct open_trial *t); // against the budget
 void open_trial_destroy(struct open_trial *t);
 
 // Why it ends, and the end itself (session_end.c, session.c).
-void session_tally(struct session *s, const struct verdict *v); // counts what a rejection was for
+void session_tally(struct session *s, const struct verdict *v); // NULL: rejected once compiled
 bool session_finish(struct session *s, struct err *e);
 bool session_end(struct session *s, const char *state, const char *message, struct err *e);
 
@@ -122,6 +131,8 @@ void replay_destroy(struct replay *r);
 // says so.
 int replay_answer(const struct replay *r, int64_t ask, const struct config *config,
                   struct open_trial *out, struct err *e);
+// Whether the database has the answer to `ask`.
+bool replay_has(const struct replay *r, int64_t ask);
 // Whether an asynchronous strategy may be asked for `ask` / told about `ask` now, after `asked`
 // asks and `told` tells, so that it sees the stored order again. True with nothing stored (r may be
 // NULL).
@@ -131,10 +142,8 @@ bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t
 // The last act (session_race.c): the best few are timed again in turns, and the winner is the one
 // that wins there. Canaries: the incumbent is timed again now and then, so that drift of the device
 // is seen.
-#define SESSION_RACERS       5
-#define SESSION_CANARY_EVERY 20
-#define TICKET_RACE          (-1)
-#define TICKET_CANARY        (-2)
+#define TICKET_RACE   (-1)
+#define TICKET_CANARY (-2)
 bool race_start(struct session *s, bool *started, struct err *e);
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e);
 bool canary_start(struct session *s, struct err *e);

@@ -1,65 +1,76 @@
 #include "session.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+
+#define MOST_REASONS 5
+
+// The reasons in one row: the constraints, the limits, and what only the compiled shader shows.
+static int reason_count(const struct session *s)
+{
+    return s->space->constraint_count + LIMIT_COUNT + 1;
+}
 
 void session_tally(struct session *s, const struct verdict *v)
 {
+    const int constraints = s->space->constraint_count;
+    if (!s->rejected_by)
+        s->rejected_by = arena_zero(&s->arena, (size_t)reason_count(s), sizeof *s->rejected_by);
     s->tallied++;
-    const int slots = (int)(sizeof s->rejected_by / sizeof *s->rejected_by);
-    if (v->constraint >= 0) {
-        if (v->constraint < slots - LIMIT_COUNT)
-            s->rejected_by[v->constraint]++;
-        return;
-    }
-    for (int l = 0; l < LIMIT_COUNT; l++)
-        s->rejected_by[slots - LIMIT_COUNT + l] += v->limits >> l & 1;
+    if (!v)
+        s->rejected_by[constraints + LIMIT_COUNT]++;
+    else if (v->constraint >= 0)
+        s->rejected_by[v->constraint]++;
+    for (int l = 0; v && v->constraint < 0 && l < LIMIT_COUNT; l++)
+        s->rejected_by[constraints + l] += v->limits >> l & 1;
 }
 
-// ": shared memory removes 71 %, ...": what the rejections were for, largest first. Nothing when
-// all of them came from the database.
-static const char *rejection_reasons(struct session *s, char *out, size_t size)
+static void add_reason(const struct session *s, int i, struct str *out)
 {
-    const int slots = (int)(sizeof s->rejected_by / sizeof *s->rejected_by);
-    int64_t left[64];
-    struct str text = {0};
-    memcpy(left, s->rejected_by, sizeof left);
-    for (int round = 0; round < 5; round++) {
+    const int constraints = s->space->constraint_count;
+    if (i < constraints)
+        str_printf(out, "'%s'", s->space->constraint[i].name);
+    else if (i < constraints + LIMIT_COUNT)
+        str_add(out, limit_name((enum limit)(i - constraints)));
+    else
+        str_add(out, "what the compiled shader needs");
+}
+
+// ": shared memory removes 71 %, ...": what the rejections were for, largest first.
+static void add_reasons(struct session *s, struct str *out)
+{
+    for (int said = 0; s->rejected_by && said < MOST_REASONS; said++) {
         int top = 0;
-        for (int i = 1; i < slots; i++)
-            top = left[i] > left[top] ? i : top;
-        if (!left[top])
-            break;
-        bool is_limit = top >= slots - LIMIT_COUNT;
-        const char *name = is_limit ? limit_name((enum limit)(top - (slots - LIMIT_COUNT)))
-                                    : s->space->constraint[top].name;
-        str_printf(&text, "%s%s%s%s removes %.3g %%", round ? ", " : ": ", is_limit ? "" : "'",
-                   name, is_limit ? "" : "'", 100.0 * (double)left[top] / (double)s->tallied);
-        left[top] = 0;
+        for (int i = 1; i < reason_count(s); i++)
+            top = s->rejected_by[i] > s->rejected_by[top] ? i : top;
+        if (!s->rejected_by[top])
+            return;
+        str_add(out, said ? ", " : ": ");
+        add_reason(s, top, out);
+        str_printf(out, " removes %.3g %%",
+                   100.0 * (double)s->rejected_by[top] / (double)s->tallied);
+        s->rejected_by[top] = 0; // said; the session ends
     }
-    snprintf(out, size, "%s", str_text(&text));
-    str_finish(&text);
-    return out;
 }
 
 bool session_finish(struct session *s, struct err *e)
 {
-    char reasons[300], message[400];
+    struct str why = {0};
     if (s->stopping)
         return session_end(s, "stopped", "stopped by the user", e);
-    if (s->rejected_in_row >= ENGINE_MOST_REJECTED)
-        snprintf(message, sizeof message, "%d configurations in a row were rejected%s",
-                 ENGINE_MOST_REJECTED, rejection_reasons(s, reasons, sizeof reasons));
-    else if (s->exhausted && s->record.rejected == s->told)
-        snprintf(message, sizeof message, "no configuration is possible%s",
-                 rejection_reasons(s, reasons, sizeof reasons));
-    else if (s->exhausted)
-        snprintf(message, sizeof message, "the space is exhausted");
-    else if (s->record.trials >= s->record.budget_trials)
-        snprintf(message, sizeof message, "all %" PRId64 " trials are done",
-                 s->record.budget_trials);
-    else
-        snprintf(message, sizeof message, "%g seconds are over", s->record.budget_seconds);
-    return session_end(s, "done", message, e);
+    if (s->rejected_in_row >= ENGINE_MOST_REJECTED) {
+        str_printf(&why, "%d configurations in a row were rejected", ENGINE_MOST_REJECTED);
+        add_reasons(s, &why);
+    } else if (s->exhausted && s->record.rejected == s->told) {
+        str_add(&why, "no configuration is possible");
+        add_reasons(s, &why);
+    } else if (s->exhausted) {
+        str_add(&why, "the space is exhausted");
+    } else if (s->record.trials >= s->record.budget_trials) {
+        str_printf(&why, "all %" PRId64 " trials are done", s->record.budget_trials);
+    } else {
+        str_printf(&why, "%g seconds are over", s->record.budget_seconds);
+    }
+    bool ok = session_end(s, "done", str_text(&why), e);
+    str_finish(&why);
+    return ok;
 }

@@ -8,8 +8,6 @@
 
 #define DRIFT_WORTH_SAYING 0.10
 
-#define MOST_RACES 3
-
 struct race {
     int count;
     int64_t ask[SESSION_RACERS];
@@ -30,6 +28,7 @@ static bool put_retime(struct session *s, int64_t ask, const char *kind,
         .verified = r->outcome[i] == OUTCOME_OK,
         .at = os_unix_time(),
     };
+    kill_point("retime");
     bool ok = store_put_retime(s->store, s->record.id, &record, e);
     if (ok)
         session_emit(s, EVENT_RETIME, NULL, &record);
@@ -77,14 +76,22 @@ static bool submit_race(struct session *s, const struct race *race, struct err *
     return true;
 }
 
-// A trial that was lucky once may still lead after a race that it was not in: whoever leads must
-// have raced.
+static bool has_raced(const struct session *s, int64_t ask)
+{
+    for (int i = 0; i < s->raced_count; i++)
+        if (s->raced[i] == ask)
+            return true;
+    return false;
+}
+
+// A trial that was lucky once may still lead after a race that it was not in: so there are races
+// until whoever leads was in one.
 bool race_start(struct session *s, bool *started, struct err *e)
 {
     struct race *race = mem_zero(1, sizeof *race);
     *started = false;
     bool ok = s->source->kind->deterministic || choose_racers(s, race, e);
-    if (ok && race->count && race->ask[0] != s->raced_winner && s->races++ < MOST_RACES)
+    if (ok && race->count && !has_raced(s, race->ask[0]) && s->races++ < SESSION_RACES)
         ok = *started = submit_race(s, race, e);
     if (*started) {
         s->race = race;
@@ -98,18 +105,15 @@ bool race_start(struct session *s, bool *started, struct err *e)
 
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
 {
-    double best = 0;
     s->in_flight--;
     for (int i = 0; i < r->count; i++) {
         if (!put_retime(s, s->race->ask[i], "race", r, i, e))
             return false;
-        if (r->outcome[i] != OUTCOME_OK) {
+        if (!has_raced(s, s->race->ask[i]))
+            s->raced[s->raced_count++] = s->race->ask[i];
+        if (r->outcome[i] != OUTCOME_OK)
             session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
-                            (long long)s->race->ask[i], outcome_name(r->outcome[i]), r->reason);
-        } else if (best <= 0 || r->seconds[i] < best) {
-            best = r->seconds[i];
-            s->raced_winner = s->race->ask[i];
-        }
+                            (long long)s->race->ask[i], outcome_name(r->outcome[i]), r->reason[i]);
     }
     free(s->race);
     s->race = NULL;
@@ -142,7 +146,7 @@ bool canary_finish(struct session *s, const struct trial_result *r, struct err *
     if (r->outcome[0] != OUTCOME_OK) {
         session_message(s, "warning",
                         "the best configuration failed when it was timed again: %s (%s)",
-                        outcome_name(r->outcome[0]), r->reason);
+                        outcome_name(r->outcome[0]), r->reason[0]);
         return true;
     }
     double drift = r->seconds[0] / s->canary_seconds - 1;

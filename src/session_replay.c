@@ -93,6 +93,11 @@ static const struct row *row_of(const struct replay *r, int64_t ask)
     return r && ask <= r->count && r->row[ask - 1].present ? &r->row[ask - 1] : NULL;
 }
 
+bool replay_has(const struct replay *r, int64_t ask)
+{
+    return row_of(r, ask) != NULL;
+}
+
 bool replay_may_ask(const struct replay *r, int64_t ask, int64_t told)
 {
     const struct row *row = row_of(r, ask);

@@ -244,6 +244,7 @@ static bool store_new(struct session *s, struct err *e)
         record[i] = (struct text_record){text[i].name, text[i].path, text[i].text};
     bool ok = store_create_session(s->store, &s->record, record, count, &s->record.id, e) &&
               store_lock_session(s->store, s->record.id, e);
+    kill_point("create");
     free(record);
     return ok;
 }
@@ -379,7 +380,7 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
     forget_counts(&s->record);
     s->record.state = "running";
-    s->started_ns = os_now_ns();
+    kill_point("resume");
     return store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e);
 }
 

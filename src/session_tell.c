@@ -54,8 +54,8 @@ static struct trial_record describe(const struct session *s, const struct open_t
         .finished = os_unix_time(),
     };
     if (r) {
-        record.phase = trial_phase_name(r->phase);
-        record.reason = r->reason;
+        record.phase = trial_phase_name(r->phase[0]);
+        record.reason = r->reason[0];
         record.early_stopped = r->samples[0].early_stopped;
         record.compile_s = r->compile_s;
         record.pipeline_s = r->pipeline_s;
@@ -114,14 +114,13 @@ static bool put(struct session *s, const struct open_trial *t, const struct tria
                 struct err *e)
 {
     kill_point("begin");
-    if (!store_begin(s->store, e))
-        return false;
+    bool ok = store_begin(s->store, e);
     kill_point("put");
-    if (!store_put_trial(s->store, s->record.id, record, e) ||
-        (strategy_is_async(s->strategy) && !put_open(s, t, e)) || !store_commit(s->store, e))
-        return err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
+    ok = ok && store_put_trial(s->store, s->record.id, record, e) &&
+         (!strategy_is_async(s->strategy) || put_open(s, t, e)) && store_commit(s->store, e);
     kill_point("commit");
-    return true;
+    s->store_failed = !ok;
+    return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
 }
 
 // Counts it, tells it, and says whether it is a new best.
@@ -177,6 +176,7 @@ static void unlink_open(struct session *s, struct open_trial **at)
     if (s->open_end == &t->next)
         s->open_end = at;
     s->open_count--;
+    s->counting -= open_trial_counts(s, t);
 }
 
 static bool deliver_one(struct session *s, struct open_trial **at, struct err *e)
