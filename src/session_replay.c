@@ -8,7 +8,7 @@ struct row {
     bool present, answered; // not answered: it was in flight when its process ended
     enum outcome outcome;
     double seconds, elapsed_s;
-    int64_t asked_after;
+    int64_t told, asked_after;
 };
 
 struct replay {
@@ -17,7 +17,8 @@ struct replay {
     int64_t count, capacity;
     int64_t *tell; // asks in the order told
     int64_t told;
-    struct err err; // of a row that cannot be read
+    double ran_seconds; // running time of the last one
+    struct err err;     // of a row that cannot be read
     bool failed;
 };
 
@@ -41,6 +42,7 @@ static bool take_row(void *context, const struct trial_record *t)
         .answered = t->outcome != NULL,
         .seconds = t->seconds,
         .elapsed_s = t->elapsed_s,
+        .told = t->told,
         .asked_after = t->asked_after,
     };
     r->told += row->answered;
@@ -52,24 +54,20 @@ static bool take_row(void *context, const struct trial_record *t)
     return !r->failed;
 }
 
-static const struct row *sorted_rows; // qsort has no context; replay_load is the only user
-
-static int by_tell(const void *a, const void *b)
+// False when the database holds no complete order, which its transactions rule out.
+static bool order_tells(struct replay *r)
 {
-    double x = sorted_rows[*(const int64_t *)a - 1].elapsed_s;
-    double y = sorted_rows[*(const int64_t *)b - 1].elapsed_s;
-    return (x > y) - (x < y);
-}
-
-static void order_tells(struct replay *r)
-{
-    int64_t n = 0;
     r->tell = mem_zero((size_t)r->told + 1, sizeof *r->tell);
-    for (int64_t i = 0; i < r->count; i++)
-        if (r->row[i].present && r->row[i].answered)
-            r->tell[n++] = i + 1;
-    sorted_rows = r->row;
-    qsort(r->tell, (size_t)n, sizeof *r->tell, by_tell);
+    for (int64_t i = 0; i < r->count; i++) {
+        const struct row *row = &r->row[i];
+        if (!row->present || !row->answered)
+            continue;
+        if (row->told < 1 || row->told > r->told || r->tell[row->told - 1])
+            return false;
+        r->tell[row->told - 1] = i + 1;
+        r->ran_seconds = row->told == r->told ? row->elapsed_s : r->ran_seconds;
+    }
+    return true;
 }
 
 struct replay *replay_load(struct store *store, const struct space *space, int64_t session,
@@ -77,14 +75,17 @@ struct replay *replay_load(struct store *store, const struct space *space, int64
 {
     struct replay *r = mem_zero(1, sizeof *r);
     r->space = space;
-    if (!store_each_trial(store, session, 1, take_row, r, e) || r->failed) {
-        if (r->failed && e)
-            *e = r->err;
+    bool ok = store_each_trial(store, session, 1, take_row, r, e);
+    if (ok && r->failed && e)
+        *e = r->err;
+    ok = ok && !r->failed;
+    if (ok && !order_tells(r))
+        ok = err_set(e, "session %" PRId64 ": the order of its trials is damaged", session);
+    if (!ok) {
         replay_destroy(r);
         return NULL;
     }
-    order_tells(r);
-    *ran_seconds = r->told ? r->row[r->tell[r->told - 1] - 1].elapsed_s : 0;
+    *ran_seconds = r->ran_seconds;
     return r;
 }
 

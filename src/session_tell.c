@@ -41,6 +41,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
     samples_add_json(r ? &r->samples[0] : &none, &text->samples);
     struct trial_record record = {
         .ask = t->ask,
+        .told = s->told + 1,
         .asked_after = t->asked_after,
         .number = is_rejected(t) && !s->count_rejected ? 0 : s->record.trials + 1,
         .generation = t->generation,
@@ -103,7 +104,7 @@ static bool put_open(struct session *s, const struct open_trial *told, struct er
             continue;
         struct trial_record record = describe(s, t, &text);
         record.outcome = NULL;
-        record.number = 0;
+        record.number = record.told = 0;
         ok = t->recorded = store_put_trial(s->store, s->record.id, &record, e);
         trial_text_finish(&text);
     }

@@ -25,7 +25,7 @@ static const char version_1[] =
     "    PRIMARY KEY (session, position)) STRICT, WITHOUT ROWID;\n"
     "CREATE TABLE trial(\n"
     "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
-    "    ask INTEGER NOT NULL, number INTEGER, asked_after INTEGER, generation INTEGER,\n"
+    "    ask INTEGER NOT NULL, number INTEGER, told INTEGER, asked_after INTEGER, generation INTEGER,\n"
     "    key TEXT, config TEXT, outcome TEXT, phase TEXT, reason TEXT, seconds REAL,\n"
     "    samples TEXT, early_stopped INTEGER, compile_s REAL, pipeline_s REAL, device_s REAL,\n"
     "    worker INTEGER, elapsed_s REAL, finished REAL, rank_seconds REAL,\n"

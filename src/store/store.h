@@ -78,6 +78,7 @@ struct text_record {
 struct trial_record {
     int64_t ask;    // 1 .. in the order asked, rejected ones too
     int64_t number; // 1 .. among those that count as trials, in the order told; 0 for rejected ones
+    int64_t told;   // 1 .. in the order told, rejected ones too; 0 while in flight
     int64_t asked_after; // tells before it was asked
     int generation;
     const char *key;     // configuration as slots

@@ -4,7 +4,7 @@
 
 // clang-format off
 #define TRIAL_FIELDS(F) \
-    F(ask) F(number) F(asked_after) F(generation) F(key) F(config) F(outcome) F(phase) F(reason) \
+    F(ask) F(number) F(told) F(asked_after) F(generation) F(key) F(config) F(outcome) F(phase) F(reason) \
     F(seconds) F(samples) F(early_stopped) F(compile_s) F(pipeline_s) F(device_s) F(worker) \
     F(elapsed_s) F(finished)
 #define RETIME_FIELDS(F) F(ask) F(kind) F(seconds) F(samples) F(verified) F(at)

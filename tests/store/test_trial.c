@@ -44,6 +44,7 @@ static void assert_same_trial(const struct trial_record *a, const struct trial_r
 {
     assert_int_equal(a->ask, b->ask);
     assert_int_equal(a->number, b->number);
+    assert_int_equal(a->told, b->told);
     assert_int_equal(a->asked_after, b->asked_after);
     assert_int_equal(a->generation, b->generation);
     assert_same_text(a->key, b->key);
@@ -61,6 +62,7 @@ static void assert_same_trial(const struct trial_record *a, const struct trial_r
 static const struct trial_record full = {
     .ask = 5,
     .number = 4,
+    .told = 6,
     .asked_after = 3,
     .generation = 2,
     .key = "1,2,3",
