@@ -9,7 +9,7 @@
 #include "gpu/gpu.h"
 #include "kernel/job.h"
 #include "kernel/kernel.h"
-#include "space/outcome.h"
+#include "trial/trial.h"
 
 struct candidate {
     int pass_count;
@@ -19,7 +19,7 @@ struct candidate {
 
 struct failure {
     enum outcome outcome;
-    char reason[400];
+    char reason[TRIAL_REASON_SIZE];
 };
 
 // A compiler's message names the template's line: "gemm.comp:12: 'acc' : undeclared identifier

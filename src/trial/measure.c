@@ -41,9 +41,9 @@ static bool settle(struct trial *t, int i, enum outcome outcome, const char *rea
     t->alive[i] = false;
     t->settled[i] = true;
     t->result.outcome[i] = outcome;
-    if (outcome != OUTCOME_OK && !t->result.reason[0]) {
-        t->result.phase = t->phase;
-        snprintf(t->result.reason, sizeof t->result.reason, "%s", reason);
+    if (outcome != OUTCOME_OK) {
+        t->result.phase[i] = t->phase;
+        snprintf(t->result.reason[i], sizeof t->result.reason[i], "%s", reason);
     }
     return false;
 }
@@ -52,12 +52,12 @@ static bool settle(struct trial *t, int i, enum outcome outcome, const char *rea
 // is of no more use.
 static bool accept(struct trial *t, int i, enum gpu_status status, const struct err *e)
 {
-    char reason[sizeof t->result.reason];
+    char reason[TRIAL_REASON_SIZE];
     switch (status) {
     case GPU_OK: return true;
     case GPU_FAILED: return settle(t, i, OUTCOME_DRIVER, e->text);
     case GPU_OUT_OF_MEMORY:
-        snprintf(reason, sizeof reason, "out of memory: %.300s", e->text);
+        snprintf(reason, sizeof reason, "out of memory: %.280s", e->text);
         return settle(t, i, OUTCOME_DRIVER, reason);
     case GPU_TIMEOUT: t->leaving = true; return settle(t, i, OUTCOME_TIMEOUT, e->text);
     case GPU_LOST: t->leaving = true; return settle(t, i, OUTCOME_LOST, e->text);
@@ -127,7 +127,7 @@ static bool build(struct trial *t, int i)
 static bool verify(struct trial *t, int i, enum input_set set)
 {
     struct err e = {0};
-    char reason[sizeof t->result.reason];
+    char reason[TRIAL_REASON_SIZE];
     if (!enter(t, PHASE_RUN, i))
         return false;
     enum gpu_status status = rig_load(t->rig, set, &e);

@@ -191,6 +191,8 @@ static void read_candidate(struct reader *r, const cJSON *o, int i, struct messa
     m->settled[i] = get_bool(r, o, "settled");
     if (!outcome_parse(get_text(r, o, "outcome"), &result->outcome[i]))
         r->bad = r->bad ? r->bad : "outcome";
+    result->phase[i] = get_phase(r, o);
+    snprintf(result->reason[i], sizeof result->reason[i], "%s", get_text(r, o, "reason"));
     result->seconds[i] = get_number(r, o, "seconds", 0, 1e9);
     samples->count = get_array(r, o, "samples", TRIAL_MAX_SAMPLES, 0, 1e9, samples->seconds);
     samples->early_stopped = get_bool(r, o, "early_stopped");
@@ -210,8 +212,6 @@ static void read_result(struct reader *r, const cJSON *o, struct message *m)
         else
             r->bad = "candidates";
     }
-    m->result.phase = get_phase(r, o);
-    snprintf(m->result.reason, sizeof m->result.reason, "%s", get_text(r, o, "reason"));
     m->result.compile_s = get_number(r, o, "compile_s", 0, 1e9);
     m->result.pipeline_s = get_number(r, o, "pipeline_s", 0, 1e9);
     m->result.device_s = get_number(r, o, "device_s", 0, 1e9);

@@ -178,8 +178,6 @@ char *message_result(const struct trial_result *r, const bool *settled, int64_t 
 {
     struct str s = start(MESSAGE_RESULT);
     add_int(&s, "at_ns", at_ns);
-    add_text(&s, "phase", trial_phase_name(r->phase));
-    add_text(&s, "reason", r->reason);
     add_real(&s, "compile_s", r->compile_s);
     add_real(&s, "pipeline_s", r->pipeline_s);
     add_real(&s, "device_s", r->device_s);
@@ -187,6 +185,8 @@ char *message_result(const struct trial_result *r, const bool *settled, int64_t 
     for (int i = 0; i < r->count; i++) {
         str_printf(&s, "%s{\"outcome\":\"%s\"", i ? "," : "", outcome_name(r->outcome[i]));
         add_bool(&s, "settled", settled[i]);
+        add_text(&s, "phase", trial_phase_name(r->phase[i]));
+        add_text(&s, "reason", r->reason[i]);
         add_real(&s, "seconds", r->seconds[i]);
         add_reals(&s, "samples", r->samples[i].count, r->samples[i].seconds);
         add_bool(&s, "early_stopped", r->samples[i].early_stopped);

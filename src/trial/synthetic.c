@@ -121,9 +121,10 @@ static struct trial_result measure(const struct synthetic *s, const struct trial
         if (o == OUTCOME_OK) {
             result.seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
             result.samples[i] = (struct samples){.seconds = {result.seconds[i]}, .count = 1};
-        } else if (!result.reason[0]) {
-            result.phase = failing_phase(o);
-            snprintf(result.reason, sizeof result.reason, "the landscape says %s", outcome_name(o));
+        } else {
+            result.phase[i] = failing_phase(o);
+            snprintf(result.reason[i], sizeof result.reason[i], "the landscape says %s",
+                     outcome_name(o));
         }
     }
     return result;

@@ -8,6 +8,7 @@
 
 #define TRIAL_MAX_SAMPLES 32
 #define TRIAL_MAX_RACERS  8
+#define TRIAL_REASON_SIZE 320 // bytes, with the NUL
 
 // Announced by a worker before it is entered, so that a death or a hang is attributed. Each has its
 // own deadline.
@@ -50,8 +51,8 @@ struct trial_result {
     enum outcome outcome[TRIAL_MAX_RACERS];
     double seconds[TRIAL_MAX_RACERS]; // robust statistic of the samples; 0 unless ok
     struct samples samples[TRIAL_MAX_RACERS];
-    enum trial_phase phase; // where it failed; PHASE_NONE when ok
-    char reason[400];       // one sentence; "" when ok
+    enum trial_phase phase[TRIAL_MAX_RACERS];         // where it failed; PHASE_NONE when ok
+    char reason[TRIAL_MAX_RACERS][TRIAL_REASON_SIZE]; // one sentence; "" when ok
     // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
     int worker; // 0 ..

@@ -42,22 +42,14 @@ bool work_is_done(const struct work *w)
     return true;
 }
 
-// The first failure is the one that the result tells about.
-static void note_failure(struct trial_result *r, enum trial_phase phase, const char *reason)
-{
-    if (r->reason[0])
-        return;
-    r->phase = phase;
-    snprintf(r->reason, sizeof r->reason, "%s", reason);
-}
-
 void work_settle(struct work *w, int picked, enum outcome o, enum trial_phase phase,
                  const char *reason)
 {
     int i = w->pick[picked];
     w->settled[i] = true;
     w->result.outcome[i] = o;
-    note_failure(&w->result, phase, reason);
+    w->result.phase[i] = phase;
+    snprintf(w->result.reason[i], sizeof w->result.reason[i], "%s", reason);
 }
 
 void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, const char *reason)
@@ -78,15 +70,15 @@ bool work_merge(struct work *w, const struct message *m)
         if (!m->settled[k])
             continue;
         settled++;
-        w->settled[i] = true;
-        w->result.outcome[i] = from->outcome[k];
-        if (from->outcome[k] == OUTCOME_OK) {
-            w->result.seconds[i] = from->seconds[k];
-            w->result.samples[i] = from->samples[k];
+        if (from->outcome[k] != OUTCOME_OK) {
+            work_settle(w, k, from->outcome[k], from->phase[k], from->reason[k]);
+            continue;
         }
+        w->settled[i] = true;
+        w->result.outcome[i] = OUTCOME_OK;
+        w->result.seconds[i] = from->seconds[k];
+        w->result.samples[i] = from->samples[k];
     }
-    if (from->phase != PHASE_NONE)
-        note_failure(&w->result, from->phase, from->reason);
     w->result.compile_s += from->compile_s;
     w->result.pipeline_s += from->pipeline_s;
     w->result.device_s += from->device_s;

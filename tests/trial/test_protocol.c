@@ -249,8 +249,8 @@ static char *sample_result(void)
         .outcome = {OUTCOME_OK, OUTCOME_WRONG},
         .seconds = {0.1, 0},
         .samples = {{.seconds = {0.1, 0.30000000000000004}, .count = 2, .early_stopped = true}},
-        .phase = PHASE_VERIFY,
-        .reason = "C[1,2] = nan \xff bad",
+        .phase = {PHASE_NONE, PHASE_VERIFY},
+        .reason = {"", "C[1,2] = nan \xff bad"},
         .compile_s = 1,
         .pipeline_s = 2,
         .device_s = 3};
@@ -268,8 +268,9 @@ static void results_arrive(void **state)
     assert_int_equal(m.result.outcome[1], OUTCOME_WRONG);
     assert_int_equal(m.result.samples[0].count, 2);
     assert_true(m.result.samples[0].seconds[1] == 0.30000000000000004);
-    assert_true(m.result.samples[0].early_stopped && m.result.phase == PHASE_VERIFY);
-    assert_string_equal(m.result.reason, "C[1,2] = nan \xef\xbf\xbd bad");
+    assert_true(m.result.samples[0].early_stopped && m.result.phase[1] == PHASE_VERIFY);
+    assert_true(m.result.phase[0] == PHASE_NONE && m.result.reason[0][0] == '\0');
+    assert_string_equal(m.result.reason[1], "C[1,2] = nan \xef\xbf\xbd bad");
     free(text);
 }
 
@@ -318,11 +319,13 @@ static void implausible_messages_are_refused(void **state)
         "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":8,\"at_ns\":1}",
         "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":-1,\"at_ns\":1}",
         "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":0,\"at_ns\":1e300}",
-        "{\"type\":\"result\",\"at_ns\":1,\"phase\":\"none\",\"reason\":\"\",\"compile_s\":0,"
+        "{\"type\":\"result\",\"at_ns\":1,\"compile_s\":0,"
         "\"pipeline_s\":0,\"device_s\":0,\"candidates\":[{\"outcome\":\"ok\",\"settled\":true,"
+        "\"phase\":\"none\",\"reason\":\"\","
         "\"seconds\":0,\"samples\":[],\"early_stopped\":false}]}",
-        "{\"type\":\"result\",\"at_ns\":1,\"phase\":\"none\",\"reason\":\"\",\"compile_s\":0,"
+        "{\"type\":\"result\",\"at_ns\":1,\"compile_s\":0,"
         "\"pipeline_s\":0,\"device_s\":0,\"candidates\":[{\"outcome\":\"great\",\"settled\":true,"
+        "\"phase\":\"none\",\"reason\":\"\","
         "\"seconds\":1,\"samples\":[1],\"early_stopped\":false}]}",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -208,7 +208,7 @@ static void results_come_once_and_out_of_order(void **state)
             double q = synthetic_quality(source, &c, &o);
             assert_int_equal(r.outcome[0], o);
             assert_true(o == OUTCOME_OK ? r.seconds[0] == 2e9 / (q * 1e12) : r.seconds[0] == 0);
-            assert_true((o == OUTCOME_OK) == (r.reason[0] == '\0'));
+            assert_true((o == OUTCOME_OK) == (r.reason[0][0] == '\0'));
         }
     }
     assert_true(out_of_order);
