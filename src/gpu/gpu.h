@@ -97,7 +97,8 @@ enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_cou
 
 // How often and how long to measure. gpu_timing_default fits the device.
 struct gpu_timing {
-    double warmup_s; // untimed, at least one run, or until two batches agree within 2 %
+    double warmup_s; // untimed, at least one run: this long, and then until two batches agree
+                     // within 2 %, at most four times as long
     double batch_s;  // repeats per batch grow until a batch lasts this long
     int batches;     // samples
     double submit_s; // no submission is meant to last longer than this

@@ -10,6 +10,7 @@
 #define RUN_TIMEOUT_S 30.0
 #define MAX_REPEATS   10000
 #define AGREEMENT     0.02
+#define WARMUP_CAP    4 // times warmup_s: then it has to do, agreement or not
 
 struct plan {
     struct gpu *g;
@@ -43,6 +44,12 @@ int timing_repeats(const struct gpu_timing *t, int n, double seconds)
     return (int)fmax(1, fmin(wanted, most));
 }
 
+bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, double previous)
+{
+    bool agrees = fabs(each - previous) <= AGREEMENT * each;
+    return elapsed_s >= (agrees ? 1 : WARMUP_CAP) * t->warmup_s;
+}
+
 static double seconds_since(int64_t begin_ns)
 {
     return (double)(os_now_ns() - begin_ns) * 1e-9;
@@ -63,9 +70,8 @@ static enum gpu_status warm_up(struct plan *p, struct err *e)
     for (bool done = false; !done;) {
         GPU_TRY(run_batch(p, &seconds, e));
         double each = seconds / p->repeats;
-        bool agrees = fabs(each - previous) <= AGREEMENT * each;
         int next = timing_repeats(p->t, p->repeats, seconds);
-        done = next <= p->repeats && (agrees || seconds_since(begin) >= p->t->warmup_s);
+        done = next <= p->repeats && timing_is_warm(p->t, seconds_since(begin), each, previous);
         p->repeats = next;
         previous = each;
     }

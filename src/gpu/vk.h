@@ -102,4 +102,9 @@ void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b);
 // would last too long.
 int timing_repeats(const struct gpu_timing *t, int n, double seconds);
 
+// Whether the device has warmed up `elapsed_s` after the first batch began, when a run took `each`
+// seconds in the last batch and `previous` in the one before (0: there was none). Two batches at
+// the idle clock agree as well: time counts too.
+bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, double previous);
+
 #endif

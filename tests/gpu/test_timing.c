@@ -121,6 +121,23 @@ static void test_repeats(void **state)
     assert_true(measure(f, f->light, &t, 0).repeats > 1);
 }
 
+// Two batches at the idle clock agree: only after a while that says something.
+static void test_warm(void **state)
+{
+    (void)state;
+    const struct gpu_timing gpu = {.warmup_s = 0.06}, cpu = {.warmup_s = 0};
+    assert_false(timing_is_warm(&gpu, 0.001, 1e-3, 0));
+    assert_false(timing_is_warm(&gpu, 0.059, 1e-3, 1e-3));
+    assert_true(timing_is_warm(&gpu, 0.06, 1e-3, 1e-3));
+    assert_true(timing_is_warm(&gpu, 0.06, 1e-3, 1.019e-3));
+    assert_true(timing_is_warm(&gpu, 0.06, 1e-3, 0.981e-3));
+    assert_false(timing_is_warm(&gpu, 0.06, 1e-3, 1.021e-3));
+    assert_false(timing_is_warm(&gpu, 0.06, 1e-3, 0.979e-3));
+    assert_false(timing_is_warm(&gpu, 0.239, 1e-3, 2e-3));
+    assert_true(timing_is_warm(&gpu, 0.24, 1e-3, 2e-3));
+    assert_true(timing_is_warm(&cpu, 0, 1e-3, 0));
+}
+
 // A sample is the time of one run, however many a batch has.
 static void test_samples_are_per_run(void **state)
 {
@@ -158,6 +175,7 @@ int main(void)
         cmocka_unit_test_prestate(test_early_stop, &f),
         cmocka_unit_test_prestate(test_budget, &f),
         cmocka_unit_test_prestate(test_repeats, &f),
+        cmocka_unit_test(test_warm),
         cmocka_unit_test_prestate(test_samples_are_per_run, &f),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
