@@ -5,6 +5,7 @@
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "stored.h"
+#include "trial/operator.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -304,6 +305,8 @@ static bool start(struct session *s, const struct session_options *o, struct pla
     if (!assemble(s, read_script(s, o, e), e))
         return false;
     describe_problem(s);
+    if (s->has_limits && !operator_fits(script_operation(s->script), &s->limits, e))
+        return false;
     if (!make_source(s, p, o->validate, o->fault, e) || !try_template(s, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
