@@ -30,6 +30,20 @@ struct operator_layout operator_layout(const struct operation *o)
     return find(o)->layout(o);
 }
 
+bool operator_fits(const struct operation *o, const struct limits *l, struct err *e)
+{
+    struct operator_layout layout = operator_layout(o);
+    for (int i = 0; i < layout.count; i++) {
+        const struct operator_buffer *b = &layout.buffer[i];
+        if (b->bytes > l->buffer_bytes)
+            return err_set(e,
+                           "%s: buffer %s needs %" PRIu64 " bytes, the device allows %" PRIu64
+                           " (choose smaller sizes)",
+                           o->kind->name, b->name, b->bytes, l->buffer_bytes);
+    }
+    return true;
+}
+
 void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index,
                    void *out)
 {

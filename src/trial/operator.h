@@ -8,6 +8,7 @@
 #define TILEWALK_TRIAL_OPERATOR_H
 
 #include "base/err.h"
+#include "space/limits.h"
 #include "space/operation.h"
 
 #include <stdint.h>
@@ -28,6 +29,10 @@ struct operator_layout {
 };
 
 struct operator_layout operator_layout(const struct operation *o);
+
+// False when a buffer is larger than the device allows: `e` names the first, its bytes and the
+// limit.
+bool operator_fits(const struct operation *o, const struct limits *l, struct err *e);
 
 // Fills input `index` (buffer[index].bytes at `out`). Deterministic in (operation, set, seed).
 void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index,

@@ -184,7 +184,10 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
         err_set(e, "the list of faults is too long");
         return NULL;
     }
-    int shared_fd = os_memfd("tilewalk-operator", shared_size(o->operation), e);
+    size_t size;
+    if (!operator_fits(o->operation, o->limits, e) || !shared_size(o->operation, &size, e))
+        return NULL;
+    int shared_fd = os_memfd("tilewalk-operator", size, e);
     if (shared_fd < 0)
         return NULL;
     struct pool *p = mem_zero(1, sizeof *p);

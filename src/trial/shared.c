@@ -15,15 +15,24 @@ static size_t offset_of(const struct operator_layout *l, int set, int index)
     return offset;
 }
 
-size_t shared_size(const struct operation *o)
+bool shared_size(const struct operation *o, size_t *size, struct err *e)
 {
     struct operator_layout l = operator_layout(o);
-    return offset_of(&l, INPUT_SETS, 0);
+    double bytes = 0; // cannot wrap
+    for (int i = 0; i < l.count; i++)
+        bytes += (double)INPUT_SETS * ((double)l.buffer[i].bytes + ALIGNMENT);
+    if (bytes >= 0x1p62)
+        return err_set(e, "%s: inputs and results of %.3g bytes are too large", o->kind->name,
+                       bytes);
+    *size = offset_of(&l, INPUT_SETS, 0);
+    return true;
 }
 
 bool shared_map(struct shared *s, const struct operation *o, int fd, bool writable, struct err *e)
 {
-    *s = (struct shared){.layout = operator_layout(o), .size = shared_size(o)};
+    *s = (struct shared){.layout = operator_layout(o)};
+    if (!shared_size(o, &s->size, e))
+        return false;
     void *bytes =
         mmap(NULL, s->size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)

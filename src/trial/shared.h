@@ -20,7 +20,8 @@ struct shared {
     size_t size;
 };
 
-size_t shared_size(const struct operation *o);
+// False when nothing of that size can be mapped.
+bool shared_size(const struct operation *o, size_t *size, struct err *e);
 bool shared_map(struct shared *s, const struct operation *o, int fd, bool writable, struct err *e);
 void shared_unmap(struct shared *s);
 void *shared_buffer(const struct shared *s, enum input_set set, int index);

@@ -1,5 +1,6 @@
 #include "trial/half.h"
 #include "trial/operator.h"
+#include "trial/shared.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -246,6 +247,35 @@ static void halves_may_be_rounded_either_way(void **state)
     free_case(&c);
 }
 
+static void what_the_device_cannot_hold_is_named(void **state)
+{
+    (void)state;
+    struct operation o = matmul(100, 10, 200, "f32", "nn"); // A is the largest
+    struct limits l = {.buffer_bytes = 80000};
+    struct err e = {0};
+    assert_true(operator_fits(&o, &l, &e));
+    l.buffer_bytes--;
+    assert_false(operator_fits(&o, &l, &e));
+    assert_non_null(strstr(e.text, "buffer A needs 80000 bytes, the device allows 79999"));
+    o = matmul(INT32_MAX, INT32_MAX, 1, "f32", "nn"); // just below 2^64 bytes
+    l.buffer_bytes = UINT64_C(1) << 40;
+    assert_false(operator_fits(&o, &l, &e));
+    assert_non_null(strstr(e.text, "buffer C needs 18446744056529682436 bytes"));
+}
+
+static void sizes_do_not_wrap(void **state)
+{
+    (void)state;
+    struct operation o = matmul(INT32_MAX, INT32_MAX, INT32_MAX, "f32", "nn");
+    struct err e = {0};
+    size_t size = 0;
+    assert_false(shared_size(&o, &size, &e));
+    assert_non_null(strstr(e.text, "too large"));
+    o = matmul(1, 1, 1, "f32", "nn");
+    assert_true(shared_size(&o, &size, &e));
+    assert_int_equal(size, 2 * 3 * 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +287,8 @@ int main(void)
         cmocka_unit_test(compare_finds_every_kind_of_wrong),
         cmocka_unit_test(tolerance_passes_right_and_not_wrong_kernels),
         cmocka_unit_test(halves_may_be_rounded_either_way),
+        cmocka_unit_test(what_the_device_cannot_hold_is_named),
+        cmocka_unit_test(sizes_do_not_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
