@@ -142,8 +142,17 @@ local function groups(p)
   return { p.b.tiles, p.a.tiles, p.parts }
 end
 
+-- A product of positive integers that does not wrap: 2^62 stands for all that is larger.
+local function bytes_of(...)
+  local product = 1
+  for _, factor in ipairs { ... } do
+    product = product <= (1 << 62) // factor and product * factor or 1 << 62
+  end
+  return product
+end
+
 local function scratch_bytes(p)
-  return p.parts > 1 and 4 * p.parts * p.problem.N * p.problem.M or 0
+  return p.parts > 1 and bytes_of(4, p.parts, p.problem.N, p.problem.M) or 0
 end
 
 local function statements(p)
@@ -170,7 +179,7 @@ local function resources_of(p)
     accumulators = p.a.count * p.b.count,
     loop_trips = loop_trips(p),
     statements = statements(p),
-    buffer_bytes = math.max(bytes * N * K, bytes * K * M, bytes * N * M, scratch_bytes(p)),
+    buffer_bytes = math.max(bytes_of(bytes, N, K), bytes_of(bytes, K, M), bytes_of(bytes, N, M), scratch_bytes(p)),
   }
 end
 
