@@ -101,7 +101,19 @@ static void add_removals(const struct check *c, struct str *out)
     str_add(out, "]");
 }
 
-static void print_json(const struct check *c)
+// The GLSL of every pass of the example; null when there is no example.
+static void add_glsl(const struct job *job, struct str *out)
+{
+    str_add(out, ",\"glsl\":");
+    for (int i = 0; i < job->pass_count; i++) {
+        str_add(out, i ? "," : "[");
+        str_add_json(out, job->pass[i].glsl);
+    }
+    str_add(out, job->pass_count ? "]" : "null");
+}
+
+// `job` is the example's, NULL when its GLSL was not asked for.
+static void print_json(const struct check *c, const struct job *job)
 {
     struct str out = {0};
     const struct operation *o = script_operation(c->script);
@@ -123,6 +135,8 @@ static void print_json(const struct check *c)
         config_add_json(c->space, &c->survey.example, &out);
     else
         str_add(&out, "null");
+    if (job)
+        add_glsl(job, &out);
     str_add(&out, "}\n");
     fputs(str_text(&out), stdout);
     str_finish(&out);
@@ -157,9 +171,10 @@ static void print_removals(const struct check *c)
     for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
         if (c->survey.by_limit[l])
             print_share(limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
-    printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n", "valid", 100 * share(c, c->survey.valid),
-           c->survey.exact ? "exact, all" : "estimated from", c->survey.points,
-           c->survey.exact ? "points" : "random points");
+    printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n",
+           c->device ? "valid" : "valid by the rules alone (no device)",
+           100 * share(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
+           c->survey.points, c->survey.exact ? "points" : "random points");
 }
 
 static void print_text(const struct check *c)
@@ -179,16 +194,11 @@ static void print_text(const struct check *c)
     str_finish(&text);
 }
 
-static bool print_glsl(const struct check *c, struct err *e)
+static void print_glsl(const struct job *job)
 {
-    struct job job;
-    if (!script_render(c->script, &c->survey.example, &job, e))
-        return false;
-    for (int i = 0; i < job.pass_count; i++)
-        printf("%s// pass %d: groups %u %u %u\n%s", i ? "\n" : "", i + 1, job.pass[i].groups[0],
-               job.pass[i].groups[1], job.pass[i].groups[2], job.pass[i].glsl);
-    job_finish(&job);
-    return true;
+    for (int i = 0; i < job->pass_count; i++)
+        printf("%s// pass %d: groups %u %u %u\n%s", i ? "\n" : "", i + 1, job->pass[i].groups[0],
+               job->pass[i].groups[1], job->pass[i].groups[2], job->pass[i].glsl);
 }
 
 // One line for a space in which nothing is possible, with what removes how much.
@@ -214,13 +224,18 @@ static int nothing_possible(const struct check *c, const char *file)
 static int report(const struct check *c, const struct arguments *a)
 {
     struct err e;
+    struct job job = {0};
+    bool glsl = arguments_flag(a, "glsl");
+    if (glsl && c->survey.valid && !script_render(c->script, &c->survey.example, &job, &e))
+        return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "json"))
-        print_json(c);
-    else if (!arguments_flag(a, "glsl"))
+        print_json(c, glsl ? &job : NULL);
+    else if (glsl)
+        print_glsl(&job);
+    else
         print_text(c);
-    if (!c->survey.valid)
-        return nothing_possible(c, a->operand[0]);
-    return !arguments_flag(a, "glsl") || print_glsl(c, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    job_finish(&job);
+    return c->survey.valid ? EXIT_OK : nothing_possible(c, a->operand[0]);
 }
 
 static int run_check(const struct command *self, const struct arguments *a)

@@ -57,7 +57,8 @@ unsigned limits_exceeded(const struct limits *l, const struct resources *r);
 // none is. Returns `out`.
 char *limits_explain(const struct limits *l, const struct resources *r, char *out, size_t size);
 
-// The limits that every Vulkan device guarantees or better: used for `--device none`.
+// The limits that every Vulkan device guarantees or better: what `device.*` says in space files
+// where there is no device. Nothing is judged by them.
 extern const struct limits limits_vulkan_minimum;
 
 #endif

@@ -114,11 +114,41 @@ static void test_text(void **state)
     struct result r = RUN(b, "check", flow_path(b, "small.lua"), "--device", "none");
     assert_int_equal(r.code, 0);
     assert_string_equal(r.err, "");
-    static const char *const parts[] = {"small",    "64x64x64", "6048 points", "factorization",
-                                        "tile",     "8.33 %",   "23.81 %",     "69.84 %",
-                                        "example:", "no device"};
+    static const char *const parts[] = {"small",
+                                        "64x64x64",
+                                        "6048 points",
+                                        "factorization",
+                                        "tile",
+                                        "8.33 %",
+                                        "23.81 %",
+                                        "69.84 %",
+                                        "example:",
+                                        "no device",
+                                        "valid by the rules alone"};
     for (size_t i = 0; i < COUNT(parts); i++)
         assert_contains(r.out, parts[i]);
+}
+
+// The GLSL is in the JSON, not around it.
+static void test_glsl_in_json(void **state)
+{
+    struct box *b = *state;
+    const char *small = flow_path(b, "small.lua");
+    struct result r = RUN(b, "check", small, "--device", "none", "--glsl", "--json");
+    assert_ok(&r);
+    const cJSON *glsl = member(json_of(b, r.out), "glsl");
+    assert_int_equal(cJSON_GetArraySize(glsl), 1);
+    const char *text = cJSON_GetArrayItem(glsl, 0)->valuestring;
+    assert_true(str_starts(text, "#version 450"));
+    struct result plain = RUN(b, "check", small, "--device", "none", "--glsl");
+    assert_contains(plain.out, text);
+    assert_null(cJSON_GetObjectItem(check(b, small), "glsl")); // nobody asked
+    const char *path =
+        whole_space(b, WITH_KERNEL("param.unroll = discrete { 1, 2 }\n"
+                                   "constraint(\"never\", function(c) return false end)"));
+    r = RUN(b, "check", path, "--device", "none", "--glsl", "--json");
+    assert_int_equal(r.code, 3);
+    assert_true(is_null(json_of(b, r.out), "glsl"));
 }
 
 static void test_set(void **state)
@@ -134,10 +164,10 @@ static void test_set(void **state)
                                         "N=2147483648", "N=1e3", "N=64x"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         r = RUN(b, "check", small, "--device", "none", "--set", wrong[i]);
-        assert_refused(&r, 1, wrong[i], "N");
+        assert_refused(&r, 2, wrong[i], "N");
     }
     r = RUN(b, "check", "mm1", "--device", "none", "--set", "n=64");
-    assert_refused(&r, 1, "n=64", "'N'");
+    assert_refused(&r, 2, "n=64", "'N'");
     static const char *const malformed[] = {"N", "N=", "=64", ""};
     for (size_t i = 0; i < COUNT(malformed); i++) {
         r = RUN(b, "check", small, "--device", "none", "--set", malformed[i]);
@@ -214,9 +244,9 @@ static void test_errors_of_space_files(void **state)
         assert_refused(&r, 1, place, wrong[i][2]);
     }
     struct result r = RUN(b, "check", b->folder, "--device", "none");
-    assert_refused(&r, 1, b->folder, NULL);
+    assert_refused(&r, 2, b->folder, "is a folder");
     r = RUN(b, "check", box_path(b, "missing.lua"), "--device", "none");
-    assert_refused(&r, 1, "missing.lua", NULL);
+    assert_refused(&r, 2, "missing.lua", NULL);
 }
 
 int main(void)
@@ -227,6 +257,7 @@ int main(void)
         FLOW_TEST(test_shares),
         FLOW_TEST(test_gemm),
         FLOW_TEST(test_text),
+        FLOW_TEST(test_glsl_in_json),
         FLOW_TEST(test_set),
         FLOW_TEST(test_empty_space),
         FLOW_TEST(test_empty_space_is_not_tuned),
