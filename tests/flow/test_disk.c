@@ -25,7 +25,7 @@ static void assert_kept(struct box *b, const struct result *full)
         fail_msg("exit code %d: %s", full->code, full->err);
     assert_one_line(full->err);
     struct events e = events_of(b, full->out);
-    assert_string_equal(text_of(end_event(&e), "state"), "failed");
+    assert_string_equal(text_of(end_event(&e), "state"), "paused");
     int64_t said = count_events(&e, "trial");
     assert_true(said > 0);
     assert_true(trials_of(b, 1) >= said);

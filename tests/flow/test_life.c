@@ -140,7 +140,15 @@ static void test_seconds(void **state)
     struct events e = events_of(b, r.out);
     assert_string_equal(text_of(end_event(&e), "state"), "done");
     assert_contains(text_of(end_event(&e), "message"), "seconds");
-    assert_true(number_of(end_event(&e), "trials") < 100000);
+    double trials = number_of(end_event(&e), "trials");
+    assert_true(trials < 100000);
+    // its time is spent: resumed, it has what it had and does no more
+    r = RUN(b, "resume", "1", "--json");
+    assert_ok(&r);
+    e = events_of(b, r.out);
+    assert_true(number_of(end_event(&e), "trials") == trials);
+    assert_true(cJSON_IsObject(cJSON_GetObjectItem(end_event(&e), "best")));
+    assert_int_equal(count_events(&e, "trial"), 0);
 }
 
 int main(void)

@@ -138,6 +138,7 @@ static const struct point points[] = {
     {"collect", {1, 2, 9, 60}}, {"begin", {1, 2, 13, 60}},
     {"put", {1, 2, 13, 60}},    {"commit", {1, 2, 13, 60}},
     {"told", {1, 2, 13, 60}},   {"state", {1}},
+    {"create", {1}},
 };
 
 static void test_kill_points(void **state, const char *strategy)
@@ -246,6 +247,21 @@ static void test_asynchronous(void **state)
     }
 }
 
+static void test_killed_while_resuming(void **state)
+{
+    struct box *b = *state;
+    assert_int_equal(tune(b, "opevo", "1"), 0);
+    die_at(b, "told", 40);
+    assert_int_equal(tune(b, "opevo", "1"), 128 + SIGKILL);
+    for (int i = 0; i < 2; i++) {
+        die_at(b, "resume", 1);
+        assert_int_equal(resume(b, "2"), 128 + SIGKILL);
+    }
+    live(b);
+    assert_int_equal(resume(b, "2"), 0);
+    assert_same(sequence(b, 1), sequence(b, 2), "killed while resuming");
+}
+
 static void test_more_workers_and_trials(void **state)
 {
     struct box *b = *state;
@@ -284,6 +300,7 @@ int main(void)
         FLOW_TEST(test_kill_points_random),
         FLOW_TEST(test_random_kills),
         FLOW_TEST(test_asynchronous),
+        FLOW_TEST(test_killed_while_resuming),
         FLOW_TEST(test_more_workers_and_trials),
         FLOW_TEST(test_resume_reports_only_new_trials),
     };
