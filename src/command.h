@@ -76,7 +76,7 @@ void command_print_help(const struct command *c);
 void command_print_overview(void);
 bool generate(const char *what); // "man", "bash", "zsh", "fish" to stdout; false: unknown
 
-// Prints `tilewalk: text` on stderr and returns `code`.
+// Prints `tilewalk: text` on stderr and returns `code`, or EXIT_USAGE for an error of usage.
 int fail_with(const struct err *e, int code);
 
 #endif

@@ -189,8 +189,8 @@ static bool check_name(const char *name, struct err *e)
 {
     if (!name || (name[0] && name[0] != '.' && !strchr(name, '/')))
         return true;
-    return err_set(e, "'%s' cannot be the name of exported files (the folder is another option)",
-                   name);
+    return err_usage(e, "'%s' cannot be the name of exported files (the folder is another option)",
+                     name);
 }
 
 static bool make_files(struct exporter *x, struct err *e)

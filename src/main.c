@@ -29,7 +29,7 @@ int fail_with(const struct err *e, int code)
     char text[1400];
     fflush(stdout);
     fprintf(stderr, "tilewalk: %s\n", err_format(e, text, sizeof text));
-    return code;
+    return e->usage ? EXIT_USAGE : code;
 }
 
 static const char *command_name_at(const void *context, size_t i)
@@ -45,7 +45,9 @@ static int unknown_command(const char *name)
     while (commands[n])
         n++;
     const char *near = str_suggest(name, n, command_name_at, NULL);
-    if (near)
+    if (name[0] == '-')
+        err_set(&e, "unknown option '%s' (tilewalk --help lists the commands)", name);
+    else if (near)
         err_set(&e, "unknown command '%s' (did you mean '%s'?)", name, near);
     else
         err_set(&e, "unknown command '%s' (tilewalk --help lists them)", name);
@@ -67,12 +69,9 @@ static int run(const struct command *c, int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
+static int run_words(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
-    setlocale(LC_CTYPE, "");
-    if (str_equal(name, "worker"))
-        return worker_main();
     if (str_equal(name, "--version") || str_equal(name, "version")) {
         printf("tilewalk %s\n", TILEWALK_VERSION);
         return EXIT_OK;
@@ -89,4 +88,23 @@ int main(int argc, char **argv)
     }
     const struct command *c = command_find(name);
     return c ? run(c, argc - 2, argv + 2) : unknown_command(name);
+}
+
+// What could not be printed makes a success a failure.
+static int check_output(int code)
+{
+    struct err e;
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (written || (code != EXIT_OK && code != EXIT_NOTHING_VALID))
+        return code;
+    err_set(&e, "standard output cannot be written (is its disk full, or its reader gone?)");
+    return fail_with(&e, EXIT_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    if (argc > 1 && str_equal(argv[1], "worker"))
+        return worker_main();
+    return check_output(run_words(argc, argv));
 }

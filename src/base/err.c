@@ -3,15 +3,30 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool err_set(struct err *e, const char *format, ...)
+static void set(struct err *e, bool usage, const char *format, va_list args)
 {
     if (!e)
-        return false;
+        return;
     e->file[0] = '\0';
     e->line = 0;
+    e->usage = usage;
+    vsnprintf(e->text, sizeof e->text, format, args);
+}
+
+bool err_set(struct err *e, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(e->text, sizeof e->text, format, args);
+    set(e, false, format, args);
+    va_end(args);
+    return false;
+}
+
+bool err_usage(struct err *e, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(e, true, format, args);
     va_end(args);
     return false;
 }
@@ -22,6 +37,7 @@ bool err_at(struct err *e, const char *file, int line, const char *format, ...)
         return false;
     snprintf(e->file, sizeof e->file, "%s", file);
     e->line = line;
+    e->usage = false;
     va_list args;
     va_start(args, format);
     vsnprintf(e->text, sizeof e->text, format, args);

@@ -17,6 +17,7 @@ struct err {
     char file[256]; // "" when the error has no place
     int line;       // 0 when unknown
     char text[1024];
+    bool usage; // the words of the command line are what is wrong
 };
 
 #define ERR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -26,7 +27,11 @@ struct err {
 bool err_set(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 bool err_at(struct err *e, const char *file, int line, const char *format, ...) ERR_PRINTF(4, 5);
 
-// Puts "context: " before the text, keeps the place, returns false.
+// Like err_set, for words of the user's command line that cannot be understood: such an error ends
+// the program with another exit code.
+bool err_usage(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
+
+// Puts "context: " before the text, keeps the rest, returns false.
 bool err_prefix(struct err *e, const char *format, ...) ERR_PRINTF(2, 3);
 
 // Writes `file:line: text`, `file: text` or `text` into `out`; always terminated. Returns `out`.

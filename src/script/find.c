@@ -43,6 +43,12 @@ char **script_presets(int *count)
     return names;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static void complain(const char *name, struct err *e)
 {
     int count;
@@ -51,27 +57,23 @@ static void complain(const char *name, struct err *e)
     struct str all = {0};
     for (int i = 0; i < count; i++)
         str_printf(&all, "%s%s", i ? ", " : "", presets[i]);
-    if (near)
-        err_set(e, "no file and no preset '%s' (did you mean '%s'?)", name, near);
+    if (is_folder(name))
+        err_usage(e, "'%s' is a folder, not a space file", name);
+    else if (near)
+        err_usage(e, "no file and no preset '%s' (did you mean '%s'?)", name, near);
     else
-        err_set(e, "no file and no preset '%s' (presets: %s)", name,
-                count ? str_text(&all) : "none are installed");
+        err_usage(e, "no file and no preset '%s' (presets: %s)", name,
+                  count ? str_text(&all) : "none are installed");
     str_finish(&all);
     for (int i = 0; i < count; i++)
         free(presets[i]);
     free(presets);
 }
 
-// Not a folder: `gemm` is the preset even where there is a folder of this name. A pipe is fine.
-static bool is_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
-}
-
 char *script_find(const char *name, struct err *e)
 {
-    if (is_file(name))
+    // `gemm` is the preset even where there is a folder of this name. A pipe is fine.
+    if (file_exists(name) && !is_folder(name))
         return mem_strdup(name);
     char *shipped = NULL;
     if (*name && !strchr(name, '/')) {

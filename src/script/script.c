@@ -162,8 +162,8 @@ static bool read_settings(struct script *s, const struct script_options *o, stru
     for (int i = 0; i < o->set_count; i++) {
         int64_t value;
         if (!str_to_int(o->set[i].value, 1, INT32_MAX, &value))
-            return err_set(e, "--set %s=%s: a size is a whole number from 1 to %" PRId32,
-                           o->set[i].name, o->set[i].value, INT32_MAX);
+            return err_usage(e, "--set %s=%s: a size is a whole number from 1 to %" PRId32,
+                             o->set[i].name, o->set[i].value, INT32_MAX);
         MEM_GROW(s->override, s->override_count, s->override_capacity);
         s->override[s->override_count++] =
             (struct override){arena_strdup(&s->arena, o->set[i].name), value, true};
@@ -189,13 +189,13 @@ static bool check_settings(const struct script *s, const struct script_options *
             continue;
         const char *near = str_suggest(name, (size_t)s->size_count, size_name, s);
         if (near)
-            return err_set(e, "--set %s=%s: unknown size (did you mean '%s'?)", name,
-                           o->set[i].value, near);
+            return err_usage(e, "--set %s=%s: unknown size (did you mean '%s'?)", name,
+                             o->set[i].value, near);
         struct str all = {0};
         for (k = 0; k < s->size_count; k++)
             str_printf(&all, "%s%s", k ? ", " : "", s->size[k].name);
-        err_set(e, "--set %s=%s: unknown size (%s has %s)", name, o->set[i].value,
-                s->texts.item[0].name, s->size_count ? str_text(&all) : "none");
+        err_usage(e, "--set %s=%s: unknown size (%s has %s)", name, o->set[i].value,
+                  s->texts.item[0].name, s->size_count ? str_text(&all) : "none");
         str_finish(&all);
         return false;
     }

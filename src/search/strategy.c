@@ -55,7 +55,7 @@ static bool unknown_kind(const char *name, struct err *e)
 {
     size_t count = sizeof strategy_kinds / sizeof *strategy_kinds - 1;
     char *help = hint(name, count, kind_name, NULL);
-    err_set(e, "unknown strategy '%s' (%s)", name, help);
+    err_usage(e, "unknown strategy '%s' (%s)", name, help);
     free(help);
     return false;
 }
@@ -66,7 +66,7 @@ static bool unknown_option(const struct strategy_kind *kind, const char *key, st
     while (kind->options[count].name)
         count++;
     char *help = hint(key, count, option_name, kind);
-    err_set(e, "strategy '%s' has no option '%s' (%s)", kind->name, key, help);
+    err_usage(e, "strategy '%s' has no option '%s' (%s)", kind->name, key, help);
     free(help);
     return false;
 }
@@ -76,7 +76,7 @@ static bool read_option(char *text, struct choice *c, struct err *e)
 {
     char *equals = strchr(text, '=');
     if (!equals)
-        return err_set(e, "strategy '%s': '%s' is not key=value", c->kind->name, text);
+        return err_usage(e, "strategy '%s': '%s' is not key=value", c->kind->name, text);
     *equals = '\0';
     const char *value = equals + 1;
     int i = 0;
@@ -86,13 +86,13 @@ static bool read_option(char *text, struct choice *c, struct err *e)
     if (!o->name)
         return unknown_option(c->kind, text, e);
     if (c->given[i])
-        return err_set(e, "strategy '%s': option '%s' is given twice", c->kind->name, o->name);
+        return err_usage(e, "strategy '%s': option '%s' is given twice", c->kind->name, o->name);
     c->given[i] = true;
     double number;
     if (!str_to_real(value, &number) || number < o->low || number > o->high ||
         (o->integer && number != floor(number)))
-        return err_set(e, "strategy '%s': %s=%s is not %s within %g..%g", c->kind->name, o->name,
-                       value, o->integer ? "a whole number" : "a number", o->low, o->high);
+        return err_usage(e, "strategy '%s': %s=%s is not %s within %g..%g", c->kind->name, o->name,
+                         value, o->integer ? "a whole number" : "a number", o->low, o->high);
     c->option[i] = number;
     return true;
 }

@@ -32,6 +32,21 @@ static void a_new_error_forgets_the_old_place(void **state)
     assert_string_equal(err_format(&e, out, sizeof out), "two");
 }
 
+static void usage_is_kept_by_prefixes_and_forgotten_by_new_errors(void **state)
+{
+    (void)state;
+    struct err e;
+    assert_false(err_usage(&e, "no preset '%s'", "x"));
+    assert_string_equal(e.text, "no preset 'x'");
+    err_prefix(&e, "tune");
+    assert_true(e.usage);
+    err_set(&e, "one");
+    assert_false(e.usage);
+    err_usage(&e, "two");
+    err_at(&e, "mm.lua", 3, "three");
+    assert_false(e.usage);
+}
+
 static void prefix_keeps_the_place(void **state)
 {
     (void)state;
@@ -71,6 +86,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_with_and_without_place),
         cmocka_unit_test(a_new_error_forgets_the_old_place),
+        cmocka_unit_test(usage_is_kept_by_prefixes_and_forgotten_by_new_errors),
         cmocka_unit_test(prefix_keeps_the_place),
         cmocka_unit_test(long_texts_are_cut_and_terminated),
         cmocka_unit_test(no_error_wanted),
