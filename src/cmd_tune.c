@@ -3,8 +3,10 @@
 #include "export.h"
 #include "front.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define RUN_OPTIONS                                                                                \
     {"trials", OPTION_INTEGER, "N", "measured configurations in all (default: 200)", 1, 9e18},     \
@@ -51,15 +53,24 @@ static bool export_best(const struct arguments *a, struct store *store, int64_t 
 }
 
 // Runs what was started, and exports when that was asked for and something is there to export.
-static int run(const struct arguments *a, struct store *store, struct engine *g, struct front *f,
-               int64_t id)
+static int run(const struct arguments *a, struct front *f, int64_t id)
 {
     struct err e;
     detach_ready(id);
-    int code = front_run(f, g);
-    if (code == EXIT_OK && arguments_text(a, "export") && !export_best(a, store, id, &e))
+    int code = front_run(f);
+    if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
+        !export_best(a, f->store, id, &e))
         return fail_with(&e, EXIT_FAILED);
     return code;
+}
+
+static bool check_device_word(const struct session_options *o, struct err *e)
+{
+    bool measured = !o->source || str_equal(o->source, "device");
+    if (measured && str_equal(o->device, "none"))
+        return err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
+                            "which needs none)");
+    return true;
 }
 
 static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
@@ -70,7 +81,7 @@ static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id,
     fill_options(a, &o);
     o.space = a->operand[0];
     o.set = common_settings(a, &storage, &o.set_count);
-    bool ok = engine_start(g, &o, id, e);
+    bool ok = check_device_word(&o, e) && engine_start(g, &o, id, e);
     arena_finish(&storage);
     return ok;
 }
@@ -97,10 +108,13 @@ static int run_session(const struct arguments *a,
     struct store *store = common_open(a, STORE_WRITE, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);
-    front_init(&front, a);
-    struct engine *g = engine_create(store, front_on_event, &front);
-    code = begin(g, a, &id, &e) ? run(a, store, g, &front, id) : fail_with(&e, EXIT_FAILED);
-    engine_destroy(g);
+    front_init(&front, a, store);
+    front.engine = engine_create(store, front_on_event, &front);
+    if (!front.engine)
+        err_set(&e, "the engine cannot start: %s", strerror(errno));
+    bool begun = front.engine && begin(front.engine, a, &id, &e);
+    code = begun ? run(a, &front, id) : fail_with(&e, EXIT_FAILED);
+    engine_destroy(front.engine);
     store_close(store);
     return code;
 }

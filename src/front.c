@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-void front_init(struct front *f, const struct arguments *a)
+void front_init(struct front *f, const struct arguments *a, struct store *store)
 {
     *f = (struct front){
+        .store = store,
         .json = arguments_flag(a, "json"),
         .show_rejected = arguments_flag(a, "show-rejected"),
         .verbose = arguments_flag(a, "verbose"),
@@ -138,7 +139,7 @@ static void draw_progress(struct front *f, const struct session_record *r)
 
 // Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped and the
 // step doubles.
-static void add_to_curve(struct front *f, const struct session_record *r)
+static void add_to_curve(struct front *f)
 {
     const int most = (int)(sizeof f->curve / sizeof *f->curve);
     if (++f->curve_skip < f->curve_step)
@@ -150,7 +151,27 @@ static void add_to_curve(struct front *f, const struct session_record *r)
         f->curve_count = most / 2;
         f->curve_step *= 2;
     }
-    f->curve[f->curve_count++] = r->best_seconds > 0 ? r->flop / r->best_seconds : 0;
+    f->curve[f->curve_count++] = f->best_seconds > 0 ? 1 / f->best_seconds : 0;
+}
+
+static void count_trial(struct front *f, const struct trial_record *t)
+{
+    enum outcome o;
+    if (!t->outcome || !outcome_parse(t->outcome, &o))
+        return;
+    f->outcomes[o]++;
+    if (o == OUTCOME_OK && (f->best_seconds <= 0 || t->seconds < f->best_seconds))
+        f->best_seconds = t->seconds;
+    if (t->number)
+        add_to_curve(f);
+}
+
+static bool count_stored(void *context, const struct trial_record *t)
+{
+    struct front *f = context;
+    count_trial(f, t);
+    f->started_trials += t->outcome && t->number;
+    return true;
 }
 
 static void print_curve(const struct front *f)
@@ -186,7 +207,7 @@ static void print_outcomes(const struct front *f, const struct session_record *r
 {
     printf("trials  %" PRId64, r->trials);
     for (int i = 0; i < OUTCOME_COUNT; i++)
-        if (f->outcomes[i] && i != OUTCOME_REJECTED)
+        if (f->outcomes[i] && (i != OUTCOME_REJECTED || r->count_rejected))
             printf("  %s %" PRId64, outcome_name((enum outcome)i), f->outcomes[i]);
     printf("  (rejected without a trial: %" PRId64 ")\n", r->count_rejected ? 0 : r->rejected);
 }
@@ -214,12 +235,8 @@ static void print_end(const struct front *f, const struct event *event)
 static void plain_trial(struct front *f, const struct event *event)
 {
     const struct trial_record *t = event->trial;
-    enum outcome o;
-    if (outcome_parse(t->outcome, &o))
-        f->outcomes[o]++;
-    if (t->number)
-        add_to_curve(f, event->session);
-    if (f->verbose || (f->show_rejected && o == OUTCOME_REJECTED)) {
+    count_trial(f, t);
+    if (f->verbose || (f->show_rejected && str_equal(t->outcome, "rejected"))) {
         clear_progress(f);
         printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome, t->config,
                t->reason && *t->reason ? "  " : "", t->reason ? t->reason : "");
@@ -258,9 +275,10 @@ static void plain_event(struct front *f, const struct event *event)
 void front_on_event(void *context, const struct event *event)
 {
     struct front *f = context;
+    struct err ignored; // what the store cannot say is not counted
     if (event->kind == EVENT_SESSION) {
-        f->started_trials = event->session->trials;
         f->started_elapsed = event->session->ran_seconds;
+        store_each_trial(f->store, event->session->id, 1, count_stored, f, &ignored);
     }
     if (event->kind == EVENT_END) {
         f->finished =
@@ -271,6 +289,8 @@ void front_on_event(void *context, const struct event *event)
         json_event(f, event);
     else
         plain_event(f, event);
+    if (ferror(stdout)) // nobody would see what comes
+        engine_interrupt(f->engine);
 }
 
 // --- running ---
@@ -286,22 +306,25 @@ static void on_signal(int number)
     engine_interrupt(signalled_engine);
 }
 
-static void catch_signals(struct engine *g)
+static void set_handlers(void (*handler)(int number))
 {
     static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = on_signal};
-    signalled_engine = g;
+    struct sigaction action = {.sa_handler = handler};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         sigaction(caught[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
 }
 
-int front_run(struct front *f, struct engine *g)
+int front_run(struct front *f)
 {
     struct err e;
-    catch_signals(g);
-    if (!engine_run(g, &e))
+    signalled_engine = f->engine;
+    set_handlers(on_signal);
+    signal(SIGPIPE, SIG_IGN); // seen as an error of stdout
+    bool ok = engine_run(f->engine, &e);
+    set_handlers(SIG_DFL); // all is stored: what follows may be ended at any moment
+    signalled_engine = NULL;
+    if (!ok)
         return fail_with(&e, EXIT_FAILED);
     if (signal_seen)
         return 128 + signal_seen;

@@ -66,6 +66,73 @@ static void test_plain_text(void **state)
     assert_contains(r.out, "done");
 }
 
+static const char *line_of(struct box *b, const char *text, const char *start)
+{
+    const char *at = strstr(text, start);
+    assert_non_null(at);
+    return arena_printf(&b->arena, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+// The last lines of a resumed session are those of one that was never paused, but for its number.
+static void test_resumed_lines(void **state)
+{
+    struct box *b = *state;
+    static const char *const starts[] = {"trials  ", "curve   ", "best    "};
+    static const char *const counting[] = {"--plain", "--count-rejected"};
+    for (int i = 0; i < 2; i++) {
+        struct result whole =
+            RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:invalid=0.2",
+                "--trials", "150", "--seed", "5", counting[i]);
+        assert_ok(&whole);
+        struct result r =
+            RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:invalid=0.2",
+                "--trials", "70", "--seed", "5", counting[i]);
+        assert_ok(&r);
+        r = RUN(b, "resume", i == 0 ? "2" : "4", "--trials", "150");
+        assert_ok(&r);
+        for (size_t s = 0; s < COUNT(starts); s++)
+            assert_string_equal(line_of(b, r.out, starts[s]), line_of(b, whole.out, starts[s]));
+        const char *rejected = strstr(line_of(b, r.out, "trials  150  ok "), "  rejected ");
+        assert_true(i == 0 ? !rejected : rejected != NULL);
+    }
+}
+
+// --- where output goes ---
+
+static void print_to_full_disk(const struct box *b)
+{
+    (void)b;
+    dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO);
+}
+
+// What cannot be printed is no success, and a search that nobody can follow is paused.
+static void test_full_output(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "8");
+    assert_ok(&r);
+    b->prepare = print_to_full_disk;
+    static const char *const commands[][2] = {
+        {"ls", "--json"}, {"show", "1"}, {"strategies", NULL}, {"--version", NULL}};
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        r = RUN(b, commands[i][0], commands[i][1]);
+        assert_refused(&r, 1, "output cannot be written", NULL);
+    }
+    r = RUN(b, "ls", "--bogus");
+    assert_refused(&r, 2, "--bogus", NULL); // one line, the first thing that went wrong
+    static const char *const modes[] = {"--json", "--plain"};
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:delay_us=5000",
+                "--trials", "100000", "--export", box_path(b, "kernels"), modes[i]);
+        assert_refused(&r, 1, "output cannot be written", NULL);
+    }
+    b->prepare = NULL;
+    assert_string_equal(state_of(b, 2), "paused");
+    assert_string_equal(state_of(b, 3), "paused");
+    assert_int_not_equal(access(box_path(b, "kernels"), F_OK), 0);
+}
+
 // --- on a terminal ---
 
 static const char *terminal; // its name, for the child
@@ -155,8 +222,9 @@ static void test_exhausted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_show_equals_tune), FLOW_TEST(test_plain_text), FLOW_TEST(test_terminal),
-        FLOW_TEST(test_nothing_valid),    FLOW_TEST(test_exhausted),
+        FLOW_TEST(test_show_equals_tune), FLOW_TEST(test_plain_text), FLOW_TEST(test_resumed_lines),
+        FLOW_TEST(test_full_output),      FLOW_TEST(test_terminal),   FLOW_TEST(test_nothing_valid),
+        FLOW_TEST(test_exhausted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,43 @@ static void test_second_interrupt(void **state)
     assert_int_equal(runner_of(b, 1), 0);
 }
 
+static bool printed_end(struct box *b, void *context)
+{
+    return strstr(printed_so_far(b, context), "{\"event\":\"end\"") != NULL;
+}
+
+// A kernel that takes long to render and to compile.
+static const char *slow_space(struct box *b)
+{
+    box_write(b, "slow.comp",
+              "#version 450\n"
+              "layout(local_size_x = 1) in;\n"
+              "layout(binding = 0) buffer C { float c[]; };\n"
+              "void main() {\n"
+              "% for i = 1, 20000 do\n"
+              "    c[${i}] = sin(c[${i}] + cos(c[${i} + 1] * ${i}.5));\n"
+              "% end\n"
+              "}\n");
+    return box_write(
+        b, "slow.lua",
+        "operator.matmul { N = 8, M = 8, K = 8 }\n"
+        "param.a = discrete { 1, 2 }\n"
+        "kernel { template = \"slow.comp\", groups = function(c) return { 1 } end }\n");
+}
+
+// The search is over and stored: what follows it is ended like any other program.
+static void test_interrupted_export(void **state)
+{
+    struct box *b = *state;
+    struct running *r = START(b, "tune", slow_space(b), "--source", "synthetic:bowl", "--json",
+                              "--export", box_path(b, "kernels"));
+    wait_until(b, "the end of the search", printed_end, r);
+    send_signal(r, SIGINT);
+    assert_int_equal(finish(b, r).code, 128 + SIGINT);
+    assert_int_not_equal(access(box_path(b, "kernels/slow-f32-nn-8x8x8.h"), F_OK), 0);
+    assert_string_equal(state_of(b, 1), "done");
+}
+
 static void test_second_runner_is_refused(void **state)
 {
     struct box *b = *state;
@@ -141,6 +178,7 @@ int main(void)
         FLOW_TEST(test_terminate),
         FLOW_TEST(test_hang_up),
         FLOW_TEST(test_second_interrupt),
+        FLOW_TEST(test_interrupted_export),
         FLOW_TEST(test_second_runner_is_refused),
         FLOW_TEST(test_dead_runner),
         FLOW_TEST(test_detach),
