@@ -13,7 +13,7 @@ static int run_export(const struct command *self, const struct arguments *a)
     (void)self;
     if (!common_session_id(a->operand[0], &request.session, &e))
         return fail_with(&e, EXIT_USAGE);
-    struct store *store = common_open(a, STORE_READ, &e);
+    struct store *store = common_open_session(a, request.session, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);
     bool ok = export_run(store, &request, &e);

@@ -38,6 +38,15 @@ static void print_text(struct store *s, const struct session_record *list, int c
     }
 }
 
+static void print(const struct arguments *a, struct store *s, const struct session_record *list,
+                  int count)
+{
+    if (arguments_flag(a, "json"))
+        print_json(s, list, count);
+    else
+        print_text(s, list, count);
+}
+
 static int run_ls(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -45,15 +54,17 @@ static int run_ls(const struct command *self, const struct arguments *a)
     struct session_record *list;
     int count;
     (void)self;
+    if (common_nothing_yet(a)) {
+        print(a, NULL, NULL, 0);
+        return EXIT_OK;
+    }
     struct store *s = common_open(a, STORE_READ, &e);
     if (!s)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&arena);
     bool ok = store_list_sessions(s, &arena, &list, &count, &e);
-    if (ok && arguments_flag(a, "json"))
-        print_json(s, list, count);
-    else if (ok)
-        print_text(s, list, count);
+    if (ok)
+        print(a, s, list, count);
     arena_finish(&arena);
     store_close(s);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

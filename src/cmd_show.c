@@ -135,7 +135,7 @@ static int run_show(const struct command *self, const struct arguments *a)
     (void)self;
     if (!common_session_id(a->operand[0], &id, &e))
         return fail_with(&e, EXIT_USAGE);
-    struct view v = {.a = a, .session = &record, .store = common_open(a, STORE_READ, &e)};
+    struct view v = {.a = a, .session = &record, .store = common_open_session(a, id, &e)};
     if (!v.store)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&v.arena);

@@ -25,17 +25,35 @@ struct store *common_open(const struct arguments *a, enum store_mode mode, struc
 {
     const char *given = arguments_text(a, "db");
     char *path = given ? mem_strdup(given) : store_default_path();
-    if (mode == STORE_READ && !file_exists(path)) // a first look makes an empty one
-        mode = STORE_WRITE;
     struct store *s = store_open(path, mode, e);
     free(path);
     return s;
 }
 
+bool common_nothing_yet(const struct arguments *a)
+{
+    const char *variable = getenv("TILEWALK_DB");
+    if (arguments_text(a, "db") || (variable && *variable))
+        return false;
+    char *path = store_default_path();
+    bool exists = file_exists(path);
+    free(path);
+    return !exists;
+}
+
+struct store *common_open_session(const struct arguments *a, int64_t id, struct err *e)
+{
+    if (!common_nothing_yet(a))
+        return common_open(a, STORE_READ, e);
+    err_set(e, "there is no session %" PRId64 " (nor any other yet: tilewalk tune gemm makes one)",
+            id);
+    return NULL;
+}
+
 bool common_session_id(const char *text, int64_t *id, struct err *e)
 {
     return str_to_int(text, 1, INT64_MAX, id) ||
-           err_set(e, "'%s' is not a session number (tilewalk ls lists them)", text);
+           err_usage(e, "'%s' is not a session number (tilewalk ls lists them)", text);
 }
 
 char *text_speed(double flop, double seconds, char out[32])

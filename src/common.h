@@ -38,6 +38,10 @@
 struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count);
 
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e);
+// The user names no database, and the standard one is not there: there are no sessions.
+bool common_nothing_yet(const struct arguments *a);
+struct store *common_open_session(const struct arguments *a, int64_t id,
+                                  struct err *e); // to read; nothing is made
 bool common_session_id(const char *text, int64_t *id, struct err *e);
 
 // Speeds: "6.81 GFLOPS", "41.3 TFLOPS"; times: "4.93 ms", "812 us". Return `out`.

@@ -11,7 +11,7 @@ const char *sequence(struct box *b, int64_t id);
 // The same without that condition: asks that are still open leave gaps.
 const char *sequence_with_gaps(struct box *b, int64_t id);
 
-cJSON *listed_sessions(struct box *b);            // array of `ls --json`, newest first
+cJSON *listed_sessions(struct box *b); // array of `ls --json`, newest first; empty without database
 cJSON *listed_session(struct box *b, int64_t id); // NULL when there is none
 const char *state_of(struct box *b, int64_t id);
 int64_t runner_of(struct box *b, int64_t id);

@@ -89,6 +89,38 @@ static void test_forbidden_folder(void **state)
     }
 }
 
+static void assert_nothing_made(struct box *b, const char *path)
+{
+    if (access(path, F_OK) == 0)
+        fail_msg("%s was made", path);
+    assert_int_not_equal(access(box_path(b, "home/.local"), F_OK), 0);
+}
+
+// Looking makes nothing: neither where the user pointed, nor at the usual place.
+static void test_missing_database(void **state)
+{
+    struct box *b = *state;
+    static const char *const commands[][2] = {{"ls", NULL}, {"show", "1"}, {"export", "1"}};
+    const char *path = box_path(b, "mistyped.db");
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        struct result r = RUN(b, commands[i][0], "--db", path, commands[i][1]);
+        assert_refused(&r, 1, "there is no database", path);
+        box_set(b, "TILEWALK_DB", path);
+        r = RUN(b, commands[i][0], commands[i][1]);
+        assert_refused(&r, 1, "there is no database", path);
+        box_set(b, "TILEWALK_DB", NULL);
+        r = RUN(b, commands[i][0], commands[i][1]);
+        if (commands[i][1])
+            assert_refused(&r, 1, "there is no session 1", NULL);
+        else
+            assert_ok(&r);
+        assert_nothing_made(b, path);
+    }
+    assert_contains(RUN(b, "ls").out, "no sessions yet");
+    assert_string_equal(RUN(b, "ls", "--json").out, "{\"sessions\":[]}\n");
+    assert_nothing_made(b, path);
+}
+
 static void test_strange_databases(void **state)
 {
     struct box *b = *state;
@@ -135,9 +167,8 @@ static void test_damaged_database(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_read_only_database),
-        FLOW_TEST(test_forbidden_folder),
-        FLOW_TEST(test_strange_databases),
+        FLOW_TEST(test_read_only_database), FLOW_TEST(test_forbidden_folder),
+        FLOW_TEST(test_missing_database),   FLOW_TEST(test_strange_databases),
         FLOW_TEST(test_damaged_database),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
