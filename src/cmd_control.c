@@ -46,23 +46,33 @@ static bool pause_session(struct store *s, const struct session_record *r,
     return ask_runner(s, r->id, arguments_flag(a, "off") ? "resume" : "pause", "", e);
 }
 
-// A session without a runner is stopped right here, under its lock; one that has ended stays as it
-// is.
-static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
-                         struct err *e)
+// One that has ended stays as it is. Its lock is held.
+static bool stop_locked(struct store *s, const struct session_record *r, struct err *e)
 {
-    (void)a;
-    if (store_runner(s, r->id))
-        return ask_runner(s, r->id, "stop", "", e);
     if (str_equal(r->state, "done") || str_equal(r->state, "stopped")) {
         printf("session %" PRId64 " is %s already\n", r->id, r->state);
         return true;
     }
-    if (!store_lock_session(s, r->id, e) ||
-        !store_set_state(s, r->id, "stopped", "stopped by the user", r->ran_seconds, e))
+    if (!store_set_state(s, r->id, "stopped", "stopped by the user", r->ran_seconds, e))
         return false;
     printf("session %" PRId64 " is stopped\n", r->id);
     return true;
+}
+
+// A session without a runner is stopped right here. What was read of it before it was locked may
+// be old: its last runner may have ended in between.
+static bool stop_session(struct store *s, const struct session_record *r, const struct arguments *a,
+                         struct err *e)
+{
+    struct arena arena;
+    struct session_record now;
+    (void)a;
+    if (!store_lock_session(s, r->id, e))
+        return store_runner(s, r->id) && ask_runner(s, r->id, "stop", "", e);
+    arena_init(&arena);
+    bool ok = store_get_session(s, r->id, &arena, &now, e) && stop_locked(s, &now, e);
+    arena_finish(&arena);
+    return ok;
 }
 
 static bool change_budget(struct store *s, const struct session_record *r,
