@@ -52,8 +52,13 @@ static bool check_number(const struct command *c, struct given *g, struct err *e
         int64_t high = o->high >= 9e18 ? INT64_MAX : (int64_t)o->high;
         if (str_to_int(g->text, (int64_t)o->low, high, &g->integer))
             return true;
-        return err_set(e, "%s: --%s wants a whole number from %.0f%s, not '%s'", c->name, o->name,
-                       o->low, o->high >= 9e18 ? " up" : "", g->text);
+        char range[64];
+        if (high < INT64_MAX)
+            snprintf(range, sizeof range, "from %.0f to %.0f", o->low, o->high);
+        else
+            snprintf(range, sizeof range, "from %.0f up", o->low);
+        return err_set(e, "%s: --%s wants a whole number %s, not '%s'", c->name, o->name, range,
+                       g->text);
     }
     if (o->type == OPTION_REAL &&
         (!str_to_real(g->text, &g->real) || g->real < o->low || g->real > o->high))
@@ -100,8 +105,9 @@ static bool check_operands(const struct command *c, const struct arguments *a, s
         return err_set(e, "%s: missing %s (usage: tilewalk %s %s)", c->name, c->operands, c->name,
                        c->operands);
     if (a->operand_count > c->most)
-        return err_set(e, "%s: '%s' is one argument too many (usage: tilewalk %s %s)", c->name,
-                       a->operand[c->most], c->name, c->operands ? c->operands : "");
+        return err_set(e, "%s: '%s' is one argument too many (usage: tilewalk %s%s%s)", c->name,
+                       a->operand[c->most], c->name, c->operands ? " " : "",
+                       c->operands ? c->operands : "");
     return true;
 }
 

@@ -79,7 +79,7 @@ static void print_text(void)
 {
     for (int i = 0; strategy_kinds[i]; i++) {
         const struct strategy_kind *k = strategy_kinds[i];
-        printf("%s%s%s: %s\n", i ? "\n" : "", k->name, is_default(k) ? " (default)" : "", k->help);
+        printf("%s%s: %s%s\n", i ? "\n" : "", k->name, k->help, is_default(k) ? " (default)" : "");
         for (const struct strategy_option *o = k->options; o && o->name; o++)
             print_option(o);
     }

@@ -204,7 +204,7 @@ static const struct strategy_option options[] = {
 
 const struct strategy_kind strategy_opevo = {
     .name = "opevo",
-    .help = "evolution on the graphs of the parameters (default)",
+    .help = "evolution on the graphs of the parameters",
     .options = options,
     .is_async = is_async,
     .create = create,

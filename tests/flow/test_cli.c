@@ -47,6 +47,8 @@ static void test_commands(void **state)
     assert_refused(&r, 2, "'frobnicate'", "--help");
     r = RUN(b, "help", "chek");
     assert_refused(&r, 2, "'chek'", "'check'");
+    r = RUN(b, "--frobnicate");
+    assert_refused(&r, 2, "unknown option '--frobnicate'", "--help");
 }
 
 static void test_options(void **state)
@@ -77,6 +79,8 @@ static void test_operands(void **state)
     assert_refused(&r, 2, "missing", "ID TRIALS");
     r = RUN(b, "check", "mm1", "mm2");
     assert_refused(&r, 2, "'mm2'", "too many");
+    r = RUN(b, "ls", "1");
+    assert_refused(&r, 2, "'1'", "(usage: tilewalk ls)");
 }
 
 static void test_numbers(void **state)
@@ -101,6 +105,8 @@ static void test_numbers(void **state)
         struct result r = RUN(b, "tune", "mm1", wrong[i][0], wrong[i][1]);
         assert_refused(&r, 2, wrong[i][0], arena_printf(&b->arena, "'%s'", wrong[i][1]));
     }
+    struct result r = RUN(b, "tune", "mm1", "--workers", "1000");
+    assert_refused(&r, 2, "--workers", "from 1 to 64,");
 }
 
 static void test_session_numbers(void **state)
@@ -128,19 +134,21 @@ static void test_names(void **state)
 {
     struct box *b = *state;
     struct result r = RUN(b, "tune", "gemn", "--source", "synthetic:bowl");
-    assert_refused(&r, 1, "'gemn'", "'gemm'");
+    assert_refused(&r, 2, "'gemn'", "'gemm'");
     r = RUN(b, "check", "mm11", "--device", "none");
-    assert_refused(&r, 1, "'mm11'", "'mm1'");
+    assert_refused(&r, 2, "'mm11'", "'mm1'");
     r = tune(b, "--strategy", "opevvo");
-    assert_refused(&r, 1, "'opevvo'", "'opevo'");
+    assert_refused(&r, 2, "'opevvo'", "'opevo'");
     r = tune(b, "--strategy", "opevo:lamda=4");
-    assert_refused(&r, 1, "'lamda'", "'lambda'");
+    assert_refused(&r, 2, "'lamda'", "'lambda'");
     r = tune(b, "--strategy", "opevo:lambda=0");
-    assert_refused(&r, 1, "lambda=0", "1..4096");
+    assert_refused(&r, 2, "lambda=0", "1..4096");
     r = tune(b, "--strategy", "opevo:q=x");
-    assert_refused(&r, 1, "q=x", NULL);
+    assert_refused(&r, 2, "q=x", NULL);
     r = tune(b, "--set", "NN=64");
-    assert_refused(&r, 1, "NN=64", "'N'");
+    assert_refused(&r, 2, "NN=64", "'N'");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--device", "none");
+    assert_refused(&r, 2, "--device none", "--source synthetic:");
     r = tune(b, "--set", "64");
     assert_refused(&r, 2, "NAME=VALUE", "'64'");
     assert_string_equal(RUN(b, "ls", "--json").out, "{\"sessions\":[]}\n"); // nothing was begun
@@ -192,6 +200,9 @@ static void test_strategies(void **state)
     r = RUN(b, "strategies");
     assert_contains(r.out, "opevo");
     assert_contains(r.out, "lambda");
+    const char *first = strstr(r.out, "(default)");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "(default)"));
 }
 
 int main(void)
