@@ -34,6 +34,7 @@ enum message_type {
 
 struct hello {
     int device;
+    char device_id[33]; // as in pool_options; "": not checked
     bool validate;
     struct operation operation;
     struct limits limits;

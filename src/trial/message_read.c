@@ -136,6 +136,7 @@ static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
 static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
 {
     h->device = (int)get_number(r, o, "device", 0, 1000);
+    snprintf(h->device_id, sizeof h->device_id, "%s", get_text(r, o, "device_id"));
     h->validate = get_bool(r, o, "validate");
     read_operation(r, o, &h->operation);
     read_limits(r, get(r, o, "limits", cJSON_IsObject), &h->limits);

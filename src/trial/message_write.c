@@ -109,6 +109,7 @@ char *message_hello(const struct hello *h)
 {
     struct str s = start(MESSAGE_HELLO);
     add_int(&s, "device", h->device);
+    add_text(&s, "device_id", h->device_id);
     add_bool(&s, "validate", h->validate);
     add_operation(&s, &h->operation);
     add_limits(&s, &h->limits);

@@ -49,7 +49,8 @@ static int pool_wait_ms(const struct source *source)
     if (p->stirred)
         return 0;
     for (int i = 0; i < p->options.workers; i++) {
-        int64_t ns = slot_wake_ns(&p->slot[i], now_ns);
+        bool has_to_wait = p->slot[i].state == SLOT_EMPTY && !token_may_start(&p->token);
+        int64_t ns = has_to_wait ? INT64_MAX : slot_wake_ns(&p->slot[i], now_ns);
         wake_ns = ns < wake_ns ? ns : wake_ns;
     }
     if (wake_ns == INT64_MAX)
@@ -77,7 +78,8 @@ static void hand_out(struct pool *p, int64_t now_ns)
             pool_send_prepare(p, idle, now_ns);
         return;
     }
-    int granted = token_grant(&p->token);
+    bool disturbed = p->options.is_cpu && find_slot(p, SLOT_STARTING);
+    int granted = disturbed ? -1 : token_grant(&p->token);
     if (granted >= 0)
         pool_send_go(p, &p->slot[granted], now_ns);
     while (p->waiting.count > 0 && token_may_compile(&p->token) &&
@@ -139,6 +141,7 @@ static void pool_destroy(struct source *source)
     free(p->slot);
     free(p->program);
     free(p->fault);
+    free(p->device_id);
     free(p);
 }
 
@@ -199,6 +202,7 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     p->options.limits = &p->limits;
     p->options.program = p->program = mem_strdup(o->program);
     p->options.fault = p->fault = mem_strdup(o->fault ? o->fault : "");
+    p->options.device_id = p->device_id = mem_strdup(o->device_id ? o->device_id : "");
     for (int i = 0; i < PHASE_COUNT; i++)
         if (o->deadline_s[i] <= 0)
             p->options.deadline_s[i] = pool_default_deadline((enum trial_phase)i, o->is_cpu);

@@ -17,7 +17,7 @@ typedef void pool_watcher(void *context, int worker, enum trial_phase phase, int
 struct pool {
     struct source base;
     struct pool_options options; // strings, operation and limits are our own copies
-    char *program, *fault;
+    char *program, *fault, *device_id;
     struct operation operation;
     struct limits limits;
     int shared_fd;

@@ -36,6 +36,7 @@ static char *hello_text(const struct pool *p)
     for (int i = 0; i < PHASE_COUNT; i++)
         h.deadline_s[i] = p->options.deadline_s[i];
     snprintf(h.fault, sizeof h.fault, "%s", p->fault);
+    snprintf(h.device_id, sizeof h.device_id, "%s", p->device_id);
     return message_hello(&h);
 }
 
@@ -309,7 +310,7 @@ static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
 void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns)
 {
     if (s->state == SLOT_EMPTY) {
-        if (now_ns >= s->start_ns)
+        if (now_ns >= s->start_ns && token_may_start(&p->token))
             start(p, s, now_ns);
         return;
     }

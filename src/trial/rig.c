@@ -57,6 +57,19 @@ static bool probe(struct rig *r, struct err *e)
     return word == 0x600df00d || err_set(e, "the device forgets what is written to it");
 }
 
+// Numbers of devices change when a driver comes or goes.
+static bool check_identity(const struct rig *r, struct err *e)
+{
+    const struct gpu_info *info = gpu_get_info(r->gpu);
+    char id[33];
+    gpu_identity(info, id);
+    return !r->hello.device_id[0] || strcmp(id, r->hello.device_id) == 0 ||
+           err_set(e,
+                   "device %d is '%s' now, not the one this session was opened on (its driver or "
+                   "the list of devices has changed)",
+                   r->hello.device, info->name);
+}
+
 bool rig_open(struct rig *r, const struct hello *h, struct err *e)
 {
     *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
@@ -66,7 +79,7 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e)
     if (!r->gpu)
         return false;
     limit_memory(gpu_get_info(r->gpu));
-    return create_buffers(r, e) && probe(r, e);
+    return check_identity(r, e) && create_buffers(r, e) && probe(r, e);
 }
 
 void rig_close(struct rig *r)

@@ -64,10 +64,11 @@ struct source *synthetic_create(const char *spec, const struct space *space, dou
 double synthetic_quality(const struct source *s, const struct config *c, enum outcome *o);
 
 struct pool_options {
-    const char *program; // path of this program, for `program worker`
-    int device;          // index in gpu_list
-    bool validate;       // Vulkan validation layer in the workers
-    int workers;         // >= 1
+    const char *program;   // path of this program, for `program worker`
+    int device;            // index in gpu_list
+    const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
+    bool validate;         // Vulkan validation layer in the workers
+    int workers;           // >= 1
     const struct operation *operation;
     const struct limits *limits; // static limits that the SPIR-V is judged by
     uint64_t seed;               // of the inputs

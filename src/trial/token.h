@@ -28,6 +28,7 @@ struct token {
 void token_init(struct token *t, int workers, bool is_cpu, int cores);
 void token_finish(struct token *t);
 
+bool token_may_start(const struct token *t); // a worker: opening a device is work as well
 bool token_may_compile(const struct token *t);
 void token_compile(struct token *t, int worker); // token_may_compile holds
 void token_wait(struct token *t, int worker);

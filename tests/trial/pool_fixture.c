@@ -50,6 +50,7 @@ void prepare_pool(struct fixture *f, int workers)
     struct gpu_info info;
     assert_true(choose_device(&info));
     *f = (struct fixture){.limits = info.limits};
+    gpu_identity(&info, f->device_id);
     char *program = path_program();
     snprintf(f->program, sizeof f->program, "%s", program);
     free(program);
@@ -59,6 +60,7 @@ void prepare_pool(struct fixture *f, int workers)
         assert_true(operation_set_size(&f->operation, names[i], SIZE, NULL));
     f->options = (struct pool_options){.program = f->program,
                                        .device = info.index,
+                                       .device_id = f->device_id,
                                        .workers = workers,
                                        .operation = &f->operation,
                                        .limits = &f->limits,

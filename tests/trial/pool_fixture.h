@@ -31,7 +31,7 @@ struct fixture {
     struct pool_options options;
     struct operation operation;
     struct limits limits;
-    char program[4096];
+    char program[4096], device_id[33];
     char log[4096]; // what workers said
     int64_t tickets;
 };

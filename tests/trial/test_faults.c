@@ -231,6 +231,20 @@ static void every_ticket_comes_back_once(void **state)
     str_finish(&spec);
 }
 
+static void a_device_that_is_another_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e = {0};
+    prepare_pool(&f, 1);
+    f.device_id[0] = f.device_id[0] == '0' ? '1' : '0';
+    open_pool(&f);
+    while (drive(&f, &e))
+        continue;
+    assert_non_null(strstr(e.text, "not the one this session was opened on"));
+    close_pool(&f);
+}
+
 static void bad_fault_texts_are_refused(void **state)
 {
     (void)state;
@@ -273,6 +287,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_race_goes_on_without_the_dead),
         cmocka_unit_test(the_log_says_what_workers_said),
         cmocka_unit_test(every_ticket_comes_back_once),
+        cmocka_unit_test(a_device_that_is_another_is_refused),
         cmocka_unit_test(bad_fault_texts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,6 +193,7 @@ struct span {
 };
 
 struct record {
+    bool is_cpu;
     int count;
     struct span span[1000];
     enum trial_phase phase[8];
@@ -210,6 +211,8 @@ static void note_phase(void *context, int worker, enum trial_phase phase, int64_
 {
     struct record *r = context;
     enum trial_phase before = r->phase[worker];
+    for (int i = 0; i < 8; i++) // on a CPU no worker starts while another one is timed
+        assert_false(r->is_cpu && phase == PHASE_START && r->phase[i] >= PHASE_RUN);
     bool was_timing = before >= PHASE_RUN, is_timing = phase >= PHASE_RUN;
     bool was_compiling = before == PHASE_COMPILE || before == PHASE_PIPELINE;
     bool is_compiling = phase == PHASE_COMPILE || phase == PHASE_PIPELINE;
@@ -235,7 +238,9 @@ static void timing_is_never_disturbed(void **state)
     struct record record = {0};
     int back = 0, timed = 0, together = 0;
     prepare_pool(&f, 3);
+    f.options.fault = "exit@compile:4,exit@compile:8,exit@compile:12,exit@compile:16";
     open_pool(&f);
+    record.is_cpu = f.options.is_cpu;
     pool_watch(f.pool, note_phase, &record);
     while (back < TRIALS) {
         while (source_room(f.pool) > 0 && f.tickets < TRIALS)

@@ -159,6 +159,7 @@ static void too_long_a_frame_is_refused(void **state)
 static struct hello sample_hello(void)
 {
     struct hello h = {.device = 2,
+                      .device_id = "0123456789abcdef0123456789abcdef",
                       .validate = true,
                       .limits = {.invocations = 1024,
                                  .group_size = {1, 2, 3},
@@ -199,6 +200,7 @@ static void hello_arrives(void **state)
     assert_true(m.hello.seed == h.seed && m.hello.start == 3);
     assert_memory_equal(m.hello.deadline_s, h.deadline_s, sizeof h.deadline_s);
     assert_string_equal(m.hello.fault, h.fault);
+    assert_string_equal(m.hello.device_id, h.device_id);
     free(text);
 }
 
@@ -431,9 +433,10 @@ static void the_device_goes_to_who_came_first(void **state)
     assert_int_equal(token_grant(&t), 1);
     assert_int_equal(token_grant(&t), -1);
     token_release(&t, 1);
-    assert_true(token_may_compile(&t));
+    assert_true(token_may_compile(&t) && token_may_start(&t));
     assert_int_equal(token_grant(&t), 0);
     assert_false(token_may_compile(&t));
+    assert_false(token_may_start(&t));
     token_release(&t, 2); // dies while it waits
     token_release(&t, 0);
     assert_int_equal(token_grant(&t), -1);
