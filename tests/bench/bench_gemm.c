@@ -1,173 +1,189 @@
 // bench gemm: how good are the kernels that tilewalk finds on this machine's CPU device, and how
 // fast does it find them?
 //
-// Tunes the preset `gemm` (fp32, 256^3) with seeds 1..3 and 200 trials, then times the three
-// winners, the hand-written kernels of tests/bench/kernels and the naive one in turns, in one
-// process: ratios from one run, whatever the neighbours do.
+// Tunes the preset `gemm` (fp32, 256^3) with seeds 1..3 and 200 trials, then times the winners, the
+// hand-written kernels of tests/bench/kernels and the naive one in turns, in one process: ratios
+// from one run, whatever the neighbours do.
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "bench.h"
 #include "gpu/gpu.h"
-#include "kernel/kernel.h"
+#include "race.h"
 
-#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <ftw.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define SIZE   256
-#define FLOP   (2.0 * SIZE * SIZE * SIZE)
-#define SEEDS  3
-#define TRIALS 200
-#define ROUNDS 7
+#define FLOP (2.0 * RACE_SIZE * RACE_SIZE * RACE_SIZE)
 
+// The naive one is the last.
 static const char *const hand_written[] = {"register_8x8", "register_16x8", "vec4_8x8", "naive"};
-enum { HAND_WRITTEN = 4, NAIVE = SEEDS + 3, CONTENDERS = SEEDS + HAND_WRITTEN };
+enum { HAND_WRITTEN = 4, MOST_SEEDS = RACE_MOST - HAND_WRITTEN };
 
-struct contender {
-    char name[64];
-    struct gpu_pass pass[4];
-    int passes, buffers;
-    double best_s;
+struct plan {
+    int trials, seeds, rounds;
+    int device;
+    char device_name[256];
+    char *folder; // temporary
 };
 
 struct run {
-    double trials_per_minute, engine_share;
-    long long trials, rejected;
+    double trials, rejected;
+    double wall_s, ran_s, busy_s; // of the process, of its session, of its workers
 };
 
-static _Noreturn void give_up(const char *what, const struct err *e)
+// --- the temporary folder ---
+
+static char *temporary; // removed at exit, however the benchmark ends
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-    char text[1400];
-    fprintf(stderr, "bench gemm: %s: %s\n", what, e ? err_format(e, text, sizeof text) : "");
-    exit(1);
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
 }
 
-static double number(const cJSON *object, const char *name)
+static void remove_temporary(void)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    nftw(temporary, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(temporary);
 }
 
-// --- tuning
-// -----------------------------------------------------------------------------------------------------------
+static char *make_temporary(void)
+{
+    const char *base = getenv("TMPDIR");
+    temporary = mem_printf("%s/tilewalk-bench-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(temporary))
+        bench_fail(temporary, NULL);
+    atexit(remove_temporary);
+    return temporary;
+}
+
+// --- tuning ---
 
 static void take_line(const char *line, struct run *r)
 {
     cJSON *event = cJSON_Parse(line);
-    const cJSON *kind = cJSON_GetObjectItemCaseSensitive(event, "event");
-    if (cJSON_IsString(kind) && str_equal(kind->valuestring, "end")) {
-        double ran = number(event, "ran_seconds"), busy = number(event, "busy_seconds");
-        r->trials = (long long)number(event, "trials");
-        r->rejected = (long long)number(event, "rejected");
-        r->trials_per_minute = 60 * (double)r->trials / ran;
-        r->engine_share = 1 - busy / ran;
+    if (str_equal(bench_text(event, "event"), "end")) {
+        r->trials = bench_number(event, "trials");
+        r->rejected = bench_number(event, "rejected");
+        r->ran_s = bench_number(event, "ran_seconds");
+        r->busy_s = bench_number(event, "busy_seconds");
     }
     cJSON_Delete(event);
 }
 
-static struct run tune(const char *program, const char *folder, int seed)
+static char *export_folder(const struct plan *p, int seed)
+{
+    return mem_printf("%s/%d", p->folder, seed);
+}
+
+static struct run tune(const struct plan *p, int seed)
 {
     struct run r = {0};
-    char line[65536];
-    char *command = mem_printf(
-        "'%s' tune gemm --json --trials %d --seed %d --db '%s/bench.db' --export '%s/%d'", program,
-        TRIALS, seed, folder, folder, seed);
-    FILE *out = popen(command, "r");
-    while (out && fgets(line, sizeof line, out))
+    struct bench_child child;
+    char *line = NULL, *out = export_folder(p, seed), *db = mem_printf("%s/bench.db", p->folder);
+    char *trials = mem_printf("%d", p->trials), *seed_text = mem_printf("%d", seed);
+    char *device = mem_printf("%d", p->device);
+    size_t capacity = 0;
+    int64_t start = os_now_ns();
+    bench_start(&child, (const char *const[]){"tune", "gemm", "--json", "--trials", trials,
+                                              "--seed", seed_text, "--device", device, "--db", db,
+                                              "--export", out, NULL});
+    while (getline(&line, &capacity, child.out) > 0)
         take_line(line, &r);
-    if (!out || pclose(out) != 0)
-        give_up(command, NULL);
-    free(command);
+    bench_end(&child);
+    r.wall_s = (double)(os_now_ns() - start) / 1e9;
+    free(device);
+    free(seed_text);
+    free(trials);
+    free(db);
+    free(out);
+    free(line);
     return r;
 }
 
-// --- contenders
-// -------------------------------------------------------------------------------------------------------
+// --- the race ---
 
-static void add_pass(struct gpu *g, struct contender *c, const char *path, const uint32_t groups[3])
+static void add_hand_written(struct race *r, const char *name)
 {
     struct err e;
-    struct spirv spirv;
-    struct kernel_facts facts;
-    char *glsl;
-    struct gpu_pass *pass = &c->pass[c->passes++];
-    if (!file_read(path, &glsl, NULL, &e) || !kernel_compile(glsl, &spirv, &e) ||
-        !kernel_inspect(&spirv, &facts, &e))
-        give_up(path, &e);
-    memcpy(pass->groups, groups, sizeof pass->groups);
-    c->buffers = (int)facts.bindings > c->buffers ? (int)facts.bindings : c->buffers;
-    if (gpu_pipeline_create(g, spirv.word, spirv.count, 4, &pass->pipeline, &e) != GPU_OK)
-        give_up(path, &e);
-    spirv_finish(&spirv);
-    free(glsl);
-}
-
-static void add_hand_written(struct gpu *g, struct contender *c, const char *name)
-{
-    struct err e;
-    char *path = mem_printf("%s/kernels/%s.comp", TILEWALK_BENCH, name), *glsl;
-    unsigned groups[3];
-    snprintf(c->name, sizeof c->name, "%s", name);
+    char *path = mem_printf("%s/%s.comp", TILEWALK_BENCH_KERNELS, name), *glsl;
+    struct race_pass pass = {.glsl_path = path, .groups = {1, 1, 1}};
     if (!file_read(path, &glsl, NULL, &e))
-        give_up(path, &e);
-    const char *at = strstr(glsl, "groups:");
-    if (!at || sscanf(at, "groups: %u %u", &groups[0], &groups[1]) != 2)
-        give_up("no '// groups: X Y Z' line", NULL);
-    add_pass(g, c, path, (uint32_t[3]){groups[0], groups[1], 1});
+        bench_fail(path, &e);
+    const char *at = strstr(glsl, "// groups:");
+    if (!at || sscanf(at, "// groups: %u %u", &pass.groups[0], &pass.groups[1]) != 2)
+        bench_fail("a kernel without a line '// groups: X Y'", NULL);
+    race_add(r, name, &pass, 1);
     free(glsl);
     free(path);
 }
 
-static void add_export(struct gpu *g, struct contender *c, const char *folder, int seed)
+// The one .json in an export.
+static cJSON *read_record(const char *folder)
 {
     struct err e;
-    char *json, *record = mem_printf("%s/%d/best.json", folder, seed);
-    snprintf(c->name, sizeof c->name, "tilewalk, seed %d", seed);
-    if (!file_read(record, &json, NULL, &e))
-        give_up(record, &e);
-    cJSON *root = cJSON_Parse(json), *pass;
-    cJSON_ArrayForEach(pass, cJSON_GetObjectItem(root, "passes"))
-    {
-        uint32_t groups[3];
-        for (int i = 0; i < 3; i++)
-            groups[i] =
-                (uint32_t)cJSON_GetArrayItem(cJSON_GetObjectItem(pass, "groups"), i)->valuedouble;
-        char *path =
-            mem_printf("%s/%d/%s", folder, seed, cJSON_GetObjectItem(pass, "glsl")->valuestring);
-        add_pass(g, c, path, groups);
+    DIR *d = opendir(folder);
+    cJSON *record = NULL;
+    for (struct dirent *entry; d && (entry = readdir(d));) {
+        const char *end = strrchr(entry->d_name, '.');
+        char *text, *path = path_join(folder, entry->d_name);
+        if (str_equal(end, ".json") && !record) {
+            if (!file_read(path, &text, NULL, &e))
+                bench_fail(path, &e);
+            record = cJSON_Parse(text);
+            free(text);
+        }
         free(path);
     }
-    cJSON_Delete(root);
-    free(json);
-    free(record);
+    if (d)
+        closedir(d);
+    if (!record)
+        bench_fail("an export without a record", NULL);
+    return record;
 }
 
-// --- the race
-// ---------------------------------------------------------------------------------------------------------
-
-static void race(struct gpu *g, struct contender *list, int count)
+static void add_export(struct race *r, const struct plan *p, int seed)
 {
-    struct err e;
-    struct gpu_buffer *buffer[4];
-    for (int i = 0; i < 4; i++) {
-        buffer[i] = gpu_buffer_create(g, 8ull * SIZE * SIZE * sizeof(float), &e);
-        if (!buffer[i] || gpu_fill(g, buffer[i], 0x3f400000, &e) != GPU_OK)
-            give_up("buffer", &e);
+    char name[32], *folder = export_folder(p, seed), *path[RACE_MOST_PASSES];
+    struct race_pass pass[RACE_MOST_PASSES];
+    int passes = 0;
+    cJSON *record = read_record(folder), *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(record, "passes"))
+    {
+        const cJSON *groups = cJSON_GetObjectItem(item, "groups");
+        if (passes == RACE_MOST_PASSES || cJSON_GetArraySize(groups) != 3)
+            bench_fail("an export with passes that the race does not know", NULL);
+        pass[passes].glsl_path = path[passes] = path_join(folder, bench_text(item, "glsl"));
+        for (int i = 0; i < 3; i++)
+            pass[passes].groups[i] = (uint32_t)cJSON_GetArrayItem(groups, i)->valuedouble;
+        passes++;
     }
-    struct gpu_timing timing = gpu_timing_default(gpu_get_info(g));
-    for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < count; i++) {
-            struct gpu_samples samples;
-            if (gpu_time(g, list[i].pass, list[i].passes, buffer, 4, &timing, 0, &samples, &e) !=
-                GPU_OK)
-                give_up(list[i].name, &e);
-            double s = gpu_robust_seconds(gpu_get_info(g), samples.seconds, samples.count);
-            list[i].best_s = list[i].best_s > 0 ? fmin(s, list[i].best_s) : s;
-        }
+    snprintf(name, sizeof name, "tilewalk, seed %d", seed);
+    race_add(r, name, pass, passes);
+    while (passes-- > 0)
+        free(path[passes]);
+    cJSON_Delete(record);
+    free(folder);
 }
+
+static struct race *hold_race(const struct plan *p)
+{
+    struct race *r = race_create(p->device);
+    for (int i = 0; i < p->seeds; i++)
+        add_export(r, p, i + 1);
+    for (int i = 0; i < HAND_WRITTEN; i++)
+        add_hand_written(r, hand_written[i]);
+    race_run(r, p->rounds);
+    return r;
+}
+
+// --- the figures ---
 
 static int compare_reals(const void *a, const void *b)
 {
@@ -175,74 +191,81 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median3(const double *values)
+static double median(double *values, int count)
 {
-    double sorted[SEEDS];
-    memcpy(sorted, values, sizeof sorted);
-    qsort(sorted, SEEDS, sizeof *sorted, compare_reals);
-    return sorted[SEEDS / 2];
+    qsort(values, (size_t)count, sizeof *values, compare_reals);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static void report(const struct contender *list, const struct run *runs, const char *device)
+static void report_kernels(const struct plan *p, const struct race *r)
 {
-    double ratio[SEEDS], naive[SEEDS], rate[SEEDS], share[SEEDS], best_hand = INFINITY;
-    for (int i = SEEDS; i < NAIVE; i++)
-        best_hand = fmin(best_hand, list[i].best_s);
-    printf("gemm 256^3 fp32 on %s, LP_NUM_THREADS=%s, %d trials a seed\n", device,
-           getenv("LP_NUM_THREADS"), TRIALS);
-    for (int i = 0; i < CONTENDERS; i++)
-        printf("  %-20s %7.2f GFLOPS\n", list[i].name, FLOP / list[i].best_s / 1e9);
-    for (int i = 0; i < SEEDS; i++) {
-        ratio[i] = best_hand / list[i].best_s;
-        naive[i] = list[NAIVE].best_s / list[i].best_s;
-        rate[i] = runs[i].trials_per_minute;
-        share[i] = 100 * runs[i].engine_share;
-        printf("  seed %d: %lld trials, %lld rejected, %.0f trials a minute, engine %.2f %% of the "
-               "wall clock\n",
-               i + 1, runs[i].trials, runs[i].rejected, rate[i], share[i]);
+    double ratio[MOST_SEEDS], speedup[MOST_SEEDS], hand_s = INFINITY;
+    int naive = race_count(r) - 1;
+    for (int i = p->seeds; i < naive; i++)
+        hand_s = fmin(hand_s, race_seconds(r, i));
+    for (int i = 0; i < race_count(r); i++)
+        printf("  %-20s %7.2f GFLOPS\n", race_name(r, i), FLOP / race_seconds(r, i) / 1e9);
+    for (int i = 0; i < p->seeds; i++) {
+        ratio[i] = hand_s / race_seconds(r, i);
+        speedup[i] = race_seconds(r, naive) / race_seconds(r, i);
     }
-    printf("best / best hand-written, median: %.3f   (target at least 0.95)\n", median3(ratio));
-    printf("best / naive, median:             %.1f   (target at least 8)\n", median3(naive));
-    printf("trials a minute, median:          %.0f   (target at least 60)\n", median3(rate));
-    printf("engine's own share, median:       %.2f %%  (target under 2 %%)\n", median3(share));
+    bench_figure("speed against the best by hand, median", median(ratio, p->seeds), "", AT_LEAST,
+                 0.95);
+    bench_figure("speed against the naive one, median", median(speedup, p->seeds), "", AT_LEAST, 8);
 }
 
-static int find_cpu(const struct gpu_info *list, int count)
+// Of the whole wall clock: starting, loading the space and exporting are the engine's time, too.
+static void report_runs(const struct plan *p, const struct run *runs)
 {
-    for (int i = 0; i < count; i++)
-        if (list[i].is_cpu)
-            return i;
-    return -1;
+    double rate[MOST_SEEDS], share[MOST_SEEDS];
+    for (int i = 0; i < p->seeds; i++) {
+        const struct run *r = &runs[i];
+        rate[i] = 60 * r->trials / r->wall_s;
+        share[i] = 100 * (1 - r->busy_s / r->wall_s);
+        printf("  seed %d: %.0f trials and %.0f rejected in %.2f s (session %.2f s, workers busy "
+               "%.2f s)\n",
+               i + 1, r->trials, r->rejected, r->wall_s, r->ran_s, r->busy_s);
+    }
+    bench_figure("trials a minute, median", median(rate, p->seeds), "", AT_LEAST, 60);
+    bench_figure("the engine's share of the wall clock, median", median(share, p->seeds), "%",
+                 UNDER, 2);
+}
+
+static void find_cpu(struct plan *p)
+{
+    struct err e;
+    struct gpu_info *list;
+    int count, i = 0;
+    if (!gpu_list(&list, &count, &e))
+        bench_fail("devices", &e);
+    while (i < count && !list[i].is_cpu)
+        i++;
+    if (i == count)
+        bench_skip("no CPU device (mesa-vulkan-drivers has one)");
+    p->device = list[i].index;
+    snprintf(p->device_name, sizeof p->device_name, "%s", list[i].name);
+    free(list);
 }
 
 int main(int argc, char **argv)
 {
-    struct err e;
-    struct gpu_info *list;
-    struct contender contenders[CONTENDERS] = {0};
-    struct run runs[SEEDS];
-    int count;
-    char folder[] = "/tmp/tilewalk-bench-XXXXXX";
-    if (argc != 2 || !mkdtemp(folder))
-        give_up("usage: bench_gemm PROGRAM", NULL);
+    struct plan p = {.trials = 200, .seeds = 3, .rounds = 7};
+    struct run runs[MOST_SEEDS];
+    const struct bench_option options[] = {{"trials", &p.trials, 1000000},
+                                           {"seeds", &p.seeds, MOST_SEEDS},
+                                           {"rounds", &p.rounds, 1000}};
+    bench_options(argc, argv, options, 3);
     setenv("LP_NUM_THREADS", "1", 1);
     gpu_prepare_environment();
-    kernel_setup();
-    if (!gpu_list(&list, &count, &e))
-        give_up("devices", &e);
-    int index = find_cpu(list, count);
-    if (index < 0)
-        give_up("no CPU device (install mesa-vulkan-drivers)", NULL);
-    for (int i = 0; i < SEEDS; i++)
-        runs[i] = tune(argv[1], folder, i + 1);
-    struct gpu *g = gpu_open(index, false, &e);
-    if (!g)
-        give_up("device", &e);
-    for (int i = 0; i < SEEDS; i++)
-        add_export(g, &contenders[i], folder, i + 1);
-    for (int i = 0; i < HAND_WRITTEN; i++)
-        add_hand_written(g, &contenders[SEEDS + i], hand_written[i]);
-    race(g, contenders, CONTENDERS);
-    report(contenders, runs, list[index].name);
-    return 0;
+    find_cpu(&p);
+    p.folder = make_temporary();
+    printf("gemm 256^3 fp32 on %s, LP_NUM_THREADS=1, %d trials a seed, %d rounds\n", p.device_name,
+           p.trials, p.rounds);
+    for (int i = 0; i < p.seeds; i++)
+        runs[i] = tune(&p, i + 1);
+    struct race *r = hold_race(&p);
+    report_kernels(&p, r);
+    report_runs(&p, runs);
+    race_destroy(r);
+    return EXIT_SUCCESS;
 }
