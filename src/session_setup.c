@@ -115,6 +115,7 @@ static bool make_source(struct session *s, const struct place *p, bool validate,
     struct pool_options o = {
         .program = program,
         .device = p->index,
+        .device_id = s->record.device_id,
         .validate = validate,
         .workers = s->record.workers,
         .operation = script_operation(s->script),
