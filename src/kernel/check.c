@@ -20,5 +20,10 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
             snprintf(reason, size, "needs 16-bit floats, which the device does not have");
         exceeded |= KERNEL_NEEDS_F16;
     }
+    if (f->words > KERNEL_MAX_WORDS) {
+        if (!exceeded)
+            snprintf(reason, size, "SPIR-V of %zu words > %u", f->words, KERNEL_MAX_WORDS);
+        exceeded |= KERNEL_TOO_LONG;
+    }
     return exceeded;
 }

@@ -17,7 +17,7 @@
 enum capability { CAP_FLOAT16 = 9, CAP_STORAGE16 = 4433, CAP_UNIFORM_STORAGE16 = 4434 };
 enum mode { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_ID = 38 };
 enum model { MODEL_GL_COMPUTE = 5 };
-enum builtin { BUILTIN_WORKGROUP_SIZE = 25 };
+enum builtin { BUILTIN_NUM_WORKGROUPS = 24, BUILTIN_WORKGROUP_SIZE = 25 };
 
 enum decoration {
     DEC_BUFFER_BLOCK = 3,
@@ -163,7 +163,10 @@ static bool read_decorate(struct reader *r, const uint32_t *w, uint32_t n)
         return true;
     switch (w[2]) {
     case DEC_ARRAY_STRIDE: target->stride = w[3]; break;
-    case DEC_BUILTIN: target->is_workgroup_size = w[3] == BUILTIN_WORKGROUP_SIZE; break;
+    case DEC_BUILTIN:
+        target->is_workgroup_size = w[3] == BUILTIN_WORKGROUP_SIZE;
+        r->facts->uses_group_count |= w[3] == BUILTIN_NUM_WORKGROUPS;
+        break;
     case DEC_SET: target->set = w[3]; break;
     case DEC_BINDING:
         target->binding = w[3];
@@ -330,6 +333,13 @@ static bool read_constant_op(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
+static bool read_loop_merge(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    (void)w, (void)n;
+    r->facts->has_loops = true;
+    return true;
+}
+
 static bool add_buffer(struct reader *r, const struct id *variable, const struct id *content)
 {
     if (content->kind != STRUCT || !variable->has_binding || variable->set != 0 ||
@@ -377,28 +387,14 @@ static const struct instruction {
     uint16_t op, words;
     bool (*read)(struct reader *r, const uint32_t *w, uint32_t n);
 } instructions[] = {
-    {15, 5, read_entry_point},
-    {16, 3, read_execution_mode},
-    {17, 2, read_capability},
-    {20, 2, read_bool},
-    {21, 4, read_number},
-    {22, 3, read_number},
-    {23, 4, read_vector},
-    {24, 4, read_matrix},
-    {28, 4, read_array},
-    {29, 3, read_runtime_array},
-    {30, 2, read_struct},
-    {32, 4, read_pointer},
-    {43, 4, read_constant},
-    {44, 3, read_composite},
-    {50, 4, read_constant},
-    {51, 3, read_composite},
-    {52, 4, read_constant_op},
-    {59, 4, read_variable},
-    {71, 3, read_decorate},
-    {72, 4, read_member_decorate},
-    {73, 2, read_decoration_group},
-    {331, 3, read_execution_mode},
+    {15, 5, read_entry_point},   {16, 3, read_execution_mode},  {17, 2, read_capability},
+    {20, 2, read_bool},          {21, 4, read_number},          {22, 3, read_number},
+    {23, 4, read_vector},        {24, 4, read_matrix},          {28, 4, read_array},
+    {29, 3, read_runtime_array}, {30, 2, read_struct},          {32, 4, read_pointer},
+    {43, 4, read_constant},      {44, 3, read_composite},       {50, 4, read_constant},
+    {51, 3, read_composite},     {52, 4, read_constant_op},     {59, 4, read_variable},
+    {71, 3, read_decorate},      {72, 4, read_member_decorate}, {73, 2, read_decoration_group},
+    {246, 4, read_loop_merge},   {331, 3, read_execution_mode},
 };
 
 static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)

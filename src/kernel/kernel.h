@@ -29,6 +29,8 @@ struct kernel_facts {
     uint32_t bindings; // highest storage buffer binding in set 0, plus one
     size_t words;
     bool uses_f16, uses_f16_storage;
+    bool has_loops;        // unrolled or not: a driver may ignore the hint
+    bool uses_group_count; // gl_NumWorkGroups
 };
 
 void kernel_setup(
@@ -47,10 +49,12 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 // here could bind them.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 
-// The limits that the module exceeds, as in limits_exceeded, and KERNEL_NEEDS_F16 where 16-bit
-// floats (a feature, no limit) are missing; `reason` gets one sentence for the first, "" when
-// nothing is exceeded.
+// The limits that the module exceeds, as in limits_exceeded, KERNEL_NEEDS_F16 where 16-bit floats
+// (a feature, no limit) are missing, and KERNEL_TOO_LONG where drivers would be busy for minutes or
+// run out of memory; `reason` gets one sentence for the first, "" when nothing is exceeded.
 #define KERNEL_NEEDS_F16 (1u << LIMIT_COUNT)
+#define KERNEL_TOO_LONG  (1u << (LIMIT_COUNT + 1))
+#define KERNEL_MAX_WORDS (1u << 20)
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size);
 

@@ -208,29 +208,17 @@ static void test_layout_agrees_with_glslang(void **state)
     }
 }
 
-static void test_check(void **state)
+static void test_loops_and_group_count(void **state)
 {
     (void)state;
-    const struct limits l = {.invocations = 256,
-                             .group_size = {256, 256, 64},
-                             .group_count = {65535, 65535, 65535},
-                             .shared_bytes = 1024};
-    const uint32_t one[3] = {1, 1, 1}, many[3] = {1, 65536, 1};
-    struct kernel_facts f = {.local_size = {16, 16, 1}, .shared_bytes = 1024};
-    char reason[200] = "old";
-    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
-    assert_string_equal(reason, "");
-
-    assert_int_equal(kernel_check(&f, many, &l, reason, sizeof reason), 1u << LIMIT_GROUP_COUNT);
-    assert_non_null(strstr(reason, "65536"));
-    f.shared_bytes++;
-    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 1u << LIMIT_SHARED);
-    f.local_size[2] = 2;
-    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason),
-                     1u << LIMIT_SHARED | 1u << LIMIT_INVOCATIONS);
-    f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_f16_storage = true};
-    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_F16);
-    assert_non_null(strstr(reason, "16-bit"));
+    struct kernel_facts f = facts_of("#version 450\n" SIZE "void main() {}\n");
+    assert_false(f.has_loops || f.uses_group_count);
+    f = facts_of("#version 450\n" SIZE "layout(binding = 0) buffer A { uint a[]; };\n"
+                 "void main() { for (uint i = 0; i < 4; i++) a[i] = gl_WorkGroupID.x; }\n");
+    assert_true(f.has_loops && !f.uses_group_count);
+    f = facts_of("#version 450\n" SIZE "layout(binding = 0) buffer A { uint a[]; };\n"
+                 "void main() { a[0] = gl_NumWorkGroups.x; }\n");
+    assert_true(!f.has_loops && f.uses_group_count);
 }
 
 static const char fuzz_glsl[] =
@@ -479,7 +467,7 @@ int main(void)
         cmocka_unit_test(test_f16),
         cmocka_unit_test(test_unbindable),
         cmocka_unit_test(test_layout_agrees_with_glslang),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_loops_and_group_count),
         cmocka_unit_test(test_entry_point),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),

@@ -1,0 +1,56 @@
+// Whether a device can take a module: every limit that it exceeds, one sentence for the first.
+#include "kernel/kernel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_check(void **state)
+{
+    (void)state;
+    const struct limits l = {.invocations = 256,
+                             .group_size = {256, 256, 64},
+                             .group_count = {65535, 65535, 65535},
+                             .shared_bytes = 1024};
+    const uint32_t one[3] = {1, 1, 1}, many[3] = {1, 65536, 1};
+    struct kernel_facts f = {.local_size = {16, 16, 1}, .shared_bytes = 1024};
+    char reason[200] = "old";
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+    assert_string_equal(reason, "");
+
+    assert_int_equal(kernel_check(&f, many, &l, reason, sizeof reason), 1u << LIMIT_GROUP_COUNT);
+    assert_non_null(strstr(reason, "65536"));
+    f.shared_bytes++;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 1u << LIMIT_SHARED);
+    f.local_size[2] = 2;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason),
+                     1u << LIMIT_SHARED | 1u << LIMIT_INVOCATIONS);
+    f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_f16_storage = true};
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_F16);
+    assert_non_null(strstr(reason, "16-bit"));
+}
+
+static void test_check_length(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct kernel_facts f = {.local_size = {1, 1, 1}, .words = KERNEL_MAX_WORDS};
+    char reason[200];
+    assert_int_equal(kernel_check(&f, one, &limits_vulkan_minimum, reason, sizeof reason), 0);
+    f.words++;
+    assert_int_equal(kernel_check(&f, one, &limits_vulkan_minimum, reason, sizeof reason),
+                     KERNEL_TOO_LONG);
+    assert_non_null(strstr(reason, "1048577 words > 1048576"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
