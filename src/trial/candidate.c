@@ -17,17 +17,21 @@ static bool fail(struct failure *f, enum outcome o, const char *format, ...)
     return false;
 }
 
-static bool check_pass(const struct spirv *s, const struct pass *p, const struct limits *l,
-                       int bindings, struct failure *why)
+static bool check_pass(struct candidate *c, const struct spirv *s, const struct pass *p,
+                       const struct limits *l, int bindings, struct failure *why)
 {
     struct kernel_facts facts;
     struct err e = {0};
     char reason[200] = "";
     if (!kernel_inspect(s, &facts, &e))
         return fail(why, OUTCOME_COMPILE, "%s", e.text);
+    c->has_loops |= facts.has_loops;
+    c->uses_group_count |= facts.uses_group_count;
     if (facts.bindings > (uint32_t)bindings)
         return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
                     facts.bindings - 1, bindings);
+    if (facts.push_bytes > 0)
+        return fail(why, OUTCOME_COMPILE, "it uses push constants, there are none");
     if ((facts.uses_f16 || facts.uses_f16_storage) && !l->f16)
         return fail(why, OUTCOME_REJECTED, "it uses 16-bit types, which the device lacks");
     if (kernel_check(&facts, p->groups, l, reason, sizeof reason))
@@ -50,7 +54,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         if (!kernel_compile_pass(p, &c->spirv[i], &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
-        if (!check_pass(&c->spirv[i], p, l, bindings, why))
+        if (!check_pass(c, &c->spirv[i], p, l, bindings, why))
             return false;
         for (int d = 0; d < 3; d++)
             c->pass[i].groups[d] = p->groups[d];

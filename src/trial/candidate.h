@@ -15,6 +15,7 @@ struct candidate {
     int pass_count;
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES];
+    bool has_loops, uses_group_count; // any of its passes
 };
 
 struct failure {

@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "trial/candidate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,13 +125,29 @@ static bool build(struct trial *t, int i)
     return accept(t, i, status, &e);
 }
 
+// Lavapipe leaves a loop after so many iterations without a word.
+static bool settle_wrong(struct trial *t, int i, const char *reason)
+{
+    const struct hello *h = &t->rig->hello;
+    char text[TRIAL_REASON_SIZE];
+    if (!h->limits.loop_trips || !h->trips_undeclared || !t->candidate[i].has_loops)
+        return settle(t, i, OUTCOME_WRONG, reason);
+    snprintf(text, sizeof text,
+             "%.180s (perhaps this driver's silent limit of %" PRIu64
+             " loop iterations an invocation: declare loop_trips)",
+             reason, h->limits.loop_trips);
+    return settle(t, i, OUTCOME_WRONG, text);
+}
+
 static bool verify(struct trial *t, int i, enum input_set set)
 {
     struct err e = {0};
     char reason[TRIAL_REASON_SIZE];
     if (!enter(t, PHASE_RUN, i))
         return false;
-    enum gpu_status status = rig_load(t->rig, set, &e);
+    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    if (status == GPU_OK)
+        status = rig_load(t->rig, set, &e);
     if (status == GPU_OK)
         status = run(t, i, true, &t->first_s[i], &e);
     if (!accept(t, i, status, &e) || !enter(t, PHASE_VERIFY, i) ||
@@ -138,7 +155,7 @@ static bool verify(struct trial *t, int i, enum input_set set)
         return false;
     rig_corrupt(t->rig, t->corruption);
     t->corruption = CORRUPT_NOTHING;
-    return rig_verify(t->rig, set, reason, sizeof reason) || settle(t, i, OUTCOME_WRONG, reason);
+    return rig_verify(t->rig, set, reason, sizeof reason) || settle_wrong(t, i, reason);
 }
 
 static void add_samples(struct samples *s, const struct gpu_samples *more)
@@ -155,9 +172,11 @@ static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing
     struct err e = {0};
     if (!enter(t, PHASE_TIME, i))
         return false;
-    enum gpu_status status = gpu_time(t->rig->gpu, c->pass, c->pass_count, t->rig->buffer,
-                                      rig_bindings(t->rig, job_of(t, i)), timing,
-                                      t->message->request.incumbent_s, &samples, &e);
+    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    if (status == GPU_OK)
+        status = gpu_time(t->rig->gpu, c->pass, c->pass_count, t->rig->buffer,
+                          rig_bindings(t->rig, job_of(t, i)), timing,
+                          t->message->request.incumbent_s, &samples, &e);
     add_samples(&t->result.samples[i], &samples);
     return accept(t, i, status, &e);
 }

@@ -38,6 +38,7 @@ struct hello {
     bool validate;
     struct operation operation;
     struct limits limits;
+    bool trips_undeclared;
     uint64_t seed;
     double deadline_s[PHASE_COUNT];
     int64_t start;   // of how many workers so far this is the start

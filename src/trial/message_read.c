@@ -140,6 +140,7 @@ static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
     h->validate = get_bool(r, o, "validate");
     read_operation(r, o, &h->operation);
     read_limits(r, get(r, o, "limits", cJSON_IsObject), &h->limits);
+    h->trips_undeclared = get_bool(r, o, "trips_undeclared");
     h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
     get_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
     h->start = get_i64(r, o, "start");

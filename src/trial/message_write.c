@@ -113,6 +113,7 @@ char *message_hello(const struct hello *h)
     add_bool(&s, "validate", h->validate);
     add_operation(&s, &h->operation);
     add_limits(&s, &h->limits);
+    add_bool(&s, "trips_undeclared", h->trips_undeclared);
     str_printf(&s, ",\"seed\":\"%" PRIu64 "\"", h->seed); // all 64 bits: not a number
     add_reals(&s, "deadline_s", PHASE_COUNT, h->deadline_s);
     add_int(&s, "start", h->start);

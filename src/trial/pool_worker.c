@@ -31,6 +31,7 @@ static char *hello_text(const struct pool *p)
                       .validate = p->options.validate,
                       .operation = p->operation,
                       .limits = p->limits,
+                      .trips_undeclared = p->options.trips_undeclared,
                       .seed = p->options.seed,
                       .start = p->starts};
     for (int i = 0; i < PHASE_COUNT; i++)

@@ -25,9 +25,9 @@ static void limit_memory(const struct gpu_info *info)
 }
 
 // No more may be bound than the device can.
-static uint64_t guard_size(uint64_t output_bytes, uint64_t most)
+static uint64_t guard_size(uint64_t bytes, uint64_t most)
 {
-    uint64_t room = most > output_bytes ? (most - output_bytes) / 4 * 4 : 0;
+    uint64_t room = most > bytes ? (most - bytes) / 4 * 4 : 0;
     return room < GUARD_BYTES ? room : GUARD_BYTES;
 }
 
@@ -42,7 +42,7 @@ static bool create_buffers(struct rig *r, struct err *e)
         if (!r->buffer[i])
             return err_prefix(e, "buffer %s", r->layout.buffer[i].name);
     }
-    r->fetched = mem_alloc(bytes + r->guard_bytes);
+    r->fetched = mem_alloc(bytes + r->guard_bytes + GUARD_BYTES);
     return true;
 }
 
@@ -112,13 +112,21 @@ bool rig_attach(struct rig *r, int fd, struct err *e)
 enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e)
 {
     struct gpu_buffer **scratch = &r->buffer[r->layout.count];
-    if (bytes <= r->scratch_bytes)
+    if (bytes == r->scratch_bytes)
         return GPU_OK;
     if (*scratch)
         gpu_buffer_destroy(r->gpu, *scratch);
-    *scratch = gpu_buffer_create(r->gpu, bytes, e);
-    r->scratch_bytes = *scratch ? bytes : 0;
-    return *scratch ? GPU_OK : GPU_OUT_OF_MEMORY;
+    *scratch = NULL;
+    r->scratch_bytes = r->scratch_guard_bytes = 0;
+    if (bytes == 0)
+        return GPU_OK;
+    uint64_t guard = guard_size(bytes, r->hello.limits.buffer_bytes);
+    *scratch = gpu_buffer_create(r->gpu, bytes + guard, e);
+    if (!*scratch)
+        return GPU_OUT_OF_MEMORY;
+    r->scratch_bytes = bytes;
+    r->scratch_guard_bytes = guard;
+    return GPU_OK;
 }
 
 int rig_bindings(const struct rig *r, const struct job *j)
@@ -147,8 +155,13 @@ static uint64_t output_bytes(const struct rig *r)
 
 enum gpu_status rig_fetch(struct rig *r, struct err *e)
 {
-    return gpu_read(r->gpu, r->buffer[r->layout.count - 1], 0, r->fetched,
-                    output_bytes(r) + r->guard_bytes, e);
+    uint64_t bytes = output_bytes(r) + r->guard_bytes;
+    enum gpu_status status =
+        gpu_read(r->gpu, r->buffer[r->layout.count - 1], 0, r->fetched, bytes, e);
+    if (status == GPU_OK && r->scratch_guard_bytes)
+        status = gpu_read(r->gpu, r->buffer[r->layout.count], r->scratch_bytes, r->fetched + bytes,
+                          r->scratch_guard_bytes, e);
+    return status;
 }
 
 void rig_corrupt(struct rig *r, enum corruption c)
@@ -161,15 +174,24 @@ void rig_corrupt(struct rig *r, enum corruption c)
         r->fetched[output_bytes(r)] ^= 0x40;
 }
 
-bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t size)
+static bool is_intact(const unsigned char *guard, uint64_t bytes, const char *name, char *reason,
+                      size_t size)
 {
-    const struct operator_buffer *output = &r->layout.buffer[r->layout.count - 1];
-    for (uint64_t i = 0; i < r->guard_bytes; i++)
-        if (r->fetched[output->bytes + i] != POISON_BYTE) {
-            snprintf(reason, size, "it wrote past the end of %s, at byte +%llu", output->name,
+    for (uint64_t i = 0; i < bytes; i++)
+        if (guard[i] != POISON_BYTE) {
+            snprintf(reason, size, "it wrote past the end of %s, at byte +%llu", name,
                      (unsigned long long)i);
             return false;
         }
-    return operator_compare(&r->hello.operation, set, r->fetched, shared_reference(&r->shared, set),
+    return true;
+}
+
+bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t size)
+{
+    const struct operator_buffer *output = &r->layout.buffer[r->layout.count - 1];
+    const unsigned char *guard = r->fetched + output->bytes;
+    return is_intact(guard, r->guard_bytes, output->name, reason, size) &&
+           is_intact(guard + r->guard_bytes, r->scratch_guard_bytes, "scratch", reason, size) &&
+           operator_compare(&r->hello.operation, set, r->fetched, shared_reference(&r->shared, set),
                             NULL, reason, size);
 }

@@ -4,9 +4,10 @@
 //     rig_scratch; rig_load; run something; rig_fetch; rig_verify      for each run that is
 //     verified rig_close
 //
-// The buffers live as long as the worker. The output's buffer is longer than the output by a guard;
-// before a run both are filled with 0xFF bytes (a NaN that no arithmetic makes), so that a tile
-// never written and a write past the end are both seen. Inputs are written again for every run: the
+// The operator's buffers live as long as the worker, scratch memory is made to a candidate's
+// measure. Output and scratch are longer than the candidate is told by a guard; before a run all is
+// filled with 0xFF bytes (a NaN that no arithmetic makes), so that a tile never written and a write
+// past the end are both seen. Inputs are written again for every run: the
 // last candidate may have scribbled on them.
 #ifndef TILEWALK_TRIAL_RIG_H
 #define TILEWALK_TRIAL_RIG_H
@@ -21,8 +22,8 @@ struct rig {
     struct shared shared;
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
-    uint64_t scratch_bytes, guard_bytes;
-    unsigned char *fetched; // output and guard
+    uint64_t scratch_bytes, scratch_guard_bytes, guard_bytes;
+    unsigned char *fetched; // output and its guard, the guard of scratch
 };
 
 bool rig_open(struct rig *r, const struct hello *h, struct err *e);
@@ -30,7 +31,7 @@ void rig_close(struct rig *r);
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // somebody has; again is fine
 
-// Makes sure that there is a scratch buffer of at least `bytes` (0: none is needed).
+// Makes sure that scratch has exactly `bytes` (0: there is none), and its guard.
 enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e);
 int rig_bindings(const struct rig *r, const struct job *j); // buffers that the job sees
 enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e);

@@ -71,6 +71,7 @@ struct pool_options {
     int workers;           // >= 1
     const struct operation *operation;
     const struct limits *limits; // static limits that the SPIR-V is judged by
+    bool trips_undeclared;       // the space declares no loop_trips: a wrong result says so
     uint64_t seed;               // of the inputs
     bool is_cpu; // device runs on our cores: nothing compiles while something is timed
     double deadline_s[PHASE_COUNT]; // 0: the default of each phase (pool_default_deadline)

@@ -174,6 +174,13 @@ struct job gemm_job(enum variant v)
     case GEMM_SCRIBBLES:
         return simple_job(8, 8, 2, "", "", "a[i * size + j] = 7; b[i * size + j] = -3;");
     case GEMM_SPLIT: return split_job();
+    case GEMM_SPLIT_OVERRUN:
+        j = split_job();
+        j.scratch_bytes -= 4; // its last element is the guard's first
+        return j;
+    case GEMM_PUSH:
+        return simple_job(8, 8, 2, "layout(push_constant) uniform P { float scale; };",
+                          "sum = scale;", "");
     case GEMM_SLOW: return simple_job(8, 8, 2, "", BURN("2000"), "");
     case GEMM_ENDLESS:
         j = simple_job(8, 8, 2, "", BURN("60000"), "");

@@ -20,10 +20,12 @@ enum variant {
     GEMM_SHARED_TOO_LARGE,
     GEMM_GROUP_TOO_LARGE,
     GEMM_UNBOUND_BINDING,
-    GEMM_SCRIBBLES, // right, but destroys its inputs
-    GEMM_SPLIT,     // two passes over a scratch buffer
-    GEMM_SLOW,      // right, and many times slower
-    GEMM_ENDLESS    // takes minutes
+    GEMM_SCRIBBLES,     // right, but destroys its inputs
+    GEMM_SPLIT,         // two passes over a scratch buffer
+    GEMM_SPLIT_OVERRUN, // right, and writes one element past the end of scratch
+    GEMM_PUSH,          // declares push constants
+    GEMM_SLOW,          // right, and many times slower
+    GEMM_ENDLESS        // takes minutes
 };
 
 struct fixture {

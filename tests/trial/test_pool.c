@@ -46,11 +46,32 @@ static void every_kind_of_candidate_gets_its_outcome(void **state)
     expect(&f, GEMM_GROUP_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "invocations");
     expect(&f, GEMM_UNBOUND_BINDING, OUTCOME_COMPILE, PHASE_COMPILE, "binding 5");
     expect(&f, GEMM_SCRIBBLES, OUTCOME_WRONG, PHASE_VERIFY, "");
+    expect(&f, GEMM_PUSH, OUTCOME_COMPILE, PHASE_COMPILE, "push constants");
+    expect(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
+    expect(&f, GEMM_SPLIT_OVERRUN, OUTCOME_WRONG, PHASE_VERIFY, "past the end of scratch");
     expect(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
     expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
     assert_int_equal(pool_respawns(f.pool), 0);
     assert_true(pool_busy_seconds(f.pool) > 0);
     close_pool(&f);
+}
+
+static void a_wrong_result_hints_at_silent_limits(void **state)
+{
+    (void)state;
+    for (int undeclared = 0; undeclared < 2; undeclared++) {
+        struct fixture f;
+        prepare_pool(&f, 1);
+        f.limits.loop_trips = 65535;
+        f.options.trips_undeclared = undeclared;
+        open_pool(&f);
+        struct trial_result r = measure_one(&f, GEMM_OFF_BY_ONE);
+        assert_int_equal(r.outcome[0], OUTCOME_WRONG);
+        assert_non_null(strstr(r.reason[0], "C[3,5] = "));
+        bool hints = strstr(r.reason[0], "limit of 65535 loop iterations an invocation: declare");
+        assert_true(hints == undeclared);
+        close_pool(&f);
+    }
 }
 
 static void hopeless_candidates_are_stopped_early(void **state)
@@ -319,6 +340,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_candidate_gets_its_outcome),
+        cmocka_unit_test(a_wrong_result_hints_at_silent_limits),
         cmocka_unit_test(hopeless_candidates_are_stopped_early),
         cmocka_unit_test(a_race_times_in_turns_and_loses_only_the_wrong),
         cmocka_unit_test(a_hanging_kernel_costs_one_trial),

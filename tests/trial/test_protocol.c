@@ -171,6 +171,7 @@ static struct hello sample_hello(void)
                                  .statements = 10,
                                  .subgroup_size = 8,
                                  .f16 = true},
+                      .trips_undeclared = true,
                       .seed = UINT64_MAX - 1,
                       .start = 3,
                       .fault = "segv@run:3"};
@@ -197,7 +198,7 @@ static void hello_arrives(void **state)
     assert_memory_equal(m.hello.operation.choice, h.operation.choice, sizeof h.operation.choice);
     assert_memory_equal(&m.hello.limits, &h.limits, offsetof(struct limits, f16));
     assert_true(m.hello.limits.f16 && m.hello.validate && m.hello.device == 2);
-    assert_true(m.hello.seed == h.seed && m.hello.start == 3);
+    assert_true(m.hello.trips_undeclared && m.hello.seed == h.seed && m.hello.start == 3);
     assert_memory_equal(m.hello.deadline_s, h.deadline_s, sizeof h.deadline_s);
     assert_string_equal(m.hello.fault, h.fault);
     assert_string_equal(m.hello.device_id, h.device_id);
