@@ -134,10 +134,14 @@ struct point {
 // Replayed asks are visits too; answers that come from the database are neither submitted nor
 // stored again.
 static const struct point points[] = {
-    {"ask", {1, 2, 13, 60}},    {"submit", {1, 2, 9, 60}},
-    {"collect", {1, 2, 9, 60}}, {"begin", {1, 2, 13, 60}},
-    {"put", {1, 2, 13, 60}},    {"commit", {1, 2, 13, 60}},
-    {"told", {1, 2, 13, 60}},   {"state", {1}},
+    {"ask", {1, 2, 13, 60}},
+    {"submit", {1, 2, 9, 60}},
+    {"collect", {1, 2, 9, 60}},
+    {"begin", {1, 2, 13, 60}},
+    {"put", {1, 2, 13, 60}},
+    {"commit", {1, 2, 13, 60}},
+    {"told", {1, 2, 13, 60}},
+    {"state", {1}},
     {"create", {1}},
 };
 
