@@ -66,7 +66,6 @@ static bool adopt(struct engine *g, struct session *s)
         return false;
     s->next = g->sessions;
     g->sessions = s;
-    session_emit(s, EVENT_SESSION, NULL, NULL);
     return true;
 }
 

@@ -91,8 +91,8 @@ struct session_host { // whom a session belongs to
     void *context;
 };
 
-// Assembly (session_setup.c). Both leave the session running, its lock held. NULL and `e` on
-// failure.
+// Assembly (session_setup.c). Both report EVENT_SESSION and leave the session running, its lock
+// held. NULL and `e` on failure.
 struct session *session_start(const struct session_host *host, const struct session_options *o,
                               struct err *e);
 struct session *session_resume(const struct session_host *host, int64_t id,

@@ -39,9 +39,9 @@ static bool place_find(struct place *p, const char *source, const char *device, 
     *p = (struct place){.spec = source};
     if (!is_device_source(source))
         return str_starts(source, SYNTHETIC) ||
-               err_set(e,
-                       "unknown source '%s' (there are device, synthetic:bowl, synthetic:rugged)",
-                       source);
+               err_usage(e,
+                         "unknown source '%s' (there are device, synthetic:bowl, synthetic:rugged)",
+                         source);
     p->on_device = true;
     gpu_prepare_environment();
     return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
@@ -311,6 +311,7 @@ static bool start(struct session *s, const struct session_options *o, struct pla
     if (!make_source(s, p, o->validate, o->fault, e) || !try_template(s, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
+    session_emit(s, EVENT_SESSION, NULL, NULL);
     return true;
 }
 
@@ -382,10 +383,13 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (!s->replay)
         return false;
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
-    forget_counts(&s->record);
     s->record.state = "running";
     kill_point("resume");
-    return store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e);
+    if (!store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e))
+        return false;
+    session_emit(s, EVENT_SESSION, NULL, NULL);
+    forget_counts(&s->record);
+    return true;
 }
 
 struct session *session_resume(const struct session_host *host, int64_t id,

@@ -56,9 +56,9 @@ static bool fail_choice(const struct gpu_info *list, int count, const char *want
 {
     char *names = names_of(list, count, matches ? wanted : "");
     if (matches)
-        err_set(e, "'%s' names %d devices: %s (use the number)", wanted, matches, names);
+        err_usage(e, "'%s' names %d devices: %s (use the number)", wanted, matches, names);
     else
-        err_set(e, "no device '%s' (there is: %s)", wanted, names);
+        err_usage(e, "no device '%s' (there is: %s)", wanted, names);
     free(names);
     return false;
 }

@@ -215,23 +215,24 @@ static bool set_option(struct synthetic *s, const char *key, const char *value, 
     int64_t seed;
     if (str_equal(key, "seed")) {
         if (!str_to_int(value, 0, INT64_MAX, &seed))
-            return err_set(e, "seed '%s' is not a whole number >= 0", value);
+            return err_usage(e, "seed '%s' is not a whole number >= 0", value);
         s->seed = (uint64_t)seed;
         return true;
     }
     if (str_equal(key, "invalid")) {
         if (!str_to_real(value, &s->invalid) || s->invalid < 0 || s->invalid >= 1)
-            return err_set(e, "invalid '%s' is not in [0, 1)", value);
+            return err_usage(e, "invalid '%s' is not in [0, 1)", value);
         return true;
     }
     if (str_equal(key, "delay_us")) {
         if (!str_to_real(value, &s->delay_us) || s->delay_us < 0 || s->delay_us > 1e9)
-            return err_set(e, "delay_us '%s' is not in [0, 1e9]", value);
+            return err_usage(e, "delay_us '%s' is not in [0, 1e9]", value);
         return true;
     }
     const char *near = str_suggest_list(key, sizeof keys / sizeof *keys, keys);
-    return err_set(e, "unknown option '%s' (%s%s)", key,
-                   near ? "did you mean " : "there are seed, ", near ? near : "invalid, delay_us");
+    return err_usage(e, "unknown option '%s' (%s%s)", key,
+                     near ? "did you mean " : "there are seed, ",
+                     near ? near : "invalid, delay_us");
 }
 
 static bool set_name(struct synthetic *s, const char *name, struct err *e)
@@ -241,8 +242,8 @@ static bool set_name(struct synthetic *s, const char *name, struct err *e)
     if (s->rugged || str_equal(name, "bowl"))
         return true;
     const char *near = str_suggest_list(name, sizeof names / sizeof *names, names);
-    return err_set(e, "unknown landscape '%s' (%s%s)", name, near ? "did you mean " : "there are ",
-                   near ? near : "bowl, rugged");
+    return err_usage(e, "unknown landscape '%s' (%s%s)", name,
+                     near ? "did you mean " : "there are ", near ? near : "bowl, rugged");
 }
 
 // `text` is cut up: NAME[:key=value]...
@@ -259,7 +260,7 @@ static bool parse_spec(struct synthetic *s, char *text, struct err *e)
             *next++ = '\0';
         char *value = strchr(option, '=');
         if (!value)
-            return err_set(e, "option '%s' has no value (it is written key=value)", option);
+            return err_usage(e, "option '%s' has no value (it is written key=value)", option);
         *value++ = '\0';
         if (!set_option(s, option, value, e))
             return false;

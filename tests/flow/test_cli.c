@@ -168,7 +168,7 @@ static void test_sources(void **state)
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         struct result r = tune(b, "--source", wrong[i][0]);
-        assert_refused(&r, 1, wrong[i][1], wrong[i][2]);
+        assert_refused(&r, 2, wrong[i][1], wrong[i][2]);
     }
 }
 

@@ -250,7 +250,7 @@ static void test_check(void **state)
         assert_in_range((int)(100 * number_of(limit, "removes")), 0, 100);
     assert_true(number_of(c, "valid_fraction") > 0 && number_of(c, "valid_fraction") < 1);
     r = RUN(b, "check", "mm1", "--device", "no such thing");
-    assert_refused(&r, 1, "'no such thing'", NULL);
+    assert_refused(&r, 2, "'no such thing'", NULL);
 }
 
 int main(void)

@@ -147,7 +147,7 @@ static void test_detach_reports_failure(void **state)
     struct box *b = *state;
     struct result r =
         RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bwol", "--detach");
-    assert_refused(&r, 1, "'bwol'", NULL);
+    assert_refused(&r, 2, "'bwol'", NULL);
     r = RUN(b, "resume", "4", "--detach");
     assert_refused(&r, 1, "no session 4", NULL);
 }
