@@ -84,6 +84,7 @@ void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p);
 struct gpu_pass {
     struct gpu_pipeline *pipeline;
     uint32_t groups[3];
+    uint32_t base[3]; // the first workgroup's gl_WorkGroupID
 };
 
 // Runs the passes `repeats` times in one submission on buffers bound at 0 .. buffer_count-1 and
@@ -94,6 +95,20 @@ struct gpu_pass {
 enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_count, int repeats,
                         struct gpu_buffer *const *buffer, int buffer_count, double timeout_s,
                         double *seconds, struct err *e);
+
+// Runs the passes once, for the first time, each in as many submissions as it takes for none to be
+// much longer than `submit_s`: the first part of a pass has as many workgroups as would take that
+// long one after the other when one of them takes `group_s`, later ones grow by what was measured.
+// Only for kernels that do not look at gl_NumWorkGroups. At most `timeout_s` in all.
+struct gpu_parts {
+    int count;      // submissions
+    double seconds; // device time of all of them
+    bool is_split;  // at least one pass was
+};
+enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_pass *pass, int pass_count,
+                                 struct gpu_buffer *const *buffer, int buffer_count, double group_s,
+                                 double submit_s, double timeout_s, struct gpu_parts *out,
+                                 struct err *e);
 
 // How often and how long to measure. gpu_timing_default fits the device.
 struct gpu_timing {

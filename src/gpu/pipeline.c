@@ -40,6 +40,7 @@ static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_
     VK_TRY(vkCreateShaderModule(g->device, &code, NULL, &module));
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, // see gpu_run_in_parts
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,

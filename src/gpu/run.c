@@ -82,9 +82,10 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_pass *pas
     const uint32_t *most = g->adapter.info.limits.group_count;
     bool ok = pass_count >= 1 && pass_count <= GPU_MAX_PASSES && repeats >= 1;
     for (int i = 0; ok && i < pass_count; i++) {
-        const uint32_t *groups = pass[i].groups;
-        ok = pass[i].pipeline->bindings <= buffer_count && groups[0] <= most[0] &&
-             groups[1] <= most[1] && groups[2] <= most[2];
+        ok = pass[i].pipeline->bindings <= buffer_count;
+        for (int d = 0; d < 3; d++)
+            ok = ok && pass[i].groups[d] <= most[d] &&
+                 pass[i].base[d] <= most[d] - pass[i].groups[d];
     }
     if (ok)
         return GPU_OK;
@@ -134,13 +135,14 @@ static void record(struct gpu *g, const struct gpu_pass *pass, const VkDescripto
     for (int n = 0; n < repeats; n++)
         for (int i = 0; i < pass_count; i++) {
             const struct gpu_pipeline *p = pass[i].pipeline;
-            const uint32_t *groups = pass[i].groups;
+            const uint32_t *groups = pass[i].groups, *base = pass[i].base;
             if (n == 0 || pass_count > 1) {
                 vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
                 vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
                                         &set[i], 0, NULL);
             }
-            vkCmdDispatch(g->command, groups[0], groups[1], groups[2]);
+            vkCmdDispatchBase(g->command, base[0], base[1], base[2], groups[0], groups[1],
+                              groups[2]);
             compute_barrier(g);
         }
     if (g->stamps)

@@ -97,6 +97,13 @@ double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, doubl
 // buffer.c
 void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b);
 
+// parts.c. The part of a pass that follows after `done` of its workgroups (x fastest): a box of at
+// least one and at most `most` of them. How many groups the first part may have, and the next one
+// after one of `groups` (at most `most`) took `seconds`.
+struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t most);
+uint64_t parts_first(double group_s, double submit_s);
+uint64_t parts_grow(uint64_t most, uint64_t groups, double seconds, double submit_s);
+
 // timing.c. How many repeats the next batch should have after one of `n` took `seconds`: as they
 // are when that was long enough, more (at most 16 times as many) when not, fewer when a submission
 // would last too long.

@@ -9,6 +9,9 @@
 
 enum { RACE_ROUNDS = 7 };
 
+// Drivers of GPUs begin to doubt that a kernel will end after 2 seconds and more.
+#define LONG_RUN_S 1.0
+
 // A worker that reports a timeout itself is cheaper than one that is killed: it gives up a little
 // before its deadline.
 #define PATIENCE 0.9
@@ -20,7 +23,9 @@ struct trial {
     struct candidate candidate[TRIAL_MAX_RACERS];
     bool alive[TRIAL_MAX_RACERS];     // no failure so far
     bool settled[TRIAL_MAX_RACERS];   // its outcome is final
-    double first_s[TRIAL_MAX_RACERS]; // device time of the first full run
+    double group_s[TRIAL_MAX_RACERS]; // device time of one workgroup
+    double first_s[TRIAL_MAX_RACERS]; // of the first full run
+    bool is_long[TRIAL_MAX_RACERS];   // on a GPU too long to be one submission
     enum corruption corruption;       // injected
     enum trial_phase phase;           // the current one
     bool leaving;                     // the device is lost or hangs
@@ -83,16 +88,38 @@ static bool enter(struct trial *t, enum trial_phase phase, int i)
            accept(t, i, GPU_LOST, &(struct err){.text = "the device was lost (injected)"});
 }
 
-static enum gpu_status run(struct trial *t, int i, bool whole, double *seconds, struct err *e)
+static double patience(const struct trial *t)
+{
+    return PATIENCE * t->rig->hello.deadline_s[t->phase];
+}
+
+static enum gpu_status run_one_group(struct trial *t, int i, struct err *e)
 {
     const struct candidate *c = &t->candidate[i];
     struct gpu_pass pass[JOB_MAX_PASSES];
     memcpy(pass, c->pass, sizeof pass);
-    for (int p = 0; p < c->pass_count && !whole; p++)
+    for (int p = 0; p < c->pass_count; p++)
         pass[p].groups[0] = pass[p].groups[1] = pass[p].groups[2] = 1;
     return gpu_run(t->rig->gpu, pass, c->pass_count, 1, t->rig->buffer,
-                   rig_bindings(t->rig, job_of(t, i)),
-                   PATIENCE * t->rig->hello.deadline_s[t->phase], seconds, e);
+                   rig_bindings(t->rig, job_of(t, i)), patience(t), &t->group_s[i], e);
+}
+
+// In short submissions where that changes nothing.
+static enum gpu_status run_all(struct trial *t, int i, double *seconds, struct err *e)
+{
+    const struct candidate *c = &t->candidate[i];
+    const struct gpu_info *info = gpu_get_info(t->rig->gpu);
+    int bindings = rig_bindings(t->rig, job_of(t, i));
+    struct gpu_parts parts;
+    if (c->uses_group_count)
+        return gpu_run(t->rig->gpu, c->pass, c->pass_count, 1, t->rig->buffer, bindings,
+                       patience(t), seconds, e);
+    enum gpu_status status =
+        gpu_run_in_parts(t->rig->gpu, c->pass, c->pass_count, t->rig->buffer, bindings,
+                         t->group_s[i], gpu_timing_default(info).submit_s, patience(t), &parts, e);
+    *seconds = parts.seconds;
+    t->is_long[i] = !info->is_cpu && parts.is_split && parts.seconds > LONG_RUN_S;
+    return status;
 }
 
 static bool compile(struct trial *t, int i)
@@ -120,7 +147,7 @@ static bool build(struct trial *t, int i)
         status =
             candidate_link(&t->candidate[i], t->rig->gpu, rig_bindings(t->rig, job_of(t, i)), &e);
     if (status == GPU_OK)
-        status = run(t, i, false, NULL, &e);
+        status = run_one_group(t, i, &e);
     t->result.pipeline_s += since(start);
     return accept(t, i, status, &e);
 }
@@ -149,7 +176,7 @@ static bool verify(struct trial *t, int i, enum input_set set)
     if (status == GPU_OK)
         status = rig_load(t->rig, set, &e);
     if (status == GPU_OK)
-        status = run(t, i, true, &t->first_s[i], &e);
+        status = run_all(t, i, &t->first_s[i], &e);
     if (!accept(t, i, status, &e) || !enter(t, PHASE_VERIFY, i) ||
         !accept(t, i, rig_fetch(t->rig, &e), &e))
         return false;
@@ -181,6 +208,25 @@ static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing
     return accept(t, i, status, &e);
 }
 
+static bool time_in_parts(struct trial *t, int i)
+{
+    struct gpu_samples sample = {.count = 1};
+    struct err e = {0};
+    if (!enter(t, PHASE_TIME, i))
+        return false;
+    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    if (status == GPU_OK)
+        status = run_all(t, i, &sample.seconds[0], &e);
+    if (status == GPU_OK)
+        add_samples(&t->result.samples[i], &sample);
+    return accept(t, i, status, &e);
+}
+
+static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
+{
+    return t->is_long[i] ? time_in_parts(t, i) : time_batches(t, i, timing);
+}
+
 static void conclude(struct trial *t, int i)
 {
     const struct samples *s = &t->result.samples[i];
@@ -188,14 +234,15 @@ static void conclude(struct trial *t, int i)
     settle(t, i, OUTCOME_OK, "");
 }
 
-// On a CPU device the first full run is as good as any other (nothing compiles any more, no clock
-// has to rise), if it is long enough to be measured at all: when it is hopeless there is nothing to
-// learn from more of them.
+// The first full run is as good as any other on a CPU device (nothing compiles any more, no clock
+// has to rise), if it is long enough to be measured at all, and on a GPU when it was long: when it
+// is hopeless there is nothing to learn from more of them.
 static bool is_hopeless(const struct trial *t, int i, const struct gpu_timing *timing)
 {
     double incumbent_s = t->message->request.incumbent_s;
-    return gpu_get_info(t->rig->gpu)->is_cpu && timing->hopeless > 0 && incumbent_s > 0 &&
-           t->first_s[i] >= timing->batch_s && t->first_s[i] > timing->hopeless * incumbent_s;
+    return (gpu_get_info(t->rig->gpu)->is_cpu || t->is_long[i]) && timing->hopeless > 0 &&
+           incumbent_s > 0 && t->first_s[i] >= timing->batch_s &&
+           t->first_s[i] > timing->hopeless * incumbent_s;
 }
 
 static void time_single(struct trial *t)
@@ -205,7 +252,7 @@ static void time_single(struct trial *t)
         add_samples(
             &t->result.samples[0],
             &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1, .early_stopped = true});
-    else if (!time_batches(t, 0, &timing))
+    else if (!take_time(t, 0, &timing))
         return;
     conclude(t, 0);
 }
@@ -219,7 +266,7 @@ static void time_race(struct trial *t)
     for (int round = 0; round < RACE_ROUNDS; round++)
         for (int i = 0; i < t->result.count && !t->leaving; i++)
             if (t->alive[i])
-                time_batches(t, i, &timing);
+                take_time(t, i, &timing);
     for (int i = 0; i < t->result.count && !t->leaving; i++)
         if (t->alive[i])
             conclude(t, i);

@@ -1,0 +1,83 @@
+// A first run of a kernel that nobody knows: in parts, so that no submission is long. A device that
+// is busy for seconds may be reset by its driver, and its display stands still.
+#include "base/os.h"
+#include "gpu/vk.h"
+
+#define MOST_GROWTH 8
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t most)
+{
+    const uint64_t row = p->groups[0], layer = row * p->groups[1];
+    const uint64_t x = done % row, y = done % layer / row, z = done / layer;
+    struct gpu_pass part = {.pipeline = p->pipeline,
+                            .base = {(uint32_t)x, (uint32_t)y, (uint32_t)z},
+                            .groups = {(uint32_t)row, (uint32_t)p->groups[1], 1}};
+    if (x > 0 || most < row) {
+        part.groups[0] = (uint32_t)least(most, row - x);
+        part.groups[1] = 1;
+    } else if (y > 0 || most < layer) {
+        part.groups[1] = (uint32_t)least(most / row, p->groups[1] - y);
+    } else {
+        part.groups[2] = (uint32_t)least(most / layer, p->groups[2] - z);
+    }
+    return part;
+}
+
+static uint64_t at_least_one(double groups)
+{
+    return groups < 1 ? 1 : groups < 0x1p62 ? (uint64_t)groups : UINT64_C(1) << 62;
+}
+
+uint64_t parts_first(double group_s, double submit_s)
+{
+    return at_least_one(submit_s / group_s);
+}
+
+uint64_t parts_grow(uint64_t most, uint64_t groups, double seconds, double submit_s)
+{
+    double factor = submit_s / (2 * seconds);
+    uint64_t next = at_least_one((double)groups * (factor < MOST_GROWTH ? factor : MOST_GROWTH));
+    return next > most || factor < 1 ? next : most;
+}
+
+static uint64_t volume(const uint32_t groups[3])
+{
+    return (uint64_t)groups[0] * groups[1] * groups[2];
+}
+
+static enum gpu_status time_left(int64_t begin_ns, double timeout_s, double *left_s, struct err *e)
+{
+    *left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
+    if (*left_s > 0)
+        return GPU_OK;
+    err_set(e, "the kernel is not done after %g s", timeout_s);
+    return GPU_TIMEOUT;
+}
+
+enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_pass *pass, int pass_count,
+                                 struct gpu_buffer *const *buffer, int buffer_count, double group_s,
+                                 double submit_s, double timeout_s, struct gpu_parts *out,
+                                 struct err *e)
+{
+    int64_t begin_ns = os_now_ns();
+    *out = (struct gpu_parts){0};
+    for (int i = 0; i < pass_count; i++) {
+        uint64_t most = parts_first(group_s, submit_s);
+        for (uint64_t done = 0, total = volume(pass[i].groups); done < total; out->count++) {
+            struct gpu_pass part = parts_next(&pass[i], done, most);
+            double left_s, seconds;
+            GPU_TRY(time_left(begin_ns, timeout_s, &left_s, e));
+            GPU_TRY(gpu_run(g, &part, 1, 1, buffer, buffer_count, left_s, &seconds, e));
+            most = parts_grow(most, volume(part.groups), seconds, submit_s);
+            done += volume(part.groups);
+            out->seconds += seconds;
+        }
+    }
+    out->is_split = out->count > pass_count;
+    return GPU_OK;
+}
