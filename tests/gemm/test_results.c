@@ -75,7 +75,7 @@ static void product_close(struct product *p)
 static void run(struct product *p, const struct job *job, const char *what)
 {
     struct err e;
-    struct gpu_pass pass[JOB_MAX_PASSES];
+    struct gpu_pass pass[JOB_MAX_PASSES] = {0};
     int buffers = job->scratch_bytes ? BUFFERS + 1 : BUFFERS;
     for (int i = 0; i < job->pass_count; i++) {
         struct spirv spirv;
