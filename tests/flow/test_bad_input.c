@@ -45,6 +45,31 @@ static void test_templates(void **state)
     assert_refused(&r, 1, "mine.lua:3:", "mine.comp");
 }
 
+// A space too large to count, in which nothing is possible: the search gives up, says why, and says
+// it again when it is resumed.
+static void test_rejected_for_ever(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "mine.comp", "#version 450\nvoid main() {}\n");
+    const char *path =
+        box_write(b, "mine.lua",
+                  "operator.matmul { N = 8, M = 8, K = 8 }\n"
+                  "param.a = factors(1048576, 5)\n"
+                  "param.b = factors(1048576, 5)\n"
+                  "constraint(\"never\", function(c) return false end)\n"
+                  "kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }\n");
+    const char *why = "100000 configurations in a row were rejected: 'never' removes 100 %";
+    struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--json");
+    for (int run = 0; run < 2; run++) {
+        struct events e = events_of(b, r.out);
+        assert_int_equal(r.code, 3);
+        assert_string_equal(text_of(end_event(&e), "message"), why);
+        assert_int_equal(number_of(end_event(&e), "trials"), 0);
+        assert_int_equal(number_of(end_event(&e), "rejected"), 100000);
+        r = RUN(b, "resume", "1", "--json");
+    }
+}
+
 // A session is pinned to the text it began with.
 static void test_edited_space_file(void **state)
 {
@@ -89,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_templates),
+        FLOW_TEST(test_rejected_for_ever),
         FLOW_TEST(test_edited_space_file),
         FLOW_TEST(test_no_device),
     };
