@@ -11,7 +11,9 @@ struct view {
     struct str trials; // JSON array elements, or nothing
     int64_t printed;
     int64_t outcomes[OUTCOME_COUNT];
-    struct str best; // JSON members of the best trial
+    struct str best;        // JSON members of the best trial
+    struct str best_config; // of it, for people
+    int64_t best_number;
     bool has_final;
     struct retime_record final_race;
     struct arena arena;
@@ -26,12 +28,15 @@ static bool wanted(const struct view *v, const struct trial_record *t)
 static void print_trial(const struct view *v, const struct trial_record *t)
 {
     char speed[32] = "-", time[32] = "-";
+    struct str config = {0};
     if (t->seconds > 0) {
         text_speed(v->session->flop, t->seconds, speed);
         text_time(t->seconds, time);
     }
     printf("%6" PRId64 "  %4d  %-8s  %12s  %9s  %s%s%s\n", t->number, t->generation, t->outcome,
-           speed, time, t->config, t->reason && *t->reason ? "  " : "", t->reason ? t->reason : "");
+           speed, time, text_config(t->config, &config), t->reason && *t->reason ? "  " : "",
+           t->reason ? t->reason : "");
+    str_finish(&config);
 }
 
 static bool take_trial(void *context, const struct trial_record *t)
@@ -42,9 +47,12 @@ static bool take_trial(void *context, const struct trial_record *t)
         return true;
     if (outcome_parse(t->outcome, &o))
         v->outcomes[o]++;
-    if (t->ask == v->session->best_ask)
+    if (t->ask == v->session->best_ask) {
         json_trial(&v->best, v->session->id, v->session->flop, t,
                    v->has_final ? &v->final_race : NULL);
+        text_config(t->config, &v->best_config);
+        v->best_number = t->number;
+    }
     if (!wanted(v, t))
         return true;
     if (!arguments_flag(v->a, "json")) {
@@ -99,7 +107,13 @@ static void print_text(const struct view *v, const char *state, pid_t runner)
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (v->outcomes[i])
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
-    printf("\nbest     %s\n", r->best_ask ? text_speed(r->flop, r->best_seconds, text) : "none");
+    if (!r->best_ask) {
+        printf("\nbest     none\n");
+        return;
+    }
+    printf("\nbest     %s", text_speed(r->flop, r->best_seconds, text));
+    printf("  %s  trial %" PRId64 "\n", text_time(r->best_seconds, text), v->best_number);
+    printf("         %s\n", str_text(&v->best_config));
 }
 
 static bool print_message(void *context, double at, const char *level, const char *text)
@@ -142,6 +156,7 @@ static int run_show(const struct command *self, const struct arguments *a)
     bool ok = store_get_session(v.store, id, &v.arena, &record, &e) && show(&v, &e);
     str_finish(&v.trials);
     str_finish(&v.best);
+    str_finish(&v.best_config);
     arena_finish(&v.arena);
     store_close(v.store);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

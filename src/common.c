@@ -89,6 +89,20 @@ char *text_duration(double seconds, char out[32])
     return out;
 }
 
+const char *text_config(const char *json, struct str *out)
+{
+    int depth = 0;
+    str_finish(out);
+    for (const char *c = json; *c; c++) {
+        depth += (*c == '[') - (*c == ']');
+        if (*c == ':' || *c == ',')
+            str_add_char(out, *c == ':' ? '=' : depth ? ',' : ' ');
+        else if (!strchr("{}[]\"", *c))
+            str_add_char(out, *c);
+    }
+    return str_text(out);
+}
+
 void json_real(struct str *out, double value)
 {
     if (isfinite(value))

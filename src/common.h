@@ -48,6 +48,9 @@ bool common_session_id(const char *text, int64_t *id, struct err *e);
 char *text_speed(double flop, double seconds, char out[32]);
 char *text_time(double seconds, char out[32]);
 char *text_duration(double seconds, char out[32]); // "1m52s"
+// A configuration for people, from its JSON: "tile_k=16,4,16 order=n,m,k stage=shared". In `out`,
+// which is emptied first; returns its text.
+const char *text_config(const char *json, struct str *out);
 
 // JSON (docs/json.md). Numbers that are not known are null.
 void json_real(struct str *out, double value); // "null" unless finite

@@ -197,10 +197,12 @@ static void print_session(const struct event *event)
 static void print_best(const struct event *event)
 {
     char speed[32], time[32], at[32];
+    struct str config = {0};
     const struct trial_record *t = event->trial;
-    printf("%5" PRId64 "  %s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
+    printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
            text_speed(event->session->flop, t->seconds, speed), text_time(t->seconds, time),
-           t->config);
+           text_config(t->config, &config));
+    str_finish(&config);
 }
 
 static void print_outcomes(const struct front *f, const struct session_record *r)
@@ -215,6 +217,7 @@ static void print_outcomes(const struct front *f, const struct session_record *r
 static void print_end(const struct front *f, const struct event *event)
 {
     char speed[32], time[32];
+    struct str config = {0};
     const struct session_record *r = event->session;
     printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, r->message ? r->message : "");
     print_outcomes(f, r);
@@ -224,7 +227,8 @@ static void print_end(const struct front *f, const struct event *event)
         printf("best    %s  %s  trial %" PRId64 "%s\n", text_speed(r->flop, seconds, speed),
                text_time(seconds, time), event->trial->number,
                event->retime ? "  (timed again against the runners-up, verified twice)" : "");
-        printf("        %s\n", event->trial->config);
+        printf("        %s\n", text_config(event->trial->config, &config));
+        str_finish(&config);
     } else {
         printf("best    none: no configuration was valid\n");
     }
@@ -237,9 +241,12 @@ static void plain_trial(struct front *f, const struct event *event)
     const struct trial_record *t = event->trial;
     count_trial(f, t);
     if (f->verbose || (f->show_rejected && str_equal(t->outcome, "rejected"))) {
+        struct str config = {0};
         clear_progress(f);
-        printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome, t->config,
-               t->reason && *t->reason ? "  " : "", t->reason ? t->reason : "");
+        printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome,
+               text_config(t->config, &config), t->reason && *t->reason ? "  " : "",
+               t->reason ? t->reason : "");
+        str_finish(&config);
     }
     draw_progress(f, event->session);
 }
