@@ -96,7 +96,7 @@ static void json_event(const struct front *f, const struct event *event)
     switch (event->kind) {
     case EVENT_SESSION:
     case EVENT_STATE:
-        str_add(&line, ",");
+        str_add(&line, event->kind == EVENT_SESSION ? ",\"version\":1," : ",");
         json_session(&line, event->session, event->session->state);
         break;
     case EVENT_TRIAL:

@@ -116,6 +116,7 @@ static void check_run(void **state, const char *source)
     assert_string_equal(r.err, "");
     struct events e = events_of(b, r.out);
     assert_string_equal(text_of(e.line[0], "event"), "session");
+    assert_int_equal(number_of(e.line[0], "version"), 1);
     check_session(e.line[0]);
     assert_string_equal(text_of(e.line[0], "state"), "running");
     assert_string_equal(text_of(e.line[0], "source"), source);
