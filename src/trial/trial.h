@@ -17,7 +17,7 @@ enum trial_phase {
     PHASE_START,    // the worker opens its device
     PHASE_PREPARE,  // inputs and reference are computed
     PHASE_COMPILE,  // GLSL to SPIR-V, static limits
-    PHASE_PIPELINE, // the driver's compiler, and one small dispatch (some compile only then)
+    PHASE_PIPELINE, // the driver's compiler; on CPU devices one small dispatch (some compile then)
     PHASE_WAIT,     // for the device
     PHASE_RUN,      // first full run, on poisoned output
     PHASE_VERIFY,   // comparison with the reference
