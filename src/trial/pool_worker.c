@@ -80,12 +80,20 @@ void pool_send_go(struct pool *p, struct slot *s, int64_t now_ns)
 
 // Failures
 
+// A GPU that was reset is lost to all workers at once, and takes a while: then each may fail that
+// often before it counts as gone.
+static int most_failed_starts(const struct pool *p)
+{
+    bool was_reset = p->prepared && !p->options.is_cpu;
+    return MOST_FAILED_STARTS * (was_reset ? p->options.workers : 1);
+}
+
 static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t now_ns)
 {
     p->failed_starts++;
     s->start_ns = now_ns + PAUSE_NS * p->failed_starts;
     log_warning("worker %d cannot start: %s", s->index, why);
-    if (p->failed_starts < MOST_FAILED_STARTS)
+    if (p->failed_starts < most_failed_starts(p))
         return;
     p->is_broken = true;
     err_set(&p->broken, "no worker can be started: %s", why);
