@@ -123,6 +123,17 @@ static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
     return GPU_OK;
 }
 
+// The same from base 0 on, but layers know vkCmdDispatch better: the synchronization validation of
+// 1.3.239 does not look at vkCmdDispatchBase.
+static void dispatch(struct gpu *g, const struct gpu_pass *p)
+{
+    const uint32_t *n = p->groups, *base = p->base;
+    if (base[0] || base[1] || base[2])
+        vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
+    else
+        vkCmdDispatch(g->command, n[0], n[1], n[2]);
+}
+
 // Timestamps are no barriers: without one after each dispatch they would overlap, and the sum would
 // not be what `repeats` runs take one after the other.
 static void record(struct gpu *g, const struct gpu_pass *pass, const VkDescriptorSet *set,
@@ -135,14 +146,12 @@ static void record(struct gpu *g, const struct gpu_pass *pass, const VkDescripto
     for (int n = 0; n < repeats; n++)
         for (int i = 0; i < pass_count; i++) {
             const struct gpu_pipeline *p = pass[i].pipeline;
-            const uint32_t *groups = pass[i].groups, *base = pass[i].base;
             if (n == 0 || pass_count > 1) {
                 vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
                 vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
                                         &set[i], 0, NULL);
             }
-            vkCmdDispatchBase(g->command, base[0], base[1], base[2], groups[0], groups[1],
-                              groups[2]);
+            dispatch(g, &pass[i]);
             compute_barrier(g);
         }
     if (g->stamps)
