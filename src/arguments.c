@@ -96,6 +96,8 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
                            o->value);
         g->text = argv[(*at)++];
     }
+    if (o->type == OPTION_TEXT && !g->text[0])
+        return err_set(e, "%s: --%s needs a value, not an empty one", c->name, o->name);
     return check_pair(c, g, e) && check_number(c, g, e);
 }
 

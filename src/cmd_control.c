@@ -31,7 +31,8 @@ static bool ask_runner(struct store *s, int64_t id, const char *verb, const char
 {
     if (!store_push_command(s, id, verb, argument, e))
         return false;
-    printf("session %" PRId64 ": asked its runner to %s\n", id, verb);
+    printf("session %" PRId64 ": told its runner: %s%s%s\n", id, verb, *argument ? " " : "",
+           argument);
     return true;
 }
 
@@ -133,7 +134,7 @@ const struct command cmd_pause = {
 const struct command cmd_stop = {
     .name = "stop",
     .operands = "ID",
-    .help = "end a session for good, keeping what it found",
+    .help = "end a session, keeping what it found (resume takes it up again)",
     .least = 1,
     .most = 1,
     .options = control_options,

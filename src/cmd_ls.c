@@ -26,13 +26,13 @@ static void print_text(struct store *s, const struct session_record *list, int c
         printf("no sessions yet (tilewalk tune gemm makes one)\n");
         return;
     }
-    printf("%4s  %-8s  %-34s  %-24s  %11s  %12s  %8s\n", "id", "state", "problem", "device",
-           "trials", "best", "ran");
+    printf("%4s  %-8s  %-10s  %-30s  %-16s  %11s  %12s  %8s\n", "id", "state", "space", "problem",
+           "device", "trials", "best", "ran");
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
         snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-        printf("%4" PRId64 "  %-8s  %-34.34s  %-24.24s  %11s  %12s  %8s\n", r->id,
-               session_state(s, r, &runner), r->title, r->device, trials,
+        printf("%4" PRId64 "  %-8s  %-10.10s  %-30.30s  %-16.16s  %11s  %12s  %8s\n", r->id,
+               session_state(s, r, &runner), r->name, r->title, r->device, trials,
                r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
                text_duration(r->ran_seconds, ran));
     }

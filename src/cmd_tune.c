@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "common.h"
 #include "detach.h"
 #include "export.h"
@@ -9,7 +10,9 @@
 #include <string.h>
 
 #define RUN_OPTIONS                                                                                \
-    {"trials", OPTION_INTEGER, "N", "measured configurations in all (default: 200)", 1, 9e18},     \
+    {"trials", OPTION_INTEGER,                                                                     \
+     "N",      "measured configurations in all (default of a new session: 200)",                   \
+     1,        9e18},                                                                              \
         {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
         OPTION_DB, OPTION_JSON,                                                                    \
@@ -105,6 +108,9 @@ static int run_session(const struct arguments *a,
         return fail_with(&e, EXIT_FAILED);
     if (detach_is_parent())
         return code;
+    const char *folder = arguments_text(a, "export"); // better known to fail now than at the end
+    if (folder && !file_make_folders(folder, &e))
+        return fail_with(&e, EXIT_FAILED);
     struct store *store = common_open(a, STORE_WRITE, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);

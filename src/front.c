@@ -159,7 +159,8 @@ static void count_trial(struct front *f, const struct trial_record *t)
     enum outcome o;
     if (!t->outcome || !outcome_parse(t->outcome, &o))
         return;
-    f->outcomes[o]++;
+    if (!f->outcomes[o]++ && t->reason)
+        snprintf(f->reason[o], sizeof f->reason[o], "%s", t->reason);
     if (o == OUTCOME_OK && (f->best_seconds <= 0 || t->seconds < f->best_seconds))
         f->best_seconds = t->seconds;
     if (t->number)
@@ -212,6 +213,9 @@ static void print_outcomes(const struct front *f, const struct session_record *r
         if (f->outcomes[i] && (i != OUTCOME_REJECTED || r->count_rejected))
             printf("  %s %" PRId64, outcome_name((enum outcome)i), f->outcomes[i]);
     printf("  (rejected without a trial: %" PRId64 ")\n", r->count_rejected ? 0 : r->rejected);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (i != OUTCOME_OK && i != OUTCOME_REJECTED && f->reason[i][0])
+            printf("        first %s: %s\n", outcome_name((enum outcome)i), f->reason[i]);
 }
 
 static void print_end(const struct front *f, const struct event *event)
@@ -243,7 +247,10 @@ static void plain_trial(struct front *f, const struct event *event)
     if (f->verbose || (f->show_rejected && str_equal(t->outcome, "rejected"))) {
         struct str config = {0};
         clear_progress(f);
-        printf("%5" PRId64 "  %-8s  %s%s%s\n", t->number, t->outcome,
+        char speed[32] = "-";
+        if (t->seconds > 0)
+            text_speed(event->session->flop, t->seconds, speed);
+        printf("%5" PRId64 "  %-8s  %12s  %s%s%s\n", t->number, t->outcome, speed,
                text_config(t->config, &config), t->reason && *t->reason ? "  " : "",
                t->reason ? t->reason : "");
         str_finish(&config);

@@ -24,8 +24,9 @@ struct front {
     double curve[64];    // runs a second of the best so far, thinned out: the picture at the end
     int curve_count, curve_step, curve_skip;
     int64_t outcomes[OUTCOME_COUNT];
-    bool nothing_valid; // when the session ended
-    bool finished;      // it ended by itself
+    char reason[OUTCOME_COUNT][200]; // of the first of each
+    bool nothing_valid;              // when the session ended
+    bool finished;                   // it ended by itself
 };
 
 void front_init(struct front *f, const struct arguments *a, struct store *store);

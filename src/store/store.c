@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUSY_MS 10000
+#define BUSY_MS   10000
+#define MAKING_MS 200 // how long another process may take to make or to leave a database
 
 char *store_default_path(void)
 {
@@ -115,13 +116,27 @@ static bool open_unchanging(struct store *s, int newest, int *version, struct er
     return ok;
 }
 
+// While another process makes the database, or leaves it as the last, the files beside it come and
+// go, and a reader that needs them just then cannot open it. It can a moment later.
+static bool read_version(struct store *s, int newest, int *version, struct err *e)
+{
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    for (int waited_ms = 0;; waited_ms += 5) {
+        if (db_version(s, newest, version, e))
+            return true;
+        if (sqlite3_errcode(s->db) != SQLITE_CANTOPEN || waited_ms >= MAKING_MS)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static bool open_for_reading(struct store *s, struct err *e)
 {
     int newest, version = 0;
     db_scripts(&newest);
     if (!connect_to(s, s->path, SQLITE_OPEN_READONLY, e))
         return false;
-    if (!db_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
+    if (!read_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
         return false;
     if (version == newest)
         return true;

@@ -37,8 +37,9 @@ static bool create_buffers(struct rig *r, struct err *e)
     uint64_t bytes = r->layout.buffer[output].bytes;
     r->guard_bytes = guard_size(bytes, r->hello.limits.buffer_bytes);
     for (int i = 0; i < r->layout.count; i++) {
-        uint64_t guard = i == output ? r->guard_bytes : 0;
-        r->buffer[i] = gpu_buffer_create(r->gpu, r->layout.buffer[i].bytes + guard, e);
+        uint64_t own = r->layout.buffer[i].bytes;
+        uint64_t guard = guard_size(own, r->hello.limits.buffer_bytes);
+        r->buffer[i] = gpu_buffer_create(r->gpu, own + guard, e);
         if (!r->buffer[i])
             return err_prefix(e, "buffer %s", r->layout.buffer[i].name);
     }
@@ -134,17 +135,18 @@ int rig_bindings(const struct rig *r, const struct job *j)
     return r->layout.count + (j->scratch_bytes > 0);
 }
 
+// Whatever is read from where nothing was written, the guards behind the inputs too, is not a
+// number and makes the result wrong.
 enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
 {
-    int output = r->layout.count - 1;
+    int output = r->layout.count - 1, last = output + (r->scratch_bytes > 0);
     enum gpu_status status = GPU_OK;
-    for (int i = 0; status == GPU_OK && i < output; i++)
-        status = gpu_write(r->gpu, r->buffer[i], 0, shared_buffer(&r->shared, set, i),
-                           r->layout.buffer[i].bytes, e);
-    if (status == GPU_OK)
-        status = gpu_fill(r->gpu, r->buffer[output], POISON_WORD, e);
-    if (status == GPU_OK && r->scratch_bytes)
-        status = gpu_fill(r->gpu, r->buffer[output + 1], POISON_WORD, e);
+    for (int i = 0; status == GPU_OK && i <= last; i++) {
+        status = gpu_fill(r->gpu, r->buffer[i], POISON_WORD, e);
+        if (status == GPU_OK && i < output)
+            status = gpu_write(r->gpu, r->buffer[i], 0, shared_buffer(&r->shared, set, i),
+                               r->layout.buffer[i].bytes, e);
+    }
     return status;
 }
 
