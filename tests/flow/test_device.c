@@ -87,6 +87,23 @@ static struct result tune_small(struct box *b, const char *trials, const char *f
 }
 
 // What the driver does to us costs the trial it happens in, and nothing else.
+// The example of the manual, as it is printed there.
+static void test_sample(void **state)
+{
+    struct box *b = *state;
+    const char *const files[] = {"mine.lua", "mine.comp"};
+    char *manual = box_read(b, flow_path(b, "../../docs/spaces.md"));
+    for (size_t i = 0; i < COUNT(files); i++) {
+        const char *name = arena_printf(&b->arena, "../../docs/sample/%s", files[i]);
+        assert_contains(manual, box_read(b, flow_path(b, name)));
+    }
+    struct result r = RUN(b, "tune", flow_path(b, "../../docs/sample/mine.lua"), SIZES, "--trials",
+                          "4", "--seed", "1", "--json");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    assert_string_equal(text_of(member(end_event(&e), "best"), "outcome"), "ok");
+}
+
 static void test_faults(void **state)
 {
     struct box *b = *state;
@@ -257,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_gemm),
+        FLOW_TEST(test_sample),
         FLOW_TEST(test_faults),
         FLOW_TEST(test_rejected),
         FLOW_TEST(test_broken_template),
