@@ -104,6 +104,23 @@ static void test_sample(void **state)
     assert_string_equal(text_of(member(end_event(&e), "best"), "outcome"), "ok");
 }
 
+// Killed while the results of the final race are stored: resumed, it races again and ends.
+static void test_killed_in_race(void **state)
+{
+    struct box *b = *state;
+    box_set(b, "TILEWALK_KILL", "retime:2");
+    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "4", "--seed", "1");
+    assert_int_equal(r.code, 128 + SIGKILL);
+    box_set(b, "TILEWALK_KILL", NULL);
+    const char *before = sequence(b, 1);
+    r = RUN(b, "resume", "1", "--json");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), before);
+    struct events e = events_of(b, r.out);
+    assert_string_equal(text_of(end_event(&e), "state"), "done");
+    assert_true(cJSON_IsObject(member(member(end_event(&e), "best"), "final")));
+}
+
 static void test_faults(void **state)
 {
     struct box *b = *state;
@@ -275,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_gemm),
         FLOW_TEST(test_sample),
+        FLOW_TEST(test_killed_in_race),
         FLOW_TEST(test_faults),
         FLOW_TEST(test_rejected),
         FLOW_TEST(test_broken_template),
