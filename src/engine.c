@@ -138,39 +138,26 @@ static void fail(struct session *s, const struct err *why)
 
 // --- the loop ---
 
-static bool step(struct engine *g, struct session *s, struct err *e)
-{
-    (void)g;
-    return session_step(s, e);
-}
-
-static bool take_commands(struct engine *g, struct session *s, struct err *e)
+static bool take_commands(struct session *s, struct err *e)
 {
     char verb[16], argument[64];
     for (bool any = true; any && !session_ended(s);) {
-        if (!store_take_command(g->host.store, s->record.id, verb, argument, &any, e) ||
+        if (!store_take_command(s->store, s->record.id, verb, argument, &any, e) ||
             (any && !session_command(s, verb, argument, e)))
             return false;
     }
     return true;
 }
 
-static bool interrupt(struct engine *g, struct session *s, struct err *e)
-{
-    (void)g;
-    return session_interrupt(s, e);
-}
-
 // Does something with every session that has not ended. One that fails in it ends; the first
 // failure is kept.
-static void with_all(struct engine *g,
-                     bool (*act)(struct engine *g, struct session *s, struct err *e))
+static void with_all(struct engine *g, bool (*act)(struct session *s, struct err *e))
 {
     for (struct session *s = g->sessions; s; s = s->next) {
         struct err e = {0};
         if (session_ended(s))
             continue;
-        if (!act(g, s, &e)) {
+        if (!act(s, &e)) {
             fail(s, &e);
             if (!g->failed)
                 g->failure = e;
@@ -216,13 +203,13 @@ bool engine_run(struct engine *g, struct err *e)
     int64_t looked_ns = 0;
     g->failed = false;
     while (any_left(g)) {
-        with_all(g, step);
+        with_all(g, session_step);
         if (os_now_ns() - looked_ns > COMMANDS_EVERY_MS * 1000000ll) {
             with_all(g, take_commands);
             looked_ns = os_now_ns();
         }
         if (any_left(g) && sleep_until_needed(g))
-            with_all(g, interrupt);
+            with_all(g, session_interrupt);
     }
     if (g->failed && e)
         *e = g->failure;

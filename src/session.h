@@ -51,7 +51,7 @@ struct session {
     struct script *script;
     const struct space *space;
     struct limits limits;
-    bool has_limits, is_cpu, count_rejected;
+    bool has_limits, count_rejected;
     struct strategy *strategy;
     struct source *source;
     struct store *store;

@@ -121,7 +121,7 @@ static bool make_source(struct session *s, const struct place *p, bool validate,
         .operation = script_operation(s->script),
         .limits = &s->limits,
         .seed = s->record.seed,
-        .is_cpu = s->is_cpu,
+        .is_cpu = place_info(p)->is_cpu,
         .trips_undeclared = !s->space->resources,
         .fault = fault,
         .log = log_worker,
@@ -136,7 +136,6 @@ static void take_place(struct session *s, const struct place *p)
 {
     const struct gpu_info *info = place_info(p);
     s->has_limits = info != NULL;
-    s->is_cpu = info && info->is_cpu;
     if (info)
         s->limits = info->limits;
 }
