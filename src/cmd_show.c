@@ -65,17 +65,6 @@ static bool take_trial(void *context, const struct trial_record *t)
     return true;
 }
 
-static bool take_retime(void *context, const struct retime_record *r)
-{
-    struct view *v = context;
-    if (r->ask == v->session->best_ask && str_equal(r->kind, "race")) {
-        v->final_race = *r;
-        v->final_race.samples = arena_strdup(&v->arena, r->samples ? r->samples : "[]");
-        v->has_final = true;
-    }
-    return true;
-}
-
 static void print_json(struct view *v, const char *state)
 {
     struct str out = {0};
@@ -116,12 +105,11 @@ static void print_text(const struct view *v, const char *state, pid_t runner)
     printf("         %s\n", str_text(&v->best_config));
 }
 
-static bool print_message(void *context, double at, const char *level, const char *text)
+static bool print_message(void *context, const struct message_record *m)
 {
     (void)context;
-    (void)at;
-    if (!str_equal(level, "debug"))
-        printf("%-8s %s\n", level, text);
+    if (!str_equal(m->level, "debug"))
+        printf("%-8s %s\n", m->level, m->text);
     return true;
 }
 
@@ -130,7 +118,8 @@ static bool show(struct view *v, struct err *e)
     pid_t runner;
     int64_t id = v->session->id;
     const char *state = session_state(v->store, v->session, &runner);
-    if (!store_each_retime(v->store, id, take_retime, v, e) ||
+    if (!store_get_race(v->store, id, v->session->best_ask, &v->arena, &v->final_race,
+                        &v->has_final, e) ||
         !store_each_trial(v->store, id, 1, take_trial, v, e))
         return false;
     if (arguments_flag(v->a, "json")) {
@@ -138,7 +127,7 @@ static bool show(struct view *v, struct err *e)
         return true;
     }
     print_text(v, state, runner);
-    return store_each_message(v->store, id, print_message, NULL, e);
+    return store_each_message(v->store, id, 0, print_message, NULL, e);
 }
 
 static int run_show(const struct command *self, const struct arguments *a)

@@ -84,43 +84,20 @@ bool engine_resume(struct engine *g, int64_t id, const struct session_options *m
 
 // --- the end of a session ---
 
-struct winner {
-    struct session *session;
-    int64_t ask;
-    bool has_retime;
-    struct retime_record retime;
-    struct arena arena;
-};
-
-static bool keep_retime(void *context, const struct retime_record *r)
-{
-    struct winner *w = context;
-    if (r->ask == w->ask && str_equal(r->kind, "race")) {
-        w->retime = *r;
-        w->retime.samples = arena_strdup(&w->arena, r->samples ? r->samples : "[]");
-        w->retime.kind = "race";
-        w->has_retime = true;
-    }
-    return true;
-}
-
-static bool report_end(void *context, const struct trial_record *t)
-{
-    struct winner *w = context;
-    if (t->ask == w->ask)
-        session_emit(w->session, EVENT_END, t, w->has_retime ? &w->retime : NULL);
-    return false;
-}
-
 static void emit_end(struct session *s)
 {
-    struct winner w = {.session = s, .ask = s->best_ask};
-    struct err ignored;
-    arena_init(&w.arena);
-    if (!s->best_ask || !store_each_retime(s->store, s->record.id, keep_retime, &w, &ignored) ||
-        !store_each_trial(s->store, s->record.id, s->best_ask, report_end, &w, &ignored))
-        session_emit(s, EVENT_END, NULL, NULL);
-    arena_finish(&w.arena);
+    struct arena a;
+    struct trial_record best;
+    struct retime_record race;
+    bool has_best = false, has_race = false;
+    struct err ignored; // the session ended as its state says; what can't be read is not reported
+    arena_init(&a);
+    if (s->best_ask &&
+        store_get_trial(s->store, s->record.id, s->best_ask, &a, &best, &has_best, &ignored) &&
+        has_best)
+        store_get_race(s->store, s->record.id, s->best_ask, &a, &race, &has_race, &ignored);
+    session_emit(s, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
+    arena_finish(&a);
 }
 
 // A session that failed keeps everything it stored, and says why.

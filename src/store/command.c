@@ -65,15 +65,22 @@ bool store_add_message(struct store *s, int64_t session, const char *level, cons
     return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
 }
 
-bool store_each_message(struct store *s, int64_t session,
-                        bool (*each)(void *context, double at, const char *level, const char *text),
-                        void *context, struct err *e)
+bool store_each_message(struct store *s, int64_t session, int64_t after_id,
+                        bool (*each)(void *context, const struct message_record *m), void *context,
+                        struct err *e)
 {
-    struct query q =
-        query_start(s, "SELECT at, level, text FROM message WHERE session = ? ORDER BY id", e);
+    static const char sql[] =
+        "SELECT id, at, level, text FROM message WHERE session = ? AND id > ? ORDER BY id";
+    struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
+    query_bind_int(&q, after_id);
     bool more = true;
-    while (more && query_next(&q))
-        more = each(context, query_real(&q, 0), query_text(&q, 1, NULL), query_text(&q, 2, NULL));
+    while (more && query_next(&q)) {
+        struct message_record m = {.id = query_int(&q, 0),
+                                   .at = query_real(&q, 1),
+                                   .level = query_text(&q, 2, NULL),
+                                   .text = query_text(&q, 3, NULL)};
+        more = each(context, &m);
+    }
     return query_end(&q);
 }

@@ -24,6 +24,8 @@ struct store {
     enum store_mode mode;
     struct statement *statements;
     struct lock_file *lock; // NULL until it is needed
+    bool looked;            // store_changed was called, and saw
+    int64_t data_version;
 };
 
 // A failure in the user's terms: SQLite's last one, or that of a result code. Both return false.

@@ -46,10 +46,37 @@ static const char version_1[] =
     "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
     "    at REAL, level TEXT, text TEXT) STRICT;\n"
     "CREATE INDEX message_session ON message(session);\n";
+
+// Version 2: what watching a session of a million trials takes. `best_step` is the best-so-far
+// curve and `tally` the number of trials of each outcome, both kept by those who write trials.
+static const char version_2[] =
+    "ALTER TABLE session ADD COLUMN population TEXT;\n"
+    "ALTER TABLE trial ADD COLUMN origin TEXT;\n"
+    "CREATE INDEX trial_key ON trial(session, key);\n"
+    "CREATE INDEX trial_number ON trial(session, number) WHERE number > 0;\n"
+    "CREATE TABLE best_step(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    number INTEGER NOT NULL, ask INTEGER NOT NULL, seconds REAL NOT NULL,\n"
+    "    elapsed_s REAL, finished REAL,\n"
+    "    PRIMARY KEY (session, number)) STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE tally(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    outcome TEXT NOT NULL, count INTEGER NOT NULL, early INTEGER NOT NULL,\n"
+    "    PRIMARY KEY (session, outcome)) STRICT, WITHOUT ROWID;\n"
+    "INSERT INTO best_step(session, number, ask, seconds, elapsed_s, finished)\n"
+    "    SELECT session, number, ask, seconds, elapsed_s, finished FROM\n"
+    "    (SELECT session, number, ask, seconds, elapsed_s, finished, min(seconds) OVER\n"
+    "     (PARTITION BY session ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)\n"
+    "     AS before FROM trial WHERE number > 0 AND outcome = 'ok')\n"
+    "    WHERE before IS NULL OR seconds < before;\n"
+    "INSERT INTO tally(session, outcome, count, early)\n"
+    "    SELECT session, outcome, count(*),\n"
+    "    count(*) FILTER (WHERE outcome = 'ok' AND early_stopped)\n"
+    "    FROM trial WHERE outcome IS NOT NULL GROUP BY session, outcome;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1};
+static const char *const scripts_of_schema[] = {version_1, version_2};
 
 const char *const *db_scripts(int *count)
 {

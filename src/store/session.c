@@ -6,7 +6,7 @@
     F(created) F(state) F(name) F(path) F(title) F(operation) F(settings) F(device) F(driver) \
     F(device_type) F(device_id) F(limits) F(source) F(strategy) F(seed) F(flop) F(size) \
     F(text_hash) F(budget_trials) F(budget_seconds) F(workers) F(count_rejected) F(ran_seconds) \
-    F(message) F(note) F(warm)
+    F(message) F(note) F(warm) F(population)
 // clang-format on
 #define AS_FIELD(name)          FIELD(session_record, name),
 #define AS_SESSION_COLUMN(name) ", s." #name
@@ -159,6 +159,26 @@ bool store_set_budget(struct store *s, int64_t id, int64_t trials, double second
     query_bind_real(&q, seconds);
     query_bind_int(&q, id);
     return change_session(&q, id, e);
+}
+
+static bool set_text(struct store *s, int64_t id, const char *sql, const char *text, struct err *e)
+{
+    struct query q = query_start(s, sql, e);
+    query_bind_text(&q, text);
+    query_bind_int(&q, id);
+    return change_session(&q, id, e);
+}
+
+bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET note = ? WHERE id = ?";
+    return set_text(s, id, sql, note, e);
+}
+
+bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e)
+{
+    static const char sql[] = "UPDATE session SET population = ? WHERE id = ?";
+    return set_text(s, id, sql, asks, e);
 }
 
 static bool mark_deleted(struct store *s, int64_t id, struct err *e)

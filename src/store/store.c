@@ -170,6 +170,17 @@ void store_close(struct store *s)
     free(s);
 }
 
+// What can't be told counts as a change: the reading that follows says why.
+bool store_changed(struct store *s)
+{
+    struct query q = query_start(s, "PRAGMA data_version", NULL);
+    int64_t version = query_next(&q) ? query_int(&q, 0) : 0;
+    bool known = query_end(&q) && s->looked && version == s->data_version;
+    s->looked = true;
+    s->data_version = version;
+    return !known;
+}
+
 // A writer waits for its turn at the beginning; later, SQLite could not let it wait.
 bool store_begin(struct store *s, struct err *e)
 {

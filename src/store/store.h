@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "space/outcome.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,6 +66,8 @@ struct session_record {
     const char *message; // why it ended or paused; NULL
     const char *note;    // the user's
     const char *warm;    // reserved for what earlier sessions gave; NULL
+    // Those that breed now, best first: asks, "12,5,9"; NULL: the strategy has no population.
+    const char *population;
     // computed when read
     int64_t trials, rejected, ok;
     int64_t best_ask; // 0: none
@@ -93,6 +96,20 @@ struct trial_record {
     int worker;
     double elapsed_s; // running time of the session when it was told
     double finished;  // unix time
+    // Where the configuration comes from: for each parameter the ask that it was taken from (and
+    // then perhaps moved), 0 for one that was drawn, "12,12,0,5"; NULL: all were drawn.
+    const char *origin;
+};
+
+struct best_step { // a trial that was the best of its session when it was told
+    int64_t ask, number;
+    double seconds, elapsed_s, finished;
+};
+
+struct message_record {
+    int64_t id; // ascending in time
+    double at;  // unix time
+    const char *level, *text;
 };
 
 struct retime_record { // samples taken again of a trial: final races and drift canaries
@@ -117,7 +134,13 @@ bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_r
 bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,
                      double ran_seconds, struct err *e);
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
+bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
+bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e);
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
+
+// Whether another connection has committed since the last call; true the first time. A few
+// microseconds: for those who look many times a second.
+bool store_changed(struct store *s);
 
 bool store_begin(struct store *s, struct err *e);
 bool store_commit(struct store *s, struct err *e); // on failure everything since begin is undone
@@ -131,6 +154,32 @@ bool store_put_retime(struct store *s, int64_t session, const struct retime_reco
 bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
                       bool (*each)(void *context, const struct trial_record *t), void *context,
                       struct err *e);
+// Those that count as trials, in the order told, from `first_number` on.
+bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
+                         bool (*each)(void *context, const struct trial_record *t), void *context,
+                         struct err *e);
+// Those that have a rank, best first, without the first `skip`. `seconds` as store_best_trials.
+bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
+                       bool (*each)(void *context, const struct trial_record *t), void *context,
+                       struct err *e);
+// One trial, by its ask or by its configuration's key; strings in the arena. `*found` false: there
+// is none.
+bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena *a,
+                     struct trial_record *out, bool *found, struct err *e);
+bool store_find_trial(struct store *s, int64_t session, const char *key, struct arena *a,
+                      struct trial_record *out, bool *found, struct err *e);
+// The best-so-far curve: trials told after number `after_number`. By measured times: a race does
+// not rewrite history. Costs what the steps cost, however many trials there are.
+bool store_each_best(struct store *s, int64_t session, int64_t after_number,
+                     bool (*each)(void *context, const struct best_step *step), void *context,
+                     struct err *e);
+// How many stored trials have each outcome, indexed by enum outcome; `early` (may be NULL): ok ones
+// that were stopped early. Costs the same however many there are.
+bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
+                     struct err *e);
+// The latest race of a trial.
+bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
+                    struct retime_record *out, bool *found, struct err *e);
 bool store_each_retime(struct store *s, int64_t session,
                        bool (*each)(void *context, const struct retime_record *r), void *context,
                        struct err *e);
@@ -156,8 +205,9 @@ bool store_take_command(struct store *s, int64_t session, char verb[16], char ar
 // Messages of a session, for `show` and the workbench's log.
 bool store_add_message(struct store *s, int64_t session, const char *level, const char *text,
                        struct err *e);
-bool store_each_message(struct store *s, int64_t session,
-                        bool (*each)(void *context, double at, const char *level, const char *text),
-                        void *context, struct err *e);
+// Those after message `after_id` (0: all).
+bool store_each_message(struct store *s, int64_t session, int64_t after_id,
+                        bool (*each)(void *context, const struct message_record *m), void *context,
+                        struct err *e);
 
 #endif

@@ -1,149 +1,162 @@
-#include "store/db.h"
+#include "store/trial_row.h"
 
-#include "base/str.h"
-
+// The ranking time, by the index trial_rank, takes the place of a trial's own.
 // clang-format off
-#define TRIAL_FIELDS(F) \
-    F(ask) F(number) F(told) F(asked_after) F(generation) F(key) F(config) F(outcome) F(phase) F(reason) \
-    F(seconds) F(samples) F(early_stopped) F(compile_s) F(pipeline_s) F(device_s) F(worker) \
-    F(elapsed_s) F(finished)
-#define RETIME_FIELDS(F) F(ask) F(kind) F(seconds) F(samples) F(verified) F(at)
+#define SELECT_TRIALS  "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial WHERE session = ? "
+#define SELECT_RETIMES "SELECT session" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = ? "
+#define RANKED         " FROM trial WHERE session = :session AND rank_seconds IS NOT NULL "
+#define SELECT_RANKED  "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) RANKED
+#define BY_RANK        " ORDER BY rank_seconds, ask "
 // clang-format on
-#define AS_TRIAL_FIELD(name)  FIELD(trial_record, name),
-#define AS_RETIME_FIELD(name) FIELD(retime_record, name),
-#define AS_TRIAL_UPDATE(name) ", " #name " = excluded." #name
 
-static const struct field trial_fields[] = {TRIAL_FIELDS(AS_TRIAL_FIELD)};
-static const struct field retime_fields[] = {RETIME_FIELDS(AS_RETIME_FIELD)};
-enum {
-    TRIAL_FIELD_COUNT = sizeof trial_fields / sizeof *trial_fields,
-    RETIME_FIELD_COUNT = sizeof retime_fields / sizeof *retime_fields,
-};
-
-// What a trial adds to the sums of its session.
-struct sums {
-    int trials, rejected, ok;
-    bool exists; // it is stored
-};
-
-static struct sums sums_of(const char *outcome, int64_t number)
+static void read_trial(const struct query *q, struct arena *a, struct trial_record *t)
 {
-    return (struct sums){
-        .trials = outcome && number > 0,
-        .rejected = str_equal(outcome, "rejected"),
-        .ok = str_equal(outcome, "ok"),
-        .exists = true,
-    };
+    *t = (struct trial_record){0};
+    query_read_fields(q, 1, trial_fields, TRIAL_FIELD_COUNT, a, t);
 }
 
-// Of the trial as it is stored; zero when it is not yet.
-static bool old_sums(struct store *s, int64_t session, int64_t ask, struct sums *old, struct err *e)
+static void read_ranked(const struct query *q, struct arena *a, struct trial_record *t)
 {
-    struct query q =
-        query_start(s, "SELECT outcome, number FROM trial WHERE session = ? AND ask = ?", e);
-    query_bind_int(&q, session);
-    query_bind_int(&q, ask);
-    *old = (struct sums){0};
-    if (query_next(&q))
-        *old = sums_of(query_text(&q, 0, NULL), query_int(&q, 1));
-    return query_end(&q);
+    read_trial(q, a, t);
+    t->seconds = query_real(q, 0);
 }
 
-static bool add_sums(struct store *s, int64_t session, struct sums now, struct sums old,
-                     struct err *e)
+// Reads the rows of a query by `read`, and ends it.
+static bool each_row(struct query *q,
+                     void (*read)(const struct query *q, struct arena *a, struct trial_record *t),
+                     bool (*each)(void *context, const struct trial_record *t), void *context)
 {
-    static const char sql[] =
-        "UPDATE session SET trials = trials + ?, rejected = rejected + ?, ok = ok + ? WHERE id = ?";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, now.trials - old.trials);
-    query_bind_int(&q, now.rejected - old.rejected);
-    query_bind_int(&q, now.ok - old.ok);
-    query_bind_int(&q, session);
-    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, session, e));
-}
-
-static bool put_row(struct store *s, int64_t session, const struct trial_record *t, struct err *e)
-{
-    // clang-format off
-    static const char sql[] =
-        "INSERT INTO trial(session" TRIAL_FIELDS(AS_COLUMN) ", rank_seconds)"
-        " VALUES (:session" TRIAL_FIELDS(AS_VALUE) ", CASE :outcome WHEN 'ok' THEN :seconds END)"
-        " ON CONFLICT DO UPDATE SET"
-        "  rank_seconds = excluded.rank_seconds" TRIAL_FIELDS(AS_TRIAL_UPDATE);
-    // clang-format on
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, trial_fields, TRIAL_FIELD_COUNT, t);
-    return query_run(&q);
-}
-
-// Lets the latest race of a trial, if there is one, decide its rank: who fails there has none.
-static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct err *e)
-{
-    static const char sql[] = "UPDATE trial SET rank_seconds = CASE WHEN verified THEN race END"
-                              " FROM (SELECT seconds AS race, verified FROM retime"
-                              "  WHERE session = :session AND ask = :ask AND kind = 'race'"
-                              "  ORDER BY id DESC LIMIT 1)"
-                              " WHERE session = :session AND ask = :ask AND outcome = 'ok'";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_int(&q, ask);
-    return query_run(&q);
-}
-
-bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t, struct err *e)
-{
-    struct scope scope;
-    struct sums old;
-    if (!scope_enter(s, &scope, e))
-        return false;
-    bool ok = old_sums(s, session, t->ask, &old, e) &&
-              add_sums(s, session, sums_of(t->outcome, t->number), old, e) &&
-              put_row(s, session, t, e) && (!old.exists || rank_by_race(s, session, t->ask, e));
-    return scope_leave(s, &scope, ok, e);
-}
-
-static bool put_retime_row(struct store *s, int64_t session, const struct retime_record *r,
-                           struct err *e)
-{
-    // clang-format off
-    static const char sql[] =
-        "INSERT INTO retime(session" RETIME_FIELDS(AS_COLUMN) ")"
-        " VALUES (:session" RETIME_FIELDS(AS_VALUE) ")";
-    // clang-format on
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_fields(&q, retime_fields, RETIME_FIELD_COUNT, r);
-    return query_run(&q);
-}
-
-bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r,
-                      struct err *e)
-{
-    struct scope scope;
-    if (!scope_enter(s, &scope, e))
-        return false;
-    bool ok = (put_retime_row(s, session, r, e) && rank_by_race(s, session, r->ask, e)) ||
-              err_prefix(e, "re-timing of trial %lld of session %lld", (long long)r->ask,
-                         (long long)session);
-    return scope_leave(s, &scope, ok, e);
+    struct trial_record t;
+    bool more = true;
+    while (more && query_next(q)) {
+        read(q, NULL, &t);
+        more = each(context, &t);
+    }
+    return query_end(q);
 }
 
 bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
                       bool (*each)(void *context, const struct trial_record *t), void *context,
                       struct err *e)
 {
-    static const char sql[] = "SELECT session" TRIAL_FIELDS(AS_COLUMN) //
-        " FROM trial WHERE session = ? AND ask >= ? ORDER BY ask";
-    struct trial_record t = {0};
-    struct query q = query_start(s, sql, e);
+    struct query q = query_start(s, SELECT_TRIALS "AND ask >= ? ORDER BY ask", e);
     query_bind_int(&q, session);
     query_bind_int(&q, first_ask);
+    return each_row(&q, read_trial, each, context);
+}
+
+bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
+                         bool (*each)(void *context, const struct trial_record *t), void *context,
+                         struct err *e)
+{
+    static const char sql[] = SELECT_TRIALS "AND number >= ? AND number > 0 ORDER BY number";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, first_number);
+    return each_row(&q, read_trial, each, context);
+}
+
+// Where the skipped ones end is found in the index alone.
+bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
+                       bool (*each)(void *context, const struct trial_record *t), void *context,
+                       struct err *e)
+{
+    static const char sql[] = SELECT_RANKED //
+        "AND (rank_seconds, ask) >= (SELECT rank_seconds, ask" RANKED BY_RANK
+        "LIMIT 1 OFFSET :skip)" BY_RANK;
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, skip);
+    return each_row(&q, read_ranked, each, context);
+}
+
+// The first row of a query, which ends.
+static bool one_row(struct query *q, struct arena *a, struct trial_record *out, bool *found)
+{
+    *found = query_next(q);
+    if (*found)
+        read_trial(q, a, out);
+    return query_end(q);
+}
+
+bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena *a,
+                     struct trial_record *out, bool *found, struct err *e)
+{
+    struct query q = query_start(s, SELECT_TRIALS "AND ask = ?", e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, ask);
+    return one_row(&q, a, out, found);
+}
+
+bool store_find_trial(struct store *s, int64_t session, const char *key, struct arena *a,
+                      struct trial_record *out, bool *found, struct err *e)
+{
+    struct query q = query_start(s, SELECT_TRIALS "AND key = ? ORDER BY ask LIMIT 1", e);
+    query_bind_int(&q, session);
+    query_bind_text(&q, key);
+    return one_row(&q, a, out, found);
+}
+
+bool store_each_best(struct store *s, int64_t session, int64_t after_number,
+                     bool (*each)(void *context, const struct best_step *step), void *context,
+                     struct err *e)
+{
+    static const char sql[] = "SELECT ask, number, seconds, elapsed_s, finished FROM best_step"
+                              " WHERE session = ? AND number > ? ORDER BY number";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, after_number);
     bool more = true;
     while (more && query_next(&q)) {
-        query_read_fields(&q, 1, trial_fields, TRIAL_FIELD_COUNT, NULL, &t);
-        more = each(context, &t);
+        struct best_step step = {
+            .ask = query_int(&q, 0),
+            .number = query_int(&q, 1),
+            .seconds = query_real(&q, 2),
+            .elapsed_s = query_real(&q, 3),
+            .finished = query_real(&q, 4),
+        };
+        more = each(context, &step);
     }
+    return query_end(&q);
+}
+
+bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
+                     struct err *e)
+{
+    static const char sql[] = "SELECT outcome, count, early FROM tally WHERE session = ?";
+    int64_t all_early = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        count[i] = 0;
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    while (query_next(&q)) {
+        enum outcome o;
+        if (outcome_parse(query_text(&q, 0, NULL), &o))
+            count[o] = query_int(&q, 1);
+        all_early += query_int(&q, 2);
+    }
+    if (early)
+        *early = all_early;
+    return query_end(&q);
+}
+
+static void read_retime(const struct query *q, struct arena *a, struct retime_record *r)
+{
+    *r = (struct retime_record){0};
+    query_read_fields(q, 1, retime_fields, RETIME_FIELD_COUNT, a, r);
+}
+
+bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
+                    struct retime_record *out, bool *found, struct err *e)
+{
+    static const char sql[] =
+        SELECT_RETIMES "AND ask = ? AND kind = 'race' ORDER BY id DESC LIMIT 1";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, ask);
+    *found = query_next(&q);
+    if (*found)
+        read_retime(&q, a, out);
     return query_end(&q);
 }
 
@@ -151,14 +164,12 @@ bool store_each_retime(struct store *s, int64_t session,
                        bool (*each)(void *context, const struct retime_record *r), void *context,
                        struct err *e)
 {
-    static const char sql[] =
-        "SELECT session" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = ? ORDER BY id";
-    struct retime_record r = {0};
-    struct query q = query_start(s, sql, e);
+    struct retime_record r;
+    struct query q = query_start(s, SELECT_RETIMES "ORDER BY id", e);
     query_bind_int(&q, session);
     bool more = true;
     while (more && query_next(&q)) {
-        query_read_fields(&q, 1, retime_fields, RETIME_FIELD_COUNT, NULL, &r);
+        read_retime(&q, NULL, &r);
         more = each(context, &r);
     }
     return query_end(&q);
@@ -167,20 +178,15 @@ bool store_each_retime(struct store *s, int64_t session,
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
                        struct trial_record **out, int *count, struct err *e)
 {
-    static const char sql[] = "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) //
-        " FROM trial WHERE session = ? AND rank_seconds IS NOT NULL"
-        " ORDER BY rank_seconds, ask LIMIT ?";
     struct trial_record *list = NULL;
     int capacity = 0;
     *count = 0;
-    struct query q = query_start(s, sql, e);
+    struct query q = query_start(s, SELECT_RANKED BY_RANK "LIMIT ?", e);
     query_bind_int(&q, session);
     query_bind_int(&q, most > 0 ? most : 0);
     while (query_next(&q)) {
         MEM_GROW(list, *count, capacity);
-        struct trial_record *t = &list[(*count)++];
-        query_read_fields(&q, 1, trial_fields, TRIAL_FIELD_COUNT, a, t);
-        t->seconds = query_real(&q, 0);
+        read_ranked(&q, a, &list[(*count)++]);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);

@@ -131,13 +131,13 @@ static void test_exactly_once(void **state)
     temp_remove(path);
 }
 
-static bool check_message(void *context, double at, const char *level, const char *text)
+static bool check_message(void *context, const struct message_record *m)
 {
     static const char *const expected[][2] = {{"info", "one"}, {"warning", "two: \"2\""}};
     int *seen = context;
-    assert_true(at > 1.6e9);
-    assert_string_equal(level, expected[*seen][0]);
-    assert_string_equal(text, expected[*seen][1]);
+    assert_true(m->at > 1.6e9);
+    assert_string_equal(m->level, expected[*seen][0]);
+    assert_string_equal(m->text, expected[*seen][1]);
     return ++*seen < 2;
 }
 
@@ -153,7 +153,7 @@ static void test_messages(void **state)
     assert_true(store_add_message(s, other, "error", "not ours", &e));
     assert_true(store_add_message(s, id, "warning", "two: \"2\"", &e));
     assert_true(store_add_message(s, id, "info", "not asked for", &e));
-    assert_true(store_each_message(s, id, check_message, &seen, &e));
+    assert_true(store_each_message(s, id, 0, check_message, &seen, &e));
     assert_int_equal(seen, 2);
     store_close(s);
     temp_remove(path);
