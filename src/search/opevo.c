@@ -19,8 +19,15 @@ enum { MUTATIONS = 1000 }; // of one child before a uniform draw takes its place
 
 struct parent {
     struct config config;
+    int ask;
     double fitness;
     int generation;
+};
+
+// Where a child comes from.
+struct lineage {
+    bool bred;                 // not drawn
+    int ask[SPACE_MAX_PARAMS]; // that each parameter was taken from
 };
 
 struct opevo {
@@ -32,8 +39,9 @@ struct opevo {
     bool async;
 
     // All that was made, in order: those from `handed_out` on are the queue. Generation g starts at
-    // index first[g].
+    // index first[g]; what has index i is ask i + 1.
     struct visited visited;
+    struct lineage *lineage; // of the children of the newest generation
     int *first;
     int generations, first_capacity;
     int handed_out, told;
@@ -56,6 +64,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     o->q = option[OPTION_Q];
     o->async = option[OPTION_ASYNC] != 0;
     visited_init(&o->visited, &o->problem, option[OPTION_LEGAL] != 0);
+    o->lineage = mem_zero((size_t)(o->lambda > o->rho ? o->lambda : o->rho), sizeof *o->lineage);
     o->parent = mem_zero((size_t)o->lambda, sizeof *o->parent);
     o->weight = mem_zero((size_t)o->lambda, sizeof *o->weight);
     return &o->base;
@@ -67,23 +76,26 @@ static bool can_breed(const struct opevo *o)
 }
 
 // OpEvo Eq. 2, for each parameter on its own.
-static void recombine(struct opevo *o, struct config *child)
+static void recombine(struct opevo *o, struct config *child, struct lineage *from)
 {
     const struct space *space = o->problem.space;
     *child = (struct config){0};
+    from->bred = true;
     for (int i = 0; i < space->param_count; i++) {
         const struct param *p = &space->param[i];
         size_t j = rng_weighted(&o->rng, (size_t)o->parents, o->weight);
         memcpy(child->slot + p->offset, o->parent[j].config.slot + p->offset,
                (size_t)p->width * sizeof *child->slot);
+        from->ask[i] = o->parent[j].ask;
     }
 }
 
 // A child that was never given. False: none is left, or could be found.
-static bool make_child(struct opevo *o, struct config *child)
+static bool make_child(struct opevo *o, struct config *child, struct lineage *from)
 {
+    from->bred = false;
     if (can_breed(o)) {
-        recombine(o, child);
+        recombine(o, child, from);
         space_walk(o->problem.space, o->q, &o->rng, child);
     } else if (o->visited.only_legal) {
         return visited_draw(&o->visited, &o->rng, child);
@@ -95,6 +107,7 @@ static bool make_child(struct opevo *o, struct config *child)
             return true;
         space_walk(o->problem.space, o->q, &o->rng, child); // goes on from where it is
     }
+    from->bred = false;
     return visited_draw(&o->visited, &o->rng, child);
 }
 
@@ -104,7 +117,7 @@ static void make_generation(struct opevo *o)
     o->first[o->generations++] = o->visited.given.count;
     int size = o->generations == 1 && !o->async ? o->lambda : o->rho;
     struct config child;
-    for (int i = 0; i < size && make_child(o, &child); i++)
+    for (int i = 0; i < size && make_child(o, &child, &o->lineage[i]); i++)
         visited_add(&o->visited, &child);
 }
 
@@ -157,7 +170,7 @@ static void tell(struct strategy *s, const struct config *c, enum outcome outcom
     size_t behind = (size_t)(o->parents - 1 - place);
     memmove(&o->parent[place + 1], &o->parent[place], behind * sizeof *o->parent);
     memmove(&o->weight[place + 1], &o->weight[place], behind * sizeof *o->weight);
-    o->parent[place] = (struct parent){*c, fitness, generation_of(o, index)};
+    o->parent[place] = (struct parent){*c, index + 1, fitness, generation_of(o, index)};
     o->weight[place] = fitness;
 }
 
@@ -167,7 +180,10 @@ static int population(const struct strategy *s, int most, struct individual *out
     int count = o->parents < most ? o->parents : most;
     for (int i = 0; i < count; i++) {
         const struct parent *p = &o->parent[i];
-        out[i] = (struct individual){&p->config, p->fitness, p->generation};
+        out[i] = (struct individual){.config = &p->config,
+                                     .ask = p->ask,
+                                     .fitness = p->fitness,
+                                     .generation = p->generation};
     }
     return count;
 }
@@ -176,6 +192,18 @@ static int generation(const struct strategy *s)
 {
     const struct opevo *o = (const struct opevo *)s;
     return o->handed_out ? generation_of(o, o->handed_out - 1) : 0;
+}
+
+// All asked since the newest generation was made are of it.
+static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
+{
+    const struct opevo *o = (const struct opevo *)s;
+    int child = o->generations ? o->handed_out - 1 - o->first[o->generations - 1] : -1;
+    if (child < 0 || !o->lineage[child].bred)
+        return false;
+    for (int i = 0; i < o->problem.space->param_count; i++)
+        ask[i] = o->lineage[child].ask[i];
+    return true;
 }
 
 static bool is_async(const struct strategy *s)
@@ -188,6 +216,7 @@ static void destroy(struct strategy *s)
     struct opevo *o = (struct opevo *)s;
     visited_finish(&o->visited);
     free(o->first);
+    free(o->lineage);
     free(o->parent);
     free(o->weight);
     free(o);
@@ -212,5 +241,6 @@ const struct strategy_kind strategy_opevo = {
     .tell = tell,
     .population = population,
     .generation = generation,
+    .origin = origin,
     .destroy = destroy,
 };

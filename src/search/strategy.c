@@ -178,6 +178,11 @@ int strategy_generation(const struct strategy *s)
     return s->kind->generation ? s->kind->generation(s) : 0;
 }
 
+bool strategy_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
+{
+    return s->kind->origin && s->kind->origin(s, ask);
+}
+
 bool strategy_is_async(const struct strategy *s)
 {
     return s->kind->is_async && s->kind->is_async(s);

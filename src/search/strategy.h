@@ -45,6 +45,7 @@ struct strategy_option {
 
 struct individual {
     const struct config *config; // valid until the next call on the strategy
+    int64_t ask;                 // it was the ask-th that the strategy gave, from 1
     double fitness;
     int generation;
 };
@@ -66,6 +67,10 @@ struct strategy_kind {
     // The individuals that breed now, best first; at most `most`. Returns how many. NULL: none do.
     int (*population)(const struct strategy *s, int most, struct individual *out);
     int (*generation)(const struct strategy *s); // of the last configuration asked; NULL: always 0
+    // Where the last configuration asked comes from: for each parameter the ask (as in struct
+    // individual) that it was taken from before it was moved, or 0 when it was drawn. False: all
+    // were drawn. NULL: always so.
+    bool (*origin)(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
     void (*destroy)(struct strategy *s);
 };
 
@@ -84,6 +89,7 @@ enum ask strategy_ask(struct strategy *s, struct config *out);
 void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
 int strategy_population(const struct strategy *s, int most, struct individual *out);
 int strategy_generation(const struct strategy *s);
+bool strategy_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
 bool strategy_is_async(const struct strategy *s);
 void strategy_destroy(struct strategy *s);
 

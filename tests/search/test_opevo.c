@@ -187,8 +187,9 @@ static void test_asynchronous_generations(void **state)
     strategy_tell(o, &c[19], OUTCOME_OK, 4);
     struct individual best[8];
     assert_int_equal(strategy_population(o, 8, best), 4);
-    int generations[] = {2, 0, 1, 0};
+    const int generations[] = {2, 0, 1, 0}, asks[] = {20, 1, 13, 4};
     for (int i = 0; i < 4; i++) {
+        assert_int_equal(best[i].ask, asks[i]);
         assert_true(best[i].fitness == 4 - i);
         assert_int_equal(best[i].generation, generations[i]);
     }
@@ -225,6 +226,7 @@ static void test_population(void **state)
     assert_int_equal(strategy_population(o, 4, best), 4);
     for (int j = 0; j < 4; j++) {
         assert_true(config_equal(best[j].config, &c[order[j]]));
+        assert_int_equal(best[j].ask, order[j] + 1);
         assert_true(best[j].fitness == fitness[order[j]]);
         assert_int_equal(best[j].generation, order[j] > 3);
     }
