@@ -1,0 +1,104 @@
+// The workbench as a state machine: keys and time go in, frames come out. It knows no terminal:
+// term.c feeds it from one, tests feed it from scripts.
+//
+//     app_init(&app, &options);
+//     app_key(&app, key); app_poll(&app, now, unix_now);
+//     if (app.dirty) { app_draw(&app); term_show(&app.screen); }
+//     app_finish(&app);
+//
+// A frame is: head (two rows: where we are, the result so far), the body of the shown view, the
+// last message, the footer with the keys that work here. Over it may lie one dialog or the help;
+// the last row may be a prompt (filter, command). On tiny screens rows go in the order footer,
+// message, second head row; one row is left for one line of text that still takes every key.
+//
+// One thread.
+#ifndef TILEWALK_UI_APP_H
+#define TILEWALK_UI_APP_H
+
+#include "config.h"
+#include "job.h"
+#include "model.h"
+#include "view.h"
+
+struct dialog; // dialog.h
+
+#define PROMPT_SIZE 512
+
+// A line that is being typed in the last row.
+struct prompt {
+    bool open;
+    char lead[24]; // "/", ":"
+    char text[PROMPT_SIZE];
+    int length, cursor; // bytes
+    void *context;
+    void (*done)(struct app *app, void *context, const char *text); // Enter
+    void (*changed)(struct app *app, void *context, const char *text); // each edit; may be NULL
+    void (*cancelled)(struct app *app, void *context);                 // Esc; may be NULL
+    // Tab: the n-th word that could stand here, NULL past the last; may be NULL.
+    const char *(*candidate)(struct app *app, int n);
+};
+
+struct app_options {
+    const char *database;
+    const struct ui_config *config; // outlives the app; keys, charset
+    const char *program;            // path of tilewalk, for command lines
+    enum view_id view;              // shown first
+    int64_t session;                // opened first; 0: none yet
+};
+
+struct app {
+    struct app_options options;
+    const struct ui_config *config;
+    struct model model;
+    struct screen screen;
+    struct keymap keymap;
+    enum view_id view, before; // shown; shown before that
+    void *state[VIEW_COUNT];
+    int64_t selected; // ask of the trial that all views mean by "this one"; 0: none
+    bool follow;      // the selection stays on the newest trial
+    struct jobs jobs;
+    struct dialog *dialog;
+    struct prompt prompt;
+    bool help;
+    int help_row;
+    bool frozen; // the view stands still; work goes on
+    char notice[256]; // the last message row
+    enum style notice_style;
+    double notice_until; // `now` when it goes
+    double now;          // monotonic seconds
+    double unix_now;
+    bool dirty;      // a frame is due
+    bool mouse;      // wanted
+    bool quit;       // leave, with
+    int exit_code;
+    bool leave_runs; // and let runs of this process go on without it
+    bool suspend, redraw, save_screen; // term.c does it and clears it
+    char *edit_path;                   // an editor is wanted on this file (heap)
+    int edit_line;
+};
+
+void app_init(struct app *app, const struct app_options *o);
+void app_finish(struct app *app);
+void app_resize(struct app *app, int rows, int cols);
+void app_key(struct app *app, int32_t key);
+void app_act(struct app *app, enum action a);
+void app_click(struct app *app, int row, int col); // of the screen
+// Looks at the database, the jobs and the shown view's work. True while more work waits.
+bool app_poll(struct app *app, double now, double unix_now);
+void app_draw(struct app *app);
+
+// For views and dialogs.
+void app_show(struct app *app, enum view_id view);
+void app_open_session(struct app *app, int64_t id); // and shows it on the main screen
+void app_say(struct app *app, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void app_select(struct app *app, int64_t ask); // 0: none; ends following
+void app_prompt(struct app *app, const struct prompt *p);
+// The session that keys mean: the one under the cursor on the sessions screen, else the open one.
+const struct session_row *app_session(struct app *app);
+// Runs `tilewalk WORDS...` (NULL-terminated, without the program) in the background and says how it
+// ended. `--db` is added. What it was is kept in the log.
+void app_command(struct app *app, const char *const *words);
+void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
+
+#endif

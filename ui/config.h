@@ -1,0 +1,35 @@
+// The user's workbench.conf, and what the command line says about how things look.
+//
+//     config_init(&c);
+//     config_read(&c, path, e);               a missing file is fine
+//     config_set(&c, "charset", "ascii", e);  an option of the command line
+//
+// The file has one `name = value` a line, `#` begins a comment:
+//
+//     charset = auto | braille | block | ascii
+//     color = auto | always | never
+//     theme = auto | dark | light             which ramps: bright or dark ends stand out
+//     editor = vim                            else $VISUAL, $EDITOR, vi
+//     mouse = off | on
+//     key pause = p F9                        replaces the keys of an action
+#ifndef TILEWALK_UI_CONFIG_H
+#define TILEWALK_UI_CONFIG_H
+
+#include "keys.h"
+#include "report/charset.h"
+
+struct ui_config {
+    bool charset_given;
+    enum charset charset;
+    enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+    enum { THEME_AUTO, THEME_DARK, THEME_LIGHT } theme;
+    char editor[256]; // "": from the environment
+    bool mouse;
+    struct keymap keymap;
+};
+
+void config_init(struct ui_config *c);
+bool config_set(struct ui_config *c, const char *name, const char *value, struct err *e);
+bool config_read(struct ui_config *c, const char *path, struct err *e); // `file:line: what (hint)`
+
+#endif

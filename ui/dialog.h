@@ -1,0 +1,66 @@
+// Dialogs: a form over the frame, which always shows the command line that does the same.
+//
+// A dialog is a list of fields, a few lines of preview, and the words of a command line that are
+// made anew after every edit. Enter on the last button (or anywhere, with ctrl-x or F10) runs it;
+// Esc leaves and changes nothing; Tab and arrows move; Space toggles and picks. `y` on the button
+// row copies the command line.
+//
+//     struct dialog *d = dialog_create("Export", "Export", words, context);
+//     dialog_add_text(d, "folder", "Folder", "export");
+//     dialog_add_choice(d, "what", "What", choices, 0);
+//     dialog_add_check(d, "verify", "Verify again before writing", true);
+//     app->dialog = d;
+//
+// Questions ("Delete session 3 ...?") are dialogs without fields.
+#ifndef TILEWALK_UI_DIALOG_H
+#define TILEWALK_UI_DIALOG_H
+
+#include "screen.h"
+
+struct app;
+struct dialog;
+
+#define DIALOG_MOST_WORDS 64
+
+// Words of the command line that the fields ask for now, without "tilewalk"; NULL-terminated. Texts
+// that are made for it live in the dialog (dialog_text). Returns a complaint to show instead when
+// the fields do not make sense, else NULL.
+typedef const char *dialog_words(struct dialog *d, void *context,
+                                 const char *words[DIALOG_MOST_WORDS]);
+
+struct dialog *dialog_create(const char *title, const char *button, dialog_words *words,
+                             void *context, void (*destroy)(void *context));
+void dialog_destroy(struct dialog *d);
+void dialog_add_text(struct dialog *d, const char *name, const char *label, const char *value);
+void dialog_add_choice(struct dialog *d, const char *name, const char *label,
+                       const char *const *choices, int chosen); // NULL-terminated; copied
+void dialog_add_check(struct dialog *d, const char *name, const char *label, bool on);
+void dialog_add_line(struct dialog *d, const char *text); // plain text above the buttons
+void dialog_set_preview(struct dialog *d, const char *text); // lines; replaces the last
+// Called after every edit (to refresh a preview); may be NULL.
+void dialog_on_change(struct dialog *d, void (*changed)(struct app *app, struct dialog *d,
+                                                        void *context));
+// Runs instead of app_command(words) when the button is pressed.
+void dialog_on_accept(struct dialog *d, void (*accept)(struct app *app, struct dialog *d,
+                                                       void *context, const char *const *words));
+
+const char *dialog_value(const struct dialog *d, const char *name); // text, or the choice's text
+bool dialog_is_on(const struct dialog *d, const char *name);
+const char *dialog_text(struct dialog *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); // lives until the words are made again
+
+void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole);
+// False: the dialog is done with (destroy it).
+bool dialog_key(struct app *app, struct dialog *d, int32_t key);
+
+// The dialogs there are (dialogs.c): each opens itself over the app.
+void open_export(struct app *app);
+void open_new_session(struct app *app, const char *path); // NULL: any preset
+void open_duplicate(struct app *app);
+void open_resume(struct app *app);
+void open_budget(struct app *app);
+void open_note(struct app *app);
+void ask_delete(struct app *app);
+void ask_stop(struct app *app);
+
+#endif

@@ -1,0 +1,141 @@
+// What the workbench knows: the sessions of a database, the one that is open, and summaries of it.
+//
+//     model_init(&m, path);
+//     model_open(&m, 3);
+//     while (...) if (model_poll(&m, unix_time)) redraw;
+//     const struct trial *t = model_trial(&m, ask);
+//     model_finish(&m);
+//
+// All of it comes from the database, whoever runs the session: this process's child, another
+// terminal, or nobody any more. The workbench only reads; what changes something is a tilewalk
+// command line (job.h). A poll with nothing new costs microseconds, one with news costs what is
+// new, however many trials there are: curves are kept as their steps, outcomes as counts, trials
+// are read when they are looked at. What really needs all trials walks them in slices (scan.h).
+//
+// One thread. Pointers stay valid until the next poll or open unless said otherwise.
+#ifndef TILEWALK_UI_MODEL_H
+#define TILEWALK_UI_MODEL_H
+
+#include "engine.h"
+
+#define MODEL_MOST_MARKS      8
+#define MODEL_MOST_POPULATION 64
+#define MODEL_MOST_MESSAGES   2000
+
+// A best-so-far curve: steps in the order told. Between two steps it is level.
+struct curve {
+    struct best_step *step;
+    int count, capacity;
+};
+
+struct session_row {
+    struct session_record record;
+    const char *state; // what users see: "running", "paused", "done", "stopped", "failed"
+    pid_t runner;      // 0: nobody runs it
+    char mark;         // 'A' ...: marked for overlay; 0: not
+};
+
+struct trial {
+    int64_t ask;
+    int64_t number; // 0: rejected without costing a trial, or in flight
+    int64_t told;   // 0: in flight
+    int generation;
+    struct config config;
+    enum outcome outcome; // when told
+    char phase[16];
+    char reason[320];
+    double seconds; // measured; 0 unless ok
+    double spread;  // (largest - smallest) / median of its samples; 0 with less than two
+    int samples;
+    bool early_stopped;
+    double compile_s, pipeline_s, device_s, elapsed_s, finished;
+    int worker;
+    bool has_origin;
+    int64_t origin[SPACE_MAX_PARAMS]; // ask that each parameter was taken from; 0: drawn
+    bool raced;                       // and then:
+    double race_seconds;
+    bool race_verified;
+};
+
+struct message {
+    int64_t id;
+    double at;
+    char level[12];
+    char *text;
+};
+
+// The open session.
+struct opened {
+    struct session_record record; // id 0: none is open
+    const char *state;
+    pid_t runner;
+    struct arena arena; // of record and script
+    struct script *script; // NULL: its texts do not load any more; `trouble` says why
+    const struct space *space;
+    struct limits limits; // of its device
+    bool has_limits;
+    struct err trouble;
+    struct curve curve;
+    int64_t tally[OUTCOME_COUNT];
+    int64_t early;       // ok ones that were stopped early
+    int64_t last_number; // the newest trial's
+    int64_t population[MODEL_MOST_POPULATION]; // asks, best first
+    int population_count;
+    bool is_population; // false: the strategy has none, these are the best trials
+    double rate;        // trials a second, of late; 0 while not running
+    struct message *message; // newest last
+    int message_count, message_capacity;
+    int64_t version; // grows with every change, so that views know when to look again
+};
+
+struct mark { // a session overlaid on the open one
+    int64_t id;
+    char letter;
+    struct session_record record;
+    struct arena arena;
+    struct curve curve;
+};
+
+struct model {
+    char *path; // of the database; it may not exist yet
+    struct store *store;
+    struct err trouble; // why the database cannot be read; text "" when it can
+    struct arena arena; // of the sessions
+    struct session_row *session;
+    int session_count;
+    int64_t trials_in_all; // of all sessions
+    struct opened open;
+    struct mark mark[MODEL_MOST_MARKS];
+    int mark_count;
+    struct trial_cache *cache;
+    double polled_at;
+};
+
+void model_init(struct model *m, const char *path);
+void model_finish(struct model *m);
+// Takes in what is new. True when something was. `unix_now` in seconds.
+bool model_poll(struct model *m, double unix_now);
+// Opens a session; false and `e`: there is none of that number (what was open stays).
+bool model_open(struct model *m, int64_t id, struct err *e);
+void model_close(struct model *m); // none is open
+bool model_toggle_mark(struct model *m, int64_t id); // false: too many marks
+const struct session_row *model_row(const struct model *m, int64_t id); // NULL: unknown
+
+// A trial of the open session, kept in a cache of some hundred; NULL: there is none. Valid until
+// the next call that returns a trial has been called 64 times.
+const struct trial *model_trial(struct model *m, int64_t ask);
+const struct trial *model_trial_numbered(struct model *m, int64_t number);
+const struct trial *model_trial_ranked(struct model *m, int64_t place); // 0: the best
+const struct trial *model_trial_with(struct model *m, const struct config *c); // that was asked
+const struct trial *model_best(struct model *m);
+
+// Running time of the open session at `unix_now`, pauses excluded, in seconds.
+double model_ran_seconds(const struct model *m, double unix_now);
+double trial_speed(const struct model *m, const struct trial *t); // FLOP/s; 0 unless ok
+double seconds_speed(const struct model *m, double seconds);      // FLOP/s of the open session
+
+// Where a value lies inside its parameter's range, 0 .. 1: the place in the list, the logarithm of
+// a factorization's part `slot`, the place of the order among all orders.
+double param_position(const struct param *p, const int32_t *v, int slot);
+
+#endif

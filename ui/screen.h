@@ -1,0 +1,107 @@
+// A frame in memory: cells of one glyph and one style, and panes to draw through.
+//
+//     screen_resize(&s, 36, 120);
+//     screen_clear(&s);                           every frame is drawn whole, from the model
+//     struct pane all = screen_whole(&s);
+//     struct pane inside = pane_box(&all, "Trials", "sort: time", true);
+//     pane_printf(&inside, 0, 1, STYLE_GOOD, "%d trials", n);
+//     term_show(&s);                              the terminal gets what changed
+//
+// Nothing here knows a terminal: tests read frames back as text. A pane is a view of a rectangle;
+// rows and columns are relative to it, and what lies outside is cut, so that drawing code needs no
+// bounds. A pane may be empty (rows or cols 0); drawing there does nothing.
+//
+// Styles are meanings. Which colour and attribute one has, on 256, 8 or no colours, is decided in
+// one place (theme.c). So colour is never the only key: whatever a style says is said by a word, a
+// letter or a glyph too.
+#ifndef TILEWALK_UI_SCREEN_H
+#define TILEWALK_UI_SCREEN_H
+
+#include "base/str.h"
+#include "report/charset.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RAMP_LEVELS 8
+#define MOST_SERIES 8
+
+enum style {
+    STYLE_TEXT,
+    STYLE_DIM,
+    STYLE_STRONG,
+    STYLE_FRAME,
+    STYLE_TITLE,
+    STYLE_FOCUS,    // the frame and title of the pane that gets the keys
+    STYLE_HEAD,     // of tables
+    STYLE_BAR,      // the first row
+    STYLE_KEY,      // a key in the footer
+    STYLE_LABEL,    // what it does
+    STYLE_DISABLED, // a key that does nothing now
+    STYLE_GOOD,
+    STYLE_WARN,
+    STYLE_BAD,
+    STYLE_BEST,
+    STYLE_BAND,   // behind and beside curves
+    STYLE_SERIES, // + 0 .. MOST_SERIES - 1
+    STYLE_RAMP = STYLE_SERIES + MOST_SERIES, // + 0 (low) .. RAMP_LEVELS - 1 (high)
+    STYLE_COUNT = STYLE_RAMP + RAMP_LEVELS
+};
+
+struct cell {
+    uint32_t glyph; // code point; 0: the right half of a wide one
+    uint8_t style;
+    bool marked; // under the cursor: reversed
+};
+
+struct screen {
+    int rows, cols;
+    enum charset charset;
+    struct cell *cell;          // rows * cols
+    int cursor_row, cursor_col; // where the terminal's cursor belongs; -1: hidden
+};
+
+void screen_resize(struct screen *s, int rows, int cols); // also the first time; content is lost
+void screen_clear(struct screen *s);
+void screen_finish(struct screen *s);
+// The frame as text, rows without the blanks at their ends; and the styles, a character a cell
+// ('.' plain text), for tests. Appended to `out`.
+void screen_add_text(const struct screen *s, struct str *out);
+void screen_add_styles(const struct screen *s, struct str *out);
+
+struct pane {
+    struct screen *screen;
+    int row, col, rows, cols; // on the screen
+};
+
+struct pane screen_whole(struct screen *s);
+struct pane pane_part(const struct pane *p, int row, int col, int rows, int cols);
+// A frame with a title on its top edge and a note at its right end (NULL: none), and what is
+// inside. Too small for a frame (under 3 rows or 4 columns): no frame, all of it is inside.
+struct pane pane_box(const struct pane *p, const char *title, const char *note, bool focused);
+
+// Texts are UTF-8. Return the column after the last one drawn, cut or not. What is no text
+// (control characters, broken UTF-8) is drawn as `?`, what ASCII has not in ASCII charset too, but
+// for a few signs that have a stand-in ("±" is "+-", "×" is "x", "…" is "~", "─" is "-", blocks).
+int pane_text(const struct pane *p, int row, int col, enum style style, const char *text);
+int pane_printf(const struct pane *p, int row, int col, enum style style, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+// At most `cols` columns; what is cut ends in "…".
+int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style style,
+                  const char *text);
+void pane_text_right(const struct pane *p, int row, int end, enum style style, const char *text);
+void pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph);
+void pane_fill(const struct pane *p, enum style style, uint32_t glyph);
+void pane_mark(const struct pane *p, int row, int col, int cols);   // reverses what is there
+void pane_cursor(const struct pane *p, int row, int col);           // puts the terminal's cursor
+void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share);
+// `cols` cells of a shade: glyph and colour both grow with level, 0 .. RAMP_LEVELS - 1.
+void pane_shade(const struct pane *p, int row, int col, int cols, int level);
+// A line of levels 0 .. 1, one a column ("▁▃▅█"); NaN leaves a blank.
+void pane_spark(const struct pane *p, int row, int col, enum style style, const double *level,
+                int count);
+
+int text_columns(const char *text); // as pane_text draws it on a wide charset
+const char *style_name(enum style s);
+
+#endif

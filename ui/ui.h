@@ -1,0 +1,36 @@
+// The workbench: a terminal front end over a database of sessions. Its one public header.
+//
+// It only reads the database; what changes something is a tilewalk command line, run as a child
+// process. So it shows and steers the sessions of other processes like its own, an error in it
+// cannot harm a run, and everything it can do can be scripted.
+#ifndef TILEWALK_UI_UI_H
+#define TILEWALK_UI_UI_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ui_options {
+    const char *database; // path; need not exist yet
+    const char *view;     // name of the first screen; NULL: main with a session, else sessions
+    int64_t session;      // to open; 0: none
+    // Words of a `tune` or `resume` command line to run and watch, NULL-terminated, without the
+    // program; NULL: none. A run that cannot start is an error before the screen comes up.
+    const char *const *run;
+    const char *charset, *color, *theme; // as in workbench.conf; NULL: as it says
+};
+
+// Whether a workbench can be shown here: a terminal on both ends and TERM is not dumb.
+bool ui_is_possible(void);
+// Runs until the user leaves. Returns an exit code: that of `run` when it ended by itself, 128 +
+// signal, 0. Errors before the screen is up: prints them and returns 1 or 2.
+int ui_run(const struct ui_options *o);
+// The table of actions for the manual page: section headings and "keys, help" lines, in order.
+void ui_each_action(void (*group)(void *context, const char *name),
+                    void (*action)(void *context, const char *keys, const char *name,
+                                   const char *help),
+                    void *context);
+
+#endif

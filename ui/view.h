@@ -1,0 +1,39 @@
+// A view: one of the screens on keys 1 to 7. One file each, `static` inside, its record last.
+//
+// A view draws the body of the frame (the rows between head and footer) from the model, whole and
+// every time, at any size down to 1 x 1; it never waits, never writes anywhere but into its pane,
+// and reads no clock but app->now and app->unix_now. Work that takes more than a millisecond is
+// done in slices by `tick`. What changes a session is a command line: app_command.
+#ifndef TILEWALK_UI_VIEW_H
+#define TILEWALK_UI_VIEW_H
+
+#include "keys.h"
+#include "screen.h"
+
+struct app;
+
+struct view {
+    const char *name;  // "main": of the `:` prompt and --view
+    const char *title; // "Main": of the footer
+    const char *tab;   // shorter, for narrow footers: "Ses"
+    void *(*create)(struct app *app);
+    void (*destroy)(void *state);
+    void (*draw)(struct app *app, void *state, const struct pane *body);
+    // True: the action was the view's.
+    bool (*act)(struct app *app, void *state, enum action a);
+    // Why an action of the view can do nothing now, a short clause for the message row ("no trial
+    // is selected"); NULL: it can. May be NULL.
+    const char *(*disabled)(struct app *app, void *state, enum action a);
+    // A slice of at most about 5 ms of work; true while there is more. Called for the view that is
+    // shown, when the model changed and as long as it says true. May be NULL.
+    bool (*tick)(struct app *app, void *state);
+    void (*opened)(struct app *app, void *state); // another session is open now; may be NULL
+    // A click on the body, relative to it; may be NULL.
+    void (*click)(struct app *app, void *state, int row, int col);
+};
+
+extern const struct view view_main, view_map, view_trials, view_network, view_sessions, view_space,
+    view_log;
+extern const struct view *const views[VIEW_COUNT]; // indexed by enum view_id
+
+#endif
