@@ -56,53 +56,6 @@ bool common_session_id(const char *text, int64_t *id, struct err *e)
            err_usage(e, "'%s' is not a session number (tilewalk ls lists them)", text);
 }
 
-char *text_speed(double flop, double seconds, char out[32])
-{
-    double value = seconds > 0 ? flop / seconds / 1e12 : 0;
-    if (value >= 1)
-        snprintf(out, 32, "%.*f TFLOPS", value >= 100 ? 1 : 2, value);
-    else
-        snprintf(out, 32, "%.*f GFLOPS", value >= 0.1 ? 1 : 2, value * 1e3);
-    return out;
-}
-
-char *text_time(double seconds, char out[32])
-{
-    if (seconds >= 1)
-        snprintf(out, 32, "%.3g s", seconds);
-    else if (seconds >= 1e-3)
-        snprintf(out, 32, "%.3g ms", seconds * 1e3);
-    else
-        snprintf(out, 32, "%.3g us", seconds * 1e6);
-    return out;
-}
-
-char *text_duration(double seconds, char out[32])
-{
-    int64_t s = (int64_t)llround(seconds);
-    if (s >= 3600)
-        snprintf(out, 32, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
-    else if (s >= 60)
-        snprintf(out, 32, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
-    else
-        snprintf(out, 32, "%" PRId64 "s", s);
-    return out;
-}
-
-const char *text_config(const char *json, struct str *out)
-{
-    int depth = 0;
-    str_finish(out);
-    for (const char *c = json; *c; c++) {
-        depth += (*c == '[') - (*c == ']');
-        if (*c == ':' || *c == ',')
-            str_add_char(out, *c == ':' ? '=' : depth ? ',' : ' ');
-        else if (!strchr("{}[]\"", *c))
-            str_add_char(out, *c);
-    }
-    return str_text(out);
-}
-
 void json_real(struct str *out, double value)
 {
     if (isfinite(value))

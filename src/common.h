@@ -6,6 +6,7 @@
 #include "command.h"
 #include "engine.h"
 #include "gpu/gpu.h"
+#include "report/text.h"
 
 #define OPTION_DB                                                                                  \
     {                                                                                              \
@@ -43,14 +44,6 @@ bool common_nothing_yet(const struct arguments *a);
 struct store *common_open_session(const struct arguments *a, int64_t id,
                                   struct err *e); // to read; nothing is made
 bool common_session_id(const char *text, int64_t *id, struct err *e);
-
-// Speeds: "6.81 GFLOPS", "41.3 TFLOPS"; times: "4.93 ms", "812 us". Return `out`.
-char *text_speed(double flop, double seconds, char out[32]);
-char *text_time(double seconds, char out[32]);
-char *text_duration(double seconds, char out[32]); // "1m52s"
-// A configuration for people, from its JSON: "tile_k=16,4,16 order=n,m,k stage=shared". In `out`,
-// which is emptied first; returns its text.
-const char *text_config(const char *json, struct str *out);
 
 // JSON (docs/json.md). Numbers that are not known are null.
 void json_real(struct str *out, double value); // "null" unless finite

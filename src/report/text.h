@@ -1,0 +1,25 @@
+// Values as people read them: speeds, times, configurations. The same words in every list, line and
+// screen.
+//
+//     char text[32];
+//     text_speed(flop, seconds, text)      "41.3 TFLOPS"
+//     text_config(json, &out)              "tile_k=16,4,16 order=n,m,k stage=shared"
+//
+// Pure functions: three significant digits or so, C notation, nothing padded. What programs read is
+// JSON (docs/json.md) and never this.
+#ifndef TILEWALK_REPORT_TEXT_H
+#define TILEWALK_REPORT_TEXT_H
+
+#include "base/str.h"
+
+// `flop` operations in `seconds`: "6.81 GFLOPS", "41.30 TFLOPS"; "0.00 GFLOPS" unless seconds > 0.
+// Returns `out`, as the next two do.
+char *text_speed(double flop, double seconds, char out[32]);
+char *text_time(double seconds, char out[32]);     // of one run: "1.2 s", "4.93 ms", "812 us"
+char *text_duration(double seconds, char out[32]); // to whole seconds: "7s", "1m52s", "3h05m"
+
+// A configuration from its JSON object. In `out`, which is emptied first; returns its text, which
+// lives as long as `out`.
+const char *text_config(const char *json, struct str *out);
+
+#endif

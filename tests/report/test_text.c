@@ -1,0 +1,90 @@
+#include "report/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+struct number {
+    double value;
+    const char *text;
+};
+
+static void speeds(void **state)
+{
+    static const struct number cases[] = {
+        {0, "0.00 GFLOPS"},        {6.811e9, "6.81 GFLOPS"},    {99.99e9, "99.99 GFLOPS"},
+        {100e9, "100.0 GFLOPS"},   {999.94e9, "999.9 GFLOPS"},  {999.96e9, "1.00 TFLOPS"},
+        {41.3e12, "41.30 TFLOPS"}, {123.45e12, "123.5 TFLOPS"},
+    };
+    char out[32];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(text_speed(cases[i].value, 1, out), cases[i].text);
+    assert_string_equal(text_speed(1e9, 0, out), "0.00 GFLOPS"); // never measured
+    assert_string_equal(text_speed(2e9, 0.5, out), "4.00 GFLOPS");
+    assert_ptr_equal(text_speed(1, 1, out), out);
+}
+
+static void times(void **state)
+{
+    static const struct number cases[] = {
+        {812.4e-6, "812 us"}, {1.5e-6, "1.5 us"},    {999.4e-6, "999 us"},
+        {999.6e-6, "1 ms"},   {4.931e-3, "4.93 ms"}, {0.9994, "999 ms"},
+        {0.99951, "1 s"},     {12.34, "12.3 s"},     {1234.5, "1234 s"},
+    };
+    char out[32];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(text_time(cases[i].value, out), cases[i].text);
+}
+
+static void durations(void **state)
+{
+    static const struct number cases[] = {
+        {0, "0s"},
+        {0.4, "0s"},
+        {59.4, "59s"},
+        {59.6, "1m00s"},
+        {112, "1m52s"},
+        {3599.6, "1h00m"},
+        {3 * 3600 + 5 * 60 + 59, "3h05m"},
+        {360000, "100h00m"},
+    };
+    char out[32];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(text_duration(cases[i].value, out), cases[i].text);
+}
+
+static void configurations(void **state)
+{
+    static const char *const cases[][2] = {
+        {"{}", ""},
+        {"{\"unroll\":16}", "unroll=16"},
+        {"{\"tile\":[16,4,16],\"order\":[\"n\",\"m\",\"k\"],\"stage\":\"shared\"}",
+         "tile=16,4,16 order=n,m,k stage=shared"},
+        {"{\"a\":\"x:y, {z}\",\"b\":\"say \\\"no\\\"\"}", "a=x:y, {z} b=say \"no\""},
+    };
+    struct str out = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(text_config(cases[i][0], &out), cases[i][1]);
+    str_finish(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speeds),
+        cmocka_unit_test(times),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(configurations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
