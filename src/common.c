@@ -90,6 +90,13 @@ static void add_raw(struct str *out, const char *name, const char *json)
     str_add(out, json && *json ? json : "null");
 }
 
+// Asks, "12,5": an array, or null.
+static void add_asks(struct str *out, const char *name, const char *asks)
+{
+    key(out, name);
+    str_printf(out, asks ? "[%s]" : "null", asks);
+}
+
 static void add_speed(struct str *out, double flop, double seconds)
 {
     add_real(out, "tflops", seconds > 0 ? flop / seconds / 1e12 : NAN);
@@ -109,6 +116,7 @@ void json_trial(struct str *out, int64_t session, double flop, const struct tria
     key(out, "early_stopped");
     str_add(out, t->early_stopped ? "true" : "false");
     add_raw(out, "config", t->config);
+    add_asks(out, "origin", t->origin);
     if (!ok) {
         add_text(out, "reason", t->reason);
         add_text(out, "phase", t->phase);
@@ -149,6 +157,7 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_real(out, "created", r->created);
     add_text(out, "message", r->message);
     add_text(out, "note", r->note);
+    add_asks(out, "population", r->population);
 }
 
 void json_device(struct str *out, const struct gpu_info *i)

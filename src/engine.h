@@ -14,10 +14,14 @@
 #ifndef TILEWALK_ENGINE_H
 #define TILEWALK_ENGINE_H
 
+// What a front end needs of the rest comes with it.
 #include "base/err.h"
+#include "export.h"
 #include "script/script.h"
 #include "search/strategy.h"
+#include "space/survey.h"
 #include "store/store.h"
+#include "stored.h"
 
 #include <stdbool.h>
 #include <stdint.h>

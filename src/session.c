@@ -46,6 +46,20 @@ void session_emit(struct session *s, enum event_kind kind, const struct trial_re
     s->on_event(s->event_context, &event);
 }
 
+// What drivers mumble would fill the database: only the first of it is kept.
+static void keep_message(struct session *s, const char *level, const char *text)
+{
+    struct err e;
+    bool mumble = str_equal(level, "debug");
+    if (!s->record.id || (mumble && s->mumbles > SESSION_MOST_MUMBLES))
+        return;
+    s->mumbles += mumble;
+    if (mumble && s->mumbles > SESSION_MOST_MUMBLES)
+        text = "(further debug messages of this run are not kept)";
+    if (!store_add_message(s->store, s->record.id, level, text, &e))
+        log_warning("message not stored: %s", e.text);
+}
+
 void session_message(struct session *s, const char *level, const char *format, ...)
 {
     char text[512];
@@ -59,11 +73,7 @@ void session_message(struct session *s, const char *level, const char *format, .
                           .level = level,
                           .text = text};
     s->on_event(s->event_context, &event);
-    struct err ignored;
-    if (str_equal(level, "debug")) // what drivers mumble would fill the database
-        return;
-    if (!store_add_message(s->store, s->record.id, level, text, &ignored))
-        log_warning("message not stored: %s", ignored.text);
+    keep_message(s, level, text);
 }
 
 bool session_ended(const struct session *s)
@@ -86,7 +96,8 @@ static bool enter(struct session *s, enum session_phase phase, const char *state
     s->record.state = state;
     s->record.message = message ? arena_strdup(&s->arena, message) : NULL;
     kill_point("state");
-    return store_set_state(s->store, s->record.id, state, s->record.message, s->record.ran_seconds,
+    return session_keep_population(s, e) &&
+           store_set_state(s->store, s->record.id, state, s->record.message, s->record.ran_seconds,
                            e);
 }
 
@@ -162,6 +173,18 @@ static bool out_of_budget(const struct session *s)
            (r->budget_seconds > 0 && session_ran_seconds(s) >= r->budget_seconds);
 }
 
+// Of the configuration that was asked last (heap); NULL: it was drawn.
+static char *origin_text(const struct session *s)
+{
+    int64_t ask[SPACE_MAX_PARAMS];
+    struct str text = {0};
+    if (!strategy_origin(s->strategy, ask))
+        return NULL;
+    for (int i = 0; i < s->space->param_count; i++)
+        str_printf(&text, "%s%" PRId64, i ? "," : "", ask[i]);
+    return str_take(&text);
+}
+
 static bool ask_one(struct session *s, enum ask *asked, struct err *e)
 {
     struct config c;
@@ -179,6 +202,7 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
     t->asked_after = s->told;
     t->generation = strategy_generation(s->strategy);
     t->config = c;
+    t->origin = origin_text(s);
     *s->open_end = t;
     s->open_end = &t->next;
     s->open_count++;
@@ -333,6 +357,7 @@ void session_destroy(struct session *s)
     if (s->record.id)
         store_unlock_session(s->store, s->record.id);
     free(s->race);
+    free(s->population);
     arena_finish(&s->arena);
     free(s);
 }

@@ -23,6 +23,8 @@
 #define SESSION_RACERS       5 // in a race
 #define SESSION_RACES        8 // of a run, at most
 #define SESSION_CANARY_EVERY 20
+#define SESSION_MOST_MUMBLES 300 // debug messages that a run keeps: drivers may say much
+#define SESSION_MOST_BREED   64  // of a population, those that are kept
 
 struct replay; // rows of the database that answer asks
 
@@ -38,6 +40,7 @@ struct open_trial {
     enum outcome outcome;
     double seconds;
     struct trial_result *result; // NULL unless a source answered
+    char *origin;                // as trial_record's; heap
     char reason[160];            // of a rejection
 };
 
@@ -71,6 +74,8 @@ struct session {
     int counting;  // of those, how many count against the budget
     int in_flight; // submitted, no result yet
     struct replay *replay;
+    char *population; // heap; record.population points here once it has changed
+    int mumbles;      // debug messages of this run
 
     int64_t best_ask;
     double best_seconds;
@@ -114,6 +119,8 @@ void session_message(struct session *s, const char *level, const char *format, .
 // Stores and tells, in order, everything that may be told now; `progress` is set when there was
 // something (session_tell.c).
 bool session_deliver(struct session *s, bool *progress, struct err *e);
+// Brings session.population up to date, in the database too.
+bool session_keep_population(struct session *s, struct err *e);
 bool open_trial_counts(const struct session *s, const struct open_trial *t); // against the budget
 void open_trial_destroy(struct open_trial *t);
 
@@ -133,6 +140,8 @@ int replay_answer(const struct replay *r, int64_t ask, const struct config *conf
                   struct open_trial *out, struct err *e);
 // Whether the database has the answer to `ask`.
 bool replay_has(const struct replay *r, int64_t ask);
+// Whether all answers of the database have been told again, after `told` tells.
+bool replay_is_over(const struct replay *r, int64_t told);
 // Whether an asynchronous strategy may be asked for `ask` / told about `ask` now, after `asked`
 // asks and `told` tells, so that it sees the stored order again. True with nothing stored (r may be
 // NULL).

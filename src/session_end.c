@@ -65,7 +65,10 @@ bool session_finish(struct session *s, struct err *e)
         add_reasons(s, &why);
     } else if (s->exhausted) {
         str_add(&why, "the space is exhausted");
-    } else if (s->record.trials >= s->record.budget_trials) {
+    } else if (s->record.trials > s->record.budget_trials) {
+        str_printf(&why, "%" PRId64 " trials are done, the budget was %" PRId64, s->record.trials,
+                   s->record.budget_trials);
+    } else if (s->record.trials == s->record.budget_trials) {
         str_printf(&why, "all %" PRId64 " trials are done", s->record.budget_trials);
     } else {
         str_printf(&why, "%g seconds are over", s->record.budget_seconds);

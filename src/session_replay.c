@@ -99,6 +99,11 @@ bool replay_has(const struct replay *r, int64_t ask)
     return row_of(r, ask) != NULL;
 }
 
+bool replay_is_over(const struct replay *r, int64_t told)
+{
+    return !r || told >= r->told;
+}
+
 bool replay_may_ask(const struct replay *r, int64_t ask, int64_t told)
 {
     const struct row *row = row_of(r, ask);
@@ -110,7 +115,7 @@ bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t
     const struct row *next_ask = row_of(r, asked + 1);
     if (next_ask && told >= next_ask->asked_after)
         return false; // that ask came first
-    return !r || told >= r->told || r->tell[told] == ask;
+    return replay_is_over(r, told) || r->tell[told] == ask;
 }
 
 void replay_destroy(struct replay *r)

@@ -53,6 +53,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
         .samples = str_text(&text->samples),
         .elapsed_s = session_ran_seconds(s),
         .finished = os_unix_time(),
+        .origin = t->origin,
     };
     if (r) {
         record.phase = trial_phase_name(r->phase[0]);
@@ -136,6 +137,26 @@ static bool tell(struct session *s, const struct open_trial *t)
     return better;
 }
 
+bool session_keep_population(struct session *s, struct err *e)
+{
+    if (!replay_is_over(s->replay, s->told)) // the database is ahead
+        return true;
+    struct individual breeding[SESSION_MOST_BREED];
+    struct str asks = {0};
+    int count = strategy_population(s->strategy, SESSION_MOST_BREED, breeding);
+    for (int i = 0; i < count; i++)
+        str_printf(&asks, "%s%" PRId64, i ? "," : "", breeding[i].ask);
+    if (!count || str_equal(str_text(&asks), s->record.population)) {
+        str_finish(&asks);
+        return true;
+    }
+    free(s->population);
+    s->record.population = s->population = str_take(&asks);
+    bool ok = store_set_population(s->store, s->record.id, s->population, e);
+    s->store_failed |= !ok;
+    return ok;
+}
+
 static bool put_and_tell(struct session *s, const struct open_trial *t, struct err *e)
 {
     struct trial_text text = {0};
@@ -143,6 +164,7 @@ static bool put_and_tell(struct session *s, const struct open_trial *t, struct e
     bool ok = put(s, t, &record, e);
     if (ok) {
         bool better = tell(s, t);
+        ok = session_keep_population(s, e);
         session_emit(s, EVENT_TRIAL, &record, NULL);
         if (better)
             session_emit(s, EVENT_BEST, &record, NULL);
@@ -155,6 +177,7 @@ static bool put_and_tell(struct session *s, const struct open_trial *t, struct e
 void open_trial_destroy(struct open_trial *t)
 {
     free(t->result);
+    free(t->origin);
     free(t);
 }
 

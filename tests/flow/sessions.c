@@ -21,8 +21,8 @@ static void add_raw(struct str *out, const cJSON *trial, const char *name)
 
 static void add_trial(struct str *out, const cJSON *trial)
 {
-    static const char *const members[] = {"ask",    "id", "generation", "outcome",
-                                          "tflops", "ms", "samples",    "config"};
+    static const char *const members[] = {"ask", "id",      "generation", "outcome", "tflops",
+                                          "ms",  "samples", "config",     "origin"};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         add_raw(out, trial, members[i]);
     if (strcmp(text_of(trial, "outcome"), "ok") != 0)

@@ -39,6 +39,22 @@ static void check_config(const cJSON *config)
     text_of(config, "stage");
 }
 
+// One ask of an earlier generation for each parameter, or nothing at all.
+static void check_origin(const cJSON *t)
+{
+    const cJSON *ask, *origin = member(t, "origin");
+    if (number_of(t, "generation") == 0)
+        assert_true(cJSON_IsNull(origin));
+    if (cJSON_IsNull(origin))
+        return;
+    assert_int_equal(cJSON_GetArraySize(origin), 4);
+    cJSON_ArrayForEach(ask, origin)
+    {
+        assert_true(cJSON_IsNumber(ask));
+        assert_true(ask->valuedouble >= 1 && ask->valuedouble < number_of(t, "ask"));
+    }
+}
+
 static void check_trial(const cJSON *t, double flop)
 {
     size_t known = 0;
@@ -51,6 +67,7 @@ static void check_trial(const cJSON *t, double flop)
     assert_true(number_of(t, "elapsed_s") >= 0);
     assert_true(cJSON_IsBool(member(t, "early_stopped")));
     check_config(member(t, "config"));
+    check_origin(t);
     if (is_ok(t)) {
         assert_true(cJSON_GetArraySize(member(t, "samples")) > 0);
         assert_float_equal(number_of(t, "tflops") * number_of(t, "ms") * 1e9 / flop, 1, 1e-9);

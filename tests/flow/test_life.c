@@ -92,6 +92,21 @@ static void test_budget(void **state)
     assert_true(trials_of(b, 1) >= 60);
 }
 
+// Less than what was done already: the session ends, and says what was done.
+static void test_budget_below_what_is_done(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "12", "--json");
+    assert_ok(&r);
+    r = RUN(b, "resume", "1", "--trials", "5", "--json");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    assert_string_equal(text_of(end_event(&e), "state"), "done");
+    assert_string_equal(text_of(end_event(&e), "message"), "12 trials are done, the budget was 5");
+    assert_int_equal(trials_of(b, 1), 12);
+}
+
 static void test_seconds_survive_a_new_budget(void **state)
 {
     struct box *b = *state;
@@ -157,6 +172,7 @@ int main(void)
         FLOW_TEST(test_pause_and_go_on),
         FLOW_TEST(test_paused_means_paused),
         FLOW_TEST(test_budget),
+        FLOW_TEST(test_budget_below_what_is_done),
         FLOW_TEST(test_seconds_survive_a_new_budget),
         FLOW_TEST(test_stop_keeps_what_is_done),
         FLOW_TEST(test_stale_command),

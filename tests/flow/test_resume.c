@@ -99,9 +99,19 @@ static int64_t stored_trials(struct box *b)
     return session ? (int64_t)number_of(session, "trials") : 0;
 }
 
+// What breeds now; null for a strategy without.
+static const char *population(struct box *b, int64_t id)
+{
+    char *text = cJSON_PrintUnformatted(member(listed_session(b, id), "population"));
+    const char *kept = arena_strdup(&b->arena, text);
+    cJSON_free(text);
+    return kept;
+}
+
 // Dies at visit `first` of a point, then, resumed, at visit `second`, then lives.
-static void assert_survives(struct box *b, const char *wanted, const char *strategy,
-                            const char *workers, const char *point, int first, int second)
+static void assert_survives(struct box *b, const char *wanted, const char *breeding,
+                            const char *strategy, const char *workers, const char *point, int first,
+                            int second)
 {
     const char *what = arena_printf(&b->arena, "%s, %s workers, killed at %s:%d and %d", strategy,
                                     workers, point, first, second);
@@ -123,6 +133,7 @@ static void assert_survives(struct box *b, const char *wanted, const char *strat
     }
     assert_int_equal(resume(b, "1"), 0);
     assert_same(wanted, sequence(b, 1), what);
+    assert_same(breeding, population(b, 1), what);
     assert_string_equal(state_of(b, 1), "done");
 }
 
@@ -149,12 +160,13 @@ static void test_kill_points(void **state, const char *strategy)
 {
     struct box *b = *state;
     assert_int_equal(tune(b, strategy, "1"), 0);
-    const char *wanted = sequence(b, 1);
+    const char *wanted = sequence(b, 1), *breeding = population(b, 1);
+    assert_true((*breeding == '[') == !strcmp(strategy, "opevo"));
     for (size_t i = 0; i < COUNT(points); i++)
         for (int v = 0; v < 4 && points[i].visit[v]; v++) {
             int visit = points[i].visit[v];
             const char *workers = worker_counts[(i + (size_t)v) % COUNT(worker_counts)];
-            assert_survives(b, wanted, strategy, workers, points[i].name, visit,
+            assert_survives(b, wanted, breeding, strategy, workers, points[i].name, visit,
                             visit == 13  ? 20
                             : visit == 9 ? 3
                                          : 0);
