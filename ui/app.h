@@ -18,24 +18,31 @@
 #include "config.h"
 #include "job.h"
 #include "model.h"
+#include "prompt.h"
 #include "view.h"
 
 struct dialog; // dialog.h
-
-#define PROMPT_SIZE 512
 
 // A line that is being typed in the last row.
 struct prompt {
     bool open;
     char lead[24]; // "/", ":"
-    char text[PROMPT_SIZE];
-    int length, cursor; // bytes
+    struct line line;
     void *context;
-    void (*done)(struct app *app, void *context, const char *text); // Enter
+    void (*done)(struct app *app, void *context, const char *text);    // Enter
     void (*changed)(struct app *app, void *context, const char *text); // each edit; may be NULL
     void (*cancelled)(struct app *app, void *context);                 // Esc; may be NULL
     // Tab: the n-th word that could stand here, NULL past the last; may be NULL.
     const char *(*candidate)(struct app *app, int n);
+};
+
+#define APP_NOISE 256
+
+// A line that no session stored: of drivers and libraries in this process, of runs started here, of
+// commands that were run.
+struct noise {
+    double at; // unix time
+    char text[200];
 };
 
 struct app_options {
@@ -61,20 +68,23 @@ struct app {
     struct prompt prompt;
     bool help;
     int help_row;
-    bool frozen; // the view stands still; work goes on
+    bool frozen;      // the view stands still; work goes on
     char notice[256]; // the last message row
     enum style notice_style;
     double notice_until; // `now` when it goes
     double now;          // monotonic seconds
     double unix_now;
-    bool dirty;      // a frame is due
-    bool mouse;      // wanted
-    bool quit;       // leave, with
+    bool dirty; // a frame is due
+    bool mouse; // wanted
+    bool quit;  // leave, with
     int exit_code;
-    bool leave_runs; // and let runs of this process go on without it
+    bool leave_runs;                   // and let runs of this process go on without it
     bool suspend, redraw, save_screen; // term.c does it and clears it
     char *edit_path;                   // an editor is wanted on this file (heap)
     int edit_line;
+    char *copy;                    // text for the clipboard (heap)
+    struct noise noise[APP_NOISE]; // a ring: line n is noise[n % APP_NOISE]
+    int64_t noise_count;           // lines ever
 };
 
 void app_init(struct app *app, const struct app_options *o);
@@ -97,8 +107,13 @@ void app_prompt(struct app *app, const struct prompt *p);
 // The session that keys mean: the one under the cursor on the sessions screen, else the open one.
 const struct session_row *app_session(struct app *app);
 // Runs `tilewalk WORDS...` (NULL-terminated, without the program) in the background and says how it
-// ended. `--db` is added. What it was is kept in the log.
+// ended. `--db` is added. What it was is kept in the log. `tune` and `resume` become runs that
+// belong to this process, and their session is opened when it is there.
 void app_command(struct app *app, const char *const *words);
 void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
+void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
+void app_noise(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// The keys of an action for texts ("p F9" gives "p"); valid until the next call.
+const char *app_key_of(const struct app *app, enum action a);
 
 #endif

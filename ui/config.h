@@ -4,7 +4,7 @@
 //     config_read(&c, path, e);               a missing file is fine
 //     config_set(&c, "charset", "ascii", e);  an option of the command line
 //
-// The file has one `name = value` a line, `#` begins a comment:
+// The file has one `name = value` a line; a line that begins with `#` is a comment:
 //
 //     charset = auto | braille | block | ascii
 //     color = auto | always | never
@@ -18,13 +18,16 @@
 #include "keys.h"
 #include "report/charset.h"
 
+enum ui_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum ui_theme { THEME_AUTO, THEME_DARK, THEME_LIGHT };
+
 struct ui_config {
     bool charset_given;
     enum charset charset;
-    enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
-    enum { THEME_AUTO, THEME_DARK, THEME_LIGHT } theme;
+    int color; // enum ui_color
+    int theme; // enum ui_theme
     char editor[256]; // "": from the environment
-    bool mouse;
+    int mouse; // 1: on from the start
     struct keymap keymap;
 };
 

@@ -1,0 +1,367 @@
+#include "screen.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+// --- the frame ---
+
+void screen_resize(struct screen *s, int rows, int cols)
+{
+    s->rows = rows > 0 ? rows : 1;
+    s->cols = cols > 0 ? cols : 1;
+    free(s->cell);
+    s->cell = mem_zero((size_t)s->rows * (size_t)s->cols, sizeof *s->cell);
+    screen_clear(s);
+}
+
+void screen_clear(struct screen *s)
+{
+    for (int i = 0; i < s->rows * s->cols; i++)
+        s->cell[i] = (struct cell){.glyph = ' ', .style = STYLE_TEXT};
+    s->cursor_row = s->cursor_col = -1;
+}
+
+void screen_finish(struct screen *s)
+{
+    free(s->cell);
+    *s = (struct screen){0};
+}
+
+static void add_utf8(struct str *out, uint32_t c)
+{
+    if (c < 0x80) {
+        str_add_char(out, (char)c);
+        return;
+    }
+    if (c >= 0x10000) {
+        str_add_char(out, (char)(0xf0 | c >> 18));
+        str_add_char(out, (char)(0x80 | (c >> 12 & 0x3f)));
+    } else if (c >= 0x800) {
+        str_add_char(out, (char)(0xe0 | c >> 12));
+    } else {
+        str_add_char(out, (char)(0xc0 | c >> 6));
+    }
+    if (c >= 0x800)
+        str_add_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
+    str_add_char(out, (char)(0x80 | (c & 0x3f)));
+}
+
+void screen_add_text(const struct screen *s, struct str *out)
+{
+    for (int row = 0; row < s->rows; row++) {
+        const struct cell *c = s->cell + row * s->cols;
+        int end = s->cols;
+        while (end > 0 && c[end - 1].glyph == ' ')
+            end--;
+        for (int col = 0; col < end; col++)
+            if (c[col].glyph)
+                add_utf8(out, c[col].glyph);
+        str_add_char(out, '\n');
+    }
+}
+
+// One letter a style; ramps are digits, series capitals.
+static char style_letter(const struct cell *c)
+{
+    static const char plain[] = ".dsftFhbkleGWB*:";
+    if (c->marked)
+        return '#';
+    if (c->style >= STYLE_RAMP)
+        return (char)('0' + c->style - STYLE_RAMP);
+    return c->style >= STYLE_SERIES ? (char)('J' + c->style - STYLE_SERIES) : plain[c->style];
+}
+
+void screen_add_styles(const struct screen *s, struct str *out)
+{
+    for (int row = 0; row < s->rows; row++) {
+        for (int col = 0; col < s->cols; col++)
+            str_add_char(out, style_letter(&s->cell[row * s->cols + col]));
+        str_add_char(out, '\n');
+    }
+}
+
+const char *style_name(enum style s)
+{
+    static const char *const names[] = {"text", "dim", "strong", "frame", "title",    "focus",
+                                        "head", "bar", "key",    "label", "disabled", "good",
+                                        "warn", "bad", "best",   "band"};
+    return s >= STYLE_RAMP ? "ramp" : s >= STYLE_SERIES ? "series" : names[s];
+}
+
+// --- panes ---
+
+struct pane screen_whole(struct screen *s)
+{
+    return (struct pane){s, 0, 0, s->rows, s->cols};
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+struct pane pane_part(const struct pane *p, int row, int col, int rows, int cols)
+{
+    int top = clamp(row, 0, p->rows), left = clamp(col, 0, p->cols);
+    int bottom = clamp(row + rows, top, p->rows), right = clamp(col + cols, left, p->cols);
+    return (struct pane){p->screen, p->row + top, p->col + left, bottom - top, right - left};
+}
+
+static bool inside(const struct pane *p, int row, int col)
+{
+    return row >= 0 && row < p->rows && col >= 0 && col < p->cols;
+}
+
+static struct cell *cell_at(const struct pane *p, int row, int col)
+{
+    return &p->screen->cell[(p->row + row) * p->screen->cols + p->col + col];
+}
+
+// Half of a wide glyph alone cannot be drawn: what overwrites one half blanks the other.
+static void break_wide(const struct pane *p, int row, int col)
+{
+    int first = (p->row + row) * p->screen->cols, at = p->col + col;
+    struct cell *line = p->screen->cell + first;
+    if (line[at].glyph == 0 && at > 0)
+        line[at - 1].glyph = ' ';
+    if (at + 1 < p->screen->cols && line[at + 1].glyph == 0)
+        line[at + 1].glyph = ' ';
+}
+
+static void set_cell(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
+{
+    if (!inside(p, row, col))
+        return;
+    break_wide(p, row, col);
+    *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint8_t)style};
+}
+
+// --- glyphs that ASCII has not ---
+
+static const struct {
+    uint32_t glyph;
+    char ascii[4];
+} stand_ins[] = {
+    {0xb1, "+-"},  {0xd7, "x"},   {0xb7, "."},   {0xb0, " "},    {0xb5, "u"},    {0xb2, "^2"},
+    {0x2026, "~"}, {0x2013, "-"}, {0x2014, "-"}, {0x2190, "<"},  {0x2191, "^"},  {0x2192, ">"},
+    {0x2193, "v"}, {0x25b2, "^"}, {0x25bc, "v"}, {0x2264, "<="}, {0x2265, ">="}, {0x2260, "!="},
+    {0x2500, "-"}, {0x2502, "|"}, {0x250c, "+"}, {0x2510, "+"},  {0x2514, "+"},  {0x2518, "+"},
+    {0x251c, "+"}, {0x2524, "+"}, {0x252c, "+"}, {0x2534, "+"},  {0x253c, "+"},  {0x2591, "."},
+    {0x2592, "="}, {0x2593, "%"}, {0x2588, "#"}, {0x25cf, "*"},  {0x25cb, "o"},  {0x2022, "*"},
+};
+
+static const char *stand_in(uint32_t glyph)
+{
+    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+        if (stand_ins[i].glyph == glyph)
+            return stand_ins[i].ascii;
+    if (glyph >= 0x2581 && glyph <= 0x258f) // parts of blocks
+        return glyph == 0x2588 || glyph < 0x258c ? "#" : "";
+    return "?";
+}
+
+// Draws one code point; returns the columns it takes.
+static int put(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
+{
+    if (glyph < 0x20 || (glyph >= 0x7f && glyph < 0xa0))
+        glyph = '?';
+    if (glyph >= 0x80 && p->screen->charset == CHARSET_ASCII) {
+        int n = 0;
+        for (const char *c = stand_in(glyph); *c; c++)
+            set_cell(p, row, col + n++, style, (unsigned char)*c);
+        return n;
+    }
+    int width = glyph < 0x80 ? 1 : wcwidth((wchar_t)glyph);
+    if (width == 0) // it would combine with what is before it
+        return 0;
+    if (width == 2 && inside(p, row, col) && !inside(p, row, col + 1))
+        glyph = ' ';
+    set_cell(p, row, col, style, width < 0 ? '?' : glyph);
+    if (width == 2)
+        set_cell(p, row, col + 1, style, 0);
+    if (width == 2 && inside(p, row, col) && inside(p, row, col + 1))
+        *cell_at(p, row, col) = (struct cell){.glyph = glyph, .style = (uint8_t)style};
+    return width < 0 ? 1 : width;
+}
+
+// The next code point of a UTF-8 text; '?' for each byte that is none.
+static uint32_t next_glyph(const char **text)
+{
+    const unsigned char *t = (const unsigned char *)*text;
+    int more = t[0] < 0x80 ? 0 : t[0] >= 0xf0 ? 3 : t[0] >= 0xe0 ? 2 : t[0] >= 0xc2 ? 1 : -1;
+    uint32_t c = more <= 0 ? t[0] : t[0] & (0x3fu >> more);
+    for (int i = 1; i <= more; i++) {
+        if ((t[i] & 0xc0) != 0x80)
+            more = -1;
+        else
+            c = c << 6 | (t[i] & 0x3f);
+    }
+    bool broken = more < 0 || (more == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+                  (more == 3 && (c < 0x10000 || c > 0x10ffff));
+    *text += broken ? 1 : more + 1;
+    return broken ? '?' : c;
+}
+
+// --- text ---
+
+int pane_text(const struct pane *p, int row, int col, enum style style, const char *text)
+{
+    while (*text)
+        col += put(p, row, col, style, next_glyph(&text));
+    return col;
+}
+
+int pane_printf(const struct pane *p, int row, int col, enum style style, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return pane_text(p, row, col, style, text);
+}
+
+// As it is drawn with this charset.
+static int columns_on(enum charset charset, const char *text)
+{
+    struct screen nowhere = {.charset = charset};
+    const struct pane empty = {.screen = &nowhere};
+    return pane_text(&empty, 0, 0, STYLE_TEXT, text);
+}
+
+int text_columns(const char *text)
+{
+    return columns_on(CHARSET_BRAILLE, text);
+}
+
+int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style style,
+                  const char *text)
+{
+    if (cols <= 0)
+        return col;
+    if (columns_on(p->screen->charset, text) <= cols)
+        return pane_text(p, row, col, style, text);
+    struct pane room = pane_part(p, row, col, 1, cols);
+    if (row < 0 || col < 0)
+        return col + cols;
+    pane_text(&room, 0, 0, style, text);
+    if (room.cols == cols)
+        put(&room, 0, cols - 1, style, 0x2026);
+    return col + cols;
+}
+
+void pane_text_right(const struct pane *p, int row, int end, enum style style, const char *text)
+{
+    pane_text(p, row, end - columns_on(p->screen->charset, text), style, text);
+}
+
+void pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
+{
+    put(p, row, col, style, glyph);
+}
+
+void pane_fill(const struct pane *p, enum style style, uint32_t glyph)
+{
+    for (int row = 0; row < p->rows; row++)
+        for (int col = 0; col < p->cols; col++)
+            put(p, row, col, style, glyph);
+}
+
+void pane_mark(const struct pane *p, int row, int col, int cols)
+{
+    for (int i = col; i < col + cols; i++)
+        if (inside(p, row, i))
+            cell_at(p, row, i)->marked = true;
+}
+
+void pane_cursor(const struct pane *p, int row, int col)
+{
+    if (!inside(p, row, col))
+        return;
+    p->screen->cursor_row = p->row + row;
+    p->screen->cursor_col = p->col + col;
+}
+
+// --- frames and pictures ---
+
+static void draw_frame(const struct pane *p, enum style style)
+{
+    int bottom = p->rows - 1, right = p->cols - 1;
+    for (int col = 1; col < right; col++) {
+        put(p, 0, col, style, 0x2500);
+        put(p, bottom, col, style, 0x2500);
+    }
+    for (int row = 1; row < bottom; row++) {
+        put(p, row, 0, style, 0x2502);
+        put(p, row, right, style, 0x2502);
+    }
+    put(p, 0, 0, style, 0x250c);
+    put(p, 0, right, style, 0x2510);
+    put(p, bottom, 0, style, 0x2514);
+    put(p, bottom, right, style, 0x2518);
+}
+
+struct pane pane_box(const struct pane *p, const char *title, const char *note, bool focused)
+{
+    if (p->rows < 3 || p->cols < 4)
+        return *p;
+    draw_frame(p, focused ? STYLE_FOCUS : STYLE_FRAME);
+    int room = p->cols - 4;
+    struct pane edge = pane_part(p, 0, 2, 1, room);
+    int end = 0;
+    if (title && *title) {
+        end = pane_text(&edge, 0, 0, STYLE_FRAME, " ");
+        end = pane_text_cut(&edge, 0, end, room - 2, focused ? STYLE_FOCUS : STYLE_TITLE, title);
+        end = pane_text(&edge, 0, end, STYLE_FRAME, " ");
+    }
+    int width = note && *note ? columns_on(p->screen->charset, note) + 2 : 0;
+    if (width && end + width < room) {
+        pane_text_right(&edge, 0, room, STYLE_FRAME, " ");
+        pane_text_right(&edge, 0, room - 1, STYLE_DIM, note);
+        pane_text(&edge, 0, room - width, STYLE_FRAME, " ");
+    }
+    return pane_part(p, 1, 1, p->rows - 2, p->cols - 2);
+}
+
+void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share)
+{
+    bool ascii = p->screen->charset == CHARSET_ASCII;
+    double length = (share > 0 ? share < 1 ? share : 1 : 0) * cols;
+    int whole = (int)length, eighths = (int)((length - whole) * 8);
+    for (int i = 0; i < whole; i++)
+        put(p, row, col + i, style, ascii ? '#' : 0x2588);
+    if (eighths && !ascii)
+        put(p, row, col + whole, style, 0x2590u - (uint32_t)eighths);
+    else if (whole == 0 && share > 0)
+        put(p, row, col, style, ascii ? '|' : 0x258f);
+}
+
+void pane_shade(const struct pane *p, int row, int col, int cols, int level)
+{
+    static const uint32_t shade[RAMP_LEVELS] = {0x2591, 0x2591, 0x2592, 0x2592,
+                                                0x2593, 0x2593, 0x2588, 0x2588};
+    static const char ascii[] = ".:-=+*#@";
+    level = clamp(level, 0, RAMP_LEVELS - 1);
+    bool plain = p->screen->charset == CHARSET_ASCII;
+    for (int i = 0; i < cols; i++)
+        put(p, row, col + i, (enum style)(STYLE_RAMP + level),
+            plain ? (unsigned char)ascii[level] : shade[level]);
+}
+
+void pane_spark(const struct pane *p, int row, int col, enum style style, const double *level,
+                int count)
+{
+    static const char ascii[] = "_.:-=+*#";
+    bool plain = p->screen->charset == CHARSET_ASCII;
+    for (int i = 0; i < count; i++) {
+        if (!(level[i] >= 0)) // not a number
+            continue;
+        int n = clamp((int)(level[i] * 7.999), 0, 7);
+        put(p, row, col + i, style, plain ? (unsigned char)ascii[n] : 0x2581u + (uint32_t)n);
+    }
+}
