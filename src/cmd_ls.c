@@ -18,6 +18,14 @@ static void print_json(struct store *s, const struct session_record *list, int c
     str_finish(&out);
 }
 
+static bool any_note(const struct session_record *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].note && *list[i].note)
+            return true;
+    return false;
+}
+
 static void print_text(struct store *s, const struct session_record *list, int count)
 {
     char speed[32], ran[32], trials[48];
@@ -26,15 +34,16 @@ static void print_text(struct store *s, const struct session_record *list, int c
         printf("no sessions yet (tilewalk tune gemm makes one)\n");
         return;
     }
-    printf("%4s  %-8s  %-10s  %-30s  %-16s  %11s  %12s  %8s\n", "id", "state", "space", "problem",
-           "device", "trials", "best", "ran");
+    printf("%4s  %-8s  %-10s  %-30s  %-16s  %11s  %12s  %8s%s\n", "id", "state", "space", "problem",
+           "device", "trials", "best", "ran", any_note(list, count) ? "  note" : "");
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
+        bool has_note = r->note && *r->note;
         snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-        printf("%4" PRId64 "  %-8s  %-10.10s  %-30.30s  %-16.16s  %11s  %12s  %8s\n", r->id,
+        printf("%4" PRId64 "  %-8s  %-10.10s  %-30.30s  %-16.16s  %11s  %12s  %8s%s%s\n", r->id,
                session_state(s, r, &runner), r->name, r->title, r->device, trials,
                r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
-               text_duration(r->ran_seconds, ran));
+               text_duration(r->ran_seconds, ran), has_note ? "  " : "", has_note ? r->note : "");
     }
 }
 

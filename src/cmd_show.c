@@ -1,80 +1,56 @@
 #include "common.h"
+#include "trial_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-// What one pass over a session's trials gathers.
 struct view {
     struct store *store;
     const struct session_record *session;
     const struct arguments *a;
-    struct str trials; // JSON array elements, or nothing
-    int64_t printed;
+    enum list_format format;
+    enum list_order order;
+    struct trial_list trials;
     int64_t outcomes[OUTCOME_COUNT];
-    struct str best;        // JSON members of the best trial
-    struct str best_config; // of it, for people
-    int64_t best_number;
-    bool has_final;
+    bool has_best, has_final;
+    struct trial_record best;
     struct retime_record final_race;
     struct arena arena;
 };
 
-static bool wanted(const struct view *v, const struct trial_record *t)
+// What only makes sense of a list of trials asks for one.
+static bool lists_trials(const struct view *v)
 {
-    return t->outcome && arguments_flag(v->a, "trials") &&
-           (t->number > 0 || arguments_flag(v->a, "show-rejected"));
+    return arguments_flag(v->a, "trials") || v->order != ORDER_ASK || v->format == LIST_CSV;
 }
 
-static void print_trial(const struct view *v, const struct trial_record *t)
-{
-    char speed[32] = "-", time[32] = "-";
-    struct str config = {0};
-    if (t->seconds > 0) {
-        text_speed(v->session->flop, t->seconds, speed);
-        text_time(t->seconds, time);
-    }
-    printf("%6" PRId64 "  %4d  %-8s  %12s  %9s  %s%s%s\n", t->number, t->generation, t->outcome,
-           speed, time, text_config(t->config, &config), t->reason && *t->reason ? "  " : "",
-           t->reason ? t->reason : "");
-    str_finish(&config);
-}
-
-static bool take_trial(void *context, const struct trial_record *t)
+static bool list_trial(void *context, const struct trial_record *t)
 {
     struct view *v = context;
-    enum outcome o;
-    if (!t->outcome)
-        return true;
-    if (outcome_parse(t->outcome, &o))
-        v->outcomes[o]++;
-    if (t->ask == v->session->best_ask) {
-        json_trial(&v->best, v->session->id, v->session->flop, t,
-                   v->has_final ? &v->final_race : NULL);
-        text_config(t->config, &v->best_config);
-        v->best_number = t->number;
-    }
-    if (!wanted(v, t))
-        return true;
-    if (!arguments_flag(v->a, "json")) {
-        print_trial(v, t);
-        return true;
-    }
-    str_add(&v->trials, v->printed++ ? ",{" : "{");
-    json_trial(&v->trials, v->session->id, v->session->flop, t, NULL);
-    str_add(&v->trials, "}");
+    if (t->outcome && (t->number > 0 || arguments_flag(v->a, "show-rejected")))
+        trial_list_add(&v->trials, t);
     return true;
 }
 
-static void print_json(struct view *v, const char *state)
+static void print_json(struct view *v, const char *state, int64_t most)
 {
     struct str out = {0};
+    const struct session_record *r = v->session;
     str_add(&out, "{\"session\":{");
-    json_session(&out, v->session, state);
+    json_session(&out, r, state);
     str_add(&out, ",\"best\":");
-    str_printf(&out, v->best.length ? "{%s}" : "null", str_text(&v->best));
+    if (v->has_best) {
+        str_add(&out, "{");
+        json_trial(&out, r->id, r->flop, &v->best, v->has_final ? &v->final_race : NULL);
+        str_add(&out, "}");
+    } else {
+        str_add(&out, "null");
+    }
     str_add(&out, "}");
-    if (arguments_flag(v->a, "trials"))
-        str_printf(&out, ",\"trials\":[%s]", str_text(&v->trials));
+    if (lists_trials(v)) {
+        str_add(&out, ",\"trials\":");
+        trial_list_add_json(&v->trials, most, &out);
+    }
     str_add(&out, "}\n");
     fputs(str_text(&out), stdout);
     str_finish(&out);
@@ -83,6 +59,7 @@ static void print_json(struct view *v, const char *state)
 static void print_text(const struct view *v, const char *state, pid_t runner)
 {
     char text[32];
+    struct str config = {0};
     const struct session_record *r = v->session;
     printf("session  %" PRId64 "  %s", r->id, state);
     if (runner)
@@ -91,18 +68,21 @@ static void print_text(const struct view *v, const char *state, pid_t runner)
     printf("problem  %s  (%s, %s points)\n", r->title, r->name, r->size);
     printf("device   %s  (%s)\n", r->device, r->driver);
     printf("search   %s  seed %" PRIu64 "\n", r->strategy, r->seed);
+    if (r->note && *r->note)
+        printf("note     %s\n", r->note);
     printf("trials   %" PRId64 " of %" PRId64 " in %s:", r->trials, r->budget_trials,
            text_duration(r->ran_seconds, text));
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (v->outcomes[i])
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
-    if (!r->best_ask) {
+    if (!v->has_best) {
         printf("\nbest     none\n");
         return;
     }
     printf("\nbest     %s", text_speed(r->flop, r->best_seconds, text));
-    printf("  %s  trial %" PRId64 "\n", text_time(r->best_seconds, text), v->best_number);
-    printf("         %s\n", str_text(&v->best_config));
+    printf("  %s  trial %" PRId64 "\n", text_time(r->best_seconds, text), v->best.number);
+    printf("         %s\n", text_config(v->best.config, &config));
+    str_finish(&config);
 }
 
 static bool print_message(void *context, const struct message_record *m)
@@ -113,21 +93,43 @@ static bool print_message(void *context, const struct message_record *m)
     return true;
 }
 
+static bool read_all(struct view *v, struct err *e)
+{
+    int64_t id = v->session->id, best = v->session->best_ask;
+    return store_get_tally(v->store, id, v->outcomes, NULL, e) &&
+           store_get_trial(v->store, id, best, &v->arena, &v->best, &v->has_best, e) &&
+           store_get_race(v->store, id, best, &v->arena, &v->final_race, &v->has_final, e) &&
+           (!lists_trials(v) || store_each_trial(v->store, id, 1, list_trial, v, e));
+}
+
 static bool show(struct view *v, struct err *e)
 {
     pid_t runner;
-    int64_t id = v->session->id;
+    int64_t most = arguments_integer(v->a, "top", 0);
     const char *state = session_state(v->store, v->session, &runner);
-    if (!store_get_race(v->store, id, v->session->best_ask, &v->arena, &v->final_race,
-                        &v->has_final, e) ||
-        !store_each_trial(v->store, id, 1, take_trial, v, e))
+    if (!read_all(v, e))
         return false;
-    if (arguments_flag(v->a, "json")) {
-        print_json(v, state);
+    if (v->format == LIST_JSON) {
+        print_json(v, state, most);
         return true;
     }
+    trial_list_print(&v->trials, most, stdout);
+    if (v->format == LIST_CSV)
+        return true;
     print_text(v, state, runner);
-    return store_each_message(v->store, id, 0, print_message, NULL, e);
+    return store_each_message(v->store, v->session->id, 0, print_message, NULL, e);
+}
+
+// The best few are meant where nothing else is said.
+static bool choose_list(struct view *v, struct err *e)
+{
+    const char *order = arguments_text(v->a, "sort");
+    bool json = arguments_flag(v->a, "json"), csv = arguments_flag(v->a, "csv");
+    v->format = json ? LIST_JSON : csv ? LIST_CSV : LIST_TEXT;
+    v->order = arguments_integer(v->a, "top", 0) ? ORDER_SPEED : ORDER_ASK;
+    if (json && csv)
+        return err_usage(e, "--json and --csv are two ways to print the same (choose one)");
+    return !order || list_order_parse(order, &v->order, e);
 }
 
 static int run_show(const struct command *self, const struct arguments *a)
@@ -135,17 +137,17 @@ static int run_show(const struct command *self, const struct arguments *a)
     struct err e;
     struct session_record record;
     int64_t id;
+    struct view v = {.a = a, .session = &record};
     (void)self;
-    if (!common_session_id(a->operand[0], &id, &e))
+    if (!common_session_id(a->operand[0], &id, &e) || !choose_list(&v, &e))
         return fail_with(&e, EXIT_USAGE);
-    struct view v = {.a = a, .session = &record, .store = common_open_session(a, id, &e)};
+    v.store = common_open_session(a, id, &e);
     if (!v.store)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&v.arena);
+    trial_list_init(&v.trials, &record, v.format, v.order);
     bool ok = store_get_session(v.store, id, &v.arena, &record, &e) && show(&v, &e);
-    str_finish(&v.trials);
-    str_finish(&v.best);
-    str_finish(&v.best_config);
+    trial_list_finish(&v.trials);
     arena_finish(&v.arena);
     store_close(v.store);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
@@ -154,6 +156,10 @@ static int run_show(const struct command *self, const struct arguments *a)
 static const struct option options[] = {
     {"trials", OPTION_FLAG, NULL, "list the trials in the order they were asked"},
     {"show-rejected", OPTION_FLAG, NULL, "list rejected configurations too"},
+    {"sort", OPTION_TEXT, "number|speed|elapsed",
+     "list the trials in this order: as told, fastest first, by running time"},
+    {"top", OPTION_INTEGER, "N", "list only the first N (of the fastest, without --sort)", 1, 9e18},
+    {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,

@@ -42,22 +42,44 @@ char *text_duration(double seconds, char out[32])
     return out;
 }
 
-const char *text_config(const char *json, struct str *out)
+// One value or name, up to what ends it; brackets are left out, and quotes with what they protect.
+static const char *add_word(const char *c, struct str *out)
 {
     int depth = 0;
     bool quoted = false;
-    str_finish(out);
-    for (const char *c = json; *c; c++) {
+    for (; *c && (quoted || depth || !strchr(":,}", *c)); c++) {
         if (*c == '"')
             quoted = !quoted;
-        else if (quoted)
-            str_add_char(out, *c == '\\' && c[1] ? *++c : *c);
-        else if (*c == ':' || *c == ',')
-            str_add_char(out, *c == ':' ? '=' : depth ? ',' : ' ');
-        else if (*c == '[' || *c == ']')
+        else if (quoted && *c == '\\' && (c[1] == '"' || c[1] == '\\'))
+            str_add_char(out, *++c);
+        else if (!quoted && (*c == '[' || *c == ']'))
             depth += *c == '[' ? 1 : -1;
-        else if (*c != '{' && *c != '}')
+        else
             str_add_char(out, *c);
     }
+    return c;
+}
+
+bool text_next_param(const char **at, struct str *name, struct str *value)
+{
+    const char *c = *at;
+    str_finish(name);
+    str_finish(value);
+    if (*c != '{' && *c != ',')
+        return false;
+    c = add_word(c + 1, name);
+    bool found = *c == ':';
+    *at = found ? add_word(c + 1, value) : c;
+    return found;
+}
+
+const char *text_config(const char *json, struct str *out)
+{
+    struct str name = {0}, value = {0};
+    str_finish(out);
+    while (text_next_param(&json, &name, &value))
+        str_printf(out, "%s%s=%s", out->length ? " " : "", str_text(&name), str_text(&value));
+    str_finish(&name);
+    str_finish(&value);
     return str_text(out);
 }

@@ -19,7 +19,10 @@ char *text_time(double seconds, char out[32]);     // of one run: "1.2 s", "4.93
 char *text_duration(double seconds, char out[32]); // to whole seconds: "7s", "1m52s", "3h05m"
 
 // A configuration from its JSON object. In `out`, which is emptied first; returns its text, which
-// lives as long as `out`.
+// lives as long as `out`. Labels are as they were declared, but for control characters, which stay
+// escaped.
 const char *text_config(const char *json, struct str *out);
+// The same one parameter at a time: `*at` is the JSON at first, and moves on. False: no more.
+bool text_next_param(const char **at, struct str *name, struct str *value);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static const char *const commands[] = {"tune",   "resume",     "pause",     "stop",   "budget",
-                                       "check",  "ls",         "show",      "export", "devices",
-                                       "doctor", "strategies", "completion"};
+static const char *const commands[] = {"tune",   "resume",     "pause",      "stop",   "budget",
+                                       "check",  "ls",         "show",       "export", "devices",
+                                       "doctor", "strategies", "completion", "note",   "rm"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static void test_help(void **state)
@@ -112,7 +112,7 @@ static void test_numbers(void **state)
 static void test_session_numbers(void **state)
 {
     struct box *b = *state;
-    static const char *const takers[] = {"resume", "pause", "stop", "show", "export"};
+    static const char *const takers[] = {"resume", "pause", "stop", "show", "export", "rm"};
     for (size_t i = 0; i < COUNT(takers); i++) {
         struct result r = RUN(b, takers[i], "first");
         assert_refused(&r, 2, "'first'", "tilewalk ls");

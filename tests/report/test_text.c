@@ -69,6 +69,7 @@ static void configurations(void **state)
         {"{\"unroll\":16}", "unroll=16"},
         {"{\"tile\":[16,4,16],\"order\":[\"n\",\"m\",\"k\"],\"stage\":\"shared\"}",
          "tile=16,4,16 order=n,m,k stage=shared"},
+        {"{\"a\":\"line\\n\"}", "a=line\\n"}, // not a new line of the terminal
         {"{\"a\":\"x:y, {z}\",\"b\":\"say \\\"no\\\"\"}", "a=x:y, {z} b=say \"no\""},
     };
     struct str out = {0};
@@ -78,13 +79,39 @@ static void configurations(void **state)
     str_finish(&out);
 }
 
+static void parameters(void **state)
+{
+    const char *at = "{\"tile\":[16,4],\"x\":-1.5}";
+    struct str name = {0}, value = {0};
+    (void)state;
+    assert_true(text_next_param(&at, &name, &value));
+    assert_string_equal(str_text(&name), "tile");
+    assert_string_equal(str_text(&value), "16,4");
+    assert_true(text_next_param(&at, &name, &value));
+    assert_string_equal(str_text(&name), "x");
+    assert_string_equal(str_text(&value), "-1.5");
+    assert_false(text_next_param(&at, &name, &value));
+    assert_false(text_next_param(&at, &name, &value));
+    assert_string_equal(str_text(&name), "");
+}
+
+static void broken_configurations(void **state)
+{
+    static const char *const texts[] = {"",        "{",          "[1,2]",   "{\"a\"",
+                                        "{\"a\":", "{\"a\":[1,", "nonsense"};
+    struct str out = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++)
+        text_config(texts[i], &out); // ends, and reads no further than the text
+    str_finish(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(speeds),
-        cmocka_unit_test(times),
-        cmocka_unit_test(durations),
-        cmocka_unit_test(configurations),
+        cmocka_unit_test(speeds),     cmocka_unit_test(times),
+        cmocka_unit_test(durations),  cmocka_unit_test(configurations),
+        cmocka_unit_test(parameters), cmocka_unit_test(broken_configurations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

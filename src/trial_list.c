@@ -1,0 +1,166 @@
+#include "trial_list.h"
+
+#include "common.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const order_words[] = {"ask", "number", "speed", "elapsed"};
+
+bool list_order_parse(const char *word, enum list_order *out, struct err *e)
+{
+    for (int i = ORDER_NUMBER; i <= ORDER_ELAPSED; i++)
+        if (str_equal(word, order_words[i])) {
+            *out = (enum list_order)i;
+            return true;
+        }
+    return err_usage(e, "unknown order '%s' (there are number, speed, elapsed)", word);
+}
+
+void trial_list_init(struct trial_list *l, const struct session_record *session,
+                     enum list_format format, enum list_order order)
+{
+    *l = (struct trial_list){.session = session, .format = format, .order = order};
+    arena_init(&l->arena);
+}
+
+void trial_list_finish(struct trial_list *l)
+{
+    arena_finish(&l->arena);
+    free(l->row);
+    str_finish(&l->head);
+}
+
+// --- one trial ---
+
+static void add_text(const struct trial_list *l, const struct trial_record *t, struct str *out)
+{
+    char speed[32] = "-", time[32] = "-";
+    struct str config = {0};
+    if (t->seconds > 0) {
+        text_speed(l->session->flop, t->seconds, speed);
+        text_time(t->seconds, time);
+    }
+    str_printf(out, "%6" PRId64 "  %4d  %-8s  %12s  %9s  %s%s%s\n", t->number, t->generation,
+               t->outcome, speed, time, text_config(t->config, &config),
+               t->reason && *t->reason ? "  " : "", t->reason ? t->reason : "");
+    str_finish(&config);
+}
+
+static void add_json(const struct trial_list *l, const struct trial_record *t, struct str *out)
+{
+    str_add(out, "{");
+    json_trial(out, l->session->id, l->session->flop, t, NULL);
+    str_add(out, "}");
+}
+
+static void add_field(struct str *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        str_printf(out, ",%s", text);
+        return;
+    }
+    str_add(out, ",\"");
+    for (const char *c = text; *c; c++)
+        str_add(out, *c == '"' ? "\"\"" : (const char[]){*c, '\0'});
+    str_add_char(out, '"');
+}
+
+static void add_csv_params(const char *config, bool names, struct str *out)
+{
+    struct str name = {0}, value = {0};
+    while (text_next_param(&config, &name, &value))
+        add_field(out, str_text(names ? &name : &value));
+    str_finish(&name);
+    str_finish(&value);
+}
+
+static void add_csv_head(const char *config, struct str *out)
+{
+    str_add(out, "number,ask,generation,outcome,seconds,tflops");
+    add_csv_params(config, true, out);
+    str_add(out, ",reason\r\n");
+}
+
+static void add_csv(const struct trial_list *l, const struct trial_record *t, struct str *out)
+{
+    str_printf(out, "%" PRId64 ",%" PRId64 ",%d,%s,", t->number, t->ask, t->generation, t->outcome);
+    if (t->seconds > 0)
+        str_add_real(out, t->seconds);
+    str_add_char(out, ',');
+    if (t->seconds > 0)
+        str_add_real(out, l->session->flop / t->seconds / 1e12);
+    add_csv_params(t->config, false, out);
+    add_field(out, t->reason ? t->reason : "");
+    str_add(out, "\r\n");
+}
+
+static double key_of(enum list_order order, const struct trial_record *t)
+{
+    switch (order) {
+    case ORDER_ASK: break;
+    case ORDER_NUMBER: return (double)t->told;
+    case ORDER_SPEED: return t->seconds > 0 ? t->seconds : INFINITY;
+    case ORDER_ELAPSED: return t->elapsed_s;
+    }
+    return 0; // sorted by ask
+}
+
+void trial_list_add(struct trial_list *l, const struct trial_record *t)
+{
+    struct str text = {0};
+    if (l->format == LIST_CSV && !l->head.length)
+        add_csv_head(t->config, &l->head);
+    switch (l->format) {
+    case LIST_TEXT: add_text(l, t, &text); break;
+    case LIST_JSON: add_json(l, t, &text); break;
+    case LIST_CSV: add_csv(l, t, &text); break;
+    }
+    MEM_GROW(l->row, l->count, l->capacity);
+    l->row[l->count++] = (struct trial_row){
+        .key = key_of(l->order, t),
+        .ask = t->ask,
+        .text = arena_strdup(&l->arena, str_text(&text)),
+    };
+    str_finish(&text);
+}
+
+// --- all of them ---
+
+static int compare(const void *a, const void *b)
+{
+    const struct trial_row *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->ask > y->ask) - (x->ask < y->ask);
+}
+
+static int64_t sort_first(struct trial_list *l, int64_t most)
+{
+    if (l->count)
+        qsort(l->row, (size_t)l->count, sizeof *l->row, compare);
+    return most > 0 && most < l->count ? most : l->count;
+}
+
+void trial_list_print(struct trial_list *l, int64_t most, FILE *out)
+{
+    int64_t n = sort_first(l, most);
+    if (l->format == LIST_CSV && !l->head.length)
+        add_csv_head("{}", &l->head);
+    fputs(str_text(&l->head), out);
+    for (int64_t i = 0; i < n; i++)
+        fputs(l->row[i].text, out);
+}
+
+void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out)
+{
+    int64_t n = sort_first(l, most);
+    str_add(out, "[");
+    for (int64_t i = 0; i < n; i++) {
+        str_add(out, i ? "," : "");
+        str_add(out, l->row[i].text);
+    }
+    str_add(out, "]");
+}

@@ -1,0 +1,56 @@
+// The trials of a session as a list: in some order, for people, as JSON or as CSV.
+//
+//     struct trial_list l;
+//     trial_list_init(&l, &record, LIST_CSV, ORDER_SPEED);
+//     trial_list_add(&l, &trial);                  once for each
+//     trial_list_print(&l, 10, stdout)             the first ten; or trial_list_add_json
+//     trial_list_finish(&l);
+//
+// Each trial is written when it is added, and only its text is kept: the records of a store live no
+// longer than a callback.
+#ifndef TILEWALK_TRIAL_LIST_H
+#define TILEWALK_TRIAL_LIST_H
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "store/store.h"
+
+#include <stdio.h>
+
+enum list_format { LIST_TEXT, LIST_JSON, LIST_CSV };
+enum list_order {
+    ORDER_ASK,
+    ORDER_NUMBER,  // as told
+    ORDER_SPEED,   // fastest first by their own time, then those that have none
+    ORDER_ELAPSED, // running time when told
+};
+
+struct trial_row {
+    double key; // what it is sorted by
+    int64_t ask;
+    const char *text;
+};
+
+struct trial_list {
+    const struct session_record *session;
+    enum list_format format;
+    enum list_order order;
+    struct arena arena;
+    struct trial_row *row;
+    int64_t count, capacity;
+    struct str head; // CSV: names of the columns
+};
+
+// "number", "speed" or "elapsed". False: another word, `e` says so.
+bool list_order_parse(const char *word, enum list_order *out, struct err *e);
+
+void trial_list_init(struct trial_list *l, const struct session_record *session,
+                     enum list_format format, enum list_order order); // borrows `session`
+void trial_list_add(struct trial_list *l, const struct trial_record *t);
+// The first `most` in order; 0: all. CSV is RFC 4180: number, ask, generation, outcome, seconds,
+// tflops, each parameter, reason.
+void trial_list_print(struct trial_list *l, int64_t most, FILE *out);
+void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out); // "[...]"
+void trial_list_finish(struct trial_list *l);
+
+#endif

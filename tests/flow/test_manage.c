@@ -1,0 +1,132 @@
+// Notes on sessions, and removing them.
+#include "sessions.h"
+
+#include <string.h>
+
+static void make_session(struct box *b)
+{
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "5");
+    assert_ok(&r);
+}
+
+static int count_sessions(struct box *b)
+{
+    return cJSON_GetArraySize(listed_sessions(b));
+}
+
+// --- notes ---
+
+static void test_note(void **state)
+{
+    struct box *b = *state;
+    make_session(b);
+    make_session(b);
+    assert_true(is_null(listed_session(b, 1), "note"));
+    assert_null(strstr(RUN(b, "ls").out, "note"));
+    struct result r = RUN(b, "note", "1", "before \"swizzle\", 50 %s");
+    assert_ok(&r);
+    assert_string_equal(text_of(listed_session(b, 1), "note"), "before \"swizzle\", 50 %s");
+    assert_true(is_null(listed_session(b, 2), "note"));
+    const cJSON *shown = member(json_of(b, RUN(b, "show", "1", "--json").out), "session");
+    assert_string_equal(text_of(shown, "note"), "before \"swizzle\", 50 %s");
+    assert_contains(RUN(b, "show", "1").out, "\nnote     before \"swizzle\", 50 %s\n");
+    assert_contains(RUN(b, "ls").out, "  before \"swizzle\", 50 %s\n");
+    r = RUN(b, "note", "1", "");
+    assert_ok(&r);
+    assert_true(is_null(listed_session(b, 1), "note"));
+    assert_null(strstr(RUN(b, "show", "1").out, "note"));
+}
+
+static void test_note_of_a_running_session(void **state)
+{
+    struct box *b = *state;
+    struct running *r = start_long_session(b);
+    struct result noted = RUN(b, "note", "1", "mine");
+    assert_ok(&noted);
+    RUN(b, "stop", "1");
+    noted = finish(b, r);
+    assert_ok(&noted);
+    assert_string_equal(text_of(listed_session(b, 1), "note"), "mine"); // its end left it alone
+}
+
+static void test_wrong_notes(void **state)
+{
+    struct box *b = *state;
+    make_session(b);
+    struct result r = RUN(b, "note", "1", "two\nlines");
+    assert_refused(&r, 2, "one line", NULL);
+    r = RUN(b, "note", "1", "\033[2J");
+    assert_refused(&r, 2, "control characters", NULL);
+    r = RUN(b, "note", "1");
+    assert_refused(&r, 2, "missing", "ID TEXT");
+    r = RUN(b, "note", "first", "x");
+    assert_refused(&r, 2, "'first'", "tilewalk ls");
+    r = RUN(b, "note", "7", "x");
+    assert_refused(&r, 1, "no session 7", NULL);
+    assert_true(is_null(listed_session(b, 1), "note"));
+}
+
+// --- removing ---
+
+static void test_remove(void **state)
+{
+    struct box *b = *state;
+    for (int i = 0; i < 4; i++)
+        make_session(b);
+    struct result r = RUN(b, "rm", "2");
+    assert_ok(&r);
+    assert_string_equal(r.out, "session 2 is removed\n");
+    r = RUN(b, "show", "2");
+    assert_refused(&r, 1, "no session 2", NULL);
+    assert_int_equal(count_sessions(b), 3);
+    r = RUN(b, "rm", "1", "4", "1", "--json");
+    assert_ok(&r);
+    assert_string_equal(r.out, "{\"removed\":[1,4]}\n");
+    assert_int_equal(count_sessions(b), 1);
+    assert_int_equal(trials_of(b, 3), 5);
+}
+
+static void test_remove_all_or_nothing(void **state)
+{
+    struct box *b = *state;
+    make_session(b);
+    struct result r = RUN(b, "rm", "1", "9");
+    assert_refused(&r, 1, "no session 9", NULL);
+    r = RUN(b, "rm", "1", "x");
+    assert_refused(&r, 2, "'x'", "tilewalk ls");
+    r = RUN(b, "rm");
+    assert_refused(&r, 2, "missing", "ID...");
+    assert_int_equal(count_sessions(b), 1);
+}
+
+static void test_remove_a_running_session(void **state)
+{
+    struct box *b = *state;
+    struct running *running = start_long_session(b);
+    make_session(b);
+    struct result r = RUN(b, "rm", "2", "1");
+    assert_refused(&r, 1, "session 1 is running", "tilewalk pause 1");
+    assert_int_equal(count_sessions(b), 2);
+    int64_t trials = trials_of(b, 1);
+    wait_for_trials(b, 1, trials + 3); // it goes on
+    RUN(b, "stop", "1");
+    r = finish(b, running);
+    assert_ok(&r);
+    r = RUN(b, "rm", "2", "1");
+    assert_ok(&r);
+    assert_int_equal(count_sessions(b), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_note),
+        FLOW_TEST(test_note_of_a_running_session),
+        FLOW_TEST(test_wrong_notes),
+        FLOW_TEST(test_remove),
+        FLOW_TEST(test_remove_all_or_nothing),
+        FLOW_TEST(test_remove_a_running_session),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
