@@ -88,10 +88,14 @@ bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena
     return one_row(&q, a, out, found);
 }
 
+// No search asks for a configuration twice. Left to itself, SQLite takes all trials of the session
+// for few.
 bool store_find_trial(struct store *s, int64_t session, const char *key, struct arena *a,
                       struct trial_record *out, bool *found, struct err *e)
 {
-    struct query q = query_start(s, SELECT_TRIALS "AND key = ? ORDER BY ask LIMIT 1", e);
+    static const char sql[] = "SELECT session" TRIAL_FIELDS(AS_COLUMN) //
+        " FROM trial INDEXED BY trial_key WHERE session = ? AND key = ?";
+    struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_text(&q, key);
     return one_row(&q, a, out, found);

@@ -141,6 +141,14 @@ static bool check_message(void *context, const struct message_record *m)
     return ++*seen < 2;
 }
 
+static bool keep_message(void *context, const struct message_record *m)
+{
+    struct message_record *last = context;
+    assert_true(m->id > last->id);
+    *last = (struct message_record){.id = m->id};
+    return true;
+}
+
 static void test_messages(void **state)
 {
     (void)state;
@@ -154,6 +162,13 @@ static void test_messages(void **state)
     assert_true(store_add_message(s, id, "warning", "two: \"2\"", &e));
     assert_true(store_add_message(s, id, "info", "not asked for", &e));
     assert_true(store_each_message(s, id, 0, check_message, &seen, &e));
+    assert_int_equal(seen, 2);
+    struct message_record last = {0};
+    assert_true(store_each_message(s, id, 0, keep_message, &last, &e));
+    seen = 0;
+    assert_true(store_add_message(s, id, "info", "one", &e));
+    assert_true(store_add_message(s, id, "warning", "two: \"2\"", &e));
+    assert_true(store_each_message(s, id, last.id, check_message, &seen, &e)); // the new ones alone
     assert_int_equal(seen, 2);
     store_close(s);
     temp_remove(path);

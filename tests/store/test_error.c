@@ -150,6 +150,16 @@ static void test_full_disk(void **state)
     temp_remove(path);
 }
 
+static bool count_step(void *context, const struct best_step *step)
+{
+    return ++*(int *)context && step->seconds == 2;
+}
+
+static bool count_trial(void *context, const struct trial_record *t)
+{
+    return ++*(int *)context && t->seconds == 2;
+}
+
 static int use_read_only_file(void *context)
 {
     const char *path = context;
@@ -163,6 +173,13 @@ static int use_read_only_file(void *context)
     arena_init(&a);
     CHILD_CHECK(store_get_session(s, 1, &a, &r, &e));
     CHILD_CHECK(r.best_seconds == 2);
+    CHILD_CHECK(store_changed(s) && !store_changed(s));
+    int seen = 0;
+    int64_t tally[OUTCOME_COUNT];
+    CHILD_CHECK(store_each_best(s, 1, 0, count_step, &seen, &e) && seen == 1);
+    CHILD_CHECK(store_each_numbered(s, 1, 1, count_trial, &seen, &e) && seen == 2);
+    CHILD_CHECK(store_each_ranked(s, 1, 0, count_trial, &seen, &e) && seen == 3);
+    CHILD_CHECK(store_get_tally(s, 1, tally, NULL, &e) && tally[OUTCOME_OK] == 1);
     struct trial_record t = {.ask = 2};
     CHILD_CHECK(!store_put_trial(s, 1, &t, &e));
     CHILD_CHECK(strstr(e.text, "opened for reading"));

@@ -30,6 +30,7 @@ static const struct session_record full = {
     .message = "the user asked",
     .note = "a\nb",
     .warm = "1,2",
+    .population = "12,5,9",
 };
 
 static void assert_same_text(const char *a, const char *b)
@@ -47,12 +48,25 @@ static void assert_same_session(const struct session_record *a, const struct ses
     assert_true(a->workers == b->workers && a->count_rejected == b->count_rejected);
     assert_true(a->ran_seconds == b->ran_seconds);
     const char *const texts[][2] = {
-        {a->state, b->state},       {a->name, b->name},           {a->path, b->path},
-        {a->title, b->title},       {a->operation, b->operation}, {a->settings, b->settings},
-        {a->device, b->device},     {a->driver, b->driver},       {a->device_type, b->device_type},
-        {a->limits, b->limits},     {a->device_id, b->device_id}, {a->source, b->source},
-        {a->strategy, b->strategy}, {a->size, b->size},           {a->text_hash, b->text_hash},
-        {a->message, b->message},   {a->note, b->note},           {a->warm, b->warm},
+        {a->state, b->state},
+        {a->name, b->name},
+        {a->path, b->path},
+        {a->title, b->title},
+        {a->operation, b->operation},
+        {a->settings, b->settings},
+        {a->device, b->device},
+        {a->driver, b->driver},
+        {a->device_type, b->device_type},
+        {a->limits, b->limits},
+        {a->device_id, b->device_id},
+        {a->source, b->source},
+        {a->strategy, b->strategy},
+        {a->size, b->size},
+        {a->text_hash, b->text_hash},
+        {a->message, b->message},
+        {a->note, b->note},
+        {a->warm, b->warm},
+        {a->population, b->population},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_same_text(texts[i][0], texts[i][1]);
@@ -148,11 +162,19 @@ static void test_changes(void **state)
     assert_string_equal(r.state, "paused");
     assert_string_equal(r.message, "disk full");
     assert_true(r.ran_seconds == 2.5 && r.budget_trials == 77 && r.budget_seconds == 8.5);
+    assert_true(store_set_note(s, id, "try it on the other card", &e));
+    assert_true(store_set_population(s, id, "3,1,2", &e));
+    r = must_get(s, id, &a);
+    assert_string_equal(r.note, "try it on the other card");
+    assert_string_equal(r.population, "3,1,2");
+    assert_true(store_set_note(s, id, NULL, &e));
+    assert_null(must_get(s, id, &a).note);
     assert_true(store_set_state(s, id, "running", NULL, 3, &e));
     assert_null(must_get(s, id, &a).message);
     r = must_get(s, other, &a);
     assert_string_equal(r.state, "running");
     assert_int_equal(r.budget_trials, 0);
+    assert_null(r.population);
     arena_finish(&a);
     store_close(s);
     temp_remove(path);
@@ -175,6 +197,10 @@ static void test_missing(void **state)
     assert_string_equal(e.text, line);
     assert_false(store_set_budget(s, 9, 1, 0, &e));
     assert_string_equal(e.text, line);
+    assert_false(store_set_note(s, 9, "x", &e));
+    assert_string_equal(e.text, line);
+    assert_false(store_set_population(s, 9, "1", &e));
+    assert_string_equal(e.text, line);
     assert_false(store_delete_session(s, 9, &e));
     assert_string_equal(e.text, line);
     assert_false(store_put_trial(s, 9, &t, &e));
@@ -192,8 +218,8 @@ static void test_missing(void **state)
 static void test_delete(void **state)
 {
     (void)state;
-    static const char *const tables[] = {"session", "text",    "trial",
-                                         "retime",  "command", "message"};
+    static const char *const tables[] = {"session", "text",    "trial",     "retime",
+                                         "command", "message", "best_step", "tally"};
     char *path = temp_path("x.db");
     struct store *s = must_open(path, STORE_WRITE);
     struct err e;

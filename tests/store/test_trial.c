@@ -53,6 +53,7 @@ static void assert_same_trial(const struct trial_record *a, const struct trial_r
     assert_same_text(a->phase, b->phase);
     assert_same_text(a->reason, b->reason);
     assert_same_text(a->samples, b->samples);
+    assert_same_text(a->origin, b->origin);
     assert_true(a->seconds == b->seconds && a->early_stopped == b->early_stopped);
     assert_true(a->compile_s == b->compile_s && a->pipeline_s == b->pipeline_s);
     assert_true(a->device_s == b->device_s && a->worker == b->worker);
@@ -79,6 +80,7 @@ static const struct trial_record full = {
     .worker = 7,
     .elapsed_s = 100.5,
     .finished = 1700000001.5,
+    .origin = "3,1,0",
 };
 
 static bool compare_each(void *context, const struct trial_record *t)
@@ -233,6 +235,12 @@ static double rank_of(const struct model *m, int ask) // 0: none
     return m->trial[ask].seconds;
 }
 
+// Whether it is better than `best`, what came before (0: nothing).
+static bool is_step(const struct model *m, int ask, double best)
+{
+    return !strcmp(m->trial[ask].outcome, "ok") && (best <= 0 || m->trial[ask].seconds < best);
+}
+
 // The next after (seconds, ask) in the ranking; 0 when there is none.
 static int next_best(const struct model *m, double seconds, int ask)
 {
@@ -244,6 +252,41 @@ static int next_best(const struct model *m, double seconds, int ask)
             best = i;
     }
     return best;
+}
+
+struct curve {
+    const struct model *model;
+    int at; // the last ask that was looked at
+    double best;
+};
+
+// In these sessions number and ask are the same: the next step is the next better one.
+static bool check_step(void *context, const struct best_step *step)
+{
+    struct curve *c = context;
+    while (++c->at < step->ask)
+        assert_false(is_step(c->model, c->at, c->best));
+    assert_true(is_step(c->model, c->at, c->best));
+    assert_int_equal(step->number, c->at);
+    assert_true(step->seconds == c->model->trial[c->at].seconds);
+    c->best = step->seconds;
+    return true;
+}
+
+static void check_curve_and_tally(struct fixture *f, const struct model *m)
+{
+    struct err e;
+    struct curve c = {.model = m};
+    int64_t tally[OUTCOME_COUNT];
+    assert_true(store_each_best(f->store, f->id, 0, check_step, &c, &e));
+    while (++c.at <= ASKS)
+        assert_false(is_step(m, c.at, c.best));
+    assert_true(store_get_tally(f->store, f->id, tally, NULL, &e));
+    for (int o = 0; o < OUTCOME_COUNT; o++) {
+        for (int i = 1; i <= ASKS; i++)
+            tally[o] -= !strcmp(m->trial[i].outcome, outcome_name((enum outcome)o));
+        assert_int_equal(tally[o], 0);
+    }
 }
 
 static void check_model(struct fixture *f, const struct model *m)
@@ -262,6 +305,7 @@ static void check_model(struct fixture *f, const struct model *m)
     assert_int_equal(r.best_ask, first);
     assert_true(r.best_seconds == (first ? rank_of(m, first) : 0));
 
+    check_curve_and_tally(f, m);
     struct trial_record *best;
     struct err e;
     assert_true(store_best_trials(f->store, f->id, 5, &f->arena, &best, &count, &e));
