@@ -63,8 +63,8 @@ static void test_keys_are_rebound(void **state)
     assert_false(keymap_bind(&m, "pause", "q", &e));
     assert_string_equal(e.text,
                         "key 'q' belongs to 'quit' already (give that one another key first)");
-    assert_false(keymap_bind(&m, "pose", "w", &e));
-    assert_string_equal(e.text, "unknown action 'pose' (did you mean 'pause'?)");
+    assert_false(keymap_bind(&m, "paus", "w", &e));
+    assert_string_equal(e.text, "unknown action 'paus' (did you mean 'pause'?)");
     assert_false(keymap_bind(&m, "pause", "hyper-q", &e));
     assert_int_equal(keymap_find(&m, 'P', VIEW_MAIN), ACT_PAUSE);
 }
