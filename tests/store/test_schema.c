@@ -2,6 +2,7 @@
 #include "help.h"
 
 #include "base/file.h"
+#include "base/str.h"
 #include "store/db.h"
 
 #include <unistd.h>
@@ -122,6 +123,106 @@ static void test_make(void **state)
     temp_remove(path);
 }
 
+// What a program of version 1 left: two sessions, trials told in another order than asked, one in
+// flight, races, commands, messages.
+static const char left_by_version_1[] =
+    "INSERT INTO session(id, name, state, trials, rejected, ok, note)"
+    " VALUES (1, 'gemm', 'done', 5, 1, 3, 'keep'), (2, 'mm', 'paused', 1, 0, 1, NULL);"
+    "INSERT INTO text VALUES (1, 0, 'space', 'gemm.lua', 'a');"
+    "INSERT INTO trial(session, ask, number, told, key, outcome, seconds, early_stopped, elapsed_s,"
+    " finished, rank_seconds) VALUES"
+    " (1, 1, 2, 2, '0,1', 'ok', 5, 0, 20, 1002, 6),"
+    " (1, 2, 0, 3, '0,2', 'rejected', 0, 0, 30, 1003, NULL),"
+    " (1, 3, 1, 1, '0,3', 'ok', 7, 0, 10, 1001, 7),"
+    " (1, 4, 3, 4, '0,4', 'wrong', 0, 1, 30, 1003, NULL),"
+    " (1, 5, 4, 5, '0,5', 'ok', 5, 1, 40, 1004, NULL),"
+    " (1, 6, 0, 0, '0,6', NULL, 0, 0, 0, 0, NULL),"
+    " (1, 7, 5, 6, '0,7', 'crash', 0, 0, 50, 1005, NULL),"
+    " (2, 1, 1, 1, '0,1', 'ok', 9, 0, 10, 1001, 9);"
+    "INSERT INTO retime(session, ask, kind, seconds, samples, verified, at) VALUES"
+    " (1, 1, 'race', 6, '[6]', 1, 2000), (1, 5, 'race', 1, '[1]', 0, 2000);"
+    "INSERT INTO command(session, verb, argument, at) VALUES (1, 'budget', '9', 1);"
+    "INSERT INTO message(session, at, level, text) VALUES (1, 1, 'warning', 'it drifts');";
+
+static char *database_of_version_1(void)
+{
+    char *path = temp_path("x.db");
+    int newest;
+    struct err e;
+    struct store *s = bare(path);
+    assert_true(db_migrate(s, db_scripts(&newest), 1, &e));
+    if (!db_execute(s, left_by_version_1, &e))
+        fail_msg("%s", e.text);
+    store_close(s);
+    assert_int_equal(raw_number(path, "PRAGMA user_version"), 1);
+    return path;
+}
+
+static bool add_step(void *context, const struct best_step *step)
+{
+    str_printf(context, "%d@%d:%g,%g,%g ", (int)step->ask, (int)step->number, step->seconds,
+               step->elapsed_s, step->finished);
+    return true;
+}
+
+static bool add_message(void *context, const struct message_record *m)
+{
+    str_add(context, m->text);
+    return true;
+}
+
+static void check_upgraded(struct store *s)
+{
+    struct err e;
+    struct arena a;
+    struct str text = {0};
+    struct trial_record t;
+    bool found;
+    int64_t tally[OUTCOME_COUNT], early;
+    const int64_t expected[OUTCOME_COUNT] = {
+        [OUTCOME_OK] = 3, [OUTCOME_REJECTED] = 1, [OUTCOME_WRONG] = 1, [OUTCOME_CRASH] = 1};
+    arena_init(&a);
+    assert_true(store_each_best(s, 1, 0, add_step, &text, &e));
+    assert_true(store_each_best(s, 2, 0, add_step, &text, &e));
+    assert_true(store_each_message(s, 1, 0, add_message, &text, &e));
+    assert_string_equal(str_text(&text), "3@1:7,10,1001 1@2:5,20,1002 1@1:9,10,1001 it drifts");
+    assert_true(store_get_tally(s, 1, tally, &early, &e));
+    assert_memory_equal(tally, expected, sizeof tally);
+    assert_int_equal(early, 1); // the wrong one does not count
+    assert_true(store_find_trial(s, 1, "0,6", &a, &t, &found, &e));
+    assert_true(found && t.ask == 6 && !t.outcome && !t.origin);
+    struct session_record r = must_get(s, 1, &a);
+    assert_true(r.best_ask == 1 && r.best_seconds == 6 && r.trials == 5);
+    assert_string_equal(r.note, "keep");
+    assert_null(r.population);
+    arena_finish(&a);
+    str_finish(&text);
+}
+
+static void test_from_version_1(void **state)
+{
+    (void)state;
+    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        char *path = database_of_version_1();
+        struct store *s = must_open(path, (enum store_mode)mode);
+        check_upgraded(s);
+        store_close(s);
+        assert_true(raw_number(path, "PRAGMA user_version") > 1);
+        s = must_open(path, STORE_WRITE); // it goes on as if it had always been version 2
+        struct err e;
+        struct trial_record t = {.ask = 6, .number = 6, .outcome = "ok", .seconds = 4};
+        struct str text = {0};
+        assert_true(store_put_trial(s, 1, &t, &e));
+        assert_true(store_each_best(s, 1, 2, add_step, &text, &e));
+        assert_string_equal(str_text(&text), "6@6:4,0,0 ");
+        assert_true(store_delete_session(s, 1, &e));
+        assert_int_equal(count_rows(s, "tally"), 1);
+        str_finish(&text);
+        store_close(s);
+        temp_remove(path);
+    }
+}
+
 static void refused(const char *path, const char *part)
 {
     for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
@@ -167,11 +268,9 @@ static void test_another_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_migrate),
-        cmocka_unit_test(test_migration_fails),
-        cmocka_unit_test(test_make),
-        cmocka_unit_test(test_newer),
-        cmocka_unit_test(test_another_program),
+        cmocka_unit_test(test_migrate), cmocka_unit_test(test_migration_fails),
+        cmocka_unit_test(test_make),    cmocka_unit_test(test_from_version_1),
+        cmocka_unit_test(test_newer),   cmocka_unit_test(test_another_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
