@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const struct command cmd_tune;
+
 #define RUN_OPTIONS                                                                                \
     {"trials", OPTION_INTEGER,                                                                     \
      "N",      "measured configurations in all (default of a new session: 200)",                   \
@@ -69,11 +71,24 @@ static int run(const struct arguments *a, struct front *f, int64_t id)
 
 static bool check_device_word(const struct session_options *o, struct err *e)
 {
-    bool measured = !o->source || str_equal(o->source, "device");
+    bool measured = o->source ? str_equal(o->source, "device") : !o->like;
     if (measured && str_equal(o->device, "none"))
         return err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
                             "which needs none)");
     return true;
+}
+
+// Exactly one of a space and a session to be like.
+static bool check_space(const struct arguments *a, int64_t like, struct err *e)
+{
+    if (like && a->operand_count)
+        return err_usage(e,
+                         "tune: '%s' is one argument too many: --like takes the space of "
+                         "session %" PRId64,
+                         a->operand[0], like);
+    return like || a->operand_count ||
+           err_usage(e, "tune: missing %s, or --like ID (usage: tilewalk tune %s)",
+                     cmd_tune.operands, cmd_tune.operands);
 }
 
 static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
@@ -82,6 +97,7 @@ static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id,
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
+    o.like = arguments_integer(a, "like", 0);
     o.space = a->operand[0];
     o.set = common_settings(a, &storage, &o.set_count);
     bool ok = check_device_word(&o, e) && engine_start(g, &o, id, e);
@@ -127,7 +143,10 @@ static int run_session(const struct arguments *a,
 
 static int run_tune(const struct command *self, const struct arguments *a)
 {
+    struct err e;
     (void)self;
+    if (!check_space(a, arguments_integer(a, "like", 0), &e))
+        return fail_with(&e, EXIT_USAGE);
     return run_session(a, begin_tune);
 }
 
@@ -142,6 +161,10 @@ static int run_resume(const struct command *self, const struct arguments *a)
 }
 
 static const struct option tune_options[] = {
+    {"like", OPTION_INTEGER, "ID",
+     "instead of a space: those of this session, as they were stored, with its device, strategy "
+     "and budget where nothing else is said",
+     1, 9e18},
     OPTION_SET,
     {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...",
      "search strategy (default: opevo; see tilewalk strategies)"},
@@ -167,7 +190,7 @@ const struct command cmd_tune = {
     .name = "tune",
     .operands = "PRESET|FILE",
     .help = "search the best configuration of a space on a device",
-    .least = 1,
+    .least = 0,
     .most = 1,
     .options = tune_options,
     .run = run_tune,

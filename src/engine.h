@@ -29,7 +29,8 @@
 struct engine;
 
 struct session_options {
-    const char *space;         // a preset's name or a file
+    const char *space; // a preset's name or a file
+    int64_t like; // 0: none; else a session whose texts and choices count where none are given here
     const struct setting *set; // --set
     int set_count;
     const char *strategy; // NULL: the default

@@ -28,6 +28,9 @@ static const struct gpu_info *place_info(const struct place *p)
 #define SYNTHETIC  "synthetic:"
 #define MOST_DRAWS 20000 // in search of a legal configuration
 #define MOST_TRIES 8
+#define HINT_RESUME                                                                                \
+    "start a new session, as tune --like does; mixing devices or drivers would mean nothing"
+#define HINT_LIKE "--device names another one"
 
 static bool is_device_source(const char *source)
 {
@@ -47,9 +50,9 @@ static bool place_find(struct place *p, const char *source, const char *device, 
     return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
 }
 
-// The device that a stored session was measured on: results of another one must not be mixed with
-// its own.
-static bool place_find_again(struct place *p, const struct session_record *r, struct err *e)
+// The device that a stored session was measured on.
+static bool place_find_again(struct place *p, const struct session_record *r, const char *hint,
+                             struct err *e)
 {
     *p = (struct place){.spec = r->source};
     if (!is_device_source(r->source))
@@ -65,9 +68,8 @@ static bool place_find_again(struct place *p, const struct session_record *r, st
             return true;
     }
     return err_set(e,
-                   "session %" PRId64 " was measured on %s (%s), which is not here as it was "
-                   "(start a new session; mixing devices or drivers would mean nothing)",
-                   r->id, r->device, r->driver);
+                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
+                   r->id, r->device, r->driver, hint);
 }
 
 static bool is_legal(void *context, const struct config *c)
@@ -156,6 +158,11 @@ static bool assemble(struct session *s, struct script *script, struct err *e)
 
 static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
 {
+    if (o->like) {
+        struct session_record from = s->record; // on our device
+        from.id = o->like;
+        return stored_script_set(s->store, &from, o->set, o->set_count, &s->arena, e);
+    }
     struct script_options script = {
         .path = s->record.path,
         .set = o->set,
@@ -285,20 +292,52 @@ static bool try_template(struct session *s, struct err *e)
     return tries == 0; // nothing legal was drawn: the search will meet it, or say why not
 }
 
-static bool start(struct session *s, const struct session_options *o, struct place *p,
-                  struct err *e)
+// What a new session takes over from the one that it is like: all that was not asked for otherwise,
+// but its seed.
+static bool take_like(struct session *s, struct session_options *o, struct session_record *like,
+                      struct err *e)
+{
+    if (!store_get_session(s->store, o->like, &s->arena, like, e))
+        return false;
+    s->record.path = like->path;
+    s->record.settings = like->settings;
+    o->source = o->source ? o->source : like->source;
+    o->strategy = o->strategy ? o->strategy : like->strategy;
+    o->trials = o->trials ? o->trials : like->budget_trials;
+    o->seconds = o->seconds > 0 ? o->seconds : like->budget_seconds;
+    o->workers = o->workers ? o->workers : like->workers;
+    o->count_rejected |= like->count_rejected;
+    return true;
+}
+
+static bool find_space(struct session *s, const struct session_options *o, struct err *e)
 {
     char *path = script_find(o->space, e);
     if (!path)
         return false;
     s->record.path = arena_strdup(&s->arena, path);
     free(path);
+    return true;
+}
+
+static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
+{
     char *strategy = strategy_canonical(o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY, e);
     if (!strategy)
         return false;
     s->record.strategy = arena_strdup(&s->arena, strategy);
     free(strategy);
-    if (!place_find(p, o->source, o->device, e))
+    return true;
+}
+
+static bool start(struct session *s, struct session_options *o, struct place *p, struct err *e)
+{
+    struct session_record like;
+    bool same_place = o->like && !o->source && !o->device;
+    bool found = o->like ? take_like(s, o, &like, e) : find_space(s, o, e);
+    if (!found || !choose_strategy(s, o, e) ||
+        !(same_place ? place_find_again(p, &like, HINT_LIKE, e)
+                     : place_find(p, o->source, o->device, e)))
         return false;
     take_place(s, p);
     fill_record(s, o, p);
@@ -319,8 +358,9 @@ struct session *session_start(const struct session_host *host, const struct sess
                               struct err *e)
 {
     struct session *s = session_new(host);
+    struct session_options all = *o;
     struct place p = {0};
-    bool ok = start(s, o, &p, e);
+    bool ok = start(s, &all, &p, e);
     free(p.list);
     if (ok)
         return s;
@@ -372,7 +412,7 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (more && more->workers)
         s->record.workers = more->workers;
     if (!take_left_commands(s, e) || !change_budget(s, more, e) ||
-        !place_find_again(p, &s->record, e))
+        !place_find_again(p, &s->record, HINT_RESUME, e))
         return false;
     take_place(s, p);
     if (!assemble(s, stored_script(s->store, &s->record, &s->arena, e), e) ||

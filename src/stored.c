@@ -75,8 +75,28 @@ bool stored_parse_limits(const char *json, struct limits *out)
     return true;
 }
 
+// Stored sizes, then others: the last one of a name counts.
+static const struct setting *join_sizes(struct arena *a, const char *stored,
+                                        const struct setting *set, int set_count, int *count)
+{
+    const struct setting *first = parse_numbers(a, stored, count);
+    struct setting *all = arena_zero(a, (size_t)(*count + set_count) + 1, sizeof *all);
+    for (int i = 0; i < *count; i++)
+        all[i] = first[i];
+    for (int i = 0; i < set_count; i++)
+        all[(*count)++] = set[i];
+    return all;
+}
+
 struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
                              struct err *e)
+{
+    return stored_script_set(store, r, NULL, 0, a, e);
+}
+
+struct script *stored_script_set(struct store *store, const struct session_record *r,
+                                 const struct setting *set, int set_count, struct arena *a,
+                                 struct err *e)
 {
     struct text_record *record;
     struct limits *limits = arena_zero(a, 1, sizeof *limits);
@@ -93,6 +113,6 @@ struct script *stored_script(struct store *store, const struct session_record *r
         .texts = text,
         .text_count = count,
     };
-    o.set = parse_numbers(a, r->settings, &o.set_count);
+    o.set = join_sizes(a, r->settings, set, set_count, &o.set_count);
     return script_create(&o, e);
 }

@@ -15,5 +15,9 @@ bool stored_parse_limits(const char *json, struct limits *out);
 // which must outlive it.
 struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
                              struct err *e);
+// The same with sizes overridden. What the space sees of the device is what `r` says.
+struct script *stored_script_set(struct store *store, const struct session_record *r,
+                                 const struct setting *set, int set_count, struct arena *a,
+                                 struct err *e);
 
 #endif
