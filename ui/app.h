@@ -85,6 +85,14 @@ struct app {
     char *copy;                    // text for the clipboard (heap)
     struct noise noise[APP_NOISE]; // a ring: line n is noise[n % APP_NOISE]
     int64_t noise_count;           // lines ever
+    struct {
+        int col, end;
+        enum action action;
+    } footer[24]; // what a click means there
+    int footer_count;
+    char key_text[16]; // of app_key_of
+    int64_t budget_asked; // trials that were asked for last, until the run has taken them
+    int64_t budget_session;
 };
 
 void app_init(struct app *app, const struct app_options *o);
@@ -114,6 +122,6 @@ void app_edit(struct app *app, const char *path, int line); // opens the user's 
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
 void app_noise(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The keys of an action for texts ("p F9" gives "p"); valid until the next call.
-const char *app_key_of(const struct app *app, enum action a);
+const char *app_key_of(struct app *app, enum action a);
 
 #endif

@@ -36,4 +36,7 @@ extern const struct view view_main, view_map, view_trials, view_network, view_se
     view_log;
 extern const struct view *const views[VIEW_COUNT]; // indexed by enum view_id
 
+// The session under the cursor of the sessions screen; 0: none.
+int64_t view_sessions_at_cursor(struct app *app);
+
 #endif

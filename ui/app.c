@@ -1,0 +1,300 @@
+#include "app_draw.h"
+
+#include "dialog.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTICE_SECONDS 8
+
+// --- what runs and what is said ---
+
+void app_noise(struct app *app, const char *format, ...)
+{
+    struct noise *n = &app->noise[app->noise_count++ % APP_NOISE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(n->text, sizeof n->text, format, args);
+    va_end(args);
+    n->at = app->unix_now;
+    app->dirty |= app->view == VIEW_LOG;
+}
+
+void app_say(struct app *app, enum style style, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(app->notice, sizeof app->notice, format, args);
+    va_end(args);
+    app->notice_style = style;
+    app->notice_until = app->now + NOTICE_SECONDS;
+    app->dirty = true;
+}
+
+static void on_run_line(void *context, const struct job_record *run, const char *line)
+{
+    struct app *app = context;
+    if (run->session)
+        app_noise(app, "session %lld: %s", (long long)run->session, line);
+    else
+        app_noise(app, "%s", line);
+}
+
+static void on_run_session(void *context, const struct job_record *run)
+{
+    app_open_session(context, run->session);
+}
+
+static void on_run_end(void *context, const struct job_record *run)
+{
+    struct app *app = context;
+    char last[200];
+    snprintf(last, sizeof last, "%.199s", str_text(&run->output));
+    last[strcspn(last, "\n")] = '\0';
+    if (!run->session)
+        app_say(app, STYLE_BAD, "%s", last[0] ? last : "the run could not start");
+    app->dirty = true;
+}
+
+// --- life ---
+
+void app_init(struct app *app, const struct app_options *o)
+{
+    *app = (struct app){.options = *o, .config = o->config, .dirty = true};
+    app->keymap = o->config->keymap;
+    app->mouse = o->config->mouse;
+    app->screen.charset = o->config->charset;
+    app->view = app->before = o->view;
+    app->follow = true;
+    app->jobs.context = app;
+    app->jobs.on_line = on_run_line;
+    app->jobs.on_session = on_run_session;
+    app->jobs.on_run_end = on_run_end;
+    screen_resize(&app->screen, 24, 80);
+    model_init(&app->model, o->database);
+    for (int i = 0; i < VIEW_COUNT; i++)
+        app->state[i] = views[i]->create(app);
+    if (o->session)
+        app_open_session(app, o->session);
+    app_show(app, o->view);
+}
+
+void app_finish(struct app *app)
+{
+    dialog_destroy(app->dialog);
+    for (int i = 0; i < VIEW_COUNT; i++)
+        views[i]->destroy(app->state[i]);
+    model_finish(&app->model);
+    screen_finish(&app->screen);
+    free(app->edit_path);
+    free(app->copy);
+}
+
+void app_resize(struct app *app, int rows, int cols)
+{
+    screen_resize(&app->screen, rows, cols);
+    app->dirty = true;
+}
+
+void app_show(struct app *app, enum view_id view)
+{
+    if (view != app->view)
+        app->before = app->view;
+    app->view = view;
+    app->dirty = true;
+}
+
+void app_open_session(struct app *app, int64_t id)
+{
+    struct err e;
+    if (!model_open(&app->model, id, &e)) {
+        app_say(app, STYLE_BAD, "%s", e.text);
+        return;
+    }
+    app->selected = 0;
+    app->follow = true;
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (views[i]->opened)
+            views[i]->opened(app, app->state[i]);
+    app_show(app, VIEW_MAIN);
+}
+
+void app_select(struct app *app, int64_t ask)
+{
+    app->selected = ask;
+    app->follow = false;
+    app->dirty = true;
+}
+
+void app_edit(struct app *app, const char *path, int line)
+{
+    free(app->edit_path);
+    app->edit_path = mem_strdup(path);
+    app->edit_line = line;
+}
+
+void app_copy(struct app *app, const char *text)
+{
+    free(app->copy);
+    app->copy = mem_strdup(text);
+    app_say(app, STYLE_TEXT, "copied: %s", text);
+}
+
+const char *app_key_of(struct app *app, enum action a)
+{
+    return key_name(app->keymap.key[a][0], app->key_text);
+}
+
+// --- keys ---
+
+void app_prompt(struct app *app, const struct prompt *p)
+{
+    app->prompt = *p;
+    app->prompt.open = true;
+    app->dirty = true;
+}
+
+// Puts the next word that begins as the last one typed does in its place.
+static void complete(struct app *app)
+{
+    struct line *l = &app->prompt.line;
+    const char *word, *blank = strrchr(l->text, ' ');
+    size_t start = blank ? (size_t)(blank - l->text) + 1 : 0;
+    for (int n = 0; app->prompt.candidate && (word = app->prompt.candidate(app, n)); n++)
+        if (str_starts(word, l->text + start) && !str_equal(word, l->text + start)) {
+            char text[LINE_SIZE];
+            snprintf(text, sizeof text, "%.*s%s", (int)start, l->text, word);
+            line_set(l, text);
+            return;
+        }
+}
+
+static void prompt_key(struct app *app, int32_t key)
+{
+    struct prompt *p = &app->prompt;
+    if (key == KEY_IS_ESC || key == KEY_IS_ENTER) {
+        struct prompt was = *p; // it may open another one
+        p->open = false;
+        if (key == KEY_IS_ENTER)
+            was.done(app, was.context, was.line.text);
+        else if (was.cancelled)
+            was.cancelled(app, was.context);
+    } else if (key == KEY_IS_TAB) {
+        complete(app);
+    } else if (line_key(&p->line, key) && p->changed) {
+        p->changed(app, p->context, p->line.text);
+    }
+}
+
+static void help_key(struct app *app, enum action a)
+{
+    int half = app->screen.rows / 2;
+    int by = a == ACT_DOWN        ? 1
+             : a == ACT_UP        ? -1
+             : a == ACT_PAGE_DOWN ? half
+             : a == ACT_PAGE_UP   ? -half
+                                  : 0;
+    app->help = by != 0;
+    app->help_row = app->help_row + by > 0 ? app->help_row + by : 0;
+}
+
+static void dialog_gets(struct app *app, int32_t key)
+{
+    struct dialog *d = app->dialog;
+    if (dialog_key(app, d, key))
+        return;
+    if (app->dialog == d) // it may have opened another one
+        app->dialog = NULL;
+    dialog_destroy(d);
+}
+
+void app_key(struct app *app, int32_t key)
+{
+    enum action a = keymap_find(&app->keymap, key, app->view);
+    app->dirty = true;
+    if (app->prompt.open)
+        prompt_key(app, key);
+    else if (app->dialog)
+        dialog_gets(app, key);
+    else if (app->help)
+        help_key(app, a);
+    else if (a != ACT_NONE)
+        app_act(app, a);
+}
+
+void app_click(struct app *app, int row, int col)
+{
+    struct frame_rows rows = frame_rows_of(app->screen.rows);
+    app->dirty = true;
+    if (app->prompt.open || app->dialog || app->help)
+        return;
+    if (rows.footer && row == app->screen.rows - 1) {
+        enum action a = footer_action_at(app, col);
+        if (a != ACT_NONE)
+            app_act(app, a);
+    } else if (row >= rows.head && row < rows.head + rows.body && views[app->view]->click) {
+        views[app->view]->click(app, app->state[app->view], row - rows.head, col);
+    }
+}
+
+// --- time ---
+
+static bool clock_moved(const struct app *app, double unix_now)
+{
+    bool running = app->model.open.record.id && str_equal(app->model.open.state, "running");
+    return running && (int64_t)unix_now != (int64_t)app->unix_now;
+}
+
+bool app_poll(struct app *app, double now, double unix_now)
+{
+    app->dirty |= clock_moved(app, unix_now) && !app->frozen;
+    app->now = now;
+    app->unix_now = unix_now;
+    if (app->notice[0] && now >= app->notice_until) {
+        app->notice[0] = '\0';
+        app->dirty = true;
+    }
+    app->dirty |= jobs_step(&app->jobs);
+    if (app->frozen)
+        return false;
+    app->dirty |= model_poll(&app->model, unix_now);
+    const struct view *view = views[app->view];
+    bool more = view->tick && view->tick(app, app->state[app->view]);
+    app->dirty |= more;
+    return more;
+}
+
+// --- drawing ---
+
+static void draw_prompt(struct app *app, const struct pane *p)
+{
+    const struct prompt *prompt = &app->prompt;
+    pane_fill(p, STYLE_TEXT, ' ');
+    int col = pane_text(p, 0, 0, STYLE_KEY, prompt->lead);
+    line_draw(&prompt->line, p, 0, col, p->cols - col, STYLE_TEXT, true);
+}
+
+void app_draw(struct app *app)
+{
+    screen_clear(&app->screen);
+    struct pane all = screen_whole(&app->screen);
+    struct frame_rows rows = frame_rows_of(all.rows);
+    struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
+    struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
+    struct pane message = pane_part(&all, rows.head + rows.body, 0, rows.message, all.cols);
+    struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
+    draw_head(app, &head);
+    views[app->view]->draw(app, app->state[app->view], &body);
+    draw_message(app, &message);
+    if (rows.footer)
+        draw_footer(app, &last);
+    if (app->help)
+        draw_help(app, &all);
+    if (app->dialog)
+        dialog_draw(app, app->dialog, &all);
+    if (app->prompt.open)
+        draw_prompt(app, &last);
+    app->dirty = false;
+}

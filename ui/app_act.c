@@ -1,0 +1,270 @@
+// What actions do that are the same on every screen, and the command lines behind them.
+#include "app_draw.h"
+
+#include "dialog.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct view *const views[VIEW_COUNT] = {
+    [VIEW_MAIN] = &view_main,       [VIEW_MAP] = &view_map,           [VIEW_TRIALS] = &view_trials,
+    [VIEW_NETWORK] = &view_network, [VIEW_SESSIONS] = &view_sessions, [VIEW_SPACE] = &view_space,
+    [VIEW_LOG] = &view_log,
+};
+
+const struct session_row *app_session(struct app *app)
+{
+    int64_t id = app->view == VIEW_SESSIONS ? view_sessions_at_cursor(app) : 0;
+    return model_row(&app->model, id ? id : app->model.open.record.id);
+}
+
+// --- command lines ---
+
+static void on_command_end(void *context, const struct job_record *job)
+{
+    struct app *app = context;
+    char text[200];
+    snprintf(text, sizeof text, "%.199s", str_text(&job->output));
+    text[strcspn(text, "\n")] = '\0';
+    app_noise(app, "%s: %s", job->words, text[0] ? text : "done");
+    app_say(app, job->exit_code ? STYLE_BAD : STYLE_TEXT, "%s", text[0] ? text : job->words);
+}
+
+void app_command(struct app *app, const char *const *words)
+{
+    const char *all[DIALOG_MOST_WORDS + 3];
+    struct err e;
+    int n = 0;
+    while (words[n] && n < DIALOG_MOST_WORDS) {
+        all[n] = words[n];
+        n++;
+    }
+    all[n++] = "--db";
+    all[n++] = app->options.database;
+    all[n] = NULL;
+    bool is_run = str_equal(words[0], "tune") || str_equal(words[0], "resume");
+    bool ok = is_run ? jobs_run(&app->jobs, app->options.program, all, &e)
+                     : jobs_start(&app->jobs, app->options.program, all, on_command_end, app, &e);
+    if (!ok)
+        app_say(app, STYLE_BAD, "%s", e.text);
+    else if (is_run)
+        app_say(app, STYLE_TEXT, "starting...");
+}
+
+static void command_for(struct app *app, const char *verb, int64_t id, const char *argument)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, id);
+    app_command(app, (const char *const[]){verb, number, argument, NULL});
+}
+
+// --- a session is steered ---
+
+static bool is_over(const struct session_row *row)
+{
+    return str_equal(row->state, "done") || str_equal(row->state, "stopped") ||
+           str_equal(row->state, "failed");
+}
+
+static void pause_or_go_on(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    if (str_equal(row->state, "running"))
+        command_for(app, "pause", row->record.id, NULL);
+    else if (row->runner)
+        command_for(app, "pause", row->record.id, "--off");
+    else
+        open_resume(app);
+}
+
+// Presses in a row add up, although the run takes a new budget only four times a second.
+static void add_budget(struct app *app, int64_t more)
+{
+    const struct session_row *row = app_session(app);
+    int64_t id = row->record.id, from = row->record.budget_trials;
+    if (app->budget_session == id && app->budget_asked)
+        from = app->budget_asked;
+    char trials[24];
+    app->budget_session = id;
+    app->budget_asked = from + more > row->record.trials ? from + more : row->record.trials + 1;
+    snprintf(trials, sizeof trials, "%" PRId64, app->budget_asked);
+    command_for(app, "budget", id, trials);
+}
+
+static const char *no_export(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    return row->record.best_ask ? NULL : "nothing valid to export yet";
+}
+
+const char *app_disabled(struct app *app, enum action a)
+{
+    const struct session_row *row = app_session(app);
+    bool needs_session = actions[a].group == GROUP_SESSION && a != ACT_NEW;
+    if (needs_session && !row)
+        return "no session is open";
+    const struct view *view = views[app->view];
+    const char *why = view->disabled ? view->disabled(app, app->state[app->view], a) : NULL;
+    if (why)
+        return why;
+    switch (a) {
+    case ACT_EXPORT: return no_export(app);
+    case ACT_STOP: return is_over(row) ? "the session has ended already" : NULL;
+    case ACT_RESUME: return row->runner ? "somebody runs it already" : NULL;
+    case ACT_DELETE: return row->runner ? "it is running (pause it first)" : NULL;
+    default: return NULL;
+    }
+}
+
+// --- the `:` prompt ---
+
+static const char *const command_names[] = {"tune", "resume", "pause",  "stop", "budget",
+                                            "note", "rm",     "export", NULL};
+
+static const char *command_candidate(struct app *app, int n)
+{
+    (void)app;
+    int commands = (int)(sizeof command_names / sizeof *command_names) - 1;
+    if (n < commands)
+        return command_names[n];
+    return n - commands + 1 < ACT_COUNT ? actions[n - commands + 1].name : NULL;
+}
+
+// Splits at blanks, in place; quotes keep blanks. Returns the count of words.
+static int split_words(char *text, const char *words[DIALOG_MOST_WORDS])
+{
+    int count = 0;
+    char *to = text;
+    for (char *from = text; *from && count < DIALOG_MOST_WORDS - 1;) {
+        char quote = '\0';
+        while (*from == ' ')
+            from++;
+        if (!*from)
+            break;
+        words[count++] = to;
+        for (; *from && (quote || *from != ' '); from++) {
+            if (*from == quote)
+                quote = '\0';
+            else if (!quote && (*from == '\'' || *from == '"'))
+                quote = *from;
+            else
+                *to++ = *from;
+        }
+        from += *from != '\0';
+        *to++ = '\0';
+    }
+    words[count] = NULL;
+    return count;
+}
+
+static void run_typed(struct app *app, void *context, const char *typed)
+{
+    char text[LINE_SIZE];
+    const char *words[DIALOG_MOST_WORDS];
+    (void)context;
+    snprintf(text, sizeof text, "%s", typed);
+    if (!split_words(text, words))
+        return;
+    for (int i = 0; command_names[i]; i++)
+        if (str_equal(words[0], command_names[i]) && words[1]) {
+            app_command(app, words);
+            return;
+        }
+    enum action a = action_find(words[0]);
+    if (a == ACT_NONE)
+        app_say(app, STYLE_BAD, "'%s' is no action (%s lists them)", words[0],
+                app_key_of(app, ACT_HELP));
+    else if (!(actions[a].views & 1u << app->view))
+        app_say(app, STYLE_BAD, "'%s' means nothing on this screen", words[0]);
+    else
+        app_act(app, a);
+}
+
+// --- acting ---
+
+static void copy_trial(struct app *app)
+{
+    struct str text = {0};
+    const struct trial *t =
+        app->selected ? model_trial(&app->model, app->selected) : model_best(&app->model);
+    if (!t || !app->model.open.space) {
+        app_say(app, STYLE_WARN, "there is no trial to copy");
+        return;
+    }
+    config_add_json(app->model.open.space, &t->config, &text);
+    app_copy(app, str_text(&text));
+    str_finish(&text);
+}
+
+static void act_on_session(struct app *app, enum action a)
+{
+    switch (a) {
+    case ACT_PAUSE: pause_or_go_on(app); break;
+    case ACT_STOP: ask_stop(app); break;
+    case ACT_BUDGET: open_budget(app); break;
+    case ACT_MORE_BUDGET: add_budget(app, 100); break;
+    case ACT_LESS_BUDGET: add_budget(app, -100); break;
+    case ACT_EXPORT: open_export(app); break;
+    case ACT_NEW: open_new_session(app, NULL); break;
+    case ACT_DUPLICATE: open_duplicate(app); break;
+    case ACT_RESUME: open_resume(app); break;
+    case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;
+    case ACT_NOTE: open_note(app); break;
+    case ACT_DELETE: ask_delete(app); break;
+    default: break;
+    }
+}
+
+static void quit(struct app *app, bool leave_runs)
+{
+    app->quit = true;
+    app->leave_runs = leave_runs;
+}
+
+static void act_on_program(struct app *app, enum action a)
+{
+    switch (a) {
+    case ACT_BACK: app_show(app, app->before); break;
+    case ACT_COPY: copy_trial(app); break;
+    case ACT_HELP: app->help = true, app->help_row = 0; break;
+    case ACT_COMMAND:
+        app_prompt(
+            app, &(struct prompt){.lead = ":", .done = run_typed, .candidate = command_candidate});
+        break;
+    case ACT_FREEZE:
+        app->frozen = !app->frozen;
+        app_say(app, STYLE_TEXT,
+                app->frozen ? "the picture stands still; work goes on" : "the picture moves again");
+        break;
+    case ACT_MOUSE:
+        app->mouse = !app->mouse;
+        app_say(app, STYLE_TEXT, app->mouse ? "mouse on" : "mouse off: text can be selected");
+        break;
+    case ACT_SAVE_SCREEN: app->save_screen = true; break;
+    case ACT_REDRAW: app->redraw = true; break;
+    case ACT_SUSPEND: app->suspend = true; break;
+    case ACT_LEAVE: quit(app, true); break;
+    case ACT_QUIT: quit(app, false); break;
+    default: break;
+    }
+}
+
+void app_act(struct app *app, enum action a)
+{
+    const char *why = app_disabled(app, a);
+    app->dirty = true;
+    if (why) {
+        app_say(app, STYLE_WARN, "%s: %s", actions[a].name, why);
+        return;
+    }
+    if (views[app->view]->act(app, app->state[app->view], a))
+        return;
+    if (a >= ACT_VIEW && a <= ACT_VIEW_LAST)
+        app_show(app, (enum view_id)(a - ACT_VIEW));
+    else if (actions[a].group == GROUP_SESSION)
+        act_on_session(app, a);
+    else
+        act_on_program(app, a);
+}

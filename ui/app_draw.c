@@ -1,0 +1,343 @@
+#include "app_draw.h"
+
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct frame_rows frame_rows_of(int rows)
+{
+    struct frame_rows f = {.head = rows >= 10 ? 2 : 1, .message = rows >= 10, .footer = rows >= 5};
+    f.body = rows - f.head - f.message - f.footer;
+    return f;
+}
+
+// --- rows that shrink ---
+
+void pieces_add(struct pieces *p, int importance, enum style style, const char *format, ...)
+{
+    if (p->count == (int)(sizeof p->piece / sizeof *p->piece))
+        return;
+    struct piece *piece = &p->piece[p->count++];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(piece->text, sizeof piece->text, format, args);
+    va_end(args);
+    piece->style = style;
+    piece->importance = importance;
+    p->count -= !piece->text[0];
+}
+
+static int pieces_width(const struct pieces *p, int gap)
+{
+    int width = 1;
+    for (int i = 0; i < p->count; i++)
+        width += text_columns(p->piece[i].text) + (i ? gap : 0);
+    return width;
+}
+
+static void drop_least(struct pieces *p)
+{
+    int least = 0;
+    for (int i = 1; i < p->count; i++)
+        if (p->piece[i].importance >= p->piece[least].importance)
+            least = i;
+    p->count--;
+    memmove(&p->piece[least], &p->piece[least + 1], (size_t)(p->count - least) * sizeof *p->piece);
+}
+
+void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
+{
+    while (p->count > 1 && pieces_width(p, gap) > pane->cols)
+        drop_least(p);
+    int col = pane->cols > 30;
+    for (int i = 0; i < p->count; i++)
+        col = gap +
+              pane_text_cut(pane, row, col, pane->cols - col, p->piece[i].style, p->piece[i].text);
+}
+
+// --- head ---
+
+static enum style state_style(const char *state)
+{
+    if (str_equal(state, "running"))
+        return STYLE_GOOD;
+    return str_equal(state, "failed")   ? STYLE_BAD
+           : str_equal(state, "paused") ? STYLE_WARN
+                                        : STYLE_STRONG;
+}
+
+static void strategy_name_of(const struct session_record *r, char out[32])
+{
+    snprintf(out, 32, "%.*s", (int)strcspn(r->strategy, ":"), r->strategy);
+}
+
+static void draw_where(struct app *app, const struct pane *p)
+{
+    const struct opened *o = &app->model.open;
+    const struct session_record *r = &o->record;
+    struct pieces row = {0};
+    char strategy[32], ran[32];
+    strategy_name_of(r, strategy);
+    pieces_add(&row, 5, STYLE_TITLE, "tilewalk");
+    pieces_add(&row, 6, STYLE_DIM, "#%" PRId64, r->id);
+    pieces_add(&row, 4, STYLE_STRONG, "%s  %s", r->name, r->title);
+    pieces_add(&row, 7, STYLE_TEXT, "%s", r->device);
+    pieces_add(&row, 6, STYLE_TEXT, "%s seed %" PRIu64, strategy, r->seed);
+    pieces_add(&row, 0, state_style(o->state), "%s", o->state);
+    pieces_add(&row, 3, STYLE_TEXT, "%s",
+               text_duration(model_ran_seconds(&app->model, app->unix_now), ran));
+    pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64 " trials", r->trials, r->budget_trials);
+    if (o->rate > 0)
+        pieces_add(&row, 5, STYLE_TEXT, "%.3g/s", o->rate);
+    if (app->frozen)
+        pieces_add(&row, 0, STYLE_WARN, "FROZEN");
+    pieces_draw(&row, p, 0, 2);
+}
+
+static void add_best(struct app *app, struct pieces *row)
+{
+    const struct opened *o = &app->model.open;
+    char speed[32], ago[32];
+    const struct trial *best = model_best(&app->model);
+    if (!best) {
+        pieces_add(row, 0, STYLE_TEXT, o->record.trials ? "nothing valid yet" : "no trial yet");
+        return;
+    }
+    text_speed(o->record.flop, best->raced ? best->race_seconds : best->seconds, speed);
+    pieces_add(row, 0, STYLE_BEST, "best %s", speed);
+    pieces_add(row, 3, STYLE_TEXT, "#%" PRId64, best->number);
+    double since = app->unix_now - best->finished;
+    if (since >= 0)
+        pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));
+    if (best->raced)
+        pieces_add(row, 6, STYLE_DIM, "won its race");
+}
+
+static void add_outcomes(const struct opened *o, struct pieces *row)
+{
+    int64_t bad = 0;
+    char words[160] = "";
+    size_t length = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        if (i == OUTCOME_OK || i == OUTCOME_REJECTED || !o->tally[i])
+            continue;
+        bad += o->tally[i];
+        int n = snprintf(words + length, sizeof words - length, " %s %" PRId64,
+                         outcome_name((enum outcome)i), o->tally[i]);
+        length += (size_t)n < sizeof words - length ? (size_t)n : sizeof words - 1 - length;
+    }
+    pieces_add(row, 2, STYLE_GOOD, "ok %" PRId64, o->tally[OUTCOME_OK]);
+    if (o->early)
+        pieces_add(row, 8, STYLE_DIM, "early %" PRId64, o->early);
+    pieces_add(row, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
+    pieces_add(row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64 "%s%s", bad, bad ? ":" : "",
+               words);
+}
+
+// All there is to say when one row is all there is.
+static void draw_short(struct app *app, const struct pane *p)
+{
+    const struct opened *o = &app->model.open;
+    struct pieces row = {0};
+    char speed[32];
+    pieces_add(&row, 2, state_style(o->state), "%s", o->state);
+    if (o->record.best_ask)
+        pieces_add(&row, 0, STYLE_BEST, "%s",
+                   text_speed(o->record.flop, o->record.best_seconds, speed));
+    pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64, o->record.trials,
+               o->record.budget_trials);
+    pieces_draw(&row, p, 0, 1);
+}
+
+static void draw_no_session(struct app *app, const struct pane *p)
+{
+    struct pieces row = {0};
+    const struct model *m = &app->model;
+    pieces_add(&row, 1, STYLE_TITLE, "tilewalk");
+    pieces_add(&row, 0, STYLE_TEXT, "no session is open");
+    pieces_draw(&row, p, 0, 2);
+    struct pieces second = {0};
+    if (m->trouble.text[0])
+        pieces_add(&second, 0, STYLE_BAD, "%s", m->trouble.text);
+    else
+        pieces_add(&second, 0, STYLE_DIM, "%d session%s in %s", m->session_count,
+                   m->session_count == 1 ? "" : "s", m->path);
+    pieces_draw(&second, p, 1, 2);
+}
+
+void draw_head(struct app *app, const struct pane *head)
+{
+    const struct opened *o = &app->model.open;
+    if (!o->record.id) {
+        draw_no_session(app, head);
+        return;
+    }
+    if (head->cols < 50) {
+        draw_short(app, head);
+    } else {
+        draw_where(app, head);
+    }
+    struct pieces row = {0};
+    add_best(app, &row);
+    add_outcomes(o, &row);
+    pieces_draw(&row, head, 1, 2);
+}
+
+// --- the message row ---
+
+static void clock_text(double at, char out[16])
+{
+    time_t seconds = (time_t)at;
+    struct tm tm;
+    localtime_r(&seconds, &tm);
+    strftime(out, 16, "%H:%M:%S", &tm);
+}
+
+static const struct message *newest_message(const struct opened *o)
+{
+    for (int i = o->message_count - 1; i >= 0; i--)
+        if (!str_equal(o->message[i].level, "debug"))
+            return &o->message[i];
+    return NULL;
+}
+
+// The newer of the last message and the last new best.
+static void draw_news(struct app *app, const struct pane *p)
+{
+    const struct opened *o = &app->model.open;
+    const struct message *m = newest_message(o);
+    const struct best_step *best = o->curve.count ? &o->curve.step[o->curve.count - 1] : NULL;
+    char at[16], speed[32], text[400];
+    if (best && (!m || best->finished > m->at)) {
+        double before = o->curve.count > 1 ? best[-1].seconds : 0;
+        clock_text(best->finished, at);
+        int n = snprintf(text, sizeof text, "%s  best  trial %" PRId64 ": %s", at, best->number,
+                         text_speed(o->record.flop, best->seconds, speed));
+        if (before > 0)
+            snprintf(text + n, sizeof text - (size_t)n, " (+%.1f %%)",
+                     100 * (before / best->seconds - 1));
+        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
+    } else if (m) {
+        clock_text(m->at, at);
+        snprintf(text, sizeof text, "%s  %s  %s", at, m->level, m->text);
+        bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
+        pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);
+    } else if (o->record.message) {
+        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, o->record.message);
+    }
+}
+
+void draw_message(struct app *app, const struct pane *p)
+{
+    if (app->notice[0])
+        pane_text_cut(p, 0, 1, p->cols - 1, app->notice_style, app->notice);
+    else if (app->model.open.trouble.text[0])
+        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_BAD, app->model.open.trouble.text);
+    else if (app->model.open.record.id)
+        draw_news(app, p);
+}
+
+// --- footer ---
+
+struct footer {
+    struct app *app;
+    const struct pane *pane;
+    int col;
+};
+
+static void footer_item(struct footer *f, enum action a, const char *key, const char *label,
+                        bool current)
+{
+    struct app *app = f->app;
+    bool off = app_disabled(app, a) != NULL;
+    int col = f->col;
+    enum style style = off ? STYLE_DISABLED : current ? STYLE_FOCUS : STYLE_LABEL;
+    f->col = pane_text(f->pane, 0, f->col, off ? STYLE_DISABLED : STYLE_KEY, key);
+    f->col = pane_text(f->pane, 0, f->col, style, label);
+    if (current)
+        pane_mark(f->pane, 0, col, f->col - col);
+    if (app->footer_count < (int)(sizeof app->footer / sizeof *app->footer)) {
+        app->footer[app->footer_count].col = col;
+        app->footer[app->footer_count].end = f->col;
+        app->footer[app->footer_count++].action = a;
+    }
+    f->col++;
+}
+
+static void draw_tabs(struct footer *f, bool names, bool shorter)
+{
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        char key[16];
+        key_name(f->app->keymap.key[ACT_VIEW + i][0], key);
+        const char *label = !names ? "" : shorter ? views[i]->tab : views[i]->title;
+        footer_item(f, (enum action)(ACT_VIEW + i), key, label, i == (int)f->app->view);
+    }
+}
+
+static const char *label_of(struct app *app, enum action a)
+{
+    const struct session_row *row = app_session(app);
+    if (a == ACT_PAUSE && row && !str_equal(row->state, "running"))
+        return "Resume";
+    return actions[a].label;
+}
+
+// The labelled actions of this view, its own first; help and quit at the end.
+static int footer_actions(const struct app *app, enum action out[ACT_COUNT])
+{
+    int count = 0;
+    for (int own = 1; own >= 0; own--)
+        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+            bool everywhere = actions[a].views == (1u << VIEW_COUNT) - 1;
+            if (actions[a].label && actions[a].views & 1u << app->view && everywhere != own &&
+                a != ACT_HELP && a != ACT_QUIT)
+                out[count++] = (enum action)a;
+        }
+    return count;
+}
+
+static int item_width(struct app *app, enum action a)
+{
+    char key[16];
+    return (int)strlen(key_name(app->keymap.key[a][0], key)) + text_columns(label_of(app, a)) + 2;
+}
+
+static void draw_action(struct footer *f, enum action a)
+{
+    char key[20];
+    key_name(f->app->keymap.key[a][0], key);
+    strcat(key, " ");
+    footer_item(f, a, key, label_of(f->app, a), false);
+    f->col++;
+}
+
+void draw_footer(struct app *app, const struct pane *p)
+{
+    struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
+    enum action list[ACT_COUNT];
+    int count = footer_actions(app, list);
+    int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
+    app->footer_count = 0;
+    draw_tabs(&f, p->cols >= 70, p->cols < 110);
+    f.col = pane_text(p, 0, f.col, STYLE_FRAME, "│") + 1;
+    for (int i = 0; i < count; i++)
+        if (f.col + item_width(app, list[i]) + reserve <= p->cols)
+            draw_action(&f, list[i]);
+    if (f.col + item_width(app, ACT_HELP) <= p->cols)
+        draw_action(&f, ACT_HELP);
+    if (f.col + item_width(app, ACT_QUIT) - 1 <= p->cols)
+        draw_action(&f, ACT_QUIT);
+}
+
+enum action footer_action_at(const struct app *app, int col)
+{
+    for (int i = 0; i < app->footer_count; i++)
+        if (col >= app->footer[i].col && col < app->footer[i].end)
+            return app->footer[i].action;
+    return ACT_NONE;
+}

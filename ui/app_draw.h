@@ -1,0 +1,42 @@
+// The frame around the views: head, message, footer, help. For app*.c alone.
+#ifndef TILEWALK_UI_APP_DRAW_H
+#define TILEWALK_UI_APP_DRAW_H
+
+#include "app.h"
+
+// How many rows of a screen each part gets; `body` is what is left for the view.
+struct frame_rows {
+    int head, body, message, footer;
+};
+
+struct frame_rows frame_rows_of(int rows);
+
+// One row of pieces of text, of which the least important are left out until the rest fits. The
+// order on the row is that of adding.
+struct piece {
+    enum style style;
+    int importance; // 0 stays longest
+    char text[160];
+};
+
+struct pieces {
+    struct piece piece[24];
+    int count;
+};
+
+void pieces_add(struct pieces *p, int importance, enum style style, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap);
+
+void draw_head(struct app *app, const struct pane *head);
+void draw_message(struct app *app, const struct pane *p);
+void draw_footer(struct app *app, const struct pane *p);
+void draw_help(struct app *app, const struct pane *whole); // over all
+
+// Why an action does nothing now; NULL: it does something (app_act.c).
+const char *app_disabled(struct app *app, enum action a);
+
+// The action under a column of the footer that was drawn last; ACT_NONE.
+enum action footer_action_at(const struct app *app, int col);
+
+#endif

@@ -1,0 +1,82 @@
+// The help over everything: made from the table of actions and the keys as they are bound.
+#include "app_draw.h"
+
+#include <stdio.h>
+
+#define HELP_LINES 128
+
+struct help {
+    struct {
+        char keys[64];
+        const char *text; // of a heading when there are no keys
+    } line[HELP_LINES];
+    int count;
+};
+
+static void add(struct help *h, const char *keys, const char *text)
+{
+    if (h->count == HELP_LINES)
+        return;
+    snprintf(h->line[h->count].keys, sizeof h->line[h->count].keys, "%s", keys);
+    h->line[h->count++].text = text;
+}
+
+static void add_actions(struct help *h, const struct app *app, enum action_group group)
+{
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+        char keys[64];
+        if (actions[a].group == group && actions[a].views & 1u << app->view)
+            add(h, keymap_names(&app->keymap, (enum action)a, keys), actions[a].help);
+    }
+}
+
+static void fill(struct help *h, const struct app *app)
+{
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        add(h, "", action_groups[group]);
+        add_actions(h, app, (enum action_group)group);
+    }
+    add(h, "", "Words");
+    add(h, "ok early", "measured and verified; stopped early: hopelessly slow, still a valid time");
+    add(h, "rejected", "a constraint or a limit of the device forbids it; costs no trial");
+    add(h, "compile driver", "GLSL, or the driver, refused it");
+    add(h, "timeout crash lost", "it hung, its process died, the device was lost");
+    add(h, "wrong", "its result is not the reference's");
+}
+
+static void draw_line(const struct help *h, int i, const struct pane *p, int row)
+{
+    if (h->line[i].keys[0]) {
+        pane_text(p, row, 2, STYLE_KEY, h->line[i].keys);
+        pane_text_cut(p, row, 20, p->cols - 20, STYLE_TEXT, h->line[i].text);
+    } else {
+        pane_text(p, row, 0, STYLE_STRONG, h->line[i].text);
+    }
+}
+
+static void draw_columns(const struct help *h, struct app *app, const struct pane *p)
+{
+    int columns = p->cols >= 110 ? 2 : 1;
+    int room = p->rows * columns;
+    int most = h->count > room ? h->count - room : 0;
+    if (app->help_row > most)
+        app->help_row = most;
+    for (int i = 0; i < room && app->help_row + i < h->count; i++) {
+        int width = p->cols / columns;
+        struct pane column = pane_part(p, 0, i / p->rows * width, p->rows, width - 1);
+        draw_line(h, app->help_row + i, &column, i % p->rows);
+    }
+}
+
+void draw_help(struct app *app, const struct pane *whole)
+{
+    struct help h = {0};
+    fill(&h, app);
+    int margin_rows = whole->rows >= 20, margin_cols = whole->cols >= 60 ? 2 : 0;
+    struct pane p = pane_part(whole, margin_rows, margin_cols, whole->rows - 2 * margin_rows,
+                              whole->cols - 2 * margin_cols);
+    pane_fill(&p, STYLE_TEXT, ' ');
+    struct pane inside = pane_box(&p, "Help", "j k scroll, any other key closes", true);
+    struct pane text = pane_part(&inside, 0, 1, inside.rows, inside.cols - 1);
+    draw_columns(&h, app, &text);
+}
