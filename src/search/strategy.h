@@ -67,9 +67,9 @@ struct strategy_kind {
     // The individuals that breed now, best first; at most `most`. Returns how many. NULL: none do.
     int (*population)(const struct strategy *s, int most, struct individual *out);
     int (*generation)(const struct strategy *s); // of the last configuration asked; NULL: always 0
-    // Where the last configuration asked comes from: for each parameter the ask (as in struct
-    // individual) that it was taken from before it was moved, or 0 when it was drawn. False: all
-    // were drawn. NULL: always so.
+    // Right after ASK_NEW: where that configuration comes from: for each parameter the ask (as in
+    // struct individual) that it was taken from before it was moved, or 0 when it was drawn. False:
+    // all were drawn. NULL: always so.
     bool (*origin)(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
     void (*destroy)(struct strategy *s);
 };
