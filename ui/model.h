@@ -21,6 +21,7 @@
 #define MODEL_MOST_MARKS      8
 #define MODEL_MOST_POPULATION 64
 #define MODEL_MOST_MESSAGES   2000
+#define MODEL_MOST_RECENT     256
 
 // A best-so-far curve: steps in the order told. Between two steps it is level.
 struct curve {
@@ -32,7 +33,7 @@ struct session_row {
     struct session_record record;
     const char *state; // what users see: "running", "paused", "done", "stopped", "failed"
     pid_t runner;      // 0: nobody runs it
-    char mark;         // 'A' ...: marked for overlay; 0: not
+    char mark;         // 'A' ...: marked for overlay; 0: not. 'A' is the one that was open then
 };
 
 struct trial {
@@ -40,6 +41,7 @@ struct trial {
     int64_t number; // 0: rejected without costing a trial, or in flight
     int64_t told;   // 0: in flight
     int generation;
+    bool has_config; // false: the session's script does not load any more; `config` is zero
     struct config config;
     enum outcome outcome; // when told
     char phase[16];
@@ -67,23 +69,30 @@ struct message {
 // The open session.
 struct opened {
     struct session_record record; // id 0: none is open
-    const char *state;
+    const char *state;            // as users see it
+    char state_seen[16];
     pid_t runner;
-    struct arena arena; // of record and script
+    struct arena arena;    // of the record
+    struct arena texts;    // of the script
     struct script *script; // NULL: its texts do not load any more; `trouble` says why
     const struct space *space;
     struct limits limits; // of its device
     bool has_limits;
-    struct err trouble;
+    struct err trouble; // text "" when there is none. With none open: what became of the last one
     struct curve curve;
     int64_t tally[OUTCOME_COUNT];
-    int64_t early;       // ok ones that were stopped early
-    int64_t last_number; // the newest trial's
+    int64_t early;                             // ok ones that were stopped early
+    int64_t last_number;                       // the newest trial's
     int64_t population[MODEL_MOST_POPULATION]; // asks, best first
     int population_count;
     bool is_population; // false: the strategy has none, these are the best trials
-    double rate;        // trials a second, of late; 0 while not running
-    struct message *message; // newest last
+    double rate;        // trials a second of the last 20 s of running time; 0 while not running
+    double recent[MODEL_MOST_RECENT]; // running times when the newest trials were told, a ring
+    int64_t recent_count;             // in all: trial i of them is at i % MODEL_MOST_RECENT
+    double newest_finished;           // of the newest trial, unix time
+    double seen_running;              // unix time at which it was first seen to run
+    int64_t retime;                   // the newest re-timing
+    struct message *message;          // newest last
     int message_count, message_capacity;
     int64_t version; // grows with every change, so that views know when to look again
 };
@@ -97,7 +106,7 @@ struct mark { // a session overlaid on the open one
 };
 
 struct model {
-    char *path; // of the database; it may not exist yet
+    char *path; // of the database; it may not exist yet, and then there are no sessions
     struct store *store;
     struct err trouble; // why the database cannot be read; text "" when it can
     struct arena arena; // of the sessions
@@ -108,7 +117,8 @@ struct model {
     struct mark mark[MODEL_MOST_MARKS];
     int mark_count;
     struct trial_cache *cache;
-    double polled_at;
+    bool sessions_due; // the list is older than the database
+    double listed_at, tried_at, polled_at;
 };
 
 void model_init(struct model *m, const char *path);
@@ -117,15 +127,15 @@ void model_finish(struct model *m);
 bool model_poll(struct model *m, double unix_now);
 // Opens a session; false and `e`: there is none of that number (what was open stays).
 bool model_open(struct model *m, int64_t id, struct err *e);
-void model_close(struct model *m); // none is open
-bool model_toggle_mark(struct model *m, int64_t id); // false: too many marks
+void model_close(struct model *m);                                      // none is open
+bool model_toggle_mark(struct model *m, int64_t id);                    // false: too many marks
 const struct session_row *model_row(const struct model *m, int64_t id); // NULL: unknown
 
 // A trial of the open session, kept in a cache of some hundred; NULL: there is none. Valid until
 // the next call that returns a trial has been called 64 times.
 const struct trial *model_trial(struct model *m, int64_t ask);
 const struct trial *model_trial_numbered(struct model *m, int64_t number);
-const struct trial *model_trial_ranked(struct model *m, int64_t place); // 0: the best
+const struct trial *model_trial_ranked(struct model *m, int64_t place);        // 0: the best
 const struct trial *model_trial_with(struct model *m, const struct config *c); // that was asked
 const struct trial *model_best(struct model *m);
 
@@ -133,6 +143,11 @@ const struct trial *model_best(struct model *m);
 double model_ran_seconds(const struct model *m, double unix_now);
 double trial_speed(const struct model *m, const struct trial *t); // FLOP/s; 0 unless ok
 double seconds_speed(const struct model *m, double seconds);      // FLOP/s of the open session
+// What a trial is ranked by: its latest race, else its own time; 0: it has no rank.
+double trial_rank_seconds(const struct trial *t);
+// The one unit of speeds on a screen, by the best of the open session: "TFLOPS", "GFLOPS" or
+// "MFLOPS"; `*per_flops` is what to multiply FLOP/s by.
+const char *model_unit(const struct model *m, double *per_flops);
 
 // Where a value lies inside its parameter's range, 0 .. 1: the place in the list, the logarithm of
 // a factorization's part `slot`, the place of the order among all orders.

@@ -1,0 +1,297 @@
+#include "model_inside.h"
+
+#include "base/file.h"
+
+#include <stdlib.h>
+
+#define LOOK_AGAIN_SECONDS 1.0
+#define LIST_SECONDS       0.5  // at least between two lists, and
+#define LIST_ROW_SECONDS   2e-3 // more for each session: long lists take long
+
+// Whether `seconds` have gone by, or the clock was put back.
+static bool is_over(double since, double unix_now, double seconds)
+{
+    return unix_now - since >= seconds || unix_now < since;
+}
+
+// --- the connection ---
+
+static void forget_sessions(struct model *m)
+{
+    arena_finish(&m->arena);
+    m->session = NULL;
+    m->session_count = 0;
+    m->trials_in_all = 0;
+}
+
+static void disconnect(struct model *m, const struct err *why)
+{
+    m->trouble = *why;
+    m->tried_at = m->polled_at;
+    store_close(m->store);
+    m->store = NULL;
+    forget_sessions(m);
+}
+
+static bool connect_now(struct model *m)
+{
+    struct err e = {.text = ""};
+    m->tried_at = m->polled_at;
+    if (file_exists(m->path))
+        m->store = store_open(m->path, STORE_READ, &e);
+    m->trouble = e;
+    m->sessions_due = true;
+    return m->store != NULL;
+}
+
+// --- the list ---
+
+static char mark_of(const struct model *m, int64_t id)
+{
+    for (int i = 0; i < m->mark_count; i++)
+        if (m->mark[i].id == id)
+            return m->mark[i].letter;
+    return 0;
+}
+
+static bool list_sessions(struct model *m, struct err *e)
+{
+    struct session_record *record;
+    int count;
+    forget_sessions(m);
+    if (!store_list_sessions(m->store, &m->arena, &record, &count, e))
+        return false;
+    m->session = arena_zero(&m->arena, (size_t)count, sizeof *m->session);
+    m->session_count = count;
+    for (int i = 0; i < count; i++) {
+        struct session_row *row = &m->session[i];
+        row->record = record[i];
+        row->state = store_state(m->store, &row->record, &row->runner);
+        row->mark = mark_of(m, row->record.id);
+        m->trials_in_all += row->record.trials;
+    }
+    m->sessions_due = false;
+    m->listed_at = m->polled_at;
+    return true;
+}
+
+// A process that dies changes nothing in the database.
+static bool look_at_runners(struct model *m)
+{
+    bool news = false;
+    for (int i = 0; i < m->session_count; i++) {
+        struct session_row *row = &m->session[i];
+        pid_t before = row->runner;
+        row->state = store_state(m->store, &row->record, &row->runner);
+        news |= row->runner != before;
+    }
+    return news;
+}
+
+static bool poll_sessions(struct model *m, bool *news, struct err *e)
+{
+    if (!is_over(m->listed_at, m->polled_at, LIST_SECONDS + LIST_ROW_SECONDS * m->session_count))
+        return true;
+    if (!m->sessions_due) {
+        m->listed_at = m->polled_at;
+        *news |= look_at_runners(m);
+        return true;
+    }
+    *news = true;
+    return list_sessions(m, e);
+}
+
+const struct session_row *model_row(const struct model *m, int64_t id)
+{
+    for (int i = 0; i < m->session_count; i++)
+        if (m->session[i].record.id == id)
+            return &m->session[i];
+    return NULL;
+}
+
+// --- marks ---
+
+static void finish_mark(struct mark *k)
+{
+    free(k->curve.step);
+    arena_finish(&k->arena);
+}
+
+static void remove_mark(struct model *m, int i)
+{
+    finish_mark(&m->mark[i]);
+    m->mark_count--;
+    for (; i < m->mark_count; i++)
+        m->mark[i] = m->mark[i + 1];
+}
+
+static bool refresh_mark(struct mark *k, struct store *s, struct err *e)
+{
+    arena_finish(&k->arena);
+    return store_get_session(s, k->id, &k->arena, &k->record, e) &&
+           curve_extend(&k->curve, s, k->id, e);
+}
+
+// Those of sessions that are gone go too.
+static void refresh_marks(struct model *m)
+{
+    for (int i = m->mark_count; i-- > 0;)
+        if (!refresh_mark(&m->mark[i], m->store, NULL))
+            remove_mark(m, i);
+}
+
+static char free_letter(const struct model *m, int64_t id)
+{
+    bool taken[26] = {m->open.record.id != id};
+    char letter = 0;
+    for (int i = 0; i < m->mark_count; i++)
+        taken[m->mark[i].letter - 'A'] = true;
+    while (taken[(int)letter])
+        letter++;
+    return (char)('A' + letter);
+}
+
+static bool add_mark(struct model *m, int64_t id)
+{
+    struct mark k = {.id = id, .letter = free_letter(m, id)};
+    if (m->mark_count == MODEL_MOST_MARKS || !m->store)
+        return false;
+    if (!refresh_mark(&k, m->store, NULL)) {
+        finish_mark(&k);
+        return false;
+    }
+    m->mark[m->mark_count++] = k;
+    return true;
+}
+
+bool model_toggle_mark(struct model *m, int64_t id)
+{
+    int i = 0;
+    bool ok = true;
+    while (i < m->mark_count && m->mark[i].id != id)
+        i++;
+    if (i < m->mark_count)
+        remove_mark(m, i);
+    else
+        ok = add_mark(m, id);
+    for (int k = 0; k < m->session_count; k++)
+        m->session[k].mark = mark_of(m, m->session[k].record.id);
+    return ok;
+}
+
+// --- the session that is open ---
+
+void model_close(struct model *m)
+{
+    opened_finish(&m->open);
+    cache_clear(m->cache);
+}
+
+bool model_open(struct model *m, int64_t id, struct err *e)
+{
+    struct opened fresh = {.version = m->open.version};
+    if (!m->store && !connect_now(m))
+        return m->trouble.text[0]
+                   ? err_set(e, "%s", m->trouble.text)
+                   : err_set(e, "there is no session %lld (nor any other yet)", (long long)id);
+    if (!opened_load(&fresh, m->store, id, m->polled_at, e))
+        return false;
+    model_close(m);
+    m->open = fresh;
+    return true;
+}
+
+// What is open was deleted.
+static void lose(struct model *m)
+{
+    struct err why = {0};
+    int64_t version = m->open.version;
+    err_set(&why, "session %lld was deleted", (long long)m->open.record.id);
+    model_close(m);
+    m->open.trouble = why;
+    m->open.version = version + 1;
+}
+
+// All that is read is of one moment.
+static bool read_open(struct model *m, struct err *e)
+{
+    return store_begin(m->store, e) && opened_refresh(&m->open, m->store, m->polled_at, e) &&
+           store_commit(m->store, e);
+}
+
+static bool refresh_open(struct model *m, struct err *e)
+{
+    struct opened *o = &m->open;
+    int64_t told = o->record.trials + o->record.rejected, retime = o->retime;
+    if (!o->record.id)
+        return true;
+    if (!read_open(m, e)) {
+        struct err other;
+        if (!list_sessions(m, &other) || model_row(m, o->record.id))
+            return false;
+        lose(m);
+    } else if (o->record.trials + o->record.rejected < told) { // it is being deleted
+        return model_open(m, o->record.id, e);
+    } else if (o->retime != retime) {
+        cache_clear(m->cache);
+    } else {
+        cache_drop_open(m->cache);
+    }
+    return true;
+}
+
+// --- polling ---
+
+static bool poll_store(struct model *m, bool *news, struct err *e)
+{
+    if (store_changed(m->store)) {
+        *news = m->sessions_due = true;
+        if (!refresh_open(m, e))
+            return false;
+        refresh_marks(m);
+    } else if (m->open.record.id && opened_look(&m->open, m->store, m->polled_at)) {
+        *news = true;
+        m->open.version++;
+    }
+    return poll_sessions(m, news, e);
+}
+
+bool model_poll(struct model *m, double unix_now)
+{
+    bool news = false;
+    struct err e;
+    m->polled_at = unix_now;
+    if (!m->store) {
+        if (!is_over(m->tried_at, unix_now, LOOK_AGAIN_SECONDS))
+            return false;
+        news = connect_now(m);
+        if (!m->store)
+            return m->trouble.text[0] != '\0';
+        m->listed_at = 0; // at once
+    }
+    if (!poll_store(m, &news, &e)) {
+        disconnect(m, &e);
+        return true;
+    }
+    if (m->open.record.id)
+        m->open.rate = opened_rate(&m->open, model_ran_seconds(m, unix_now));
+    return news;
+}
+
+void model_init(struct model *m, const char *path)
+{
+    *m = (struct model){.path = mem_strdup(path), .cache = cache_create(), .tried_at = -1e9};
+    arena_init(&m->arena);
+}
+
+void model_finish(struct model *m)
+{
+    model_close(m);
+    while (m->mark_count)
+        remove_mark(m, m->mark_count - 1);
+    forget_sessions(m);
+    cache_destroy(m->cache);
+    store_close(m->store);
+    free(m->path);
+    *m = (struct model){0};
+}

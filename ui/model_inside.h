@@ -1,0 +1,33 @@
+// What the files of the model share, for them and scan.c alone.
+//
+//   model.c        the connection, the list of sessions, marks, polling
+//   model_open.c   the session that is open: what is new in it
+//   model_trial.c  a row of the database as a `struct trial`, and what can be said of one
+//   model_cache.c  trials by ask, number, rank and configuration
+#ifndef TILEWALK_UI_MODEL_INSIDE_H
+#define TILEWALK_UI_MODEL_INSIDE_H
+
+#include "model.h"
+
+// All of it, for the first time: `o` is zero before. On failure it is again.
+bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now, struct err *e);
+// What is new. False: the session is gone, or cannot be read.
+bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e);
+// Who runs it, which changes without a word in the database. True when that is new.
+bool opened_look(struct opened *o, struct store *s, double unix_now);
+void opened_finish(struct opened *o);
+double opened_rate(const struct opened *o, double ran_seconds);
+
+// Takes the steps after the last one that is there.
+bool curve_extend(struct curve *c, struct store *s, int64_t session, struct err *e);
+
+// A race is not in the row: trial_read_race.
+void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out);
+bool trial_read_race(struct store *s, int64_t session, struct trial *t);
+
+struct trial_cache *cache_create(void);
+void cache_destroy(struct trial_cache *c);
+void cache_clear(struct trial_cache *c);
+void cache_drop_open(struct trial_cache *c); // trials in flight may have been told
+
+#endif

@@ -1,0 +1,231 @@
+#include "model_inside.h"
+
+#include "stored.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SHOWN_BEST 24
+#define RATE_SECONDS    20.0
+
+// --- the parts ---
+
+static bool add_step(void *context, const struct best_step *step)
+{
+    struct curve *c = context;
+    MEM_GROW(c->step, c->count, c->capacity);
+    c->step[c->count++] = *step;
+    return true;
+}
+
+bool curve_extend(struct curve *c, struct store *s, int64_t session, struct err *e)
+{
+    int64_t after = c->count ? c->step[c->count - 1].number : 0;
+    return store_each_best(s, session, after, add_step, c, e);
+}
+
+static bool read_record(struct opened *o, struct store *s, struct err *e)
+{
+    struct arena fresh;
+    struct session_record record;
+    arena_init(&fresh);
+    if (!store_get_session(s, o->record.id, &fresh, &record, e)) {
+        arena_finish(&fresh);
+        return false;
+    }
+    arena_finish(&o->arena);
+    o->arena = fresh;
+    o->record = record;
+    return true;
+}
+
+static bool add_recent(void *context, const struct trial_record *t)
+{
+    struct opened *o = context;
+    o->recent[o->recent_count++ % MODEL_MOST_RECENT] = t->elapsed_s;
+    o->newest_finished = t->finished;
+    o->last_number = t->number;
+    return true;
+}
+
+static bool read_recent(struct opened *o, struct store *s, struct err *e)
+{
+    int64_t first = o->last_number + 1;
+    if (first <= o->record.trials - MODEL_MOST_RECENT)
+        first = o->record.trials - MODEL_MOST_RECENT + 1;
+    return store_each_numbered(s, o->record.id, first, add_recent, o, e);
+}
+
+static bool add_best(void *context, const struct trial_record *t)
+{
+    struct opened *o = context;
+    o->population[o->population_count++] = t->ask;
+    return o->population_count < MOST_SHOWN_BEST;
+}
+
+static bool read_population(struct opened *o, struct store *s, struct err *e)
+{
+    const char *text = o->record.population;
+    o->population_count = 0;
+    o->is_population = text && *text;
+    if (!o->is_population)
+        return store_each_ranked(s, o->record.id, 0, add_best, o, e);
+    while (*text && o->population_count < MODEL_MOST_POPULATION) {
+        o->population[o->population_count++] = strtoll(text, NULL, 10);
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    return true;
+}
+
+// The oldest quarter goes at once, so that a flood costs each message little.
+static void forget_oldest(struct opened *o)
+{
+    int gone = MODEL_MOST_MESSAGES / 4;
+    for (int i = 0; i < gone; i++)
+        free(o->message[i].text);
+    o->message_count -= gone;
+    memmove(o->message, o->message + gone, (size_t)o->message_count * sizeof *o->message);
+}
+
+static bool add_message(void *context, const struct message_record *r)
+{
+    struct opened *o = context;
+    if (o->message_count == MODEL_MOST_MESSAGES)
+        forget_oldest(o);
+    MEM_GROW(o->message, o->message_count, o->message_capacity);
+    struct message *m = &o->message[o->message_count++];
+    *m = (struct message){.id = r->id, .at = r->at, .text = mem_strdup(r->text ? r->text : "")};
+    snprintf(m->level, sizeof m->level, "%s", r->level ? r->level : "");
+    return true;
+}
+
+static bool read_messages(struct opened *o, struct store *s, struct err *e)
+{
+    int64_t after = o->message_count ? o->message[o->message_count - 1].id : 0;
+    return store_each_message(s, o->record.id, after, add_message, o, e);
+}
+
+// --- all of it ---
+
+static void read_script(struct opened *o, struct store *s)
+{
+    o->has_limits = stored_parse_limits(o->record.limits, &o->limits);
+    o->script = stored_script(s, &o->record, &o->texts, &o->trouble);
+    if (o->script)
+        o->space = script_space(o->script);
+    else
+        err_prefix(&o->trouble, "the space of session %lld cannot be read",
+                   (long long)o->record.id);
+}
+
+static bool read_news(struct opened *o, struct store *s, struct err *e)
+{
+    return read_record(o, s, e) && curve_extend(&o->curve, s, o->record.id, e) &&
+           store_get_tally(s, o->record.id, o->tally, &o->early, e) && read_recent(o, s, e) &&
+           read_population(o, s, e) && read_messages(o, s, e) &&
+           store_newest_retime(s, &o->retime, e);
+}
+
+bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e)
+{
+    double ran_before = o->record.ran_seconds;
+    if (!read_news(o, s, e))
+        return false;
+    if (o->record.ran_seconds > ran_before)
+        o->seen_running = unix_now; // it was paused and resumed between two looks
+    opened_look(o, s, unix_now);
+    o->version++;
+    return true;
+}
+
+bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now, struct err *e)
+{
+    arena_init(&o->arena);
+    arena_init(&o->texts);
+    o->record.id = id;
+    o->seen_running = unix_now;
+    if (!opened_refresh(o, s, unix_now, e)) {
+        opened_finish(o);
+        return false;
+    }
+    read_script(o, s);
+    return true;
+}
+
+// The same word for as long as the program runs, unlike the record's.
+static const char *lasting_word(const char *state)
+{
+    static const char *const words[] = {"running", "paused", "done", "stopped", "failed"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_equal(state, words[i]))
+            return words[i];
+    return "failed";
+}
+
+static bool is_running(const struct opened *o)
+{
+    return o->runner && str_equal(o->state, "running");
+}
+
+bool opened_look(struct opened *o, struct store *s, double unix_now)
+{
+    const char *state_before = o->state;
+    pid_t runner_before = o->runner;
+    bool ran = is_running(o);
+    o->state = lasting_word(store_state(s, &o->record, &o->runner));
+    if (is_running(o) && (!ran || o->seen_running <= 0))
+        o->seen_running = unix_now;
+    return o->state != state_before || o->runner != runner_before;
+}
+
+void opened_finish(struct opened *o)
+{
+    for (int i = 0; i < o->message_count; i++)
+        free(o->message[i].text);
+    free(o->message);
+    free(o->curve.step);
+    script_destroy(o->script);
+    arena_finish(&o->arena);
+    arena_finish(&o->texts);
+    *o = (struct opened){0};
+}
+
+// --- time ---
+
+static double newest_elapsed(const struct opened *o)
+{
+    return o->recent_count ? o->recent[(o->recent_count - 1) % MODEL_MOST_RECENT] : 0;
+}
+
+// Stored running times end with the last change of state, or the newest trial after it.
+static double stored_until(const struct opened *o)
+{
+    if (newest_elapsed(o) > o->record.ran_seconds)
+        return o->newest_finished;
+    return o->record.ran_seconds > 0 ? o->seen_running : o->record.created;
+}
+
+double model_ran_seconds(const struct model *m, double unix_now)
+{
+    const struct opened *o = &m->open;
+    double ran = fmax(o->record.ran_seconds, newest_elapsed(o));
+    return is_running(o) ? ran + fmax(0, unix_now - stored_until(o)) : ran;
+}
+
+double opened_rate(const struct opened *o, double ran)
+{
+    int64_t known = o->recent_count < MODEL_MOST_RECENT ? o->recent_count : MODEL_MOST_RECENT;
+    double window = fmin(ran, RATE_SECONDS);
+    int64_t lately = 0;
+    if (!is_running(o))
+        return 0;
+    while (lately < known &&
+           o->recent[(o->recent_count - 1 - lately) % MODEL_MOST_RECENT] > ran - window)
+        lately++;
+    if (lately == MODEL_MOST_RECENT) // there may be more: the window is theirs
+        return (double)lately / fmax(ran - o->recent[o->recent_count % MODEL_MOST_RECENT], 1e-3);
+    return (double)lately / fmax(window, 1);
+}

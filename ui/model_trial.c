@@ -1,0 +1,157 @@
+#include "model_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SAMPLES 256
+
+// --- from the row ---
+
+// The next number of "12,5,0" or "[1e-3,2e-3]", cut out into `out`. False at the end.
+static bool next_number(const char **text, char out[40])
+{
+    const char *start = *text + strspn(*text, "[], ");
+    size_t length = strcspn(start, "[], ");
+    *text = start + length;
+    if (length == 0 || length >= 40)
+        return false;
+    memcpy(out, start, length);
+    out[length] = '\0';
+    return true;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void read_samples(const char *json, struct trial *t)
+{
+    double sample[MOST_SAMPLES];
+    char number[40];
+    int count = 0;
+    while (json && count < MOST_SAMPLES && next_number(&json, number) &&
+           str_to_real(number, &sample[count]))
+        count++;
+    t->samples = count;
+    if (count < 2)
+        return;
+    qsort(sample, (size_t)count, sizeof *sample, compare_reals);
+    double median = (sample[(count - 1) / 2] + sample[count / 2]) / 2;
+    t->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
+}
+
+static void read_origin(const char *text, struct trial *t)
+{
+    char number[40];
+    t->has_origin = text != NULL;
+    for (int i = 0; text && i < SPACE_MAX_PARAMS && next_number(&text, number); i++)
+        if (!str_to_int(number, 0, INT64_MAX, &t->origin[i]))
+            return;
+}
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (length >= size)
+        length = size - 1;
+    if (length)
+        memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out)
+{
+    *out = (struct trial){
+        .ask = r->ask,
+        .number = r->number,
+        .generation = r->generation,
+        .early_stopped = r->early_stopped,
+        .compile_s = r->compile_s,
+        .pipeline_s = r->pipeline_s,
+        .device_s = r->device_s,
+        .elapsed_s = r->elapsed_s,
+        .finished = r->finished,
+        .worker = r->worker,
+    };
+    if (r->outcome && outcome_parse(r->outcome, &out->outcome))
+        out->told = r->told;
+    out->seconds = out->told && out->outcome == OUTCOME_OK ? r->seconds : 0;
+    if (o->space && r->key)
+        out->has_config = config_parse_key(o->space, r->key, &out->config, NULL);
+    if (!out->has_config)
+        out->config = (struct config){0};
+    copy_text(out->phase, sizeof out->phase, r->phase);
+    copy_text(out->reason, sizeof out->reason, r->reason);
+    read_samples(r->samples, out);
+    read_origin(r->origin, out);
+}
+
+bool trial_read_race(struct store *s, int64_t session, struct trial *t)
+{
+    struct retime_record race;
+    struct arena a;
+    if (!t->told || t->outcome != OUTCOME_OK)
+        return true;
+    arena_init(&a);
+    bool ok = store_get_race(s, session, t->ask, &a, &race, &t->raced, NULL);
+    if (ok && t->raced) {
+        t->race_seconds = race.seconds;
+        t->race_verified = race.verified;
+    }
+    arena_finish(&a);
+    return ok;
+}
+
+// --- what can be said of one ---
+
+double seconds_speed(const struct model *m, double seconds)
+{
+    return seconds > 0 ? m->open.record.flop / seconds : 0;
+}
+
+double trial_speed(const struct model *m, const struct trial *t)
+{
+    return seconds_speed(m, t->seconds);
+}
+
+double trial_rank_seconds(const struct trial *t)
+{
+    if (t->raced)
+        return t->race_verified ? t->race_seconds : 0;
+    return t->seconds;
+}
+
+const char *model_unit(const struct model *m, double *per_flops)
+{
+    double best = seconds_speed(m, m->open.record.best_seconds);
+    bool tera = best >= 1e12, mega = best > 0 && best < 1e9;
+    *per_flops = tera ? 1e-12 : mega ? 1e-6 : 1e-9;
+    return tera ? "TFLOPS" : mega ? "MFLOPS" : "GFLOPS";
+}
+
+// The place of an order among all, in the order of the first item, then the second ...
+static double order_position(const int32_t *item, int count)
+{
+    double place = 0, orders = 1;
+    for (int i = 0; i < count; i++) {
+        int smaller = 0;
+        for (int k = i + 1; k < count; k++)
+            smaller += item[k] < item[i];
+        place = place * (count - i) + smaller;
+        orders *= count - i;
+    }
+    return orders > 1 ? place / (orders - 1) : 0;
+}
+
+double param_position(const struct param *p, const int32_t *v, int slot)
+{
+    switch (p->kind) {
+    case PARAM_FACTORIZATION:
+        return p->product > 1 && v[slot] > 1 ? log(v[slot]) / log(p->product) : 0;
+    case PARAM_PERMUTATION: return order_position(v, p->width);
+    default: return p->count > 1 ? (double)v[0] / (p->count - 1) : 0;
+    }
+}
