@@ -184,6 +184,5 @@ void json_device(struct str *out, const struct gpu_info *i)
 
 const char *session_state(struct store *s, const struct session_record *r, pid_t *runner)
 {
-    *runner = store_runner(s, r->id);
-    return str_equal(r->state, "running") && !*runner ? "paused" : r->state;
+    return store_state(s, r, runner);
 }

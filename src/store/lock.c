@@ -6,6 +6,8 @@
 // global here, because the locks are the process's.
 #include "store/db.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -196,6 +198,12 @@ pid_t store_runner(struct store *s, int64_t id)
     pid_t pid = f ? holder(f, id) : 0;
     pthread_mutex_unlock(&mutex);
     return pid;
+}
+
+const char *store_state(struct store *s, const struct session_record *r, pid_t *runner)
+{
+    *runner = store_runner(s, r->id);
+    return str_equal(r->state, "running") && !*runner ? "paused" : r->state;
 }
 
 static void remove_file(struct lock_file *f)

@@ -179,6 +179,13 @@ bool store_each_retime(struct store *s, int64_t session,
     return query_end(&q);
 }
 
+bool store_newest_retime(struct store *s, int64_t *number, struct err *e)
+{
+    struct query q = query_start(s, "SELECT max(id) FROM retime", e);
+    *number = query_next(&q) ? query_int(&q, 0) : 0;
+    return query_end(&q);
+}
+
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
                        struct trial_record **out, int *count, struct err *e)
 {
