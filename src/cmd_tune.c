@@ -1,3 +1,4 @@
+#include "attached.h"
 #include "base/file.h"
 #include "common.h"
 #include "detach.h"
@@ -22,6 +23,7 @@ extern const struct command cmd_tune;
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel there at the end (see tilewalk export)"},                          \
         {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
+        {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
         {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"},                         \
         {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},    \
         {"validate", OPTION_FLAG, NULL,                                                            \
@@ -53,7 +55,8 @@ static bool export_best(const struct arguments *a, struct store *store, int64_t 
     struct export_request request = {.session = id,
                                      .folder = arguments_text(a, "export"),
                                      .count = 1,
-                                     .quiet = arguments_flag(a, "json")};
+                                     .quiet = arguments_flag(a, "json") ||
+                                              arguments_flag(a, "attached")};
     return export_run(store, &request, e);
 }
 
@@ -62,7 +65,7 @@ static int run(const struct arguments *a, struct front *f, int64_t id)
 {
     struct err e;
     detach_ready(id);
-    int code = front_run(f);
+    int code = front_run(f, id);
     if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
         !export_best(a, f->store, id, &e))
         return fail_with(&e, EXIT_FAILED);
@@ -112,6 +115,15 @@ static bool begin_resume(struct engine *g, const struct arguments *a, int64_t *i
     return common_session_id(a->operand[0], id, e) && engine_resume(g, *id, &o, e);
 }
 
+static bool check_attached(const struct arguments *a, struct err *e)
+{
+    if (!arguments_flag(a, "attached"))
+        return true;
+    if (arguments_flag(a, "detach"))
+        return err_usage(e, "--attached and --detach exclude each other");
+    return attached_check(e);
+}
+
 static int run_session(const struct arguments *a,
                        bool (*begin)(struct engine *g, const struct arguments *a, int64_t *id,
                                      struct err *e))
@@ -120,7 +132,7 @@ static int run_session(const struct arguments *a,
     struct front front;
     int64_t id = 0;
     int code = 0;
-    if (arguments_flag(a, "detach") && !detach(&code, &e))
+    if (!check_attached(a, &e) || (arguments_flag(a, "detach") && !detach(&code, &e)))
         return fail_with(&e, EXIT_FAILED);
     if (detach_is_parent())
         return code;

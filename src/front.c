@@ -1,5 +1,6 @@
 #include "front.h"
 
+#include "attached.h"
 #include "base/os.h"
 
 #include <inttypes.h>
@@ -17,10 +18,11 @@ void front_init(struct front *f, const struct arguments *a, struct store *store)
         .json = arguments_flag(a, "json"),
         .show_rejected = arguments_flag(a, "show-rejected"),
         .verbose = arguments_flag(a, "verbose"),
+        .attached = arguments_flag(a, "attached"),
         .curve_step = 1,
     };
-    f->on_terminal = !f->json && !arguments_flag(a, "plain") && isatty(STDERR_FILENO) &&
-                     !str_equal(getenv("TERM"), "dumb");
+    f->on_terminal = !f->json && !f->attached && !arguments_flag(a, "plain") &&
+                     isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
 }
 
 // --- JSON Lines (docs/json.md) ---
@@ -258,6 +260,14 @@ static void plain_trial(struct front *f, const struct event *event)
     draw_progress(f, event->session);
 }
 
+static void plain_message(const struct front *f, const struct event *event)
+{
+    if (str_equal(event->level, "debug") && !f->verbose)
+        return;
+    clear_progress(f);
+    fprintf(stderr, "tilewalk: %s\n", event->text);
+}
+
 static void plain_event(struct front *f, const struct event *event)
 {
     switch (event->kind) {
@@ -272,12 +282,7 @@ static void plain_event(struct front *f, const struct event *event)
         clear_progress(f);
         printf("session %" PRId64 " is %s\n", event->session->id, event->session->state);
         break;
-    case EVENT_MESSAGE:
-        if (str_equal(event->level, "debug") && !f->verbose)
-            break;
-        clear_progress(f);
-        fprintf(stderr, "tilewalk: %s\n", event->text);
-        break;
+    case EVENT_MESSAGE: plain_message(f, event); break;
     case EVENT_END:
         clear_progress(f);
         print_end(f, event);
@@ -286,20 +291,26 @@ static void plain_event(struct front *f, const struct event *event)
     fflush(stdout);
 }
 
+static void count_so_far(struct front *f, const struct session_record *r)
+{
+    struct err ignored; // what the store cannot say is not counted
+    f->started_elapsed = r->ran_seconds;
+    store_each_trial(f->store, r->id, 1, count_stored, f, &ignored);
+}
+
 void front_on_event(void *context, const struct event *event)
 {
     struct front *f = context;
-    struct err ignored; // what the store cannot say is not counted
-    if (event->kind == EVENT_SESSION) {
-        f->started_elapsed = event->session->ran_seconds;
-        store_each_trial(f->store, event->session->id, 1, count_stored, f, &ignored);
-    }
+    if (event->kind == EVENT_SESSION && !f->attached)
+        count_so_far(f, event->session);
     if (event->kind == EVENT_END) {
         f->finished =
             str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
         f->nothing_valid = !event->trial;
     }
-    if (f->json)
+    if (f->attached && event->kind != EVENT_MESSAGE)
+        return;
+    if (f->json && !f->attached)
         json_event(f, event);
     else
         plain_event(f, event);
@@ -329,12 +340,14 @@ static void set_handlers(void (*handler)(int number))
         sigaction(caught[i], &action, NULL);
 }
 
-int front_run(struct front *f)
+int front_run(struct front *f, int64_t session)
 {
     struct err e;
     signalled_engine = f->engine;
     set_handlers(on_signal);
     signal(SIGPIPE, SIG_IGN); // seen as an error of stdout
+    if (f->attached)
+        attached_begin(session);
     bool ok = engine_run(f->engine, &e);
     set_handlers(SIG_DFL); // all is stored: what follows may be ended at any moment
     signalled_engine = NULL;

@@ -3,7 +3,7 @@
 //
 //     front_init(&f, arguments, store);
 //     f.engine = engine_create(store, front_on_event, &f); engine_start(f.engine, ...)
-//     code = front_run(&f);
+//     code = front_run(&f, id);
 //
 // It only listens to events; signals and the end are handled in front_run. What is counted for the
 // last lines is the whole session: a resumed one begins with what the store holds.
@@ -16,6 +16,7 @@ struct front {
     struct store *store;
     struct engine *engine;
     bool json, show_rejected, verbose;
+    bool attached;          // a child of the workbench (attached.h): says on stderr what it must
     bool on_terminal;       // a progress line is redrawn on stderr
     double drawn_at;        // monotonic seconds of the last progress line
     double started_elapsed; // running time and trials when this run began: for the rate
@@ -32,8 +33,8 @@ struct front {
 void front_init(struct front *f, const struct arguments *a, struct store *store);
 void front_on_event(void *context, const struct event *event);
 
-// Runs the engine with HUP, INT and TERM pausing it (a second INT ends at once), and stdout that
-// cannot be written too. Returns the exit code.
-int front_run(struct front *f);
+// Runs the engine, whose session it is, with HUP, INT and TERM pausing it (a second INT ends at
+// once), and stdout that cannot be written too. Returns the exit code.
+int front_run(struct front *f, int64_t session);
 
 #endif

@@ -41,6 +41,11 @@ void os_kill(struct child *c, int *status);
 // until os_kill, so that its last words can be read).
 bool os_reap(struct child *c, int *status);
 
+// What this process gets when its parent dies: `signal_number`, or nothing (0), in place of what
+// os_spawn chose; what it chose is due until the moment of the change. False: the parent died just
+// now, so that nothing will come. May be called from a signal handler.
+bool os_signal_at_parent_death(int signal_number);
+
 // An anonymous shared memory file of `size` bytes, zeroed, its size sealed; close() releases it. -1
 // and `e` on failure.
 int os_memfd(const char *name, size_t size, struct err *e);

@@ -275,6 +275,16 @@ bool os_reap(struct child *c, int *status)
     return c->pid > 0 && wait_child(c, status, WNOHANG);
 }
 
+bool os_signal_at_parent_death(int signal_number)
+{
+    int error = errno;
+    pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, signal_number); // fails for no signal that there is
+    bool lives = getppid() == parent;
+    errno = error;
+    return lives;
+}
+
 // Sealed against a change of size: a worker that shrinks it would end the engine with SIGBUS.
 int os_memfd(const char *name, size_t size, struct err *e)
 {
