@@ -130,6 +130,19 @@ static bool read_version(struct store *s, int newest, int *version, struct err *
     }
 }
 
+// By a writer; then anew, because who reads what nobody can change would not see it.
+static bool update_and_reopen(struct store *s, int newest, struct err *e)
+{
+    int version;
+    struct store *writer = store_open(s->path, STORE_WRITE, e);
+    if (!writer)
+        return err_prefix(
+            e, "the database is from an older tilewalk and has to be updated before it is read");
+    store_close(writer);
+    disconnect(s);
+    return connect_to(s, s->path, SQLITE_OPEN_READONLY, e) && read_version(s, newest, &version, e);
+}
+
 static bool open_for_reading(struct store *s, struct err *e)
 {
     int newest, version = 0;
@@ -138,14 +151,7 @@ static bool open_for_reading(struct store *s, struct err *e)
         return false;
     if (!read_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
         return false;
-    if (version == newest)
-        return true;
-    struct store *writer = store_open(s->path, STORE_WRITE, e);
-    if (!writer)
-        return err_prefix(
-            e, "the database is from an older tilewalk and has to be updated before it is read");
-    store_close(writer);
-    return true;
+    return version == newest || update_and_reopen(s, newest, e);
 }
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *e)
