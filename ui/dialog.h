@@ -35,17 +35,18 @@ void dialog_add_text(struct dialog *d, const char *name, const char *label, cons
 void dialog_add_choice(struct dialog *d, const char *name, const char *label,
                        const char *const *choices, int chosen); // NULL-terminated; copied
 void dialog_add_check(struct dialog *d, const char *name, const char *label, bool on);
-void dialog_add_line(struct dialog *d, const char *text); // plain text above the buttons
+void dialog_add_line(struct dialog *d, const char *text);    // plain text above the buttons
 void dialog_set_preview(struct dialog *d, const char *text); // lines; replaces the last
 // Called after every edit (to refresh a preview); may be NULL.
-void dialog_on_change(struct dialog *d, void (*changed)(struct app *app, struct dialog *d,
-                                                        void *context));
+void dialog_on_change(struct dialog *d,
+                      void (*changed)(struct app *app, struct dialog *d, void *context));
 // Runs instead of app_command(words) when the button is pressed.
 void dialog_on_accept(struct dialog *d, void (*accept)(struct app *app, struct dialog *d,
                                                        void *context, const char *const *words));
 
 const char *dialog_value(const struct dialog *d, const char *name); // text, or the choice's text
 bool dialog_is_on(const struct dialog *d, const char *name);
+bool dialog_has(const struct dialog *d, const char *name); // a field of that name
 const char *dialog_text(struct dialog *d, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // lives until the words are made again
 

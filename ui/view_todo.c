@@ -39,15 +39,4 @@ TODO(log, "Log");
 
 // clang-format off
 int64_t view_sessions_at_cursor(struct app *app) { (void)app; return 0; }
-void dialog_destroy(struct dialog *d) { (void)d; }
-void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole) { (void)app; (void)d; (void)whole; }
-bool dialog_key(struct app *app, struct dialog *d, int32_t key) { (void)app; (void)d; (void)key; return false; }
-void open_export(struct app *app) { (void)app; }
-void open_new_session(struct app *app, const char *path) { (void)app; (void)path; }
-void open_duplicate(struct app *app) { (void)app; }
-void open_resume(struct app *app) { (void)app; }
-void open_budget(struct app *app) { (void)app; }
-void open_note(struct app *app) { (void)app; }
-void ask_delete(struct app *app) { (void)app; }
-void ask_stop(struct app *app) { (void)app; }
 // clang-format on

@@ -1,0 +1,423 @@
+#include "dialog.h"
+
+#include "app.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FIELDS  16
+#define MOST_CHOICES 32
+
+struct field {
+    enum { FIELD_TEXT, FIELD_CHOICE, FIELD_CHECK } kind;
+    const char *name, *label; // in the arena
+    struct line line;
+    const char *choice[MOST_CHOICES];
+    int choices, chosen;
+    bool on;
+};
+
+enum button { BUTTON_ACCEPT, BUTTON_COPY, BUTTON_CANCEL, BUTTON_COUNT };
+
+struct dialog {
+    const char *title, *button;
+    dialog_words *make_words;
+    void (*changed)(struct app *app, struct dialog *d, void *context);
+    void (*accept)(struct app *app, struct dialog *d, void *context, const char *const *words);
+    void (*destroy)(void *context);
+    void *context;
+    struct arena arena;       // of names and labels
+    struct arena words_arena; // of dialog_text
+    struct field field[MOST_FIELDS];
+    int fields;
+    struct str lines, preview;
+    int focus;     // a field, or fields + a button
+    int focus_row; // where it was drawn
+    bool greeted;
+    const char *words[DIALOG_MOST_WORDS];
+    const char *complaint;
+};
+
+// --- making one ---
+
+struct dialog *dialog_create(const char *title, const char *button, dialog_words *words,
+                             void *context, void (*destroy)(void *context))
+{
+    struct dialog *d = mem_zero(1, sizeof *d);
+    arena_init(&d->arena);
+    arena_init(&d->words_arena);
+    d->title = arena_strdup(&d->arena, title);
+    d->button = arena_strdup(&d->arena, button);
+    d->make_words = words;
+    d->context = context;
+    d->destroy = destroy;
+    return d;
+}
+
+void dialog_destroy(struct dialog *d)
+{
+    if (!d)
+        return;
+    if (d->destroy)
+        d->destroy(d->context);
+    str_finish(&d->lines);
+    str_finish(&d->preview);
+    arena_finish(&d->words_arena);
+    arena_finish(&d->arena);
+    free(d);
+}
+
+static struct field *add_field(struct dialog *d, const char *name, const char *label)
+{
+    assert(d->fields < MOST_FIELDS);
+    struct field *f = &d->field[d->fields++];
+    f->name = arena_strdup(&d->arena, name);
+    f->label = arena_strdup(&d->arena, label);
+    return f;
+}
+
+void dialog_add_text(struct dialog *d, const char *name, const char *label, const char *value)
+{
+    struct field *f = add_field(d, name, label);
+    f->kind = FIELD_TEXT;
+    line_set(&f->line, value);
+}
+
+void dialog_add_choice(struct dialog *d, const char *name, const char *label,
+                       const char *const *choices, int chosen)
+{
+    struct field *f = add_field(d, name, label);
+    f->kind = FIELD_CHOICE;
+    for (; choices[f->choices] && f->choices < MOST_CHOICES; f->choices++)
+        f->choice[f->choices] = arena_strdup(&d->arena, choices[f->choices]);
+    f->chosen = chosen;
+}
+
+void dialog_add_check(struct dialog *d, const char *name, const char *label, bool on)
+{
+    struct field *f = add_field(d, name, label);
+    f->kind = FIELD_CHECK;
+    f->on = on;
+}
+
+void dialog_add_line(struct dialog *d, const char *text)
+{
+    str_add(&d->lines, text);
+    str_add(&d->lines, "\n");
+}
+
+void dialog_set_preview(struct dialog *d, const char *text)
+{
+    str_finish(&d->preview);
+    str_add(&d->preview, text);
+}
+
+void dialog_on_change(struct dialog *d,
+                      void (*changed)(struct app *app, struct dialog *d, void *context))
+{
+    d->changed = changed;
+}
+
+void dialog_on_accept(struct dialog *d, void (*accept)(struct app *app, struct dialog *d,
+                                                       void *context, const char *const *words))
+{
+    d->accept = accept;
+}
+
+// --- what it holds ---
+
+static const struct field *find_field(const struct dialog *d, const char *name)
+{
+    for (int i = 0; i < d->fields; i++)
+        if (str_equal(d->field[i].name, name))
+            return &d->field[i];
+    return NULL;
+}
+
+const char *dialog_value(const struct dialog *d, const char *name)
+{
+    const struct field *f = find_field(d, name);
+    if (!f)
+        return "";
+    return f->kind == FIELD_CHOICE && f->choices ? f->choice[f->chosen] : f->line.text;
+}
+
+bool dialog_is_on(const struct dialog *d, const char *name)
+{
+    const struct field *f = find_field(d, name);
+    return f && f->on;
+}
+
+bool dialog_has(const struct dialog *d, const char *name)
+{
+    return find_field(d, name) != NULL;
+}
+
+const char *dialog_text(struct dialog *d, const char *format, ...)
+{
+    char text[LINE_SIZE + 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return arena_strdup(&d->words_arena, text);
+}
+
+static void make_words(struct dialog *d)
+{
+    arena_finish(&d->words_arena);
+    memset(d->words, 0, sizeof d->words);
+    d->complaint = d->make_words(d, d->context, d->words);
+}
+
+static void edited(struct app *app, struct dialog *d)
+{
+    make_words(d);
+    if (d->changed)
+        d->changed(app, d, d->context);
+}
+
+// --- drawing ---
+
+static int draw_choice(const struct field *f, const struct pane *p, int row, int col)
+{
+    int start = col;
+    for (int i = 0; i < f->choices; i++) {
+        int end = col + text_columns(f->choice[i]) + 4;
+        if (end > p->cols && col > start) { // on the next row
+            row++;
+            col = start;
+        }
+        enum style style = i == f->chosen ? STYLE_STRONG : STYLE_TEXT;
+        col = pane_text(p, row, col, style, i == f->chosen ? "(*) " : "( ) ");
+        col = pane_text(p, row, col, style, f->choice[i]) + 2;
+    }
+    return row;
+}
+
+static int label_width(const struct dialog *d)
+{
+    int width = 0;
+    for (int i = 0; i < d->fields; i++) {
+        int columns = text_columns(d->field[i].label);
+        width = d->field[i].kind != FIELD_CHECK && columns > width ? columns : width;
+    }
+    return width + 2;
+}
+
+// Returns the row after it.
+static int draw_field(struct dialog *d, int i, const struct pane *p, int row, int labels)
+{
+    const struct field *f = &d->field[i];
+    bool focused = d->focus == i;
+    int last = row;
+    if (focused)
+        d->focus_row = row;
+    pane_text_cut(p, row, 0, f->kind == FIELD_CHECK ? p->cols : labels,
+                  focused ? STYLE_FOCUS : STYLE_TEXT, f->kind == FIELD_CHECK ? "" : f->label);
+    if (f->kind == FIELD_TEXT) {
+        int room = p->cols - labels - 2;
+        pane_text(p, row, labels, STYLE_FRAME, "[");
+        pane_text(p, row, labels + 1 + room, STYLE_FRAME, "]");
+        line_draw(&f->line, p, row, labels + 1, room, STYLE_TEXT, focused);
+    } else if (f->kind == FIELD_CHOICE) {
+        last = draw_choice(f, p, row, labels);
+    } else {
+        int col = pane_text(p, row, labels, STYLE_TEXT, f->on ? "[x] " : "[ ] ");
+        pane_text(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, f->label);
+    }
+    if (focused && f->kind != FIELD_TEXT)
+        pane_cursor(p, row, labels + 1);
+    return last + 1;
+}
+
+// Lines of a text; returns the row after the last.
+static int draw_lines(const struct pane *p, int row, enum style style, const char *text)
+{
+    while (*text) {
+        char line[256];
+        int length = (int)strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", length, text);
+        pane_text_cut(p, row++, 0, p->cols, style, line);
+        text += length + (text[length] == '\n');
+    }
+    return row;
+}
+
+static void draw_buttons(struct dialog *d, const struct pane *p, int row)
+{
+    if (d->focus >= d->fields)
+        d->focus_row = row;
+    const char *label[BUTTON_COUNT] = {d->button, "Copy command line", "Cancel"};
+    int col = 1;
+    for (int i = 0; i < BUTTON_COUNT; i++) {
+        bool focused = d->focus == d->fields + i;
+        int start = col;
+        col = pane_printf(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, "< %s >", label[i]);
+        if (focused) {
+            pane_mark(p, row, start, col - start);
+            pane_cursor(p, row, start);
+        }
+        col += 3;
+    }
+}
+
+// The command line, on as many rows as it takes; returns the row after the last.
+static int draw_command(const struct dialog *d, const struct pane *p, int row)
+{
+    struct str text = {0};
+    str_add(&text, "tilewalk ");
+    words_add_text(&text, d->words);
+    const char *rest = str_text(&text);
+    int col = pane_text(p, row, 0, STYLE_DIM, "same as: ");
+    while (*rest) {
+        char word[LINE_SIZE];
+        int length = (int)strcspn(rest, " ");
+        snprintf(word, sizeof word, "%.*s", length, rest);
+        if (col + text_columns(word) > p->cols && col > 9) {
+            row++;
+            col = 9;
+        }
+        col = pane_text(p, row, col, STYLE_TEXT, word) + 1;
+        rest += length + (rest[length] == ' ');
+    }
+    str_finish(&text);
+    return row + 1;
+}
+
+// From row `row` on, which may be above the pane; returns the row after the last.
+static int draw_content(struct dialog *d, const struct pane *p, int row)
+{
+    int labels = label_width(d);
+    row = draw_lines(p, row, STYLE_TEXT, str_text(&d->lines));
+    for (int i = 0; i < d->fields; i++)
+        row = draw_field(d, i, p, row, labels);
+    if (d->preview.length) {
+        row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview));
+    }
+    row += d->fields || d->preview.length || d->lines.length;
+    if (d->complaint)
+        pane_text_cut(p, row++, 0, p->cols, STYLE_BAD, d->complaint);
+    else
+        row = draw_command(d, p, row);
+    draw_buttons(d, p, row + 1);
+    return row + 2;
+}
+
+// How many rows it takes at a width; sets focus_row.
+static int measure(struct dialog *d, int cols)
+{
+    struct screen nowhere = {.charset = CHARSET_ASCII};
+    struct pane p = {.screen = &nowhere, .rows = 0, .cols = cols};
+    return draw_content(d, &p, 0);
+}
+
+void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)
+{
+    if (!d->greeted) {
+        d->greeted = true;
+        edited(app, d);
+    }
+    int cols = whole->cols < 84 ? whole->cols : 84;
+    int content = measure(d, cols - 4), rows = content + 2;
+    if (rows > whole->rows)
+        rows = whole->rows;
+    struct pane p =
+        pane_part(whole, (whole->rows - rows) / 2, (whole->cols - cols) / 2, rows, cols);
+    pane_fill(&p, STYLE_TEXT, ' ');
+    struct pane box = pane_box(&p, d->title, "Esc leaves", true);
+    struct pane inside = pane_part(&box, 0, 1, box.rows, box.cols - 2);
+    int hidden = content - inside.rows; // above, as far as the focus allows
+    if (hidden > d->focus_row)
+        hidden = d->focus_row;
+    draw_content(d, &inside, hidden > 0 ? -hidden : 0);
+}
+
+// --- keys ---
+
+static void copy_command(struct app *app, const struct dialog *d)
+{
+    struct str text = {0};
+    str_add(&text, "tilewalk ");
+    words_add_text(&text, d->words);
+    app_copy(app, str_text(&text));
+    str_finish(&text);
+}
+
+// True while the dialog goes on.
+static bool accept(struct app *app, struct dialog *d)
+{
+    make_words(d);
+    if (d->complaint)
+        return true;
+    if (d->accept)
+        d->accept(app, d, d->context, d->words);
+    else
+        app_command(app, d->words);
+    return false;
+}
+
+static bool press(struct app *app, struct dialog *d)
+{
+    int button = d->focus - d->fields;
+    if (button == BUTTON_COPY && !d->complaint)
+        copy_command(app, d);
+    if (button == BUTTON_COPY)
+        return true;
+    return button != BUTTON_CANCEL && accept(app, d);
+}
+
+static void move_focus(struct dialog *d, int by)
+{
+    int stops = d->fields + BUTTON_COUNT;
+    d->focus = (d->focus + by + stops) % stops;
+}
+
+static bool field_key(struct app *app, struct dialog *d, int32_t key)
+{
+    struct field *f = &d->field[d->focus];
+    bool used = true;
+    if (f->kind == FIELD_TEXT) {
+        used = line_key(&f->line, key);
+    } else if (f->kind == FIELD_CHECK && key == ' ') {
+        f->on = !f->on;
+    } else if (f->kind == FIELD_CHOICE && (key == ' ' || key == KEY_IS_RIGHT || key == 'l')) {
+        f->chosen = (f->chosen + 1) % f->choices;
+    } else if (f->kind == FIELD_CHOICE && (key == KEY_IS_LEFT || key == 'h')) {
+        f->chosen = (f->chosen + f->choices - 1) % f->choices;
+    } else {
+        used = false;
+    }
+    if (used)
+        edited(app, d);
+    return used;
+}
+
+enum { CTRL_X = 24 };
+
+bool dialog_key(struct app *app, struct dialog *d, int32_t key)
+{
+    if (key == KEY_IS_ESC)
+        return false;
+    if (key == CTRL_X || key == KEY_IS_F1 + 9)
+        return accept(app, d);
+    if (d->focus < d->fields && field_key(app, d, key))
+        return true;
+    bool on_buttons = d->focus >= d->fields;
+    if (key == KEY_IS_ENTER && on_buttons)
+        return press(app, d);
+    if (key == 'y' && on_buttons && !d->complaint)
+        copy_command(app, d);
+    else if (key == KEY_IS_ENTER)
+        d->focus = d->fields; // to the button
+    else if (key == KEY_IS_TAB || key == KEY_IS_DOWN || (on_buttons && key == KEY_IS_RIGHT))
+        move_focus(d, 1);
+    else if (key == KEY_IS_BACK_TAB || key == KEY_IS_UP || (on_buttons && key == KEY_IS_LEFT))
+        move_focus(d, -1);
+    return true;
+}

@@ -1,0 +1,364 @@
+// The dialogs there are: what they ask, and the command line that the answers make.
+#include "app.h"
+#include "dialog.h"
+
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a dialog is about; freed with it.
+struct topic {
+    int64_t id;
+    int64_t trials;     // spent
+    char previewed[64]; // what the preview of an export was made for
+};
+
+static struct topic *topic_of(const struct session_row *row)
+{
+    struct topic *t = mem_zero(1, sizeof *t);
+    *t = (struct topic){.id = row->record.id, .trials = row->record.trials};
+    return t;
+}
+
+static void open_dialog(struct app *app, struct dialog *d)
+{
+    dialog_destroy(app->dialog);
+    app->dialog = d;
+    app->dirty = true;
+}
+
+static const char *number_text(struct dialog *d, int64_t n)
+{
+    return dialog_text(d, "%" PRId64, n);
+}
+
+static bool is_count(const char *text)
+{
+    int64_t n;
+    return str_to_int(text, 1, INT64_MAX / 2, &n);
+}
+
+// --- questions ---
+
+static const char *stop_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    words[0] = "stop";
+    words[1] = number_text(d, t->id);
+    return NULL;
+}
+
+static void describe(struct dialog *d, const struct session_row *row)
+{
+    char line[256], speed[32];
+    snprintf(
+        line, sizeof line, "Session %" PRId64 ": %s on %s, %" PRId64 " of %" PRId64 " trials%s%s",
+        row->record.id, row->record.title, row->record.device, row->record.trials,
+        row->record.budget_trials, row->record.best_ask ? ", best " : "",
+        row->record.best_ask ? text_speed(row->record.flop, row->record.best_seconds, speed) : "");
+    dialog_add_line(d, line);
+}
+
+void ask_stop(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    struct dialog *d = dialog_create("Stop the session?", "Stop", stop_words, topic_of(row), free);
+    describe(d, row);
+    dialog_add_line(d, "It ends now and keeps what it found; resuming takes it up again.");
+    open_dialog(app, d);
+}
+
+static const char *delete_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    words[0] = "rm";
+    words[1] = number_text(d, t->id);
+    return NULL;
+}
+
+void ask_delete(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    struct dialog *d =
+        dialog_create("Delete for good?", "Delete", delete_words, topic_of(row), free);
+    describe(d, row);
+    dialog_add_line(d, "All its trials, samples and messages go. Exported files stay.");
+    open_dialog(app, d);
+}
+
+// --- budget, note, resume ---
+
+static const char *budget_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    words[0] = "budget";
+    words[1] = number_text(d, t->id);
+    words[2] = dialog_text(d, "%s", dialog_value(d, "trials"));
+    return is_count(words[2]) ? NULL : "the budget is a number of trials, at least 1";
+}
+
+void open_budget(struct app *app)
+{
+    char trials[24], spent[80];
+    const struct session_row *row = app_session(app);
+    struct dialog *d = dialog_create("Budget", "Set", budget_words, topic_of(row), free);
+    snprintf(trials, sizeof trials, "%" PRId64, row->record.budget_trials);
+    snprintf(spent, sizeof spent, "Session %" PRId64 " has spent %" PRId64 " trials.",
+             row->record.id, row->record.trials);
+    dialog_add_line(d, spent);
+    dialog_add_text(d, "trials", "Trials in all", trials);
+    open_dialog(app, d);
+}
+
+static const char *note_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    words[0] = "note";
+    words[1] = number_text(d, t->id);
+    words[2] = dialog_text(d, "%s", dialog_value(d, "note"));
+    return NULL;
+}
+
+void open_note(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    struct dialog *d = dialog_create("Note", "Write", note_words, topic_of(row), free);
+    describe(d, row);
+    dialog_add_text(d, "note", "Note", row->record.note ? row->record.note : "");
+    open_dialog(app, d);
+}
+
+static const char *resume_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    int64_t trials;
+    words[0] = "resume";
+    words[1] = number_text(d, t->id);
+    words[2] = "--trials";
+    words[3] = dialog_text(d, "%s", dialog_value(d, "trials"));
+    if (!str_to_int(words[3], 1, INT64_MAX / 2, &trials))
+        return "the budget is a number of trials, at least 1";
+    return trials > t->trials ? NULL : "they are spent already: give it more trials";
+}
+
+void open_resume(struct app *app)
+{
+    char trials[24];
+    const struct session_row *row = app_session(app);
+    const struct session_record *r = &row->record;
+    struct dialog *d = dialog_create("Resume", "Resume", resume_words, topic_of(row), free);
+    int64_t budget = r->budget_trials > r->trials ? r->budget_trials : r->trials + 100;
+    snprintf(trials, sizeof trials, "%" PRId64, budget);
+    describe(d, row);
+    dialog_add_text(d, "trials", "Trials in all", trials);
+    open_dialog(app, d);
+}
+
+// --- export ---
+
+static const char *export_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    int n = 0;
+    words[n++] = "export";
+    words[n++] = number_text(d, t->id);
+    words[n++] = "--out";
+    words[n++] = dialog_text(d, "%s", dialog_value(d, "folder"));
+    if (!str_equal(dialog_value(d, "best"), "1")) {
+        words[n++] = "--best";
+        words[n++] = dialog_text(d, "%s", dialog_value(d, "best"));
+    }
+    if (*dialog_value(d, "name")) {
+        words[n++] = "--name";
+        words[n++] = dialog_text(d, "%s", dialog_value(d, "name"));
+    }
+    if (dialog_is_on(d, "verify"))
+        words[n++] = "--verify";
+    if (!*dialog_value(d, "folder"))
+        return "a folder is needed";
+    return is_count(dialog_value(d, "best")) ? NULL : "how many is a number, at least 1";
+}
+
+// What a dry run printed, if the dialog that wanted it is still there.
+static void show_preview(void *context, const struct job_record *job)
+{
+    struct app *app = context;
+    if (app->dialog && dialog_has(app->dialog, "verify"))
+        dialog_set_preview(app->dialog, str_text(&job->output));
+    app->dirty = true;
+}
+
+static void preview_export(struct app *app, struct dialog *d, void *context)
+{
+    struct topic *t = context;
+    const char *words[DIALOG_MOST_WORDS] = {0};
+    char wanted[sizeof t->previewed];
+    struct err e;
+    int n = 0;
+    snprintf(wanted, sizeof wanted, "%s %s", dialog_value(d, "best"), dialog_value(d, "name"));
+    if (export_words(d, context, words) || str_equal(wanted, t->previewed))
+        return;
+    memcpy(t->previewed, wanted, sizeof wanted);
+    const char *all[DIALOG_MOST_WORDS + 4];
+    for (; words[n]; n++)
+        all[n] = words[n];
+    if (dialog_is_on(d, "verify"))
+        n--; // the last: a preview measures nothing
+    all[n++] = "--dry-run";
+    all[n++] = "--db";
+    all[n++] = app->options.database;
+    all[n] = NULL;
+    jobs_start(&app->jobs, app->options.program, all, show_preview, app, &e);
+}
+
+void open_export(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    struct dialog *d = dialog_create("Export", "Export", export_words, topic_of(row), free);
+    describe(d, row);
+    dialog_add_text(d, "best", "How many of the best", "1");
+    dialog_add_text(d, "folder", "Folder", "export");
+    dialog_add_text(d, "name", "Name of the files", "");
+    dialog_add_check(d, "verify", "run, compare and time again before writing",
+                     str_equal(row->record.source, "device"));
+    dialog_on_change(d, preview_export);
+    open_dialog(app, d);
+}
+
+// --- new sessions ---
+
+static void add_strategies(struct dialog *d, const char *current)
+{
+    const char *names[32];
+    int count = 0, chosen = 0;
+    size_t length = strcspn(current, ":");
+    for (; strategy_kinds[count] && count < 31; count++) {
+        names[count] = strategy_kinds[count]->name;
+        if (strlen(names[count]) == length && !strncmp(names[count], current, length))
+            chosen = count;
+    }
+    names[count] = NULL;
+    dialog_add_choice(d, "strategy", "Strategy", names, chosen);
+    dialog_add_text(d, "options", "Its options", current[length] ? current + length + 1 : "");
+}
+
+// The options there are, with what they are now if nothing is said.
+static void preview_strategy(struct app *app, struct dialog *d, void *context)
+{
+    (void)app;
+    (void)context;
+    struct str text = {0};
+    const struct strategy_kind *kind = strategy_find(dialog_value(d, "strategy"));
+    for (const struct strategy_option *o = kind ? kind->options : NULL; o && o->name; o++)
+        str_printf(&text, "%-12s %s (%.6g to %.6g; %.6g)\n", o->name, o->help, o->low, o->high,
+                   o->value);
+    dialog_set_preview(d, str_text(&text));
+    str_finish(&text);
+}
+
+// Adds the strategy, seed and budget that the fields ask for.
+static const char *add_search_words(struct dialog *d, const char *words[], int n)
+{
+    const char *options = dialog_value(d, "options"), *seed = dialog_value(d, "seed");
+    char *spec = mem_printf("%s%s%s", dialog_value(d, "strategy"), *options ? ":" : "", options);
+    struct err e;
+    char *canonical = strategy_canonical(spec, &e);
+    words[n++] = "--strategy";
+    words[n++] = dialog_text(d, "%s", spec);
+    words[n++] = "--trials";
+    words[n++] = dialog_text(d, "%s", dialog_value(d, "trials"));
+    if (*seed) {
+        words[n++] = "--seed";
+        words[n++] = dialog_text(d, "%s", seed);
+    }
+    free(spec);
+    if (!canonical)
+        return dialog_text(d, "%s", e.text);
+    free(canonical);
+    int64_t number;
+    if (*seed && !str_to_int(seed, 0, INT64_C(9007199254740992), &number))
+        return "the seed is a whole number (or nothing: a new one)";
+    return is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";
+}
+
+static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, trials);
+    add_strategies(d, strategy);
+    dialog_add_text(d, "seed", "Seed (empty: new)", "");
+    dialog_add_text(d, "trials", "Trials", text);
+    dialog_on_change(d, preview_strategy);
+}
+
+static const char *duplicate_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    words[0] = "tune";
+    words[1] = "--like";
+    words[2] = number_text(d, t->id);
+    return add_search_words(d, words, 3);
+}
+
+void open_duplicate(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    struct dialog *d =
+        dialog_create("Again, as a new session", "Start", duplicate_words, topic_of(row), free);
+    describe(d, row);
+    dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
+    add_search_fields(d, row->record.strategy, row->record.budget_trials);
+    open_dialog(app, d);
+}
+
+// Words of a text separated by blanks, each after `--set`.
+static int add_settings(struct dialog *d, const char *words[], int n)
+{
+    char text[LINE_SIZE], *rest;
+    snprintf(text, sizeof text, "%s", dialog_value(d, "set"));
+    for (char *word = strtok_r(text, " ", &rest); word && n < DIALOG_MOST_WORDS - 16;
+         word = strtok_r(NULL, " ", &rest)) {
+        words[n++] = "--set";
+        words[n++] = dialog_text(d, "%s", word);
+    }
+    return n;
+}
+
+static const char *new_words(struct dialog *d, void *context, const char *words[])
+{
+    (void)context;
+    int n = 0;
+    words[n++] = "tune";
+    words[n++] = dialog_text(d, "%s", dialog_value(d, "space"));
+    n = add_settings(d, words, n);
+    if (*dialog_value(d, "device")) {
+        words[n++] = "--device";
+        words[n++] = dialog_text(d, "%s", dialog_value(d, "device"));
+    }
+    const char *complaint = add_search_words(d, words, n);
+    return *words[1] ? complaint : "which space? A preset's name or a file";
+}
+
+void open_new_session(struct app *app, const char *path)
+{
+    int count;
+    char **presets = script_presets(&count);
+    struct str line = {0};
+    struct dialog *d = dialog_create("New session", "Start", new_words, NULL, NULL);
+    str_add(&line, "Presets:");
+    for (int i = 0; i < count; i++) {
+        str_printf(&line, " %s", presets[i]);
+        free(presets[i]);
+    }
+    free(presets);
+    dialog_add_line(d, str_text(&line));
+    str_finish(&line);
+    dialog_add_text(d, "space", "Space: preset or file", path ? path : "gemm");
+    dialog_add_text(d, "set", "Sizes, as N=512 M=64", "");
+    dialog_add_text(d, "device", "Device (empty: best)", "");
+    add_search_fields(d, ENGINE_DEFAULT_STRATEGY, ENGINE_DEFAULT_TRIALS);
+    open_dialog(app, d);
+}
