@@ -1,0 +1,148 @@
+// Short names of parameters, values and differences of configurations.
+#include "trial_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// "name" is discrete, "name[3]" a factorization with three parts, "name!" a permutation.
+static struct space *space_of(const char *const *names, int count)
+{
+    static const double numbers[] = {0.5, 2, 8};
+    static const char *const items[] = {"n", "m", "k"};
+    struct space *s = space_create("test");
+    for (int i = 0; i < count; i++) {
+        struct param p;
+        struct err e;
+        char name[64];
+        snprintf(name, sizeof name, "%s", names[i]);
+        char *mark = strpbrk(name, "[!");
+        int parts = mark && *mark == '[' ? atoi(mark + 1) : 0;
+        bool order = mark && *mark == '!';
+        if (mark)
+            *mark = '\0';
+        if (parts > 0)
+            assert_true(param_factorization(&p, &s->arena, name, 1024, parts, &e));
+        else if (order)
+            assert_true(param_permutation(&p, &s->arena, name, 3, items, &e));
+        else
+            assert_true(param_discrete(&p, &s->arena, name, 3, numbers, &e));
+        assert_true(space_add(s, &p, &e));
+    }
+    struct err e;
+    assert_true(space_seal(s, &e));
+    return s;
+}
+
+#define SPACE_OF(names) space_of(names, (int)(sizeof(names) / sizeof *(names)))
+
+static void test_names_of_gemm(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "threads[3]", "registers[5]", "tile_k[3]", "stage_a",  "stage_b", "pad", "vector_a",
+        "vector_b",   "order!",       "unroll",    "explicit", "split_k", "walk"};
+    static const char *const expected[] = {"th", "re",  "tk",  "sa",  "sb", "pad", "va",
+                                           "vb", "ord", "unr", "exp", "sk", "wal"};
+    struct space *s = SPACE_OF(names);
+    char out[SPACE_MAX_PARAMS][4];
+    short_names(s, out);
+    for (int i = 0; i < s->param_count; i++)
+        assert_string_equal(out[i], expected[i]);
+    space_destroy(s);
+}
+
+static void test_parts_are_numbered(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tile_k[3]", "order!", "big[16]"};
+    static const char *const expected[] = {"tk1", "tk2", "tk3", "ord", "bi1", "bi2", "bi3",
+                                           "bi4", "bi5", "bi6", "bi7", "bi8", "bi9", "bia",
+                                           "bib", "bic", "bid", "bie", "bif", "big"};
+    struct space *s = SPACE_OF(names);
+    struct heat_column column[SPACE_MAX_SLOTS];
+    int count = heat_columns(s, column);
+    assert_int_equal(count, 20);
+    for (int i = 0; i < count; i++)
+        assert_string_equal(column[i].head, expected[i]);
+    assert_int_equal(column[1].param, 0);
+    assert_int_equal(column[1].slot, 1);
+    assert_int_equal(column[3].param, 1);
+    assert_int_equal(column[3].slot, 0);
+    space_destroy(s);
+}
+
+static void check_unique(struct space *s)
+{
+    struct heat_column column[SPACE_MAX_SLOTS];
+    int count = heat_columns(s, column);
+    for (int i = 0; i < count; i++) {
+        assert_true(column[i].head[0]);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(column[i].head, column[j].head);
+    }
+    space_destroy(s);
+}
+
+static void test_names_that_look_alike(void **state)
+{
+    (void)state;
+    static const char *const tiles[] = {"tile_k[4]", "tall_king[4]", "tk", "tk2", "tk_3",
+                                        "t_k[3]",    "tic_kick",     "k",  "kk",  "_"};
+    check_unique(SPACE_OF(tiles));
+    static const char *const same[] = {"a",  "a_", "a__",   "_a",    "_a_",  "a_1",  "a1",  "a_a",
+                                       "aa", "A",  "aaa",   "aaaa",  "a_aa", "aa_a", "aab", "aac",
+                                       "ab", "ac", "ad[2]", "ae[2]", "a__b", "a__c", "a-d", "a.e"};
+    check_unique(SPACE_OF(same));
+    static const char *const strange[] = {"", "é", "-", "ü", "..", "日本", "_1", "1"};
+    check_unique(SPACE_OF(strange));
+}
+
+static void test_short_names_hold_no_surprise(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tk2", "tile_k[3]"};
+    struct space *s = SPACE_OF(names);
+    char out[SPACE_MAX_PARAMS][4];
+    short_names(s, out);
+    assert_string_equal(out[0], "tk2");
+    assert_string_equal(out[1], "ti"); // "tk" would have a part "tk2"
+    space_destroy(s);
+}
+
+static void test_differences(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tile_k[3]", "order!", "pad"};
+    struct space *s = SPACE_OF(names);
+    struct config a = {.slot = {8, 8, 16, 0, 1, 2, 0}}, b = {.slot = {8, 8, 16, 2, 1, 0, 1}};
+    struct str text = {0};
+    config_add_difference(s, &a, NULL, false, &text);
+    assert_string_equal(str_text(&text), "tile_k=8,8,16 order=n,m,k pad=0.5");
+    str_finish(&text);
+    config_add_difference(s, &b, &a, true, &text);
+    assert_string_equal(str_text(&text), "ord=k,m,n pad=2");
+    str_finish(&text);
+    config_add_difference(s, &a, &a, false, &text);
+    assert_string_equal(str_text(&text), "");
+    str_finish(&text);
+    space_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_gemm),
+        cmocka_unit_test(test_parts_are_numbered),
+        cmocka_unit_test(test_names_that_look_alike),
+        cmocka_unit_test(test_short_names_hold_no_surprise),
+        cmocka_unit_test(test_differences),
+    };
+    return cmocka_run_group_tests_name("trial text", tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+#include "detail_pane.h"
+
+#include "app.h"
+#include "report/text.h"
+#include "trial_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_NEIGHBOURS  400 // that are looked up
+#define NEIGHBOURS_SLICE 25  // some twenty microseconds each
+#define FAST_RATE        2.0 // trials a second: the newest one is not looked at for long
+
+// Lines go down the pane, the first of them perhaps above it.
+struct writer {
+    struct app *app;
+    const struct pane *p;
+    int row;
+};
+
+static void add_line(struct writer *w, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add_line(struct writer *w, enum style style, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    pane_text_cut(w->p, w->row++, 0, w->p->cols, style, text);
+}
+
+// Words as they fit; one that is longer than a line is broken.
+static void add_wrapped(struct writer *w, enum style style, const char *text)
+{
+    int cols = w->p->cols > 0 ? w->p->cols : 1;
+    while (*text) {
+        int most = 0, blank = 0;
+        while (text[most] && text[most] != '\n' && most < cols) {
+            if (text[most] == ' ')
+                blank = most;
+            most++;
+        }
+        bool cut = text[most] && text[most] != '\n' && text[most] != ' ';
+        if (cut && blank > 0)
+            most = blank;
+        while (cut && most > 1 && ((unsigned char)text[most] & 0xc0) == 0x80)
+            most--; // not inside a character
+        add_line(w, style, "%.*s", most, text);
+        text += most;
+        text += *text == ' ' || *text == '\n';
+    }
+}
+
+// --- what became of it ---
+
+static void add_headline(struct writer *w, const struct trial *t)
+{
+    struct model *m = &w->app->model;
+    char text[32], time[32], against[64] = "";
+    if (t->told == 0 || t->outcome != OUTCOME_OK) {
+        add_line(w, trial_style(m, t), "%s%s%s", trial_word(m, t), t->phase[0] ? " in phase " : "",
+                 t->phase);
+        add_wrapped(w, STYLE_TEXT, t->reason);
+        return;
+    }
+    double per, best = m->open.record.best_seconds, own = trial_rank_seconds(t);
+    const char *unit = model_unit(m, &per);
+    if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
+        snprintf(against, sizeof against, "   %+.1f %% against the best", 100 * (best / own - 1));
+    add_line(w, trial_style(m, t), "%s %s   %s   %s%s", speed_number(m, trial_speed(m, t), text),
+             unit, text_time(t->seconds, time), trial_word(m, t), against);
+}
+
+static void add_samples(struct writer *w, const struct trial *t)
+{
+    if (t->samples == 0 && !t->raced)
+        return;
+    char time[32];
+    struct str text = {0};
+    if (t->samples > 0)
+        str_printf(&text, "%d sample%s", t->samples, t->samples == 1 ? "" : "s");
+    if (t->samples > 1)
+        str_printf(&text, " ±%.1f %%", 50 * t->spread);
+    if (t->early_stopped)
+        str_add(&text, ", stopped early");
+    if (t->raced)
+        str_printf(&text, "%sraced %s, %s", text.length > 0 ? "   " : "",
+                   text_time(t->race_seconds, time),
+                   t->race_verified ? "verified" : "NOT verified");
+    add_line(w, t->raced && !t->race_verified ? STYLE_BAD : STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
+}
+
+// --- its configuration ---
+
+struct part { // of the configuration: a parameter as text
+    char *text;
+    int cols;
+    bool moved;
+};
+
+// "unroll 512", of a moved one "unroll 128>512".
+static struct part part_of(struct app *app, const struct trial *t, int i)
+{
+    const struct param *p = &app->model.open.space->param[i];
+    struct str text = {0};
+    str_printf(&text, "%s ", p->name);
+    struct part part = {.moved = false};
+    const struct trial *from =
+        t->has_origin && t->origin[i] > 0 ? model_trial(&app->model, t->origin[i]) : NULL;
+    if (from && !value_equal(p, &from->config, &t->config)) {
+        part.moved = true;
+        value_add_text(p, from->config.slot + p->offset, &text);
+        str_add(&text, ">");
+    }
+    value_add_text(p, t->config.slot + p->offset, &text);
+    part.cols = text_columns(str_text(&text));
+    part.text = str_take(&text);
+    return part;
+}
+
+static int widest(const struct part *part, int first, int past, int count)
+{
+    int cols = 0;
+    for (int i = first; i < past && i < count; i++)
+        cols = part[i].cols > cols ? part[i].cols : cols;
+    return cols;
+}
+
+// The fewest lines: as many columns, each as wide as it must be, as fit.
+static int lines_for(const struct part *part, int count, int cols)
+{
+    for (int lines = 1; lines < count; lines++) {
+        int used = -2;
+        for (int first = 0; first < count; first += lines)
+            used += 2 + widest(part, first, first + lines, count);
+        if (used <= cols)
+            return lines;
+    }
+    return count;
+}
+
+static void add_config(struct writer *w, const struct trial *t)
+{
+    const struct space *s = w->app->model.open.space;
+    struct part part[SPACE_MAX_PARAMS];
+    if (!s) {
+        add_wrapped(w, STYLE_WARN, w->app->model.open.trouble.text);
+        return;
+    }
+    for (int i = 0; i < s->param_count; i++)
+        part[i] = part_of(w->app, t, i);
+    int lines = lines_for(part, s->param_count, w->p->cols), col = 0;
+    for (int i = 0; i < s->param_count; i++) {
+        const char *value = strchr(part[i].text, ' ');
+        int row = w->row + i % lines;
+        if (i > 0 && i % lines == 0)
+            col += 2 + widest(part, i - lines, i, s->param_count);
+        pane_text_cut(w->p, row, col, w->p->cols - col, STYLE_DIM, part[i].text);
+        if (value) {
+            int name = (int)strlen(s->param[i].name);
+            pane_text_cut(w->p, row, col + name, w->p->cols - col - name,
+                          part[i].moved ? STYLE_WARN : STYLE_TEXT, value);
+        }
+    }
+    w->row += lines;
+    for (int i = 0; i < s->param_count; i++)
+        free(part[i].text);
+}
+
+// --- where it comes from ---
+
+static void add_parent(struct model *m, int64_t ask, struct str *out)
+{
+    const struct trial *t = model_trial(m, ask);
+    str_add(out, out->length > 0 ? " × " : "");
+    if (t && t->number > 0)
+        str_printf(out, "#%" PRId64, t->number);
+    else
+        str_printf(out, "ask %" PRId64, ask);
+}
+
+static void add_origin(struct writer *w, const struct trial *t)
+{
+    struct model *m = &w->app->model;
+    struct str parents = {0};
+    int moved = 0, drawn = 0;
+    int count = m->open.space && t->has_origin ? m->open.space->param_count : 0;
+    for (int i = 0; i < count; i++) {
+        bool again = false;
+        for (int j = 0; j < i; j++)
+            again |= t->origin[j] == t->origin[i];
+        drawn += t->origin[i] == 0;
+        if (t->origin[i] > 0 && !again)
+            add_parent(m, t->origin[i], &parents);
+        const struct trial *from = t->origin[i] > 0 ? model_trial(m, t->origin[i]) : NULL;
+        moved += from && !value_equal(&m->open.space->param[i], &from->config, &t->config);
+    }
+    if (parents.length == 0)
+        add_line(w, STYLE_TEXT, "parents none: drawn");
+    else
+        add_line(w, STYLE_TEXT, "parents %s   moved %d%s", str_text(&parents), moved,
+                 drawn > 0 ? ", some drawn" : "");
+    str_finish(&parents);
+}
+
+static void add_neighbours(struct writer *w, const struct neighbours *n, const struct trial *t)
+{
+    const struct space *s = w->app->model.open.space;
+    if (!s)
+        return;
+    int in_all = space_degree(s, &t->config);
+    if (n->ask != t->ask) {
+        add_line(w, STYLE_TEXT, "neighbours %d", in_all);
+        return;
+    }
+    struct str text = {0};
+    str_printf(&text, "neighbours %d of %d tried", n->tried, n->seen);
+    if (n->seen < in_all)
+        str_printf(&text, " (%d in all)", in_all);
+    if (t->outcome == OUTCOME_OK && t->told > 0 && n->tried > 0)
+        str_printf(&text, ", %d better", n->better);
+    if (n->excluded > 0)
+        str_printf(&text, ", %d excluded", n->excluded);
+    add_line(w, STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
+}
+
+// --- where its time went ---
+
+static void add_time(struct str *out, const char *name, double seconds)
+{
+    char text[32];
+    if (seconds > 0)
+        str_printf(out, "%s%s %s", out->length > 0 ? "   " : "", name, text_time(seconds, text));
+}
+
+static void add_times(struct writer *w, const struct trial *t)
+{
+    struct str text = {0};
+    add_time(&text, "compile", t->compile_s);
+    add_time(&text, "pipeline", t->pipeline_s);
+    add_time(&text, "device", t->device_s);
+    if (text.length > 0)
+        add_line(w, STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
+    char when[32];
+    if (t->told > 0)
+        add_line(w, STYLE_TEXT, "generation %d   worker %d   after %s", t->generation, t->worker,
+                 text_duration(t->elapsed_s, when));
+}
+
+// --- the pane ---
+
+void detail_pane_draw(struct app *app, struct detail_pane *state, const struct pane *p,
+                      bool focused)
+{
+    const struct trial *shown = shown_trial(app);
+    if (!shown) {
+        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial is shown: none has ended yet.");
+        return;
+    }
+    struct trial t = *shown; // outlives look-ups of parents
+    if (t.ask != state->ask || state->top > state->lines - p->rows)
+        state->top = 0;
+    state->ask = t.ask;
+    state->rows = p->rows;
+    struct writer w = {app, p, -state->top};
+    add_headline(&w, &t);
+    add_samples(&w, &t);
+    w.row += p->rows >= 10;
+    add_config(&w, &t);
+    w.row += p->rows >= 10;
+    add_origin(&w, &t);
+    add_neighbours(&w, &state->counted, &t);
+    add_times(&w, &t);
+    state->lines = w.row + state->top;
+    if (focused && p->rows > 0)
+        pane_cursor(p, 0, 0);
+}
+
+void detail_pane_title(struct app *app, const struct detail_pane *state, char title[64],
+                       char note[64])
+{
+    const struct trial *t = shown_trial(app);
+    snprintf(title, 64, "Detail");
+    note[0] = '\0';
+    if (t && t->number > 0)
+        snprintf(title, 64, "Trial %" PRId64, t->number);
+    else if (t)
+        snprintf(title, 64, "Ask %" PRId64, t->ask);
+    if (state->lines > state->rows && state->rows > 0)
+        snprintf(note, 64, "lines %d-%d of %d", state->top + 1,
+                 state->top + state->rows < state->lines ? state->top + state->rows : state->lines,
+                 state->lines);
+    else if (t)
+        snprintf(note, 64, "%s", app->follow ? "the newest" : "");
+}
+
+bool detail_pane_act(struct app *app, struct detail_pane *state, enum action a)
+{
+    (void)app;
+    int last = state->lines - state->rows, page = state->rows > 2 ? state->rows - 1 : 1;
+    if (a != ACT_PAGE_UP && a != ACT_PAGE_DOWN)
+        return false;
+    state->top += a == ACT_PAGE_DOWN ? page : -page;
+    if (state->top > last)
+        state->top = last;
+    if (state->top < 0)
+        state->top = 0;
+    return true;
+}
+
+// --- neighbours ---
+
+static bool is_due(struct app *app, const struct detail_pane *state, int64_t ask)
+{
+    const struct neighbours *n = &state->counting;
+    if (app->follow && app->model.open.rate > FAST_RATE)
+        return false;
+    if (n->ask != ask)
+        return true;
+    bool done = n->seen == n->in_all;
+    // A running session changes all the time.
+    return done && n->version != app->model.open.version &&
+           (app->model.open.runner == 0 || app->now - n->begun >= 1);
+}
+
+static void look_up(struct app *app, struct neighbours *n, const struct trial *of)
+{
+    struct model *m = &app->model;
+    struct config c = of->config;
+    double speed = trial_speed(m, of);
+    for (int i = 0; i < NEIGHBOURS_SLICE && n->seen < n->in_all; i++) {
+        struct config other;
+        space_neighbour(m->open.space, &c, n->seen++, &other);
+        const struct trial *t = model_trial_with(m, &other);
+        if (!t)
+            continue;
+        bool excluded = t->told > 0 && t->outcome == OUTCOME_REJECTED;
+        n->excluded += excluded;
+        n->tried += !excluded;
+        n->better += trial_speed(m, t) > speed;
+    }
+}
+
+bool detail_pane_tick(struct app *app, struct detail_pane *state)
+{
+    struct neighbours *n = &state->counting;
+    const struct trial *t = shown_trial(app);
+    if (!t || !app->model.open.space)
+        return false;
+    if (is_due(app, state, t->ask)) {
+        int degree = space_degree(app->model.open.space, &t->config);
+        *n = (struct neighbours){
+            .ask = t->ask,
+            .version = app->model.open.version,
+            .begun = app->now,
+            .in_all = degree < MOST_NEIGHBOURS ? degree : MOST_NEIGHBOURS,
+        };
+    }
+    if (n->ask != t->ask || n->seen == n->in_all)
+        return false;
+    look_up(app, n, t);
+    if (n->seen == n->in_all) {
+        state->counted = *n;
+        app->dirty = true;
+    }
+    return n->seen < n->in_all;
+}

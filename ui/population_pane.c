@@ -1,0 +1,271 @@
+#include "population_pane.h"
+
+#include "app.h"
+#include "trial_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT_COLS  5 // mark, rank, whether it is new, a gap
+#define SPEED_COLS 8
+
+struct row {
+    int64_t ask;
+    int generation;
+    double speed;
+    struct config config;
+};
+
+struct heat {
+    struct row row[MODEL_MOST_POPULATION];
+    int rows;
+    struct heat_column column[SPACE_MAX_SLOTS];
+    int columns;
+    int generation; // the newest trial's; -1: nobody is new
+    int stride;     // columns of the screen for each
+    int head_rows, body_rows;
+    bool legend;
+    int shown_rows, shown_columns;
+};
+
+static int clamp(int value, int low, int high)
+{
+    return value > high ? (high > low ? high : low) : value < low ? low : value;
+}
+
+static void load(struct model *m, struct heat *h)
+{
+    h->columns = heat_columns(m->open.space, h->column);
+    h->generation = -1;
+    const struct trial *newest = model_trial_numbered(m, m->open.last_number);
+    if (newest && m->open.is_population)
+        h->generation = newest->generation;
+    for (int i = 0; i < m->open.population_count; i++) {
+        const struct trial *t = model_trial(m, m->open.population[i]);
+        if (t)
+            h->row[h->rows++] = (struct row){t->ask, t->generation, trial_speed(m, t), t->config};
+    }
+}
+
+// The widest columns with which all fit; heads of three letters need four columns, on two lines
+// half of that. When even the narrowest do not fit, those that do are shown.
+static void fit(struct heat *h, const struct pane *p)
+{
+    int room = p->cols - LEFT_COLS - SPEED_COLS;
+    h->stride = room >= 4 * h->columns ? 4 : room >= 3 * h->columns ? 3 : 2;
+    h->shown_columns = clamp(room / h->stride, 0, h->columns);
+    h->head_rows = p->rows < 3 ? 0 : h->stride < 4 && h->shown_columns > 1 && p->rows >= 5 ? 2 : 1;
+    h->legend = p->rows >= 8;
+    h->body_rows = p->rows - h->head_rows - h->legend;
+    h->shown_rows = clamp(h->body_rows, 0, h->rows);
+}
+
+static int follow_cursor(int first, int cursor, int shown, int count)
+{
+    if (cursor < first)
+        first = cursor;
+    if (shown > 0 && cursor >= first + shown)
+        first = cursor - shown + 1;
+    return clamp(first, 0, count - shown);
+}
+
+static void place_cursor(struct population_pane *state, const struct heat *h)
+{
+    state->row = clamp(state->row, 0, h->rows - 1);
+    state->column = clamp(state->column, 0, h->columns - 1);
+    state->top = follow_cursor(state->top, state->row, h->shown_rows, h->rows);
+    state->first = follow_cursor(state->first, state->column, h->shown_columns, h->columns);
+    state->head_rows = h->head_rows;
+}
+
+static bool same_value(const struct space *s, const struct heat_column *c, const struct config *a,
+                       const struct config *b)
+{
+    const struct param *p = &s->param[c->param];
+    if (p->kind == PARAM_FACTORIZATION)
+        return a->slot[p->offset + c->slot] == b->slot[p->offset + c->slot];
+    return value_equal(p, a, b);
+}
+
+// 1: only the best have this value, 0: only the worst.
+static double mean_standing(const struct space *s, const struct heat *h,
+                            const struct heat_column *c, const struct config *config)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < h->rows; i++)
+        if (same_value(s, c, config, &h->row[i].config)) {
+            sum += h->rows - 1 - i;
+            count++;
+        }
+    return h->rows > 1 ? sum / count / (h->rows - 1) : 1;
+}
+
+static int level_of(double share)
+{
+    return share > 0 ? clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
+}
+
+static void draw_heads(const struct population_pane *state, const struct heat *h, const char *unit,
+                       const struct pane *p)
+{
+    if (h->head_rows == 0)
+        return;
+    pane_text(p, h->head_rows - 1, 1, STYLE_HEAD, "rk");
+    pane_text_right(p, h->head_rows - 1, p->cols, STYLE_HEAD, unit);
+    for (int i = 0; i < h->shown_columns; i++) {
+        int row = h->head_rows == 2 && i % 2 == 0 ? 0 : h->head_rows - 1;
+        if (h->head_rows == 1 && h->stride < 4 && i % 2 == 1)
+            continue; // no room: every other one
+        struct pane part =
+            pane_part(p, row, LEFT_COLS + i * h->stride, 1, p->cols - SPEED_COLS + 1 - LEFT_COLS);
+        pane_text(&part, 0, 0, STYLE_HEAD, h->column[state->first + i].head);
+    }
+}
+
+static void draw_row(struct app *app, const struct population_pane *state, const struct heat *h,
+                     int place, const struct pane *p, int at)
+{
+    const struct space *s = app->model.open.space;
+    const struct row *r = &h->row[place];
+    bool best = r->ask == app->model.open.record.best_ask;
+    enum style style = best ? STYLE_BEST : STYLE_TEXT;
+    pane_printf(p, at, 1, style, "%2d", place + 1);
+    if (r->generation == h->generation)
+        pane_text(p, at, 3, STYLE_GOOD, "+");
+    for (int i = 0; i < h->shown_columns; i++) {
+        const struct heat_column *c = &h->column[state->first + i];
+        const struct param *param = &s->param[c->param];
+        double share = state->by_speed
+                           ? mean_standing(s, h, c, &r->config)
+                           : param_position(param, r->config.slot + param->offset, c->slot);
+        pane_shade(p, at, LEFT_COLS + i * h->stride, h->stride - 1, level_of(share));
+    }
+    char number[24];
+    pane_text_right(p, at, p->cols, style, speed_number(&app->model, r->speed, number));
+}
+
+// What is under the cursor: "registers[3] = 4".
+static void draw_spelled_out(struct app *app, const struct population_pane *state,
+                             const struct heat *h, const struct pane *p)
+{
+    const struct heat_column *c = &h->column[state->column];
+    const struct param *param = &app->model.open.space->param[c->param];
+    const int32_t *v = h->row[state->row].config.slot + param->offset;
+    struct str text = {0};
+    str_add(&text, param->name);
+    if (param->kind == PARAM_FACTORIZATION) {
+        str_printf(&text, "[%d] = %" PRId32 " of ", c->slot + 1, v[c->slot]);
+        value_add_text(param, v, &text);
+    } else {
+        str_add(&text, " = ");
+        value_add_text(param, v, &text);
+    }
+    pane_text_cut(p, p->rows - 1, 1, p->cols - 1, STYLE_STRONG, str_text(&text));
+    str_finish(&text);
+}
+
+static void draw_legend(const struct population_pane *state, const struct heat *h,
+                        const struct pane *p)
+{
+    int row = p->rows - 1;
+    int col = 1 + pane_text(p, row, 1, STYLE_DIM, state->by_speed ? "slow" : "low");
+    for (int level = 0; level < RAMP_LEVELS; level++)
+        pane_shade(p, row, col++, 1, level);
+    col = pane_text(p, row, col + 1, STYLE_DIM, state->by_speed ? "fast" : "high");
+    int fresh = 0;
+    for (int i = 0; i < h->rows; i++)
+        fresh += h->row[i].generation == h->generation;
+    if (h->generation >= 0 && col + 26 <= p->cols)
+        pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
+}
+
+static void draw_heat(struct app *app, struct population_pane *state, const struct heat *h,
+                      const struct pane *p, bool focused)
+{
+    double per;
+    draw_heads(state, h, model_unit(&app->model, &per), p);
+    const struct trial *shown = shown_trial(app);
+    int64_t shown_ask = shown ? shown->ask : 0;
+    for (int i = 0; i < h->shown_rows; i++) {
+        int place = state->top + i, at = h->head_rows + i;
+        draw_row(app, state, h, place, p, at);
+        bool here = focused ? place == state->row : h->row[place].ask == shown_ask;
+        if (here)
+            pane_text(p, at, 0, STYLE_STRONG, ">");
+        if (here && focused) {
+            int col = LEFT_COLS + (state->column - state->first) * h->stride;
+            pane_mark(p, at, 0, LEFT_COLS - 1);
+            pane_mark(p, at, p->cols - SPEED_COLS + 1, SPEED_COLS);
+            pane_cursor(p, at, h->shown_columns > 0 ? col : 0);
+        }
+    }
+    if (focused && h->legend && h->columns > 0)
+        draw_spelled_out(app, state, h, p);
+    else if (h->legend)
+        draw_legend(state, h, p);
+}
+
+void population_pane_draw(struct app *app, struct population_pane *state, const struct pane *p,
+                          bool focused)
+{
+    struct model *m = &app->model;
+    if (!m->open.space) {
+        pane_text_cut(p, 0, 0, p->cols, STYLE_WARN, m->open.trouble.text);
+        return;
+    }
+    struct heat h = {.rows = 0};
+    load(m, &h);
+    if (h.rows == 0) {
+        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has been measured yet.");
+        return;
+    }
+    fit(&h, p);
+    place_cursor(state, &h);
+    draw_heat(app, state, &h, p, focused);
+}
+
+void population_pane_title(struct app *app, const struct population_pane *state, char title[64],
+                           char note[64])
+{
+    const struct opened *o = &app->model.open;
+    snprintf(title, 64, "%s", o->is_population ? "Population" : "Best trials");
+    snprintf(note, 64, "shade: %s  %d", state->by_speed ? "speed of value" : "place in range",
+             o->population_count);
+}
+
+bool population_pane_act(struct app *app, struct population_pane *state, enum action a)
+{
+    const struct opened *o = &app->model.open;
+    int last = o->population_count - 1;
+    switch (a) {
+    case ACT_UP: state->row--; break;
+    case ACT_DOWN: state->row++; break;
+    case ACT_PAGE_UP: state->row -= 10; break;
+    case ACT_PAGE_DOWN: state->row += 10; break;
+    case ACT_FIRST: state->row = 0; break;
+    case ACT_LAST: state->row = last; break;
+    case ACT_LEFT: state->column--; break;
+    case ACT_RIGHT: state->column++; break;
+    case ACT_COLOUR: state->by_speed = !state->by_speed; break;
+    case ACT_OPEN:
+        if (state->row <= last)
+            app_select(app, o->population[state->row]);
+        break;
+    default: return false;
+    }
+    state->row = clamp(state->row, 0, last);
+    state->column = clamp(state->column, 0, SPACE_MAX_SLOTS - 1);
+    return true;
+}
+
+void population_pane_click(struct app *app, struct population_pane *state, int row)
+{
+    int place = state->top + row - state->head_rows;
+    if (row < state->head_rows || place < 0 || place >= app->model.open.population_count)
+        return;
+    state->row = place;
+    app_select(app, app->model.open.population[place]);
+}

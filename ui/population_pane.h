@@ -1,0 +1,33 @@
+// The population as a heat map: rows are individuals, best first, columns are parameters.
+//
+// A factorization has a column for each part. A cell's shade says where the value lies inside its
+// range, so that a column that has converged looks uniform; or (ACT_COLOUR) how the individuals
+// with the same value there rank on average, so that values that winners share stand out. Columns
+// get narrower, their heads taking turns on two lines, until all fit; then they scroll. What the
+// cursor is on is spelled out below. Strategies without a population show the best trials instead.
+//
+// The pane is drawn inside a frame that is the view's, with the title and the note that it asks for
+// here. A zeroed state is a new one.
+#ifndef TILEWALK_UI_POPULATION_PANE_H
+#define TILEWALK_UI_POPULATION_PANE_H
+
+#include "keys.h"
+#include "screen.h"
+
+struct app;
+
+struct population_pane {
+    bool by_speed;   // what shades mean
+    int row, column; // of the cursor
+    int top, first;  // row and column drawn first
+    int head_rows;   // as drawn last, for clicks
+};
+
+void population_pane_title(struct app *app, const struct population_pane *state, char title[64],
+                           char note[64]);
+void population_pane_draw(struct app *app, struct population_pane *state, const struct pane *p,
+                          bool focused);
+bool population_pane_act(struct app *app, struct population_pane *state, enum action a);
+void population_pane_click(struct app *app, struct population_pane *state, int row);
+
+#endif

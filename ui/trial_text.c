@@ -1,0 +1,222 @@
+#include "trial_text.h"
+
+#include "app.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Names are kept as letters and digits, with a note where words begin.
+struct letters {
+    char text[64];
+    bool begins[64];
+    int count, words;
+};
+
+static struct letters letters_of(const char *name)
+{
+    struct letters l = {.count = 0};
+    bool begins = true;
+    for (; *name && l.count < (int)sizeof l.text; name++) {
+        unsigned char c = (unsigned char)*name;
+        if (c > 127 || !isalnum(c)) {
+            begins = true;
+            continue;
+        }
+        l.text[l.count] = (char)c;
+        l.begins[l.count++] = begins;
+        l.words += begins;
+        begins = false;
+    }
+    return l;
+}
+
+// The k-th name to try, of at most `most` letters; there are always more than parameters.
+static void candidate(const struct letters *l, int most, int k, char out[4])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    int n = 0;
+    if (k == 0) {
+        for (int i = 0; i < l->count && n < most; i++)
+            if (l->words <= 1 || l->begins[i])
+                out[n++] = l->text[i];
+    } else if (k < l->count) {
+        out[n++] = l->text[0];
+        out[n++] = l->text[k];
+    } else {
+        int pair = k - l->count + 1;
+        out[n++] = digits[10 + pair / 36 % 26];
+        out[n++] = digits[pair % 36];
+    }
+    out[n] = '\0';
+}
+
+// Part 10 and later are letters, so that a head has three characters.
+static char part_sign(int slot)
+{
+    return (char)(slot < 9 ? '1' + slot : 'a' + slot - 9);
+}
+
+static bool is_part_of(const char *name, const char *stem, int width)
+{
+    size_t n = strlen(stem);
+    if (strncmp(name, stem, n) != 0 || strlen(name) != n + 1)
+        return false;
+    for (int i = 0; i < width; i++)
+        if (name[n] == part_sign(i))
+            return true;
+    return false;
+}
+
+static bool has_parts(const struct param *p)
+{
+    return p->kind == PARAM_FACTORIZATION;
+}
+
+static bool is_free(const struct space *s, int upto, const char *name,
+                    char names[SPACE_MAX_PARAMS][4])
+{
+    const struct param *p = &s->param[upto];
+    for (int i = 0; i < upto; i++) {
+        const struct param *q = &s->param[i];
+        if (strcmp(names[i], name) == 0 || (has_parts(q) && is_part_of(name, names[i], q->width)) ||
+            (has_parts(p) && is_part_of(names[i], name, p->width)))
+            return false;
+    }
+    return name[0] != '\0';
+}
+
+void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4])
+{
+    for (int i = 0; i < s->param_count; i++) {
+        struct letters l = letters_of(s->param[i].name);
+        int most = has_parts(&s->param[i]) ? 2 : 3;
+        int k = 0;
+        do {
+            candidate(&l, most, k++, out[i]);
+        } while (!is_free(s, i, out[i], out));
+    }
+}
+
+int heat_columns(const struct space *s, struct heat_column out[SPACE_MAX_SLOTS])
+{
+    char names[SPACE_MAX_PARAMS][4];
+    short_names(s, names);
+    int n = 0;
+    for (int i = 0; i < s->param_count; i++) {
+        int parts = has_parts(&s->param[i]) ? s->param[i].width : 1;
+        for (int slot = 0; slot < parts; slot++) {
+            struct heat_column *c = &out[n++];
+            *c = (struct heat_column){.param = i, .slot = slot};
+            memcpy(c->head, names[i], sizeof c->head);
+            if (has_parts(&s->param[i]))
+                snprintf(c->head, sizeof c->head, "%.2s%c", names[i], part_sign(slot));
+        }
+    }
+    return n;
+}
+
+void value_add_text(const struct param *p, const int32_t *v, struct str *out)
+{
+    if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION) {
+        for (int i = 0; i < p->width; i++) {
+            str_add(out, i > 0 ? "," : "");
+            if (p->kind == PARAM_FACTORIZATION)
+                str_printf(out, "%" PRId32, v[i]);
+            else
+                str_add(out, p->label[v[i]]);
+        }
+    } else if (p->label) {
+        str_add(out, p->label[v[0]]);
+    } else {
+        str_add_real(out, p->number[v[0]]);
+    }
+}
+
+bool value_equal(const struct param *p, const struct config *a, const struct config *b)
+{
+    return memcmp(a->slot + p->offset, b->slot + p->offset, (size_t)p->width * sizeof *a->slot) ==
+           0;
+}
+
+void config_add_difference(const struct space *s, const struct config *c, const struct config *from,
+                           bool brief, struct str *out)
+{
+    char names[SPACE_MAX_PARAMS][4];
+    if (brief)
+        short_names(s, names);
+    const char *blank = "";
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        if (from && value_equal(p, c, from))
+            continue;
+        str_printf(out, "%s%s=", blank, brief ? names[i] : p->name);
+        value_add_text(p, c->slot + p->offset, out);
+        blank = " ";
+    }
+}
+
+static int decimals(double best)
+{
+    return best >= 100 ? 1 : best >= 10 ? 2 : 3;
+}
+
+const char *speed_number(const struct model *m, double flops, char out[24])
+{
+    double per;
+    model_unit(m, &per);
+    out[0] = '\0';
+    if (flops > 0) {
+        double best = seconds_speed(m, m->open.record.best_seconds);
+        snprintf(out, 24, "%.*f", decimals(best * per), flops * per);
+    }
+    return out;
+}
+
+const char *model_time_unit(const struct model *m, double *per_second)
+{
+    double best = m->open.record.best_seconds;
+    *per_second = best >= 1 || best <= 0 ? 1 : best >= 1e-3 ? 1e3 : 1e6;
+    return best >= 1 || best <= 0 ? "s" : best >= 1e-3 ? "ms" : "us";
+}
+
+const char *time_number(const struct model *m, double seconds, char out[24])
+{
+    double per;
+    model_time_unit(m, &per);
+    out[0] = '\0';
+    if (seconds > 0)
+        snprintf(out, 24, "%.*f", decimals(m->open.record.best_seconds * per), seconds * per);
+    return out;
+}
+
+const char *trial_word(const struct model *m, const struct trial *t)
+{
+    if (t->told == 0)
+        return "in flight";
+    if (t->outcome != OUTCOME_OK)
+        return outcome_name(t->outcome);
+    if (t->ask == m->open.record.best_ask)
+        return "BEST";
+    return t->early_stopped ? "early" : "ok";
+}
+
+enum style trial_style(const struct model *m, const struct trial *t)
+{
+    if (t->told == 0 || t->outcome == OUTCOME_REJECTED)
+        return STYLE_DIM;
+    if (t->outcome != OUTCOME_OK)
+        return STYLE_BAD;
+    if (t->ask == m->open.record.best_ask)
+        return STYLE_BEST;
+    return t->early_stopped ? STYLE_WARN : STYLE_TEXT;
+}
+
+const struct trial *shown_trial(struct app *app)
+{
+    if (app->follow && app->model.open.last_number > 0)
+        return model_trial_numbered(&app->model, app->model.open.last_number);
+    return app->selected > 0 ? model_trial(&app->model, app->selected) : NULL;
+}

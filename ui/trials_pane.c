@@ -1,0 +1,247 @@
+#include "trials_pane.h"
+
+#include "app.h"
+#include "trial_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define SPEED_COLS   9
+#define TIME_COLS    9
+#define SPREAD_COLS  6
+#define GEN_COLS     5
+#define WORD_COLS    11
+#define LEAST_CONFIG 18
+#define FULL_NAMES   60 // columns from which parameters have their whole names
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value > high ? (high > low ? high : low) : value < low ? low : value;
+}
+
+// --- columns ---
+
+struct columns { // where each ends, the last two where they begin; 0: not shown
+    int number, generation, speed, spread, time, word, config;
+};
+
+static bool take(int *room, int cols)
+{
+    if (*room < cols + LEAST_CONFIG)
+        return false;
+    *room -= cols;
+    return true;
+}
+
+// What is left out first when there is no room: generation, spread, time, configuration.
+static struct columns fit(int cols, int64_t last_number)
+{
+    char text[24];
+    int digits = snprintf(text, sizeof text, "%" PRId64, last_number);
+    struct columns c = {.number = 2 + (digits < 4 ? 4 : digits)};
+    int room = cols - c.number - SPEED_COLS - WORD_COLS;
+    bool time = take(&room, TIME_COLS), spread = take(&room, SPREAD_COLS);
+    bool generation = take(&room, GEN_COLS);
+    int at = c.number;
+    if (generation)
+        c.generation = at += GEN_COLS;
+    c.speed = at += SPEED_COLS;
+    if (spread)
+        c.spread = at += SPREAD_COLS;
+    if (time)
+        c.time = at += TIME_COLS;
+    c.word = at + 2;
+    if (room >= 6)
+        c.config = at + WORD_COLS;
+    return c;
+}
+
+static void draw_cell(const struct pane *p, int row, int end, enum style style, const char *text)
+{
+    if (end > 0)
+        pane_text_right(p, row, end, style, text);
+}
+
+static void draw_head(struct app *app, const struct columns *c, const struct pane *p)
+{
+    double per;
+    draw_cell(p, 0, c->number, STYLE_HEAD, "#");
+    draw_cell(p, 0, c->generation, STYLE_HEAD, "gen");
+    draw_cell(p, 0, c->speed, STYLE_HEAD, model_unit(&app->model, &per));
+    draw_cell(p, 0, c->spread, STYLE_HEAD, "±%");
+    draw_cell(p, 0, c->time, STYLE_HEAD, model_time_unit(&app->model, &per));
+    pane_text(p, 0, c->word, STYLE_HEAD, "outcome");
+    if (c->config)
+        pane_text_cut(p, 0, c->config, p->cols - c->config, STYLE_HEAD, "unlike the best");
+}
+
+// --- rows ---
+
+static void draw_config(struct app *app, const struct trial *t, const struct trial *best,
+                        const struct pane *p, int row, int col)
+{
+    if (!app->model.open.space)
+        return;
+    struct str text = {0};
+    bool other = best && best->ask != t->ask;
+    config_add_difference(app->model.open.space, &t->config, other ? &best->config : NULL,
+                          p->cols - col < FULL_NAMES, &text);
+    pane_text_cut(p, row, col, p->cols - col, best && !other ? STYLE_BEST : STYLE_TEXT,
+                  str_text(&text));
+    str_finish(&text);
+}
+
+static void draw_trial(struct app *app, const struct columns *c, const struct trial *t,
+                       const struct trial *best, const struct pane *p, int row)
+{
+    const struct model *m = &app->model;
+    char text[24];
+    bool is_best = best && best->ask == t->ask;
+    enum style style = is_best ? STYLE_BEST : STYLE_TEXT;
+    if (is_best)
+        pane_text(p, row, 0, style, "*");
+    snprintf(text, sizeof text, "%" PRId64, t->number);
+    draw_cell(p, row, c->number, style, text);
+    snprintf(text, sizeof text, "%d", t->generation);
+    draw_cell(p, row, c->generation, STYLE_DIM, text);
+    draw_cell(p, row, c->speed, style, speed_number(m, trial_speed(m, t), text));
+    if (t->samples > 1) {
+        snprintf(text, sizeof text, "%.1f", 50 * t->spread); // half of the range
+        draw_cell(p, row, c->spread, STYLE_DIM, text);
+    }
+    draw_cell(p, row, c->time, style, time_number(m, t->seconds, text));
+    pane_text(p, row, c->word, trial_style(m, t), trial_word(m, t));
+    if (c->config)
+        draw_config(app, t, best, p, row, c->config);
+}
+
+static void draw_cursor(const struct pane *p, int row, bool focused)
+{
+    pane_text(p, row, 0, STYLE_STRONG, ">");
+    if (focused) {
+        pane_mark(p, row, 0, p->cols);
+        pane_cursor(p, row, 0);
+    }
+}
+
+// --- the window ---
+
+static void place(struct trials_pane *state, int rows, int64_t cursor, int64_t last, bool follow)
+{
+    if (follow || state->top == 0)
+        state->top = last;
+    if (cursor > state->top)
+        state->top = cursor;
+    if (cursor > 0 && cursor <= state->top - rows)
+        state->top = cursor + rows - 1;
+    state->top = clamp(state->top, rows < last ? rows : last, last);
+    state->rows = rows;
+}
+
+static bool in_window(const struct trials_pane *state, int64_t number)
+{
+    return number <= state->top && number > state->top - state->rows;
+}
+
+static void place_window(struct app *app, struct trials_pane *state, int rows, int64_t cursor,
+                         const struct trial *best)
+{
+    int64_t last = app->model.open.last_number;
+    state->head_rows = rows >= 3;
+    rows -= state->head_rows;
+    place(state, rows, cursor, last, app->follow);
+    state->best_below = rows >= 5 && best && best->number > 0 && !in_window(state, best->number);
+    if (state->best_below)
+        place(state, rows - 1, cursor, last, app->follow);
+}
+
+static void draw_none(struct app *app, const struct pane *p)
+{
+    const struct opened *o = &app->model.open;
+    pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has ended yet.");
+    if (o->tally[OUTCOME_REJECTED] > 0)
+        pane_printf(p, 1, 0, STYLE_DIM, "Rejected without a trial: %" PRId64 ".",
+                    o->tally[OUTCOME_REJECTED]);
+}
+
+void trials_pane_draw(struct app *app, struct trials_pane *state, const struct pane *p,
+                      bool focused)
+{
+    struct model *m = &app->model;
+    if (m->open.last_number == 0) {
+        draw_none(app, p);
+        return;
+    }
+    if (p->rows == 0)
+        return;
+    const struct trial *shown = shown_trial(app);
+    int64_t cursor = shown ? shown->number : 0;
+    const struct trial *found = model_best(m);
+    struct trial best = found ? *found : (struct trial){0}; // outlives a long page
+    const struct trial *of_best = found ? &best : NULL;
+    place_window(app, state, p->rows, cursor, of_best);
+    struct columns c = fit(p->cols, m->open.last_number);
+    if (state->head_rows)
+        draw_head(app, &c, p);
+    for (int i = 0; i < state->rows && state->top - i > 0; i++) {
+        const struct trial *t = model_trial_numbered(m, state->top - i);
+        if (!t)
+            continue;
+        draw_trial(app, &c, t, of_best, p, state->head_rows + i);
+        if (t->number == cursor)
+            draw_cursor(p, state->head_rows + i, focused);
+    }
+    if (state->best_below)
+        draw_trial(app, &c, &best, of_best, p, p->rows - 1);
+}
+
+void trials_pane_title(struct app *app, const struct trials_pane *state, char title[64],
+                       char note[64])
+{
+    (void)state;
+    snprintf(title, 64, "Trials");
+    snprintf(note, 64, "%s", app->follow ? "newest first, following" : "newest first");
+}
+
+// --- keys ---
+
+static void select_number(struct app *app, int64_t number)
+{
+    int64_t last = app->model.open.last_number;
+    number = clamp(number, 1, last);
+    const struct trial *t = model_trial_numbered(&app->model, number);
+    if (!t)
+        return;
+    app_select(app, t->ask);
+    app->follow = number == last;
+}
+
+bool trials_pane_act(struct app *app, struct trials_pane *state, enum action a)
+{
+    const struct trial *shown = shown_trial(app);
+    int64_t number = shown && shown->number > 0 ? shown->number : state->top;
+    int page = state->rows > 2 ? state->rows - 1 : 1;
+    switch (a) {
+    case ACT_UP: number++; break;
+    case ACT_DOWN: number--; break;
+    case ACT_PAGE_UP: number += page; break;
+    case ACT_PAGE_DOWN: number -= page; break;
+    case ACT_FIRST: number = app->model.open.last_number; break;
+    case ACT_LAST: number = 1; break;
+    default: return false;
+    }
+    if (app->model.open.last_number > 0)
+        select_number(app, number);
+    return true;
+}
+
+void trials_pane_click(struct app *app, struct trials_pane *state, int row)
+{
+    int at = row - state->head_rows;
+    if (at < 0 || app->model.open.last_number == 0)
+        return;
+    if (at < state->rows && state->top - at > 0)
+        select_number(app, state->top - at);
+    else if (state->best_below && at == state->rows)
+        app_select(app, app->model.open.record.best_ask);
+}

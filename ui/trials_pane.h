@@ -1,0 +1,31 @@
+// The trials of the main screen: a window of the newest, by number, around the one that is shown.
+//
+// It follows the newest trial until the user moves, and again from the top row on. Only the rows
+// that are seen are read, so that it costs the same however many trials there are. When the best is
+// elsewhere it keeps the last row. Configurations are written as what sets them apart from the best
+// one, which gets shorter as a search converges; the best one's is written out.
+//
+// Drawn inside a frame that is the view's, with the title and note that it asks for here. A zeroed
+// state is a new one.
+#ifndef TILEWALK_UI_TRIALS_PANE_H
+#define TILEWALK_UI_TRIALS_PANE_H
+
+#include "keys.h"
+#include "screen.h"
+
+struct app;
+
+struct trials_pane {
+    int64_t top;         // number of the trial on the first row; 0: the newest
+    int rows, head_rows; // as drawn last
+    bool best_below;     // the last row is the best one's
+};
+
+void trials_pane_title(struct app *app, const struct trials_pane *state, char title[64],
+                       char note[64]);
+void trials_pane_draw(struct app *app, struct trials_pane *state, const struct pane *p,
+                      bool focused);
+bool trials_pane_act(struct app *app, struct trials_pane *state, enum action a);
+void trials_pane_click(struct app *app, struct trials_pane *state, int row);
+
+#endif

@@ -1,0 +1,302 @@
+// The main screen: curve, population, trials, detail; as many of them at once as the size allows.
+#include "app.h"
+#include "curve_pane.h"
+#include "detail_pane.h"
+#include "layout.h"
+#include "population_pane.h"
+#include "report/text.h"
+#include "trial_text.h"
+#include "trials_pane.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct main_view {
+    enum main_pane focus, tab; // `tab`: the last that had the focus and is not the curve
+    bool zoomed;
+    int rows, cols; // of the body, as drawn last
+    struct layout layout;
+    struct curve_pane curve;
+    struct population_pane population;
+    struct trials_pane trials;
+    struct detail_pane detail;
+};
+
+static const char *const pane_names[PANE_COUNT] = {"Curve", "Population", "Trials", "Detail",
+                                                   "Log"};
+
+static void *create(struct app *app)
+{
+    (void)app;
+    struct main_view *v = mem_zero(1, sizeof *v);
+    v->focus = v->tab = PANE_TRIALS;
+    return v;
+}
+
+static void lay_out(struct main_view *v)
+{
+    v->layout = layout_make(v->rows, v->cols, v->focus, v->tab, v->zoomed);
+    // The log has no place among four panes.
+    if (v->layout.kind == LAYOUT_FOUR && v->focus == PANE_LOG)
+        v->focus = v->tab = PANE_TRIALS;
+}
+
+static void set_focus(struct main_view *v, enum main_pane pane)
+{
+    v->focus = pane;
+    if (pane != PANE_CURVE)
+        v->tab = pane;
+    lay_out(v);
+}
+
+static bool is_open(const struct app *app)
+{
+    return app->model.open.record.id > 0;
+}
+
+// --- no session ---
+
+static void draw_nothing_open(struct app *app, const struct pane *p)
+{
+    struct {
+        enum action action;
+        const char *what;
+    } ways[] = {
+        {ACT_VIEW + VIEW_SESSIONS, "choose one of the sessions"},
+        {ACT_NEW, "start a new session"},
+        {ACT_HELP, "all keys"},
+        {ACT_QUIT, "leave"},
+    };
+    int row = p->rows > 12 ? p->rows / 4 : 0, col = p->cols > 44 ? (p->cols - 40) / 2 : 0;
+    struct pane part = pane_part(p, row, col, p->rows, p->cols);
+    pane_text_cut(&part, 0, 0, part.cols, STYLE_STRONG, "No session is open.");
+    const char *trouble =
+        app->model.trouble.text[0] ? app->model.trouble.text : app->model.open.trouble.text;
+    pane_text_cut(&part, 1, 0, part.cols, STYLE_WARN, trouble);
+    row = p->rows > 8 ? 3 : trouble[0] ? 2 : 1;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].action == ACT_VIEW + VIEW_SESSIONS && app->model.session_count == 0)
+            continue;
+        char names[64];
+        keymap_names(&app->keymap, ways[i].action, names);
+        pane_text(&part, row, 0, STYLE_KEY, names);
+        pane_text_cut(&part, row++, 8, part.cols - 8, STYLE_TEXT, ways[i].what);
+    }
+}
+
+// --- panes ---
+
+// The newest messages, the newest last; how long ago, because a moment's name needs a calendar.
+static void draw_log(struct app *app, const struct pane *p)
+{
+    const struct opened *o = &app->model.open;
+    int first = o->message_count > p->rows ? o->message_count - p->rows : 0;
+    for (int i = first; i < o->message_count; i++) {
+        const struct message *m = &o->message[i];
+        double ago = app->unix_now - m->at;
+        char text[32];
+        pane_text_right(p, i - first, 8, STYLE_DIM, text_duration(ago > 0 ? ago : 0, text));
+        enum style style = str_equal(m->level, "error")     ? STYLE_BAD
+                           : str_equal(m->level, "warning") ? STYLE_WARN
+                                                            : STYLE_TEXT;
+        int col = 1 + pane_text(p, i - first, 10, style, m->level);
+        pane_text_cut(p, i - first, col, p->cols - col, STYLE_TEXT, m->text);
+    }
+    if (o->message_count == 0)
+        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "Nothing was said yet.");
+}
+
+static void title_of(struct app *app, struct main_view *v, enum main_pane pane, char title[64],
+                     char note[64])
+{
+    switch (pane) {
+    case PANE_POPULATION: population_pane_title(app, &v->population, title, note); break;
+    case PANE_TRIALS: trials_pane_title(app, &v->trials, title, note); break;
+    case PANE_DETAIL: detail_pane_title(app, &v->detail, title, note); break;
+    default: snprintf(title, 64, "%s", pane_names[pane]); snprintf(note, 64, "how long ago");
+    }
+}
+
+// Where other panes are hidden behind this one, the note says which.
+static void add_tabs(const struct main_view *v, const char *title, int cols, char note[64])
+{
+    if (v->layout.kind == LAYOUT_FOUR)
+        return;
+    if (v->zoomed) {
+        snprintf(note, 64, "zoomed");
+        return;
+    }
+    const char *gap = "";
+    note[0] = '\0';
+    for (int i = v->layout.kind == LAYOUT_TABBED ? PANE_POPULATION : PANE_CURVE; i < PANE_COUNT;
+         i++) {
+        size_t n = strlen(note);
+        snprintf(note + n, 64 - n, "%s%s", gap, pane_names[i]);
+        gap = " | ";
+    }
+    if (text_columns(title) + text_columns(note) + 8 > cols)
+        snprintf(note, 64, "%d of %d", (int)v->focus + 1, PANE_COUNT);
+}
+
+static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
+                      const struct pane *body)
+{
+    const struct rect *r = &v->layout.pane[pane];
+    struct pane p = pane_part(body, r->row, r->col, r->rows, r->cols);
+    bool focused = pane == v->focus;
+    if (pane == PANE_CURVE) {
+        curve_pane_draw(app, &v->curve, &p, focused);
+        return;
+    }
+    if (v->layout.kind != LAYOUT_BARE) {
+        char title[64], note[64];
+        title_of(app, v, pane, title, note);
+        add_tabs(v, title, p.cols, note);
+        p = pane_box(&p, title, note[0] ? note : NULL, focused);
+    }
+    switch (pane) {
+    case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused); break;
+    case PANE_TRIALS: trials_pane_draw(app, &v->trials, &p, focused); break;
+    case PANE_DETAIL: detail_pane_draw(app, &v->detail, &p, focused); break;
+    default: draw_log(app, &p);
+    }
+}
+
+static void draw(struct app *app, void *state, const struct pane *body)
+{
+    struct main_view *v = state;
+    v->rows = body->rows;
+    v->cols = body->cols;
+    if (!is_open(app)) {
+        draw_nothing_open(app, body);
+        return;
+    }
+    lay_out(v);
+    for (int i = 0; i < PANE_COUNT; i++)
+        if (layout_shows(&v->layout, (enum main_pane)i))
+            draw_pane(app, v, (enum main_pane)i, body);
+}
+
+// --- keys ---
+
+static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, enum action a)
+{
+    switch (pane) {
+    case PANE_CURVE: return curve_pane_act(app, &v->curve, a);
+    case PANE_POPULATION: return population_pane_act(app, &v->population, a);
+    case PANE_TRIALS: return trials_pane_act(app, &v->trials, a);
+    case PANE_DETAIL: return detail_pane_act(app, &v->detail, a);
+    default: return false;
+    }
+}
+
+// The focused pane is asked first. Shades are the population's wherever the focus is; moving is the
+// trials' where nothing else moves, so that they can be walked through while reading the detail.
+static bool panes_act(struct app *app, struct main_view *v, enum action a)
+{
+    if (pane_act(app, v, v->focus, a))
+        return true;
+    if (a == ACT_COLOUR)
+        return pane_act(app, v, PANE_POPULATION, a);
+    return pane_act(app, v, PANE_CURVE, a) || pane_act(app, v, PANE_TRIALS, a);
+}
+
+static void copy_config(struct app *app)
+{
+    const struct trial *t = shown_trial(app);
+    if (!t || !t->has_config)
+        return;
+    struct str text = {0};
+    config_add_difference(app->model.open.space, &t->config, NULL, false, &text);
+    app_copy(app, str_text(&text));
+    str_finish(&text);
+}
+
+static bool act(struct app *app, void *state, enum action a)
+{
+    struct main_view *v = state;
+    if (!is_open(app))
+        return false;
+    switch (a) {
+    case ACT_NEXT_PANE:
+    case ACT_PREVIOUS_PANE:
+        set_focus(v, layout_next(v->layout.kind, v->focus, a == ACT_NEXT_PANE));
+        return true;
+    case ACT_ZOOM: v->zoomed = !v->zoomed; return true;
+    case ACT_BACK:
+        if (!v->zoomed)
+            return false;
+        v->zoomed = false;
+        return true;
+    case ACT_OPEN:
+        pane_act(app, v, v->focus, a); // the population selects
+        if (v->focus != PANE_DETAIL)
+            set_focus(v, PANE_DETAIL);
+        return true;
+    case ACT_COPY: copy_config(app); return true;
+    default: return panes_act(app, v, a);
+    }
+}
+
+static const char *disabled(struct app *app, void *state, enum action a)
+{
+    (void)state;
+    bool of_session = actions[a].group == GROUP_SHOW || a == ACT_NEXT_PANE ||
+                      a == ACT_PREVIOUS_PANE || a == ACT_OPEN || a == ACT_COPY;
+    if (!of_session)
+        return NULL;
+    if (!is_open(app))
+        return "no session is open";
+    if ((a == ACT_OPEN || a == ACT_COPY) && !shown_trial(app))
+        return "no trial has ended yet";
+    if (a == ACT_COPY && !app->model.open.space)
+        return "the space of this session cannot be read";
+    return NULL;
+}
+
+static bool tick(struct app *app, void *state)
+{
+    struct main_view *v = state;
+    return is_open(app) && layout_shows(&v->layout, PANE_DETAIL) &&
+           detail_pane_tick(app, &v->detail);
+}
+
+static void opened(struct app *app, void *state)
+{
+    (void)app;
+    struct main_view *v = state;
+    bool by_speed = v->population.by_speed;
+    v->population = (struct population_pane){.by_speed = by_speed};
+    v->trials = (struct trials_pane){.top = 0};
+    v->detail = (struct detail_pane){.ask = 0};
+}
+
+static void click(struct app *app, void *state, int row, int col)
+{
+    struct main_view *v = state;
+    enum main_pane pane = layout_pane_at(&v->layout, row, col);
+    if (!is_open(app) || pane == PANE_COUNT)
+        return;
+    set_focus(v, pane);
+    int at = row - v->layout.pane[pane].row - (v->layout.kind != LAYOUT_BARE);
+    if (pane == PANE_TRIALS)
+        trials_pane_click(app, &v->trials, at);
+    else if (pane == PANE_POPULATION)
+        population_pane_click(app, &v->population, at);
+}
+
+const struct view view_main = {
+    .name = "main",
+    .title = "Main",
+    .tab = "Main",
+    .create = create,
+    .destroy = free,
+    .draw = draw,
+    .act = act,
+    .disabled = disabled,
+    .tick = tick,
+    .opened = opened,
+    .click = click,
+};
