@@ -1,8 +1,9 @@
 // Child processes of the workbench: every change it makes is a tilewalk command line.
 //
-//     jobs_start(&j, "tilewalk", words, on_end, context, e);     pause, note, rm, export, ...
-//     jobs_run(&j, "tilewalk", words, e);                        tune, resume: a run that belongs to us
-//     n = jobs_fds(&j, fds, most);  poll(...);  jobs_step(&j);   output is collected, ends are reported
+//     jobs_start(&j, program, words, on_end, context, e);     pause, note, rm, export, ...
+//     jobs_run(&j, program, words, e);                        tune, resume: a run that belongs to
+//     us n = jobs_fds(&j, fds, most);  poll(...);  jobs_step(&j);   output is collected, ends are
+//     told jobs_leave(&j, false);  ... jobs_step until jobs_are_gone(&j) ...  jobs_finish(&j);
 //
 // A job prints at most a few lines and ends; its output goes to `on_end`. A run is `tune` or
 // `resume` with --attached: it says which session it is ("session 12\n") on its socket, pauses
@@ -22,26 +23,38 @@
 #include <stdint.h>
 
 #define MOST_JOBS 16
+#define MOST_PAST 32
 
 struct job_record {
     struct child child;
     bool is_run;
     int64_t session;   // of a run, once it has said so
-    bool let_go;       // of a run: SIGUSR1 was sent
+    bool asked;        // of a run: to pause (SIGTERM) or to let go (SIGUSR1)
+    bool detached;     // of a run: it said so, and goes on without us
     char *words;       // "tilewalk pause 3", as a user would type it
     struct str output; // last few kilobytes of stdout and stderr
     struct str line;   // of a run: stderr up to the next newline
+    struct str said;   // of a run: on its socket, up to the next newline
     void (*on_end)(void *context, const struct job_record *job);
     void *context;
     bool ended;
     int exit_code; // 128 + signal when it was killed by one
 };
 
+// A run that is not ours any more: it ended, or it was let go.
+struct past_run {
+    int64_t session;
+    bool detached;
+    int exit_code; // unless detached
+};
+
 struct jobs {
     struct job_record job[MOST_JOBS];
     int count;
+    struct past_run past[MOST_PAST]; // a ring of those with a session: run n is past[n % MOST_PAST]
+    int past_count;                  // ever
     void *context;
-    // Set by the owner; `context` is handed over.
+    // Set by the owner; `context` is handed over. What they get lives until they return.
     void (*on_line)(void *context, const struct job_record *run, const char *line);
     void (*on_session)(void *context, const struct job_record *run); // it said its session
     void (*on_run_end)(void *context, const struct job_record *run);
@@ -49,17 +62,24 @@ struct jobs {
     void (*pretend)(void *context, const char *words);
 };
 
+// `words` ends with NULL and does not hold the program, which is a path.
 bool jobs_start(struct jobs *j, const char *program, const char *const *words,
                 void (*on_end)(void *context, const struct job_record *job), void *context,
                 struct err *e);
+// Adds --attached, which is ours.
 bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e);
 int jobs_fds(const struct jobs *j, struct pollfd *fds, int most);
-bool jobs_step(struct jobs *j); // never waits; true when something happened
-int jobs_runs(const struct jobs *j);                        // that are under way
-bool jobs_has_run(const struct jobs *j, int64_t session);   // ours
-// Ends: pauses every run (or lets it go) and waits for them, at most `seconds`, killing those that
-// take longer. Jobs that are not runs are waited for too.
-void jobs_finish(struct jobs *j, bool let_go, double seconds);
+bool jobs_step(struct jobs *j);      // never waits; true when something happened
+int jobs_runs(const struct jobs *j); // that are under way and ours
+bool jobs_has_run(const struct jobs *j, int64_t session); // ours
+void jobs_move(struct jobs *to, struct jobs *from);       // all of them, and the past
+
+// Asks every run to pause, or lets it go. A run that is too young to be let go is asked by a later
+// call, so call it after each step.
+void jobs_leave(struct jobs *j, bool let_go);
+bool jobs_are_gone(const struct jobs *j); // nothing is waited for any more
+void jobs_finish(struct jobs *j);         // kills those that are not gone, forgets all
+
 // Words as a user would type them, quoted where a shell would need it.
 void words_add_text(struct str *out, const char *const *words);
 

@@ -1,0 +1,145 @@
+#include "guard.h"
+
+#include "noise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { CRASH_STACK_BYTES = 64 * 1024 };
+
+static const int told[] = {SIGHUP, SIGINT, SIGTERM, SIGWINCH, SIGTSTP, SIGCONT};
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static struct termios settings; // as they were found
+static int told_pipe[2] = {-1, -1};
+static char reset[512];              // what makes the terminal sane
+static volatile size_t reset_length; // 0: the screen is not up
+
+void guard_restore(void)
+{
+    // A process in the background would be stopped here, and could not even end.
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigaction(SIGTTOU, &ignore, &before);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &settings);
+    sigaction(SIGTTOU, &before, NULL);
+}
+
+void guard_emergency(void)
+{
+    size_t length = reset_length;
+    int error = errno;
+    if (length) {
+        reset_length = 0;
+        ssize_t ignored = write(STDOUT_FILENO, reset, length);
+        (void)ignored;
+        guard_restore();
+    }
+    noise_release();
+    errno = error;
+}
+
+static void on_crash(int number)
+{
+    guard_emergency();
+    raise(number); // its default now (SA_RESETHAND)
+}
+
+static void on_told(int number)
+{
+    int error = errno;
+    char byte = (char)number;
+    ssize_t ignored = write(told_pipe[1], &byte, 1);
+    (void)ignored;
+    errno = error;
+}
+
+// What is ignored from the start stays ignored: nohup.
+static void handle(int number, void (*handler)(int number), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, before;
+    sigfillset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+// So that a stack that is used up can still be seen to.
+static void give_crashes_a_stack(void)
+{
+    static _Alignas(16) char stack[CRASH_STACK_BYTES];
+    stack_t wanted = {.ss_sp = stack, .ss_size = sizeof stack}, now;
+    if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
+        sigaltstack(&wanted, NULL);
+}
+
+static bool open_pipe(struct err *e)
+{
+    if (pipe(told_pipe) != 0)
+        return err_set(e, "no pipe for signals: %s", strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        fcntl(told_pipe[i], F_SETFD, FD_CLOEXEC);
+        fcntl(told_pipe[i], F_SETFL, O_NONBLOCK);
+    }
+    return true;
+}
+
+bool guard_begin(struct err *e)
+{
+    if (tcgetattr(STDIN_FILENO, &settings) != 0)
+        return err_set(e, "standard input is no terminal: %s", strerror(errno));
+    if (!open_pipe(e))
+        return false;
+    give_crashes_a_stack();
+    for (size_t i = 0; i < COUNT(told); i++)
+        handle(told[i], on_told, 0);
+    for (size_t i = 0; i < COUNT(crashes); i++)
+        handle(crashes[i], on_crash, (int)(SA_RESETHAND | SA_ONSTACK | SA_NODEFER));
+    return true;
+}
+
+void guard_end(void)
+{
+    if (told_pipe[0] < 0)
+        return;
+    for (size_t i = 0; i < COUNT(told); i++)
+        handle(told[i], SIG_DFL, 0);
+    for (size_t i = 0; i < COUNT(crashes); i++)
+        handle(crashes[i], SIG_DFL, 0);
+    close(told_pipe[0]);
+    close(told_pipe[1]);
+    told_pipe[0] = told_pipe[1] = -1;
+}
+
+void guard_arm(const char *bytes, size_t length)
+{
+    size_t fits = length < sizeof reset ? length : sizeof reset;
+    memcpy(reset, bytes, fits);
+    reset_length = fits;
+}
+
+void guard_disarm(void)
+{
+    reset_length = 0;
+}
+
+int guard_fd(void)
+{
+    return told_pipe[0];
+}
+
+int guard_signal(void)
+{
+    char byte;
+    return told_pipe[0] >= 0 && read(told_pipe[0], &byte, 1) == 1 ? byte : 0;
+}
+
+void guard_stop(void)
+{
+    handle(SIGTSTP, SIG_DFL, 0);
+    kill(0, SIGTSTP); // comes back when we are continued
+    handle(SIGTSTP, on_told, 0);
+}

@@ -1,0 +1,347 @@
+#include "job.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    MOST_WORDS = 80,
+    MOST_OUTPUT = 8 * 1024,
+    LONGEST_LINE = 4 * 1024 // of a run; longer ones are told in parts
+};
+
+// --- words ---
+
+static void add_word(struct str *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:=,+@%^";
+    if (*word && !word[strspn(word, plain)]) {
+        str_add(out, word);
+        return;
+    }
+    str_add_char(out, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            str_add(out, "'\\''");
+        else
+            str_add_char(out, *word);
+    str_add_char(out, '\'');
+}
+
+void words_add_text(struct str *out, const char *const *words)
+{
+    for (int i = 0; words[i]; i++) {
+        if (i)
+            str_add_char(out, ' ');
+        add_word(out, words[i]);
+    }
+}
+
+static char *command_line(const char *const *words)
+{
+    struct str text = {0};
+    str_add(&text, "tilewalk ");
+    words_add_text(&text, words);
+    return str_take(&text);
+}
+
+// --- starting ---
+
+static bool pretended(struct jobs *j, const char *const *words)
+{
+    if (!j->pretend)
+        return false;
+    char *text = command_line(words);
+    j->pretend(j->context, text);
+    free(text);
+    return true;
+}
+
+static bool start(struct jobs *j, struct job_record *job, const char *program,
+                  const char *const *words, struct err *e)
+{
+    const char *argv[MOST_WORDS];
+    int n = 0;
+    if (j->count == MOST_JOBS)
+        return err_set(e, "%d commands are under way: wait for one of them", MOST_JOBS);
+    argv[n++] = program;
+    for (int i = 0; words[i]; i++) {
+        if (n > MOST_WORDS - 3)
+            return err_set(e, "the command line is too long");
+        argv[n++] = words[i];
+        if (i == 0 && job->is_run)
+            argv[n++] = "--attached";
+    }
+    argv[n] = NULL;
+    if (!os_spawn(&job->child, argv, NULL, -1, e))
+        return false;
+    job->words = command_line(words);
+    j->job[j->count++] = *job;
+    return true;
+}
+
+bool jobs_start(struct jobs *j, const char *program, const char *const *words,
+                void (*on_end)(void *context, const struct job_record *job), void *context,
+                struct err *e)
+{
+    struct job_record job = {.on_end = on_end, .context = context};
+    return pretended(j, words) || start(j, &job, program, words, e);
+}
+
+bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e)
+{
+    struct job_record job = {.is_run = true};
+    return pretended(j, words) || start(j, &job, program, words, e);
+}
+
+// --- listening ---
+
+int jobs_fds(const struct jobs *j, struct pollfd *fds, int most)
+{
+    int n = 0;
+    for (int i = 0; i < j->count; i++) {
+        const struct child *c = &j->job[i].child;
+        if (c->stderr_fd >= 0 && n < most)
+            fds[n++] = (struct pollfd){.fd = c->stderr_fd, .events = POLLIN};
+        if (c->socket >= 0 && n < most)
+            fds[n++] = (struct pollfd){.fd = c->socket, .events = POLLIN};
+    }
+    return n;
+}
+
+// Reads what is there, and closes what has ended. Never waits. -1: nothing is there.
+static ssize_t read_some(int *fd, char *bytes, size_t size)
+{
+    struct pollfd p = {.fd = *fd, .events = POLLIN};
+    if (*fd < 0 || poll(&p, 1, 0) <= 0)
+        return -1;
+    ssize_t got = read(*fd, bytes, size);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        close(*fd);
+        *fd = -1;
+    }
+    return got > 0 ? got : -1;
+}
+
+// Takes the first line out of `text`, without its newline; NULL: none is complete. Of the caller.
+static char *take_line(struct str *text)
+{
+    const char *start = str_text(text), *end = strchr(start, '\n');
+    if (!end && text->length < LONGEST_LINE)
+        return NULL;
+    size_t length = end ? (size_t)(end - start) : text->length;
+    char *line = mem_printf("%.*s", (int)length, start);
+    struct str rest = {0};
+    str_add(&rest, start + length + (end != NULL));
+    str_finish(text);
+    *text = rest;
+    return line;
+}
+
+static void add_bytes(struct str *out, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        str_add_char(out, bytes[i] ? bytes[i] : ' ');
+}
+
+// Keeps the end of what was said: the reason of a failure comes last.
+static void add_output(struct job_record *job, const char *bytes, size_t length)
+{
+    add_bytes(&job->output, bytes, length);
+    if (job->output.length <= MOST_OUTPUT)
+        return;
+    struct str kept = {0};
+    str_add(&kept, job->output.text + job->output.length - MOST_OUTPUT / 2);
+    str_finish(&job->output);
+    job->output = kept;
+}
+
+static void tell_lines(struct jobs *j, struct job_record *run)
+{
+    for (char *line; (line = take_line(&run->line)); free(line))
+        if (j->on_line)
+            j->on_line(j->context, run, line);
+}
+
+static bool read_output(struct jobs *j, struct job_record *job)
+{
+    char bytes[4096];
+    ssize_t got;
+    bool any = false;
+    while ((got = read_some(&job->child.stderr_fd, bytes, sizeof bytes)) > 0) {
+        add_output(job, bytes, (size_t)got);
+        if (job->is_run) {
+            add_bytes(&job->line, bytes, (size_t)got);
+            tell_lines(j, job);
+        }
+        any = true;
+    }
+    return any;
+}
+
+static void take_word(struct jobs *j, struct job_record *run, const char *line)
+{
+    int64_t id;
+    if (str_starts(line, "session ") && str_to_int(line + 8, 1, INT64_MAX, &id)) {
+        run->session = id;
+        if (j->on_session)
+            j->on_session(j->context, run);
+    }
+    run->detached |= str_equal(line, "detached");
+}
+
+static bool read_socket(struct jobs *j, struct job_record *job)
+{
+    char bytes[256];
+    ssize_t got;
+    bool any = false;
+    while ((got = read_some(&job->child.socket, bytes, sizeof bytes)) > 0) {
+        add_bytes(&job->said, bytes, (size_t)got);
+        any = true;
+    }
+    for (char *line; (line = take_line(&job->said)); free(line))
+        take_word(j, job, line);
+    return any;
+}
+
+// --- ends ---
+
+static void forget(struct job_record *job)
+{
+    os_kill(&job->child, NULL);
+    free(job->words);
+    str_finish(&job->output);
+    str_finish(&job->line);
+    str_finish(&job->said);
+}
+
+static void remember(struct jobs *j, const struct job_record *run)
+{
+    if (run->is_run && run->session)
+        j->past[j->past_count++ % MOST_PAST] = (struct past_run){
+            .session = run->session, .detached = run->detached, .exit_code = run->exit_code};
+}
+
+// Takes job `i` out of the list first: whoever is told may start another.
+static void tell_end(struct jobs *j, int i)
+{
+    struct job_record job = j->job[i];
+    j->count--;
+    memmove(&j->job[i], &j->job[i + 1], (size_t)(j->count - i) * sizeof job);
+    remember(j, &job);
+    if (job.is_run && job.line.length) { // its last words need no newline
+        str_add_char(&job.line, '\n');
+        tell_lines(j, &job);
+    }
+    if (job.is_run && j->on_run_end)
+        j->on_run_end(j->context, &job);
+    if (!job.is_run && job.on_end)
+        job.on_end(job.context, &job);
+    forget(&job);
+}
+
+static bool step(struct jobs *j, struct job_record *job)
+{
+    int status;
+    bool ended = os_reap(&job->child, &status); // first: then its last words are there to be read
+    bool any = read_output(j, job);
+    any |= read_socket(j, job);
+    if (ended) {
+        job->ended = true;
+        job->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    return any || ended;
+}
+
+bool jobs_step(struct jobs *j)
+{
+    bool any = false;
+    for (int i = 0; i < j->count; i++)
+        any |= step(j, &j->job[i]);
+    for (int i = 0; i < j->count;)
+        if (j->job[i].ended)
+            tell_end(j, i);
+        else
+            i++;
+    return any;
+}
+
+// --- runs ---
+
+static bool is_ours(const struct job_record *job)
+{
+    return job->is_run && !job->ended && !job->detached;
+}
+
+int jobs_runs(const struct jobs *j)
+{
+    int n = 0;
+    for (int i = 0; i < j->count; i++)
+        n += is_ours(&j->job[i]);
+    return n;
+}
+
+bool jobs_has_run(const struct jobs *j, int64_t session)
+{
+    for (int i = 0; i < j->count; i++)
+        if (is_ours(&j->job[i]) && j->job[i].session == session)
+            return true;
+    return false;
+}
+
+void jobs_move(struct jobs *to, struct jobs *from)
+{
+    while (from->count && to->count < MOST_JOBS) {
+        to->job[to->count++] = from->job[0];
+        memmove(&from->job[0], &from->job[1], (size_t)--from->count * sizeof from->job[0]);
+    }
+    for (int i = from->past_count > MOST_PAST ? from->past_count - MOST_PAST : 0;
+         i < from->past_count; i++)
+        to->past[to->past_count++ % MOST_PAST] = from->past[i % MOST_PAST];
+    from->past_count = 0;
+}
+
+// --- leaving ---
+
+// SIGUSR1 ends a program that does not expect it yet, so it waits for the session's number.
+static void leave_run(struct job_record *run, bool let_go)
+{
+    if (run->asked || (let_go && !run->session))
+        return;
+    run->asked = true;
+    kill(run->child.pid, let_go ? SIGUSR1 : SIGTERM);
+}
+
+void jobs_leave(struct jobs *j, bool let_go)
+{
+    for (int i = 0; i < j->count; i++)
+        if (is_ours(&j->job[i]) && j->job[i].child.pid > 0)
+            leave_run(&j->job[i], let_go);
+}
+
+bool jobs_are_gone(const struct jobs *j)
+{
+    for (int i = 0; i < j->count; i++)
+        if (!j->job[i].ended && !j->job[i].detached)
+            return false;
+    return true;
+}
+
+void jobs_finish(struct jobs *j)
+{
+    for (int i = 0; i < j->count; i++) {
+        struct job_record *job = &j->job[i];
+        if (job->detached) {
+            remember(j, job);
+            job->child.pid = 0; // it goes on
+        }
+        forget(job);
+    }
+    j->count = 0;
+}

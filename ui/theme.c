@@ -1,0 +1,140 @@
+#include "theme.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+enum { OWN = -1 };
+
+// --- which look ---
+
+static bool environment_is(const char *name, const char *value)
+{
+    return str_equal(getenv(name), value);
+}
+
+static int usable_colors(const struct ui_config *c, int terminal_colors)
+{
+    const char *no_color = getenv("NO_COLOR"); // no-color.org: present and not empty
+    bool unwanted = c->color == COLOR_AUTO && no_color && *no_color;
+    if (c->color == COLOR_NEVER || unwanted || terminal_colors < 8)
+        return 0;
+    return terminal_colors < 256 ? 8 : 256;
+}
+
+// COLORFGBG is "foreground;background" or "foreground;something;background", colours of the 16.
+static bool background_is_light(void)
+{
+    const char *variable = getenv("COLORFGBG");
+    const char *last = variable ? strrchr(variable, ';') : NULL;
+    int64_t color;
+    return last && str_to_int(last + 1, 0, 15, &color) && (color == 7 || color > 8);
+}
+
+// In East Asian locales frames may be two columns wide; there they would tear every line.
+static bool glyphs_are_narrow(void)
+{
+    return wcwidth(0x2502) == 1 && wcwidth(0x2588) == 1 && wcwidth(0x28ff) == 1;
+}
+
+static enum charset usable_charset(const struct ui_config *c)
+{
+    if (!str_equal(nl_langinfo(CODESET), "UTF-8"))
+        return CHARSET_ASCII; // whatever is wanted: nothing else can be sent
+    if (c->charset_given)
+        return c->charset;
+    bool console = environment_is("TERM", "linux"); // its fonts have neither dots nor quadrants
+    return glyphs_are_narrow() && !console ? CHARSET_BRAILLE : CHARSET_ASCII;
+}
+
+struct look look_choose(const struct ui_config *c, int terminal_colors)
+{
+    return (struct look){
+        .charset = usable_charset(c),
+        .colors = usable_colors(c, terminal_colors),
+        .light = c->theme == THEME_LIGHT || (c->theme == THEME_AUTO && background_is_light()),
+    };
+}
+
+// --- the styles ---
+
+struct tone {
+    int dark, light;         // of the 256
+    int eight;               // of the 8
+    struct paint attributes; // with 8 or 256 colours
+    struct paint plain;      // with none
+};
+
+#define BOLD      .bold = true
+#define DIM       .dim = true
+#define REVERSE   .reverse = true
+#define UNDERLINE .underline = true
+
+static const struct tone tones[STYLE_SERIES] = {
+    [STYLE_TEXT] = {OWN, OWN, OWN, {0}, {0}},
+    [STYLE_DIM] = {245, 243, OWN, {0}, {DIM}},
+    [STYLE_STRONG] = {OWN, OWN, OWN, {BOLD}, {BOLD}},
+    [STYLE_FRAME] = {240, 249, OWN, {0}, {DIM}},
+    [STYLE_TITLE] = {OWN, OWN, OWN, {BOLD}, {BOLD}},
+    [STYLE_FOCUS] = {81, 25, 6, {BOLD}, {BOLD}},
+    [STYLE_HEAD] = {110, 24, 6, {0}, {UNDERLINE}},
+    [STYLE_BAR] = {OWN, OWN, OWN, {BOLD}, {BOLD}},
+    [STYLE_KEY] = {81, 25, 6, {BOLD}, {REVERSE}},
+    [STYLE_LABEL] = {250, 239, OWN, {0}, {0}},
+    [STYLE_DISABLED] = {240, 249, OWN, {DIM}, {DIM}},
+    [STYLE_GOOD] = {78, 28, 2, {0}, {0}},
+    [STYLE_WARN] = {221, 130, 3, {0}, {UNDERLINE}},
+    [STYLE_BAD] = {203, 160, 1, {BOLD}, {BOLD, UNDERLINE}},
+    [STYLE_BEST] = {227, 90, 3, {BOLD}, {BOLD}},
+    [STYLE_BAND] = {242, 248, OWN, {0}, {DIM}},
+};
+
+// Orange, sky blue, bluish green, yellow, blue, vermillion, reddish purple, and black's stand-in.
+static const int series_dark[MOST_SERIES] = {214, 74, 36, 227, 33, 202, 175, OWN};
+static const int series_light[MOST_SERIES] = {172, 38, 29, 142, 25, 166, 132, OWN};
+static const struct paint series_eight[MOST_SERIES] = {{3},       {6}, {2}, {3, BOLD},
+                                                       {4, BOLD}, {1}, {5}, {OWN}};
+
+// L* 33 43 52 64 76 81 92 97: no level is too dark to be read as text on black.
+static const int ramp_dark[RAMP_LEVELS] = {56, 26, 31, 36, 42, 149, 155, 227};
+// L* 81 66 55 43 33 24 14 0
+static const int ramp_light[RAMP_LEVELS] = {149, 72, 67, 26, 56, 54, 18, 16};
+// Shades come in pairs of levels (pane_shade), so both of a pair must differ.
+static const struct paint ramp_eight_dark[RAMP_LEVELS] = {{4}, {5}, {5, BOLD}, {6},
+                                                          {2}, {3}, {3, BOLD}, {7, BOLD}};
+static const struct paint ramp_eight_light[RAMP_LEVELS] = {{3}, {2}, {2}, {6}, {6}, {5}, {5}, {4}};
+static const struct paint ramp_plain[RAMP_LEVELS] = {{OWN, DIM}, {OWN}, {OWN, DIM}, {OWN},
+                                                     {OWN, DIM}, {OWN}, {OWN},      {OWN, BOLD}};
+
+static struct paint paint_series(const struct look *look, int i)
+{
+    if (look->colors == 256)
+        return (struct paint){.color = look->light ? series_light[i] : series_dark[i]};
+    return look->colors == 8 ? series_eight[i] : (struct paint){.color = OWN};
+}
+
+static struct paint paint_ramp(const struct look *look, int level)
+{
+    if (look->colors == 256)
+        return (struct paint){.color = look->light ? ramp_light[level] : ramp_dark[level]};
+    if (look->colors == 8)
+        return look->light ? ramp_eight_light[level] : ramp_eight_dark[level];
+    return ramp_plain[level];
+}
+
+struct paint theme_paint(const struct look *look, enum style style)
+{
+    if (style >= STYLE_RAMP && style < STYLE_COUNT)
+        return paint_ramp(look, (int)style - STYLE_RAMP);
+    if (style >= STYLE_SERIES && style < STYLE_RAMP)
+        return paint_series(look, (int)style - STYLE_SERIES);
+    const struct tone *tone = &tones[style < STYLE_SERIES ? style : STYLE_TEXT];
+    struct paint p = look->colors ? tone->attributes : tone->plain;
+    p.color = OWN;
+    if (look->colors == 256)
+        p.color = look->light ? tone->light : tone->dark;
+    if (look->colors == 8)
+        p.color = tone->eight;
+    return p;
+}
