@@ -58,4 +58,7 @@ int os_cores(void);                   // cores this process may run on, at least
 uint64_t os_seed(void);               // entropy for a session that was given no seed
 bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
 
+// In cells. False: `fd` is no terminal, or one that does not say.
+bool os_terminal_size(int fd, int *rows, int *cols);
+
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -357,4 +358,14 @@ bool os_peak_memory(uint64_t *bytes)
     free(text);
     *bytes = kib * 1024;
     return ok;
+}
+
+bool os_terminal_size(int fd, int *rows, int *cols)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || !size.ws_row || !size.ws_col)
+        return false;
+    *rows = size.ws_row;
+    *cols = size.ws_col;
+    return true;
 }
