@@ -1,0 +1,44 @@
+// A filter: which trials are shown, as a text that people type.
+//
+//     struct filter *f = filter_compile("tm=128 outcome=ok not reason~\"shared memory\"", space,
+//     flop, e); if (filter_accepts(f, trial)) ... filter_destroy(f);
+//
+// Terms are joined by a blank or `and`, by `or`, turned round by `not`, grouped by parentheses;
+// `not` binds before `and`, `and` before `or`. A term is NAME OP VALUE; OP is = != < <= > >= or
+// ~ (contains, whatever the case). A value with blanks or signs stands in double quotes, where \"
+// and \\ are those two characters. NAME is a parameter, a part of one (tile_k[2] or tile_k.2,
+// counted from 1 as in space files), or one of filter_fields; the beginning of a name is enough
+// when only one begins so, a parameter before a field. `early` alone means early=yes.
+//
+// Whole factorizations and permutations are equal to lists, tile_k=16,4,16. Measured numbers
+// (speed, time, spread) are equal to what they round to: tflops=41.3. What a trial has not (the
+// speed of one that failed, the number of a rejected one, the outcome of one in flight) matches no
+// term at all, so that `not tflops>30` finds failures too. `parent` is the ask of any trial that a
+// parameter was taken from; parent!=3 finds those that have parents, but not 3.
+//
+// Compiled filters know nothing of the text any more: values of parameters are looked up as bits,
+// so that a trial is judged in well under a microsecond.
+#ifndef TILEWALK_UI_FILTER_H
+#define TILEWALK_UI_FILTER_H
+
+#include "model.h"
+
+struct filter;
+
+// Names of what is no parameter: "outcome", "tflops", ...; NULL-terminated.
+extern const char *const filter_fields[];
+
+// `space` (outlives the filter; NULL: no parameters are known) and `flop`, the operations of one
+// run, are those of the trials. A text without terms accepts everything. NULL and `e`, which names
+// the column (from 1) and what was meant, perhaps.
+struct filter *filter_compile(const char *text, const struct space *space, double flop,
+                              struct err *e);
+void filter_destroy(struct filter *f);
+bool filter_accepts(const struct filter *f, const struct trial *t);
+bool filter_is_empty(const struct filter *f);
+// Whether it asks for rejected configurations, by their outcome or by a reason.
+bool filter_asks_rejected(const struct filter *f);
+// Appends the filter with whole names and the parentheses it needs. Compiled again it is the same.
+void filter_add_text(const struct filter *f, struct str *out);
+
+#endif
