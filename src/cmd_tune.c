@@ -55,6 +55,7 @@ static bool export_best(const struct arguments *a, struct store *store, int64_t 
     struct export_request request = {.session = id,
                                      .folder = arguments_text(a, "export"),
                                      .count = 1,
+                                     .force = true, // it is too late to ask
                                      .quiet = arguments_flag(a, "json") ||
                                               arguments_flag(a, "attached")};
     return export_run(store, &request, e);

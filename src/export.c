@@ -1,13 +1,13 @@
 #include "export.h"
 
 #include "base/file.h"
+#include "export_tell.h"
 #include "kernel/kernel.h"
 #include "report/kernel_files.h"
 #include "stored.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,8 @@ struct exporter {
     struct session_record session;
     struct script *script;
     struct kernel_files files;
+    struct reverified *chosen; // what the files are of
+    int chosen_count;
 };
 
 // One candidate on its way into files.
@@ -158,8 +160,16 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         describe_bindings(d->operation, k.job.scratch_bytes, d);
         ok = describe_timing(x, t, d, e);
     }
-    if (ok)
+    if (ok) {
         kernel_files_add(&x->files, d);
+        x->chosen[x->chosen_count++] = (struct reverified){
+            .name = d->name,
+            .trial = t->number,
+            .config = k.config,
+            .stored_s = d->timing.seconds,
+            .samples = d->timing.samples,
+        };
+    }
     for (int i = 0; i < JOB_MAX_PASSES; i++)
         spirv_finish(&k.spirv[i]);
     str_finish(&k.configuration);
@@ -179,6 +189,7 @@ static bool add_best(struct exporter *x, struct err *e)
                        "session %" PRId64 " has no valid trial to export (tilewalk show %" PRId64
                        " --trials tells what became of them)",
                        id, id);
+    x->chosen = arena_zero(&x->arena, (size_t)count, sizeof *x->chosen);
     for (int i = 0; i < count; i++)
         if (!add_trial(x, &best[i], i, e))
             return false;
@@ -204,23 +215,63 @@ static bool make_files(struct exporter *x, struct err *e)
     return x->script && add_best(x, e);
 }
 
-static void print_files(const struct kernel_files *f, const char *folder, bool json)
+// Whether the files of a kernel that are there already are of this session.
+static bool is_ours(const struct exporter *x, const char *folder, const char *name)
 {
-    struct str out = {0};
-    str_add(&out, json ? "{\"files\":[" : "");
-    for (int i = 0; i < f->count; i++) {
-        char *path = path_join(folder, f->file[i].name);
-        if (json) {
-            str_add(&out, i ? "," : "");
-            str_add_json(&out, path);
-        } else {
-            str_printf(&out, "%s\n", path);
-        }
+    char *file = mem_printf("%s.json", name), *path = path_join(folder, file), *text = NULL;
+    struct err ignored; // what cannot be read is not known to be ours
+    bool ours =
+        file_read(path, &text, NULL, &ignored) && kernel_json_session(text) == x->session.id;
+    free(text);
+    free(path);
+    free(file);
+    return ours;
+}
+
+static bool may_write_kernel(const struct exporter *x, const char *folder, const char *name,
+                             struct err *e)
+{
+    bool ours = is_ours(x, folder, name);
+    for (int i = 0; i < x->files.count && !ours; i++) {
+        char *path = path_join(folder, x->files.file[i].name);
+        bool in_the_way = export_is_file_of(x->files.file[i].name, name) && file_exists(path);
+        if (in_the_way)
+            err_set(e,
+                    "'%s' is there already, and not from session %" PRId64
+                    " (--force replaces it, --name or --out writes elsewhere)",
+                    path, x->session.id);
         free(path);
+        if (in_the_way)
+            return false;
     }
-    str_add(&out, json ? "]}\n" : "");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    return true;
+}
+
+static bool may_write(const struct exporter *x, const char *folder, struct err *e)
+{
+    for (int i = 0; i < x->chosen_count && !x->request->force; i++)
+        if (!may_write_kernel(x, folder, x->chosen[i].name, e))
+            return false;
+    return true;
+}
+
+static bool check(struct exporter *x, const char *folder, struct err *e)
+{
+    const struct export_request *r = x->request;
+    return may_write(x, folder, e) && (!r->verify || reverify(&x->session, x->script, &r->reverify,
+                                                              x->chosen, x->chosen_count, e));
+}
+
+// A dry run tells before anything is there, a real one what has been written.
+static bool write_files(const struct exporter *x, const char *folder, struct err *e)
+{
+    const struct export_request *r = x->request;
+    struct export_told told = {r, folder, x->session.flop, &x->files, x->chosen, x->chosen_count};
+    if (!r->dry_run && !kernel_files_write(&x->files, folder, e))
+        return false;
+    if (!r->quiet)
+        export_tell(&told);
+    return true;
 }
 
 bool export_run(struct store *store, const struct export_request *r, struct err *e)
@@ -228,9 +279,7 @@ bool export_run(struct store *store, const struct export_request *r, struct err 
     struct exporter x = {.store = store, .request = r};
     const char *folder = r->folder ? r->folder : STANDARD_FOLDER;
     arena_init(&x.arena);
-    bool ok = make_files(&x, e) && kernel_files_write(&x.files, folder, e);
-    if (ok && !r->quiet)
-        print_files(&x.files, folder, r->json);
+    bool ok = make_files(&x, e) && check(&x, folder, e) && write_files(&x, folder, e);
     kernel_files_finish(&x.files);
     script_destroy(x.script);
     arena_finish(&x.arena);

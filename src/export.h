@@ -3,11 +3,15 @@
 // For each: NAME.comp (GLSL), NAME.spv (SPIR-V), NAME.json (configuration, workgroup sizes,
 // dispatch, bindings, timing, device, driver, hashes, how it was verified) and NAME.h (C header
 // with the SPIR-V words and a ready description of the dispatch). Further passes are
-// NAME.pass2.comp and so on. Needs no device: everything is rendered and compiled again from the
-// texts that the session stored.
+// NAME.pass2.comp and so on. Needs no device unless they are to be verified again: everything is
+// rendered and compiled from the texts that the session stored.
+//
+// Nothing is written unless everything can be: files that another session's export wrote, or that
+// no export wrote, are in the way unless `force` says that they are not.
 #ifndef TILEWALK_EXPORT_H
 #define TILEWALK_EXPORT_H
 
+#include "reverify.h"
 #include "store/store.h"
 
 struct export_request {
@@ -16,8 +20,12 @@ struct export_request {
     int count;          // the n best, at least 1
     const char
         *name; // of the files; NULL: made from the space and the problem, "gemm-f32-nn-256x256x256"
-    bool quiet; // do not list the files on stdout
-    bool json;  // list them as {"files":[...]}
+    bool verify; // first check and time them again; when one does not pass, nothing is written
+    struct reverify_options reverify;
+    bool force;   // replace files that are not of this session
+    bool dry_run; // do everything but write
+    bool quiet;   // say nothing on stdout
+    bool json;    // say it as JSON
 };
 
 bool export_run(struct store *store, const struct export_request *r, struct err *e);

@@ -84,6 +84,8 @@ char *kernel_identifier(const char *name);
 // The parts of a set, appended to `out` (kernel_files.c adds them to the files).
 void kernel_add_json(const struct kernel_description *d, struct str *out);
 void kernel_add_header(const struct kernel_description *d, struct str *out);
+// The session that the text of a NAME.json names; 0: it is none of ours.
+int64_t kernel_json_session(const char *json);
 // "NAME.comp", "NAME.pass2.spv": name of pass `index` (0 ..) with a suffix. Heap, the caller's.
 char *kernel_pass_name(const char *name, int index, const char *suffix);
 

@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define SESSION "session"
 
 // Every member begins with this: the first one has no comma before it.
 static void member(struct str *out, const char *name)
@@ -118,12 +121,20 @@ static void add_verified(struct str *out, const struct kernel_description *d)
     str_printf(out, ", \"random\": %s}", d->random_checked ? "true" : "false");
 }
 
+// Reads what we wrote: each member has a line of its own.
+int64_t kernel_json_session(const char *json)
+{
+    static const char start[] = "\n  \"" SESSION "\": ";
+    const char *at = strstr(json, start);
+    return at && strstr(json, "\n  \"passes\": ") ? strtoll(at + strlen(start), NULL, 10) : 0;
+}
+
 void kernel_add_json(const struct kernel_description *d, struct str *out)
 {
     str_add(out, "{");
     add_raw(out, "version", "1");
     add_text(out, "name", d->name);
-    member(out, "session");
+    member(out, SESSION);
     str_printf(out, "%" PRId64, d->session);
     member(out, "trial");
     str_printf(out, "%" PRId64, d->trial);

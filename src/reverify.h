@@ -1,0 +1,42 @@
+// Kernels checked once more before they are given away: compiled, run and compared with the
+// reference on fresh inputs, on the device that they were measured on, and timed again in turns.
+//
+//     struct reverified k = {.name = ..., .config = ..., .stored_s = ..., .samples = ...};
+//     reverify(&session, script, &options, &k, 1, e);      k.again_s
+//     reverify_add_text(flop, &k, &out);                   "41.30 TFLOPS, 1.2 % faster than stored"
+//
+// A kernel passes when it is right and not slower than its stored time by more than what is
+// allowed: the larger of 5 % and three times the spread of its stored samples (their standard
+// deviation, as a share of the stored time), where the user names no other share.
+#ifndef TILEWALK_REVERIFY_H
+#define TILEWALK_REVERIFY_H
+
+#include "base/str.h"
+#include "script/script.h"
+#include "store/store.h"
+
+struct reverified {
+    const char *name; // of its files
+    int64_t trial;
+    struct config config;
+    double stored_s;     // seconds of one run
+    const char *samples; // JSON array of seconds that stored_s comes from; NULL: not known
+    double again_s;      // out
+};
+
+struct reverify_options {
+    bool has_slower;
+    double slower_percent; // allowed
+    const char *fault;     // see pool_options.fault
+};
+
+// All of them pass. False: no such device here, a session without one, or the first that does not
+// pass, and why. Blocks; starts a worker process.
+bool reverify(const struct session_record *session, struct script *script,
+              const struct reverify_options *o, struct reverified *k, int count, struct err *e);
+
+// Whether again_s is near enough to stored_s.
+bool reverify_judge(const struct reverified *k, const struct reverify_options *o, struct err *e);
+void reverify_add_text(double flop, const struct reverified *k, struct str *out);
+
+#endif
