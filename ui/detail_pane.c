@@ -18,7 +18,8 @@
 struct writer {
     struct app *app;
     const struct pane *p;
-    int row;
+    int row, first; // the next line's; the first line's
+    bool loose;     // there is room for blank lines
 };
 
 static void add_line(struct writer *w, enum style style, const char *format, ...)
@@ -156,6 +157,8 @@ static void add_config(struct writer *w, const struct trial *t)
     for (int i = 0; i < s->param_count; i++)
         part[i] = part_of(w->app, t, i);
     int lines = lines_for(part, s->param_count, w->p->cols), col = 0;
+    w->loose = w->row - w->first + lines + 6 <= w->p->rows; // two blank lines, four texts to come
+    w->row += w->loose;
     for (int i = 0; i < s->param_count; i++) {
         const char *value = strchr(part[i].text, ' ');
         int row = w->row + i % lines;
@@ -168,7 +171,7 @@ static void add_config(struct writer *w, const struct trial *t)
                           part[i].moved ? STYLE_WARN : STYLE_TEXT, value);
         }
     }
-    w->row += lines;
+    w->row += lines + w->loose;
     for (int i = 0; i < s->param_count; i++)
         free(part[i].text);
 }
@@ -270,16 +273,19 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
         state->top = 0;
     state->ask = t.ask;
     state->rows = p->rows;
-    struct writer w = {app, p, -state->top};
+    struct writer w = {.app = app, .p = p, .row = -state->top, .first = -state->top};
     add_headline(&w, &t);
     add_samples(&w, &t);
-    w.row += p->rows >= 10;
     add_config(&w, &t);
-    w.row += p->rows >= 10;
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
     add_times(&w, &t);
     state->lines = w.row + state->top;
+    if (state->lines - state->top > p->rows) {
+        char more[40];
+        snprintf(more, sizeof more, " %s more", app_key_of(app, ACT_PAGE_DOWN));
+        pane_text_right(p, p->rows - 1, p->cols, STYLE_KEY, more);
+    }
     if (focused && p->rows > 0)
         pane_cursor(p, 0, 0);
 }

@@ -17,7 +17,7 @@ struct layout layout_make(int rows, int cols, enum main_pane focus, enum main_pa
     switch (l.kind) {
     case LAYOUT_FOUR: {
         // The population has many columns, the detail many words; a curve can be any width.
-        int top = rows * 9 / 16, left = cols * 11 / 20;
+        int top = rows * 9 / 16, left = cols * 8 / 15;
         l.pane[PANE_CURVE] = (struct rect){0, 0, top, left};
         l.pane[PANE_POPULATION] = (struct rect){0, left, top, cols - left};
         l.pane[PANE_TRIALS] = (struct rect){top, 0, rows - top, left};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LEFT_COLS  5 // mark, rank, whether it is new, a gap
-#define SPEED_COLS 8
+#define SPEED_COLS 7 // with a gap
 
 struct row {
     int64_t ask;
@@ -28,6 +28,7 @@ struct heat {
     int head_rows, body_rows;
     bool legend;
     int shown_rows, shown_columns;
+    int end; // where speeds end
 };
 
 static int clamp(int value, int low, int high)
@@ -60,6 +61,7 @@ static void fit(struct heat *h, const struct pane *p)
     h->legend = p->rows >= 8;
     h->body_rows = p->rows - h->head_rows - h->legend;
     h->shown_rows = clamp(h->body_rows, 0, h->rows);
+    h->end = clamp(LEFT_COLS + h->shown_columns * h->stride + SPEED_COLS, 0, p->cols);
 }
 
 static int follow_cursor(int first, int cursor, int shown, int count)
@@ -114,14 +116,13 @@ static void draw_heads(const struct population_pane *state, const struct heat *h
     if (h->head_rows == 0)
         return;
     pane_text(p, h->head_rows - 1, 1, STYLE_HEAD, "rk");
-    pane_text_right(p, h->head_rows - 1, p->cols, STYLE_HEAD, unit);
+    pane_text_right(p, h->head_rows - 1, h->end, STYLE_HEAD, unit);
     for (int i = 0; i < h->shown_columns; i++) {
-        int row = h->head_rows == 2 && i % 2 == 0 ? 0 : h->head_rows - 1;
-        if (h->head_rows == 1 && h->stride < 4 && i % 2 == 1)
+        bool odd = (h->shown_columns - i) % 2 == 1; // the last, beside the unit, goes above it
+        if (h->head_rows == 1 && h->stride < 4 && !odd)
             continue; // no room: every other one
-        struct pane part =
-            pane_part(p, row, LEFT_COLS + i * h->stride, 1, p->cols - SPEED_COLS + 1 - LEFT_COLS);
-        pane_text(&part, 0, 0, STYLE_HEAD, h->column[state->first + i].head);
+        int row = h->head_rows == 2 && odd ? 0 : h->head_rows - 1;
+        pane_text(p, row, LEFT_COLS + i * h->stride, STYLE_HEAD, h->column[state->first + i].head);
     }
 }
 
@@ -144,7 +145,7 @@ static void draw_row(struct app *app, const struct population_pane *state, const
         pane_shade(p, at, LEFT_COLS + i * h->stride, h->stride - 1, level_of(share));
     }
     char number[24];
-    pane_text_right(p, at, p->cols, style, speed_number(&app->model, r->speed, number));
+    pane_text_right(p, at, h->end, style, speed_number(&app->model, r->speed, number));
 }
 
 // What is under the cursor: "registers[3] = 4".
@@ -198,7 +199,7 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
         if (here && focused) {
             int col = LEFT_COLS + (state->column - state->first) * h->stride;
             pane_mark(p, at, 0, LEFT_COLS - 1);
-            pane_mark(p, at, p->cols - SPEED_COLS + 1, SPEED_COLS);
+            pane_mark(p, at, h->end - SPEED_COLS + 1, SPEED_COLS - 1);
             pane_cursor(p, at, h->shown_columns > 0 ? col : 0);
         }
     }
@@ -231,9 +232,9 @@ void population_pane_title(struct app *app, const struct population_pane *state,
                            char note[64])
 {
     const struct opened *o = &app->model.open;
-    snprintf(title, 64, "%s", o->is_population ? "Population" : "Best trials");
-    snprintf(note, 64, "shade: %s  %d", state->by_speed ? "speed of value" : "place in range",
+    snprintf(title, 64, o->is_population ? "Population of %d" : "Best %d trials",
              o->population_count);
+    snprintf(note, 64, "shade: %s", state->by_speed ? "speed of value" : "place in range");
 }
 
 bool population_pane_act(struct app *app, struct population_pane *state, enum action a)

@@ -12,7 +12,7 @@
 #define GEN_COLS     5
 #define WORD_COLS    11
 #define LEAST_CONFIG 18
-#define FULL_NAMES   60 // columns from which parameters have their whole names
+#define FULL_NAMES   120 // columns from which parameters have their whole names
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {

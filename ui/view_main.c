@@ -155,6 +155,8 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
         title_of(app, v, pane, title, note);
         add_tabs(v, title, p.cols, note);
         p = pane_box(&p, title, note[0] ? note : NULL, focused);
+        if (pane == PANE_DETAIL || pane == PANE_LOG) // words do not touch the frame
+            p = pane_part(&p, 0, 1, p.rows, p.cols - 2);
     }
     switch (pane) {
     case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused); break;
