@@ -40,8 +40,9 @@ static const struct option options[] = {
     {"verify", OPTION_FLAG, NULL,
      "first run, check and time them again on their device; write nothing unless all pass"},
     {"slower", OPTION_REAL, "PCT",
-     "how much slower they may be then (default: 5, or three times the spread of their samples)", 0,
-     1e6},
+     "how much slower they may be then (default: the larger of 5 and three times the spread of "
+     "their samples)",
+     0, 1e6},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL, "replace files that another session's export wrote"},
     {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},

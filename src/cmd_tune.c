@@ -175,7 +175,7 @@ static int run_resume(const struct command *self, const struct arguments *a)
 
 static const struct option tune_options[] = {
     {"like", OPTION_INTEGER, "ID",
-     "instead of a space: those of this session, as they were stored, with its device, strategy "
+     "instead of a space: that of session ID, as it was stored, with its sizes, device, strategy "
      "and budget where nothing else is said",
      1, 9e18},
     OPTION_SET,

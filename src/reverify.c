@@ -13,28 +13,46 @@
 
 #define ALLOWED_PERCENT 5.0
 #define SPREADS         3.0
+#define LIKE_DEVIATION  1.4826 // makes a median deviation of normal samples their standard deviation
 #define MOST_FDS        64
 
 // --- how much slower is too slow ---
 
-// Standard deviation of the samples as a share of `whole`; 0 unless there are two.
-static double spread_of(const char *samples, double whole)
+static int compare(const void *a, const void *b)
 {
-    double sum = 0, squares = 0;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n) // sorts
+{
+    qsort(x, (size_t)n, sizeof *x, compare);
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
+static int read_samples(const char *json, double out[TRIAL_MAX_SAMPLES])
+{
     int n = 0;
-    char *rest, *text = mem_strdup(samples ? samples : "");
-    for (char *word = strtok_r(text, "[], ", &rest); word; word = strtok_r(NULL, "[], ", &rest)) {
-        double x;
-        if (!str_to_real(word, &x))
-            continue;
-        x /= whole; // near 1: the squares lose nothing that counts
-        sum += x;
-        squares += x * x;
-        n++;
-    }
+    char *rest, *text = mem_strdup(json ? json : "");
+    for (char *word = strtok_r(text, "[], ", &rest); word && n < TRIAL_MAX_SAMPLES;
+         word = strtok_r(NULL, "[], ", &rest))
+        n += str_to_real(word, &out[n]);
     free(text);
-    double variance = n > 1 ? (squares - sum * sum / n) / (n - 1) : 0;
-    return variance > 0 ? sqrt(variance) : 0;
+    return n;
+}
+
+// As a share of the stored time. The median of the deviations, because a neighbour that disturbed
+// one sample would make a standard deviation that allows anything.
+static double spread_of(const struct reverified *k)
+{
+    double x[TRIAL_MAX_SAMPLES];
+    int n = read_samples(k->samples, x);
+    if (n < 2)
+        return 0;
+    double middle = median(x, n);
+    for (int i = 0; i < n; i++)
+        x[i] = fabs(x[i] - middle);
+    return LIKE_DEVIATION * median(x, n) / k->stored_s;
 }
 
 static double slower_by(const struct reverified *k)
@@ -45,7 +63,7 @@ static double slower_by(const struct reverified *k)
 bool reverify_judge(const struct reverified *k, const struct reverify_options *o, struct err *e)
 {
     char again[32], stored[32];
-    double spread = 100 * SPREADS * spread_of(k->samples, k->stored_s);
+    double spread = 100 * SPREADS * spread_of(k);
     bool by_spread = !o->has_slower && spread > ALLOWED_PERCENT;
     double allowed = o->has_slower ? o->slower_percent : by_spread ? spread : ALLOWED_PERCENT;
     if (slower_by(k) <= allowed)

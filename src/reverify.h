@@ -6,8 +6,9 @@
 //     reverify_add_text(flop, &k, &out);                   "41.30 TFLOPS, 1.2 % faster than stored"
 //
 // A kernel passes when it is right and not slower than its stored time by more than what is
-// allowed: the larger of 5 % and three times the spread of its stored samples (their standard
-// deviation, as a share of the stored time), where the user names no other share.
+// allowed: the larger of 5 % and three times the spread of its stored samples (1.4826 times
+// their median absolute deviation, as a share of the stored time), where the user names no other
+// share.
 #ifndef TILEWALK_REVERIFY_H
 #define TILEWALK_REVERIFY_H
 
