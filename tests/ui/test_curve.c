@@ -1,0 +1,345 @@
+#include "curve_pane.h"
+
+#include "app.h"
+#include "curve_runs.h"
+#include "look.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOW 1.7e9
+
+// An app with sessions made by hand: nothing of it comes from a database.
+struct desk {
+    struct app app;
+    struct curve_pane pane;
+    struct best_step step[MODEL_MOST_MARKS + 1][200];
+    struct session_row row[MODEL_MOST_MARKS];
+};
+
+static const char *const words[] = {"running", "done"};
+
+static struct session_record make_record(int64_t id, bool runs)
+{
+    return (struct session_record){.id = id,
+                                   .created = NOW - 1000,
+                                   .state = words[!runs],
+                                   .title = "matmul f32 nn 4096x4096x4096",
+                                   .device = "NAVI31",
+                                   .flop = 1e12,
+                                   .budget_trials = 2000,
+                                   .trials = 400,
+                                   .ran_seconds = 800};
+}
+
+// Steps that rise to `best` TFLOPS, one every `every` trials; a trial takes two seconds.
+static struct curve make_curve(struct desk *d, int which, int count, int every, double best)
+{
+    for (int i = 0; i < count; i++) {
+        double speed = best * (1 - exp(-3.0 * (i + 1) / count)) / (1 - exp(-3.0));
+        int64_t number = 1 + (int64_t)i * every;
+        d->step[which][i] = (struct best_step){.ask = number,
+                                               .number = number,
+                                               .seconds = 1 / speed,
+                                               .elapsed_s = 2.0 * (double)number,
+                                               .finished = NOW - 1000 + 2.2 * (double)number};
+    }
+    return (struct curve){.step = d->step[which], .count = count};
+}
+
+static struct desk *make_desk(int marks)
+{
+    struct desk *d = mem_zero(1, sizeof *d);
+    struct model *m = &d->app.model;
+    setlocale(LC_ALL, "C.UTF-8");
+    d->app.unix_now = NOW;
+    m->open.record = make_record(31, true);
+    m->open.record.best_seconds = 1 / 41.27;
+    m->open.state = words[0];
+    m->open.runner = 1;
+    m->open.seen_running = NOW - 20;
+    m->open.last_number = 391;
+    m->open.curve = make_curve(d, 0, 20, 18, 41.27);
+    m->session = d->row;
+    for (int i = 0; i < marks; i++) {
+        m->mark[i] = (struct mark){.id = 30 - i,
+                                   .letter = (char)('B' + i),
+                                   .record = make_record(30 - i, false),
+                                   .curve = make_curve(d, i + 1, 12 + i, 20 + i, 40.0 - 1.5 * i)};
+        d->row[i] = (struct session_row){.record = m->mark[i].record, .state = words[1]};
+    }
+    m->mark_count = m->session_count = marks;
+    return d;
+}
+
+// The pane alone on a screen, as text (heap).
+static char *look(struct desk *d, enum charset charset, int rows, int cols)
+{
+    struct screen s = {.charset = charset};
+    screen_resize(&s, rows, cols);
+    struct pane p = screen_whole(&s);
+    curve_pane_draw(&d->app, &d->pane, &p, false);
+    char *text = look_text(&s);
+    screen_finish(&s);
+    return text;
+}
+
+static void assert_shows(struct desk *d, enum charset charset, int rows, int cols, const char *text)
+{
+    char *frame = look(d, charset, rows, cols);
+    if (!strstr(frame, text))
+        fail_msg("no \"%s\" in\n%s", text, frame);
+    free(frame);
+}
+
+static void assert_hides(struct desk *d, enum charset charset, int rows, int cols, const char *text)
+{
+    char *frame = look(d, charset, rows, cols);
+    if (strstr(frame, text))
+        fail_msg("\"%s\" in\n%s", text, frame);
+    free(frame);
+}
+
+// --- what is shown ---
+
+static void one_session(void **state)
+{
+    struct desk *d = make_desk(0);
+    (void)state;
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, "┌─ Best TFLOPS by trial ─");
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, "40┤");
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, "A this session  41.27 │");
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, " of 2000 trials ┘\n");
+    assert_shows(d, CHARSET_ASCII, 18, 74, "AAAAAAA");
+    assert_hides(d, CHARSET_BRAILLE, 18, 74, "runs");
+    assert_hides(d, CHARSET_ASCII, 18, 74, "M");
+    free(d);
+}
+
+static void marked_ones_and_their_mean(void **state)
+{
+    struct desk *d = make_desk(4);
+    (void)state;
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 5 runs  mean±std ");
+    assert_shows(d, CHARSET_ASCII, 20, 100, " 5 runs  mean+-std ");
+    // 41.27 40 38.5 37 35.5
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "M mean of 5     38.45 ±2.30");
+    assert_shows(d, CHARSET_ASCII, 20, 100, "M mean of 5     38.45 +-2.30");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "E session 27    35.50");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, ": std");
+    free(d);
+}
+
+static void keys_change_what_is_shown(void **state)
+{
+    struct desk *d = make_desk(2);
+    (void)state;
+    assert_true(curve_pane_act(&d->app, &d->pane, ACT_AXIS));
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "Best TFLOPS by running time");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 10m ");
+    curve_pane_act(&d->app, &d->pane, ACT_AXIS);
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "by wall clock");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " with pauses ");
+    curve_pane_act(&d->app, &d->pane, ACT_AXIS);
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "by trial");
+    curve_pane_act(&d->app, &d->pane, ACT_BAND);
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, ": least to most");
+    curve_pane_act(&d->app, &d->pane, ACT_BAND);
+    assert_hides(d, CHARSET_ASCII, 20, 100, ":");
+    curve_pane_act(&d->app, &d->pane, ACT_ZERO);
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "best 5%");
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, " 0┤");
+    curve_pane_act(&d->app, &d->pane, ACT_OVERLAY);
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "session 30");
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "runs");
+    assert_false(curve_pane_act(&d->app, &d->pane, ACT_UP));
+    free(d);
+}
+
+static void letters_are_those_of_marks(void **state)
+{
+    struct desk *d = make_desk(3);
+    struct curve_runs r;
+    (void)state;
+    d->app.model.mark[1].id = 31; // the open one is marked too: C
+    curve_runs_take(&r, &d->app.model, NOW, CURVE_TRIALS, false);
+    assert_int_equal(r.count, 3);
+    assert_int_equal(r.run[0].letter, 'C');
+    assert_int_equal(r.run[1].letter, 'B');
+    assert_int_equal(r.run[2].letter, 'D');
+    curve_runs_finish(&r);
+    d->app.model.mark[1].id = 29;
+    d->app.model.mark[0].letter = 'A'; // of another: the open one takes the next that is free
+    curve_runs_take(&r, &d->app.model, NOW, CURVE_TRIALS, false);
+    assert_int_equal(r.run[0].letter, 'B');
+    curve_runs_finish(&r);
+    free(d);
+}
+
+static void the_mean_is_of_one_problem(void **state)
+{
+    struct desk *d = make_desk(3);
+    (void)state;
+    d->app.model.mark[0].record.title = "matmul f16 nn 64x64x64";
+    d->app.model.mark[2].record.device = "llvmpipe";
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "M mean of 2");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "B session 30"); // it is shown all the same
+    d->app.model.mark[1].record.title = NULL;
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "mean");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 4 runs ");
+    free(d);
+}
+
+static void mean_counts_every_run_everywhere(void **state)
+{
+    struct desk *d = make_desk(1);
+    struct curve_runs r;
+    struct curve_mean m;
+    (void)state;
+    // The open session: 10 TFLOPS from trial 1 on. The marked one: 20 from trial 201 on, ends at
+    // 400.
+    d->step[0][0] = (struct best_step){.number = 1, .seconds = 0.1};
+    d->step[1][0] = (struct best_step){.number = 201, .seconds = 0.05};
+    d->app.model.open.curve.count = d->app.model.mark[0].curve.count = 1;
+    d->app.model.open.last_number = 100;
+    curve_runs_take(&r, &d->app.model, NOW, CURVE_TRIALS, false);
+    curve_mean_take(&m, &r, CURVE_RANGE, 400);
+    assert_int_equal(r.right, 400);
+    assert_int_equal(m.count, 400);
+    for (int i = 0; i < m.count; i++) {
+        double x = m.mean[i].x + 1; // what is reached within the step
+        assert_true(fabs(m.mean[i].y - (x < 201 ? 5 : 15)) < 1e-9);
+        assert_true(fabs(m.low[i].y - (x < 201 ? 0 : 10)) < 1e-9);
+        assert_true(fabs(m.high[i].y - (x < 201 ? 10 : 20)) < 1e-9);
+    }
+    assert_true(fabs(m.last.deviation - sqrt(50)) < 1e-9);
+    curve_mean_finish(&m);
+    curve_runs_finish(&r);
+    free(d);
+}
+
+static void running_ones_go_on_to_now(void **state)
+{
+    struct desk *d = make_desk(1);
+    struct curve_runs r;
+    (void)state;
+    struct model *m = &d->app.model;
+    curve_runs_take(&r, m, NOW, CURVE_TRIALS, false);
+    assert_int_equal(r.run[0].end, 391);
+    assert_int_equal(r.run[1].end, 400);
+    curve_runs_finish(&r);
+    curve_runs_take(&r, m, NOW, CURVE_WALL, false);
+    assert_int_equal(r.run[0].end, 1000);
+    assert_int_equal(r.run[1].end, 800);
+    curve_runs_finish(&r);
+    m->open.state = words[1];
+    m->open.runner = 0;
+    m->open.newest_finished = NOW - 130;
+    curve_runs_take(&r, m, NOW, CURVE_WALL, false);
+    assert_int_equal(r.run[0].end, 870);
+    curve_runs_finish(&r);
+    // A marked one that runs: its last step is newer than what is stored of its running time.
+    d->row[0].state = words[0];
+    d->row[0].runner = 7;
+    m->mark[0].record.ran_seconds = 0;
+    const struct best_step *last = &m->mark[0].curve.step[m->mark[0].curve.count - 1];
+    curve_runs_take(&r, m, last->finished + 60, CURVE_RUNNING, false);
+    assert_true(fabs(r.run[1].end - (last->elapsed_s + 60)) < 1e-6);
+    curve_runs_finish(&r);
+    free(d);
+}
+
+// --- what is not there, and sizes ---
+
+static void nothing_to_show(void **state)
+{
+    struct desk *d = make_desk(0);
+    (void)state;
+    d->app.model.open.curve.count = 0;
+    d->app.model.open.record.best_seconds = 0;
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, "nothing valid measured yet");
+    assert_shows(d, CHARSET_ASCII, 1, 30, "nothing valid measured yet");
+    d->app.model.open = (struct opened){0};
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, "no session is open");
+    free(d);
+}
+
+static void small_panes_are_a_sparkline(void **state)
+{
+    struct desk *d = make_desk(0);
+    (void)state;
+    assert_shows(d, CHARSET_BRAILLE, 1, 60, "██ best 41.27 TFLOPS\n");
+    assert_shows(d, CHARSET_BRAILLE, 2, 60, "best 41.27 TFLOPS\n");
+    assert_shows(d, CHARSET_BRAILLE, 1, 20, "█ 41.27\n");
+    assert_shows(d, CHARSET_BRAILLE, 1, 5, "█\n");
+    assert_hides(d, CHARSET_BRAILLE, 5, 60, "┌");
+    free(d);
+}
+
+static void draw_in(void *context, const struct pane *p)
+{
+    struct desk *d = context;
+    curve_pane_draw(&d->app, &d->pane, p, true);
+}
+
+static void all_sizes(void **state)
+{
+    struct desk *d = make_desk(MODEL_MOST_MARKS);
+    (void)state;
+    d->pane.axis = CURVE_WALL;
+    for (int charset = CHARSET_BRAILLE; charset <= CHARSET_ASCII; charset++)
+        look_all_sizes((enum charset)charset, draw_in, d);
+    d->pane.zoomed = true;
+    look_all_sizes(CHARSET_BLOCK, draw_in, d);
+    d->app.model.open.curve.count = 0;
+    d->pane.alone = true;
+    look_all_sizes(CHARSET_BRAILLE, draw_in, d);
+    free(d);
+}
+
+// Steps nobody should store, but a database is a file.
+static void odd_steps(void **state)
+{
+    static const double odd[] = {0, -1, 1e-308, 1e308, INFINITY, NAN};
+    struct desk *d = make_desk(2);
+    (void)state;
+    for (int i = 0; i < 36; i++) {
+        struct best_step *s = d->step[0];
+        s[3].seconds = odd[i / 6];
+        s[7].elapsed_s = s[7].finished = odd[i % 6];
+        d->app.model.mark[0].record.ran_seconds = odd[i % 6];
+        d->app.model.mark[1].record.created = odd[i / 6];
+        for (int axis = 0; axis < CURVE_AXIS_COUNT; axis++) {
+            d->pane.axis = (enum curve_axis)axis;
+            free(look(d, CHARSET_BRAILLE, 18, 74));
+            free(look(d, CHARSET_ASCII, 2, 40));
+        }
+    }
+    free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_session),
+        cmocka_unit_test(marked_ones_and_their_mean),
+        cmocka_unit_test(keys_change_what_is_shown),
+        cmocka_unit_test(letters_are_those_of_marks),
+        cmocka_unit_test(the_mean_is_of_one_problem),
+        cmocka_unit_test(mean_counts_every_run_everywhere),
+        cmocka_unit_test(running_ones_go_on_to_now),
+        cmocka_unit_test(nothing_to_show),
+        cmocka_unit_test(small_panes_are_a_sparkline),
+        cmocka_unit_test(all_sizes),
+        cmocka_unit_test(odd_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+#include "curve_pane.h"
+
+#include "app.h"
+#include "curve_runs.h"
+#include "report/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FRAME_ROWS 6 // smaller panes have no frame
+#define FRAME_COLS 30
+#define PLOT_ROWS  3 // smaller ones are a sparkline
+#define PLOT_COLS  12
+#define ZOOM       0.05 // what zooming shows below the best
+
+// Series: the lowest number is seen where lines meet.
+enum { SERIES_OPEN, SERIES_MEAN, SERIES_MARKED };
+
+static const char *const axis_words[] = {"trial", "running time", "wall clock"};
+
+static enum style run_style(const struct curve_run *run)
+{
+    return (enum style)(STYLE_SERIES + (run->letter - 'A') % MOST_SERIES);
+}
+
+static const char *plus_minus(const struct pane *p)
+{
+    return p->screen->charset == CHARSET_ASCII ? "+-" : "±";
+}
+
+static void print_speed(char out[16], double speed, double best)
+{
+    snprintf(out, 16, best < 100 ? "%.2f" : "%.1f", speed);
+}
+
+// --- head ---
+
+static struct pane draw_frame(const struct pane *p, const struct curve_pane *state,
+                              const struct curve_runs *r, bool focused)
+{
+    static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
+    char title[64], note[64] = "";
+    if (p->rows < FRAME_ROWS || p->cols < FRAME_COLS)
+        return *p;
+    snprintf(title, sizeof title, "Best %s by %s%s", r->unit, axis_words[state->axis],
+             state->zoomed ? ", best 5%" : "");
+    if (r->same > 1)
+        snprintf(note, sizeof note, "%d runs  %s", r->same, bands[state->band]);
+    else if (r->count > 1)
+        snprintf(note, sizeof note, "%d runs", r->count);
+    return pane_box(p, title, note, focused);
+}
+
+// --- legend ---
+
+struct entry {
+    enum style style;
+    char letter;
+    char name[24], value[16], more[24];
+};
+
+struct legend {
+    struct entry entry[MOST_RUNS + 2];
+    int count;
+    int name, value, more; // columns
+};
+
+static void add_entry(struct legend *l, struct entry e)
+{
+    int name = text_columns(e.name), value = text_columns(e.value), more = text_columns(e.more);
+    l->name = name > l->name ? name : l->name;
+    l->value = value > l->value ? value : l->value;
+    l->more = more > l->more ? more : l->more;
+    l->entry[l->count++] = e;
+}
+
+static void add_run_entry(struct legend *l, const struct curve_runs *r, int i)
+{
+    struct entry e = {.style = run_style(&r->run[i]), .letter = r->run[i].letter};
+    if (i == 0)
+        snprintf(e.name, sizeof e.name, "this session");
+    else
+        snprintf(e.name, sizeof e.name, "session %lld", (long long)r->run[i].id);
+    if (curve_run_best(&r->run[i]) > 0)
+        print_speed(e.value, curve_run_best(&r->run[i]), r->best);
+    else
+        snprintf(e.value, sizeof e.value, "-");
+    add_entry(l, e);
+}
+
+static void add_mean_entries(struct legend *l, const struct pane *p, const struct curve_runs *r,
+                             const struct curve_mean *m, enum curve_band band)
+{
+    struct entry e = {.style = STYLE_STRONG, .letter = 'M'};
+    char off[16];
+    snprintf(e.name, sizeof e.name, "mean of %d", r->same);
+    print_speed(e.value, m->last.mean, r->best);
+    print_speed(off, m->last.deviation, r->best);
+    snprintf(e.more, sizeof e.more, " %s%s", plus_minus(p), off);
+    add_entry(l, e);
+    if (band == CURVE_NO_BAND)
+        return;
+    struct entry b = {.style = STYLE_BAND, .letter = ':'};
+    snprintf(b.name, sizeof b.name, band == CURVE_RANGE ? "least to most" : "std");
+    add_entry(l, b);
+}
+
+// `most` runs, and the mean when `mean` has one.
+static struct legend make_legend(const struct pane *p, const struct curve_runs *r,
+                                 const struct curve_mean *mean, enum curve_band band, int most)
+{
+    struct legend l = {0};
+    for (int i = 0; i < r->count && i < most; i++)
+        add_run_entry(&l, r, i);
+    if (mean && mean->count)
+        add_mean_entries(&l, p, r, mean, band);
+    return l;
+}
+
+static int legend_cols(const struct legend *l)
+{
+    return 4 + l->name + l->value + l->more;
+}
+
+// Empty cells of the area, with a blank on either side: low at the right, where curves that rise
+// leave room; else further up, else at the left.
+static bool find_place(const struct plot *plot, const struct legend *l, int *row, int *col)
+{
+    int cols = legend_cols(l) + 2;
+    for (int side = 0; side < 2; side++) {
+        *col = side == 0 ? plot->col + plot->wide - cols : plot->col;
+        for (*row = plot->row + plot->down - l->count; *row >= plot->row; --*row)
+            if (plot_is_free(plot, *row, *col, l->count, cols)) {
+                ++*col;
+                return true;
+            }
+    }
+    return false;
+}
+
+static void draw_legend_at(const struct pane *p, const struct legend *l, int row, int col)
+{
+    for (int i = 0; i < l->count; i++) {
+        const struct entry *e = &l->entry[i];
+        int value_end = col + 4 + l->name + l->value;
+        pane_glyph(p, row + i, col, e->style, (unsigned char)e->letter);
+        pane_text(p, row + i, col + 2, STYLE_TEXT, e->name);
+        pane_text_right(p, row + i, value_end, STYLE_TEXT, e->value);
+        pane_text(p, row + i, value_end, STYLE_TEXT, e->more);
+    }
+}
+
+// All of it, else the open session and the mean, else the open session.
+static void draw_legend(const struct pane *p, const struct plot *plot, const struct curve_runs *r,
+                        const struct curve_mean *mean, enum curve_band band)
+{
+    for (int i = 0; i < 3; i++) {
+        struct legend l =
+            make_legend(p, r, i < 2 ? mean : NULL, i ? CURVE_NO_BAND : band, i ? 1 : MOST_RUNS);
+        int row, col;
+        if (find_place(plot, &l, &row, &col)) {
+            draw_legend_at(p, &l, row, col);
+            return;
+        }
+    }
+}
+
+// --- plot ---
+
+static void name_axis(char out[40], const struct session_record *record, enum curve_axis axis)
+{
+    char text[32];
+    if (axis == CURVE_WALL)
+        snprintf(out, 40, "with pauses");
+    else if (axis == CURVE_RUNNING && record->budget_seconds > 0)
+        snprintf(out, 40, "of %s", text_duration(record->budget_seconds, text));
+    else if (axis == CURVE_TRIALS && record->budget_trials > 0)
+        snprintf(out, 40, "of %lld trials", (long long)record->budget_trials);
+    else
+        snprintf(out, 40, axis == CURVE_TRIALS ? "trials" : "running");
+}
+
+static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
+                               const struct curve_pane *state)
+{
+    double high = r->best;
+    if (state->zoomed && r->best > 0)
+        return (struct plot_axis){.low = (1 - ZOOM) * high, .high = (1 + ZOOM / 10) * high};
+    for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
+        high = fmax(high, mean->high[i].y);
+    return (struct plot_axis){.high = 1.05 * high};
+}
+
+static void draw_lines(struct plot *plot, const struct curve_runs *r, const struct curve_mean *mean,
+                       enum curve_band band)
+{
+    if (mean->count && band != CURVE_NO_BAND)
+        plot_band(plot, mean->low, mean->high, mean->count, mean->end);
+    for (int i = r->count; i-- > 0;) {
+        const struct curve_run *run = &r->run[i];
+        int series = i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1;
+        plot_steps(plot, series, run->letter, run->point, run->count, run->end);
+    }
+    if (mean->count)
+        plot_steps(plot, SERIES_MEAN, 'M', mean->mean, mean->count, mean->end);
+    plot_letters(plot);
+}
+
+void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style)
+{
+    for (int row = 0; row < plot->rows; row++)
+        for (int col = 0; col < plot->cols; col++) {
+            struct plot_glyph g = plot_at(plot, row, col);
+            if (g.kind == PLOT_EMPTY)
+                continue;
+            enum style s = g.kind == PLOT_BAND  ? STYLE_BAND
+                           : g.kind < PLOT_BAND ? STYLE_DIM
+                                                : style[g.kind - PLOT_SERIES];
+            pane_glyph(p, row, col, s, g.glyph);
+        }
+}
+
+// `room`: the inside of the frame, and its lower edge when the labels of the x axis may stand
+// there.
+static void draw_plot(const struct pane *room, const struct curve_pane *state,
+                      const struct curve_runs *r, const struct session_record *record)
+{
+    char name[40];
+    struct plot plot;
+    struct curve_mean mean;
+    plot_init(&plot, room->screen->charset, room->rows, room->cols);
+    name_axis(name, record, state->axis);
+    // The grid of the mean: about as fine as dots.
+    curve_mean_take(&mean, r, state->band, 2 * room->cols);
+    int lines = r->count + (mean.count > 0);
+    enum plot_scale scale = state->axis == CURVE_TRIALS ? PLOT_WHOLE : PLOT_SECONDS;
+    struct plot_axis x = {0, r->right, scale, name, lines < 3 ? lines : 3};
+    struct plot_axis y = y_axis(r, &mean, state);
+    plot_axes(&plot, &x, &y);
+    draw_lines(&plot, r, &mean, state->band);
+
+    enum style style[PLOT_MOST_SERIES] = {[SERIES_MEAN] = STYLE_STRONG};
+    for (int i = 0; i < r->count; i++)
+        style[i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1] = run_style(&r->run[i]);
+    curve_draw_plot(&plot, room, style);
+    if (r->best > 0)
+        draw_legend(room, &plot, r, &mean, state->band);
+    else
+        pane_text_cut(room, plot.row + plot.down / 2, plot.col + 2, plot.wide - 2, STYLE_DIM,
+                      "nothing valid measured yet");
+    curve_mean_finish(&mean);
+    plot_finish(&plot);
+}
+
+// --- very small ---
+
+static void draw_line_of(const struct pane *p, int row, const struct curve_runs *r, int cols)
+{
+    double *level = mem_alloc((size_t)(cols > 0 ? cols : 0) * sizeof *level);
+    const struct steps s = {r->run[0].point, r->run[0].count};
+    double best = curve_run_best(&r->run[0]);
+    for (int i = 0; i < cols; i++) {
+        double y = steps_at(&s, r->right * (i + 1) / cols);
+        level[i] = y > 0 ? y / best : NAN;
+    }
+    pane_spark(p, row, 0, run_style(&r->run[0]), level, cols);
+    free(level);
+}
+
+static void draw_small(const struct pane *p, const struct curve_runs *r)
+{
+    char speed[16], text[48];
+    double best = curve_run_best(&r->run[0]);
+    print_speed(speed, best, best);
+    snprintf(text, sizeof text, p->cols >= 24 ? "best %s %s" : "%s", speed, r->unit);
+    if (!(best > 0)) {
+        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "nothing valid measured yet");
+        return;
+    }
+    int width = text_columns(text);
+    bool beside = p->rows < 2 && p->cols >= width + 6, above = p->rows >= 2 && p->cols >= width;
+    if (above)
+        pane_text(p, 0, 0, STYLE_BEST, text);
+    if (beside)
+        pane_text_right(p, 0, p->cols, STYLE_BEST, text);
+    draw_line_of(p, above, r, beside ? p->cols - width - 1 : p->cols);
+}
+
+// --- the pane ---
+
+void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused)
+{
+    struct curve_runs r;
+    curve_runs_take(&r, &app->model, app->unix_now, state->axis, state->alone);
+    struct pane inside = draw_frame(p, state, &r, focused);
+    bool framed = inside.rows < p->rows;
+    if (r.count == 0)
+        pane_text_cut(&inside, 0, 0, inside.cols, STYLE_DIM, "no session is open");
+    else if (inside.rows < PLOT_ROWS || inside.cols < PLOT_COLS)
+        draw_small(&inside, &r);
+    else if (framed && inside.rows + 1 >= PLOT_AXIS_ROWS) {
+        struct pane room = pane_part(p, 1, 1, p->rows - 1, p->cols - 2);
+        draw_plot(&room, state, &r, &app->model.open.record);
+    } else
+        draw_plot(&inside, state, &r, &app->model.open.record);
+    curve_runs_finish(&r);
+}
+
+bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a)
+{
+    (void)app;
+    switch (a) {
+    case ACT_AXIS: state->axis = (enum curve_axis)((state->axis + 1) % CURVE_AXIS_COUNT); break;
+    case ACT_BAND: state->band = (enum curve_band)((state->band + 1) % CURVE_BAND_COUNT); break;
+    case ACT_ZERO: state->zoomed = !state->zoomed; break;
+    case ACT_OVERLAY: state->alone = !state->alone; break;
+    default: return false;
+    }
+    return true;
+}

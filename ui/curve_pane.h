@@ -1,0 +1,42 @@
+// The pane "Best TFLOPS": best-so-far curves of the open session and of the marked ones over it,
+// their mean and a band around it.
+//
+//     struct curve_pane state = {0};
+//     curve_pane_draw(&app, &state, &pane, focused);
+//     if (curve_pane_act(&app, &state, a)) ...
+//
+// The open session is the first series, with the letter of its mark, else the first letter that is
+// free. The mean (M) is of the shown sessions that tune the same problem on the same device, from
+// two of them on; each counts 0 before its first valid result and keeps its best beyond its end.
+//
+// The x axis reaches from 0 to where the longest of the shown sessions is now, not to its budget: a
+// search is followed where it happens, and the budget is written at the axis. The line of a running
+// session goes on level to now. Wall clock is counted from the start of each session, with pauses.
+#ifndef TILEWALK_UI_CURVE_PANE_H
+#define TILEWALK_UI_CURVE_PANE_H
+
+#include "keys.h"
+#include "report/plot.h"
+#include "screen.h"
+
+struct app;
+
+enum curve_axis { CURVE_TRIALS, CURVE_RUNNING, CURVE_WALL, CURVE_AXIS_COUNT };
+enum curve_band { CURVE_DEVIATION, CURVE_RANGE, CURVE_NO_BAND, CURVE_BAND_COUNT };
+
+// What the user chose; all zero at first.
+struct curve_pane {
+    enum curve_axis axis;
+    enum curve_band band;
+    bool zoomed; // y: only the best few percent
+    bool alone;  // no overlays
+};
+
+void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
+// True: it was axis, zero, band or overlay.
+bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a);
+
+// Copies a plot into a pane, leaving what lies under its empty cells. `style` of each series.
+void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum style *style);
+
+#endif

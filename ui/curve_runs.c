@@ -1,0 +1,169 @@
+#include "curve_runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// --- runs ---
+
+static double step_x(const struct best_step *s, enum curve_axis axis, double created)
+{
+    return axis == CURVE_TRIALS    ? (double)s->number
+           : axis == CURVE_RUNNING ? s->elapsed_s
+                                   : s->finished - created;
+}
+
+static void take_points(struct curve_run *run, const struct curve *c,
+                        const struct session_record *record, enum curve_axis axis, double per_flops)
+{
+    double x = 0;
+    run->point = mem_alloc((size_t)c->count * sizeof *run->point);
+    for (int i = 0; i < c->count; i++) {
+        if (!(c->step[i].seconds > 0))
+            continue;
+        x = fmax(x, step_x(&c->step[i], axis, record->created)); // clocks may be set back
+        double y = record->flop / c->step[i].seconds * per_flops;
+        run->point[run->count++] = (struct plot_point){x, y};
+    }
+    run->end = x;
+}
+
+static bool is_running(pid_t runner, const char *state)
+{
+    return runner && str_equal(state, "running");
+}
+
+static double end_of_open(const struct model *m, double unix_now, enum curve_axis axis)
+{
+    const struct opened *o = &m->open;
+    if (axis == CURVE_TRIALS)
+        return (double)o->last_number;
+    if (axis == CURVE_RUNNING)
+        return model_ran_seconds(m, unix_now);
+    return (is_running(o->runner, o->state) ? unix_now : o->newest_finished) - o->record.created;
+}
+
+// Of a marked session less is known: stored running times end with its last change of state. When
+// the last step is newer there was no pause since, and it has run on until now.
+static double end_of_mark(const struct model *m, const struct mark *k, double unix_now,
+                          enum curve_axis axis)
+{
+    const struct session_row *row = model_row(m, k->id);
+    bool runs = row && is_running(row->runner, row->state);
+    if (axis == CURVE_TRIALS)
+        return (double)k->record.trials;
+    if (axis == CURVE_WALL)
+        return runs ? unix_now - k->record.created : k->record.ran_seconds;
+    const struct best_step *last = k->curve.count ? &k->curve.step[k->curve.count - 1] : NULL;
+    if (runs && last && last->elapsed_s > k->record.ran_seconds)
+        return last->elapsed_s + fmax(0, unix_now - last->finished);
+    return k->record.ran_seconds;
+}
+
+static bool is_same(const struct session_record *a, const struct session_record *b)
+{
+    return str_equal(a->title, b->title) && str_equal(a->device, b->device);
+}
+
+static char letter_of_open(const struct model *m)
+{
+    bool taken[MODEL_MOST_MARKS + 1] = {0};
+    for (int i = 0; i < m->mark_count; i++) {
+        if (m->mark[i].id == m->open.record.id)
+            return m->mark[i].letter;
+        int place = m->mark[i].letter - 'A';
+        if (place >= 0 && place <= MODEL_MOST_MARKS)
+            taken[place] = true;
+    }
+    char letter = 'A';
+    while (letter - 'A' < MODEL_MOST_MARKS && taken[letter - 'A'])
+        letter++;
+    return letter;
+}
+
+static void add_run(struct curve_runs *r, struct curve_run run, const struct curve *c,
+                    const struct session_record *record, enum curve_axis axis, double per_flops,
+                    double end)
+{
+    take_points(&run, c, record, axis, per_flops);
+    run.end = fmax(run.end, end);
+    r->same += run.same;
+    r->right = fmax(r->right, run.end);
+    for (int i = 0; i < run.count; i++)
+        r->best = fmax(r->best, run.point[i].y);
+    r->run[r->count++] = run;
+}
+
+void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_now,
+                     enum curve_axis axis, bool alone)
+{
+    const struct opened *o = &m->open;
+    double per_flops;
+    *r = (struct curve_runs){.unit = model_unit(m, &per_flops)};
+    if (!o->record.id)
+        return;
+    add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m), .same = true},
+            &o->curve, &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
+    for (int i = 0; i < m->mark_count && !alone; i++) {
+        const struct mark *k = &m->mark[i];
+        if (k->id == o->record.id)
+            continue;
+        bool same = is_same(&k->record, &o->record);
+        add_run(r, (struct curve_run){.id = k->id, .letter = k->letter, .same = same}, &k->curve,
+                &k->record, axis, per_flops, end_of_mark(m, k, unix_now, axis));
+    }
+}
+
+void curve_runs_finish(struct curve_runs *r)
+{
+    for (int i = 0; i < r->count; i++)
+        free(r->run[i].point);
+    *r = (struct curve_runs){0};
+}
+
+double curve_run_best(const struct curve_run *run)
+{
+    return run->count ? run->point[run->count - 1].y : 0;
+}
+
+// --- their mean ---
+
+static void take_edges(struct curve_mean *m, double x, const struct spread *s, enum curve_band band)
+{
+    double low = band == CURVE_RANGE ? s->least : s->mean - s->deviation;
+    double high = band == CURVE_RANGE ? s->most : s->mean + s->deviation;
+    m->mean[m->count] = (struct plot_point){x, s->mean};
+    m->low[m->count] = (struct plot_point){x, low};
+    m->high[m->count++] = (struct plot_point){x, high};
+}
+
+void curve_mean_take(struct curve_mean *m, const struct curve_runs *r, enum curve_band band, int n)
+{
+    *m = (struct curve_mean){0};
+    if (r->same < 2 || n < 1 || !(r->right > 0) || !(r->best > 0))
+        return;
+    struct steps same[MOST_RUNS];
+    int count = 0;
+    for (int i = 0; i < r->count; i++) {
+        if (!r->run[i].same)
+            continue;
+        same[count++] = (struct steps){r->run[i].point, r->run[i].count};
+        m->end = fmax(m->end, r->run[i].end);
+    }
+    double step = r->right / n;
+    struct spread *spread = mem_alloc((size_t)n * sizeof *spread);
+    steps_spread(same, count, step * (1 + 1e-9), step, spread, n);
+    m->mean = mem_alloc(3 * (size_t)n * sizeof *m->mean);
+    m->low = m->mean + n;
+    m->high = m->low + n;
+    for (int i = 0; i < n && i * step <= m->end; i++)
+        if (spread[i].most > 0)
+            take_edges(m, i * step, &spread[i], band);
+    steps_spread(same, count, m->end, 0, &m->last, 1);
+    free(spread);
+}
+
+void curve_mean_finish(struct curve_mean *m)
+{
+    free(m->mean);
+    *m = (struct curve_mean){0};
+}

@@ -1,0 +1,55 @@
+// What the curve pane shows, as numbers: best-so-far curves of the open session and the marked
+// ones on one x axis, and their mean.
+//
+//     struct curve_runs r;
+//     curve_runs_take(&r, &app->model, unix_now, CURVE_TRIALS, false);
+//     struct curve_mean m; curve_mean_take(&m, &r, 140);
+//     curve_mean_finish(&m); curve_runs_finish(&r);
+//
+// Speeds are in `unit`, seconds and trials as they are. Run 0 is the open session.
+#ifndef TILEWALK_UI_CURVE_RUNS_H
+#define TILEWALK_UI_CURVE_RUNS_H
+
+#include "curve_pane.h"
+#include "model.h"
+#include "report/steps.h"
+
+#define MOST_RUNS (MODEL_MOST_MARKS + 1)
+
+struct curve_run {
+    int64_t id;
+    char letter;
+    bool same; // it tunes what the open session tunes, on the same device
+    struct plot_point *point;
+    int count;
+    double end; // x: where it is now, or ended
+};
+
+struct curve_runs {
+    struct curve_run run[MOST_RUNS];
+    int count;    // 0: no session is open
+    int same;     // of them that are
+    double right; // the farthest end
+    double best;  // of all; 0: nothing valid yet
+    const char *unit;
+};
+
+// `alone`: without the marked ones.
+void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_now,
+                     enum curve_axis axis, bool alone);
+void curve_runs_finish(struct curve_runs *r);
+double curve_run_best(const struct curve_run *run); // 0: nothing valid yet
+
+// Of the runs that are the same: on a grid of n steps over [0, right]. Point i holds what is
+// reached within step i, so that the last one holds the last results.
+struct curve_mean {
+    int count; // of points; 0: less than two runs, or nothing valid
+    struct plot_point *mean, *low, *high;
+    double end;         // x
+    struct spread last; // there
+};
+
+void curve_mean_take(struct curve_mean *m, const struct curve_runs *r, enum curve_band band, int n);
+void curve_mean_finish(struct curve_mean *m);
+
+#endif
