@@ -59,42 +59,43 @@ static void add_wrapped(struct writer *w, enum style style, const char *text)
 
 // --- what became of it ---
 
-static void add_headline(struct writer *w, const struct trial *t)
+static void add_failure(struct writer *w, const struct trial *t)
 {
-    struct model *m = &w->app->model;
-    char text[32], time[32], against[64] = "";
-    if (t->told == 0 || t->outcome != OUTCOME_OK) {
-        add_line(w, trial_style(m, t), "%s%s%s", trial_word(m, t), t->phase[0] ? " in phase " : "",
-                 t->phase);
-        add_wrapped(w, STYLE_TEXT, t->reason);
-        return;
-    }
-    double per, best = m->open.record.best_seconds, own = trial_rank_seconds(t);
-    const char *unit = model_unit(m, &per);
-    if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
-        snprintf(against, sizeof against, "   %+.1f %% against the best", 100 * (best / own - 1));
-    add_line(w, trial_style(m, t), "%s %s   %s   %s%s", speed_number(m, trial_speed(m, t), text),
-             unit, text_time(t->seconds, time), trial_word(m, t), against);
+    add_line(w, trial_style(&w->app->model, t), "%s%s%s", trial_word(&w->app->model, t),
+             t->phase[0] ? " in phase " : "", t->phase);
+    add_wrapped(w, STYLE_TEXT, t->reason);
 }
 
-static void add_samples(struct writer *w, const struct trial *t)
+static void add_speed(struct writer *w, const struct trial *t)
 {
-    if (t->samples == 0 && !t->raced)
-        return;
-    char time[32];
+    struct model *m = &w->app->model;
+    char number[32], time[32];
+    double per, best = m->open.record.best_seconds, own = trial_rank_seconds(t);
+    const char *unit = model_unit(m, &per);
     struct str text = {0};
-    if (t->samples > 0)
-        str_printf(&text, "%d sample%s", t->samples, t->samples == 1 ? "" : "s");
+    str_printf(&text, "%s %s  %s", speed_number(m, trial_speed(m, t), number), unit,
+               text_time(t->seconds, time));
     if (t->samples > 1)
-        str_printf(&text, " ±%.1f %%", 50 * t->spread);
-    if (t->early_stopped)
-        str_add(&text, ", stopped early");
-    if (t->raced)
-        str_printf(&text, "%sraced %s, %s", text.length > 0 ? "   " : "",
-                   text_time(t->race_seconds, time),
-                   t->race_verified ? "verified" : "NOT verified");
-    add_line(w, t->raced && !t->race_verified ? STYLE_BAD : STYLE_TEXT, "%s", str_text(&text));
+        str_printf(&text, " ±%.1f %%", 50 * t->spread); // half of the range
+    str_printf(&text, "  %s", trial_word(m, t));
+    if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
+        str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
+    add_line(w, trial_style(m, t), "%s", str_text(&text));
     str_finish(&text);
+}
+
+static void add_result(struct writer *w, const struct trial *t)
+{
+    char time[32];
+    if (t->told == 0 || t->outcome != OUTCOME_OK)
+        add_failure(w, t);
+    else
+        add_speed(w, t);
+    if (t->early_stopped)
+        add_line(w, STYLE_WARN, "stopped early: it could not be the best");
+    if (t->raced)
+        add_line(w, t->race_verified ? STYLE_TEXT : STYLE_BAD, "raced again: %s, %s",
+                 text_time(t->race_seconds, time), t->race_verified ? "verified" : "NOT verified");
 }
 
 // --- its configuration ---
@@ -207,7 +208,7 @@ static void add_origin(struct writer *w, const struct trial *t)
     if (parents.length == 0)
         add_line(w, STYLE_TEXT, "parents none: drawn");
     else
-        add_line(w, STYLE_TEXT, "parents %s   moved %d%s", str_text(&parents), moved,
+        add_line(w, STYLE_TEXT, "parents %s  moved %d%s", str_text(&parents), moved,
                  drawn > 0 ? ", some drawn" : "");
     str_finish(&parents);
 }
@@ -240,7 +241,7 @@ static void add_time(struct str *out, const char *name, double seconds)
 {
     char text[32];
     if (seconds > 0)
-        str_printf(out, "%s%s %s", out->length > 0 ? "   " : "", name, text_time(seconds, text));
+        str_printf(out, "%s%s %s", out->length > 0 ? "  " : "", name, text_time(seconds, text));
 }
 
 static void add_times(struct writer *w, const struct trial *t)
@@ -252,10 +253,16 @@ static void add_times(struct writer *w, const struct trial *t)
     if (text.length > 0)
         add_line(w, STYLE_TEXT, "%s", str_text(&text));
     str_finish(&text);
+    if (t->told == 0)
+        return;
     char when[32];
-    if (t->told > 0)
-        add_line(w, STYLE_TEXT, "generation %d   worker %d   after %s", t->generation, t->worker,
-                 text_duration(t->elapsed_s, when));
+    text = (struct str){0};
+    str_printf(&text, "generation %d  worker %d  after %s", t->generation, t->worker,
+               text_duration(t->elapsed_s, when));
+    if (t->samples > 0)
+        str_printf(&text, "  %d sample%s", t->samples, t->samples == 1 ? "" : "s");
+    add_line(w, STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
 }
 
 // --- the pane ---
@@ -274,8 +281,7 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
     state->ask = t.ask;
     state->rows = p->rows;
     struct writer w = {.app = app, .p = p, .row = -state->top, .first = -state->top};
-    add_headline(&w, &t);
-    add_samples(&w, &t);
+    add_result(&w, &t);
     add_config(&w, &t);
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
