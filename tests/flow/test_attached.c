@@ -134,6 +134,26 @@ static void test_closed_descriptors(void **state)
     assert_string_equal(state_of(b, 1), "stopped");
 }
 
+// Workers talk over a descriptor 3 of their own: on a device nothing of that reaches ours.
+static void test_with_workers(void **state)
+{
+    struct box *b = *state;
+    struct child c;
+    if (!strstr(RUN(b, "devices", "--json").out, "\"index\"")) {
+        print_message("no Vulkan device: no workers\n");
+        return;
+    }
+    SPAWN(b, &c, "tune", flow_path(b, "small.lua"), "--trials", "6", "--workers", "2",
+          "--attached");
+    assert_string_equal(read_line(b, c.socket), "session 1\n");
+    assert_int_equal(kill(c.pid, SIGUSR1), 0);
+    assert_string_equal(read_line(b, c.socket), "detached\n");
+    assert_string_equal(read_line(b, c.socket), "");
+    assert_int_equal(exit_code_of(b, &c), 0);
+    os_kill(&c, NULL);
+    assert_string_equal(state_of(b, 1), "done");
+}
+
 // --- a parent that dies ---
 
 struct parent {
@@ -231,10 +251,9 @@ static void test_usage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_normal_end),  FLOW_TEST(test_errors),
-        FLOW_TEST(test_terminated),  FLOW_TEST(test_closed_descriptors),
-        FLOW_TEST(test_parent_dies), FLOW_TEST(test_let_go),
-        FLOW_TEST(test_usage),
+        FLOW_TEST(test_normal_end),         FLOW_TEST(test_errors),      FLOW_TEST(test_terminated),
+        FLOW_TEST(test_closed_descriptors), FLOW_TEST(test_parent_dies), FLOW_TEST(test_let_go),
+        FLOW_TEST(test_with_workers),       FLOW_TEST(test_usage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
