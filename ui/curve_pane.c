@@ -12,7 +12,7 @@
 #define FRAME_COLS 30
 #define PLOT_ROWS  3 // smaller ones are a sparkline
 #define PLOT_COLS  12
-#define ZOOM       0.05 // what zooming shows below the best
+#define ZOOM       0.05 // what zooming shows below the best of the open session
 
 // Series: the lowest number is seen where lines meet.
 enum { SERIES_OPEN, SERIES_MEAN, SERIES_MARKED };
@@ -44,7 +44,7 @@ static struct pane draw_frame(const struct pane *p, const struct curve_pane *sta
     if (p->rows < FRAME_ROWS || p->cols < FRAME_COLS)
         return *p;
     snprintf(title, sizeof title, "Best %s by %s%s", r->unit, axis_words[state->axis],
-             state->zoomed ? ", best 5%" : "");
+             state->zoomed ? ", not from 0" : "");
     if (r->same > 1)
         snprintf(note, sizeof note, "%d runs  %s", r->same, bands[state->band]);
     else if (r->count > 1)
@@ -151,13 +151,14 @@ static void draw_legend_at(const struct pane *p, const struct legend *l, int row
     }
 }
 
-// All of it, else the open session and the mean, else the open session.
+// All of it, else without the band and with as many runs as there is room for, else without the
+// mean.
 static void draw_legend(const struct pane *p, const struct plot *plot, const struct curve_runs *r,
                         const struct curve_mean *mean, enum curve_band band)
 {
-    for (int i = 0; i < 3; i++) {
-        struct legend l =
-            make_legend(p, r, i < 2 ? mean : NULL, i ? CURVE_NO_BAND : band, i ? 1 : MOST_RUNS);
+    for (int most = r->count + 1; most >= 0; most--) {
+        struct legend l = make_legend(p, r, most > 0 ? mean : NULL,
+                                      most > r->count ? band : CURVE_NO_BAND, most > 0 ? most : 1);
         int row, col;
         if (find_place(plot, &l, &row, &col)) {
             draw_legend_at(p, &l, row, col);
@@ -168,25 +169,28 @@ static void draw_legend(const struct pane *p, const struct plot *plot, const str
 
 // --- plot ---
 
+// What is written at the x axis; "": nothing.
 static void name_axis(char out[40], const struct session_record *record, enum curve_axis axis)
 {
     char text[32];
+    out[0] = '\0';
     if (axis == CURVE_WALL)
         snprintf(out, 40, "with pauses");
     else if (axis == CURVE_RUNNING && record->budget_seconds > 0)
         snprintf(out, 40, "of %s", text_duration(record->budget_seconds, text));
     else if (axis == CURVE_TRIALS && record->budget_trials > 0)
         snprintf(out, 40, "of %lld trials", (long long)record->budget_trials);
-    else
-        snprintf(out, 40, axis == CURVE_TRIALS ? "trials" : "running");
+    else if (axis == CURVE_TRIALS)
+        snprintf(out, 40, "trials");
 }
 
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = r->best;
+    double high = r->best, own = curve_run_best(&r->run[0]);
     if (state->zoomed && r->best > 0)
-        return (struct plot_axis){.low = (1 - ZOOM) * high, .high = (1 + ZOOM / 10) * high};
+        return (struct plot_axis){.low = (1 - ZOOM) * (own > 0 ? own : high),
+                                  .high = (1 + ZOOM / 10) * high};
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
         high = fmax(high, mean->high[i].y);
     return (struct plot_axis){.high = 1.05 * high};
@@ -235,7 +239,7 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
     curve_mean_take(&mean, r, state->band, 2 * room->cols);
     int lines = r->count + (mean.count > 0);
     enum plot_scale scale = state->axis == CURVE_TRIALS ? PLOT_WHOLE : PLOT_SECONDS;
-    struct plot_axis x = {0, r->right, scale, name, lines < 3 ? lines : 3};
+    struct plot_axis x = {0, r->right, scale, name[0] ? name : NULL, lines < 3 ? lines : 3};
     struct plot_axis y = y_axis(r, &mean, state);
     plot_axes(&plot, &x, &y);
     draw_lines(&plot, r, &mean, state->band);

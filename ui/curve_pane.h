@@ -28,7 +28,7 @@ enum curve_band { CURVE_DEVIATION, CURVE_RANGE, CURVE_NO_BAND, CURVE_BAND_COUNT 
 struct curve_pane {
     enum curve_axis axis;
     enum curve_band band;
-    bool zoomed; // y: only the best few percent
+    bool zoomed; // y: not from 0, but from a few percent below the best of the open session
     bool alone;  // no overlays
 };
 

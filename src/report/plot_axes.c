@@ -225,7 +225,7 @@ void plot_axes(struct plot *p, const struct plot_axis *x, const struct plot_axis
     bool has_x = p->rows >= PLOT_AXIS_ROWS, has_y = p->cols >= PLOT_AXIS_COLS;
     p->down = p->rows - (has_x ? 2 : 0);
 
-    struct plot_ticks t = plot_ticks(p->bottom, p->top, y->scale, p->down / 3 + 1);
+    struct plot_ticks t = plot_ticks(p->bottom, p->top, y->scale, p->down / 2 + 1);
     p->col = has_y ? widest_text(&t) + 1 : 0;
     p->wide = p->cols - p->col;
     p->room = x->room < p->wide / 4 ? x->room : p->wide / 4;

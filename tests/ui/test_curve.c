@@ -155,7 +155,7 @@ static void keys_change_what_is_shown(void **state)
     curve_pane_act(&d->app, &d->pane, ACT_BAND);
     assert_hides(d, CHARSET_ASCII, 20, 100, ":");
     curve_pane_act(&d->app, &d->pane, ACT_ZERO);
-    assert_shows(d, CHARSET_BRAILLE, 20, 100, "best 5%");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "not from 0");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, " 0┤");
     curve_pane_act(&d->app, &d->pane, ACT_OVERLAY);
     assert_hides(d, CHARSET_BRAILLE, 20, 100, "session 30");
