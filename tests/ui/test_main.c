@@ -135,6 +135,27 @@ static void test_every_size(void **state)
     check_all_sizes(FIXTURE_NOTHING);
 }
 
+// A session whose space file does not load any more: its trials are still there.
+static void test_space_that_cannot_be_read(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120);
+    const struct space *space = app.model.open.space;
+    app.model.open.space = NULL;
+    snprintf(app.model.open.trouble.text, sizeof app.model.open.trouble.text, "gemm.lua:3: gone");
+    app_draw(&app);
+    assert_true(frame_count("gemm.lua:3: gone") >= 2); // population and detail
+    assert_true(frame_has("BEST"));
+    assert_non_null(view_main.disabled(&app, app.state[VIEW_MAIN], ACT_COPY));
+    for (int i = 0; i < 5; i++) {
+        look_all_sizes(CHARSET_ASCII, draw_body, NULL);
+        app_act(&app, ACT_NEXT_PANE);
+        app_act(&app, ACT_OPEN);
+    }
+    app.model.open.space = space;
+    close_app();
+}
+
 static void test_panes_of_each_size(void **state)
 {
     (void)state;
@@ -516,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_space_that_cannot_be_read),
         cmocka_unit_test(test_panes_of_each_size),
         cmocka_unit_test(test_zoom),
         cmocka_unit_test(test_no_session),
