@@ -71,6 +71,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_RELOAD] = {"reload", "R", "Reload", "read the space file again", GROUP_SHOW, ON(SPACE)},
     [ACT_USE_NEW] = {"use-new", "u", "Use new", "a new session with the file as it is now", GROUP_SHOW, ON(SPACE)},
     [ACT_LEVEL] = {"level", "v", "Level", "lowest level shown", GROUP_SHOW, ON(LOG)},
+    [ACT_REJECTED] = {"rejected", "R", NULL, "rejected configurations too, or not", GROUP_SHOW, ON(TRIALS)},
 
     [ACT_COPY] = {"copy", "y", NULL, "copy the configuration under the cursor", GROUP_PROGRAM, ALL},
     [ACT_HELP] = {"help", "? F1", "Help", "this help", GROUP_PROGRAM, ALL},

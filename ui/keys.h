@@ -102,6 +102,7 @@ enum action {
     ACT_RELOAD,
     ACT_USE_NEW,
     ACT_LEVEL,
+    ACT_REJECTED,
     // program
     ACT_COPY,
     ACT_HELP,

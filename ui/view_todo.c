@@ -31,11 +31,9 @@ static bool act(struct app *app, void *state, enum action a)
 
 TODO(main, "Main");
 TODO(map, "Map");
-TODO(trials, "Trials");
 TODO(network, "Network");
 TODO(sessions, "Sessions");
 TODO(space, "Space");
-TODO(log, "Log");
 
 // clang-format off
 int64_t view_sessions_at_cursor(struct app *app) { (void)app; return 0; }

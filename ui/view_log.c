@@ -1,0 +1,418 @@
+// The log: what the open session said, and what was said on this side of the database (output of
+// commands and of drivers), in order of time. The newest line is under the cursor until the user
+// moves away; the end brings that back.
+#include "app.h"
+#include "app_draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define DATED_COLS 15 // "01-31 23:59:59 "
+#define CLOCK_COLS 10
+#define WORD_COLS  9
+
+enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
+
+static const char *const level_names[] = {"debug", "info", "warning", "error"};
+
+struct entry {
+    int64_t id; // of the message; negative: of a line of this process
+    double at;
+    enum level level;
+    const char *word, *text;
+};
+
+struct log_view {
+    struct entry *entry; // those that are shown, made anew for each frame and key
+    int count, capacity;
+    enum level least;
+    char filter[LINE_SIZE], before[LINE_SIZE]; // what a text must contain; before it was typed
+    bool follow;
+    int64_t cursor, top; // ids
+    int height, first_row;
+    int row_of[256]; // entry on each row that was drawn, for clicks
+};
+
+static void *create(struct app *app)
+{
+    struct log_view *v = mem_zero(1, sizeof *v);
+    (void)app;
+    v->follow = true;
+    return v;
+}
+
+static void destroy(void *state)
+{
+    struct log_view *v = state;
+    free(v->entry);
+    free(v);
+}
+
+// --- which lines ---
+
+static bool contains(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (; *text; text++)
+        if (strncasecmp(text, part, length) == 0)
+            return true;
+    return length == 0;
+}
+
+static void take(struct log_view *v, struct entry e)
+{
+    if (e.level < v->least || !contains(e.text, v->filter))
+        return;
+    MEM_GROW(v->entry, v->count, v->capacity);
+    v->entry[v->count++] = e;
+}
+
+static struct entry of_message(const struct message *m)
+{
+    struct entry e = {m->id, m->at, LEVEL_INFO, "info", m->text};
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (str_equal(m->level, level_names[i])) {
+            e.level = (enum level)i;
+            e.word = level_names[i];
+        }
+    if (e.level == LEVEL_DEBUG && str_starts(m->text, "worker "))
+        e.word = "worker";
+    return e;
+}
+
+static struct entry of_noise(const struct app *app, int64_t line)
+{
+    const struct noise *n = &app->noise[line % APP_NOISE];
+    return (struct entry){-line - 1, n->at, LEVEL_INFO, "here", n->text};
+}
+
+// Both sides are in order already.
+static void collect(struct app *app, struct log_view *v)
+{
+    const struct opened *o = &app->model.open;
+    int messages = o->record.id ? o->message_count : 0;
+    int64_t line = app->noise_count > APP_NOISE ? app->noise_count - APP_NOISE : 0;
+    v->count = 0;
+    for (int i = 0; i < messages || line < app->noise_count;) {
+        bool noise = i == messages || (line < app->noise_count &&
+                                       app->noise[line % APP_NOISE].at < o->message[i].at);
+        take(v, noise ? of_noise(app, line++) : of_message(&o->message[i++]));
+    }
+}
+
+static int find(const struct log_view *v, int64_t id)
+{
+    for (int i = v->count - 1; i >= 0; i--)
+        if (v->entry[i].id == id)
+            return i;
+    return -1;
+}
+
+// The cursor's entry, the newest one when its own is not shown; -1: there is none.
+static int cursor_of(const struct log_view *v)
+{
+    int found = v->follow ? -1 : find(v, v->cursor);
+    return found >= 0 ? found : v->count - 1;
+}
+
+// --- lines of text ---
+
+// Bytes of the first line of `text` when it is broken at blanks into `cols` columns. `*next` is
+// where the second one begins.
+static int break_line(const char *text, int cols, const char **next)
+{
+    int at = 0, blank = 0, used = 0;
+    while (text[at] && text[at] != '\n') {
+        char glyph[5] = {text[at]};
+        int n = 1;
+        while (n < 4 && (text[at + n] & 0xc0) == 0x80) {
+            glyph[n] = text[at + n];
+            n++;
+        }
+        used += text_columns(glyph);
+        if (used > cols && at > 0)
+            break;
+        if (text[at] == ' ')
+            blank = at;
+        at += n;
+    }
+    bool broken = text[at] && text[at] != '\n';
+    if (broken && text[at] != ' ' && blank > 0)
+        at = blank;
+    *next = text + at + (text[at] == ' ' || text[at] == '\n');
+    return at;
+}
+
+static int lines_of(const char *text, int cols)
+{
+    int lines = 0;
+    do {
+        break_line(text, cols, &text);
+        lines++;
+    } while (*text);
+    return lines;
+}
+
+// --- drawing ---
+
+struct paper {
+    struct pane pane;
+    int clock_cols, word_cols, text_cols;
+    double now;
+    bool dated; // days are told apart
+};
+
+static bool same_day(double a, double b)
+{
+    time_t first = (time_t)a, second = (time_t)b;
+    struct tm x, y;
+    localtime_r(&first, &x);
+    localtime_r(&second, &y);
+    return x.tm_yday == y.tm_yday && x.tm_year == y.tm_year;
+}
+
+// What does not fit beside the text is left out: the clock, then the word.
+static struct paper unroll(struct app *app, const struct log_view *v, const struct pane *p)
+{
+    struct paper paper = {.pane = *p};
+    paper.dated = v->count > 0 && !same_day(v->entry[0].at, app->unix_now);
+    if (p->cols >= 60)
+        paper.clock_cols = paper.dated ? DATED_COLS : CLOCK_COLS;
+    if (p->cols >= 36)
+        paper.word_cols = WORD_COLS;
+    paper.text_cols = p->cols - paper.clock_cols - paper.word_cols - 2;
+    paper.text_cols = paper.text_cols > 0 ? paper.text_cols : 1;
+    return paper;
+}
+
+static enum style level_style(enum level level)
+{
+    static const enum style styles[] = {STYLE_DIM, STYLE_TEXT, STYLE_WARN, STYLE_BAD};
+    return styles[level];
+}
+
+static void clock_text(const struct paper *paper, double at, char out[24])
+{
+    time_t seconds = (time_t)at;
+    struct tm tm;
+    localtime_r(&seconds, &tm);
+    strftime(out, 24, paper->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+}
+
+// Draws an entry from a row on; returns the row after it.
+static int draw_entry(const struct paper *paper, int row, const struct entry *e)
+{
+    char clock[24];
+    int col = 1;
+    clock_text(paper, e->at, clock);
+    if (paper->clock_cols)
+        pane_text(&paper->pane, row, col, STYLE_DIM, clock);
+    col += paper->clock_cols;
+    if (paper->word_cols)
+        pane_text(&paper->pane, row, col, level_style(e->level), e->word);
+    col += paper->word_cols;
+    const char *text = e->text;
+    do {
+        const char *line = text;
+        int length = break_line(line, paper->text_cols, &text);
+        pane_printf(&paper->pane, row++, col, level_style(e->level), "%.*s", length, line);
+    } while (*text && row < paper->pane.rows);
+    return row;
+}
+
+// The first entry shown: the window stands still unless the cursor leaves it or the end is far
+// from its last row.
+static int place_window(const struct log_view *v, const struct paper *paper, int cursor)
+{
+    int top = v->follow ? cursor : find(v, v->top), used = 0;
+    if (top < 0 || top > cursor)
+        top = cursor;
+    for (int i = top; i <= cursor; i++)
+        used += lines_of(v->entry[i].text, paper->text_cols);
+    while (top < cursor && used > paper->pane.rows)
+        used -= lines_of(v->entry[top++].text, paper->text_cols);
+    for (int i = cursor + 1; i < v->count && used < paper->pane.rows; i++)
+        used += lines_of(v->entry[i].text, paper->text_cols);
+    while (top > 0) {
+        used += lines_of(v->entry[top - 1].text, paper->text_cols);
+        if (used > paper->pane.rows)
+            break;
+        top--;
+    }
+    return top;
+}
+
+static void draw_entries(struct app *app, struct log_view *v, const struct pane *p)
+{
+    struct paper paper = unroll(app, v, p);
+    int cursor = cursor_of(v), row = 0;
+    memset(v->row_of, -1, sizeof v->row_of);
+    if (cursor < 0) {
+        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_DIM,
+                      v->filter[0] || v->least ? "No message matches." : "No messages yet.");
+        return;
+    }
+    v->cursor = v->entry[cursor].id;
+    int top = place_window(v, &paper, cursor);
+    v->top = v->entry[top].id;
+    for (int i = top; i < v->count && row < p->rows; i++) {
+        int next = draw_entry(&paper, row, &v->entry[i]);
+        for (int k = row; k < next && k < 256; k++)
+            v->row_of[k] = i;
+        if (i == cursor) {
+            pane_text(p, row, 0, STYLE_STRONG, ">");
+            pane_cursor(p, row, 0);
+            for (int k = row; k < next; k++)
+                pane_mark(p, k, 0, p->cols);
+        }
+        row = next;
+    }
+}
+
+static void draw_status(const struct log_view *v, const struct pane *p)
+{
+    struct pieces row = {0};
+    pieces_add(&row, 0, STYLE_STRONG, "%d message%s", v->count, v->count == 1 ? "" : "s");
+    pieces_add(&row, 1, STYLE_TEXT, "level: %s%s", level_names[v->least],
+               v->least == LEVEL_ERROR ? "" : " and up");
+    pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
+    pieces_add(&row, 3, v->follow ? STYLE_GOOD : STYLE_DIM, "%s",
+               v->follow ? "following" : "not following");
+    pieces_draw(&row, p, 0, 3);
+}
+
+static void draw(struct app *app, void *state, const struct pane *body)
+{
+    struct log_view *v = state;
+    bool framed = body->rows >= 8 && body->cols >= 30;
+    struct pane inside = framed ? pane_box(body, "Log", NULL, true) : *body;
+    bool status = inside.rows >= 2;
+    struct pane entries = pane_part(&inside, 0, 0, inside.rows - status, inside.cols);
+    struct pane last = pane_part(&inside, inside.rows - 1, 0, status, inside.cols);
+    collect(app, v);
+    v->height = entries.rows;
+    v->first_row = framed;
+    draw_entries(app, v, &entries);
+    draw_status(v, &last);
+}
+
+// --- keys ---
+
+static void go(struct app *app, struct log_view *v, int to)
+{
+    if (v->count == 0)
+        return;
+    to = to < 0 ? 0 : to >= v->count ? v->count - 1 : to;
+    v->cursor = v->entry[to].id;
+    v->follow = to == v->count - 1;
+    app->dirty = true;
+}
+
+static void filter_typed(struct app *app, void *context, const char *text)
+{
+    struct log_view *v = context;
+    snprintf(v->filter, sizeof v->filter, "%s", text);
+    app->dirty = true;
+}
+
+static void filter_cancelled(struct app *app, void *context)
+{
+    struct log_view *v = context;
+    filter_typed(app, v, v->before);
+}
+
+static void open_prompt(struct app *app, struct log_view *v)
+{
+    struct prompt p = {.lead = "/",
+                       .context = v,
+                       .done = filter_typed,
+                       .changed = filter_typed,
+                       .cancelled = filter_cancelled};
+    line_set(&p.line, v->filter);
+    snprintf(v->before, sizeof v->before, "%s", v->filter);
+    app_prompt(app, &p);
+}
+
+static bool act_on_lines(struct app *app, struct log_view *v, enum action a)
+{
+    int half = v->height > 2 ? v->height / 2 : 1, cursor = cursor_of(v);
+    switch (a) {
+    case ACT_NEXT_MATCH:
+    case ACT_DOWN: go(app, v, cursor + 1); return true;
+    case ACT_PREVIOUS_MATCH:
+    case ACT_UP: go(app, v, cursor - 1); return true;
+    case ACT_PAGE_DOWN: go(app, v, cursor + half); return true;
+    case ACT_PAGE_UP: go(app, v, cursor - half); return true;
+    case ACT_FIRST: go(app, v, 0); return true;
+    case ACT_LAST: go(app, v, v->count - 1); return true;
+    case ACT_COPY:
+        if (cursor >= 0)
+            app_copy(app, v->entry[cursor].text);
+        return cursor >= 0;
+    default: return false;
+    }
+}
+
+static bool act(struct app *app, void *state, enum action a)
+{
+    struct log_view *v = state;
+    collect(app, v);
+    if (act_on_lines(app, v, a))
+        return true;
+    switch (a) {
+    case ACT_FILTER: open_prompt(app, v); return true;
+    case ACT_LEVEL:
+        v->least = (enum level)((v->least + 1) % LEVEL_COUNT);
+        app->dirty = true;
+        return true;
+    case ACT_BACK:
+        if (!v->filter[0])
+            return false;
+        filter_typed(app, v, "");
+        return true;
+    default: return false;
+    }
+}
+
+static const char *disabled(struct app *app, void *state, enum action a)
+{
+    struct log_view *v = state;
+    (void)app;
+    bool match = a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH;
+    return match && !v->filter[0] ? "there is no filter" : NULL;
+}
+
+static void opened(struct app *app, void *state)
+{
+    struct log_view *v = state;
+    (void)app;
+    v->follow = true;
+}
+
+static void click(struct app *app, void *state, int row, int col)
+{
+    struct log_view *v = state;
+    int at = row - v->first_row;
+    (void)col;
+    int i = at >= 0 && at < v->height && at < 256 ? v->row_of[at] : -1;
+    collect(app, v);
+    if (i >= 0)
+        go(app, v, i);
+}
+
+const struct view view_log = {
+    .name = "log",
+    .title = "Log",
+    .tab = "Log",
+    .create = create,
+    .destroy = destroy,
+    .draw = draw,
+    .act = act,
+    .disabled = disabled,
+    .opened = opened,
+    .click = click,
+};

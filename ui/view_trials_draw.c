@@ -1,0 +1,305 @@
+#include "view_trials.h"
+
+#include "app_draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define GUTTER       2 // marks of cursor and best
+#define GAP          2
+#define LEAST_REASON 12
+#define GOOD_REASON  60 // columns that scrolling gives it
+
+// --- columns across ---
+
+struct slot { // a column where it stands
+    const struct column *column;
+    int index, at, width;
+};
+
+struct slots {
+    struct slot slot[MOST_COLUMNS];
+    int count;
+    bool left, right; // there are more columns on that side
+};
+
+static int digits(int64_t number)
+{
+    char text[24];
+    return snprintf(text, sizeof text, "%" PRId64, number);
+}
+
+static int64_t told(const struct opened *o)
+{
+    int64_t all = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        all += o->tally[i];
+    return all;
+}
+
+static int width_of(struct app *app, const struct trials_view *v, int index)
+{
+    const struct column *c = &v->columns.column[index];
+    int head = text_columns(column_head(c, &app->model)) + (index == v->sort ? 2 : 0);
+    int width = c->width;
+    if (c->kind == COLUMN_NUMBER || c->kind == COLUMN_ASK) {
+        int most = digits(told(&app->model.open));
+        width = most > width ? most : width;
+    }
+    return head > width ? head : width;
+}
+
+static int fixed_columns(int cols)
+{
+    return cols >= 60 ? FIXED_COLUMNS : cols >= 30 ? 2 : 1;
+}
+
+// Puts columns side by side, leaving out `skip` after the fixed ones. Returns the index of the one
+// that found no place.
+static int place_columns(struct app *app, const struct trials_view *v, int cols, int skip,
+                         struct slots *s)
+{
+    int at = GUTTER, fixed = fixed_columns(cols);
+    *s = (struct slots){.left = skip > 0};
+    for (int i = 0; i < v->columns.count; i++) {
+        if (i == fixed)
+            i += skip;
+        const struct column *c = &v->columns.column[i];
+        int width = width_of(app, v, i), room = cols - 1 - at;
+        if (c->kind == COLUMN_REASON && room >= LEAST_REASON)
+            width = room;
+        bool needed = s->count == 0 || i == fixed + skip;
+        if (width > room && !(needed && room > 0)) {
+            s->right = true;
+            return i;
+        }
+        width = width < room ? width : room;
+        s->slot[s->count++] = (struct slot){c, i, at, width};
+        at += width + GAP;
+    }
+    return v->columns.count;
+}
+
+static bool has_all(struct app *app, const struct trials_view *v, int cols, int skip)
+{
+    struct slots s;
+    return place_columns(app, v, cols, skip, &s) == v->columns.count &&
+           s.slot[s.count - 1].width >= GOOD_REASON;
+}
+
+// Scrolls no further than needed to see the last column well, and far enough to see the one wanted.
+static struct slots scroll_columns(struct app *app, struct trials_view *v, int cols)
+{
+    struct slots s;
+    int fixed = fixed_columns(cols), most = v->columns.count - 1 - fixed, last = 0;
+    while (last < most && !has_all(app, v, cols, last))
+        last++;
+    if (v->reveal >= fixed && v->reveal < fixed + v->skip)
+        v->skip = v->reveal - fixed;
+    v->skip = v->skip < last ? v->skip : last;
+    while (place_columns(app, v, cols, v->skip, &s) <= v->reveal && fixed + v->skip < v->reveal)
+        v->skip++;
+    v->reveal = -1;
+    return s;
+}
+
+static void draw_cell(const struct pane *p, int row, const struct slot *s, enum style style,
+                      const char *text)
+{
+    struct pane cell = pane_part(p, row, s->at, 1, s->width);
+    if (s->column->right && text_columns(text) <= s->width)
+        pane_text_right(&cell, 0, s->width, style, text);
+    else
+        pane_text_cut(&cell, 0, 0, s->width, style, text);
+}
+
+static void draw_heads(struct app *app, const struct trials_view *v, const struct slots *s,
+                       const struct pane *p)
+{
+    for (int i = 0; i < s->count; i++) {
+        char text[80];
+        const struct slot *slot = &s->slot[i];
+        bool sorted = slot->index == v->sort;
+        snprintf(text, sizeof text, "%s%s", column_head(slot->column, &app->model),
+                 !sorted         ? ""
+                 : v->descending ? " ▼"
+                                 : " ▲");
+        draw_cell(p, 0, slot, sorted ? STYLE_FOCUS : STYLE_HEAD, text);
+        if (s->left && slot->index == fixed_columns(p->cols) + v->skip)
+            pane_text(p, 0, slot->at - GAP, STYLE_KEY, "<");
+    }
+    if (s->right)
+        pane_text(p, 0, p->cols - 1, STYLE_KEY, ">");
+}
+
+// --- rows ---
+
+static enum style cell_style(const struct column *c, const struct model *m, const struct trial *t)
+{
+    enum style style = trial_style(m, t);
+    switch (c->kind) {
+    case COLUMN_OUTCOME: return style;
+    case COLUMN_SPREAD:
+    case COLUMN_GENERATION:
+    case COLUMN_ASK: return STYLE_DIM;
+    default: return style == STYLE_BEST || style == STYLE_DIM ? style : STYLE_TEXT;
+    }
+}
+
+static void draw_row(struct app *app, const struct slots *s, const struct trial *t,
+                     const struct pane *p, int row)
+{
+    struct str text = {0};
+    for (int i = 0; i < s->count; i++) {
+        text.length = 0;
+        str_add(&text, "");
+        column_add_text(s->slot[i].column, &app->model, t, &text);
+        draw_cell(p, row, &s->slot[i], cell_style(s->slot[i].column, &app->model, t),
+                  str_text(&text));
+    }
+    if (t->ask == app->model.open.record.best_ask)
+        pane_text(p, row, 0, STYLE_BEST, "*");
+    str_finish(&text);
+}
+
+static void draw_cursor(const struct pane *p, int row)
+{
+    pane_text(p, row, 0, STYLE_STRONG, ">");
+    pane_mark(p, row, 0, p->cols);
+    pane_cursor(p, row, 0);
+}
+
+// --- the window ---
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value > high ? (high > low ? high : low) : value < low ? low : value;
+}
+
+// Keeps the cursor's row where it is when others come before it, and the cursor inside.
+static void place_window(struct app *app, struct trials_view *v, int height, int64_t ask,
+                         int64_t place)
+{
+    int64_t count = rows_count(&v->rows, &app->model);
+    bool by_number = v->rows.kind == ROWS_NUMBERED;
+    bool stays = app->follow && !by_number; // the newest may be anywhere
+    if (place >= 0 && !stays) {
+        if (ask == v->ask && v->place >= 0 && !app->follow)
+            v->top += place - v->place;
+        v->top = clamp(v->top, place - height + 1, place);
+    }
+    v->top = clamp(v->top, 0, count - height);
+    v->height = height;
+    v->ask = place >= 0 ? ask : 0;
+    v->place = place;
+}
+
+static const char *nothing_to_show(struct app *app, const struct trials_view *v)
+{
+    if (!app->model.open.record.id)
+        return "No session is open.";
+    if (v->rows.more)
+        return "Reading...";
+    if (told(&app->model.open) == 0)
+        return "No trial has ended yet.";
+    if (v->filter)
+        return "No trial matches.";
+    return v->rows.kind == ROWS_RANKED ? "No trial has a speed yet." : "No trial yet.";
+}
+
+static void draw_rows(struct app *app, struct trials_view *v, const struct slots *s,
+                      const struct pane *p)
+{
+    int64_t place, ask = trials_cursor(app, v, &place);
+    place_window(app, v, p->rows, ask, place);
+    int drawn = 0;
+    for (int i = 0; i < p->rows; i++) {
+        const struct trial *t = rows_at(&v->rows, &app->model, v->top + i);
+        if (!t)
+            continue;
+        draw_row(app, s, t, p, i);
+        if (v->top + i == place)
+            draw_cursor(p, i);
+        drawn++;
+    }
+    if (drawn == 0)
+        pane_text_cut(p, 0, GUTTER, p->cols - GUTTER, STYLE_DIM, nothing_to_show(app, v));
+}
+
+// --- the status line ---
+
+static const char *direction(const struct trials_view *v)
+{
+    switch (v->columns.column[v->sort].kind) {
+    case COLUMN_NUMBER:
+    case COLUMN_ASK: return v->descending ? "newest first" : "oldest first";
+    case COLUMN_SPEED: return v->descending ? "fastest first" : "slowest first";
+    case COLUMN_TIME: return v->descending ? "slowest first" : "fastest first";
+    case COLUMN_OUTCOME:
+    case COLUMN_REASON: return v->descending ? "backwards" : "in order";
+    default: return v->descending ? "falling" : "rising";
+    }
+}
+
+static void add_count(struct app *app, const struct trials_view *v, struct pieces *row)
+{
+    const struct opened *o = &app->model.open;
+    int64_t count = rows_count(&v->rows, &app->model);
+    int64_t all = v->rows.order.rejected ? told(o) : o->last_number;
+    const char *what = v->rows.order.rejected ? "trials and rejected ones" : "trials";
+    if (v->filter)
+        pieces_add(row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " %s match", count, all, what);
+    else if (v->rows.kind == ROWS_RANKED)
+        pieces_add(row, 0, STYLE_STRONG, "%" PRId64 " of %" PRId64 " trials have a speed", count,
+                   all);
+    else
+        pieces_add(row, 0, STYLE_STRONG, "%" PRId64 " %s", count, what);
+    if (v->rows.more)
+        pieces_add(row, 1, STYLE_WARN, "reading %d %%",
+                   (int)(100 * scan_share(&v->rows.scan, &app->model)));
+}
+
+static void draw_status(struct app *app, const struct trials_view *v, const struct pane *p)
+{
+    struct pieces row = {0};
+    if (!app->model.open.record.id)
+        return;
+    add_count(app, v, &row);
+    pieces_add(&row, 3, STYLE_TEXT, "sort: %s %s %s",
+               column_head(&v->columns.column[v->sort], &app->model), v->descending ? "▼" : "▲",
+               direction(v));
+    if (v->complaint[0])
+        pieces_add(&row, 1, STYLE_BAD, "filter: %s", v->complaint);
+    else
+        pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter ? v->text : "none");
+    pieces_draw(&row, p, 0, 3);
+}
+
+static void position_text(struct app *app, const struct trials_view *v, char out[64])
+{
+    int64_t count = rows_count(&v->rows, &app->model), end = v->top + v->height;
+    out[0] = '\0';
+    if (count > v->height)
+        snprintf(out, 64, "rows %" PRId64 "-%" PRId64 " of %" PRId64, v->top + 1,
+                 end < count ? end : count, count);
+}
+
+void trials_draw(struct app *app, struct trials_view *v, const struct pane *body)
+{
+    bool framed = body->rows >= 8 && body->cols >= 30;
+    char note[64];
+    struct pane inside =
+        pane_part(body, framed, framed, body->rows - 2 * framed, body->cols - 2 * framed);
+    bool heads = inside.rows >= 3, status = inside.rows >= 2;
+    struct pane rows = pane_part(&inside, heads, 0, inside.rows - heads - status, inside.cols);
+    struct pane last = pane_part(&inside, inside.rows - 1, 0, status, inside.cols);
+    struct slots s = scroll_columns(app, v, inside.cols);
+    v->first_row = framed + heads;
+    draw_rows(app, v, &s, &rows);
+    if (heads)
+        draw_heads(app, v, &s, &inside);
+    draw_status(app, v, &last);
+    position_text(app, v, note);
+    if (framed)
+        pane_box(body, "Trials", note, true);
+}
