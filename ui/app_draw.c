@@ -76,18 +76,29 @@ static void strategy_name_of(const struct session_record *r, char out[32])
     snprintf(out, 32, "%.*s", (int)strcspn(r->strategy, ":"), r->strategy);
 }
 
+// Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
+static void device_name_of(const struct session_record *r, char out[32])
+{
+    int length = (int)strcspn(r->device, "(,");
+    while (length > 1 && r->device[length - 1] == ' ')
+        length--;
+    snprintf(out, 32, "%.*s", length < 26 ? length : 26, r->device);
+}
+
 static void draw_where(struct app *app, const struct pane *p)
 {
     const struct opened *o = &app->model.open;
     const struct session_record *r = &o->record;
     struct pieces row = {0};
-    char strategy[32], ran[32];
+    char strategy[32], ran[32], device[32];
     strategy_name_of(r, strategy);
     pieces_add(&row, 5, STYLE_TITLE, "tilewalk");
     pieces_add(&row, 6, STYLE_DIM, "#%" PRId64, r->id);
     pieces_add(&row, 4, STYLE_STRONG, "%s  %s", r->name, r->title);
-    pieces_add(&row, 7, STYLE_TEXT, "%s", r->device);
-    pieces_add(&row, 6, STYLE_TEXT, "%s seed %" PRIu64, strategy, r->seed);
+    device_name_of(r, device);
+    pieces_add(&row, 5, STYLE_TEXT, "%s", device);
+    pieces_add(&row, 6, STYLE_TEXT, "%s", strategy);
+    pieces_add(&row, 8, STYLE_DIM, "seed %" PRIu64, r->seed);
     pieces_add(&row, 0, state_style(o->state), "%s", o->state);
     pieces_add(&row, 3, STYLE_TEXT, "%s",
                text_duration(model_ran_seconds(&app->model, app->unix_now), ran));

@@ -33,14 +33,17 @@ function library_of(header,   name) {
     return ""
 }
 
-# The file that #include "header" means: below src, below the root, beside the file, or (tests share helpers) anywhere in tests.
+# The file that #include "header" means: below src, below the root, beside the file (in ui and tests), or (for tests, which
+# share helpers) in ui or anywhere in tests.
 function resolve(file, header,   path) {
     if (("src/" header) in known)
         return "src/" header
     if (header in known)
         return header
-    if ((folder_of(file) "/" header) in known && file ~ /^tests\//)
+    if ((folder_of(file) "/" header) in known && file ~ /^(tests|ui)\//)
         return folder_of(file) "/" header
+    if (file ~ /^tests\// && ("ui/" header) in known)
+        return "ui/" header
     if (file ~ /^tests\//)
         for (path in known)
             if (path ~ /^tests\// && name_of(path) == header)

@@ -1,0 +1,142 @@
+// Golden screens: what scripts of keys show on fixtures, at three sizes, with and without UTF-8.
+//
+// golden/SCENE-COLSxROWS-CHARSET.txt holds the frame and, below a line of dashes, its styles.
+// TILEWALK_UPDATE_GOLDEN=1 writes them anew: look at the difference before it is committed.
+#include "stage.h"
+
+#include "base/file.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct scene {
+    const char *name;
+    enum fixture_shape shape;
+    enum view_id view;
+    const char *keys;
+};
+
+static const struct scene scenes[] = {
+    {"main", FIXTURE_SMALL, VIEW_MAIN, ""},
+    {"main-moved", FIXTURE_SMALL, VIEW_MAIN, "tab tab j j j t c 0"},
+    {"main-zoom", FIXTURE_SMALL, VIEW_MAIN, "tab z"},
+    {"main-overlay", FIXTURE_SEVERAL, VIEW_MAIN, "5 j space j space j space 1"},
+    {"main-empty", FIXTURE_NOTHING, VIEW_MAIN, ""},
+    {"map", FIXTURE_SMALL, VIEW_MAP, ""},
+    {"map-moved", FIXTURE_SMALL, VIEW_MAP, "] v c j l l"},
+    {"trials", FIXTURE_SMALL, VIEW_TRIALS, ""},
+    {"trials-filter", FIXTURE_SMALL, VIEW_TRIALS, "/ \"outcome=ok enter > > j"},
+    {"trials-filter-wrong", FIXTURE_SMALL, VIEW_TRIALS, "/ \"outcom=ok"},
+    {"network", FIXTURE_SMALL, VIEW_NETWORK, ""},
+    {"sessions", FIXTURE_SEVERAL, VIEW_SESSIONS, "j space j space"},
+    {"sessions-compare", FIXTURE_SEVERAL, VIEW_SESSIONS, "j j space j space j space c"},
+    {"sessions-none", FIXTURE_NOTHING, VIEW_SESSIONS, ""},
+    {"space", FIXTURE_SMALL, VIEW_SPACE, "j j"},
+    {"log", FIXTURE_SMALL, VIEW_LOG, ""},
+    {"help", FIXTURE_SMALL, VIEW_MAIN, "?"},
+    {"export", FIXTURE_SMALL, VIEW_MAIN, "x"},
+    {"new", FIXTURE_SMALL, VIEW_MAIN, "i"},
+    {"delete", FIXTURE_SEVERAL, VIEW_SESSIONS, "j j D"},
+    {"prompt", FIXTURE_SMALL, VIEW_MAIN, ": \"pau tab"},
+};
+
+static const struct {
+    int cols, rows;
+} sizes[] = {{120, 36}, {80, 24}, {60, 15}};
+
+static const struct {
+    const char *name;
+    enum charset charset;
+} charsets[] = {{"braille", CHARSET_BRAILLE}, {"ascii", CHARSET_ASCII}};
+
+static char *golden_path(const struct scene *scene, int size, int charset)
+{
+    const char *folder = getenv("TILEWALK_GOLDEN");
+    assert_non_null(folder);
+    return mem_printf("%s/%s-%dx%d-%s.txt", folder, scene->name, sizes[size].cols, sizes[size].rows,
+                      charsets[charset].name);
+}
+
+static char *frame_and_styles(struct stage *s)
+{
+    char *frame = stage_frame(s), *styles = stage_styles(s);
+    char *both = mem_printf("%s----\n%s", frame, styles);
+    free(frame);
+    free(styles);
+    return both;
+}
+
+// Shows the first line that differs; true when none does.
+static bool same(const char *path, const char *wanted, const char *got)
+{
+    for (int line = 1; *wanted || *got; line++) {
+        size_t a = strcspn(wanted, "\n"), b = strcspn(got, "\n");
+        if (a != b || memcmp(wanted, got, a)) {
+            print_error("%s:%d:\n  wanted %.*s\n  got    %.*s\n", path, line, (int)a, wanted,
+                        (int)b, got);
+            return false;
+        }
+        wanted += a + (wanted[a] == '\n');
+        got += b + (got[b] == '\n');
+    }
+    return true;
+}
+
+static bool check(const char *path, const char *got)
+{
+    struct err e;
+    char *wanted;
+    if (getenv("TILEWALK_UPDATE_GOLDEN")) {
+        assert_true(file_write(path, got, strlen(got), &e));
+        return true;
+    }
+    if (!file_read(path, &wanted, NULL, &e)) {
+        print_error("%s\n", e.text);
+        return false;
+    }
+    bool ok = same(path, wanted, got);
+    free(wanted);
+    return ok;
+}
+
+static bool play(const struct scene *scene, int size, int charset)
+{
+    struct stage s;
+    stage_open(&s, scene->shape, scene->view, charsets[charset].charset);
+    app_resize(&s.app, sizes[size].rows, sizes[size].cols);
+    app_draw(&s.app);
+    stage_play(&s, scene->keys);
+    char *got = frame_and_styles(&s), *path = golden_path(scene, size, charset);
+    bool ok = check(path, got);
+    free(path);
+    free(got);
+    stage_close(&s);
+    return ok;
+}
+
+static void test_scenes(void **state)
+{
+    int wrong = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+        for (int size = 0; size < 3; size++)
+            for (int charset = 0; charset < 2; charset++)
+                wrong += !play(&scenes[i], size, charset);
+    if (wrong)
+        fail_msg("%d screens differ (TILEWALK_UPDATE_GOLDEN=1 writes them anew)", wrong);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes)};
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
