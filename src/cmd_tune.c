@@ -4,6 +4,7 @@
 #include "detach.h"
 #include "export.h"
 #include "front.h"
+#include "workbench.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@ extern const struct command cmd_tune;
          "write the best kernel there at the end (see tilewalk export)"},                          \
         {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
         {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
-        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"},                         \
+        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"}, OPTION_LOOKS,           \
         {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},    \
         {"validate", OPTION_FLAG, NULL,                                                            \
          "turn the Vulkan validation layer on (needs it installed; slower)"},                      \
@@ -207,6 +208,7 @@ const struct command cmd_tune = {
     .most = 1,
     .options = tune_options,
     .run = run_tune,
+    .in_workbench = true,
 };
 
 const struct command cmd_resume = {
@@ -217,4 +219,5 @@ const struct command cmd_resume = {
     .most = 1,
     .options = resume_options,
     .run = run_resume,
+    .in_workbench = true,
 };

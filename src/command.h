@@ -47,6 +47,7 @@ struct command {
     const struct option *options; // ends with a NULL name
     int (*run)(const struct command *self, const struct arguments *a);
     bool hidden;
+    bool in_workbench; // on a terminal, the workbench runs and shows it (workbench.h)
 };
 
 extern const struct command *const commands[]; // NULL-terminated, in the order of help

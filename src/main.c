@@ -2,19 +2,20 @@
 #include "base/str.h"
 #include "command.h"
 #include "trial/source.h"
+#include "workbench.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
-extern const struct command cmd_tune, cmd_resume, cmd_pause, cmd_stop, cmd_budget, cmd_check,
-    cmd_ls, cmd_show, cmd_note, cmd_rm, cmd_export, cmd_devices, cmd_doctor, cmd_strategies,
-    cmd_completion, cmd_man;
+extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
+    cmd_check, cmd_ls, cmd_show, cmd_note, cmd_rm, cmd_export, cmd_devices, cmd_doctor,
+    cmd_strategies, cmd_completion, cmd_man;
 
 const struct command *const commands[] = {
-    &cmd_tune,   &cmd_resume,     &cmd_pause,      &cmd_stop, &cmd_budget, &cmd_check,
-    &cmd_ls,     &cmd_show,       &cmd_note,       &cmd_rm,   &cmd_export, &cmd_devices,
-    &cmd_doctor, &cmd_strategies, &cmd_completion, &cmd_man,  NULL,
+    &cmd_tune,    &cmd_resume, &cmd_watch,      &cmd_pause,      &cmd_stop, &cmd_budget,
+    &cmd_check,   &cmd_ls,     &cmd_show,       &cmd_note,       &cmd_rm,   &cmd_export,
+    &cmd_devices, &cmd_doctor, &cmd_strategies, &cmd_completion, &cmd_man,  NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -55,17 +56,23 @@ static int unknown_command(const char *name)
     return fail_with(&e, EXIT_USAGE);
 }
 
+// `argv` holds the command's name and what follows it.
 static int run(const struct command *c, int argc, char **argv)
 {
     struct arguments a;
     struct err e;
     int code;
-    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         if (str_equal(argv[i], "--help")) {
             command_print_help(c);
             return EXIT_OK;
         }
-    code = arguments_parse(c, argc, argv, &a, &e) ? c->run(c, &a) : fail_with(&e, EXIT_USAGE);
+    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e))
+        code = fail_with(&e, EXIT_USAGE);
+    else if (c->in_workbench && workbench_wanted(&a))
+        code = workbench_run(&a, (const char *const *)argv);
+    else
+        code = c->run(c, &a);
     arguments_finish(&a);
     return code;
 }
@@ -73,6 +80,9 @@ static int run(const struct command *c, int argc, char **argv)
 static int run_words(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
+    int code;
+    if (argc == 1 && workbench_browse(&code))
+        return code;
     if (str_equal(name, "--version") || str_equal(name, "version")) {
         printf("tilewalk %s\n", TILEWALK_VERSION);
         return EXIT_OK;
@@ -88,7 +98,7 @@ static int run_words(int argc, char **argv)
         return EXIT_OK;
     }
     const struct command *c = command_find(name);
-    return c ? run(c, argc - 2, argv + 2) : unknown_command(name);
+    return c ? run(c, argc - 1, argv + 1) : unknown_command(name);
 }
 
 // What could not be printed makes a success a failure.

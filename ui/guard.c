@@ -140,6 +140,8 @@ int guard_signal(void)
 void guard_stop(void)
 {
     handle(SIGTSTP, SIG_DFL, 0);
-    kill(0, SIGTSTP); // comes back when we are continued
+    handle(SIGCONT, SIG_DFL, 0); // no news: we wait for it
+    kill(0, SIGTSTP);            // comes back when we are continued
     handle(SIGTSTP, on_told, 0);
+    handle(SIGCONT, on_told, 0);
 }

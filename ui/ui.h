@@ -22,8 +22,9 @@ struct ui_options {
     const char *charset, *color, *theme; // as in workbench.conf; NULL: as it says
 };
 
-// Whether a workbench can be shown here: a terminal on both ends and TERM is not dumb.
-bool ui_is_possible(void);
+// Whether a workbench can be shown here. False: `why` is empty where that goes without saying (no
+// terminal on both ends, TERM=dumb), else it says what is wrong with the terminal.
+bool ui_is_possible(struct err *why);
 // Runs until the user leaves. Returns an exit code: that of `run` when it ended by itself, 128 +
 // signal, 0. Errors before the screen is up: prints them and returns 1 or 2.
 int ui_run(const struct ui_options *o);

@@ -1,0 +1,62 @@
+#include "farewell.h"
+
+#include "engine.h"
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_best(const struct session_record *r)
+{
+    char speed[32], time[32];
+    if (r->best_ask)
+        printf("session %" PRId64 " is %s: best %s, %s: tilewalk show %" PRId64 "\n", r->id,
+               r->state, text_speed(r->flop, r->best_seconds, speed),
+               text_time(r->best_seconds, time), r->id);
+    else
+        printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "\n",
+               r->id, r->state, r->id);
+}
+
+static void print_session(struct store *s, const struct past_run *run)
+{
+    struct err e;
+    struct arena arena;
+    struct session_record r;
+    pid_t runner = 0;
+    arena_init(&arena);
+    if (!store_get_session(s, run->session, &arena, &r, &e)) {
+        printf("tilewalk: %s\n", e.text);
+    } else if (run->detached || (str_equal(store_state(s, &r, &runner), "running") && runner)) {
+        printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "\n", r.id,
+               r.id);
+    } else {
+        r.state = store_state(s, &r, &runner);
+        if (str_equal(r.state, "paused"))
+            printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "\n", r.id, r.id);
+        else
+            print_best(&r);
+    }
+    arena_finish(&arena);
+}
+
+// A session that was paused and resumed has had several runs: the last one counts.
+static bool is_last_of_its_session(const struct jobs *j, int n)
+{
+    for (int i = n + 1; i < j->past_count; i++)
+        if (j->past[i % MOST_PAST].session == j->past[n % MOST_PAST].session)
+            return false;
+    return true;
+}
+
+void farewell_print(const struct jobs *j, const char *database)
+{
+    struct err e;
+    struct store *s = j->past_count ? store_open(database, STORE_READ, &e) : NULL;
+    if (!s)
+        return;
+    for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count; i++)
+        if (is_last_of_its_session(j, i))
+            print_session(s, &j->past[i % MOST_PAST]);
+    store_close(s);
+}

@@ -1,0 +1,370 @@
+#include "term.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "clipboard.h"
+#include "guard.h"
+#include "noise.h"
+#include "program.h"
+#include "term_keys.h"
+
+#define key_name curses_key_name // ours is another one
+#include <curses.h>              // its SCREEN is a `struct screen`, too; we only hold a pointer
+#undef key_name
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termcap.h> // asks what a terminal can do, before there is a screen
+#include <termios.h>
+#include <unistd.h>
+
+#define ESCAPE_MS 25 // an ESC that nothing follows for so long is the key
+
+static struct {
+    SCREEN *curses; // NULL: not open
+    attr_t attributes[STYLE_COUNT];
+    short pair[STYLE_COUNT];
+    cchar_t *line; // room for one row
+    struct cell *shown;
+    int rows, cols; // of `shown`
+    bool stale;     // what is shown is not known
+    bool cursor;    // visible
+    bool mouse;
+} term;
+
+// --- looks ---
+
+static void prepare_style(const struct look *look, int style, bool has_own_colors)
+{
+    struct paint p = theme_paint(look, (enum style)style);
+    attr_t a = A_NORMAL;
+    a |= p.bold ? A_BOLD : 0;
+    a |= p.dim ? A_DIM : 0;
+    a |= p.reverse ? A_REVERSE : 0;
+    a |= p.underline ? A_UNDERLINE : 0;
+    term.attributes[style] = a;
+    term.pair[style] = 0;
+    if (p.color < 0 || !look->colors)
+        return;
+    term.pair[style] = (short)(style + 1);
+    init_pair(term.pair[style], (short)p.color, has_own_colors ? -1 : COLOR_BLACK);
+}
+
+static struct look prepare_look(const struct ui_config *c)
+{
+    bool colored = has_colors() && start_color() == OK;
+    struct look look = look_choose(c, colored ? COLORS : 0);
+    bool has_own_colors = colored && use_default_colors() == OK;
+    for (int i = 0; i < STYLE_COUNT; i++)
+        prepare_style(&look, i, has_own_colors);
+    return look;
+}
+
+// --- on and off ---
+
+static bool has(const char *capability)
+{
+    const char *text = tigetstr(capability);
+    return text && text != (char *)-1;
+}
+
+bool term_is_usable(struct err *why)
+{
+    const char *name = getenv("TERM");
+    *why = (struct err){0};
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !name || !*name ||
+        str_equal(name, "dumb"))
+        return false;
+    if (tgetent(NULL, name) != 1)
+        return err_set(why, "the terminal type TERM=%s is not known here", name);
+    return tgetstr("cm", NULL) || err_set(why, "a terminal of type TERM=%s has no cursor", name);
+}
+
+// A capability without its paddings ("$<5>"), which only real vt100s ever needed.
+static void add_capability(struct str *out, const char *name)
+{
+    for (const char *text = has(name) ? tigetstr(name) : ""; *text; text++) {
+        const char *end = str_starts(text, "$<") ? strchr(text, '>') : NULL;
+        if (end)
+            text = end;
+        else
+            str_add_char(out, *text);
+    }
+}
+
+// Prepares what a crash sends: the same as endwin, but then nothing can be asked any more.
+static void arm(void)
+{
+    static const char *const names[] = {"rmkx", "sgr0", "op", "cnorm", "rmcup"};
+    struct str bytes = {0};
+    if (term.mouse)
+        str_add(&bytes, "\033[?1000l\033[?1002l\033[?1006l");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_capability(&bytes, names[i]);
+    str_add(&bytes, "\r\n"); // where there is no other screen to leave
+    guard_arm(str_text(&bytes), bytes.length);
+    str_finish(&bytes);
+}
+
+// Beyond what curses asks for: Ctrl-Z, Ctrl-\, Ctrl-S and Ctrl-V are keys like others; Ctrl-C still
+// interrupts.
+static void set_raw(void)
+{
+    struct termios raw;
+    if (tcgetattr(STDIN_FILENO, &raw) != 0)
+        return;
+    raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+    raw.c_cc[VQUIT] = _POSIX_VDISABLE;
+    raw.c_iflag &= ~(tcflag_t)IXON;
+    raw.c_lflag &= ~(tcflag_t)IEXTEN;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    def_prog_mode();
+}
+
+static void set_input(void)
+{
+    cbreak();
+    noecho();
+    nonl();
+    intrflush(stdscr, FALSE);
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESCAPE_MS);
+    set_raw();
+}
+
+static void fit(void)
+{
+    getmaxyx(stdscr, term.rows, term.cols);
+    free(term.shown);
+    free(term.line);
+    term.shown = mem_zero((size_t)term.rows * (size_t)term.cols, sizeof *term.shown);
+    term.line = mem_zero((size_t)term.cols + 1, sizeof *term.line);
+    term.stale = true;
+}
+
+static void take_size(void)
+{
+    int rows, cols;
+    if (os_terminal_size(STDOUT_FILENO, &rows, &cols) && (rows != LINES || cols != COLS))
+        resizeterm(rows, cols);
+    fit();
+}
+
+bool term_open(const struct ui_config *c, struct look *look, struct err *e)
+{
+    if (!guard_begin(e))
+        return false;
+    use_env(FALSE);
+    use_tioctl(TRUE);
+    term.curses = newterm(NULL, stdout, stdin);
+    if (!term.curses) {
+        guard_restore();
+        guard_end();
+        return err_set(e, "curses cannot use this terminal");
+    }
+    arm();
+    mem_on_exhausted(guard_emergency);
+    *look = prepare_look(c);
+    set_input();
+    curs_set(0);
+    take_size();
+    noise_capture();
+    return true;
+}
+
+// Gives the terminal back as it was found. Every step is tried.
+static void leave_screen(void)
+{
+    endwin();
+    guard_restore();
+    guard_disarm();
+    noise_release();
+}
+
+static void enter_screen(void)
+{
+    noise_capture();
+    arm();
+    reset_prog_mode();
+    take_size();
+    refresh(); // ends what endwin began
+    curs_set(term.cursor);
+}
+
+void term_close(void)
+{
+    if (!term.curses)
+        return;
+    leave_screen();
+    delscreen(term.curses);
+    guard_end();
+    free(term.shown);
+    free(term.line);
+    memset(&term, 0, sizeof term);
+}
+
+// --- frames ---
+
+void term_size(int *rows, int *cols)
+{
+    *rows = term.rows;
+    *cols = term.cols;
+}
+
+static bool same_cell(const struct cell *a, const struct cell *b)
+{
+    return a->glyph == b->glyph && a->style == b->style && a->marked == b->marked;
+}
+
+static void convert(const struct cell *c, cchar_t *out)
+{
+    wchar_t text[2] = {(wchar_t)c->glyph, L'\0'};
+    attr_t attributes = term.attributes[c->style] ^ (c->marked ? A_REVERSE : 0);
+    setcchar(out, text, attributes, term.pair[c->style], NULL);
+}
+
+// Hands cells `first` to `last` of a row to curses.
+static void put_row(int row, const struct cell *cell, int first, int last)
+{
+    int count = 0;
+    while (first > 0 && !cell[first].glyph) // a wide glyph is put as a whole
+        first--;
+    for (int col = first; col <= last; col++)
+        if (cell[col].glyph)
+            convert(&cell[col], &term.line[count++]);
+    mvadd_wchnstr(row, first, term.line, count);
+}
+
+static bool show_row(int row, const struct cell *cell, int cols)
+{
+    struct cell *shown = term.shown + row * term.cols;
+    int first = 0, last = cols - 1;
+    while (!term.stale && first < cols && same_cell(&cell[first], &shown[first]))
+        first++;
+    while (!term.stale && last > first && same_cell(&cell[last], &shown[last]))
+        last--;
+    if (first >= cols)
+        return false;
+    put_row(row, cell, first, last);
+    memcpy(shown + first, cell + first, (size_t)(last - first + 1) * sizeof *cell);
+    return true;
+}
+
+static bool show_cursor(const struct screen *s)
+{
+    bool visible = s->cursor_row >= 0 && s->cursor_row < term.rows && s->cursor_col >= 0 &&
+                   s->cursor_col < term.cols;
+    bool changed = visible != term.cursor;
+    if (changed)
+        curs_set(visible);
+    leaveok(stdscr, !visible);
+    term.cursor = visible;
+    if (!visible)
+        return changed;
+    int row, col;
+    getyx(stdscr, row, col);
+    move(s->cursor_row, s->cursor_col);
+    return changed || row != s->cursor_row || col != s->cursor_col;
+}
+
+void term_show(const struct screen *s)
+{
+    if (!term.curses)
+        return;
+    int rows = s->rows < term.rows ? s->rows : term.rows;
+    int cols = s->cols < term.cols ? s->cols : term.cols;
+    bool changed = term.stale;
+    for (int row = 0; row < rows; row++)
+        changed |= show_row(row, s->cell + (ptrdiff_t)row * s->cols, cols);
+    changed |= show_cursor(s);
+    term.stale = false;
+    if (changed)
+        refresh();
+}
+
+void term_redraw(void)
+{
+    clearok(curscr, TRUE);
+    term.stale = true;
+}
+
+// --- what comes in ---
+
+int32_t term_key(void)
+{
+    return term.curses ? keys_next() : 0;
+}
+
+void term_click(int *row, int *col)
+{
+    keys_click(row, col);
+}
+
+void term_mouse(bool on)
+{
+    if (!term.curses || on == term.mouse)
+        return;
+    keys_mouse(on);
+    term.mouse = on;
+    arm();
+}
+
+int term_fds(struct pollfd fds[3])
+{
+    int n = 0;
+    fds[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = guard_fd(), .events = POLLIN};
+    if (noise_fd() >= 0)
+        fds[n++] = (struct pollfd){.fd = noise_fd(), .events = POLLIN};
+    return n;
+}
+
+enum term_event term_take_event(void)
+{
+    switch (guard_signal()) {
+    case SIGINT: return TERM_INTERRUPT;
+    case SIGHUP: return TERM_HANGUP;
+    case SIGTERM: return TERM_TERMINATE;
+    case SIGTSTP: term_suspend(); return TERM_CONTINUED;
+    case SIGCONT: // after SIGSTOP, which nobody can catch
+        leave_screen();
+        enter_screen();
+        return TERM_CONTINUED;
+    case SIGWINCH: take_size(); return TERM_RESIZED;
+    default: return TERM_NONE;
+    }
+}
+
+const char *term_noise(void)
+{
+    return noise_line();
+}
+
+// --- others on the terminal ---
+
+bool term_run(const char *const *argv, void (*meanwhile)(void *context), void *context,
+              struct err *e)
+{
+    leave_screen();
+    bool ok = program_run(argv, meanwhile, context, e);
+    enter_screen();
+    return ok;
+}
+
+void term_suspend(void)
+{
+    leave_screen();
+    guard_stop();
+    enter_screen();
+}
+
+void term_copy(const char *text)
+{
+    struct str bytes = {0};
+    if (term.curses && clipboard_add(&bytes, getenv("TERM"), text)) {
+        ssize_t ignored = write(STDOUT_FILENO, str_text(&bytes), bytes.length);
+        (void)ignored;
+    }
+    str_finish(&bytes);
+}

@@ -1,0 +1,103 @@
+#include "term_keys.h"
+
+#include "keys.h"
+
+#define key_name curses_key_name // ours is another one
+#include <curses.h>
+#undef key_name
+#include <wchar.h>
+
+static int click_row, click_col;
+
+static const struct {
+    int curses;
+    int32_t ours;
+} codes[] = {
+    {KEY_UP, KEY_IS_UP},           {KEY_DOWN, KEY_IS_DOWN},           {KEY_LEFT, KEY_IS_LEFT},
+    {KEY_RIGHT, KEY_IS_RIGHT},     {KEY_HOME, KEY_IS_HOME},           {KEY_FIND, KEY_IS_HOME},
+    {KEY_END, KEY_IS_END},         {KEY_SELECT, KEY_IS_END},          {KEY_PPAGE, KEY_IS_PAGE_UP},
+    {KEY_NPAGE, KEY_IS_PAGE_DOWN}, {KEY_DC, KEY_IS_DELETE},           {KEY_BTAB, KEY_IS_BACK_TAB},
+    {KEY_ENTER, KEY_IS_ENTER},     {KEY_BACKSPACE, KEY_IS_BACKSPACE},
+};
+
+static int32_t key_of_mouse(void)
+{
+    MEVENT event;
+    if (getmouse(&event) != OK)
+        return KEY_IS_NONE;
+    if (event.bstate & BUTTON4_PRESSED) // the wheel
+        return KEY_IS_UP;
+    if (event.bstate & BUTTON5_PRESSED)
+        return KEY_IS_DOWN;
+    if (!(event.bstate & BUTTON1_PRESSED))
+        return KEY_IS_NONE;
+    click_row = event.y;
+    click_col = event.x;
+    return KEY_IS_CLICK;
+}
+
+static int32_t key_of_code(int code)
+{
+    if (code == KEY_MOUSE)
+        return key_of_mouse();
+    if (code >= KEY_F(1) && code <= KEY_F(12))
+        return KEY_IS_F1 + code - KEY_F(1);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].curses == code)
+            return codes[i].ours;
+    return KEY_IS_NONE; // also KEY_RESIZE, which comes from resizeterm
+}
+
+static int32_t key_of_char(wint_t c)
+{
+    if (c == '\n')
+        return KEY_IS_ENTER; // pasted
+    return c == '\b' ? KEY_IS_BACKSPACE : (int32_t)c;
+}
+
+// After ESC: a sequence that terminfo does not know is one key without a meaning, not many with
+// one. True when it was one, and is gone.
+static bool skip_sequence(void)
+{
+    wint_t c;
+    int got = get_wch(&c);
+    if (got == ERR)
+        return false;
+    if (got == KEY_CODE_YES || (c != '[' && c != 'O')) {
+        if (got == OK)
+            unget_wch((wchar_t)c);
+        else
+            ungetch((int)c);
+        return false;
+    }
+    while (get_wch(&c) == OK && (c < 0x40 || c > 0x7e))
+        ;
+    return true;
+}
+
+int32_t keys_next(void)
+{
+    for (;;) {
+        wint_t c;
+        int got = get_wch(&c);
+        if (got == ERR)
+            return KEY_IS_NONE;
+        int32_t key = got == KEY_CODE_YES ? key_of_code((int)c) : key_of_char(c);
+        if (key == KEY_IS_ESC && got == OK && skip_sequence())
+            continue;
+        if (key != KEY_IS_NONE)
+            return key;
+    }
+}
+
+void keys_click(int *row, int *col)
+{
+    *row = click_row;
+    *col = click_col;
+}
+
+void keys_mouse(bool on)
+{
+    mouseinterval(0); // presses at once, no waiting for clicks
+    mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+}

@@ -1,0 +1,415 @@
+#include "ui.h"
+
+#include "app.h"
+#include "base/file.h"
+#include "farewell.h"
+#include "term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FRAMES_PER_SECOND 15
+#define BUSY_POLL_S       0.1 // while something runs
+#define IDLE_POLL_S       0.5
+#define MOST_WAIT_S       60 // for runs to pause when we leave
+#define FIRST_POLL_MS     100
+
+enum { FAILED = 1, USAGE = 2, HUNG_UP = 129, INTERRUPTED = 130, TERMINATED = 143 };
+
+struct ui {
+    const struct ui_options *o;
+    char *program;
+    struct ui_config config;
+    struct app app;
+    struct jobs first; // the run that the screen waits for
+    int64_t session;   // shown first; 0: none
+    enum view_id view;
+    double drawn_at;
+    bool hurry;       // a key was pressed: the next frame does not wait
+    bool gone;        // the terminal is
+    bool signalled;   // we leave because of a signal
+    bool interrupted; // by Ctrl-C, which need not be the first
+    int exit_code;    // 128 + signal, or that of the run
+};
+
+bool ui_is_possible(struct err *why)
+{
+    return term_is_usable(why);
+}
+
+static double now_s(void)
+{
+    return (double)os_now_ns() / 1e9;
+}
+
+static int complain(const struct err *e, int code)
+{
+    char text[1400];
+    fprintf(stderr, "tilewalk: %s\n", err_format(e, text, sizeof text));
+    return code;
+}
+
+// --- before the screen is up ---
+
+static bool set_if_given(struct ui *ui, const char *name, const char *value, struct err *e)
+{
+    return !value || config_set(&ui->config, name, value, e);
+}
+
+static bool choose_view(struct ui *ui, const char *wanted, struct err *e)
+{
+    const char *names[VIEW_COUNT];
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        names[i] = views[i]->name;
+        ui->view = (enum view_id)i;
+        if (str_equal(names[i], wanted))
+            return true;
+    }
+    const char *near = str_suggest_list(wanted, VIEW_COUNT, names);
+    return near ? err_set(e, "unknown view '%s' (did you mean '%s'?)", wanted, near)
+                : err_set(e, "unknown view '%s' (main, map, trials, network, sessions, space, log)",
+                          wanted);
+}
+
+// 0, or the exit code.
+static int configure(struct ui *ui)
+{
+    const struct ui_options *o = ui->o;
+    struct err e;
+    char *path = path_user_config("workbench.conf");
+    config_init(&ui->config);
+    bool read = config_read(&ui->config, path, &e);
+    free(path);
+    if (!read)
+        return complain(&e, FAILED);
+    ui->view = o->session || o->run ? VIEW_MAIN : VIEW_SESSIONS;
+    if (!set_if_given(ui, "charset", o->charset, &e) || !set_if_given(ui, "color", o->color, &e) ||
+        !set_if_given(ui, "theme", o->theme, &e) || (o->view && !choose_view(ui, o->view, &e)))
+        return complain(&e, USAGE);
+    return 0;
+}
+
+static void print_line(void *context, const struct job_record *run, const char *line)
+{
+    (void)context, (void)run;
+    fprintf(stderr, "%s\n", line);
+}
+
+static void take_session(void *context, const struct job_record *run)
+{
+    ((struct ui *)context)->session = run->session;
+}
+
+static void take_exit_code(void *context, const struct job_record *run)
+{
+    ((struct ui *)context)->exit_code = run->exit_code;
+}
+
+// Starts the run and waits until it has a session. False: it has none, and said why.
+static bool start_run(struct ui *ui)
+{
+    struct err e;
+    ui->first = (struct jobs){.context = ui,
+                              .on_line = print_line,
+                              .on_session = take_session,
+                              .on_run_end = take_exit_code};
+    if (!jobs_run(&ui->first, ui->program, ui->o->run, &e)) {
+        ui->exit_code = complain(&e, FAILED);
+        return false;
+    }
+    while (!ui->session && ui->first.count) {
+        struct pollfd fds[2];
+        poll(fds, (nfds_t)jobs_fds(&ui->first, fds, 2), FIRST_POLL_MS);
+        jobs_step(&ui->first);
+    }
+    return ui->session != 0;
+}
+
+// --- what the app asks for ---
+
+static void step_jobs(void *context)
+{
+    struct ui *ui = context;
+    ui->app.dirty |= jobs_step(&ui->app.jobs);
+}
+
+static const char *editor_of(const struct ui_config *c)
+{
+    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+    if (c->editor[0])
+        return c->editor;
+    if (visual && *visual)
+        return visual;
+    return editor && *editor ? editor : "vi";
+}
+
+// An editor may be several words ("code --wait"), which the shell takes apart, as others do it.
+static bool run_editor(struct ui *ui, const char *editor, const char *place, const char *path,
+                       struct err *e)
+{
+    char *command = mem_printf("exec %s \"$@\"", editor);
+    const char *argv[] = {"sh", "-c", command, "sh", place ? place : path, place ? path : NULL,
+                          NULL};
+    bool ok = term_run(argv, step_jobs, ui, e);
+    free(command);
+    return ok;
+}
+
+static void edit(struct ui *ui)
+{
+    struct app *app = &ui->app;
+    struct err e;
+    const char *editor = editor_of(&ui->config);
+    char place[32];
+    char *path = app->edit_path;
+    app->edit_path = NULL;
+    snprintf(place, sizeof place, "+%d", app->edit_line);
+    // Not every editor knows +LINE.
+    bool ok = (app->edit_line > 0 && run_editor(ui, editor, place, path, &e)) ||
+              run_editor(ui, editor, NULL, path, &e);
+    if (!ok)
+        app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)", editor);
+    free(path);
+    app->redraw = true;
+}
+
+// tilewalk-screen-N.txt in the current folder, with the first N that is free.
+static void save_screen(struct app *app)
+{
+    char name[64];
+    struct str text = {0};
+    FILE *file = NULL;
+    for (int n = 1; n < 1000 && !file; n++) {
+        snprintf(name, sizeof name, "tilewalk-screen-%d.txt", n);
+        file = fopen(name, "wx");
+    }
+    screen_add_text(&app->screen, &text);
+    bool written = file && fwrite(str_text(&text), 1, text.length, file) == text.length;
+    if (file)
+        written &= fclose(file) == 0;
+    str_finish(&text);
+    app->save_screen = false;
+    if (written)
+        app_say(app, STYLE_TEXT, "saved as %s", name);
+    else
+        app_say(app, STYLE_BAD, "%s cannot be written", name);
+}
+
+static void fit(struct app *app)
+{
+    int rows, cols;
+    term_size(&rows, &cols);
+    if (rows != app->screen.rows || cols != app->screen.cols)
+        app_resize(app, rows, cols);
+    app->dirty = true;
+}
+
+static void serve(struct ui *ui)
+{
+    struct app *app = &ui->app;
+    if (app->edit_path)
+        edit(ui);
+    if (app->save_screen)
+        save_screen(app);
+    if (app->suspend)
+        term_suspend();
+    if (app->redraw)
+        term_redraw();
+    if (app->copy)
+        term_copy(app->copy);
+    if (app->suspend || app->redraw)
+        fit(app);
+    app->suspend = app->redraw = false;
+    free(app->copy);
+    app->copy = NULL;
+    term_mouse(app->mouse);
+}
+
+// --- what comes in ---
+
+static void leave_by_signal(struct ui *ui, int exit_code)
+{
+    ui->interrupted = exit_code == INTERRUPTED;
+    if (ui->signalled)
+        return; // the first one counts
+    ui->app.quit = ui->signalled = true;
+    ui->exit_code = exit_code;
+}
+
+static void take_events(struct ui *ui)
+{
+    for (enum term_event event; (event = term_take_event()) != TERM_NONE;)
+        switch (event) {
+        case TERM_INTERRUPT: leave_by_signal(ui, INTERRUPTED); break;
+        case TERM_HANGUP: leave_by_signal(ui, HUNG_UP); break;
+        case TERM_TERMINATE: leave_by_signal(ui, TERMINATED); break;
+        case TERM_RESIZED:
+        case TERM_CONTINUED:
+            fit(&ui->app);
+            ui->hurry = true;
+            break;
+        case TERM_NONE: break;
+        }
+}
+
+static void take_keys(struct ui *ui)
+{
+    struct app *app = &ui->app;
+    for (int32_t key; !app->quit && (key = term_key()) != KEY_IS_NONE; serve(ui)) {
+        ui->hurry = true;
+        if (key == KEY_IS_CLICK) {
+            int row, col;
+            term_click(&row, &col);
+            app_click(app, row, col);
+        } else {
+            app_key(app, key);
+        }
+    }
+}
+
+static void take_noise(struct ui *ui)
+{
+    for (const char *line; (line = term_noise());)
+        app_noise(&ui->app, "%s", line);
+}
+
+// Waits for anything at most `seconds`, then takes it in.
+static void wait_for_news(struct ui *ui, double seconds)
+{
+    struct pollfd fds[3 + 2 * MOST_JOBS];
+    int n = term_fds(fds);
+    if (ui->gone)
+        fds[0].fd = -1;
+    n += jobs_fds(&ui->app.jobs, fds + n, 2 * MOST_JOBS);
+    bool any = poll(fds, (nfds_t)n, (int)(seconds * 1e3)) > 0;
+    if (any && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) {
+        ui->gone = true; // and perhaps no signal says so
+        leave_by_signal(ui, HUNG_UP);
+    }
+    take_events(ui);
+    take_keys(ui);
+    take_noise(ui);
+}
+
+// --- the loop ---
+
+static bool is_busy(const struct app *app)
+{
+    return app->jobs.count || (app->model.open.record.id && app->model.open.runner);
+}
+
+static double seconds_to_wait(const struct ui *ui, bool more)
+{
+    double wait = more ? 0 : is_busy(&ui->app) ? BUSY_POLL_S : IDLE_POLL_S;
+    double frame = ui->drawn_at + 1.0 / FRAMES_PER_SECOND - now_s();
+    if (ui->app.dirty && frame < wait)
+        wait = frame > 0 ? frame + 1e-3 : 0;
+    return wait;
+}
+
+static void draw_if_due(struct ui *ui)
+{
+    double now = now_s();
+    if (!ui->app.dirty || (!ui->hurry && now < ui->drawn_at + 1.0 / FRAMES_PER_SECOND))
+        return;
+    app_draw(&ui->app);
+    term_show(&ui->app.screen);
+    ui->drawn_at = now;
+    ui->hurry = false;
+}
+
+static void loop(struct ui *ui)
+{
+    bool more = app_poll(&ui->app, now_s(), os_unix_time());
+    draw_if_due(ui);
+    while (!ui->app.quit) {
+        wait_for_news(ui, seconds_to_wait(ui, more));
+        more = app_poll(&ui->app, now_s(), os_unix_time());
+        serve(ui);
+        draw_if_due(ui);
+    }
+}
+
+// --- leaving ---
+
+// The exit code of the run that was asked for when it has ended by itself, else 0.
+static int exit_code_of_run(const struct ui *ui)
+{
+    const struct jobs *j = &ui->app.jobs;
+    int code = 0;
+    for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count; i++)
+        if (ui->o->run && j->past[i % MOST_PAST].session == ui->session)
+            code = j->past[i % MOST_PAST].exit_code;
+    return code;
+}
+
+// Waits until what runs is saved. An interruption (the second, when we leave because of one) ends
+// the waiting.
+static void wait_for_jobs(struct ui *ui)
+{
+    struct app *app = &ui->app;
+    double end = now_s() + MOST_WAIT_S;
+    bool let_go = app->leave_runs && !ui->signalled;
+    ui->interrupted = false;
+    while (!jobs_are_gone(&app->jobs) && now_s() < end && !ui->interrupted) {
+        jobs_leave(&app->jobs, let_go);
+        app_say(app, STYLE_WARN, "%s (ctrl-c leaves at once)", let_go ? "letting go" : "saving...");
+        draw_if_due(ui);
+        wait_for_news(ui, BUSY_POLL_S);
+        app_poll(app, now_s(), os_unix_time());
+    }
+}
+
+static void leave(struct ui *ui)
+{
+    if (!ui->signalled)
+        ui->exit_code = exit_code_of_run(ui);
+    ui->hurry = true;
+    wait_for_jobs(ui);
+    take_noise(ui);
+    jobs_finish(&ui->app.jobs);
+}
+
+// Everything from the first frame to the last.
+static void show(struct ui *ui)
+{
+    struct err e;
+    struct look look;
+    if (!term_open(&ui->config, &look, &e)) {
+        ui->exit_code = complain(&e, FAILED);
+        return;
+    }
+    ui->config.charset = look.charset;
+    app_init(&ui->app, &(struct app_options){.database = ui->o->database,
+                                             .config = &ui->config,
+                                             .program = ui->program,
+                                             .view = ui->view,
+                                             .session = ui->session});
+    app_show(&ui->app, ui->view); // opening a session shows the main screen
+    jobs_move(&ui->app.jobs, &ui->first);
+    term_mouse(ui->app.mouse);
+    fit(&ui->app);
+    loop(ui);
+    leave(ui);
+    term_close();
+    farewell_print(&ui->app.jobs, ui->o->database);
+    app_finish(&ui->app);
+}
+
+int ui_run(const struct ui_options *o)
+{
+    struct ui *ui = mem_zero(1, sizeof *ui);
+    ui->o = o;
+    ui->session = o->session;
+    ui->program = path_program();
+    int code = configure(ui);
+    if (!code) {
+        if (!o->run || start_run(ui))
+            show(ui);
+        jobs_finish(&ui->first); // what could not be shown
+        code = ui->exit_code;
+    }
+    free(ui->program);
+    free(ui);
+    return code;
+}
