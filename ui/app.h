@@ -90,7 +90,7 @@ struct app {
         enum action action;
     } footer[24]; // what a click means there
     int footer_count;
-    char key_text[16]; // of app_key_of
+    char key_text[16];    // of app_key_of
     int64_t budget_asked; // trials that were asked for last, until the run has taken them
     int64_t budget_session;
 };

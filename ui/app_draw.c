@@ -146,8 +146,8 @@ static void add_outcomes(const struct opened *o, struct pieces *row)
     if (o->early)
         pieces_add(row, 8, STYLE_DIM, "early %" PRId64, o->early);
     pieces_add(row, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
-    pieces_add(row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64 "%s%s", bad, bad ? ":" : "",
-               words);
+    pieces_add(row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64 "%s", bad, bad ? ":" : "");
+    pieces_add(row, 7, STYLE_BAD, "%s", words + (bad > 0));
 }
 
 // All there is to say when one row is all there is.
@@ -298,17 +298,22 @@ static const char *label_of(struct app *app, enum action a)
     return actions[a].label;
 }
 
-// The labelled actions of this view, its own first; help and quit at the end.
+static bool is_everywhere(enum action a)
+{
+    return actions[a].views == (1u << VIEW_COUNT) - 1;
+}
+
+// The labelled actions of this view: pause, its own, the rest. Help and quit have their own places.
 static int footer_actions(const struct app *app, enum action out[ACT_COUNT])
 {
     int count = 0;
+    out[count++] = ACT_PAUSE;
     for (int own = 1; own >= 0; own--)
-        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
-            bool everywhere = actions[a].views == (1u << VIEW_COUNT) - 1;
-            if (actions[a].label && actions[a].views & 1u << app->view && everywhere != own &&
-                a != ACT_HELP && a != ACT_QUIT)
+        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
+            if (actions[a].label && actions[a].views & 1u << app->view &&
+                is_everywhere((enum action)a) != own && a != ACT_PAUSE && a != ACT_HELP &&
+                a != ACT_QUIT)
                 out[count++] = (enum action)a;
-        }
     return count;
 }
 

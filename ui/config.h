@@ -24,10 +24,10 @@ enum ui_theme { THEME_AUTO, THEME_DARK, THEME_LIGHT };
 struct ui_config {
     bool charset_given;
     enum charset charset;
-    int color; // enum ui_color
-    int theme; // enum ui_theme
+    int color;        // enum ui_color
+    int theme;        // enum ui_theme
     char editor[256]; // "": from the environment
-    int mouse; // 1: on from the start
+    int mouse;        // 1: on from the start
     struct keymap keymap;
 };
 

@@ -36,11 +36,15 @@ static void fill(struct help *h, const struct app *app)
         add(h, "", action_groups[group]);
         add_actions(h, app, (enum action_group)group);
     }
-    add(h, "", "Words");
-    add(h, "ok early", "measured and verified; stopped early: hopelessly slow, still a valid time");
-    add(h, "rejected", "a constraint or a limit of the device forbids it; costs no trial");
-    add(h, "compile driver", "GLSL, or the driver, refused it");
-    add(h, "timeout crash lost", "it hung, its process died, the device was lost");
+    add(h, "", "Outcomes of trials");
+    add(h, "ok", "measured and verified");
+    add(h, "early", "ok, hopelessly slow: stopped early");
+    add(h, "rejected", "forbidden by a rule or a limit; no trial");
+    add(h, "compile", "the GLSL compiler refused it");
+    add(h, "driver", "the driver's compiler refused it");
+    add(h, "timeout", "it hung and was killed");
+    add(h, "crash", "its process died");
+    add(h, "lost", "the device was lost");
     add(h, "wrong", "its result is not the reference's");
 }
 
@@ -48,7 +52,7 @@ static void draw_line(const struct help *h, int i, const struct pane *p, int row
 {
     if (h->line[i].keys[0]) {
         pane_text(p, row, 2, STYLE_KEY, h->line[i].keys);
-        pane_text_cut(p, row, 20, p->cols - 20, STYLE_TEXT, h->line[i].text);
+        pane_text_cut(p, row, 15, p->cols - 15, STYLE_TEXT, h->line[i].text);
     } else {
         pane_text(p, row, 0, STYLE_STRONG, h->line[i].text);
     }
