@@ -10,7 +10,7 @@ static void print_json(struct store *s, const struct session_record *list, int c
     str_add(&out, "{\"sessions\":[");
     for (int i = 0; i < count; i++) {
         str_add(&out, i ? ",{" : "{");
-        json_session(&out, &list[i], session_state(s, &list[i], &runner));
+        json_session(&out, &list[i], store_state(s, &list[i], &runner));
         str_printf(&out, ",\"runner\":%d}", (int)runner);
     }
     str_add(&out, "]}\n");
@@ -41,7 +41,7 @@ static void print_text(struct store *s, const struct session_record *list, int c
         bool has_note = r->note && *r->note;
         snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
         printf("%4" PRId64 "  %-8s  %-10.10s  %-30.30s  %-16.16s  %11s  %12s  %8s%s%s\n", r->id,
-               session_state(s, r, &runner), r->name, r->title, r->device, trials,
+               store_state(s, r, &runner), r->name, r->title, r->device, trials,
                r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
                text_duration(r->ran_seconds, ran), has_note ? "  " : "", has_note ? r->note : "");
     }

@@ -106,7 +106,7 @@ static bool show(struct view *v, struct err *e)
 {
     pid_t runner;
     int64_t most = arguments_integer(v->a, "top", 0);
-    const char *state = session_state(v->store, v->session, &runner);
+    const char *state = store_state(v->store, v->session, &runner);
     if (!read_all(v, e))
         return false;
     if (v->format == LIST_JSON) {

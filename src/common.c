@@ -181,8 +181,3 @@ void json_device(struct str *out, const struct gpu_info *i)
         l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips,
         l->subgroup_size, l->f16 ? "true" : "false");
 }
-
-const char *session_state(struct store *s, const struct session_record *r, pid_t *runner)
-{
-    return store_state(s, r, runner);
-}

@@ -52,7 +52,4 @@ void json_trial(struct str *out, int64_t session, double flop, const struct tria
 void json_session(struct str *out, const struct session_record *r, const char *runner_state);
 void json_device(struct str *out, const struct gpu_info *i);
 
-// The state that users see: a session that claims to run but has no runner is paused.
-const char *session_state(struct store *s, const struct session_record *r, pid_t *runner);
-
 #endif

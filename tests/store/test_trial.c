@@ -200,8 +200,15 @@ static void test_retimes(void **state)
     struct err e;
     must_put(f->store, f->id, 1, "ok", 1);
     must_put(f->store, f->id, 2, "ok", 2);
-    for (int i = 0; i < 3; i++)
+    int64_t newest = -1, before;
+    assert_true(store_newest_retime(f->store, &newest, &e));
+    assert_int_equal(newest, 0);
+    for (int i = 0; i < 3; i++) {
+        before = newest;
         assert_true(store_put_retime(f->store, f->id, &retimes[i], &e));
+        assert_true(store_newest_retime(f->store, &newest, &e));
+        assert_true(newest > before);
+    }
     int seen = 0;
     assert_true(store_each_retime(f->store, f->id, check_retime, &seen, &e));
     assert_int_equal(seen, 3);
