@@ -208,8 +208,8 @@ static void add_origin(struct writer *w, const struct trial *t)
     if (parents.length == 0)
         add_line(w, STYLE_TEXT, "parents none: drawn");
     else
-        add_line(w, STYLE_TEXT, "parents %s  moved %d%s", str_text(&parents), moved,
-                 drawn > 0 ? ", some drawn" : "");
+        add_line(w, STYLE_TEXT, "moved %d%s  parents %s", moved, drawn > 0 ? ", some drawn" : "",
+                 str_text(&parents));
     str_finish(&parents);
 }
 

@@ -88,23 +88,29 @@ static void draw_nothing_open(struct app *app, const struct pane *p)
 
 // --- panes ---
 
-// The newest messages, the newest last; how long ago, because a moment's name needs a calendar.
+static void draw_message_line(struct app *app, const struct message *m, const struct pane *p,
+                              int row)
+{
+    double ago = app->unix_now - m->at;
+    char text[32];
+    enum style style = str_equal(m->level, "error")     ? STYLE_BAD
+                       : str_equal(m->level, "warning") ? STYLE_WARN
+                                                        : STYLE_DIM;
+    pane_text_right(p, row, 8, STYLE_DIM, text_duration(ago > 0 ? ago : 0, text));
+    pane_text(p, row, 10, style, m->level);
+    pane_text_cut(p, row, 18, p->cols - 18, STYLE_TEXT, m->text);
+}
+
+// The newest messages, the newest first, without what is for looking into details: that has a
+// screen. How long ago, because a moment's name needs a calendar.
 static void draw_log(struct app *app, const struct pane *p)
 {
     const struct opened *o = &app->model.open;
-    int first = o->message_count > p->rows ? o->message_count - p->rows : 0;
-    for (int i = first; i < o->message_count; i++) {
-        const struct message *m = &o->message[i];
-        double ago = app->unix_now - m->at;
-        char text[32];
-        pane_text_right(p, i - first, 8, STYLE_DIM, text_duration(ago > 0 ? ago : 0, text));
-        enum style style = str_equal(m->level, "error")     ? STYLE_BAD
-                           : str_equal(m->level, "warning") ? STYLE_WARN
-                                                            : STYLE_TEXT;
-        int col = 1 + pane_text(p, i - first, 10, style, m->level);
-        pane_text_cut(p, i - first, col, p->cols - col, STYLE_TEXT, m->text);
-    }
-    if (o->message_count == 0)
+    int row = 0;
+    for (int i = o->message_count - 1; i >= 0 && row < p->rows; i--)
+        if (!str_equal(o->message[i].level, "debug"))
+            draw_message_line(app, &o->message[i], p, row++);
+    if (row == 0)
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "Nothing was said yet.");
 }
 
@@ -115,7 +121,7 @@ static void title_of(struct app *app, struct main_view *v, enum main_pane pane, 
     case PANE_POPULATION: population_pane_title(app, &v->population, title, note); break;
     case PANE_TRIALS: trials_pane_title(app, &v->trials, title, note); break;
     case PANE_DETAIL: detail_pane_title(app, &v->detail, title, note); break;
-    default: snprintf(title, 64, "%s", pane_names[pane]); snprintf(note, 64, "how long ago");
+    default: snprintf(title, 64, "%s", pane_names[pane]); snprintf(note, 64, "newest first");
     }
 }
 

@@ -424,7 +424,7 @@ static void test_moved_parameters_are_marked(void **state)
             moved++;
         }
         char wanted[32];
-        snprintf(wanted, sizeof wanted, "  moved %d", moved);
+        snprintf(wanted, sizeof wanted, "moved %d", moved);
         assert_true(frame_has(wanted));
         assert_true(frame_has("parents #") || frame_has("parents ask "));
         moved_in_all += moved;
