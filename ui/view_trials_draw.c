@@ -270,6 +270,8 @@ static void draw_status(struct app *app, const struct trials_view *v, const stru
                direction(v));
     if (v->complaint[0])
         pieces_add(&row, 1, STYLE_BAD, "filter: %s", v->complaint);
+    else if (v->typing && !v->filter)
+        pieces_add(&row, 1, STYLE_DIM, "such as: outcome=ok tflops>30 or not reason~\"memory\"");
     else
         pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter ? v->text : "none");
     pieces_draw(&row, p, 0, 3);
