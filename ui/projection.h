@@ -1,0 +1,77 @@
+// Trials seen along one or two axes: what became of all that share the values there.
+//
+//     projection_init(&p, space, x, &y);                  y NULL: along x only
+//     projection_hold(&p, &best);                         only trials like this one but for the
+//     axes projection_add(&p, &config, ask, outcome, speed);   each told trial once, in any order
+//     const struct place *c = projection_at(&p, row, col);
+//     projection_finish(&p);
+//
+// A place is a cell of the map. Adding a trial costs the same however many were added; only new
+// ones have to be. When an axis gets another place (axis.h) the cells move along with their values
+// and `layout` grows.
+//
+// Four kinds of cell are never mistaken for each other: measured, tried but all failed, excluded
+// by a constraint or limit, and not visited. Excluded is what was asked there and always rejected,
+// or what `judge` finds: configurations drawn there uniformly, the hidden parameters free (or
+// held), none of them legal. One that is legal ends the doubt.
+//
+// Pure but for the rules that judging calls. One thread.
+#ifndef TILEWALK_UI_PROJECTION_H
+#define TILEWALK_UI_PROJECTION_H
+
+#include "axis.h"
+
+#define JUDGED_ENOUGH 128 // configurations without a legal one
+
+struct place {
+    int64_t outcome[OUTCOME_COUNT]; // told trials of each
+    double best, worst, sum;        // FLOP/s of ok ones
+    int64_t best_ask;
+    int judged;      // configurations; JUDGED_ENOUGH or a legal one end it
+    bool legal;      // one of them was
+    bool impossible; // no configuration has these values
+    int constraint;  // why the last one was not legal: index, or -1
+    unsigned limits; // or bit set of 1 << enum limit
+};
+
+enum place_kind { PLACE_UNVISITED, PLACE_FAILED, PLACE_EXCLUDED, PLACE_MEASURED };
+enum statistic { STATISTIC_BEST, STATISTIC_MEAN, STATISTIC_COUNT, STATISTICS };
+
+struct projection {
+    const struct space *space; // outlives it
+    struct axis x, y;
+    bool is_flat;        // no y: one row
+    struct place *place; // rows of AXIS_MOST
+    int layout;          // grows when places move
+    int64_t taken;       // trials that counted
+    bool is_held;
+    struct config held;
+    struct rng rng; // of judging
+    int judged_to;  // the place to judge next, round and round
+};
+
+void projection_init(struct projection *p, const struct space *s, struct factor x,
+                     const struct factor *y);
+void projection_finish(struct projection *p); // a zeroed one is fine
+// Before anything is added: what is not on an axis has to be as in `c`. Of a parameter with a part
+// on an axis the other parts stay free, as their product is bound.
+void projection_hold(struct projection *p, const struct config *c);
+void projection_add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
+                    double speed);
+// Draws and judges at most `most` configurations for places without trials. `l` NULL: no device.
+// True while there are places in doubt.
+bool projection_judge(struct projection *p, const struct limits *l, int most);
+
+int projection_rows(const struct projection *p);
+int projection_cols(const struct projection *p);
+const struct place *projection_at(const struct projection *p, int row, int col);
+// Where a configuration lies; false: nowhere yet, or it is held out.
+bool projection_find(const struct projection *p, const struct config *c, int *row, int *col);
+
+enum place_kind place_kind(const struct place *c);
+int64_t place_trials(const struct place *c); // told, without rejected ones
+int64_t place_failed(const struct place *c);
+// NAN when there is none: of places that are not measured; count: of those without trials.
+double place_value(const struct place *c, enum statistic s);
+
+#endif

@@ -1,0 +1,215 @@
+#include "view_map.h"
+
+#include "trial_text.h"
+#include "view_trials.h"
+
+#include <stdlib.h>
+
+// --- life ---
+
+static void *create(struct app *app)
+{
+    (void)app;
+    struct map *m = mem_zero(1, sizeof *m);
+    return m;
+}
+
+static void destroy(void *state)
+{
+    map_forget(state);
+    free(state);
+}
+
+static void opened(struct app *app, void *state)
+{
+    (void)app;
+    map_forget(state);
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value > high ? high : value < low ? low : value;
+}
+
+static bool tick(struct app *app, void *state)
+{
+    return map_tick(app, state);
+}
+
+// --- keys ---
+
+static bool move(struct map *m, int down, int right)
+{
+    m->moved = true;
+    m->idle = false; // another cell's bars
+    if (!m->is_list) {
+        map_put_cursor(m, m->row + down, m->col + right);
+        return true;
+    }
+    struct map_order *order = mem_alloc(sizeof *order);
+    map_order_cells(m, order);
+    int at = -1;
+    for (int i = 0; i < order->count; i++)
+        if (order->cell[i].row == m->row && order->cell[i].col == m->col)
+            at = i;
+    at = clamp(at + down, 0, order->count - 1);
+    if (order->count)
+        map_put_cursor(m, order->cell[at].row, order->cell[at].col);
+    free(order);
+    return true;
+}
+
+// The trials of the cell on the trials screen, its best one under the cursor.
+static void open_cell(struct app *app, const struct map *m)
+{
+    const struct place *here = map_here(m);
+    struct str filter = {0};
+    if (!here)
+        return;
+    bool said = m->grid.is_flat || axis_add_term(&m->grid.y, m->row, &filter);
+    if (!m->grid.is_flat && said)
+        str_add_char(&filter, ' ');
+    said &= axis_add_term(&m->grid.x, m->col, &filter);
+    if (here->best_ask)
+        app_select(app, here->best_ask);
+    if (said)
+        view_trials_filter(app, str_text(&filter));
+    else
+        app_say(app, STYLE_WARN, "no filter can say this range: all trials are shown");
+    app_show(app, VIEW_TRIALS);
+    str_finish(&filter);
+}
+
+static void copy_best(struct app *app, const struct map *m)
+{
+    const struct place *here = map_here(m);
+    const struct trial *t = here ? model_trial(&app->model, here->best_ask) : NULL;
+    struct str text = {0};
+    if (!t || !t->has_config)
+        return;
+    config_add_difference(m->space, &t->config, NULL, false, &text);
+    app_copy(app, str_text(&text));
+    str_finish(&text);
+}
+
+static bool act_move(struct app *app, struct map *m, enum action a)
+{
+    int half = m->at.rows > 2 ? m->at.rows / 2 : 1;
+    switch (a) {
+    case ACT_UP: return move(m, -1, 0);
+    case ACT_DOWN: return move(m, 1, 0);
+    case ACT_LEFT: return move(m, 0, -1);
+    case ACT_RIGHT: return move(m, 0, 1);
+    case ACT_FIRST: return move(m, -AXIS_MOST * AXIS_MOST, 0);
+    case ACT_LAST: return move(m, AXIS_MOST * AXIS_MOST, 0);
+    case ACT_PAGE_UP: return move(m, -half, 0);
+    case ACT_PAGE_DOWN: return move(m, half, 0);
+    case ACT_OPEN: open_cell(app, m); return true;
+    case ACT_COPY: copy_best(app, m); return true;
+    case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; return true;
+    case ACT_PREVIOUS_PANE: m->page = (m->page + PAGES - 1) % PAGES; return true;
+    default: return false;
+    }
+}
+
+static const char *disabled(struct app *app, void *state, enum action a)
+{
+    struct map *m = state;
+    bool ours = a == ACT_COLOUR || a == ACT_STATISTIC || a == ACT_AXIS_X || a == ACT_AXIS_Y ||
+                a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR || a == ACT_SLICE;
+    bool pairs = a == ACT_AXIS_X || a == ACT_AXIS_Y || a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR;
+    if (ours && !map_sync(app, m))
+        return app->model.open.record.id ? "the space of this session cannot be mapped"
+                                         : "no session is open";
+    if (pairs && m->factors < 3)
+        return "there are no other parameters";
+    if (a == ACT_SLICE && !app->model.open.record.best_ask)
+        return "there is no best trial yet";
+    return NULL;
+}
+
+static bool act(struct app *app, void *state, enum action a)
+{
+    struct map *m = state;
+    if (!map_sync(app, m) || disabled(app, state, a))
+        return false;
+    if (act_move(app, m, a))
+        return true;
+    switch (a) {
+    case ACT_COLOUR: m->by_value = !m->by_value; return true;
+    case ACT_STATISTIC: m->statistic = (m->statistic + 1) % STATISTICS; return true;
+    case ACT_AXIS_X: map_step_axis(app, m, true); return true;
+    case ACT_AXIS_Y: map_step_axis(app, m, false); return true;
+    case ACT_NEXT_PAIR: map_step_pair(app, m, 1); return true;
+    case ACT_PREVIOUS_PAIR: map_step_pair(app, m, -1); return true;
+    case ACT_SLICE:
+        m->is_slice = !m->is_slice;
+        map_restart(app, m);
+        return true;
+    default: return false;
+    }
+}
+
+static void click(struct app *app, void *state, int row, int col)
+{
+    struct map *m = state;
+    if (!map_sync(app, m) || m->is_list || m->at.height == 0 || m->at.width == 0 ||
+        row < m->at.row || col < m->at.col)
+        return;
+    int down = (row - m->at.row) / m->at.height, right = (col - m->at.col) / m->at.width;
+    if (down >= m->at.rows || right >= m->at.cols)
+        return;
+    m->moved = true;
+    m->idle = false;
+    map_put_cursor(m, m->top + down, m->left + right);
+}
+
+// --- drawing ---
+
+static void draw_nothing(struct app *app, const struct map *m, const struct pane *body)
+{
+    const struct opened *o = &app->model.open;
+    const char *why = !o->record.id ? "No session is open." : "The map needs the session's space.";
+    if (m->space)
+        why = "Every parameter of this space has one value only: there is nothing to map.";
+    pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, why);
+    if (o->record.id && !m->space)
+        pane_text_cut(body, 1, 1, body->cols - 1, STYLE_DIM, o->trouble.text);
+}
+
+static void draw(struct app *app, void *state, const struct pane *body)
+{
+    struct map *m = state;
+    m->at.height = m->at.width = m->at.rows = m->at.cols = 0;
+    m->is_list = body->rows < MAP_LIST_ROWS || body->cols < MAP_LIST_COLS;
+    if (!map_sync(app, m)) {
+        draw_nothing(app, m, body);
+    } else if (m->is_list) {
+        map_draw_list(app, m, body);
+    } else if (body->rows >= MAP_PANEL_ROWS && body->cols >= MAP_PANEL_COLS) {
+        int wide = body->cols * 2 / 5;
+        wide = clamp(wide, 36, 60);
+        struct pane left = pane_part(body, 0, 0, body->rows, body->cols - wide);
+        struct pane right = pane_part(body, 0, body->cols - wide, body->rows, wide);
+        map_draw_grid(app, m, &left, true);
+        map_draw_panel(app, m, &right);
+    } else if (m->page == PAGE_BOTH) {
+        map_draw_grid(app, m, body, true);
+    } else {
+        map_draw_panel(app, m, body);
+    }
+}
+
+const struct view view_map = {
+    .name = "map",
+    .title = "Map",
+    .tab = "Map",
+    .create = create,
+    .destroy = destroy,
+    .draw = draw,
+    .act = act,
+    .disabled = disabled,
+    .tick = tick,
+    .opened = opened,
+    .click = click,
+};

@@ -1,0 +1,99 @@
+// The map: all trials projected on two parameters. For view_map*.c alone.
+//
+// Work comes in slices (map_tick): a scan of trials for the importance of each parameter, which
+// chooses the axes until the user does; a scan for the cells; one for the cell under the cursor,
+// along every other parameter; and judging what could be in empty cells. New trials only add.
+#ifndef TILEWALK_UI_VIEW_MAP_H
+#define TILEWALK_UI_VIEW_MAP_H
+
+#include "app.h"
+#include "importance.h"
+#include "projection.h"
+#include "scan.h"
+
+// What Tab goes through: beside the map where there is room, else instead of it.
+enum map_page { PAGE_BOTH, PAGE_BARS, PAGE_IMPORTANCE, PAGES };
+
+// Bodies from here on have the panel beside the map; below LIST sizes cells are listed.
+#define MAP_PANEL_ROWS 20
+#define MAP_PANEL_COLS 80
+#define MAP_LIST_ROWS  6
+#define MAP_LIST_COLS  30
+
+struct map_cell_scan { // trials of one cell, along every factor that is no axis
+    struct scan scan;
+    int row, col, layout; // of the grid; layout -1: not started
+    int count;
+    struct projection bar[SPACE_MAX_SLOTS];
+};
+
+struct map {
+    int64_t session;
+    const struct space *space; // NULL: nothing below is there
+    struct factor factor[SPACE_MAX_SLOTS];
+    int factors;
+    struct importance importance;
+    struct scan sample;
+    bool sampled;        // the scan has come to the end once
+    int x, y;            // of `factor`; y -1: there is only one
+    bool by_user;        // who chose them
+    int64_t chosen_from; // ok trials that importance had then
+
+    struct projection grid;
+    struct scan scan;
+    bool filled;     // the scan has come to the end once
+    bool idle;       // there was nothing to do
+    int64_t version; // of the model, then
+    struct map_cell_scan cell;
+    int row, col;              // the cursor
+    uint64_t row_low, col_low; // the values there, which places may move under
+    int layout;                // of the grid, for which row and col are
+    bool moved;                // by the user; else it stays on the best
+    bool is_slice;
+    int64_t held_ask; // of the configuration that a slice holds
+    enum statistic statistic;
+    bool by_value;
+    enum map_page page;
+
+    // how it was drawn last: for keys and clicks
+    bool is_list;
+    int top, left; // first row and column of cells shown
+    struct {
+        int row, col, height, width, rows, cols;
+    } at; // of the cells on the body
+};
+
+struct map_order { // cells that have a value of the statistic, best first
+    int count;
+    struct map_ordered {
+        double value;
+        int row, col;
+    } cell[AXIS_MOST * AXIS_MOST];
+};
+
+// Makes the state that of the open session; before anything else is done with it. False: there is
+// nothing to map.
+bool map_sync(struct app *app, struct map *m);
+void map_forget(struct map *m);
+bool map_tick(struct app *app, struct map *m);    // a slice of work; true: there is more
+void map_restart(struct app *app, struct map *m); // cells from the first trial on
+void map_step_pair(struct app *app, struct map *m, int by);
+void map_step_axis(struct app *app, struct map *m, bool is_x);
+void map_put_cursor(struct map *m, int row, int col);
+
+const struct place *map_here(const struct map *m); // under the cursor; NULL: there is no cell
+void map_order_cells(const struct map *m, struct map_order *out);
+// 0 .. RAMP_LEVELS - 1, by rank or by value.
+int map_level(const struct map *m, const struct map_order *order, double value);
+const char *map_statistic_name(enum statistic s);
+
+// "tile_n[2]=128 order=n,m"; appended.
+void map_add_cell_name(const struct map *m, struct str *out);
+// A number of the statistic as it stands in cells; "" for NAN.
+const char *map_number(struct app *app, const struct map *m, double value, char out[24]);
+
+void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused);
+void map_draw_list(struct app *app, struct map *m, const struct pane *p);
+void map_draw_panel(struct app *app, struct map *m, const struct pane *box);
+
+#endif

@@ -1,0 +1,411 @@
+// The cells of the map, and the list that stands for them on tiny screens.
+#include "trial_text.h"
+#include "view_map.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_LABEL 14
+
+// --- values ---
+
+const char *map_statistic_name(enum statistic s)
+{
+    static const char *const names[] = {"best", "mean", "count"};
+    return names[s];
+}
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const struct map_ordered *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->row != y->row ? x->row - y->row : x->col - y->col;
+}
+
+void map_order_cells(const struct map *m, struct map_order *out)
+{
+    out->count = 0;
+    for (int row = 0; row < projection_rows(&m->grid); row++)
+        for (int col = 0; col < projection_cols(&m->grid); col++) {
+            double value = place_value(projection_at(&m->grid, row, col), m->statistic);
+            if (!isnan(value))
+                out->cell[out->count++] = (struct map_ordered){value, row, col};
+        }
+    qsort(out->cell, (size_t)out->count, sizeof *out->cell, compare_ordered);
+}
+
+// How many cells are better.
+static int rank_of(const struct map_order *order, double value)
+{
+    int low = 0, high = order->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (order->cell[middle].value > value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int map_level(const struct map *m, const struct map_order *order, double value)
+{
+    int last = order->count - 1;
+    if (last < 0)
+        return 0;
+    double most = order->cell[0].value, least = order->cell[last].value, share = 1;
+    if (m->by_value && most > least)
+        share = (value - least) / (most - least);
+    else if (most > least)
+        share = 1 - (double)rank_of(order, value) / last;
+    return (int)(share * (RAMP_LEVELS - 0.01));
+}
+
+const char *map_number(struct app *app, const struct map *m, double value, char out[24])
+{
+    out[0] = '\0';
+    if (m->statistic != STATISTIC_COUNT)
+        return speed_number(&app->model, value, out);
+    if (!isnan(value))
+        snprintf(out, 24, "%.0f", value);
+    return out;
+}
+
+static void add_axis_name(const struct map *m, const struct axis *a, int place, struct str *out)
+{
+    factor_add_name(m->space, a->factor, out);
+    str_add_char(out, '=');
+    axis_add_label(a, place, out);
+}
+
+void map_add_cell_name(const struct map *m, struct str *out)
+{
+    if (!map_here(m))
+        return;
+    if (!m->grid.is_flat) {
+        add_axis_name(m, &m->grid.y, m->row, out);
+        str_add_char(out, ' ');
+    }
+    add_axis_name(m, &m->grid.x, m->col, out);
+}
+
+// --- sizes of cells ---
+
+struct look {
+    struct app *app;
+    struct map *map;
+    const struct map_order *order;
+    struct pane pane;  // inside the frame
+    int label;         // columns of the labels of rows
+    int width, height; // of a cell, with the column between cells
+    int rows, cols;    // that are shown
+    int head, legend;  // rows above and below
+    bool numbers;
+};
+
+static int clamp(int value, int low, int high)
+{
+    return value > high ? high : value < low ? low : value;
+}
+
+static int widest_label(const struct axis *a)
+{
+    int most = 1;
+    struct str text = {0};
+    for (int i = 0; i < a->count; i++) {
+        text.length = 0;
+        axis_add_label(a, i, &text);
+        int columns = text_columns(str_text(&text));
+        most = columns > most ? columns : most;
+    }
+    str_finish(&text);
+    return most;
+}
+
+static void choose_width(struct look *l, int count)
+{
+    char text[24];
+    double most = l->order->count ? l->order->cell[0].value : NAN;
+    int room = l->pane.cols - l->label - 1;
+    int number = (int)strlen(map_number(l->app, l->map, most, text)) + 2;
+    number = number > 4 ? number : 4;
+    int label = widest_label(&l->map->grid.x) + 1;
+    int roomy = clamp(label, number, number > 9 ? number : 9);
+    roomy = count * roomy <= room ? roomy : number;
+    int narrow = clamp(label, 3, 6);
+    l->numbers = count * roomy <= room;
+    l->width = l->numbers ? clamp(room / count, roomy, roomy > 14 ? roomy : 14) : narrow;
+    if (!l->numbers && count * narrow <= room)
+        l->width = room / count;
+    l->cols = clamp(room / l->width, 0, count);
+}
+
+static void choose_height(struct look *l, int count)
+{
+    int room = l->pane.rows - l->head - l->legend;
+    l->height = count ? clamp(room / count, 1, 4) : 1;
+    l->numbers &= l->height > 1;
+    if (!l->numbers && l->height > 2)
+        l->height = 2;
+    l->rows = clamp(room / l->height, 0, count);
+}
+
+// The first one shown of `count`, so that the cursor is.
+static int scrolled(int first, int cursor, int shown, int count)
+{
+    if (cursor < first)
+        first = cursor;
+    if (cursor >= first + shown)
+        first = cursor - shown + 1;
+    return clamp(first, 0, count > shown ? count - shown : 0);
+}
+
+static void choose_sizes(struct look *l)
+{
+    struct map *m = l->map;
+    int rows = projection_rows(&m->grid), cols = projection_cols(&m->grid);
+    l->head = 1; // labels
+    l->legend = l->pane.rows >= 14 ? 3 : l->pane.rows >= 9 ? 1 : 0;
+    l->label = m->grid.is_flat ? 1 : clamp(widest_label(&m->grid.y) + 1, 2, MOST_LABEL);
+    l->label = clamp(l->label, 1, l->pane.cols / 3);
+    choose_width(l, cols > 0 ? cols : 1);
+    choose_height(l, rows);
+    m->top = scrolled(m->top, m->row, l->rows, rows);
+    m->left = scrolled(m->left, m->col, l->cols, cols);
+}
+
+// --- cells ---
+
+// In ASCII the lowest shade is a dot, which is the mark of cells that were not visited.
+static void draw_shade(const struct pane *p, int row, int col, int cols, int level)
+{
+    bool ascii = p->screen->charset == CHARSET_ASCII;
+    pane_shade(p, row, col, cols, ascii && level == 0 ? 1 : level);
+}
+
+static void draw_mark(const struct pane *p, int row, int col, int cols, enum place_kind kind)
+{
+    if (kind == PLACE_UNVISITED)
+        pane_glyph(p, row, col + (cols - 1) / 2, STYLE_DIM, 0xb7);
+    for (int i = 0; i < cols && kind != PLACE_UNVISITED; i++)
+        pane_glyph(p, row, col + i, kind == PLACE_FAILED ? STYLE_BAD : STYLE_DIM,
+                   kind == PLACE_FAILED ? 'x' : '/');
+}
+
+static enum style number_style(const struct look *l, const struct place *c, double value)
+{
+    if (l->map->statistic == STATISTIC_BEST && value >= l->order->cell[0].value)
+        return STYLE_BEST;
+    return place_trials(c) == 1 ? STYLE_DIM : STYLE_TEXT;
+}
+
+static void draw_cursor(const struct look *l, int row, int col, int wide)
+{
+    const struct pane *p = &l->pane;
+    int last = row + l->height - 1;
+    pane_text(p, last, col - 1, STYLE_FOCUS, "[");
+    pane_text(p, last, col + wide, STYLE_FOCUS, "]");
+    pane_mark(p, row, col, wide);
+    pane_cursor(p, last, col);
+}
+
+static void draw_cell(const struct look *l, int down, int right)
+{
+    const struct map *m = l->map;
+    const struct place *c = projection_at(&m->grid, m->top + down, m->left + right);
+    const struct pane *p = &l->pane;
+    double value = place_value(c, m->statistic);
+    int row = l->head + down * l->height, col = l->label + right * l->width + 1;
+    int wide = l->width - 1, shades = l->height - (l->height > 1 && l->numbers);
+    enum place_kind kind = place_kind(c);
+    for (int i = 0; i < shades; i++) {
+        if (kind == PLACE_MEASURED)
+            draw_shade(p, row + i, col, wide, map_level(m, l->order, value));
+        else if (i == 0 || kind != PLACE_UNVISITED)
+            draw_mark(p, row + i, col, wide, kind);
+    }
+    if (l->numbers && !isnan(value)) {
+        char text[24];
+        map_number(l->app, m, value, text);
+        int at = col + (wide - (int)strlen(text) + 1) / 2;
+        pane_text(p, row + shades, at, number_style(l, c, value), text);
+    }
+    if (m->top + down == m->row && m->left + right == m->col)
+        draw_cursor(l, row, col, wide);
+}
+
+// --- labels and legend ---
+
+static void draw_labels(const struct look *l)
+{
+    const struct map *m = l->map;
+    struct str text = {0};
+    for (int i = 0; i < l->cols; i++) {
+        text.length = 0;
+        axis_add_label(&m->grid.x, m->left + i, &text);
+        int wide = text_columns(str_text(&text)), room = l->width - 1;
+        int col = l->label + i * l->width + 1 + (wide < room ? (room - wide + 1) / 2 : 0);
+        pane_text_cut(&l->pane, 0, col, room, STYLE_HEAD, str_text(&text));
+    }
+    for (int i = 0; i < l->rows && !m->grid.is_flat; i++) {
+        text.length = 0;
+        axis_add_label(&m->grid.y, m->top + i, &text);
+        int wide = text_columns(str_text(&text)), row = l->head + i * l->height;
+        int col = wide < l->label ? l->label - wide : 0;
+        pane_text_cut(&l->pane, row, col, l->label, STYLE_HEAD, str_text(&text));
+    }
+    str_finish(&text);
+}
+
+struct flow { // pieces one after the other, on as many rows as there are
+    struct pane pane;
+    int row, col;
+};
+
+// Where a piece of `cols` columns goes.
+static int flow_to(struct flow *f, int cols)
+{
+    if (f->col > 1 && f->col + cols > f->pane.cols) {
+        f->row++;
+        f->col = 1;
+    }
+    int col = f->col;
+    f->col += cols + 3;
+    return col;
+}
+
+static void flow_text(struct flow *f, enum style style, const char *text)
+{
+    int col = flow_to(f, text_columns(text));
+    pane_text_cut(&f->pane, f->row, col, f->pane.cols - col, style, text);
+}
+
+static void flow_ramp(struct flow *f, const struct map *m)
+{
+    char text[48];
+    snprintf(text, sizeof text, " high %s, by %s", map_statistic_name(m->statistic),
+             m->by_value ? "value" : "rank");
+    int col = flow_to(f, 4 + RAMP_LEVELS + (int)strlen(text));
+    pane_text(&f->pane, f->row, col, STYLE_DIM, "low ");
+    for (int i = 0; i < RAMP_LEVELS; i++)
+        draw_shade(&f->pane, f->row, col + 4 + i, 1, i);
+    pane_text(&f->pane, f->row, col + 4 + RAMP_LEVELS, STYLE_DIM, text);
+}
+
+static void draw_legend(const struct look *l)
+{
+    const struct map *m = l->map;
+    int count[PLACE_MEASURED + 1] = {0}, single = 0;
+    for (int row = 0; row < projection_rows(&m->grid); row++)
+        for (int col = 0; col < projection_cols(&m->grid); col++) {
+            const struct place *c = projection_at(&m->grid, row, col);
+            count[place_kind(c)]++;
+            single += place_trials(c) == 1 && c->outcome[OUTCOME_OK];
+        }
+    struct flow f = {pane_part(&l->pane, l->pane.rows - l->legend, 0, l->legend, l->pane.cols), 0,
+                     1};
+    char text[80];
+    flow_ramp(&f, m);
+    snprintf(text, sizeof text, "· not visited %d", count[PLACE_UNVISITED]);
+    flow_text(&f, STYLE_DIM, text);
+    snprintf(text, sizeof text, "x all failed %d", count[PLACE_FAILED]);
+    flow_text(&f, count[PLACE_FAILED] ? STYLE_BAD : STYLE_DIM, text);
+    snprintf(text, sizeof text, "/ excluded %d", count[PLACE_EXCLUDED]);
+    flow_text(&f, STYLE_DIM, text);
+    snprintf(text, sizeof text, "%d measured, %d by one trial (dim)", count[PLACE_MEASURED],
+             single);
+    flow_text(&f, STYLE_DIM, text);
+}
+
+// --- all of it ---
+
+static void add_title(const struct map *m, struct str *out)
+{
+    factor_add_name(m->space, m->grid.x.factor, out);
+    str_add(out, " across");
+    if (m->grid.is_flat)
+        return;
+    str_add(out, ", ");
+    factor_add_name(m->space, m->grid.y.factor, out);
+    str_add(out, " down");
+}
+
+static void note_of(struct app *app, const struct map *m, char out[80])
+{
+    char reading[32] = "";
+    double per;
+    if (!m->filled)
+        snprintf(reading, sizeof reading, "reading %.0f %%  ",
+                 100 * scan_share(&m->scan, &app->model));
+    snprintf(out, 80, "%s%s%s %s", reading, m->is_slice ? "slice  " : "",
+             map_statistic_name(m->statistic),
+             m->statistic == STATISTIC_COUNT ? "of trials" : model_unit(&app->model, &per));
+}
+
+void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused)
+{
+    struct str title = {0};
+    char note[80];
+    add_title(m, &title);
+    note_of(app, m, note);
+    struct map_order *order = mem_alloc(sizeof *order);
+    map_order_cells(m, order);
+    struct look l = {.app = app, .map = m, .order = order};
+    l.pane = pane_box(box, str_text(&title), note, focused);
+    choose_sizes(&l);
+    draw_labels(&l);
+    for (int down = 0; down < l.rows; down++)
+        for (int right = 0; right < l.cols; right++)
+            draw_cell(&l, down, right);
+    if (l.legend)
+        draw_legend(&l);
+    m->at.row = l.pane.row - box->row + l.head;
+    m->at.col = l.pane.col - box->col + l.label;
+    m->at.height = l.height;
+    m->at.width = l.width;
+    m->at.rows = l.rows;
+    m->at.cols = l.cols;
+    free(order);
+    str_finish(&title);
+}
+
+static void draw_list_row(struct app *app, struct map *m, const struct pane *p, int row,
+                          const struct map_ordered *o)
+{
+    struct map there = *m;
+    struct str name = {0};
+    char text[24];
+    there.row = o->row;
+    there.col = o->col;
+    map_add_cell_name(&there, &name);
+    map_number(app, m, o->value, text);
+    int col = pane_printf(p, row, 0, STYLE_TEXT, "%6s ", text);
+    pane_text_cut(p, row, col, p->cols - col, STYLE_TEXT, str_text(&name));
+    if (o->row == m->row && o->col == m->col) {
+        pane_mark(p, row, 0, p->cols);
+        pane_cursor(p, row, 0);
+    }
+    str_finish(&name);
+}
+
+void map_draw_list(struct app *app, struct map *m, const struct pane *p)
+{
+    struct map_order *order = mem_alloc(sizeof *order);
+    int at = 0;
+    map_order_cells(m, order);
+    for (int i = 0; i < order->count; i++)
+        if (order->cell[i].row == m->row && order->cell[i].col == m->col)
+            at = i;
+    int first = scrolled(0, at, p->rows, order->count);
+    for (int i = 0; i < p->rows && first + i < order->count; i++)
+        draw_list_row(app, m, p, i, &order->cell[first + i]);
+    if (!order->count)
+        pane_text_cut(p, 0, 0, p->cols, STYLE_DIM,
+                      m->filled ? "no cell has a result yet" : "reading trials");
+    m->at.rows = p->rows;
+    free(order);
+}
