@@ -2,6 +2,7 @@
 #include "app_draw.h"
 
 #include "dialog.h"
+#include "trial_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -187,8 +188,7 @@ static void run_typed(struct app *app, void *context, const char *typed)
 static void copy_trial(struct app *app)
 {
     struct str text = {0};
-    const struct trial *t =
-        app->selected ? model_trial(&app->model, app->selected) : model_best(&app->model);
+    const struct trial *t = shown_trial(app);
     if (!t || !app->model.open.space) {
         app_say(app, STYLE_WARN, "there is no trial to copy");
         return;

@@ -67,7 +67,7 @@ static void play(enum fixture_shape shape, uint64_t seed, int steps)
     stage_open(&s, shape, VIEW_MAIN, seed % 2 ? CHARSET_BRAILLE : CHARSET_ASCII);
     for (int i = 0; i < steps; i++) {
         step(&s, &r);
-        if (shape != FIXTURE_NOTHING && i % 500 == 499)
+        if (s.fixture.author && i % 500 == 499)
             fixture_tell(&s.fixture, 1);
     }
     stage_close(&s);
