@@ -29,7 +29,6 @@ static bool act(struct app *app, void *state, enum action a)
 #define TODO(id, word)                                                                             \
     const struct view view_##id = {#id, word, word, create, free, draw, act, NULL, NULL, NULL, NULL}
 
-TODO(network, "Network");
 TODO(sessions, "Sessions");
 TODO(space, "Space");
 

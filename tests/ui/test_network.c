@@ -1,0 +1,286 @@
+// The network screen: shares, sorting, where time went, and its drawing.
+#include "app.h"
+#include "fixture.h"
+#include "look.h"
+#include "network.h"
+#include "trial_text.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// --- pure ---
+
+static const struct network_row three[] = {
+    {.operation = "conv",
+     .shape = "b",
+     .uses = 3,
+     .start_s = 4e-4,
+     .best_s = 2e-4,
+     .trials = 50,
+     .gain_age = 40,
+     .next = 0.5},
+    {.operation = "matmul",
+     .shape = "a",
+     .uses = 1,
+     .start_s = 8e-4,
+     .best_s = 2e-4,
+     .trials = 60,
+     .gain_age = 5,
+     .next = 0.5},
+    {.operation = "pool",
+     .shape = "c",
+     .uses = 2,
+     .start_s = 1e-4,
+     .best_s = 1e-4,
+     .trials = 10,
+     .gain_age = -1,
+     .next = -1},
+};
+
+static void test_shares_of_the_objective(void **state)
+{
+    (void)state;
+    struct network_row row[3];
+    memcpy(row, three, sizeof row);
+    network_share(row, 3);
+    assert_true(fabs(row[0].share - 0.6) < 1e-12);
+    assert_true(fabs(row[1].share - 0.2) < 1e-12);
+    assert_true(fabs(row[2].share - 0.2) < 1e-12);
+    assert_true(fabs(network_latency(row, 3, false) - 1e-3) < 1e-12);
+    assert_true(fabs(network_latency(row, 3, true) - 2.2e-3) < 1e-12);
+    row[1].best_s = 0; // a sum that lacks one is none
+    assert_true(network_latency(row, 3, false) == 0);
+    for (int i = 0; i < 3; i++)
+        row[i].best_s = 0;
+    network_share(row, 3);
+    assert_true(fabs(row[2].share - 1.0 / 3) < 1e-12);
+}
+
+static void expect_order(enum network_column by, bool descending, const char *names)
+{
+    struct network_row row[3];
+    char got[8] = "";
+    memcpy(row, three, sizeof row);
+    network_share(row, 3);
+    network_sort(row, 3, by, descending);
+    for (int i = 0; i < 3; i++)
+        got[i] = row[i].operation[0];
+    assert_string_equal(got, names);
+}
+
+static void test_sorting(void **state)
+{
+    (void)state;
+    expect_order(NETWORK_OPERATION, false, "cmp");
+    expect_order(NETWORK_OPERATION, true, "pmc");
+    expect_order(NETWORK_SHAPE, false, "mcp");
+    expect_order(NETWORK_USES, true, "cpm");
+    expect_order(NETWORK_START, false, "pcm");
+    expect_order(NETWORK_BEST, true, "cmp"); // equal ones keep their order
+    expect_order(NETWORK_SHARE, true, "cmp");
+    expect_order(NETWORK_TRIALS, true, "mcp");
+    expect_order(NETWORK_GAIN, false, "mcp"); // none comes last
+    expect_order(NETWORK_GAIN, true, "cmp");
+    expect_order(NETWORK_NEXT, true, "cmp");
+}
+
+static void tell(struct spending *s, double elapsed, double compile, double device,
+                 enum outcome outcome)
+{
+    struct trial t = {.elapsed_s = elapsed,
+                      .compile_s = compile,
+                      .pipeline_s = 0.25,
+                      .device_s = device,
+                      .outcome = outcome};
+    spending_add(s, &t);
+}
+
+static void test_time_of_the_last_minutes(void **state)
+{
+    (void)state;
+    struct spending *s = mem_zero(1, sizeof *s);
+    struct spent sum = spending_sum(s, 0, 2);
+    assert_true(sum.window == 0 && sum.all == 0 && sum.other == 0 && sum.device_busy == 0);
+    sum = spending_sum(s, 100, 2);
+    assert_true(sum.window == 100 && sum.all == 200 && sum.other == 200);
+    tell(s, 10, 100, 100, OUTCOME_CRASH); // long ago
+    tell(s, 350, 3, 60, OUTCOME_OK);
+    tell(s, 400, 5, 90, OUTCOME_TIMEOUT);
+    tell(s, 500, 2, 0, OUTCOME_LOST);
+    sum = spending_sum(s, 600, 2);
+    assert_true(sum.window == 300 && sum.all == 600);
+    assert_true(sum.compile == 10 && sum.pipeline == 0.75 && sum.device == 150);
+    assert_true(sum.other == 600 - 160.75 && sum.device_busy == 0.5);
+    assert_true(sum.trials == 3 && sum.timeouts == 1 && sum.deaths == 1);
+    sum = spending_sum(s, 600, 0);
+    assert_true(sum.all == 300);
+    // More trials than are kept: the window begins with the oldest one that is.
+    s->count = 0;
+    for (int i = 1; i <= SPENDING_MOST + 100; i++)
+        tell(s, i * 0.01, 0.001, 0.001, OUTCOME_OK);
+    sum = spending_sum(s, (SPENDING_MOST + 100) * 0.01, 1);
+    assert_int_equal(sum.trials, SPENDING_MOST - 1);
+    assert_true(fabs(sum.window - (SPENDING_MOST - 1) * 0.01) < 1e-9);
+    assert_true(sum.other >= 0);
+    free(s);
+}
+
+// --- the screen ---
+
+static struct fixture fixture;
+static struct ui_config config;
+static struct app app;
+static double now;
+
+static void settle(void)
+{
+    while (app_poll(&app, now, FIXTURE_NOW))
+        now += 0.01;
+    app_draw(&app);
+}
+
+static void open_app(enum fixture_shape shape, int rows, int cols, enum charset charset)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    fixture_create(&fixture, shape);
+    config_init(&config);
+    config.charset = charset;
+    now = 100;
+    struct app_options o = {
+        .database = fixture.path,
+        .config = &config,
+        .program = "tilewalk",
+        .view = VIEW_NETWORK,
+        .session = fixture.session,
+    };
+    app_init(&app, &o);
+    app_show(&app, VIEW_NETWORK);
+    app_resize(&app, rows, cols);
+    settle();
+}
+
+static void close_app(void)
+{
+    app_finish(&app);
+    fixture_destroy(&fixture);
+}
+
+static void expect_text(const char *part, bool there)
+{
+    app_draw(&app);
+    char *text = look_text(&app.screen);
+    if ((strstr(text, part) != NULL) != there)
+        fail_msg("'%s' is %s in\n%s", part, there ? "not" : "there", text);
+    free(text);
+}
+
+static void test_the_operator_of_a_session(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120, CHARSET_BRAILLE);
+    const struct opened *o = &app.model.open;
+    struct network_row row[NETWORK_MOST];
+    char best[24], start[24];
+    assert_int_equal(network_list(&app.model, FIXTURE_NOW, row), 1);
+    assert_string_equal(row[0].operation, "matmul");
+    assert_true(row[0].share == 1 && row[0].next == 1 && row[0].uses == 1);
+    assert_true(row[0].best_s == o->record.best_seconds);
+    assert_true(row[0].start_s == o->curve.step[0].seconds && row[0].start_s > row[0].best_s);
+    assert_int_equal(row[0].trials, o->record.trials);
+    expect_text("Operators: this session has one", true);
+    expect_text("f32 nn 2048x2048x2048", true);
+    expect_text("100.0 %", true);
+    expect_text(time_number(&app.model, row[0].best_s, best), true);
+    expect_text(time_number(&app.model, row[0].start_s, start), true);
+    expect_text("total", true);
+    int64_t trials = o->last_number;
+    fixture_tell(&fixture, 4);
+    settle();
+    assert_int_equal(app.model.open.last_number, trials + 4);
+    app_act(&app, ACT_OPEN);
+    assert_int_equal(app.view, VIEW_MAIN);
+    close_app();
+}
+
+static void test_keys_of_sorting(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120, CHARSET_BRAILLE);
+    expect_text("sort: share v", true);
+    app_act(&app, ACT_SORT_NEXT);
+    expect_text("sort: trials v", true);
+    app_act(&app, ACT_SORT_INVERT);
+    expect_text("sort: trials ^", true);
+    for (int i = 0; i < NETWORK_COLUMNS; i++)
+        app_act(&app, ACT_SORT_PREVIOUS);
+    expect_text("sort: trials ^", true);
+    close_app();
+}
+
+static void test_sessions_without_results(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_EMPTY, 36, 120, CHARSET_BRAILLE);
+    expect_text("nothing valid yet", true);
+    model_close(&app.model);
+    settle();
+    expect_text("No session is open.", true);
+    app_act(&app, ACT_DOWN);
+    close_app();
+    open_app(FIXTURE_NOTHING, 24, 80, CHARSET_BRAILLE);
+    expect_text("No session is open.", true);
+    close_app();
+}
+
+static void draw_any(void *context, const struct pane *p)
+{
+    (void)context;
+    view_network.draw(&app, app.state[VIEW_NETWORK], p);
+    view_network.act(&app, app.state[VIEW_NETWORK], ACT_NEXT_PANE);
+    view_network.act(&app, app.state[VIEW_NETWORK], ACT_DOWN);
+}
+
+static void test_every_size(void **state)
+{
+    (void)state;
+    for (int shape = FIXTURE_SMALL; shape <= FIXTURE_NOTHING; shape++) {
+        open_app((enum fixture_shape)shape, 36, 120, CHARSET_BRAILLE);
+        look_all_sizes(CHARSET_BRAILLE, draw_any, NULL);
+        look_all_sizes(CHARSET_ASCII, draw_any, NULL);
+        close_app();
+    }
+}
+
+static void test_ascii_is_ascii(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120, CHARSET_ASCII);
+    char *text = look_text(&app.screen);
+    for (const char *c = text; *c; c++)
+        assert_true(*c == '\n' || (*c >= ' ' && *c < 127));
+    free(text);
+    close_app();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares_of_the_objective),
+        cmocka_unit_test(test_sorting),
+        cmocka_unit_test(test_time_of_the_last_minutes),
+        cmocka_unit_test(test_the_operator_of_a_session),
+        cmocka_unit_test(test_keys_of_sorting),
+        cmocka_unit_test(test_sessions_without_results),
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_ascii_is_ascii),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+// The network screen: operators with their latency and share, how the whole got faster, and where
+// the last minutes went.
+#include "app.h"
+#include "curve_pane.h"
+#include "network.h"
+#include "report/text.h"
+#include "trial_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE      200 // trials read at once
+#define ALL_ROWS   14  // bodies from here on show all panes
+#define ALL_COLS   80
+#define BARE_ROWS  4 // smaller ones have no frame
+#define BARE_COLS  30
+#define MOST_SHAPE 24
+#define LEAST_BAR  6
+#define MOST_BAR   30
+
+enum network_pane { PANE_OPERATORS, PANE_LATENCY, PANE_TIME, NETWORK_PANES };
+
+struct network {
+    int64_t session;
+    struct spending spending;
+    int64_t next_number; // of the trial to read next
+    enum network_column sort;
+    bool ascending;
+    int cursor, top, rows; // rows: that were drawn
+    enum network_pane pane;
+};
+
+// --- life and work ---
+
+static void *create(struct app *app)
+{
+    (void)app;
+    struct network *n = mem_zero(1, sizeof *n);
+    n->sort = NETWORK_SHARE;
+    return n;
+}
+
+static void sync(struct app *app, struct network *n)
+{
+    const struct opened *o = &app->model.open;
+    if (n->session == o->record.id)
+        return;
+    n->session = o->record.id;
+    n->spending.count = 0;
+    n->next_number = o->last_number > SPENDING_MOST ? o->last_number - SPENDING_MOST + 1 : 1;
+    n->cursor = n->top = 0;
+}
+
+static void opened(struct app *app, void *state)
+{
+    struct network *n = state;
+    n->session = 0;
+    sync(app, n);
+}
+
+static bool tick(struct app *app, void *state)
+{
+    struct network *n = state;
+    sync(app, n);
+    int64_t last = app->model.open.last_number;
+    for (int i = 0; i < SLICE && n->session && n->next_number <= last; i++) {
+        const struct trial *t = model_trial_numbered(&app->model, n->next_number++);
+        if (t)
+            spending_add(&n->spending, t);
+        app->dirty = true;
+    }
+    return n->session && n->next_number <= last;
+}
+
+// --- operators ---
+
+struct column {
+    const char *head;
+    int cols; // 0: what is left
+    int keep; // those with the highest number go first when it is too narrow
+    bool right;
+};
+
+static const struct column columns[NETWORK_COLUMNS] = {
+    [NETWORK_OPERATION] = {"operator", 10, 0, false},
+    [NETWORK_SHAPE] = {"shape", 0, 5, false},
+    [NETWORK_USES] = {"uses", 4, 8, true},
+    [NETWORK_START] = {"start", 9, 6, true},
+    [NETWORK_BEST] = {"best", 9, 1, true},
+    [NETWORK_SHARE] = {"share", 7, 2, true},
+    [NETWORK_TRIALS] = {"trials", 9, 3, true},
+    [NETWORK_GAIN] = {"last gain", 9, 4, true},
+    [NETWORK_NEXT] = {"next slice", 10, 7, true},
+};
+
+struct table {
+    struct app *app;
+    struct pane pane;
+    int col[NETWORK_COLUMNS], cols[NETWORK_COLUMNS]; // cols 0: left out
+    int bar;                                         // columns of the bar beside the share
+};
+
+static int clamp(int value, int low, int high)
+{
+    return value > high ? high : value < low ? low : value;
+}
+
+static void choose_columns(struct table *t)
+{
+    int left = t->pane.cols - 2, at = 1;
+    for (int keep = 0; keep < NETWORK_COLUMNS; keep++)
+        for (int i = 0; i < NETWORK_COLUMNS; i++) {
+            int want = columns[i].cols ? columns[i].cols : 14;
+            if (columns[i].keep != keep || left < want)
+                continue;
+            t->cols[i] = want;
+            left -= want + 2;
+        }
+    if (t->cols[NETWORK_SHAPE]) {
+        int more = clamp(left, 0, MOST_SHAPE - t->cols[NETWORK_SHAPE]);
+        t->cols[NETWORK_SHAPE] += more;
+        left -= more;
+    }
+    t->bar = left >= LEAST_BAR + 1 ? clamp(left - 1, 0, MOST_BAR) : 0;
+    for (int i = 0; i < NETWORK_COLUMNS; i++) {
+        if (!t->cols[i])
+            continue;
+        at += i == NETWORK_SHARE && t->bar ? t->bar + 1 : 0;
+        t->col[i] = at;
+        at += t->cols[i] + 2;
+    }
+}
+
+static void put(const struct table *t, int row, enum network_column c, enum style style,
+                const char *text)
+{
+    if (!t->cols[c])
+        return;
+    if (columns[c].right)
+        pane_text_right(&t->pane, row, t->col[c] + t->cols[c], style, text);
+    else
+        pane_text_cut(&t->pane, row, t->col[c], t->cols[c], style, text);
+}
+
+static void put_heads(const struct table *t)
+{
+    double per;
+    char text[24];
+    for (int i = 0; i < NETWORK_COLUMNS; i++) {
+        bool is_time = i == NETWORK_START || i == NETWORK_BEST;
+        snprintf(text, sizeof text, "%s%s%s", columns[i].head, is_time ? " " : "",
+                 is_time ? model_time_unit(&t->app->model, &per) : "");
+        put(t, 0, (enum network_column)i, STYLE_HEAD, text);
+    }
+}
+
+static void put_share(char out[24], double share)
+{
+    if (share < 0)
+        snprintf(out, 24, "-");
+    else
+        snprintf(out, 24, "%.1f %%", 100 * share);
+}
+
+static void put_seconds(const struct table *t, int row, enum network_column c, enum style style,
+                        double seconds)
+{
+    char text[24];
+    time_number(&t->app->model, seconds, text);
+    put(t, row, c, style, seconds > 0 ? text : "-");
+}
+
+static void put_row(const struct table *t, int row, const struct network_row *r)
+{
+    char text[32];
+    put(t, row, NETWORK_OPERATION, STYLE_TEXT, r->operation);
+    put(t, row, NETWORK_SHAPE, STYLE_TEXT, r->shape);
+    snprintf(text, sizeof text, "%d", r->uses);
+    put(t, row, NETWORK_USES, STYLE_TEXT, text);
+    put_seconds(t, row, NETWORK_START, STYLE_TEXT, r->start_s);
+    put_seconds(t, row, NETWORK_BEST, STYLE_BEST, r->best_s);
+    put_share(text, r->share);
+    put(t, row, NETWORK_SHARE, STYLE_TEXT, text);
+    if (t->bar && t->cols[NETWORK_SHARE])
+        pane_bar(&t->pane, row, t->col[NETWORK_SHARE] - t->bar - 1, t->bar, STYLE_SERIES, r->share);
+    snprintf(text, sizeof text, "%" PRId64, r->trials);
+    put(t, row, NETWORK_TRIALS, STYLE_TEXT, text);
+    put(t, row, NETWORK_GAIN, STYLE_TEXT, r->gain_age < 0 ? "-" : text_duration(r->gain_age, text));
+    put_share(text, r->next);
+    put(t, row, NETWORK_NEXT, STYLE_TEXT, text);
+}
+
+static void put_total(const struct table *t, int row, const struct network_row *r, int count)
+{
+    struct network_row sum = {.start_s = network_latency(r, count, true),
+                              .best_s = network_latency(r, count, false)};
+    char text[64];
+    for (int i = 0; i < count; i++) {
+        sum.uses += r[i].uses;
+        sum.trials += r[i].trials;
+    }
+    put(t, row, NETWORK_OPERATION, STYLE_STRONG, "total");
+    snprintf(text, sizeof text, "of %d operator%s, by uses", count, count == 1 ? "" : "s");
+    put(t, row, NETWORK_SHAPE, STYLE_DIM, text);
+    snprintf(text, sizeof text, "%d", sum.uses);
+    put(t, row, NETWORK_USES, STYLE_STRONG, text);
+    put_seconds(t, row, NETWORK_START, STYLE_STRONG, sum.start_s);
+    put_seconds(t, row, NETWORK_BEST, STYLE_STRONG, sum.best_s);
+    snprintf(text, sizeof text, "%" PRId64, sum.trials);
+    put(t, row, NETWORK_TRIALS, STYLE_STRONG, text);
+}
+
+static void draw_operators(struct app *app, struct network *n, const struct pane *box)
+{
+    struct network_row row[NETWORK_MOST];
+    int count = network_list(&app->model, app->unix_now, row);
+    bool bare = box->rows < BARE_ROWS || box->cols < BARE_COLS;
+    char title[96], note[40];
+    network_sort(row, count, n->sort, !n->ascending);
+    snprintf(title, sizeof title, "Operators: %s",
+             count == 1 ? "this session has one" : "sum of uses x latency is the objective");
+    snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
+    struct table t = {.app = app};
+    t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
+    choose_columns(&t);
+    int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
+    if (head)
+        put_heads(&t);
+    n->rows = clamp(t.pane.rows - head - 2 * total, 0, count);
+    n->cursor = clamp(n->cursor, 0, count - 1);
+    n->cursor = n->cursor < 0 ? 0 : n->cursor;
+    n->top = clamp(n->top, n->cursor - n->rows + 1, n->cursor);
+    n->top = clamp(n->top, 0, count);
+    for (int i = 0; i < n->rows && n->top + i < count; i++)
+        put_row(&t, head + i, &row[n->top + i]);
+    if (n->rows) {
+        pane_mark(&t.pane, head + n->cursor - n->top, 0, t.pane.cols);
+        pane_cursor(&t.pane, head + n->cursor - n->top, 0);
+    }
+    if (total)
+        put_total(&t, head + n->rows + 1, row, count);
+}
+
+// --- latency ---
+
+static void draw_latency(struct app *app, const struct network *n, const struct pane *box)
+{
+    static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES};
+    const struct model *m = &app->model;
+    const struct curve *curve = &m->open.curve;
+    double per, ran = model_ran_seconds(m, app->unix_now);
+    char title[64], note[64] = "";
+    snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
+    if (curve->count)
+        snprintf(note, sizeof note, "%.3g at start, %.3g now", curve->step[0].seconds * per,
+                 curve->step[curve->count - 1].seconds * per);
+    struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
+    if (!curve->count) {
+        pane_text_cut(&p, 0, 1, p.cols - 1, STYLE_DIM, "nothing valid yet");
+        return;
+    }
+    struct plot_point *point = mem_alloc((size_t)curve->count * sizeof *point);
+    for (int i = 0; i < curve->count; i++)
+        point[i] = (struct plot_point){curve->step[i].elapsed_s, curve->step[i].seconds * per};
+    struct plot plot;
+    struct plot_axis x = {.low = 0, .high = ran, .scale = PLOT_SECONDS, .room = 1};
+    struct plot_axis y = {.low = 0, .high = point[0].y, .scale = PLOT_REAL};
+    plot_init(&plot, p.screen->charset, p.rows, p.cols);
+    plot_axes(&plot, &x, &y);
+    plot_steps(&plot, 0, 'A', point, curve->count, ran);
+    plot_letters(&plot);
+    curve_draw_plot(&plot, &p, styles);
+    plot_finish(&plot);
+    free(point);
+}
+
+// --- time ---
+
+static void draw_spent(const struct pane *p, int row, const char *name, double seconds, double all,
+                       enum style style)
+{
+    char text[24];
+    int bar = p->cols - 10 - 9;
+    pane_text_cut(p, row, 1, 8, STYLE_TEXT, name);
+    snprintf(text, sizeof text, "%.0f %%", all > 0 ? 100 * seconds / all : 0);
+    if (bar > 2)
+        pane_bar(p, row, 10, bar, style, all > 0 ? seconds / all : 0);
+    pane_text_right(p, row, p->cols - 1, STYLE_TEXT, text);
+}
+
+static void draw_time(struct app *app, const struct network *n, const struct pane *box)
+{
+    const struct session_record *r = &app->model.open.record;
+    struct spent s =
+        spending_sum(&n->spending, model_ran_seconds(&app->model, app->unix_now), r->workers);
+    char title[64], note[40], window[32], text[160];
+    snprintf(title, sizeof title, "Where the last %s went", text_duration(s.window, window));
+    snprintf(note, sizeof note, "device busy %.0f %%", 100 * s.device_busy);
+    struct pane p = pane_box(box, title, note, n->pane == PANE_TIME);
+    draw_spent(&p, 0, "compile", s.compile, s.all, STYLE_SERIES);
+    draw_spent(&p, 1, "pipeline", s.pipeline, s.all, (enum style)(STYLE_SERIES + 1));
+    draw_spent(&p, 2, "device", s.device, s.all, STYLE_GOOD);
+    draw_spent(&p, 3, "other", s.other, s.all, STYLE_DIM);
+    snprintf(text, sizeof text, "of %d worker%s; other: waiting, starting, judging", r->workers,
+             r->workers == 1 ? "'s time" : "s' time");
+    pane_text_cut(&p, 5, 1, p.cols - 2, STYLE_DIM, text);
+    snprintf(text, sizeof text,
+             "%" PRId64 " trials told, %" PRId64 " timed out, %" PRId64 " took their worker along",
+             s.trials, s.timeouts, s.deaths);
+    pane_text_cut(&p, 6, 1, p.cols - 2, STYLE_DIM, text);
+}
+
+// --- keys ---
+
+static bool sort_by(struct network *n, int by)
+{
+    n->sort = (n->sort + by + NETWORK_COLUMNS) % NETWORK_COLUMNS;
+    return true;
+}
+
+static bool act(struct app *app, void *state, enum action a)
+{
+    struct network *n = state;
+    switch (a) {
+    case ACT_UP: n->cursor--; break;
+    case ACT_DOWN: n->cursor++; break;
+    case ACT_PAGE_UP: n->cursor -= n->rows / 2 + 1; break;
+    case ACT_PAGE_DOWN: n->cursor += n->rows / 2 + 1; break;
+    case ACT_FIRST: n->cursor = 0; break;
+    case ACT_LAST: n->cursor = NETWORK_MOST; break;
+    case ACT_SORT_NEXT: return sort_by(n, 1);
+    case ACT_SORT_PREVIOUS: return sort_by(n, -1);
+    case ACT_SORT_INVERT: n->ascending = !n->ascending; break;
+    case ACT_NEXT_PANE: n->pane = (n->pane + 1) % NETWORK_PANES; break;
+    case ACT_PREVIOUS_PANE: n->pane = (n->pane + NETWORK_PANES - 1) % NETWORK_PANES; break;
+    case ACT_OPEN:
+        if (n->session)
+            app_show(app, VIEW_MAIN);
+        break;
+    default: return false;
+    }
+    n->cursor = clamp(n->cursor, 0, NETWORK_MOST);
+    return true;
+}
+
+static const char *disabled(struct app *app, void *state, enum action a)
+{
+    (void)state;
+    if (!app->model.open.record.id &&
+        (a == ACT_SORT_NEXT || a == ACT_SORT_PREVIOUS || a == ACT_SORT_INVERT))
+        return "no session is open";
+    return a == ACT_FILTER ? "there is one operator only" : NULL;
+}
+
+// --- the screen ---
+
+static void draw(struct app *app, void *state, const struct pane *body)
+{
+    static void (*const panes[NETWORK_PANES])(struct app * app, const struct network *n,
+                                              const struct pane *box) = {
+        [PANE_LATENCY] = draw_latency, [PANE_TIME] = draw_time};
+    struct network *n = state;
+    sync(app, n);
+    if (!n->session) {
+        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, "No session is open.");
+        return;
+    }
+    if (body->rows < ALL_ROWS || body->cols < ALL_COLS) {
+        if (n->pane == PANE_OPERATORS)
+            draw_operators(app, n, body);
+        else
+            panes[n->pane](app, n, body);
+        return;
+    }
+    int top = body->rows / 2 < 7 ? body->rows / 2 : 7, wide = body->cols / 2;
+    struct pane above = pane_part(body, 0, 0, top, body->cols);
+    struct pane left = pane_part(body, top, 0, body->rows - top, wide);
+    struct pane right = pane_part(body, top, wide, body->rows - top, body->cols - wide);
+    draw_operators(app, n, &above);
+    draw_latency(app, n, &left);
+    draw_time(app, n, &right);
+}
+
+const struct view view_network = {
+    .name = "network",
+    .title = "Network",
+    .tab = "Net",
+    .create = create,
+    .destroy = free,
+    .draw = draw,
+    .act = act,
+    .disabled = disabled,
+    .tick = tick,
+    .opened = opened,
+};
