@@ -146,7 +146,7 @@ static void add_outcomes(const struct opened *o, struct pieces *row)
     if (o->early)
         pieces_add(row, 8, STYLE_DIM, "early %" PRId64, o->early);
     pieces_add(row, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
-    pieces_add(row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64 "%s", bad, bad ? ":" : "");
+    pieces_add(row, 2, bad ? STYLE_BAD : STYLE_DIM, "bad %" PRId64, bad);
     pieces_add(row, 7, STYLE_BAD, "%s", words + (bad > 0));
 }
 

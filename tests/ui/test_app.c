@@ -1,0 +1,266 @@
+// Keys become command lines: what is run, what is asked first, what is refused and why.
+#include "stage.h"
+
+#include "dialog.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect_commands(struct stage *s, const char *wanted)
+{
+    assert_string_equal(str_text(&s->commands), wanted);
+    str_finish(&s->commands);
+}
+
+static void expect_on_screen(struct stage *s, const char *text)
+{
+    char *frame = stage_frame(s);
+    if (!strstr(frame, text))
+        fail_msg("'%s' is not on the screen:\n%s", text, frame);
+    free(frame);
+}
+
+static void open_main(struct stage *s, enum fixture_shape shape)
+{
+    stage_open(s, shape, VIEW_MAIN, CHARSET_ASCII);
+    app_resize(&s->app, 36, 120);
+    app_draw(&s->app);
+}
+
+static void open_sessions(struct stage *s)
+{
+    stage_open(s, FIXTURE_SEVERAL, VIEW_SESSIONS, CHARSET_ASCII);
+    app_resize(&s->app, 36, 120);
+    app_draw(&s->app);
+}
+
+static void test_pause_asks_the_runner(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "p");
+    expect_commands(&s, "tilewalk pause 1 --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void test_a_session_without_runner_is_resumed(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    fixture_kill_runner(&s.fixture);
+    stage_wait(&s, 2);
+    stage_play(&s, "p");
+    expect_commands(&s, "");
+    expect_on_screen(&s, "same as: tilewalk resume 1 --trials 200");
+    stage_play(&s, "enter enter");
+    expect_commands(&s, "tilewalk resume 1 --trials 200 --db tilewalk.db\n");
+    assert_null(s.app.dialog);
+    stage_close(&s);
+}
+
+static void test_budget_presses_add_up(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "+ + -");
+    expect_commands(&s, "tilewalk budget 1 300 --db tilewalk.db\n"
+                        "tilewalk budget 1 400 --db tilewalk.db\n"
+                        "tilewalk budget 1 300 --db tilewalk.db\n");
+    stage_play(&s, "- - - -"); // never below what is spent
+    assert_non_null(strstr(str_text(&s.commands), "tilewalk budget 1 65 --db"));
+    stage_close(&s);
+}
+
+static void test_stop_and_delete_ask_first(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "s esc s tab tab enter"); // left, then cancelled
+    expect_commands(&s, "");
+    assert_null(s.app.dialog);
+    stage_play(&s, "s enter");
+    expect_commands(&s, "tilewalk stop 1 --db tilewalk.db\n");
+    stage_close(&s);
+
+    open_sessions(&s);
+    stage_play(&s, "D");
+    expect_on_screen(&s, "it is running (pause it first)");
+    stage_play(&s, "j D");
+    expect_on_screen(&s, "same as: tilewalk rm 6");
+    stage_play(&s, "enter");
+    expect_commands(&s, "tilewalk rm 6 --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void test_export_shows_its_command_line(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "x");
+    expect_commands(&s, "tilewalk export 1 --out export --dry-run --db tilewalk.db\n");
+    stage_play(&s, "backspace \"3 tab \"s tab tab space");
+    expect_on_screen(&s, "same as: tilewalk export 1 --out exports --best 3");
+    str_finish(&s.commands);
+    stage_play(&s, "enter enter");
+    expect_commands(&s, "tilewalk export 1 --out exports --best 3 --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void test_wrong_fields_are_complained_about_and_nothing_runs(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "B backspace backspace backspace \"many enter enter");
+    expect_on_screen(&s, "the budget is a number of trials, at least 1");
+    expect_commands(&s, "");
+    assert_non_null(s.app.dialog);
+    stage_play(&s, "esc d tab ctrl-u \"lamda=4"); // options of the strategy
+    expect_on_screen(&s, "did you mean 'lambda'?");
+    stage_close(&s);
+}
+
+static void test_duplicate_and_new(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "d right tab ctrl-u tab \"7");
+    stage_play(&s, "enter enter");
+    expect_commands(&s, "tilewalk tune --like 1 --strategy random --trials 200 --seed 7"
+                        " --db tilewalk.db\n");
+    stage_play(&s, "i tab \"N=64_M=32 enter enter");
+    expect_commands(&s, "tilewalk tune gemm --set N=64 --set M=32 --strategy opevo --trials 200"
+                        " --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void test_a_note_keeps_its_blanks(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_sessions(&s);
+    stage_play(&s, "n \"it's_fast enter enter");
+    expect_commands(&s, "tilewalk note 7 'it'\\''s fast' --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void test_the_prompt_takes_actions_and_command_lines(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, ": \"trials enter");
+    assert_int_equal(s.app.view, VIEW_TRIALS);
+    stage_play(&s, ": \"note_1_'two_words' enter");
+    expect_commands(&s, "tilewalk note 1 'two words' --db tilewalk.db\n");
+    stage_play(&s, ": \"frobnicate enter");
+    expect_on_screen(&s, "'frobnicate' is no action (? lists them)");
+    stage_play(&s, ": \"exp tab enter"); // completed
+    expect_on_screen(&s, "same as: tilewalk export 1");
+    stage_play(&s, "esc : \"zoom enter");
+    expect_on_screen(&s, "'zoom' means nothing on this screen");
+    stage_close(&s);
+}
+
+static void test_without_a_session_keys_say_why(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_NOTHING);
+    stage_play(&s, "p");
+    expect_on_screen(&s, "pause: no session is open");
+    stage_play(&s, "x s B r d e + y");
+    expect_commands(&s, "");
+    stage_close(&s);
+}
+
+static void test_frozen_stands_still(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "Z");
+    fixture_tell(&s.fixture, 3);
+    stage_wait(&s, 10);
+    expect_on_screen(&s, "64/200");
+    expect_on_screen(&s, "FROZEN");
+    stage_play(&s, "Z");
+    stage_wait(&s, 1);
+    expect_on_screen(&s, "67/200");
+    stage_close(&s);
+}
+
+static void test_help_is_of_this_screen_and_scrolls(void **state)
+{
+    (void)state;
+    struct stage s;
+    stage_open(&s, FIXTURE_SMALL, VIEW_MAP, CHARSET_ASCII);
+    app_resize(&s.app, 15, 60);
+    stage_play(&s, "?");
+    expect_on_screen(&s, "row above");
+    stage_play(&s, "j j ctrl-d ctrl-d ctrl-d");
+    expect_on_screen(&s, "next parameter across");
+    stage_play(&s, "x");
+    assert_false(s.app.help);
+    assert_null(s.app.dialog);
+    stage_close(&s);
+}
+
+static void test_clicks_on_the_footer_are_keys(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    app_click(&s.app, 35, 1 + 6); // after "1Main "
+    assert_int_equal(s.app.view, VIEW_MAP);
+    app_click(&s.app, 35, 119);
+    assert_int_equal(s.app.view, VIEW_MAP);
+    stage_close(&s);
+}
+
+static void test_quitting(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "q");
+    assert_true(s.app.quit && !s.app.leave_runs);
+    stage_play(&s, "Q");
+    assert_true(s.app.leave_runs);
+    expect_commands(&s, "");
+    stage_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pause_asks_the_runner),
+        cmocka_unit_test(test_a_session_without_runner_is_resumed),
+        cmocka_unit_test(test_budget_presses_add_up),
+        cmocka_unit_test(test_stop_and_delete_ask_first),
+        cmocka_unit_test(test_export_shows_its_command_line),
+        cmocka_unit_test(test_wrong_fields_are_complained_about_and_nothing_runs),
+        cmocka_unit_test(test_duplicate_and_new),
+        cmocka_unit_test(test_a_note_keeps_its_blanks),
+        cmocka_unit_test(test_the_prompt_takes_actions_and_command_lines),
+        cmocka_unit_test(test_without_a_session_keys_say_why),
+        cmocka_unit_test(test_frozen_stands_still),
+        cmocka_unit_test(test_help_is_of_this_screen_and_scrolls),
+        cmocka_unit_test(test_clicks_on_the_footer_are_keys),
+        cmocka_unit_test(test_quitting),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
