@@ -253,6 +253,10 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
         *news = true;
         m->open.version++;
     }
+    if (m->open.record.id && opened_follow(&m->open, m->polled_at)) {
+        *news = true;
+        m->open.version++;
+    }
     return poll_sessions(m, news, e);
 }
 

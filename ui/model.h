@@ -81,8 +81,12 @@ struct opened {
     struct err trouble; // text "" when there is none. With none open: what became of the last one
     struct curve curve;
     int64_t tally[OUTCOME_COUNT];
-    int64_t early;                             // ok ones that were stopped early
-    int64_t last_number;                       // the newest trial's
+    int64_t early;         // ok ones that were stopped early
+    int64_t newest_number; // the newest trial's
+    // The newest that lists show: once a second at most they take what has come, so that one can
+    // read them (and rows that all move at once do not cost a slow line ten times a second).
+    int64_t last_number;
+    double followed_at;                        // unix time when it moved
     int64_t population[MODEL_MOST_POPULATION]; // asks, best first
     int population_count;
     bool is_population; // false: the strategy has none, these are the best trials

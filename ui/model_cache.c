@@ -168,7 +168,7 @@ static struct page *turn_to(struct page pages[MOST_PAGES], int64_t first)
 // Numbers are given in the order told: a page grows at its end only.
 const struct trial *model_trial_numbered(struct model *m, int64_t number)
 {
-    if (!is_open(m) || number < 1 || number > m->open.last_number)
+    if (!is_open(m) || number < 1 || number > m->open.newest_number)
         return NULL;
     int64_t place = number - 1;
     struct page *p = turn_to(m->cache->numbered, place - place % PAGE);

@@ -15,6 +15,8 @@ bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now,
 bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e);
 // Who runs it, which changes without a word in the database. True when that is new.
 bool opened_look(struct opened *o, struct store *s, double unix_now);
+// Lets lists see the newest trials when it is time. True when they see more.
+bool opened_follow(struct opened *o, double unix_now);
 void opened_finish(struct opened *o);
 double opened_rate(const struct opened *o, double ran_seconds);
 

@@ -9,6 +9,7 @@
 
 #define MOST_SHOWN_BEST 24
 #define RATE_SECONDS    20.0
+#define FOLLOW_SECONDS  1.0
 
 // --- the parts ---
 
@@ -46,13 +47,13 @@ static bool add_recent(void *context, const struct trial_record *t)
     struct opened *o = context;
     o->recent[o->recent_count++ % MODEL_MOST_RECENT] = t->elapsed_s;
     o->newest_finished = t->finished;
-    o->last_number = t->number;
+    o->newest_number = t->number;
     return true;
 }
 
 static bool read_recent(struct opened *o, struct store *s, struct err *e)
 {
-    int64_t first = o->last_number + 1;
+    int64_t first = o->newest_number + 1;
     if (first <= o->record.trials - MODEL_MOST_RECENT)
         first = o->record.trials - MODEL_MOST_RECENT + 1;
     return store_each_numbered(s, o->record.id, first, add_recent, o, e);
@@ -151,6 +152,7 @@ bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now,
         opened_finish(o);
         return false;
     }
+    o->last_number = o->newest_number;
     read_script(o, s);
     return true;
 }
@@ -179,6 +181,16 @@ bool opened_look(struct opened *o, struct store *s, double unix_now)
     if (is_running(o) && (!ran || o->seen_running <= 0))
         o->seen_running = unix_now;
     return o->state != state_before || o->runner != runner_before;
+}
+
+bool opened_follow(struct opened *o, double unix_now)
+{
+    double since = unix_now - o->followed_at;
+    if (o->last_number == o->newest_number || (since >= 0 && since < FOLLOW_SECONDS))
+        return false;
+    o->last_number = o->newest_number;
+    o->followed_at = unix_now;
+    return true;
 }
 
 void opened_finish(struct opened *o)

@@ -71,7 +71,7 @@ static void assert_as_stored(struct setup *t)
     for (int i = 0; i < OUTCOME_COUNT; i++)
         assert_int_equal(o->tally[i], p->tally[i]);
     assert_int_equal(o->early, p->early);
-    assert_int_equal(o->last_number, p->last_number);
+    assert_int_equal(o->newest_number, p->last_number);
     assert_int_equal(o->curve.count, p->steps);
     for (int i = 0; i < p->steps; i++)
         assert_real(o->curve.step[i].seconds, p->best[i]);
@@ -111,6 +111,29 @@ static void test_news_are_added(void **state)
     end(&t);
 }
 
+// Of many trials a second lists take some at a time, and the last ones too.
+static void test_lists_follow_in_steps(void **state)
+{
+    (void)state;
+    struct setup t;
+    int steps = 0;
+    begin(&t, FIXTURE_SMALL);
+    for (int i = 0; i < 30; i++) {
+        int64_t before = t.m.open.last_number;
+        fixture_tell(&t.f, 1);
+        model_poll(&t.m, FIXTURE_NOW + 0.1 * i);
+        steps += t.m.open.last_number != before;
+        assert_non_null(model_trial_numbered(&t.m, t.m.open.newest_number));
+    }
+    assert_in_range(steps, 3, 4);
+    int64_t version = t.m.open.version;
+    assert_true(model_poll(&t.m, FIXTURE_NOW + 4));
+    assert_int_equal(t.m.open.last_number, t.m.open.newest_number);
+    assert_true(t.m.open.version > version);
+    assert_false(model_poll(&t.m, FIXTURE_NOW + 4.1));
+    end(&t);
+}
+
 static void test_huge_sessions_are_summed_up_the_same_way(void **state)
 {
     (void)state;
@@ -138,7 +161,7 @@ static void test_time_and_rate(void **state)
     (void)state;
     struct setup t;
     begin(&t, FIXTURE_SMALL);
-    const struct trial *newest = model_trial_numbered(&t.m, t.m.open.last_number);
+    const struct trial *newest = model_trial_numbered(&t.m, t.m.open.newest_number);
     double ran = FIXTURE_NOW - t.m.open.record.created; // it was never paused
     assert_true(fabs(model_ran_seconds(&t.m, FIXTURE_NOW) - ran) < 1e-6);
     assert_true(fabs(model_ran_seconds(&t.m, FIXTURE_NOW + 5) - ran - 5) < 1e-6);
@@ -164,7 +187,7 @@ static void test_fast_sessions_have_a_rate(void **state)
     assert_true(model_open(&t.m, t.f.session, &e));
     const struct best_step *any = t.m.open.curve.step;
     double started = any->finished - any->elapsed_s;
-    model_poll(&t.m, started + (double)t.m.open.last_number * 0.1);
+    model_poll(&t.m, started + (double)t.m.open.newest_number * 0.1);
     assert_true(fabs(t.m.open.rate - 10) < 0.2);
     end(&t);
 }
@@ -397,6 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summaries_are_those_of_all_trials),
         cmocka_unit_test(test_news_are_added),
+        cmocka_unit_test(test_lists_follow_in_steps),
         cmocka_unit_test(test_huge_sessions_are_summed_up_the_same_way),
         cmocka_unit_test(test_time_and_rate),
         cmocka_unit_test(test_fast_sessions_have_a_rate),
