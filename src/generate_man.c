@@ -2,6 +2,7 @@
 #include "generate.h"
 
 #include "base/mem.h"
+#include "ui/ui.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -70,6 +71,41 @@ static void add_entry(struct str *out, const char *term, const char *text)
     add_line(out, text);
 }
 
+static void add_key_group(void *context, const char *name)
+{
+    struct str *out = context;
+    str_add(out, ".SS ");
+    add_line(out, name);
+}
+
+static void add_key(void *context, const char *keys, const char *name, const char *help)
+{
+    struct str *out = context;
+    str_add(out, ".TP\n\\fB");
+    add_text(out, keys);
+    str_add(out, "\\fR (");
+    add_text(out, name);
+    str_add(out, ")\n");
+    add_sentence(out, help);
+}
+
+static void add_keys(struct str *out)
+{
+    str_add(out,
+            ".SH KEYS\n"
+            "Of the workbench, which tune, resume and watch open on a terminal. In brackets the "
+            "names of the actions, for the : prompt and for workbench.conf.\n");
+    ui_each_action(add_key_group, add_key, out);
+}
+
+static void add_files(struct str *out)
+{
+    str_add(out, ".SH FILES\n");
+    add_entry(out, "~/.config/tilewalk/workbench.conf",
+              "How the workbench looks, one \"name = value\" a line: charset, color, theme, mouse "
+              "(off or on), editor, and \"key ACTION = KEY KEY...\" for keys of your own.");
+}
+
 static void add_environment(struct str *out)
 {
     str_add(out, ".SH ENVIRONMENT\n");
@@ -77,6 +113,12 @@ static void add_environment(struct str *out)
     add_entry(out, "TILEWALK_DATA",
               "A folder with the presets, shaders and lua folders to use instead of the shipped "
               "ones.");
+    add_entry(out, "VISUAL, EDITOR",
+              "The editor of the workbench, where workbench.conf names none.");
+    add_entry(out, "NO_COLOR", "Present and not empty: no colours, unless --color always.");
+    add_entry(out, "COLORFGBG",
+              "Says, on some terminals, whether the background is light (else: --theme light).");
+    add_entry(out, "XDG_CONFIG_HOME", "Where the folder tilewalk with workbench.conf lies.");
     add_entry(out, "XDG_DATA_HOME, XDG_STATE_HOME",
               "Where the database and the logs of detached runs are kept, in a folder tilewalk "
               "(default: ~/.local/share and ~/.local/state).");
@@ -112,6 +154,8 @@ void generate_man(struct str *out)
                  ".SH COMMANDS\n");
     for (const struct command *const *c = NULL; (c = command_next(c));)
         add_command(out, *c);
+    add_keys(out);
+    add_files(out);
     add_environment(out);
     add_exit_codes(out);
 }

@@ -84,14 +84,14 @@ static int64_t newest_running(const struct arguments *a)
 
 static int run_watch(const struct command *self, const struct arguments *a)
 {
-    struct err e;
+    struct err e, why;
     struct ui_options o = {.view = arguments_text(a, "view")};
     (void)self;
     if (a->operand_count && !common_session_id(a->operand[0], &o.session, &e))
         return fail_with(&e, EXIT_USAGE);
-    if (!ui_is_possible(&e)) {
+    if (!ui_is_possible(&why)) {
         err_set(&e, "%s (tilewalk ls and tilewalk show print what there is to see)",
-                e.text[0] ? e.text : "watch needs a terminal");
+                why.text[0] ? why.text : "watch needs a terminal");
         return fail_with(&e, EXIT_FAILED);
     }
     if (!a->operand_count)

@@ -62,8 +62,8 @@ struct look look_choose(const struct ui_config *c, int terminal_colors)
 struct tone {
     int dark, light;         // of the 256
     int eight;               // of the 8
-    struct paint attributes; // with 8 or 256 colours
-    struct paint plain;      // with none
+    struct paint attributes; // where it has a colour
+    struct paint plain;      // where it has none
 };
 
 #define BOLD      .bold = true
@@ -130,11 +130,10 @@ struct paint theme_paint(const struct look *look, enum style style)
     if (style >= STYLE_SERIES && style < STYLE_RAMP)
         return paint_series(look, (int)style - STYLE_SERIES);
     const struct tone *tone = &tones[style < STYLE_SERIES ? style : STYLE_TEXT];
-    struct paint p = look->colors ? tone->attributes : tone->plain;
-    p.color = OWN;
-    if (look->colors == 256)
-        p.color = look->light ? tone->light : tone->dark;
-    if (look->colors == 8)
-        p.color = tone->eight;
+    int color = look->colors == 256 ? (look->light ? tone->light : tone->dark)
+                : look->colors == 8 ? tone->eight
+                                    : OWN;
+    struct paint p = color == OWN ? tone->plain : tone->attributes;
+    p.color = color;
     return p;
 }

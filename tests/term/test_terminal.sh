@@ -1,0 +1,163 @@
+#!/bin/sh
+# test_terminal.sh PROGRAM: the terminal is used well and given back as it was found, whatever happens to the program.
+. "$(dirname "$0")/terminal.sh"
+
+tilewalk tune gemm --source synthetic:rugged --seed 1 --trials 60 --plain >/dev/null || fail 'no session to look at'
+open_terminal 36 120
+
+# --- shown and left ---
+start 'tilewalk watch 1'
+see 'Best GFLOPS by trial'
+other_screen_is 1 || fail 'no alternate screen'
+braille=$(printf '\342[\240-\243]') # the first two bytes of U+2800 to U+28FF
+shown | LC_ALL=C grep -q "$braille" || fail 'no braille in a UTF-8 locale'
+press q
+at_prompt 0
+pass 'shown and left'
+
+start 'env LC_ALL=C tilewalk watch 1'
+see 'Best GFLOPS by trial'
+shown | LC_ALL=C grep -q '[^ -~]' && fail 'more than ASCII in the C locale'
+press q
+at_prompt 0
+pass 'ASCII in the C locale'
+
+# --- sizes ---
+start 'tilewalk watch 1'
+see 'Population of'
+for size in '80 24' '60 15' '40 6' '20 1' '1 1' '200 50' '80 24' '120 36'; do
+    # shellcheck disable=SC2086
+    set -- $size
+    mux resize-window -t main -x "$1" -y "$2"
+    press 3 # whatever the size, keys are taken
+    press 1
+done
+see 'Population of' # its own pane: only there at 110 columns and more
+see 'q Quit'
+[ "$(shown | grep -c 'Population')" = 1 ] || fail 'pieces of old frames are left'
+pass 'any size, and back'
+
+# --- suspended ---
+press C-z
+see '$ '
+other_screen_is 0 || fail 'suspended on the alternate screen'
+type "stty -g >'$box/stty-now'; echo stopped-\$((1 + 1))"
+see 'stopped-2'
+settings_are_the_same || fail 'stty differs while suspended'
+type fg
+see 'Population of'
+other_screen_is 1 || fail 'not back on the alternate screen'
+press 3 # it takes keys again
+see_not 'Population of'
+press 1
+see 'Population of'
+kill -STOP "$(workbench)" # nobody can catch that one: the shell writes on our screen
+see 'Stopped (signal)'
+press 'fg; echo "ended with" $?' C-j # the terminal is still raw
+see_not 'Stopped (signal)'
+see 'Population of'
+press q
+at_prompt 0
+pass 'suspended, and back'
+
+# --- ended from outside ---
+for signal in 'INT 130' 'TERM 143' 'HUP 129' 'SEGV 139' 'ABRT 134' 'QUIT 131'; do
+    start 'tilewalk watch 1'
+    see 'Population of'
+    kill -"${signal% *}" "$(workbench)"
+    at_prompt "${signal#* }"
+done
+start 'tilewalk watch 1'
+see 'Population of'
+press C-c
+at_prompt 130
+pass 'ended by signals'
+
+# --- what others write to the terminal ---
+start 'tilewalk watch 1'
+see 'Population of'
+echo 'MESA: a warning from somewhere' >"/proc/$(workbench)/fd/2" || fail 'no descriptor 2'
+press 7
+see 'MESA: a warning from somewhere'
+press 1
+see_not 'MESA: a warning'
+press q
+at_prompt 0
+pass 'noise goes to the log'
+
+# --- types of terminals ---
+for terminal in xterm-256color xterm screen screen-256color tmux-256color linux vt100 vt220 ansi rxvt; do
+    infocmp "$terminal" >/dev/null 2>&1 || continue
+    start "env TERM=$terminal tilewalk watch 1"
+    see 'Population of'
+    press 3
+    see_not 'Population of'
+    press q
+    at_prompt 0
+done
+pass 'types of terminals'
+start 'env TERM=dumb tilewalk watch 1'
+see 'watch needs a terminal'
+at_prompt 1
+start 'env TERM=bogus tilewalk watch 1'
+see 'TERM=bogus is not known here'
+at_prompt 1
+start 'env TERM=dumb tilewalk tune gemm --source synthetic:bowl --trials 3'
+see 'session 2 done'
+at_prompt 0
+start 'env TERM=bogus tilewalk tune gemm --source synthetic:bowl --trials 3'
+see 'lines instead of the workbench'
+see 'session 3 done'
+at_prompt 0
+start 'tilewalk tune gemm --source synthetic:bowl --trials 3 --plain'
+see 'session 4 done'
+at_prompt 0
+pass 'lines where there can be no workbench'
+
+# --- colours ---
+has_color() { mux capture-pane -p -e -t main | grep -q "$(printf '\033')\[[0-9;]*3[0-8]"; }
+start 'env TERM=xterm-256color tilewalk watch 1'
+see 'Population of'
+within 'colours' has_color
+press q
+at_prompt 0
+start 'env TERM=xterm-256color NO_COLOR=1 tilewalk watch 1'
+see 'Population of'
+has_color && fail 'colours in spite of NO_COLOR'
+press q
+at_prompt 0
+start 'env TERM=xterm-256color tilewalk watch 1 --color never'
+see 'Population of'
+has_color && fail 'colours in spite of --color never'
+press q
+at_prompt 0
+pass 'colours, and none'
+
+# --- errors before the screen is up ---
+start 'tilewalk watch 99'
+see '99'
+at_prompt 1
+start 'tilewalk watch 1 --view trails'
+see "did you mean 'trials'"
+at_prompt 2
+echo 'colour = never' >"$box/config/tilewalk/workbench.conf"
+start 'tilewalk watch 1'
+see 'workbench.conf:1'
+at_prompt 1
+rm "$box/config/tilewalk/workbench.conf"
+start 'tilewalk tune nothing-like-this'
+see "no file and no preset 'nothing-like-this'"
+at_prompt 2
+pass 'errors before the screen is up'
+
+# --- alone ---
+start 'tilewalk'
+see 'Sessions'
+see 'q Quit'
+press q
+at_prompt 0
+start 'tilewalk watch --view log'
+see 'Log'
+press q
+at_prompt 0
+pass 'alone, and a view of choice'

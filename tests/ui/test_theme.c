@@ -1,0 +1,215 @@
+// Which look is chosen, and that it says what it should without relying on colour alone.
+#include "theme.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ui_config config(const char *name, const char *value)
+{
+    struct ui_config c;
+    struct err e;
+    config_init(&c);
+    if (name)
+        assert_true(config_set(&c, name, value, &e));
+    return c;
+}
+
+static struct look choose(const char *name, const char *value, int colors)
+{
+    struct ui_config c = config(name, value);
+    return look_choose(&c, colors);
+}
+
+static int clear_environment(void **state)
+{
+    (void)state;
+    unsetenv("NO_COLOR");
+    unsetenv("COLORFGBG");
+    setenv("TERM", "xterm-256color", 1);
+    return setlocale(LC_CTYPE, "C.UTF-8") ? 0 : -1;
+}
+
+static void colors_are_256_or_8_or_none(void **state)
+{
+    static const int offered[] = {-1, 0, 2, 8, 16, 88, 256, 32768};
+    static const int used[] = {0, 0, 0, 8, 8, 8, 256, 256};
+    (void)state;
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        assert_int_equal(choose(NULL, NULL, offered[i]).colors, used[i]);
+}
+
+static void no_color_counts_unless_the_user_says_always(void **state)
+{
+    (void)state;
+    setenv("NO_COLOR", "", 1); // present, but empty
+    assert_int_equal(choose(NULL, NULL, 256).colors, 256);
+    setenv("NO_COLOR", "1", 1);
+    assert_int_equal(choose(NULL, NULL, 256).colors, 0);
+    assert_int_equal(choose("color", "always", 256).colors, 256);
+    assert_int_equal(choose("color", "always", 0).colors, 0);
+    unsetenv("NO_COLOR");
+    assert_int_equal(choose("color", "never", 256).colors, 0);
+}
+
+static void theme_follows_the_background(void **state)
+{
+    static const char *const light[] = {"0;15", "0;7", "0;default;15", "0;10"};
+    static const char *const dark[] = {"15;0", "7;8", "15;default;0", "nonsense", "15;", ""};
+    (void)state;
+    assert_false(choose(NULL, NULL, 256).light);
+    for (size_t i = 0; i < sizeof light / sizeof *light; i++) {
+        setenv("COLORFGBG", light[i], 1);
+        assert_true(choose(NULL, NULL, 256).light);
+        assert_false(choose("theme", "dark", 256).light);
+    }
+    for (size_t i = 0; i < sizeof dark / sizeof *dark; i++) {
+        setenv("COLORFGBG", dark[i], 1);
+        assert_false(choose(NULL, NULL, 256).light);
+        assert_true(choose("theme", "light", 256).light);
+    }
+}
+
+static void charset_is_what_can_be_shown(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL, 256).charset, CHARSET_BRAILLE);
+    assert_int_equal(choose("charset", "auto", 256).charset, CHARSET_BRAILLE);
+    assert_int_equal(choose("charset", "block", 256).charset, CHARSET_BLOCK);
+    assert_int_equal(choose("charset", "ascii", 256).charset, CHARSET_ASCII);
+    setenv("TERM", "linux", 1);
+    assert_int_equal(choose(NULL, NULL, 8).charset, CHARSET_ASCII);
+    assert_int_equal(choose("charset", "braille", 8).charset, CHARSET_BRAILLE);
+    assert_non_null(setlocale(LC_CTYPE, "C"));
+    assert_int_equal(choose("charset", "braille", 256).charset, CHARSET_ASCII);
+}
+
+// --- the styles ---
+
+static const struct look looks[] = {
+    {CHARSET_BRAILLE, 256, false}, {CHARSET_BRAILLE, 256, true}, {CHARSET_BRAILLE, 8, false},
+    {CHARSET_BRAILLE, 8, true},    {CHARSET_BRAILLE, 0, false},  {CHARSET_BRAILLE, 0, true},
+};
+enum { LOOKS = sizeof looks / sizeof *looks };
+
+static bool same(struct paint a, struct paint b)
+{
+    return a.color == b.color && a.bold == b.bold && a.dim == b.dim && a.reverse == b.reverse &&
+           a.underline == b.underline;
+}
+
+static void colors_are_of_the_terminal(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOOKS; i++)
+        for (int style = 0; style < STYLE_COUNT; style++)
+            assert_in_range(theme_paint(&looks[i], (enum style)style).color + 1, 0,
+                            looks[i].colors);
+}
+
+static void plain_text_is_the_terminals_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOOKS; i++)
+        assert_true(same(theme_paint(&looks[i], STYLE_TEXT), (struct paint){.color = -1}));
+}
+
+// What differs in meaning looks different, without colours too.
+static void meanings_look_different(void **state)
+{
+    static const enum style apart[][2] = {
+        {STYLE_TEXT, STYLE_DIM},   {STYLE_TEXT, STYLE_STRONG}, {STYLE_FRAME, STYLE_FOCUS},
+        {STYLE_TEXT, STYLE_HEAD},  {STYLE_KEY, STYLE_LABEL},   {STYLE_KEY, STYLE_DISABLED},
+        {STYLE_TEXT, STYLE_BEST},  {STYLE_TEXT, STYLE_BAD},    {STYLE_WARN, STYLE_BAD},
+        {STYLE_TITLE, STYLE_TEXT}, {STYLE_TEXT, STYLE_WARN},
+    };
+    (void)state;
+    for (int i = 0; i < LOOKS; i++)
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
+            assert_false(
+                same(theme_paint(&looks[i], apart[k][0]), theme_paint(&looks[i], apart[k][1])));
+}
+
+// Two levels share a glyph (pane_shade), so they need two paints.
+static void levels_of_one_shade_differ(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOOKS; i++)
+        for (int level = 0; level < RAMP_LEVELS; level += 2)
+            assert_false(same(theme_paint(&looks[i], (enum style)(STYLE_RAMP + level)),
+                              theme_paint(&looks[i], (enum style)(STYLE_RAMP + level + 1))));
+}
+
+static void series_differ(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOOKS && looks[i].colors; i++)
+        for (int a = 0; a < MOST_SERIES; a++)
+            for (int b = 0; b < a; b++)
+                assert_false(same(theme_paint(&looks[i], (enum style)(STYLE_SERIES + a)),
+                                  theme_paint(&looks[i], (enum style)(STYLE_SERIES + b))));
+}
+
+// --- lightness of the 256: xterm's cube, then CIE 1976 L* of sRGB ---
+
+static double linear(int level)
+{
+    double c = level ? (55 + 40 * level) / 255.0 : 0;
+    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+static double lightness(int color)
+{
+    int i = color - 16;
+    assert_in_range(i, 0, 215);
+    double y = 0.2126 * linear(i / 36) + 0.7152 * linear(i / 6 % 6) + 0.0722 * linear(i % 6);
+    return y > 0.008856 ? 116 * cbrt(y) - 16 : 903.3 * y;
+}
+
+static void ramps_are_monotone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double sign = looks[i].light ? -1 : 1;
+        for (int level = 1; level < RAMP_LEVELS; level++) {
+            double below =
+                lightness(theme_paint(&looks[i], (enum style)(STYLE_RAMP + level - 1)).color);
+            double here = lightness(theme_paint(&looks[i], (enum style)(STYLE_RAMP + level)).color);
+            assert_true(sign * (here - below) >= 4);
+        }
+    }
+}
+
+static void nothing_is_unreadable(void **state)
+{
+    (void)state;
+    for (int level = 0; level < RAMP_LEVELS; level++) {
+        enum style style = (enum style)(STYLE_RAMP + level);
+        assert_true(lightness(theme_paint(&looks[0], style).color) >= 30);
+        assert_true(lightness(theme_paint(&looks[1], style).color) <= 85);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(colors_are_256_or_8_or_none, clear_environment),
+        cmocka_unit_test_setup(no_color_counts_unless_the_user_says_always, clear_environment),
+        cmocka_unit_test_setup(theme_follows_the_background, clear_environment),
+        cmocka_unit_test_setup(charset_is_what_can_be_shown, clear_environment),
+        cmocka_unit_test(colors_are_of_the_terminal),
+        cmocka_unit_test(plain_text_is_the_terminals_own),
+        cmocka_unit_test(meanings_look_different),
+        cmocka_unit_test(levels_of_one_shade_differ),
+        cmocka_unit_test(series_differ),
+        cmocka_unit_test(ramps_are_monotone),
+        cmocka_unit_test(nothing_is_unreadable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
