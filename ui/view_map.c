@@ -70,6 +70,8 @@ static void open_cell(struct app *app, const struct map *m)
     if (!m->grid.is_flat && said)
         str_add_char(&filter, ' ');
     said &= axis_add_term(&m->grid.x, m->col, &filter);
+    if (place_trials(here) == 0 && here->outcome[OUTCOME_REJECTED])
+        str_add(&filter, " outcome=rejected"); // else the trials screen leaves them out
     if (here->best_ask)
         app_select(app, here->best_ask);
     if (said)

@@ -88,7 +88,7 @@ int map_level(const struct map *m, const struct map_order *order, double value);
 const char *map_statistic_name(enum statistic s);
 
 // "tile_n[2]=128 order=n,m"; appended.
-void map_add_cell_name(const struct map *m, struct str *out);
+void map_add_cell_name(const struct map *m, int row, int col, struct str *out);
 // A number of the statistic as it stands in cells; "" for NAN.
 const char *map_number(struct app *app, const struct map *m, double value, char out[24]);
 

@@ -82,15 +82,13 @@ static void add_axis_name(const struct map *m, const struct axis *a, int place, 
     axis_add_label(a, place, out);
 }
 
-void map_add_cell_name(const struct map *m, struct str *out)
+void map_add_cell_name(const struct map *m, int row, int col, struct str *out)
 {
-    if (!map_here(m))
-        return;
     if (!m->grid.is_flat) {
-        add_axis_name(m, &m->grid.y, m->row, out);
+        add_axis_name(m, &m->grid.y, row, out);
         str_add_char(out, ' ');
     }
-    add_axis_name(m, &m->grid.x, m->col, out);
+    add_axis_name(m, &m->grid.x, col, out);
 }
 
 // --- sizes of cells ---
@@ -373,15 +371,12 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
     str_finish(&title);
 }
 
-static void draw_list_row(struct app *app, struct map *m, const struct pane *p, int row,
+static void draw_list_row(struct app *app, const struct map *m, const struct pane *p, int row,
                           const struct map_ordered *o)
 {
-    struct map there = *m;
     struct str name = {0};
     char text[24];
-    there.row = o->row;
-    there.col = o->col;
-    map_add_cell_name(&there, &name);
+    map_add_cell_name(m, o->row, o->col, &name);
     map_number(app, m, o->value, text);
     int col = pane_printf(p, row, 0, STYLE_TEXT, "%6s ", text);
     pane_text_cut(p, row, col, p->cols - col, STYLE_TEXT, str_text(&name));

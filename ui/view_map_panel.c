@@ -284,10 +284,10 @@ void map_draw_panel(struct app *app, struct map *m, const struct pane *box)
     struct str title = {0};
     char note[40];
     snprintf(note, sizeof note, "%s: %s", app_key_of(app, ACT_NEXT_PANE), next[m->page]);
-    if (m->page != PAGE_IMPORTANCE)
-        map_add_cell_name(m, &title);
-    else
+    if (m->page == PAGE_IMPORTANCE)
         str_add(&title, "Importance");
+    else if (map_here(m))
+        map_add_cell_name(m, m->row, m->col, &title);
     struct sheet s = {app, m, pane_box(box, str_text(&title), note, false), 0};
     str_finish(&title);
     if (m->page == PAGE_IMPORTANCE) {

@@ -183,16 +183,33 @@ static void test_exact_while_all_fit(void **state)
         speed[n] = speed_of(s, &c) * (1 + rng_real(&rng));
         key[n] = (uint64_t)c.slot[s->param[0].offset];
         importance_add(&i, &c, speed[n]);
-        if (n % 1000 == 0)
-            importance_step(&i); // also while trials come
     }
     settle(&i);
+    assert_int_equal(i.used, IMPORTANCE_SAMPLE);
     rank_values(speed, IMPORTANCE_SAMPLE, rank);
-    int64_t fresh = i.added - i.used;
-    assert_in_range(fresh, 0, IMPORTANCE_SAMPLE / 20);
-    if (fresh == 0)
-        assert_true(importance_of(&i, (struct factor){0, 0}) ==
-                    explained_share(rank, key, IMPORTANCE_SAMPLE, NULL));
+    assert_true(importance_of(&i, (struct factor){0, 0}) ==
+                explained_share(rank, key, IMPORTANCE_SAMPLE, NULL));
+    importance_finish(&i);
+    space_destroy(s);
+}
+
+// Numbers are never older than a twentieth of the trials, nor made anew for less.
+static void test_numbers_keep_up_with_trials(void **state)
+{
+    (void)state;
+    struct space *s = space_of_causes();
+    struct importance i;
+    int64_t used = 0;
+    int made = 0;
+    importance_init(&i, s);
+    for (int n = 1; n <= 1000; n++) {
+        add_trials(&i, 1, (uint64_t)n);
+        settle(&i);
+        assert_in_range(i.added - i.used, 0, i.used / 20);
+        made += i.used != used;
+        used = i.used;
+    }
+    assert_in_range(made, 60, 130); // log(1000) / log(1.05) = 142, and each of the first forty
     importance_finish(&i);
     space_destroy(s);
 }
@@ -243,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_noise_is_not_important),
         cmocka_unit_test(test_causes_are_found),
         cmocka_unit_test(test_exact_while_all_fit),
+        cmocka_unit_test(test_numbers_keep_up_with_trials),
         cmocka_unit_test(test_a_sample_speaks_for_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -330,6 +330,35 @@ static void test_judging_finds_what_no_configuration_can_have(void **state)
     space_destroy(s);
 }
 
+// What is known to be legal stays so when its place moves.
+static void test_places_move_with_what_is_known_of_them(void **state)
+{
+    (void)state;
+    struct space *s = space_create("moving");
+    add_categorical(s, "a", 100);
+    add_categorical(s, "b", 2);
+    sealed(s);
+    struct factor y = part(1, -1);
+    struct projection p;
+    struct config high = {{70, 0}}, low = {{3, 1}};
+    projection_init(&p, s, part(0, -1), &y);
+    projection_add(&p, &high, 1, OUTCOME_OK, 5);
+    while (projection_judge(&p, NULL, 4))
+        ;
+    assert_true(projection_at(&p, 1, 0)->legal);
+    int layout = p.layout;
+    projection_add(&p, &low, 2, OUTCOME_WRONG, 0);
+    assert_int_equal(p.layout, layout + 1);
+    assert_int_equal(projection_cols(&p), 2);
+    assert_int_equal(place_kind(projection_at(&p, 0, 1)), PLACE_MEASURED);
+    assert_int_equal(place_kind(projection_at(&p, 1, 0)), PLACE_FAILED);
+    assert_true(projection_at(&p, 1, 1)->legal && !projection_at(&p, 0, 0)->legal);
+    projection_add(&p, &low, 3, OUTCOME_WRONG, 0);
+    assert_int_equal(p.layout, layout + 1);
+    projection_finish(&p);
+    space_destroy(s);
+}
+
 static void test_kinds_of_places(void **state)
 {
     (void)state;
@@ -359,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_cells_are_what_counting_by_hand_gives),
         cmocka_unit_test(test_a_slice_takes_only_what_is_like_the_held_one),
         cmocka_unit_test(test_judging_finds_what_no_configuration_can_have),
+        cmocka_unit_test(test_places_move_with_what_is_known_of_them),
         cmocka_unit_test(test_kinds_of_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
