@@ -30,7 +30,6 @@ static bool act(struct app *app, void *state, enum action a)
     const struct view view_##id = {#id, word, word, create, free, draw, act, NULL, NULL, NULL, NULL}
 
 TODO(sessions, "Sessions");
-TODO(space, "Space");
 
 // clang-format off
 int64_t view_sessions_at_cursor(struct app *app) { (void)app; return 0; }

@@ -1,0 +1,116 @@
+#include "moves.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int degree_of(const struct space *s, const struct config *c, int param)
+{
+    const struct param *p = &s->param[param];
+    return param_degree(p, c->slot + p->offset);
+}
+
+static struct config moved(const struct space *s, const struct config *c, int param, int k)
+{
+    const struct param *p = &s->param[param];
+    struct config out = *c;
+    param_neighbour(p, c->slot + p->offset, k, out.slot + p->offset);
+    return out;
+}
+
+int moves_of(const struct space *s, const struct config *c, int param, int most, struct config *out)
+{
+    int degree = degree_of(s, c, param), count = degree < most ? degree : most;
+    for (int k = 0; k < count; k++)
+        out[k] = moved(s, c, param, k);
+    return count;
+}
+
+void moves_begin(struct moves *m, const struct space *s, const struct config *from)
+{
+    moves_finish(m);
+    m->from = *from;
+    m->candidates = space_degree(s, from);
+}
+
+static void judge(const struct space *s, const struct limits *l, const struct config *c,
+                  struct move *out)
+{
+    struct verdict v;
+    struct err e;
+    if (!space_judge(s, l, c, &v, &e)) {
+        out->fate = FATE_BROKEN;
+        snprintf(out->reason, sizeof out->reason, "%s", e.text);
+        return;
+    }
+    out->fate = v.legal ? FATE_UNTRIED : FATE_FORBIDDEN;
+    snprintf(out->reason, sizeof out->reason, "%s", v.legal ? "" : v.reason);
+}
+
+static void tell(const struct trial *t, struct move *out)
+{
+    bool told = t->told > 0, rejected = told && t->outcome == OUTCOME_REJECTED;
+    out->fate = rejected ? FATE_FORBIDDEN : told ? FATE_TRIED : FATE_IN_FLIGHT;
+    out->number = t->number;
+    out->outcome = t->outcome;
+    out->seconds = told ? trial_rank_seconds(t) : 0;
+    snprintf(out->reason, sizeof out->reason, "%s", t->reason);
+}
+
+static void look_at(struct moves *m, const struct space *s, const struct limits *l,
+                    moves_find *find, void *context)
+{
+    const struct param *p = &s->param[m->param];
+    struct config c = moved(s, &m->from, m->param, m->next++);
+    MEM_GROW(m->move, m->count, m->capacity);
+    struct move *out = &m->move[m->count++];
+    *out = (struct move){.param = m->param};
+    memcpy(out->value, c.slot + p->offset, (size_t)p->width * sizeof *out->value);
+    const struct trial *t = find(context, &c);
+    if (t)
+        tell(t, out);
+    else
+        judge(s, l, &c, out);
+}
+
+// Goes on to the parameter that the next move is of. False: there is none.
+static bool settle(struct moves *m, const struct space *s)
+{
+    while (m->param < s->param_count &&
+           (m->next == MOVES_MOST_EACH || m->next >= degree_of(s, &m->from, m->param))) {
+        m->param++;
+        m->next = 0;
+    }
+    return m->param < s->param_count;
+}
+
+bool moves_step(struct moves *m, const struct space *s, const struct limits *l, int most,
+                moves_find *find, void *context)
+{
+    for (int i = 0; i < most && settle(m, s); i++)
+        look_at(m, s, l, find, context);
+    return settle(m, s);
+}
+
+struct moves_sum moves_sum(const struct moves *m, const struct space *s, int param, double seconds)
+{
+    struct moves_sum sum = {.candidates = m->candidates};
+    if (param != MOVES_ALL)
+        sum.candidates = degree_of(s, &m->from, param);
+    for (int i = 0; i < m->count; i++) {
+        const struct move *move = &m->move[i];
+        if (param != MOVES_ALL && move->param != param)
+            continue;
+        sum.looked_at++;
+        sum.valid += move->fate < FATE_FORBIDDEN;
+        sum.tried += move->fate == FATE_TRIED;
+        sum.better += move->seconds > 0 && move->seconds < seconds;
+    }
+    return sum;
+}
+
+void moves_finish(struct moves *m)
+{
+    free(m->move);
+    *m = (struct moves){0};
+}

@@ -1,0 +1,67 @@
+// The neighbours of a configuration, one step away in one parameter, and what became of each.
+//
+//     moves_begin(&m, space, &config);
+//     while (moves_step(&m, space, limits, 25, find, context)) ...     true: more wait
+//     struct moves_sum all = moves_sum(&m, MOVES_ALL, seconds), of_one = moves_sum(&m, param, ...);
+//     moves_finish(&m);
+//
+// They are the steps that searches walk by, in the order of parameters and then of
+// param_neighbour. A step looks each one up among the trials; one that was not tried is judged by
+// constraints and limits, which runs the rules of the space file: some 50 microseconds each. Of a
+// parameter with very many neighbours only the first MOVES_MOST_EACH are looked at; sums say so.
+//
+// Pure but for `find`; one thread. A zeroed `struct moves` is empty and valid.
+#ifndef TILEWALK_UI_MOVES_H
+#define TILEWALK_UI_MOVES_H
+
+#include "model.h"
+
+#define MOVES_MOST_EACH 256
+#define MOVES_ALL       (-1)
+
+enum fate {
+    FATE_TRIED,     // told, and not rejected
+    FATE_IN_FLIGHT, // asked, not told yet
+    FATE_UNTRIED,   // allowed, never asked
+    FATE_FORBIDDEN, // by a constraint or a limit of the device; `reason` says which
+    FATE_BROKEN     // a rule failed when it was asked; `reason` says how
+};
+
+struct move {
+    int param;
+    int32_t value[PARAM_MAX_WIDTH]; // of that parameter; the others stay
+    enum fate fate;
+    int64_t number;       // of a tried one; 0: it has none
+    enum outcome outcome; // of a tried one
+    double seconds;       // what it is ranked by; 0: no rank
+    char reason[160];
+};
+
+struct moves {
+    struct config from;
+    int candidates;            // neighbours in all
+    int param, next, capacity; // the next one that is looked at; room in `move`
+    int count;                 // looked at so far
+    struct move *move;
+};
+
+struct moves_sum {
+    int candidates, looked_at, valid, tried, better;
+};
+
+// A trial with this configuration; NULL: there is none.
+typedef const struct trial *moves_find(void *context, const struct config *c);
+
+// Fills out[0 ..] with the neighbours of `c` along one parameter, at most `most`; returns how many.
+int moves_of(const struct space *s, const struct config *c, int param, int most,
+             struct config *out);
+
+void moves_begin(struct moves *m, const struct space *s, const struct config *from);
+// Looks at `most` more; `l` may be NULL (no device). True: more wait.
+bool moves_step(struct moves *m, const struct space *s, const struct limits *l, int most,
+                moves_find *find, void *context);
+// Counts those of one parameter, or all; better: ranked before `seconds` (0: none is).
+struct moves_sum moves_sum(const struct moves *m, const struct space *s, int param, double seconds);
+void moves_finish(struct moves *m);
+
+#endif

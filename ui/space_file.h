@@ -1,0 +1,66 @@
+// The space file of a session on disk: whether it still is what the session runs on.
+//
+//     struct space_file f = {0};
+//     if (space_file_poll(&f, &basis, now)) redraw;       looks once a second
+//     space_file_read(&f, &basis);                        reads in any case
+//     space_file_finish(&f);
+//
+// A session never changes its space: it keeps the texts that it was started with. So a new version
+// is good for a new session only, and this says when there is one, what it changes, or where its
+// error is. Watched are the space file and whatever it includes (time of change, size and inode of
+// each, so that replacing by rename is seen as well); when one of them changes, all of it is loaded
+// into a fresh guarded Lua state, as the session's device and sizes have it, and held against the
+// session's texts.
+//
+// No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds. One thread. A
+// zeroed `struct space_file` is new; finish it when another session is opened.
+#ifndef TILEWALK_UI_SPACE_FILE_H
+#define TILEWALK_UI_SPACE_FILE_H
+
+#include "engine.h"
+
+enum space_file_state {
+    SPACE_FILE_UNREAD,
+    SPACE_FILE_SAME,   // as the session has it
+    SPACE_FILE_NEW,    // another one, which loads: `size`, `difference`
+    SPACE_FILE_BROKEN, // another one, which does not load: `error`, `around`
+    SPACE_FILE_GONE
+};
+
+// What the file is held against: everything is the caller's, for the time of a call.
+struct space_file_basis {
+    const char *path;
+    const char *device_type;
+    const struct limits *limits; // NULL: none are known
+    const struct script *script; // of the session; NULL: its texts do not load
+};
+
+#define SPACE_FILE_AROUND 2 // lines before and after the one with the error
+
+struct space_file {
+    enum space_file_state state;
+    double looked;        // `now` of the last look
+    double changed;       // unix time at which the file was written, as far as there is one
+    struct script *fresh; // SPACE_FILE_NEW: what it is now
+    char size[64];        // of the space as it is now, decimal
+    char difference[240]; // from the session's, a line
+    struct err error;
+    char around[2 * SPACE_FILE_AROUND + 1][160]; // the middle one is the one with the error
+    char **watched;                              // paths
+    int watched_count, watched_capacity;
+    uint64_t stamp; // of all that is watched, as it was last read
+};
+
+// True: something is other than it was, so that `state` and all the rest may be.
+bool space_file_poll(struct space_file *f, const struct space_file_basis *b, double now);
+void space_file_read(struct space_file *f, const struct space_file_basis *b);
+void space_file_finish(struct space_file *f);
+
+// Why there is no new version to use, a clause; NULL: there is one.
+const char *space_file_no_new(const struct space_file *f);
+// Where an editor should go: the error, else where the file as it is now declares the parameter
+// (may be NULL). `*path` is `b`'s or f's.
+int space_file_place(const struct space_file *f, const struct space_file_basis *b,
+                     const struct param *p, const char **path);
+
+#endif

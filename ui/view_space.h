@@ -1,0 +1,77 @@
+// What the files of the space screen share.
+//
+//   view_space.c         the view: state, keys, work in slices, where the panes go
+//   view_space_facts.c   coverage by trials, shares by surveys
+//   view_space_list.c    left: parameters, constraints, device limits
+//   view_space_moves.c   right: neighbours of the configuration that is shown, values
+//   view_space_graph.c   right, on top: the move graph of the chosen parameter
+//   view_space_below.c   the space file on disk
+//
+// "Now" is the configuration whose neighbours are shown: the selected trial's, else the best one's,
+// else the newest one's.
+#ifndef TILEWALK_UI_VIEW_SPACE_H
+#define TILEWALK_UI_VIEW_SPACE_H
+
+#include "app.h"
+#include "moves.h"
+#include "space_file.h"
+#include "view_space_facts.h"
+
+#include <stdarg.h>
+
+enum space_section { SECTION_PARAMS, SECTION_RULES, SECTION_COUNT };
+
+struct space_moves {
+    int64_t ask;     // whose neighbours; 0: nobody's
+    int64_t version; // of the model when the count began
+    double begun;    // app->now then
+    bool complete;
+    struct moves moves;
+};
+
+struct space_view {
+    int64_t session; // that all of this is about; 0: none
+    enum space_section section;
+    int cursor[SECTION_COUNT]; // a parameter; a constraint
+    int list_top, list_rows;   // as drawn last, frame excluded
+    struct {
+        int row, col, rows, cols;
+    } list; // where on the body, for clicks
+    int moves_top, moves_lines, moves_rows;
+    struct coverage coverage;
+    struct shares shares;
+    struct space_moves counting, counted; // the second is shown when it is complete
+    struct space_file file;
+};
+
+// NULL: there is no trial.
+const struct trial *space_now(struct app *app);
+// The chosen parameter; NULL: the space does not load.
+const struct param *space_chosen(const struct app *app, const struct space_view *v);
+
+// The list of the left pane, row by row: heads, parameters, rules.
+int space_list_rows(const struct app *app, const struct space_view *v);
+// What is on a row. False: nothing that can be chosen.
+bool space_list_at(const struct app *app, int row, enum space_section *section, int *item);
+int space_rule_count(const struct app *app);
+void space_list_draw(struct app *app, struct space_view *v, const struct pane *p);
+
+void space_moves_title(struct app *app, const struct space_view *v, char title[96], char note[96]);
+void space_moves_draw(struct app *app, struct space_view *v, const struct pane *p);
+
+int space_below_rows(const struct space_view *v, int most); // wanted, with the frame
+void space_below_draw(struct app *app, struct space_view *v, const struct pane *p);
+
+// --- lines of the right pane: they go down from above its first row ---
+
+struct space_lines {
+    const struct pane *p;
+    int row;
+};
+
+void space_line(struct space_lines *l, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// The graph on which the search moves in this parameter; `value` NULL: there is no "now".
+void space_graph_add(struct space_lines *l, const struct param *p, const int32_t *value);
+
+#endif

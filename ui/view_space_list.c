@@ -1,0 +1,334 @@
+#include "report/text.h"
+#include "trial_text.h"
+#include "view_space.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK      2 // columns of the cursor
+#define LEAST_NOW 9
+
+static const struct space *space_of(const struct app *app)
+{
+    return app->model.open.space;
+}
+
+// --- the rows: a head, parameters, a blank; a head, constraints, limits, all of them together ---
+
+int space_rule_count(const struct app *app)
+{
+    return space_of(app)->constraint_count;
+}
+
+static bool is_limited(const struct app *app)
+{
+    return space_of(app)->resources && app->model.open.has_limits;
+}
+
+// Limits that remove something have a row each, the others one together.
+static int removing_limits(const struct app *app, const struct space_view *v)
+{
+    int count = 0;
+    for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+        count += is_limited(app) && v->shares.sum.by_limit[i] > 0;
+    return count;
+}
+
+static int rules_head(const struct app *app)
+{
+    return 2 + space_of(app)->param_count;
+}
+
+static int limits_row(const struct app *app)
+{
+    return rules_head(app) + 1 + space_rule_count(app);
+}
+
+static int sum_row(const struct app *app, const struct space_view *v)
+{
+    return limits_row(app) + removing_limits(app, v) + is_limited(app);
+}
+
+int space_list_rows(const struct app *app, const struct space_view *v)
+{
+    return space_of(app) ? sum_row(app, v) + 1 : 0;
+}
+
+bool space_list_at(const struct app *app, int row, enum space_section *section, int *item)
+{
+    if (!space_of(app))
+        return false;
+    bool rule = row > rules_head(app);
+    *section = rule ? SECTION_RULES : SECTION_PARAMS;
+    *item = rule ? row - rules_head(app) - 1 : row - 1;
+    return *item >= 0 && *item < (rule ? space_rule_count(app) : space_of(app)->param_count);
+}
+
+// --- parameters ---
+
+struct columns { // where each begins, or ends (numbers); 0: not shown
+    int name, kind, values, now, degree, used, end;
+};
+
+static int longest_name(const struct space *s)
+{
+    int longest = 4;
+    for (int i = 0; i < s->param_count; i++) {
+        int cols = text_columns(s->param[i].name);
+        longest = cols > longest ? cols : longest;
+    }
+    return longest < 12 ? longest : 12;
+}
+
+// What is left out first when there is no room: values, kind, used, neighbours.
+static struct columns fit(const struct space *s, int cols)
+{
+    struct columns c = {.name = MARK, .end = cols};
+    int names = longest_name(s), room = cols - MARK - names - 1 - LEAST_NOW;
+    if (room >= 5) {
+        c.degree = cols;
+        room -= 5;
+    }
+    if (room >= 9) {
+        c.used = cols;
+        c.degree = cols - 9;
+        room -= 9;
+    }
+    int at = MARK + names + 1;
+    if (room >= 14) {
+        c.kind = at;
+        at += 14;
+        room -= 14;
+    }
+    if (room >= 10) {
+        c.values = at;
+        at += room < 14 ? room : 14 + (room - 14) * 2 / 3; // values may be longer than now
+    }
+    c.now = at;
+    return c;
+}
+
+static void draw_params_head(const struct columns *c, const struct pane *p, int row)
+{
+    pane_text(p, row, c->name, STYLE_HEAD, "name");
+    if (c->kind)
+        pane_text(p, row, c->kind, STYLE_HEAD, "kind");
+    if (c->values)
+        pane_text(p, row, c->values, STYLE_HEAD, "values");
+    pane_text_cut(p, row, c->now, c->end - c->now, STYLE_HEAD, "now");
+    if (c->degree)
+        pane_text_right(p, row, c->degree, STYLE_HEAD, "nbr");
+    if (c->used)
+        pane_text_right(p, row, c->used, STYLE_HEAD, "used");
+}
+
+static void add_values(const struct param *p, struct str *out)
+{
+    if (p->kind == PARAM_FACTORIZATION) {
+        str_printf(out, "%" PRId32 ", %d parts", p->product, p->width);
+        return;
+    }
+    for (int i = 0; i < p->count && out->length < 80; i++) {
+        str_add(out, i > 0 ? " " : "");
+        if (p->label)
+            str_add(out, p->label[i]);
+        else
+            str_add_real(out, p->number[i]);
+    }
+}
+
+// "8/21", "4096+/1e9".
+static void used_text(const struct space_view *v, const struct param *p, int i, char out[32])
+{
+    const struct value_facts *facts = &v->coverage.of[i];
+    const char *more = facts->full ? "+" : "";
+    if (p->size < 100000)
+        snprintf(out, 32, "%d%s/%" PRIu64, facts->seen.count, more, p->size);
+    else
+        snprintf(out, 32, "%d%s/%.0e", facts->seen.count, more, (double)p->size);
+}
+
+static void draw_param(struct app *app, const struct space_view *v, const struct columns *c,
+                       const struct pane *p, int row, int i)
+{
+    const struct param *param = &space_of(app)->param[i];
+    const struct trial *now = space_now(app);
+    struct str text = {0};
+    char number[32];
+    int names = (c->kind ? c->kind : c->values ? c->values : c->now) - c->name - 1;
+    bool chosen = i == v->cursor[SECTION_PARAMS];
+    pane_text_cut(p, row, c->name, names, chosen ? STYLE_STRONG : STYLE_TEXT, param->name);
+    if (c->kind)
+        pane_text_cut(p, row, c->kind, 13, STYLE_DIM, param_kind_name(param->kind));
+    add_values(param, &text);
+    if (c->values)
+        pane_text_cut(p, row, c->values, c->now - c->values - 1, STYLE_DIM, str_text(&text));
+    str_finish(&text);
+    int end = c->degree ? c->degree - 4 : c->end;
+    if (now)
+        value_add_text(param, now->config.slot + param->offset, &text);
+    pane_text_cut(p, row, c->now, end - c->now, STYLE_TEXT, str_text(&text));
+    str_finish(&text);
+    if (c->degree && now) {
+        snprintf(number, sizeof number, "%d",
+                 param_degree(param, now->config.slot + param->offset));
+        pane_text_right(p, row, c->degree, STYLE_TEXT, number);
+    }
+    used_text(v, param, i, number);
+    if (c->used)
+        pane_text_right(p, row, c->used, STYLE_TEXT, number);
+}
+
+// --- rules ---
+
+static void draw_rules_head(const struct space_view *v, const struct pane *p, int row)
+{
+    pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_HEAD, "constraints and limits");
+    const char *head = p->cols >= 44 ? "removes alone" : "alone";
+    if (p->cols >= 34)
+        pane_text_right(p, row, p->cols, STYLE_HEAD, v->shares.sum.points > 0 ? head : "counting");
+}
+
+static void draw_share(const struct space_view *v, const struct pane *p, int row, uint64_t points)
+{
+    const struct survey *s = &v->shares.sum;
+    char text[16];
+    if (s->points == 0)
+        return;
+    snprintf(text, sizeof text, "%.1f %%", 100 * share_of(&v->shares, points));
+    enum style style = points == s->points ? STYLE_BAD : points > 0 ? STYLE_TEXT : STYLE_DIM;
+    pane_text_right(p, row, p->cols, style, points > 0 ? text : "nothing");
+}
+
+static void draw_constraint(struct app *app, const struct space_view *v, const struct pane *p,
+                            int row, int i)
+{
+    const struct constraint *c = &space_of(app)->constraint[i];
+    const char *file = strrchr(c->file, '/');
+    int end = p->cols - 9, name = text_columns(c->name);
+    char place[80];
+    snprintf(place, sizeof place, "%.60s:%d", file ? file + 1 : c->file, c->line);
+    // The place where there is room for the whole name too; the line alone with half of that.
+    if (MARK + name + 2 + text_columns(place) > end)
+        snprintf(place, sizeof place, ":%d", c->line);
+    if (p->cols >= 30) {
+        pane_text_right(p, row, end, STYLE_DIM, place);
+        end -= text_columns(place) + 1;
+    }
+    pane_text_cut(p, row, MARK, end - MARK, STYLE_TEXT, c->name);
+    if (v->shares.sum.points > 0)
+        draw_share(v, p, row, v->shares.sum.by_constraint[i]);
+}
+
+static void draw_limit(const struct app *app, const struct space_view *v, const struct pane *p,
+                       int row, int at)
+{
+    const uint64_t *removed = v->shares.sum.by_limit;
+    int limit = LIMIT_NONE, others = LIMIT_COUNT - 1 - removing_limits(app, v);
+    for (int left = at; left >= 0 && limit < LIMIT_COUNT;)
+        if (++limit < LIMIT_COUNT && removed[limit] > 0)
+            left--;
+    if (limit == LIMIT_COUNT) {
+        pane_printf(p, row, MARK, STYLE_DIM, "%s%d limits of the device",
+                    others < LIMIT_COUNT - 1 ? "the other " : "the ", others);
+        draw_share(v, p, row, 0);
+        return;
+    }
+    pane_text_cut(p, row, MARK, p->cols - MARK - 9, STYLE_TEXT, limit_name((enum limit)limit));
+    if (p->cols >= 34)
+        pane_text_right(p, row, p->cols - 9, STYLE_DIM, "device");
+    draw_share(v, p, row, removed[limit]);
+}
+
+static void draw_sum(const struct space_view *v, const struct pane *p, int row)
+{
+    const struct survey *s = &v->shares.sum;
+    char text[96];
+    if (v->shares.trouble.text[0]) {
+        pane_text_cut(p, row, MARK, p->cols - MARK, STYLE_BAD, v->shares.trouble.text);
+        return;
+    }
+    if (s->points == 0)
+        return;
+    double share = share_of(&v->shares, s->valid);
+    if (s->exact)
+        snprintf(text, sizeof text, "valid %" PRIu64 " of %" PRIu64 ", exactly", s->valid,
+                 s->points);
+    else
+        snprintf(text, sizeof text, "valid %.1f ±%.1f %%  of %" PRIu64 " points drawn", 100 * share,
+                 100 * share_error(&v->shares, share), s->points);
+    pane_text_cut(p, row, MARK, p->cols - MARK, s->valid > 0 ? STYLE_STRONG : STYLE_BAD, text);
+}
+
+// --- the pane ---
+
+static void draw_rest(struct app *app, const struct space_view *v, const struct columns *c,
+                      const struct pane *p, int row, int at)
+{
+    if (at == 0)
+        draw_params_head(c, p, row);
+    else if (at == rules_head(app))
+        draw_rules_head(v, p, row);
+    else if (at >= limits_row(app) && at < sum_row(app, v))
+        draw_limit(app, v, p, row, at - limits_row(app));
+    else if (at == sum_row(app, v))
+        draw_sum(v, p, row);
+}
+
+static void draw_row(struct app *app, const struct space_view *v, const struct columns *c,
+                     const struct pane *p, int row, int at)
+{
+    enum space_section section;
+    int item;
+    if (!space_list_at(app, at, &section, &item)) {
+        draw_rest(app, v, c, p, row, at);
+        return;
+    }
+    if (section == SECTION_PARAMS)
+        draw_param(app, v, c, p, row, item);
+    else
+        draw_constraint(app, v, p, row, item);
+    bool focused = section == v->section;
+    if (item != v->cursor[section] || (!focused && section == SECTION_RULES))
+        return;
+    pane_text(p, row, 0, STYLE_STRONG, ">");
+    if (focused) {
+        pane_mark(p, row, 0, p->cols);
+        pane_cursor(p, row, 0);
+    }
+}
+
+// The row of the cursor is shown, the head above the first ones, and what is below the last ones.
+static void scroll(const struct app *app, struct space_view *v, int rows)
+{
+    int cursor = v->cursor[v->section] + (v->section == SECTION_RULES ? rules_head(app) + 1 : 1);
+    int last = space_list_rows(app, v) - rows;
+    if (v->section == SECTION_RULES && v->cursor[v->section] == space_rule_count(app) - 1)
+        v->list_top = last;
+    if (v->list_top > cursor)
+        v->list_top = cursor;
+    if (rows > 2 && v->cursor[v->section] == 0 && v->list_top == cursor)
+        v->list_top--;
+    if (v->list_top <= cursor - rows)
+        v->list_top = cursor - rows + 1;
+    if (v->list_top > last)
+        v->list_top = last;
+    if (v->list_top < 0)
+        v->list_top = 0;
+    v->list_rows = rows;
+}
+
+void space_list_draw(struct app *app, struct space_view *v, const struct pane *p)
+{
+    if (!space_of(app)) {
+        pane_text_cut(p, 0, 0, p->cols, STYLE_WARN, "The space of this session does not load:");
+        pane_text_cut(p, 1, 0, p->cols, STYLE_WARN, app->model.open.trouble.text);
+        return;
+    }
+    struct columns c = fit(space_of(app), p->cols);
+    scroll(app, v, p->rows);
+    for (int row = 0; row < p->rows; row++)
+        draw_row(app, v, &c, p, row, v->list_top + row);
+}
