@@ -74,9 +74,8 @@ static void open_cell(struct app *app, const struct map *m)
         str_add(&filter, " outcome=rejected"); // else the trials screen leaves them out
     if (here->best_ask)
         app_select(app, here->best_ask);
-    if (said)
-        view_trials_filter(app, str_text(&filter));
-    else
+    view_trials_filter(app, said ? str_text(&filter) : "");
+    if (!said)
         app_say(app, STYLE_WARN, "no filter can say this range: all trials are shown");
     app_show(app, VIEW_TRIALS);
     str_finish(&filter);
