@@ -95,7 +95,7 @@ bool guard_begin(struct err *e)
         return false;
     give_crashes_a_stack();
     for (size_t i = 0; i < COUNT(told); i++)
-        handle(told[i], on_told, 0);
+        handle(told[i], on_told, SA_RESTART);
     for (size_t i = 0; i < COUNT(crashes); i++)
         handle(crashes[i], on_crash, (int)(SA_RESETHAND | SA_ONSTACK | SA_NODEFER));
     return true;
@@ -142,6 +142,6 @@ void guard_stop(void)
     handle(SIGTSTP, SIG_DFL, 0);
     handle(SIGCONT, SIG_DFL, 0); // no news: we wait for it
     kill(0, SIGTSTP);            // comes back when we are continued
-    handle(SIGTSTP, on_told, 0);
-    handle(SIGCONT, on_told, 0);
+    handle(SIGTSTP, on_told, SA_RESTART);
+    handle(SIGCONT, on_told, SA_RESTART);
 }

@@ -2,6 +2,7 @@
 
 #include "app.h"
 #include "base/file.h"
+#include "editor.h"
 #include "farewell.h"
 #include "term.h"
 
@@ -133,42 +134,14 @@ static void step_jobs(void *context)
     ui->app.dirty |= jobs_step(&ui->app.jobs);
 }
 
-static const char *editor_of(const struct ui_config *c)
-{
-    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
-    if (c->editor[0])
-        return c->editor;
-    if (visual && *visual)
-        return visual;
-    return editor && *editor ? editor : "vi";
-}
-
-// An editor may be several words ("code --wait"), which the shell takes apart, as others do it.
-static bool run_editor(struct ui *ui, const char *editor, const char *place, const char *path,
-                       struct err *e)
-{
-    char *command = mem_printf("exec %s \"$@\"", editor);
-    const char *argv[] = {"sh", "-c", command, "sh", place ? place : path, place ? path : NULL,
-                          NULL};
-    bool ok = term_run(argv, step_jobs, ui, e);
-    free(command);
-    return ok;
-}
-
 static void edit(struct ui *ui)
 {
     struct app *app = &ui->app;
-    struct err e;
-    const char *editor = editor_of(&ui->config);
-    char place[32];
     char *path = app->edit_path;
     app->edit_path = NULL;
-    snprintf(place, sizeof place, "+%d", app->edit_line);
-    // Not every editor knows +LINE.
-    bool ok = (app->edit_line > 0 && run_editor(ui, editor, place, path, &e)) ||
-              run_editor(ui, editor, NULL, path, &e);
-    if (!ok)
-        app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)", editor);
+    if (!editor_run(&ui->config, path, app->edit_line, step_jobs, ui))
+        app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)",
+                editor_of(&ui->config));
     free(path);
     app->redraw = true;
 }
@@ -229,7 +202,7 @@ static void serve(struct ui *ui)
 
 static void leave_by_signal(struct ui *ui, int exit_code)
 {
-    ui->interrupted = exit_code == INTERRUPTED;
+    ui->interrupted |= exit_code == INTERRUPTED;
     if (ui->signalled)
         return; // the first one counts
     ui->app.quit = ui->signalled = true;
@@ -252,18 +225,26 @@ static void take_events(struct ui *ui)
         }
 }
 
+static void take_key(struct app *app, int32_t key)
+{
+    if (key == KEY_IS_CLICK) {
+        int row, col;
+        term_click(&row, &col);
+        app_click(app, row, col);
+    } else {
+        app_key(app, key);
+    }
+}
+
+// Those that come while we leave are dropped.
 static void take_keys(struct ui *ui)
 {
-    struct app *app = &ui->app;
-    for (int32_t key; !app->quit && (key = term_key()) != KEY_IS_NONE; serve(ui)) {
+    for (int32_t key; (key = term_key()) != KEY_IS_NONE;) {
+        if (ui->app.quit)
+            continue;
         ui->hurry = true;
-        if (key == KEY_IS_CLICK) {
-            int row, col;
-            term_click(&row, &col);
-            app_click(app, row, col);
-        } else {
-            app_key(app, key);
-        }
+        take_key(&ui->app, key);
+        serve(ui);
     }
 }
 

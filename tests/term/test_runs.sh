@@ -54,6 +54,27 @@ at_prompt 130
 session_is 2 paused || fail 'session 2 is not paused'
 pass 'leaving pauses what was started here'
 
+# --- steered from a second terminal ---
+start 'tilewalk resume 2'
+see 'running'
+open_terminal 24 80 second
+press_in second 'tilewalk watch' Enter
+see_in second 'running'
+press_in second p
+see 'paused' # in the first one
+see_in second 'p Resume'
+press_in second p
+see 'running'
+press_in second q
+see_not_in second 'q Quit'
+session_is 2 running || fail 'leaving the second terminal stopped the run'
+mux kill-session -t second
+session_is 2 running || fail 'the end of the second terminal stopped the run'
+press q
+see 'session 2 is paused'
+at_prompt 0
+pass 'steered from a second terminal'
+
 # --- let go, and watched from elsewhere ---
 start 'tilewalk resume 2'
 see 'running'

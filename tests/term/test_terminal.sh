@@ -133,6 +133,28 @@ press q
 at_prompt 0
 pass 'colours, and none'
 
+# --- keys, the mouse, the clipboard ---
+mux set-option -s set-clipboard on
+copied() { mux show-buffer 2>/dev/null | grep -q 'threads'; }
+start 'tilewalk watch 1'
+see 'Population of'
+press -l "$(printf '\033[99;9q')" # no key that anybody knows, and not q
+press y
+within 'the copied text' copied
+press -l "$(printf '\033[<0;10;%dM' 36)" # the mouse is off: so is this
+press F3 # of terminfo: the map
+see_not 'Population of'
+press F2
+see 'Population of'
+press m
+see 'mouse on'
+column=$(shown | tail -n 1 | awk '{ print index($0, "3Trials") + 1 }')
+press -l "$(printf '\033[M\040%b\104' "\\$(printf %o $((column + 32)))")"
+see_not 'Population of'
+press q
+at_prompt 0
+pass 'keys, the mouse, the clipboard'
+
 # --- errors before the screen is up ---
 start 'tilewalk watch 99'
 see '99'

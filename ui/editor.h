@@ -1,0 +1,14 @@
+// The user's editor, on the terminal.
+#ifndef TILEWALK_UI_EDITOR_H
+#define TILEWALK_UI_EDITOR_H
+
+#include "config.h"
+
+// That of workbench.conf, else $VISUAL, $EDITOR, vi. It may be several words ("code --wait").
+const char *editor_of(const struct ui_config *c);
+// Opens `path` at `line` (0: anywhere; also when the editor fails with +LINE, which not all know)
+// and waits for its end; `meanwhile` as in term_run. False: it failed.
+bool editor_run(const struct ui_config *c, const char *path, int line,
+                void (*meanwhile)(void *context), void *context);
+
+#endif
