@@ -47,6 +47,31 @@ const struct param *space_chosen(const struct app *app, const struct space_view 
     return s ? &s->param[v->cursor[SECTION_PARAMS]] : NULL;
 }
 
+const char *space_grouped(const char *digits, char out[32])
+{
+    size_t count = strlen(digits), n = 0;
+    if (count > 18) {
+        snprintf(out, 32, "%.1e", strtod(digits, NULL));
+        return out;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            out[n++] = ' ';
+        out[n++] = digits[i];
+    }
+    out[n] = '\0';
+    return out;
+}
+
+const char *space_trial_name(const struct trial *t, char out[32])
+{
+    if (t->number > 0)
+        snprintf(out, 32, "#%" PRId64, t->number);
+    else
+        snprintf(out, 32, "ask %" PRId64, t->ask);
+    return out;
+}
+
 static struct space_file_basis basis_of(const struct app *app)
 {
     const struct opened *o = &app->model.open;
@@ -179,11 +204,13 @@ static void list_note(const struct app *app, const struct space_view *v, char no
 {
     const struct space *s = app->model.open.space;
     double share = share_of(&v->shares, v->shares.sum.valid);
+    char size[32];
     note[0] = '\0';
     if (s && v->shares.sum.points > 0)
-        snprintf(note, 96, "%.24s points, %.1f %% valid", s->size_text, 100 * share);
+        snprintf(note, 96, "%s points, %.1f %% valid", space_grouped(s->size_text, size),
+                 100 * share);
     else if (s)
-        snprintf(note, 96, "%.24s points", s->size_text);
+        snprintf(note, 96, "%s points", space_grouped(s->size_text, size));
 }
 
 static void draw_list(struct app *app, struct space_view *v, const struct pane *p, bool frame)

@@ -49,6 +49,11 @@ const struct trial *space_now(struct app *app);
 // The chosen parameter; NULL: the space does not load.
 const struct param *space_chosen(const struct app *app, const struct space_view *v);
 
+// "80 472 268 800", and "1.2e+40" when that would be long; `digits` is a whole number.
+const char *space_grouped(const char *digits, char out[32]);
+// "#45", and "ask 12" for one without a number.
+const char *space_trial_name(const struct trial *t, char out[32]);
+
 // The list of the left pane, row by row: heads, parameters, rules.
 int space_list_rows(const struct app *app, const struct space_view *v);
 // What is on a row. False: nothing that can be chosen.

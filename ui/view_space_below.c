@@ -67,12 +67,13 @@ static void add_error(struct app *app, const struct space_file *f, struct space_
 static void add_new(struct app *app, const struct space_file *f, struct space_lines *l)
 {
     const struct space *space = app->model.open.space;
-    char key[16];
-    snprintf(key, sizeof key, "%s", app_key_of(app, ACT_USE_NEW));
+    char size[32], in_use[32];
     space_line(l, STYLE_GOOD, "%s", f->difference);
-    space_line(l, STYLE_TEXT,
-               "%s points%s%s; %s starts a new session with it, this one keeps its own.", f->size,
-               space ? ", in use " : "", space ? space->size_text : "", key);
+    space_line(
+        l, STYLE_TEXT,
+        "%s points, in use %s; %s starts a new session with it, session %" PRId64 " keeps its own.",
+        space_grouped(f->size, size), space ? space_grouped(space->size_text, in_use) : "none",
+        app_key_of(app, ACT_USE_NEW), app->model.open.record.id);
 }
 
 static void add_state(struct app *app, const struct space_file *f, struct space_lines *l)

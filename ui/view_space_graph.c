@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS  3 // of values in a row
-#define MOST_LISTS 9 // of a custom graph
+#define MOST_ROWS  3  // of values in a row
+#define MOST_LISTS 9  // of a custom graph
+#define MANY       24 // values
 
 static void empty(struct str *s)
 {
@@ -115,16 +116,19 @@ static void flow_end(struct flow *f)
         space_line(f->l, STYLE_DIM, "and %d more", f->dropped);
 }
 
+// Values in their order, but of very many the one that is now first.
 static void add_complete(struct space_lines *l, const struct param *p, const int32_t *value)
 {
     struct flow f = {.l = l};
     struct str text = {0};
+    int first = value && p->count > MANY ? *value : 0;
     space_line(l, STYLE_DIM, "each value is one step from every other");
     for (int i = 0; i < p->count && f.dropped == 0; i++) {
-        bool is_now = value && i == *value;
+        int32_t at = (int32_t)((first + i) % p->count);
+        bool is_now = value && at == *value;
         empty(&text);
         str_add(&text, is_now ? "[" : "");
-        value_add_text(p, &(int32_t){i}, &text);
+        value_add_text(p, &at, &text);
         str_add(&text, is_now ? "] now" : "");
         flow_add(&f, is_now ? STYLE_BEST : STYLE_TEXT, str_text(&text));
         if (f.dropped > 0)

@@ -9,6 +9,7 @@
 
 #define MARK      2 // columns of the cursor
 #define LEAST_NOW 9
+#define USED_COLS 8
 
 static const struct space *space_of(const struct app *app)
 {
@@ -91,10 +92,10 @@ static struct columns fit(const struct space *s, int cols)
         c.degree = cols;
         room -= 5;
     }
-    if (room >= 9) {
+    if (room >= USED_COLS + 1) {
         c.used = cols;
-        c.degree = cols - 9;
-        room -= 9;
+        c.degree = cols - USED_COLS - 1;
+        room -= USED_COLS + 1;
     }
     int at = MARK + names + 1;
     if (room >= 14) {
@@ -139,15 +140,14 @@ static void add_values(const struct param *p, struct str *out)
     }
 }
 
-// "8/21", "4096+/1e9".
-static void used_text(const struct space_view *v, const struct param *p, int i, char out[32])
+// "8/21", and "2 %" where that would be too long for its column.
+static void used_text(const struct space_view *v, const struct param *p, int i, char out[48])
 {
     const struct value_facts *facts = &v->coverage.of[i];
-    const char *more = facts->full ? "+" : "";
-    if (p->size < 100000)
-        snprintf(out, 32, "%d%s/%" PRIu64, facts->seen.count, more, p->size);
-    else
-        snprintf(out, 32, "%d%s/%.0e", facts->seen.count, more, (double)p->size);
+    double share = 100 * (double)facts->seen.count / (double)p->size;
+    snprintf(out, 48, "%d%s/%" PRIu64, facts->seen.count, facts->full ? "+" : "", p->size);
+    if (strlen(out) > USED_COLS)
+        snprintf(out, 48, share < 1 ? "< 1 %%" : "%.0f %%", share);
 }
 
 static void draw_param(struct app *app, const struct space_view *v, const struct columns *c,
@@ -156,7 +156,7 @@ static void draw_param(struct app *app, const struct space_view *v, const struct
     const struct param *param = &space_of(app)->param[i];
     const struct trial *now = space_now(app);
     struct str text = {0};
-    char number[32];
+    char number[48];
     int names = (c->kind ? c->kind : c->values ? c->values : c->now) - c->name - 1;
     bool chosen = i == v->cursor[SECTION_PARAMS];
     pane_text_cut(p, row, c->name, names, chosen ? STYLE_STRONG : STYLE_TEXT, param->name);

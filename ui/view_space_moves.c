@@ -89,18 +89,18 @@ static void add_move(struct space_lines *l, const struct along *a, const struct 
 static void add_now(struct space_lines *l, const struct along *a, const struct trial *now)
 {
     const struct model *m = &a->app->model;
-    char text[64], number[24];
+    char text[64], number[24], name[32];
     double per;
     value_text(a->param, now->config.slot + a->param->offset, text);
     pane_text(l->p, l->row, 0, STYLE_BEST, ">");
     pane_text_cut(l->p, l->row, 2, a->width, STYLE_BEST, text);
     if (a->seconds > 0)
-        pane_printf(l->p, l->row, 2 + a->width + 2, STYLE_BEST, "now   #%" PRId64 "  %s %s",
-                    now->number, speed_number(m, seconds_speed(m, a->seconds), number),
-                    model_unit(m, &per));
+        pane_printf(l->p, l->row, 2 + a->width + 2, STYLE_BEST, "now   %s  %s %s",
+                    space_trial_name(now, name),
+                    speed_number(m, seconds_speed(m, a->seconds), number), model_unit(m, &per));
     else
-        pane_printf(l->p, l->row, 2 + a->width + 2, STYLE_BEST, "now   #%" PRId64 "  %s",
-                    now->number, trial_word(m, now));
+        pane_printf(l->p, l->row, 2 + a->width + 2, STYLE_BEST, "now   %s  %s",
+                    space_trial_name(now, name), trial_word(m, now));
     l->row++;
 }
 
@@ -209,7 +209,7 @@ static void add_bar(struct space_lines *l, struct app *app, const struct param *
     if (room > 24)
         room = 24;
     if (room > 3 && b->seconds > 0) {
-        pane_bar(l->p, l->row, col, room, is_now ? STYLE_BEST : STYLE_BAND, fastest / b->seconds);
+        pane_bar(l->p, l->row, col, room, is_now ? STYLE_BEST : STYLE_SERIES, fastest / b->seconds);
         col += room;
     } else if (room > 3) {
         col += room;
@@ -232,7 +232,12 @@ static void add_bars(struct space_lines *l, struct app *app, const struct space_
         if (bar[i].seconds > 0 && (fastest <= 0 || bar[i].seconds < fastest))
             fastest = bar[i].seconds;
     }
-    space_line(l, STYLE_HEAD, "Best %s by %s (trials)", model_unit(&app->model, &per), p->name);
+    double read = scan_share(&v->coverage.scan, &app->model);
+    char so_far[24] = "";
+    if (read < 0.995)
+        snprintf(so_far, sizeof so_far, ", %.0f %% read", 100 * read);
+    space_line(l, STYLE_HEAD, "Best %s by %s (trials)%s", model_unit(&app->model, &per), p->name,
+               so_far);
     for (int i = 0; i < count; i++) {
         size_t bytes = (size_t)p->width * sizeof(int32_t);
         bool is_now = now && memcmp(bar[i].value, now->config.slot + p->offset, bytes) == 0;
@@ -258,11 +263,12 @@ void space_moves_title(struct app *app, const struct space_view *v, char title[9
 {
     const struct param *p = space_chosen(app, v);
     const struct trial *now = space_now(app);
+    char name[32];
     title[0] = note[0] = '\0';
     if (p)
         snprintf(title, 96, "Moves of %.40s", p->name);
     if (p && now)
-        snprintf(note, 96, "now: #%" PRId64 ", %s", now->number, whose(app, now));
+        snprintf(note, 96, "now: %s, %s", space_trial_name(now, name), whose(app, now));
 }
 
 void space_moves_draw(struct app *app, struct space_view *v, const struct pane *p)
