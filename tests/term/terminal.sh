@@ -10,7 +10,7 @@
 # shellcheck shell=sh
 
 set -u
-program=$1
+program=$(realpath "$1") || exit 1
 patience=300 # tenths of a second
 
 command -v tmux >/dev/null || {
@@ -35,6 +35,7 @@ clean_up() {
     rm -rf "$box"
 }
 trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
 
 fail() {
     echo "FAILED: $*"

@@ -51,6 +51,13 @@ see 'running'
 press C-c
 see 'session 2 is paused'
 at_prompt 130
+start 'tilewalk resume 2'
+see 'running'
+press p
+see 'p Resume' # its runner waits
+press q
+see 'session 2 is paused'
+at_prompt 0
 session_is 2 paused || fail 'session 2 is not paused'
 pass 'leaving pauses what was started here'
 

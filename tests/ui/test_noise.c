@@ -1,0 +1,165 @@
+// Descriptor 2, captured from a pseudo terminal.
+#include "noise.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int terminal;    // our end of it
+static int original_fd; // descriptor 2 of the test program
+
+static int give_terminal(void **state)
+{
+    (void)state;
+    terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
+        return -1;
+    int other_end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    original_fd = dup(STDERR_FILENO);
+    dup2(other_end, STDERR_FILENO);
+    close(other_end);
+    noise_capture();
+    return 0;
+}
+
+static int take_terminal(void **state)
+{
+    (void)state;
+    noise_release();
+    dup2(original_fd, STDERR_FILENO);
+    close(original_fd);
+    close(terminal);
+    return 0;
+}
+
+static void say(const char *text)
+{
+    assert_int_equal(write(STDERR_FILENO, text, strlen(text)), (int)strlen(text));
+}
+
+// What the terminal has got by now, at most as much as fits; "" when it is nothing.
+static const char *on_terminal(void)
+{
+    static char text[4096];
+    size_t length = 0;
+    struct pollfd p = {.fd = terminal, .events = POLLIN};
+    while (length < sizeof text - 1 && poll(&p, 1, 0) > 0 && p.revents & POLLIN) {
+        ssize_t got = read(terminal, text + length, sizeof text - 1 - length);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+static void lines_are_handed_out(void **state)
+{
+    (void)state;
+    assert_null(noise_line());
+    say("first\nsec");
+    assert_string_equal(noise_line(), "first");
+    assert_null(noise_line());
+    say("ond\n\nthird\n");
+    assert_string_equal(noise_line(), "second");
+    assert_string_equal(noise_line(), "");
+    assert_string_equal(noise_line(), "third");
+    assert_null(noise_line());
+    assert_string_equal(on_terminal(), "");
+}
+
+static void lines_cannot_steer_a_terminal(void **state)
+{
+    (void)state;
+    say("\033[31mred\tand\rback\n");
+    assert_string_equal(noise_line(), " [31mred and back");
+}
+
+static void long_lines_come_in_parts(void **state)
+{
+    char text[1300];
+    size_t length = 0;
+    (void)state;
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 2] = '\n';
+    text[sizeof text - 1] = '\0';
+    say(text);
+    for (const char *line; (line = noise_line());)
+        length += strlen(line);
+    assert_int_equal(length, sizeof text - 2);
+}
+
+// A library must not hang because nobody reads.
+static void writers_never_wait(void **state)
+{
+    char block[4096];
+    int written = 0;
+    (void)state;
+    memset(block, '\n', sizeof block);
+    while (written < 1000 && write(STDERR_FILENO, block, sizeof block) > 0)
+        written++;
+    assert_true(written < 1000);
+    assert_true(errno == EAGAIN);
+    while (noise_line())
+        ;
+    say("after\n");
+    assert_string_equal(noise_line(), "after");
+}
+
+static void what_nobody_took_reaches_the_terminal(void **state)
+{
+    (void)state;
+    say("taken\nread, but no line yet");
+    assert_string_equal(noise_line(), "taken");
+    say(" and its rest\n");
+    noise_release();
+    assert_int_equal(noise_fd(), -1);
+    say("direct\n");
+    assert_string_equal(on_terminal(), "read, but no line yet and its rest\r\ndirect\r\n");
+    noise_release(); // more than once is fine
+    noise_capture();
+    say("captured again\n");
+    assert_string_equal(noise_line(), "captured again");
+}
+
+static void what_is_no_terminal_is_left_alone(void **state)
+{
+    int ends[2];
+    char text[16] = "";
+    (void)state;
+    noise_release();
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    noise_capture();
+    assert_int_equal(noise_fd(), -1);
+    assert_null(noise_line());
+    say("to a file");
+    assert_int_equal(read(ends[0], text, sizeof text), 9);
+    assert_string_equal(text, "to a file");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_are_handed_out, give_terminal, take_terminal),
+        cmocka_unit_test_setup_teardown(lines_cannot_steer_a_terminal, give_terminal,
+                                        take_terminal),
+        cmocka_unit_test_setup_teardown(long_lines_come_in_parts, give_terminal, take_terminal),
+        cmocka_unit_test_setup_teardown(writers_never_wait, give_terminal, take_terminal),
+        cmocka_unit_test_setup_teardown(what_nobody_took_reaches_the_terminal, give_terminal,
+                                        take_terminal),
+        cmocka_unit_test_setup_teardown(what_is_no_terminal_is_left_alone, give_terminal,
+                                        take_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
