@@ -25,7 +25,7 @@ void guard_restore(void)
     // A process in the background would be stopped here, and could not even end.
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGTTOU, &ignore, &before);
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &settings);
+    tcsetattr(STDIN_FILENO, TCSANOW, &settings); // waits for nothing, whatever the terminal does
     sigaction(SIGTTOU, &before, NULL);
 }
 

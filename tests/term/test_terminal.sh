@@ -37,7 +37,21 @@ see 'q Quit'
 [ "$(shown | grep -c 'Population')" = 1 ] || fail 'pieces of old frames are left'
 pass 'any size, and back'
 
+press q
+at_prompt 0
+start 'env LINES=10 COLUMNS=40 tilewalk watch 1' # which are not to be believed
+see 'Population of'
+press q
+at_prompt 0
+
 # --- suspended ---
+start 'tilewalk watch 1'
+see 'Population of'
+kill -TSTP "$(workbench)"
+see '$ '
+other_screen_is 0 || fail 'suspended on the alternate screen'
+type 'clear; fg'
+see 'Population of'
 press C-z
 see '$ '
 other_screen_is 0 || fail 'suspended on the alternate screen'
