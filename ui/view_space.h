@@ -17,8 +17,6 @@
 #include "space_file.h"
 #include "view_space_facts.h"
 
-#include <stdarg.h>
-
 enum space_section { SECTION_PARAMS, SECTION_RULES, SECTION_COUNT };
 
 struct space_moves {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS  3  // of values in a row
+#define MOST_ROWS  3  // of values side by side, where the pane has
+#define HIGH       20 // rows; else one
 #define MOST_LISTS 9  // of a custom graph
 #define MANY       24 // values
 
@@ -98,7 +99,7 @@ static void flow_add(struct flow *f, enum style style, const char *text)
         f->row++;
         f->col = f->left;
     }
-    if (f->row == MOST_ROWS) {
+    if (f->row == (f->l->p->rows < HIGH ? 1 : MOST_ROWS)) {
         f->row--;
         f->col = room;
         f->dropped++;

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARK      2 // columns of the cursor
-#define LEAST_NOW 9
-#define USED_COLS 8
+#define MARK        2 // columns of the cursor
+#define LEAST_NOW   9
+#define DEGREE_COLS 4 // with the blank before
+#define USED_COLS   8 // without
 
 static const struct space *space_of(const struct app *app)
 {
@@ -88,9 +89,9 @@ static struct columns fit(const struct space *s, int cols)
 {
     struct columns c = {.name = MARK, .end = cols};
     int names = longest_name(s), room = cols - MARK - names - 1 - LEAST_NOW;
-    if (room >= 5) {
+    if (room >= DEGREE_COLS) {
         c.degree = cols;
-        room -= 5;
+        room -= DEGREE_COLS;
     }
     if (room >= USED_COLS + 1) {
         c.used = cols;
@@ -166,7 +167,7 @@ static void draw_param(struct app *app, const struct space_view *v, const struct
     if (c->values)
         pane_text_cut(p, row, c->values, c->now - c->values - 1, STYLE_DIM, str_text(&text));
     str_finish(&text);
-    int end = c->degree ? c->degree - 4 : c->end;
+    int end = c->degree ? c->degree - DEGREE_COLS : c->end;
     if (now)
         value_add_text(param, now->config.slot + param->offset, &text);
     pane_text_cut(p, row, c->now, end - c->now, STYLE_TEXT, str_text(&text));
@@ -197,7 +198,8 @@ static void draw_share(const struct space_view *v, const struct pane *p, int row
     char text[16];
     if (s->points == 0)
         return;
-    snprintf(text, sizeof text, "%.1f %%", 100 * share_of(&v->shares, points));
+    double percent = 100 * share_of(&v->shares, points);
+    snprintf(text, sizeof text, percent < 0.1 ? "< 0.1 %%" : "%.1f %%", percent);
     enum style style = points == s->points ? STYLE_BAD : points > 0 ? STYLE_TEXT : STYLE_DIM;
     pane_text_right(p, row, p->cols, style, points > 0 ? text : "nothing");
 }

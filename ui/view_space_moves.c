@@ -2,6 +2,7 @@
 #include "view_space.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,22 +46,29 @@ struct along { // what their lines share
     double seconds; // of now; 0: it has no rank
 };
 
+// Without words and unit where there is no room for them.
 static void add_tried(struct space_lines *l, const struct along *a, const struct move *m, int col)
 {
     const struct model *model = &a->app->model;
-    char number[24], against[32] = "";
-    double per, speed = seconds_speed(model, m->seconds);
-    bool better = m->seconds > 0 && m->seconds < a->seconds;
+    char number[24], against[32] = "", text[128];
+    double per;
+    int room = l->p->cols - col;
     if (m->seconds <= 0) { // it failed, or is not believed
         bool ok = m->outcome == OUTCOME_OK;
-        pane_printf(l->p, l->row, col, ok ? STYLE_WARN : STYLE_BAD, "tried #%" PRId64 "  %s",
-                    m->number, ok ? "ok, not verified again" : outcome_name(m->outcome));
+        snprintf(text, sizeof text, "tried #%" PRId64 "  %s", m->number,
+                 ok ? "ok, not verified again" : outcome_name(m->outcome));
+        pane_text_cut(l->p, l->row, col, room, ok ? STYLE_WARN : STYLE_BAD, text);
         return;
     }
+    bool better = m->seconds < a->seconds;
+    speed_number(model, seconds_speed(model, m->seconds), number);
     if (a->seconds > 0)
         snprintf(against, sizeof against, "  (%+.1f %%)", 100 * (a->seconds / m->seconds - 1));
-    pane_printf(l->p, l->row, col, better ? STYLE_GOOD : STYLE_TEXT, "tried #%" PRId64 "  %s %s%s",
-                m->number, speed_number(model, speed, number), model_unit(model, &per), against);
+    snprintf(text, sizeof text, "tried #%" PRId64 "  %s %s%s", m->number, number,
+             model_unit(model, &per), against);
+    if (text_columns(text) > room)
+        snprintf(text, sizeof text, "#%" PRId64 "  %s%s", m->number, number, against);
+    pane_text_cut(l->p, l->row, col, room, better ? STYLE_GOOD : STYLE_TEXT, text);
 }
 
 static void add_move(struct space_lines *l, const struct along *a, const struct move *m)
@@ -89,19 +97,21 @@ static void add_move(struct space_lines *l, const struct along *a, const struct 
 static void add_now(struct space_lines *l, const struct along *a, const struct trial *now)
 {
     const struct model *m = &a->app->model;
-    char text[64], number[24], name[32];
+    char text[128], number[24], name[32];
     double per;
+    int col = 2 + a->width + 2, room = l->p->cols - col;
     value_text(a->param, now->config.slot + a->param->offset, text);
     pane_text(l->p, l->row, 0, STYLE_BEST, ">");
     pane_text_cut(l->p, l->row, 2, a->width, STYLE_BEST, text);
+    space_trial_name(now, name);
+    speed_number(m, seconds_speed(m, a->seconds), number);
     if (a->seconds > 0)
-        pane_printf(l->p, l->row, 2 + a->width + 2, STYLE_BEST, "now   %s  %s %s",
-                    space_trial_name(now, name),
-                    speed_number(m, seconds_speed(m, a->seconds), number), model_unit(m, &per));
+        snprintf(text, sizeof text, "now   %s  %s %s", name, number, model_unit(m, &per));
     else
-        pane_printf(l->p, l->row, 2 + a->width + 2, STYLE_BEST, "now   %s  %s",
-                    space_trial_name(now, name), trial_word(m, now));
-    l->row++;
+        snprintf(text, sizeof text, "now   %s  %s", name, trial_word(m, now));
+    if (text_columns(text) > room && a->seconds > 0)
+        snprintf(text, sizeof text, "%s  %s  now", name, number);
+    pane_text_cut(l->p, l->row++, col, room, STYLE_BEST, text);
 }
 
 // Of values on a line, now stands where it belongs; of others, first.
@@ -147,12 +157,14 @@ static void add_whole(struct space_lines *l, struct app *app, const struct space
     struct moves_sum sum =
         moves_sum(&s->moves, app->model.open.space, MOVES_ALL, trial_rank_seconds(now));
     space_line(l, STYLE_HEAD, "One step in any parameter");
-    if (sum.looked_at == sum.candidates)
-        space_line(l, STYLE_TEXT, "  %d candidates   %d valid   %d tried   %d better",
-                   sum.candidates, sum.valid, sum.tried, sum.better);
-    else
-        space_line(l, STYLE_TEXT, "  %d of %d candidates   %d valid   %d tried   %d better",
-                   sum.looked_at, sum.candidates, sum.valid, sum.tried, sum.better);
+    char seen[24] = "";
+    if (sum.looked_at < sum.candidates)
+        snprintf(seen, sizeof seen, "%d of ", sum.looked_at);
+    const char *format = l->p->cols >= 46 ? "  %s%d candidates   %d valid   %d tried   %d better"
+                                          : "  %s%d, %d valid, %d tried, %d better";
+    char text[128];
+    snprintf(text, sizeof text, format, seen, sum.candidates, sum.valid, sum.tried, sum.better);
+    space_line(l, STYLE_TEXT, "%s", text);
 }
 
 // --- best speed by value ---

@@ -193,7 +193,7 @@ static void test_clicks(void **state)
     (void)state;
     space_open(FIXTURE_SMALL, 36, 120);
     struct space_view *v = space_state();
-    stage_frame(&space_stage);
+    app_draw(app);
     view_space.click(app, v, 1 + 1 + 3, 5); // frame, head
     assert_int_equal(v->cursor[SECTION_PARAMS], 3);
     int rules = 1 + 1 + space_opened()->param_count + 2;

@@ -66,6 +66,11 @@ static void test_fates_of_neighbours(void **state)
     tell_moved(stage_b, now == 3 ? 0 : 3, "wrong", 0);
     assert_true(space_has("tried #66  wrong"));
     assert_true(space_has(" 2 tried   0 better"));
+    app_resize(app, 24, 80); // without words that there is no room for
+    assert_true(space_has(" 2 tried, 0 better"));
+    assert_true(space_has("  #65  "));
+    assert_true(space_has("(-50.0 %)"));
+    app_resize(app, 36, 120);
     space_choose(walk);
     assert_false(space_has("tried #"));
     space_choose(space_param_named("stage_a"));
