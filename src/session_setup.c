@@ -180,8 +180,18 @@ static char *take_in_arena(struct session *s, struct str *text)
     return kept;
 }
 
+// Whoever opens the file later may be in another folder.
+static void make_path_absolute(struct session *s)
+{
+    char *path = realpath(s->record.path, NULL);
+    if (path)
+        s->record.path = arena_strdup(&s->arena, path);
+    free(path);
+}
+
 static void describe_problem(struct session *s)
 {
+    make_path_absolute(s);
     struct str text = {0};
     const struct operation *operation = script_operation(s->script);
     operation_add_text(operation, &text);

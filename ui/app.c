@@ -144,7 +144,7 @@ void app_copy(struct app *app, const char *text)
 
 const char *app_key_of(struct app *app, enum action a)
 {
-    return key_name(app->keymap.key[a][0], app->key_text);
+    return key_label(app->keymap.key[a][0], app->key_text);
 }
 
 // --- keys ---

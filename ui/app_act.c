@@ -63,6 +63,13 @@ static void command_for(struct app *app, const char *verb, int64_t id, const cha
 
 // --- a session is steered ---
 
+// The list of sessions is read less often than the open one.
+static const char *state_of(const struct app *app, const struct session_row *row)
+{
+    const struct opened *o = &app->model.open;
+    return row->record.id == o->record.id ? o->state : row->state;
+}
+
 static bool is_over(const struct session_row *row)
 {
     return str_equal(row->state, "done") || str_equal(row->state, "stopped") ||
@@ -72,7 +79,7 @@ static bool is_over(const struct session_row *row)
 static void pause_or_go_on(struct app *app)
 {
     const struct session_row *row = app_session(app);
-    if (str_equal(row->state, "running"))
+    if (str_equal(state_of(app, row), "running"))
         command_for(app, "pause", row->record.id, NULL);
     else if (row->runner)
         command_for(app, "pause", row->record.id, "--off");

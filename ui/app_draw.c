@@ -284,7 +284,7 @@ static void draw_tabs(struct footer *f, bool names, bool shorter)
 {
     for (int i = 0; i < VIEW_COUNT; i++) {
         char key[16];
-        key_name(f->app->keymap.key[ACT_VIEW + i][0], key);
+        key_label(f->app->keymap.key[ACT_VIEW + i][0], key);
         const char *label = !names ? "" : shorter ? views[i]->tab : views[i]->title;
         footer_item(f, (enum action)(ACT_VIEW + i), key, label, i == (int)f->app->view);
     }
@@ -320,13 +320,13 @@ static int footer_actions(const struct app *app, enum action out[ACT_COUNT])
 static int item_width(struct app *app, enum action a)
 {
     char key[16];
-    return (int)strlen(key_name(app->keymap.key[a][0], key)) + text_columns(label_of(app, a)) + 2;
+    return (int)strlen(key_label(app->keymap.key[a][0], key)) + text_columns(label_of(app, a)) + 2;
 }
 
 static void draw_action(struct footer *f, enum action a)
 {
     char key[20];
-    key_name(f->app->keymap.key[a][0], key);
+    key_label(f->app->keymap.key[a][0], key);
     strcat(key, " ");
     footer_item(f, a, key, label_of(f->app, a), false);
     f->col++;

@@ -48,7 +48,7 @@ int32_t key_parse(const char *name)
     return parse_f_key(name);
 }
 
-const char *key_name(int32_t key, char out[16])
+const char *key_label(int32_t key, char out[16])
 {
     for (int i = 0; i < KEY_NAMES; i++)
         if (key_names[i].key == key)
@@ -145,7 +145,7 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
         enum action other = rival(m, a, wanted[i]);
         if (other != ACT_NONE)
             return err_set(e, "key '%s' belongs to '%s' already (give that one another key first)",
-                           key_name(wanted[i], name), actions[other].name);
+                           key_label(wanted[i], name), actions[other].name);
     }
     memcpy(m->key[a], wanted, sizeof wanted);
     return true;
@@ -157,8 +157,8 @@ const char *keymap_names(const struct keymap *m, enum action a, char out[64])
     out[0] = '\0';
     for (int i = 0; i < MOST_KEYS && m->key[a][i]; i++) {
         char name[16];
-        int n =
-            snprintf(out + length, 64 - length, "%s%s", i ? " " : "", key_name(m->key[a][i], name));
+        int n = snprintf(out + length, 64 - length, "%s%s", i ? " " : "",
+                         key_label(m->key[a][i], name));
         length += (size_t)n < 64 - length ? (size_t)n : 63 - length;
     }
     return out;

@@ -31,7 +31,7 @@ enum key {
     KEY_IS_DELETE,
     KEY_IS_BACK_TAB,
     KEY_IS_CLICK, // of the mouse; where: app_click
-    KEY_IS_F1, // .. F12
+    KEY_IS_F1,    // .. F12
     KEY_IS_F12 = KEY_IS_F1 + 11
 };
 
@@ -65,7 +65,7 @@ enum action {
     ACT_NEXT_MATCH,
     ACT_PREVIOUS_MATCH,
     // screens
-    ACT_VIEW,                                // + enum view_id
+    ACT_VIEW, // + enum view_id
     ACT_VIEW_LAST = ACT_VIEW + VIEW_COUNT - 1,
     // session
     ACT_PAUSE,
@@ -117,7 +117,14 @@ enum action {
     ACT_COUNT
 };
 
-enum action_group { GROUP_MOVE, GROUP_SCREENS, GROUP_SESSION, GROUP_SHOW, GROUP_PROGRAM, GROUP_COUNT };
+enum action_group {
+    GROUP_MOVE,
+    GROUP_SCREENS,
+    GROUP_SESSION,
+    GROUP_SHOW,
+    GROUP_PROGRAM,
+    GROUP_COUNT
+};
 
 struct action_info {
     const char *name;  // "more-budget": of the `:` prompt and of workbench.conf
@@ -145,7 +152,7 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
 enum action keymap_find(const struct keymap *m, int32_t key, enum view_id view);
 
 int32_t key_parse(const char *name);              // KEY_IS_NONE when unknown
-const char *key_name(int32_t key, char out[16]);  // "ctrl-d"; returns out
+const char *key_label(int32_t key, char out[16]); // "ctrl-d"; returns out
 // The names of an action's keys, "p F9"; returns out.
 const char *keymap_names(const struct keymap *m, enum action a, char out[64]);
 

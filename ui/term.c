@@ -8,9 +8,7 @@
 #include "program.h"
 #include "term_keys.h"
 
-#define key_name curses_key_name // ours is another one
-#include <curses.h>              // its SCREEN is a `struct screen`, too; we only hold a pointer
-#undef key_name
+#include <curses.h> // its SCREEN is a `struct screen`, too; we only hold a pointer
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

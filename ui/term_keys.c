@@ -2,9 +2,7 @@
 
 #include "keys.h"
 
-#define key_name curses_key_name // ours is another one
 #include <curses.h>
-#undef key_name
 #include <wchar.h>
 
 static int click_row, click_col;

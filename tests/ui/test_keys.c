@@ -42,10 +42,10 @@ static void test_key_names_read_back(void **state)
     char name[16];
     for (int32_t key = 1; key < 127; key++)
         if (key >= ' ' || (key < 27 && key != 9 && key != 13))
-            assert_int_equal(key_parse(key_name(key, name)), key);
+            assert_int_equal(key_parse(key_label(key, name)), key);
     for (int32_t key = KEY_IS_UP; key <= KEY_IS_F12; key++)
         if (key != KEY_IS_CLICK)
-            assert_int_equal(key_parse(key_name(key, name)), key);
+            assert_int_equal(key_parse(key_label(key, name)), key);
     assert_int_equal(key_parse("F13"), KEY_IS_NONE);
     assert_int_equal(key_parse("ctrl-"), KEY_IS_NONE);
     assert_int_equal(key_parse(""), KEY_IS_NONE);
