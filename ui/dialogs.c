@@ -329,7 +329,6 @@ static int add_settings(struct dialog *d, const char *words[], int n)
 
 static const char *new_words(struct dialog *d, void *context, const char *words[])
 {
-    (void)context;
     int n = 0;
     words[n++] = "tune";
     words[n++] = dialog_text(d, "%s", dialog_value(d, "space"));
@@ -338,16 +337,40 @@ static const char *new_words(struct dialog *d, void *context, const char *words[
         words[n++] = "--device";
         words[n++] = dialog_text(d, "%s", dialog_value(d, "device"));
     }
+    const char *source = context;
+    if (source) {
+        words[n++] = "--source";
+        words[n++] = source;
+    }
     const char *complaint = add_search_words(d, words, n);
     return *words[1] ? complaint : "which space? A preset's name or a file";
 }
 
+// {"N":512,"M":64} as "N=512 M=64": ours, flat, whole numbers.
+static void settings_text(const char *json, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; json && *json && n + 1 < size; json++) {
+        if (*json == ':' || *json == ',')
+            out[n++] = *json == ':' ? '=' : ' ';
+        else if (!strchr("{}\"", *json))
+            out[n++] = *json;
+    }
+    out[n] = '\0';
+}
+
+// With a file: what the open session has, but for the space.
 void open_new_session(struct app *app, const char *path)
 {
+    const struct session_record *r = &app->model.open.record;
+    bool like = path && r->id;
+    char settings[256] = "";
     int count;
     char **presets = script_presets(&count);
     struct str line = {0};
-    struct dialog *d = dialog_create("New session", "Start", new_words, NULL, NULL);
+    bool synthetic = like && !str_equal(r->source, "device");
+    struct dialog *d = dialog_create("New session", "Start", new_words,
+                                     synthetic ? mem_strdup(r->source) : NULL, free);
     str_add(&line, "Presets:");
     for (int i = 0; i < count; i++) {
         str_printf(&line, " %s", presets[i]);
@@ -357,8 +380,11 @@ void open_new_session(struct app *app, const char *path)
     dialog_add_line(d, str_text(&line));
     str_finish(&line);
     dialog_add_text(d, "space", "Space: preset or file", path ? path : "gemm");
-    dialog_add_text(d, "set", "Sizes, as N=512 M=64", "");
-    dialog_add_text(d, "device", "Device (empty: best)", "");
-    add_search_fields(d, ENGINE_DEFAULT_STRATEGY, ENGINE_DEFAULT_TRIALS);
+    if (like)
+        settings_text(r->settings, settings, sizeof settings);
+    dialog_add_text(d, "set", "Sizes, as N=512 M=64", settings);
+    dialog_add_text(d, "device", "Device (empty: best)", like && !synthetic ? r->device : "");
+    add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
+                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS);
     open_dialog(app, d);
 }
