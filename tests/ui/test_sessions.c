@@ -1,0 +1,252 @@
+// The list of sessions: orders and filters against plain loops, the cursor and the window while
+// sessions come and go, keys that mean the session under the cursor.
+#include "sessions_screen.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_ids(struct stage *s, const char *expected)
+{
+    struct str ids = {0};
+    struct sessions_view *v = view_of(s);
+    sessions_sync(&s->app, v);
+    for (int i = 0; i < v->count; i++)
+        str_printf(&ids, "%s%lld", i ? " " : "", (long long)v->row[i]->record.id);
+    assert_string_equal(str_text(&ids), expected);
+    str_finish(&ids);
+}
+
+// --- order ---
+
+static double plain_key(struct stage *s, enum sessions_column by, const struct session_row *row)
+{
+    const struct session_record *r = &row->record;
+    switch (by) {
+    case SESSIONS_ID: return (double)r->id;
+    case SESSIONS_SEED: return (double)r->seed;
+    case SESSIONS_TRIALS: return (double)r->trials;
+    case SESSIONS_BEST: return r->flop / r->best_seconds;
+    case SESSIONS_ACTIVE: return row->runner ? INFINITY : sessions_facts(view_of(s), r->id)->active;
+    default: return 0;
+    }
+}
+
+static const char *plain_text(enum sessions_column by, const struct session_row *row)
+{
+    return by == SESSIONS_STATE ? row->state : by == SESSIONS_STRATEGY ? row->record.strategy : "";
+}
+
+static void every_column_sorts_both_ways(void **state)
+{
+    struct stage *s = *state;
+    struct sessions_view *v = view_of(s);
+    int seen = 0;
+    for (int press = 0; press < 2 * (SESSIONS_COLUMNS - 1); press++) {
+        stage_play(s, press % 2 ? "I" : ">");
+        assert_int_not_equal(v->sort, SESSIONS_CURVE);
+        seen |= 1 << v->sort;
+        sessions_sync(&s->app, v);
+        assert_int_equal(v->count, SESSIONS);
+        for (int i = 1; i < v->count; i++) {
+            const struct session_row *a = v->row[i - 1], *b = v->row[i];
+            double x = plain_key(s, v->sort, a), y = plain_key(s, v->sort, b);
+            int order = strcmp(plain_text(v->sort, a), plain_text(v->sort, b));
+            order = order ? order : (x > y) - (x < y);
+            assert_true(order == 0 ? a->record.id > b->record.id : (order < 0) == v->ascending);
+        }
+    }
+    assert_int_equal(seen, (1 << SESSIONS_COLUMNS) - 1 - (1 << SESSIONS_CURVE));
+}
+
+// --- filters ---
+
+static void filters_are_words_anywhere_or_in_a_field(void **state)
+{
+    static const struct {
+        const char *filter, *ids;
+    } cases[] = {
+        {"", "7 6 5 4 3 2 1"},
+        {"state:done", "3 2 1"},
+        {"STATE:Done RANDOM", "3"},
+        {"strategy:random", "3"},
+        {"note:swizzle", "3"},
+        {"swizzle", "3"},
+        {"came_back", ""},  // both words, not one of them
+        {"come_back", "5"}, // in its message
+        {"id:1", "1"},      // not 10, 11
+        {"seed:1", "3 1"},
+        {"navi31 matmul", "7 6 5 4 3 2 1"},
+        {"state:running_state:done", ""},
+        {"opevo:", "7 6 5 4 2 1"}, // no field: as it stands
+        {"state:", "7 6 5 4 3 2 1"},
+    };
+    struct stage *s = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[128];
+        char typed[64];
+        snprintf(typed, sizeof typed, "%s", cases[i].filter);
+        for (char *c = typed; *c; c++)
+            *c = *c == ' ' ? '_' : *c;
+        snprintf(keys, sizeof keys, "/ \"%s enter", typed);
+        stage_play(s, keys);
+        assert_ids(s, cases[i].ids);
+        stage_play(s, "esc");
+        assert_ids(s, "7 6 5 4 3 2 1");
+    }
+}
+
+static void a_filter_given_up_leaves_all_as_it_was(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "j j");
+    assert_int_equal(cursor_of(s), 5);
+    stage_play(s, "/ \"random");
+    assert_int_equal(cursor_of(s), 3);
+    assert_shows(s, "1 of 7 sessions");
+    stage_play(s, "esc");
+    assert_int_equal(cursor_of(s), 5);
+    assert_shows(s, "filter: none");
+    stage_play(s, "/ \"nothing_like_it enter");
+    assert_int_equal(cursor_of(s), 0);
+    assert_shows(s, "No session matches.");
+    stage_play(s, "D");
+    assert_null(s->app.dialog); // not the open one behind the user's back
+    assert_shows(s, "no session is");
+}
+
+// --- the cursor ---
+
+static void the_cursor_stays_on_its_session(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "j j j");
+    assert_int_equal(cursor_of(s), 4);
+    int64_t id = add_session(s);
+    stage_wait(s, 5);
+    assert_int_equal(s->app.model.session_count, SESSIONS + 1);
+    assert_int_equal(view_of(s)->row[0]->record.id, id);
+    assert_int_equal(cursor_of(s), 4);
+    stage_play(s, "> > I");
+    assert_int_equal(cursor_of(s), 4);
+    stage_play(s, "< < j");
+    assert_int_equal(cursor_of(s), 3);
+}
+
+static void a_deleted_session_gives_the_cursor_to_the_next(void **state)
+{
+    struct stage *s = *state;
+    struct err e;
+    stage_play(s, "j j");
+    must(store_delete_session(s->fixture.store, 5, &e), &e);
+    stage_wait(s, 5);
+    assert_int_equal(cursor_of(s), 4);
+    must(store_delete_session(s->fixture.store, 1, &e), &e);
+    must(store_delete_session(s->fixture.store, 2, &e), &e);
+    stage_wait(s, 5);
+    stage_play(s, "G");
+    assert_int_equal(cursor_of(s), 3);
+    must(store_delete_session(s->fixture.store, 3, &e), &e);
+    stage_wait(s, 5);
+    assert_int_equal(cursor_of(s), 4); // the last one now
+}
+
+static void enter_opens_and_coming_back_finds_it(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "j j j j enter");
+    assert_int_equal(s->app.view, VIEW_MAIN);
+    assert_int_equal(s->app.model.open.record.id, 3);
+    stage_play(s, "5");
+    assert_int_equal(cursor_of(s), 3);
+    stage_play(s, "g esc");
+    assert_int_equal(s->app.view, VIEW_MAIN);
+}
+
+static void actions_mean_the_session_under_the_cursor(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "p"); // the running one
+    assert_string_equal(str_text(&s->commands), "tilewalk pause 7 --db tilewalk.db\n");
+    stage_play(s, "D");
+    assert_null(s->app.dialog); // it runs
+    stage_play(s, "j j D");
+    assert_non_null(s->app.dialog);
+    assert_shows(s, "rm 5");
+}
+
+static void clicks_choose_rows(void **state)
+{
+    struct stage *s = *state;
+    app_click(&s->app, 2 + 1 + 1 + 4, 30); // head, frame, heads, the fifth row
+    assert_int_equal(cursor_of(s), 3);
+    app_click(&s->app, 2 + 1, 30);
+    app_click(&s->app, 30, 30);
+    assert_int_equal(cursor_of(s), 3);
+}
+
+// --- many ---
+
+static void of_many_sessions_those_shown_are_read(void **state)
+{
+    struct stage *s = *state;
+    struct sessions_view *v = view_of(s);
+    for (int i = 0; i < 400; i++)
+        add_session(s);
+    stage_wait(s, 5);
+    assert_shows(s, "rows 387-"); // the cursor is where it was
+    stage_play(s, "g");
+    assert_int_equal(v->count, 400 + SESSIONS);
+    assert_true(v->facts_count <= SESSIONS + 3 * v->height);
+    assert_shows(s, "rows 1-");
+    stage_play(s, "G");
+    assert_int_equal(cursor_of(s), 1);
+    assert_int_equal(v->top, v->count - v->height);
+    assert_true(v->facts_count <= SESSIONS + 4 * v->height);
+    int top = v->top;
+    add_session(s); // above: the window stays on what it shows
+    stage_wait(s, 5);
+    app_draw(&s->app);
+    assert_int_equal(v->top, top + 1);
+}
+
+static void paging_goes_everywhere(void **state)
+{
+    struct stage *s = *state;
+    struct sessions_view *v = view_of(s);
+    for (int i = 0; i < 60; i++)
+        add_session(s);
+    stage_wait(s, 5);
+    stage_play(s, "G g");
+    for (int i = 0; i < 40; i++) {
+        stage_play(s, i < 20 ? "ctrl-d" : "ctrl-u");
+        app_draw(&s->app);
+        assert_true(v->place >= v->top && v->place < v->top + v->height);
+        assert_int_equal(v->row[v->place]->record.id, cursor_of(s));
+        assert_int_equal(i == 19 ? cursor_of(s) : 1, 1);
+    }
+    assert_int_equal(v->place, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SESSIONS(every_column_sorts_both_ways),
+        ON_SESSIONS(filters_are_words_anywhere_or_in_a_field),
+        ON_SESSIONS(a_filter_given_up_leaves_all_as_it_was),
+        ON_SESSIONS(the_cursor_stays_on_its_session),
+        ON_SESSIONS(a_deleted_session_gives_the_cursor_to_the_next),
+        ON_SESSIONS(enter_opens_and_coming_back_finds_it),
+        ON_SESSIONS(actions_mean_the_session_under_the_cursor),
+        ON_SESSIONS(clicks_choose_rows),
+        ON_SESSIONS(of_many_sessions_those_shown_are_read),
+        ON_SESSIONS(paging_goes_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+// What is read of sessions, the panel and the comparison below the list, the screen without
+// sessions, and drawing at all sizes.
+#include "look.h"
+#include "sessions_screen.h"
+
+#include "base/file.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// --- what is read of a session ---
+
+struct levels {
+    double speed[512];
+    int64_t trials;
+    double finished;
+};
+
+static bool add_level(void *context, const struct trial_record *t)
+{
+    struct levels *l = context;
+    double before = t->number > 1 ? l->speed[t->number - 1] : 0;
+    l->speed[t->number] = t->seconds > 0 ? fmax(before, 1 / t->seconds) : before;
+    l->trials = t->number;
+    l->finished = t->finished;
+    return true;
+}
+
+static void sparks_are_the_best_so_far(void **state)
+{
+    struct stage *s = *state;
+    for (int64_t id = 1; id <= SESSIONS; id++) {
+        struct levels l = {.trials = 0};
+        struct err e;
+        const struct session_facts *f = sessions_facts(view_of(s), id);
+        must(store_each_numbered(s->app.model.store, id, 1, add_level, &l, &e), &e);
+        assert_non_null(f);
+        assert_true(fabs(f->active - l.finished) < 1e-6);
+        for (int i = 0; i < SPARK_COLS; i++) {
+            double want = l.speed[l.trials * (i + 1) / SPARK_COLS] / l.speed[l.trials];
+            assert_true(want > 0 ? fabs(f->spark[i] - want) < 1e-9 : isnan(f->spark[i]));
+        }
+    }
+}
+
+static void a_session_that_moves_on_is_read_again(void **state)
+{
+    struct stage *s = *state;
+    double before = sessions_facts(view_of(s), 7)->active;
+    fixture_tell(&s->fixture, 5);
+    stage_wait(s, 5);
+    assert_true(sessions_facts(view_of(s), 7)->active > before);
+    assert_int_equal(view_of(s)->facts_count, SESSIONS);
+}
+
+// --- the panel ---
+
+static void the_panel_tells_of_the_session(void **state)
+{
+    struct stage *s = *state;
+    char process[64];
+    snprintf(process, sizeof process, "running, process %d ", (int)s->fixture.runner);
+    assert_shows(s, "Session 7");
+    assert_shows(s, process);
+    stage_play(s, "j");
+    assert_shows(s, "paused: paused by the user");
+    assert_shows(s, "2 h ago; ran");
+    stage_play(s, "j");
+    assert_shows(s, "failed: the device was lost and did not come back");
+    assert_shows(s, "q=0.3");
+    stage_play(s, "j j");
+    assert_shows(s, "baseline: before the swizzle was added");
+    assert_shows(s, "driver radv 25.0.7");
+    assert_shows(s, "threads=");
+    stage_play(s, "y");
+    assert_non_null(s->app.copy);
+    assert_true(str_starts(s->app.copy, "{\"threads\":"));
+}
+
+static void write_text(const struct text_record *t, const char *more)
+{
+    struct err e;
+    char *folder = path_folder(t->path), *text = mem_printf("%s%s", t->text, more);
+    must(file_make_folders(folder, &e), &e);
+    must(file_write(t->path, text, strlen(text), &e), &e);
+    free(folder);
+    free(text);
+}
+
+static void a_space_that_changed_is_stale(void **state)
+{
+    struct stage *s = *state;
+    struct session_panel *p = &view_of(s)->panel;
+    stage_play(s, "j");
+    assert_shows(s, "presets/gemm.lua: stale, the file is gone");
+    assert_true(p->text_count > 1);
+    for (int i = 0; i < p->text_count; i++)
+        write_text(&p->text[i], "");
+    stage_wait(s, 0.5); // looked at once a second
+    assert_shows(s, "the file is gone");
+    stage_wait(s, 0.6);
+    assert_shows(s, "presets/gemm.lua: unchanged");
+    write_text(&p->text[0], "-- more\n");
+    stage_wait(s, 1.1);
+    assert_shows(s, "stale, the space file changed since");
+    write_text(&p->text[0], "");
+    write_text(&p->text[1], "-- more\n");
+    stage_wait(s, 1.1);
+    char stale[128];
+    snprintf(stale, sizeof stale, "stale, %s changed since", p->text[1].name);
+    assert_shows(s, stale);
+    stage_play(s, "j"); // every session's own
+    assert_shows(s, stale);
+}
+
+// --- marks and comparisons ---
+
+static void two_marks_are_compared(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "c");
+    assert_false(view_of(s)->comparing);
+    assert_shows(s, "mark two sessions or more first");
+    stage_play(s, "space j space c");
+    assert_shows(s, "Comparison of 2 sessions");
+    assert_shows(s, "over 90 trials");
+    stage_play(s, "j j j j space"); // goes on while it is shown
+    assert_shows(s, "Comparison of 3 sessions");
+    assert_shows(s, "100.0 %");
+    stage_play(s, "esc");
+    assert_hides(s, "Comparison");
+    assert_shows(s, "3 marked");
+    assert_int_equal(s->app.view, VIEW_SESSIONS);
+    stage_play(s, "c space space g space"); // unmarked under its eyes
+    assert_shows(s, "Comparison of 2 sessions");
+    stage_play(s, "j space");
+    assert_shows(s, "Mark two sessions or more");
+}
+
+static void no_more_marks_than_there_are_letters(void **state)
+{
+    struct stage *s = *state;
+    add_session(s);
+    add_session(s);
+    stage_wait(s, 5);
+    stage_play(s, "g");
+    for (int i = 0; i <= MODEL_MOST_MARKS; i++)
+        stage_play(s, "space j");
+    assert_int_equal(s->app.model.mark_count, MODEL_MOST_MARKS);
+    assert_shows(s, "8 sessions are marked already");
+}
+
+static void a_comparison_without_room_scrolls(void **state)
+{
+    struct stage *s = *state;
+    app_resize(&s->app, 15, 60);
+    stage_play(s, "space j space j space c");
+    assert_hides(s, "Sessions ");
+    assert_shows(s, "Comparison of 3 sessions");
+    int64_t cursor = cursor_of(s);
+    assert_hides(s, "TFLOPS; mean");
+    stage_play(s, "G");
+    assert_shows(s, "TFLOPS; mean");
+    stage_play(s, "g");
+    assert_hides(s, "TFLOPS; mean");
+    assert_int_equal(cursor_of(s), cursor);
+}
+
+static void strategies_are_named_without_what_is_standard(void **state)
+{
+    char text[256];
+    struct err e;
+    (void)state;
+    char *spec = strategy_canonical("opevo:q=0.3", &e);
+    assert_string_equal(strategy_text(spec, false, text), "opevo q=0.3");
+    assert_non_null(strstr(strategy_text(spec, true, text), "lambda="));
+    free(spec);
+    assert_string_equal(strategy_text("gone:x=1", false, text), "gone x=1");
+    assert_string_equal(strategy_text("random", false, text), "random");
+}
+
+// --- nothing to show ---
+
+static void an_empty_database_says_how_to_begin(void **state)
+{
+    struct stage *s = sessions_stage(FIXTURE_NOTHING);
+    (void)state;
+    assert_shows(s, "tilewalk tune gemm");
+    assert_shows(s, "Press i to start one");
+    stage_play(s, "j k G space c enter / y >");
+    assert_int_equal(cursor_of(s), 0);
+    sessions_leave(s);
+}
+
+static void an_unreadable_database_says_why(void **state)
+{
+    struct stage *s = sessions_stage(FIXTURE_NOTHING);
+    struct err e;
+    (void)state;
+    must(file_write("tilewalk.db", "this is no database, far from it", 32, &e), &e);
+    stage_wait(s, 5);
+    assert_shows(s, "The database cannot be read:");
+    assert_true(s->app.model.trouble.text[0] != '\0');
+    sessions_leave(s);
+}
+
+static void sessions_without_results_are_shown(void **state)
+{
+    struct stage *s = sessions_stage(FIXTURE_EMPTY);
+    (void)state;
+    assert_shows(s, "nothing valid");
+    stage_play(s, "space j space");
+    assert_shows(s, "no trial yet");
+    stage_play(s, "c");
+    assert_shows(s, "Comparison of 2 sessions");
+    stage_play(s, "y");
+    assert_null(s->app.copy);
+    sessions_leave(s);
+}
+
+// --- sizes ---
+
+static void draw_body(void *context, const struct pane *p)
+{
+    struct stage *s = context;
+    view_sessions.draw(&s->app, view_of(s), p);
+}
+
+static void it_stays_inside_at_every_size(void **state)
+{
+    struct stage *s = *state;
+    for (int ascii = 0; ascii < 2; ascii++) {
+        enum charset charset = ascii ? CHARSET_ASCII : CHARSET_BRAILLE;
+        look_all_sizes(charset, draw_body, s);
+        stage_play(s, ascii ? "g" : "space j space G");
+        view_of(s)->comparing = true;
+        look_all_sizes(charset, draw_body, s);
+        view_of(s)->comparing = false;
+    }
+    struct stage *nothing = sessions_stage(FIXTURE_NOTHING);
+    look_all_sizes(CHARSET_BRAILLE, draw_body, nothing);
+    sessions_leave(nothing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SESSIONS(sparks_are_the_best_so_far),
+        ON_SESSIONS(a_session_that_moves_on_is_read_again),
+        ON_SESSIONS(the_panel_tells_of_the_session),
+        ON_SESSIONS(a_space_that_changed_is_stale),
+        ON_SESSIONS(two_marks_are_compared),
+        ON_SESSIONS(no_more_marks_than_there_are_letters),
+        ON_SESSIONS(a_comparison_without_room_scrolls),
+        cmocka_unit_test(strategies_are_named_without_what_is_standard),
+        cmocka_unit_test(an_empty_database_says_how_to_begin),
+        cmocka_unit_test(an_unreadable_database_says_why),
+        cmocka_unit_test(sessions_without_results_are_shown),
+        ON_SESSIONS(it_stays_inside_at_every_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

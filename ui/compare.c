@@ -1,0 +1,150 @@
+#include "compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const double compare_goals[COMPARE_GOALS] = {0.9, 0.95, 0.99};
+
+// --- what is compared ---
+
+enum compare_fit compare_fit(const struct session_record *a, const struct session_record *b)
+{
+    if (!str_equal(a->title, b->title))
+        return COMPARE_OTHER_PROBLEM;
+    if (!str_equal(a->device, b->device))
+        return COMPARE_OTHER_DEVICE;
+    return str_equal(a->source, b->source) ? COMPARE_SAME : COMPARE_OTHER_SOURCE;
+}
+
+static const struct session_record *most_common(const struct mark *mark, int count)
+{
+    const struct session_record *common = NULL;
+    int most = 0;
+    for (int i = 0; i < count; i++) {
+        int like = 0;
+        for (int k = 0; k < count; k++)
+            like += compare_fit(&mark[i].record, &mark[k].record) == COMPARE_SAME;
+        if (like > most) {
+            most = like;
+            common = &mark[i].record;
+        }
+    }
+    return common;
+}
+
+// --- one session ---
+
+static double speed(const struct mark *k, double seconds)
+{
+    return seconds > 0 ? k->record.flop / seconds : 0;
+}
+
+// Each step is worth its level for as many trials as it lasted.
+static double mean_so_far(const struct mark *k, int64_t horizon)
+{
+    double sum = 0;
+    for (int i = 0; i < k->curve.count; i++) {
+        const struct best_step *step = &k->curve.step[i];
+        int64_t next = i + 1 < k->curve.count ? step[1].number : horizon + 1;
+        sum += speed(k, step->seconds) * (double)(next - step->number);
+    }
+    return horizon > 0 ? sum / (double)horizon : 0;
+}
+
+static int64_t trials_until(const struct mark *k, double goal)
+{
+    for (int i = 0; i < k->curve.count; i++)
+        if (speed(k, k->curve.step[i].seconds) >= goal)
+            return k->curve.step[i].number;
+    return 0;
+}
+
+static void measure(struct compare_row *row, const struct comparison *c)
+{
+    const struct mark *k = row->mark;
+    row->mean = mean_so_far(k, c->horizon);
+    row->ok_share = k->record.trials > 0 ? (double)k->record.ok / (double)k->record.trials : 0;
+    for (int i = 0; i < COMPARE_GOALS; i++)
+        row->goal[i] = c->best > 0 ? trials_until(k, compare_goals[i] * c->best) : 0;
+}
+
+// --- strategies ---
+
+static struct compare_group *group_of(struct comparison *c, const char *strategy)
+{
+    for (int i = 0; i < c->group_count; i++)
+        if (str_equal(c->group[i].strategy, strategy))
+            return &c->group[i];
+    c->group[c->group_count] = (struct compare_group){.strategy = strategy};
+    return &c->group[c->group_count++];
+}
+
+static double deviation_in(const struct comparison *c, const struct compare_group *g)
+{
+    double squares = 0;
+    for (int i = 0; i < c->comparable; i++) {
+        double off = c->row[i].best - g->mean;
+        if (str_equal(c->row[i].mark->record.strategy, g->strategy))
+            squares += off * off;
+    }
+    return g->runs > 1 ? sqrt(squares / (g->runs - 1)) : 0;
+}
+
+static int by_mean(const void *a, const void *b)
+{
+    const struct compare_group *x = a, *y = b;
+    return (x->mean < y->mean) - (x->mean > y->mean);
+}
+
+static void group_strategies(struct comparison *c)
+{
+    for (int i = 0; i < c->comparable; i++) {
+        struct compare_group *g = group_of(c, c->row[i].mark->record.strategy);
+        g->mean += c->row[i].best; // the sum, until all are in
+        g->best = fmax(g->best, c->row[i].best);
+        g->runs++;
+    }
+    for (int i = 0; i < c->group_count; i++) {
+        c->group[i].mean /= c->group[i].runs;
+        c->group[i].deviation = deviation_in(c, &c->group[i]);
+    }
+    qsort(c->group, (size_t)c->group_count, sizeof *c->group, by_mean);
+}
+
+// --- all of it ---
+
+static int best_first(const void *a, const void *b)
+{
+    const struct compare_row *x = a, *y = b;
+    if ((x->fit == COMPARE_SAME) != (y->fit == COMPARE_SAME))
+        return x->fit == COMPARE_SAME ? -1 : 1;
+    if (x->best > y->best || x->best < y->best)
+        return x->best > y->best ? -1 : 1;
+    return (x->mark->letter > y->mark->letter) - (x->mark->letter < y->mark->letter);
+}
+
+static void take(struct comparison *c, const struct mark *k, enum compare_fit fit)
+{
+    struct compare_row *row = &c->row[c->count++];
+    *row = (struct compare_row){.mark = k, .fit = fit};
+    if (fit != COMPARE_SAME)
+        return;
+    row->best = k->record.best_ask ? speed(k, k->record.best_seconds) : 0;
+    c->comparable++;
+    c->best = fmax(c->best, row->best);
+    c->horizon = k->record.trials > c->horizon ? k->record.trials : c->horizon;
+    if (k->curve.count && k->curve.step[k->curve.count - 1].number > c->horizon)
+        c->horizon = k->curve.step[k->curve.count - 1].number; // told since it was listed
+}
+
+void compare_marks(struct comparison *c, const struct mark *mark, int count)
+{
+    const struct session_record *common = most_common(mark, count);
+    *c = (struct comparison){.count = 0};
+    for (int i = 0; i < count; i++)
+        take(c, &mark[i], compare_fit(common, &mark[i].record));
+    qsort(c->row, (size_t)c->count, sizeof *c->row, best_first);
+    for (int i = 0; i < c->comparable; i++)
+        measure(&c->row[i], c);
+    group_strategies(c);
+}

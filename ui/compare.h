@@ -1,0 +1,56 @@
+// Marked sessions side by side: how good, how soon, how steadily; and the strategies behind them.
+//
+//     struct comparison c;
+//     compare_marks(&c, model.mark, model.mark_count);
+//     c.row[0] ... c.row[c.comparable - 1], best first; then those that are not comparable
+//
+// Sessions are comparable when they tune the same operation on the same device: whatever most of
+// the marked ones tune is compared, of equally many what the first one does. The best of a session
+// is what lists of sessions call so: races count. What was reached when is taken from the curve of
+// what was measured then, which no race rewrites; a curve is 0 before its first valid result and
+// flat after its last (report/steps.h), so that each has a value at every trial up to `horizon`.
+//
+// Pure: no database, no clock. Pointers are into the marks.
+#ifndef TILEWALK_UI_COMPARE_H
+#define TILEWALK_UI_COMPARE_H
+
+#include "model.h"
+
+#define COMPARE_GOALS 3
+extern const double compare_goals[COMPARE_GOALS]; // shares of the best known: 0.9, 0.95, 0.99
+
+enum compare_fit {
+    COMPARE_SAME,
+    COMPARE_OTHER_PROBLEM,
+    COMPARE_OTHER_DEVICE,
+    COMPARE_OTHER_SOURCE
+};
+
+struct compare_row {
+    const struct mark *mark;
+    enum compare_fit fit;        // unless COMPARE_SAME, all below is 0
+    double best;                 // FLOP/s; 0: nothing valid yet
+    double mean;                 // FLOP/s: of best-so-far over trials 1 .. horizon
+    int64_t goal[COMPARE_GOALS]; // trials until that share of the best known; 0: not reached
+    double ok_share;             // of its trials; 0 without any
+};
+
+struct compare_group { // the comparable sessions of one strategy with the same options
+    const char *strategy;
+    int runs;
+    double mean, deviation, best; // of their bests; deviation of a sample (n - 1), 0 for one run
+};
+
+struct comparison {
+    struct compare_row row[MODEL_MOST_MARKS];
+    int count, comparable;
+    double best;                                  // of all comparable ones, FLOP/s
+    int64_t horizon;                              // trials of the longest one
+    struct compare_group group[MODEL_MOST_MARKS]; // best mean first
+    int group_count;
+};
+
+enum compare_fit compare_fit(const struct session_record *a, const struct session_record *b);
+void compare_marks(struct comparison *c, const struct mark *mark, int count);
+
+#endif

@@ -1,0 +1,63 @@
+#include "table.h"
+
+static int ranked(const struct table *t, int rank)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->column[i].rank == rank)
+            return i;
+    return -1;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+void table_fit(struct table *t, const struct table_column *column, int count, int from, int cols)
+{
+    int room = cols - from;
+    *t = (struct table){.column = column, .count = count};
+    for (int rank = 0; rank < count; rank++) {
+        int i = ranked(t, rank), least = larger(column[i].least, text_columns(column[i].head));
+        if (rank == 0)
+            least = larger(0, smaller(least, room));
+        if (least > room)
+            continue;
+        t->slot[i].width = least;
+        room -= least + TABLE_GAP;
+    }
+    room += TABLE_GAP; // none after the last one
+    for (int rank = 0; rank < count; rank++) {
+        struct table_slot *s = &t->slot[ranked(t, rank)];
+        int more = smaller(room, column[s - t->slot].most - s->width);
+        if (s->width == 0 || more <= 0)
+            continue;
+        s->width += more;
+        room -= more;
+    }
+    for (int i = 0; i < count; i++) {
+        t->slot[i].at = from;
+        from += t->slot[i].width ? t->slot[i].width + TABLE_GAP : 0;
+    }
+}
+
+void table_put(const struct table *t, const struct pane *p, int row, int column, enum style style,
+               const char *text)
+{
+    const struct table_slot *s = &t->slot[column];
+    if (t->column[column].right && text_columns(text) <= s->width)
+        pane_text_right(p, row, s->at + s->width, style, text);
+    else
+        pane_text_cut(p, row, s->at, s->width, style, text);
+}
+
+void table_put_heads(const struct table *t, const struct pane *p, int row)
+{
+    for (int i = 0; i < t->count; i++)
+        table_put(t, p, row, i, STYLE_HEAD, t->column[i].head);
+}

@@ -1,0 +1,253 @@
+#include "view_sessions.h"
+
+#include "app_draw.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MARKED_COLS   6 // ">[A] "
+#define NARROW_COLS   2 // "A "
+#define NARROW_UNDER  60
+#define WIDE_FROM     110
+#define LEAST_PROBLEM 20
+#define MOST_PROBLEM  36
+
+// --- columns ---
+
+static const struct table_column standard[SESSIONS_COLUMNS] = {
+    [SESSIONS_ID] = {"id", 2, 0, 0, true},
+    [SESSIONS_STATE] = {"state", 7, 0, 2, false},
+    [SESSIONS_SPACE] = {"space", 5, 0, 10, false},
+    [SESSIONS_PROBLEM] = {"problem", 12, 0, 4, false},
+    [SESSIONS_DEVICE] = {"device", 10, 0, 8, false},
+    [SESSIONS_STRATEGY] = {"strategy", 8, 16, 6, false},
+    [SESSIONS_SEED] = {"seed", 4, 0, 9, true},
+    [SESSIONS_TRIALS] = {"trials", 6, 0, 3, true},
+    [SESSIONS_BEST] = {"", 6, 0, 1, true},
+    [SESSIONS_CURVE] = {"curve", SPARK_COLS, 0, 7, false},
+    [SESSIONS_ACTIVE] = {"active", 6, 0, 5, true},
+};
+
+struct list {
+    struct app *app;
+    struct sessions_view *view;
+    struct table_column column[SESSIONS_COLUMNS];
+    struct table table;
+    double per_flops;
+};
+
+static void at_least(int *width, int cols)
+{
+    *width = *width > cols ? *width : cols;
+}
+
+static int number_cols(int64_t number)
+{
+    char text[24];
+    return snprintf(text, sizeof text, "%" PRId64, number);
+}
+
+// Up to what drivers put in brackets: "llvmpipe", "NVIDIA H200".
+static void short_device(const struct session_record *r, char out[64])
+{
+    const char *bracket = strstr(r->device, " (");
+    int length = bracket ? (int)(bracket - r->device) : 63;
+    snprintf(out, 64, "%.*s", length < 63 ? length : 63, r->device);
+}
+
+// Of all sessions, not only of those that are shown: columns stand still.
+static void measure(struct list *l, bool wide)
+{
+    const struct model *m = &l->app->model;
+    struct table_column *c = l->column;
+    char text[64];
+    for (int i = 0; i < m->session_count; i++) {
+        const struct session_record *r = &m->session[i].record;
+        at_least(&c[SESSIONS_ID].least, number_cols(r->id));
+        at_least(&c[SESSIONS_SPACE].most, text_columns(r->name));
+        at_least(&c[SESSIONS_PROBLEM].most, text_columns(r->title));
+        short_device(r, text);
+        at_least(&c[SESSIONS_DEVICE].most, text_columns(text));
+        at_least(&c[SESSIONS_SEED].least, snprintf(text, sizeof text, "%" PRIu64, r->seed));
+        at_least(&c[SESSIONS_TRIALS].least,
+                 number_cols(r->trials) + 1 + number_cols(r->budget_trials));
+    }
+    int problem = c[SESSIONS_PROBLEM].most, enough = wide ? MOST_PROBLEM : LEAST_PROBLEM;
+    c[SESSIONS_PROBLEM].least = problem < enough ? problem : enough;
+}
+
+static bool is_narrow(const struct pane *p)
+{
+    return p->cols < NARROW_UNDER;
+}
+
+static void fit_columns(struct list *l, const struct pane *p)
+{
+    int first = is_narrow(p) ? NARROW_COLS : MARKED_COLS;
+    memcpy(l->column, standard, sizeof standard);
+    snprintf(l->column[SESSIONS_BEST].head, sizeof l->column->head, "%s",
+             sessions_unit(&l->app->model, &l->per_flops));
+    measure(l, p->cols >= WIDE_FROM);
+    table_fit(&l->table, l->column, SESSIONS_COLUMNS, first, p->cols - 1);
+}
+
+// --- rows ---
+
+// Names of devices differ at their ends: the beginning is cut.
+static void put_device(const struct list *l, const struct pane *p, int row,
+                       const struct session_record *r)
+{
+    char name[64], cut[80];
+    int width = l->table.slot[SESSIONS_DEVICE].width;
+    short_device(r, name);
+    size_t length = strlen(name);
+    if (width < 2 || length <= (size_t)width) {
+        table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, name);
+        return;
+    }
+    snprintf(cut, sizeof cut, "…%s", name + length - (size_t)width + 1);
+    table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, cut);
+}
+
+static void put_text(const struct list *l, const struct pane *p, int row,
+                     const struct session_row *s)
+{
+    const struct session_record *r = &s->record;
+    char text[256];
+    snprintf(text, sizeof text, "%" PRId64, r->id);
+    table_put(&l->table, p, row, SESSIONS_ID, STYLE_STRONG, text);
+    table_put(&l->table, p, row, SESSIONS_STATE, session_state_style(s->state), s->state);
+    table_put(&l->table, p, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
+    table_put(&l->table, p, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
+    put_device(l, p, row, r);
+    table_put(&l->table, p, row, SESSIONS_STRATEGY, STYLE_TEXT,
+              strategy_text(r->strategy, false, text));
+    snprintf(text, sizeof text, "%" PRIu64, r->seed);
+    table_put(&l->table, p, row, SESSIONS_SEED, STYLE_DIM, text);
+    snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
+    table_put(&l->table, p, row, SESSIONS_TRIALS, STYLE_TEXT, text);
+}
+
+static void put_results(const struct list *l, const struct pane *p, int row,
+                        const struct session_row *s)
+{
+    const struct session_record *r = &s->record;
+    const struct session_facts *f = sessions_facts(l->view, r->id);
+    const struct table_slot *curve = &l->table.slot[SESSIONS_CURVE];
+    char text[24];
+    sessions_speed(record_speed(r), l->per_flops, text);
+    table_put(&l->table, p, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
+              text[0] ? text : "-");
+    if (f && curve->width)
+        pane_spark(p, row, curve->at, STYLE_GOOD, f->spark, SPARK_COLS);
+    if (s->runner)
+        table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_GOOD, "now");
+    else if (f)
+        table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_DIM,
+                  text_ago(l->app->unix_now - f->active, text));
+}
+
+static void put_mark(const struct pane *p, int row, char mark)
+{
+    enum style style = mark ? (enum style)(STYLE_SERIES + (mark - 'A') % MOST_SERIES) : STYLE_DIM;
+    if (is_narrow(p))
+        pane_printf(p, row, 0, style, "%c", mark ? mark : ' ');
+    else
+        pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
+}
+
+static void put_cursor(const struct pane *p, int row)
+{
+    if (!is_narrow(p))
+        pane_text(p, row, 0, STYLE_STRONG, ">");
+    pane_mark(p, row, 0, p->cols);
+    pane_cursor(p, row, 0);
+}
+
+// --- the window ---
+
+static int clamp(int value, int low, int high)
+{
+    return value > high ? (high > low ? high : low) : value < low ? low : value;
+}
+
+// Sessions that come in above do not move the picture, unless its top is the top of all.
+static void place_window(struct sessions_view *v, int height)
+{
+    if (v->drawn == v->cursor && v->top > 0)
+        v->top += v->place - v->drawn_place;
+    v->top = clamp(v->top, v->place - height + 1, v->place);
+    v->top = clamp(v->top, 0, v->count - height);
+    v->height = height;
+    v->drawn = v->cursor;
+    v->drawn_place = v->place;
+}
+
+static void put_heads(const struct list *l, const struct pane *p)
+{
+    enum sessions_column sort = l->view->sort;
+    table_put_heads(&l->table, p, 0);
+    table_put(&l->table, p, 0, sort, STYLE_FOCUS, l->column[sort].head);
+}
+
+static void put_rows(struct list *l, const struct pane *p)
+{
+    struct sessions_view *v = l->view;
+    place_window(v, p->rows);
+    for (int i = 0; i < p->rows && v->top + i < v->count; i++) {
+        const struct session_row *s = v->row[v->top + i];
+        put_mark(p, i, s->mark);
+        put_text(l, p, i, s);
+        put_results(l, p, i, s);
+        if (v->top + i == v->place)
+            put_cursor(p, i);
+    }
+    if (v->count == 0)
+        pane_text_cut(p, 0, 2, p->cols - 2, STYLE_DIM, "No session matches.");
+}
+
+static void put_status(struct app *app, const struct sessions_view *v, const struct pane *p)
+{
+    const struct model *m = &app->model;
+    struct pieces row = {0};
+    const char *many = m->session_count == 1 ? "" : "s";
+    if (v->filter[0])
+        pieces_add(&row, 0, STYLE_STRONG, "%d of %d session%s", v->count, m->session_count, many);
+    else
+        pieces_add(&row, 0, STYLE_STRONG, "%d session%s", m->session_count, many);
+    if (m->mark_count)
+        pieces_add(&row, 1, STYLE_TEXT, "%d marked", m->mark_count);
+    pieces_add(&row, 3, STYLE_DIM, "%" PRId64 " trials", m->trials_in_all);
+    pieces_add(&row, 4, STYLE_TEXT, "sort: %s %s %s",
+               v->sort == SESSIONS_BEST ? "speed" : standard[v->sort].head,
+               v->ascending ? "▲" : "▼", sessions_sort_text(v));
+    if (v->typing && !v->filter[0])
+        pieces_add(&row, 2, STYLE_DIM, "such as: gemm state:running strategy:random");
+    else
+        pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
+    pieces_draw(&row, p, 0, 3);
+}
+
+void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
+{
+    bool framed = p->rows >= 8 && p->cols >= 30;
+    struct pane inside = pane_part(p, framed, framed, p->rows - 2 * framed, p->cols - 2 * framed);
+    bool heads = inside.rows >= 3, status = inside.rows >= 2;
+    struct pane rows = pane_part(&inside, heads, 0, inside.rows - heads - status, inside.cols);
+    struct pane last = pane_part(&inside, inside.rows - 1, 0, status, inside.cols);
+    struct list l = {.app = app, .view = v};
+    char note[64] = "";
+    fit_columns(&l, &inside);
+    v->first_row = framed + heads;
+    put_rows(&l, &rows);
+    if (heads)
+        put_heads(&l, &inside);
+    put_status(app, v, &last);
+    if (v->count > v->height)
+        snprintf(note, sizeof note, "rows %d-%d of %d", v->top + 1, v->top + v->height, v->count);
+    if (framed)
+        pane_box(p, "Sessions", note, !v->comparing);
+}

@@ -1,0 +1,350 @@
+#include "view_sessions.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+// --- filters ---
+
+const char *const sessions_fields[] = {"state:",    "space:", "problem:", "device:", "source:",
+                                       "strategy:", "note:",  "seed:",    "id:",     NULL};
+
+// Text of a field; NULL: it is a number, in `*number`.
+static const char *field_text(const struct session_row *row, int field, uint64_t *number)
+{
+    const struct session_record *r = &row->record;
+    const char *text[] = {
+        row->state, r->name, r->title, r->device, r->source, r->strategy, r->note ? r->note : ""};
+    if (field < (int)(sizeof text / sizeof *text))
+        return text[field];
+    *number = str_equal(sessions_fields[field], "seed:") ? r->seed : (uint64_t)r->id;
+    return NULL;
+}
+
+static bool contains(const char *text, const char *part, size_t length)
+{
+    for (; *text; text++)
+        if (strncasecmp(text, part, length) == 0)
+            return true;
+    return length == 0;
+}
+
+static bool is_number(uint64_t number, const char *part, size_t length)
+{
+    char text[24];
+    int digits = snprintf(text, sizeof text, "%" PRIu64, number);
+    return length == (size_t)digits && memcmp(text, part, length) == 0;
+}
+
+static bool matches_anywhere(const struct session_row *row, const char *word, size_t length)
+{
+    const struct session_record *r = &row->record;
+    const char *more[] = {r->driver, r->path, r->message ? r->message : ""};
+    uint64_t number;
+    const char *text;
+    for (int i = 0; (text = field_text(row, i, &number)); i++)
+        if (contains(text, word, length))
+            return true;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (contains(more[i], word, length))
+            return true;
+    return false;
+}
+
+static bool matches_word(const struct session_row *row, const char *word, size_t length)
+{
+    for (int i = 0; sessions_fields[i]; i++) {
+        size_t name = strlen(sessions_fields[i]);
+        uint64_t number = 0;
+        if (length < name || strncasecmp(word, sessions_fields[i], name) != 0)
+            continue;
+        const char *text = field_text(row, i, &number);
+        return text ? contains(text, word + name, length - name)
+                    : length == name || is_number(number, word + name, length - name);
+    }
+    return matches_anywhere(row, word, length);
+}
+
+static bool matches(const struct session_row *row, const char *filter)
+{
+    while (*filter) {
+        size_t length = strcspn(filter, " ");
+        if (!matches_word(row, filter, length))
+            return false;
+        filter += length + (filter[length] == ' ');
+    }
+    return true;
+}
+
+// --- order ---
+
+double record_speed(const struct session_record *r)
+{
+    return r->best_ask && r->best_seconds > 0 ? r->flop / r->best_seconds : 0;
+}
+
+static const char *text_key(const struct session_row *row, enum sessions_column by)
+{
+    switch (by) {
+    case SESSIONS_STATE: return row->state;
+    case SESSIONS_SPACE: return row->record.name;
+    case SESSIONS_PROBLEM: return row->record.title;
+    case SESSIONS_DEVICE: return row->record.device;
+    case SESSIONS_STRATEGY: return row->record.strategy;
+    default: return NULL;
+    }
+}
+
+struct sort_key {
+    const struct session_row *row;
+    const char *text; // NULL: `number` counts
+    double number;
+    bool ascending;
+};
+
+static struct sort_key key_of(const struct sessions_view *v, const struct session_row *row)
+{
+    const struct session_record *r = &row->record;
+    struct sort_key k = {row, text_key(row, v->sort), (double)r->id, v->ascending};
+    const struct session_facts *f = v->sort == SESSIONS_ACTIVE ? sessions_facts(v, r->id) : NULL;
+    if (v->sort == SESSIONS_SEED)
+        k.number = (double)r->seed;
+    else if (v->sort == SESSIONS_TRIALS)
+        k.number = (double)r->trials;
+    else if (v->sort == SESSIONS_BEST)
+        k.number = record_speed(r);
+    else if (v->sort == SESSIONS_ACTIVE)
+        k.number = row->runner ? INFINITY : f ? f->active : r->created;
+    return k;
+}
+
+// Among equals, the newest first either way.
+static int by_key(const void *a, const void *b)
+{
+    const struct sort_key *x = a, *y = b;
+    int order =
+        x->text ? strcmp(x->text, y->text) : (x->number > y->number) - (x->number < y->number);
+    if (order)
+        return x->ascending ? order : -order;
+    return (x->row->record.id < y->row->record.id) - (x->row->record.id > y->row->record.id);
+}
+
+static void sort_rows(struct sessions_view *v)
+{
+    if (v->sort == SESSIONS_ID && !v->ascending)
+        return; // as the model has them
+    struct sort_key *key = mem_alloc((size_t)v->count * sizeof *key);
+    for (int i = 0; i < v->count; i++)
+        key[i] = key_of(v, v->row[i]);
+    qsort(key, (size_t)v->count, sizeof *key, by_key);
+    for (int i = 0; i < v->count; i++)
+        v->row[i] = key[i].row;
+    free(key);
+}
+
+const char *sessions_sort_text(const struct sessions_view *v)
+{
+    switch (v->sort) {
+    case SESSIONS_ID: return v->ascending ? "oldest first" : "newest first";
+    case SESSIONS_BEST: return v->ascending ? "slowest first" : "fastest first";
+    case SESSIONS_ACTIVE: return v->ascending ? "longest ago first" : "latest first";
+    case SESSIONS_SEED:
+    case SESSIONS_TRIALS: return v->ascending ? "rising" : "falling";
+    default: return v->ascending ? "in order" : "backwards";
+    }
+}
+
+// --- the list ---
+
+static int find_row(const struct sessions_view *v, int64_t id)
+{
+    for (int i = 0; i < v->count; i++)
+        if (v->row[i]->record.id == id)
+            return i;
+    return -1;
+}
+
+// On its session; when that is gone, on the row where it was.
+static void find_cursor(struct app *app, struct sessions_view *v)
+{
+    int at = find_row(v, v->cursor), was = v->place;
+    if (at < 0 && was < 0)
+        at = find_row(v, app->model.open.record.id);
+    if (at < 0)
+        at = was < 0 ? 0 : was < v->count ? was : v->count - 1;
+    v->cursor = v->count ? v->row[at]->record.id : 0;
+    if (v->count)
+        v->place = at;
+}
+
+void sessions_sync(struct app *app, struct sessions_view *v)
+{
+    const struct model *m = &app->model;
+    v->count = 0;
+    for (int i = 0; i < m->session_count; i++) {
+        if (!matches(&m->session[i], v->filter))
+            continue;
+        MEM_GROW(v->row, v->count, v->capacity);
+        v->row[v->count++] = &m->session[i];
+    }
+    sort_rows(v);
+    find_cursor(app, v);
+}
+
+// --- what is read of sessions ---
+
+#define READ_AT_ONCE 16 // sessions of one slice
+
+static struct session_facts *find_facts(const struct sessions_view *v, int64_t id)
+{
+    for (int i = 0; i < v->facts_count; i++)
+        if (v->facts[i].id == id)
+            return &v->facts[i];
+    return NULL;
+}
+
+const struct session_facts *sessions_facts(const struct sessions_view *v, int64_t id)
+{
+    return find_facts(v, id);
+}
+
+struct steps_read {
+    const struct session_record *record;
+    struct session_facts *facts;
+};
+
+// The columns from this step's trial on, until a better one comes.
+static bool add_step(void *context, const struct best_step *step)
+{
+    struct steps_read *s = context;
+    double speed = step->seconds > 0 ? 1 / step->seconds : 0;
+    for (int i = SPARK_COLS - 1; i >= 0; i--) {
+        double until = (double)s->record->trials * (i + 1) / SPARK_COLS;
+        if (until < (double)step->number && i < SPARK_COLS - 1)
+            break;
+        s->facts->spark[i] = speed;
+    }
+    return true;
+}
+
+static bool keep_time(void *context, const struct trial_record *t)
+{
+    *(double *)context = t->finished;
+    return false;
+}
+
+static void read_facts(struct store *store, const struct session_record *r, struct session_facts *f)
+{
+    struct steps_read steps = {r, f};
+    f->id = r->id;
+    f->told = r->trials + r->rejected;
+    f->active = r->created + (f->told ? r->ran_seconds : 0);
+    for (int i = 0; i < SPARK_COLS; i++)
+        f->spark[i] = NAN;
+    store_each_best(store, r->id, 0, add_step, &steps, NULL);
+    double best = f->spark[SPARK_COLS - 1];
+    for (int i = 0; i < SPARK_COLS; i++)
+        f->spark[i] /= best;
+    if (r->trials)
+        store_each_numbered(store, r->id, r->trials, keep_time, &f->active, NULL);
+}
+
+// True when there was something to read.
+static bool refresh_facts(struct app *app, struct sessions_view *v, const struct session_record *r)
+{
+    struct session_facts *known = find_facts(v, r->id);
+    if (known && known->told == r->trials + r->rejected)
+        return false;
+    if (!known) {
+        MEM_GROW(v->facts, v->facts_count, v->facts_capacity);
+        known = &v->facts[v->facts_count++];
+    }
+    read_facts(app->model.store, r, known);
+    app->dirty = true;
+    return true;
+}
+
+// A window above and one below what is shown, for keys that page; all when they are sorted by it.
+bool sessions_read(struct app *app, struct sessions_view *v)
+{
+    int height = v->height > 0 ? v->height : 50, read = 0;
+    bool all = v->sort == SESSIONS_ACTIVE;
+    int from = all || v->top < height ? 0 : v->top - height;
+    int end = all || v->top + 2 * height > v->count ? v->count : v->top + 2 * height;
+    for (int i = from; app->model.store && i < end && read < READ_AT_ONCE; i++)
+        read += refresh_facts(app, v, &v->row[i]->record);
+    return read == READ_AT_ONCE;
+}
+
+// --- texts ---
+
+const char *sessions_unit(const struct model *m, double *per_flops)
+{
+    double best = 0;
+    for (int i = 0; i < m->session_count; i++)
+        best = fmax(best, record_speed(&m->session[i].record));
+    *per_flops = best >= 0.99995e12 ? 1e-12 : 1e-9;
+    return best >= 0.99995e12 ? "TFLOPS" : "GFLOPS";
+}
+
+char *sessions_speed(double flops, double per_flops, char out[24])
+{
+    double value = flops * per_flops;
+    out[0] = '\0';
+    if (flops > 0)
+        snprintf(out, 24, "%.*f", value >= 99.995 ? 1 : value >= 0.9995 ? 2 : 3, value);
+    return out;
+}
+
+char *text_ago(double seconds, char out[24])
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    int i = 0;
+    while (i < 3 && seconds < units[i].seconds)
+        i++;
+    snprintf(out, 24, "%.0f %s", fmin(floor(fmax(seconds, 0) / units[i].seconds), 99999),
+             units[i].name);
+    return out;
+}
+
+static bool is_standard(const struct strategy_kind *kind, const char *option, size_t length)
+{
+    bool same = false;
+    for (int i = 0; kind && kind->options[i].name && !same; i++) {
+        struct str text = {0};
+        str_printf(&text, "%s=", kind->options[i].name);
+        str_add_real(&text, kind->options[i].value);
+        same = text.length == length && memcmp(str_text(&text), option, length) == 0;
+        str_finish(&text);
+    }
+    return same;
+}
+
+char *strategy_text(const char *spec, bool all, char out[256])
+{
+    size_t name = strcspn(spec, ":");
+    int used = snprintf(out, 256, "%.*s", (int)(name < 200 ? name : 200), spec);
+    const struct strategy_kind *kind = strategy_find(out);
+    for (spec += name; *spec == ':';) {
+        size_t length = strcspn(++spec, ":");
+        if ((all || !is_standard(kind, spec, length)) && (size_t)used + length + 2 < 256)
+            used += snprintf(out + used, 256 - (size_t)used, " %.*s", (int)length, spec);
+        spec += length;
+    }
+    return out;
+}
+
+enum style session_state_style(const char *state)
+{
+    if (str_equal(state, "running"))
+        return STYLE_GOOD;
+    return str_equal(state, "failed")   ? STYLE_BAD
+           : str_equal(state, "paused") ? STYLE_WARN
+                                        : STYLE_TEXT;
+}
