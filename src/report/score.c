@@ -1,0 +1,101 @@
+#include "report/score.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// --- random search ---
+
+// The chances that the best of `trials` draws is the first, second, ... of `size`.
+struct chances {
+    double p, left; // of the one at hand; that it is none of those before
+    int64_t size, trials, i;
+};
+
+static struct chances chances_start(int64_t size, int64_t trials)
+{
+    trials = trials < size ? trials : size;
+    return (struct chances){(double)trials / (double)size, 1, size, trials, 0};
+}
+
+static double chances_next(struct chances *c)
+{
+    double p = c->p;
+    int64_t rest = c->size - 1 - c->i;
+    c->left -= p;
+    c->p = rest > 0 ? p * (double)(rest + 1 - c->trials) / (double)rest : 0;
+    c->i++;
+    return p;
+}
+
+double score_random_fraction(const double *time, int64_t valid, int64_t size, int64_t trials)
+{
+    struct chances c = chances_start(size, trials);
+    double sum = 0;
+    for (int64_t i = 0; i < valid && c.p > 0; i++)
+        sum += time[0] / time[i] * chances_next(&c);
+    return sum;
+}
+
+double score_random_time(const double *time, int64_t valid, int64_t size, int64_t trials)
+{
+    struct chances c = chances_start(size, trials);
+    double sum = 0;
+    for (int64_t i = 0; i < valid && c.p > 0; i++)
+        sum += time[i] * chances_next(&c);
+    return sum + fmax(c.left, 0) * time[valid - 1];
+}
+
+// --- which trials count ---
+
+static double median(const double *time, int64_t valid)
+{
+    return (time[(valid - 1) / 2] + time[valid / 2]) / 2;
+}
+
+int64_t score_trials_to(const double *time, int64_t valid, double p)
+{
+    double target = time[0] + (median(time, valid) - time[0]) * (1 - p);
+    int64_t slower = 0; // than the target
+    while (slower < valid && time[valid - 1 - slower] > target)
+        slower++;
+    return valid / (valid + 1 - slower); // slower / (valid + 1 - slower), rounded up
+}
+
+// --- the score ---
+
+bool score_init(struct score *s, const double *time, int64_t valid, int64_t size)
+{
+    *s = (struct score){0};
+    if (valid < 2 || !(time[valid - 1] > time[0]))
+        return false;
+    int64_t first = score_trials_to(time, valid, 0.01), end = score_trials_to(time, valid, 0.95);
+    s->first = first > 1 ? first : 1;
+    s->last = end > s->first ? end - 1 : s->first;
+    s->best = time[0];
+    s->worst = time[valid - 1];
+    s->baseline = mem_zero((size_t)(s->last - s->first + 1), sizeof *s->baseline);
+    for (int64_t x = s->first; x <= s->last; x++)
+        s->baseline[x - s->first] = score_random_time(time, valid, size, x);
+    return true;
+}
+
+void score_finish(struct score *s)
+{
+    free(s->baseline);
+    *s = (struct score){0};
+}
+
+double score_of(const struct score *s, const double *mean_time, int64_t count)
+{
+    double sum = 0;
+    if (!s->baseline)
+        return NAN;
+    for (int64_t x = s->first; x <= s->last; x++) {
+        double base = s->baseline[x - s->first];
+        double reached = mean_time[(x < count ? x : count) - 1];
+        sum += (reached - base) / (s->best - base);
+    }
+    return sum / (double)(s->last - s->first + 1);
+}
