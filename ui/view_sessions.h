@@ -34,6 +34,7 @@ enum sessions_column {
 struct session_facts {
     int64_t id, told;         // it had so many told trials
     double active;            // unix time at which the last one was told, or it was created
+    double ran;               // running time then
     double spark[SPARK_COLS]; // best so far over its trials, of its best; NaN: nothing valid yet
 };
 
@@ -80,7 +81,11 @@ void sessions_sync(struct app *app, struct sessions_view *v);
 // A slice of reading; true while there is more.
 bool sessions_read(struct app *app, struct sessions_view *v);
 const struct session_facts *sessions_facts(const struct sessions_view *v,
-                                           int64_t id);        // NULL: unread
+                                           int64_t id); // NULL: unread
+bool session_runs(const struct session_row *row);
+// Running time until now, pauses excluded. What the database says of it ends with the last change
+// of state; what trials say is newer.
+double sessions_ran(struct app *app, const struct sessions_view *v, const struct session_row *row);
 const char *sessions_sort_text(const struct sessions_view *v); // "newest first"
 
 extern const char *const sessions_fields[]; // of filters: "state:", ..., NULL

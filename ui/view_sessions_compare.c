@@ -42,10 +42,10 @@ static const struct table_column group_columns[GROUP_COLUMNS] = {
 
 struct sheet { // lines of the comparison, of which the pane shows those from `top` on
     struct app *app;
+    const struct sessions_view *view;
     struct pane pane;
     struct table runs, groups;
     double per_flops;
-    const char *unit;
     int row; // the next one's
 };
 
@@ -98,8 +98,9 @@ static void put_run(struct sheet *s, const struct comparison *c, const struct co
     put_goals(s, r);
     snprintf(text, sizeof text, "%" PRId64, record->trials);
     table_put(&s->runs, &s->pane, s->row, RUN_TRIALS, STYLE_TEXT, text);
-    table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT,
-              text_duration(record->ran_seconds, text));
+    const struct session_row *row = model_row(&s->app->model, record->id);
+    double ran = row ? sessions_ran(s->app, s->view, row) : record->ran_seconds;
+    table_put(&s->runs, &s->pane, s->row, RUN_TIME, STYLE_TEXT, text_duration(ran, text));
     put_share(s, RUN_OK, r->ok_share);
     s->row++;
 }
@@ -143,8 +144,8 @@ static void put_legend(struct sheet *s, const struct comparison *c)
 {
     char text[256];
     snprintf(text, sizeof text,
-             "%s; mean: of best-so-far over %" PRId64 " trials; to: trials until that share of %s",
-             s->unit, c->horizon, "the best known");
+             "mean: best so far over %" PRId64 " trials; to 90 %%: trials until 90 %% of the best",
+             c->horizon);
     pane_text_cut(&s->pane, s->row++, 1, s->pane.cols - 2, STYLE_DIM, text);
 }
 
@@ -184,20 +185,21 @@ static int scroll(struct sessions_view *v, const struct comparison *c, int rows)
 void sessions_draw_comparison(struct app *app, struct sessions_view *v, const struct pane *p)
 {
     struct comparison c;
+    struct sheet s = {.app = app, .view = v};
     char title[64], note[160] = "";
+    const char *unit = sessions_unit(&app->model, &s.per_flops);
     compare_marks(&c, app->model.mark, app->model.mark_count);
-    snprintf(title, sizeof title, "Comparison of %d session%s", c.comparable,
-             c.comparable == 1 ? "" : "s");
+    snprintf(title, sizeof title, "Comparison of %d session%s, %s", c.comparable,
+             c.comparable == 1 ? "" : "s", unit);
     if (c.comparable)
         snprintf(note, sizeof note, "%.100s   %s closes", c.row[0].mark->record.title,
                  app_key_of(app, ACT_BACK));
-    struct sheet s = {.app = app, .pane = pane_box(p, title, note, true)};
+    s.pane = pane_box(p, title, note, true);
     if (c.count < 2) {
         pane_text_cut(&s.pane, 0, 1, s.pane.cols - 1, STYLE_DIM,
                       "Mark two sessions or more to compare them.");
         return;
     }
-    s.unit = sessions_unit(&app->model, &s.per_flops);
     table_fit(&s.runs, run_columns, RUN_COLUMNS, MARK_COLS, s.pane.cols - 1);
     table_fit(&s.groups, group_columns, GROUP_COLUMNS, 1, s.pane.cols - 1);
     s.row = -scroll(v, &c, s.pane.rows);

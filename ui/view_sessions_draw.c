@@ -39,44 +39,50 @@ struct list {
     double per_flops;
 };
 
-static void at_least(int *width, int cols)
+static int number_cols(uint64_t number)
 {
-    *width = *width > cols ? *width : cols;
+    int cols = 1;
+    for (; number > 9; number /= 10)
+        cols++;
+    return cols;
 }
 
-static int number_cols(int64_t number)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
-    char text[24];
-    return snprintf(text, sizeof text, "%" PRId64, number);
+    return a > b ? a : b;
 }
 
 // Up to what drivers put in brackets: "llvmpipe", "NVIDIA H200".
-static void short_device(const struct session_record *r, char out[64])
+static int short_device(const struct session_record *r)
 {
     const char *bracket = strstr(r->device, " (");
-    int length = bracket ? (int)(bracket - r->device) : 63;
-    snprintf(out, 64, "%.*s", length < 63 ? length : 63, r->device);
+    return bracket ? (int)(bracket - r->device) : (int)strlen(r->device);
 }
 
-// Of all sessions, not only of those that are shown: columns stand still.
+// Of all sessions, not only of those that are shown: columns stand still. Of texts, bytes will do.
 static void measure(struct list *l, bool wide)
 {
     const struct model *m = &l->app->model;
     struct table_column *c = l->column;
-    char text[64];
+    uint64_t id = 0, seed = 0, trials = 0, budget = 0, space = 0, problem = 0, device = 0;
     for (int i = 0; i < m->session_count; i++) {
         const struct session_record *r = &m->session[i].record;
-        at_least(&c[SESSIONS_ID].least, number_cols(r->id));
-        at_least(&c[SESSIONS_SPACE].most, text_columns(r->name));
-        at_least(&c[SESSIONS_PROBLEM].most, text_columns(r->title));
-        short_device(r, text);
-        at_least(&c[SESSIONS_DEVICE].most, text_columns(text));
-        at_least(&c[SESSIONS_SEED].least, snprintf(text, sizeof text, "%" PRIu64, r->seed));
-        at_least(&c[SESSIONS_TRIALS].least,
-                 number_cols(r->trials) + 1 + number_cols(r->budget_trials));
+        id = larger(id, (uint64_t)r->id);
+        seed = larger(seed, r->seed);
+        trials = larger(trials, (uint64_t)r->trials);
+        budget = larger(budget, (uint64_t)r->budget_trials);
+        space = larger(space, strlen(r->name));
+        problem = larger(problem, strlen(r->title));
+        device = larger(device, (uint64_t)short_device(r));
     }
-    int problem = c[SESSIONS_PROBLEM].most, enough = wide ? MOST_PROBLEM : LEAST_PROBLEM;
-    c[SESSIONS_PROBLEM].least = problem < enough ? problem : enough;
+    uint64_t enough = wide ? MOST_PROBLEM : LEAST_PROBLEM;
+    c[SESSIONS_ID].least = (int)larger(2, (uint64_t)number_cols(id));
+    c[SESSIONS_SEED].least = number_cols(seed);
+    c[SESSIONS_TRIALS].least = number_cols(trials) + 1 + number_cols(budget);
+    c[SESSIONS_SPACE].most = (int)space;
+    c[SESSIONS_PROBLEM].most = (int)problem;
+    c[SESSIONS_PROBLEM].least = (int)(problem < enough ? problem : enough);
+    c[SESSIONS_DEVICE].most = (int)device;
 }
 
 static bool is_narrow(const struct pane *p)
@@ -100,16 +106,11 @@ static void fit_columns(struct list *l, const struct pane *p)
 static void put_device(const struct list *l, const struct pane *p, int row,
                        const struct session_record *r)
 {
-    char name[64], cut[80];
-    int width = l->table.slot[SESSIONS_DEVICE].width;
-    short_device(r, name);
-    size_t length = strlen(name);
-    if (width < 2 || length <= (size_t)width) {
-        table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, name);
-        return;
-    }
-    snprintf(cut, sizeof cut, "…%s", name + length - (size_t)width + 1);
-    table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, cut);
+    char text[80];
+    int length = short_device(r), width = l->table.slot[SESSIONS_DEVICE].width;
+    int cut = length > width && width > 0 ? length - width + 1 : 0;
+    snprintf(text, sizeof text, "%s%.*s", cut ? "…" : "", length - cut, r->device + cut);
+    table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, text);
 }
 
 static void put_text(const struct list *l, const struct pane *p, int row,
@@ -143,7 +144,7 @@ static void put_results(const struct list *l, const struct pane *p, int row,
               text[0] ? text : "-");
     if (f && curve->width)
         pane_spark(p, row, curve->at, STYLE_GOOD, f->spark, SPARK_COLS);
-    if (s->runner)
+    if (session_runs(s))
         table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_GOOD, "now");
     else if (f)
         table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_DIM,

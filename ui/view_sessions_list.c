@@ -86,6 +86,11 @@ double record_speed(const struct session_record *r)
     return r->best_ask && r->best_seconds > 0 ? r->flop / r->best_seconds : 0;
 }
 
+bool session_runs(const struct session_row *row)
+{
+    return str_equal(row->state, "running");
+}
+
 static const char *text_key(const struct session_row *row, enum sessions_column by)
 {
     switch (by) {
@@ -117,7 +122,7 @@ static struct sort_key key_of(const struct sessions_view *v, const struct sessio
     else if (v->sort == SESSIONS_BEST)
         k.number = record_speed(r);
     else if (v->sort == SESSIONS_ACTIVE)
-        k.number = row->runner ? INFINITY : f ? f->active : r->created;
+        k.number = session_runs(row) ? INFINITY : f ? f->active : r->created;
     return k;
 }
 
@@ -232,7 +237,9 @@ static bool add_step(void *context, const struct best_step *step)
 
 static bool keep_time(void *context, const struct trial_record *t)
 {
-    *(double *)context = t->finished;
+    struct session_facts *f = context;
+    f->active = t->finished;
+    f->ran = t->elapsed_s;
     return false;
 }
 
@@ -242,6 +249,7 @@ static void read_facts(struct store *store, const struct session_record *r, stru
     f->id = r->id;
     f->told = r->trials + r->rejected;
     f->active = r->created + (f->told ? r->ran_seconds : 0);
+    f->ran = 0;
     for (int i = 0; i < SPARK_COLS; i++)
         f->spark[i] = NAN;
     store_each_best(store, r->id, 0, add_step, &steps, NULL);
@@ -249,7 +257,7 @@ static void read_facts(struct store *store, const struct session_record *r, stru
     for (int i = 0; i < SPARK_COLS; i++)
         f->spark[i] /= best;
     if (r->trials)
-        store_each_numbered(store, r->id, r->trials, keep_time, &f->active, NULL);
+        store_each_numbered(store, r->id, r->trials, keep_time, f, NULL);
 }
 
 // True when there was something to read.
@@ -277,6 +285,17 @@ bool sessions_read(struct app *app, struct sessions_view *v)
     for (int i = from; app->model.store && i < end && read < READ_AT_ONCE; i++)
         read += refresh_facts(app, v, &v->row[i]->record);
     return read == READ_AT_ONCE;
+}
+
+double sessions_ran(struct app *app, const struct sessions_view *v, const struct session_row *row)
+{
+    const struct session_record *r = &row->record;
+    const struct session_facts *f = sessions_facts(v, r->id);
+    if (r->id == app->model.open.record.id)
+        return model_ran_seconds(&app->model, app->unix_now);
+    if (!f || f->ran <= r->ran_seconds)
+        return r->ran_seconds;
+    return f->ran + (session_runs(row) ? fmax(0, app->unix_now - f->active) : 0);
 }
 
 // --- texts ---

@@ -204,11 +204,11 @@ static void write_space(struct writer *w, const struct session_panel *p,
     if (p->fate == TEXT_SAME)
         str_add(&text, ": unchanged");
     else if (p->fate == TEXT_CHANGED && own)
-        str_add(&text, ": stale, the space file changed since; the session keeps its own text");
+        str_add(&text, ": stale, the space file changed since (its text is kept)");
     else if (p->fate == TEXT_GONE && own)
-        str_add(&text, ": stale, the file is gone; the session keeps its text");
+        str_add(&text, ": stale, the file is gone (its text is kept)");
     else if (p->fate != TEXT_UNREAD)
-        str_printf(&text, ": stale, %s %s; the session keeps its own text", p->changed,
+        str_printf(&text, ": stale, %s %s (its text is kept)", p->changed,
                    p->fate == TEXT_GONE ? "is gone" : "changed since");
     write_fact(w, "space", p->fate > TEXT_SAME ? STYLE_WARN : STYLE_TEXT, str_text(&text));
     str_finish(&text);
@@ -228,14 +228,14 @@ static void write_budget(struct writer *w, const struct session_record *r)
     str_finish(&text);
 }
 
-static void write_times(struct writer *w, struct app *app, const struct session_row *s)
+static void write_times(struct writer *w, struct app *app, const struct sessions_view *v,
+                        const struct session_row *s)
 {
     const struct session_record *r = &s->record;
     char at[32], ago[24], ran[32];
     time_t created = (time_t)r->created;
     struct tm tm;
-    bool open = r->id == app->model.open.record.id;
-    double seconds = open ? model_ran_seconds(&app->model, app->unix_now) : r->ran_seconds;
+    double seconds = sessions_ran(app, v, s);
     localtime_r(&created, &tm);
     strftime(at, sizeof at, "%Y-%m-%d %H:%M", &tm);
     char *text = mem_printf("%s, %s ago; ran %s with %d worker%s", at,
@@ -255,10 +255,12 @@ static void write_device(struct writer *w, const struct session_record *r)
 }
 
 // What matters most comes first: the panel may be low.
-static void write_all(struct writer *w, struct app *app, const struct session_panel *p,
+static void write_all(struct writer *w, struct app *app, const struct sessions_view *v,
                       const struct session_row *s)
 {
+    static const struct session_panel unread = {.id = 0};
     const struct session_record *r = &s->record;
+    const struct session_panel *p = v->panel.id == r->id ? &v->panel : &unread;
     char strategy[256];
     write_state(w, s);
     if (r->note && r->note[0])
@@ -266,7 +268,7 @@ static void write_all(struct writer *w, struct app *app, const struct session_pa
     write_best(w, p, r);
     write_space(w, p, r);
     write_budget(w, r);
-    write_times(w, app, s);
+    write_times(w, app, v, s);
     char *text =
         mem_printf("%s; seed %" PRIu64, strategy_text(r->strategy, true, strategy), r->seed);
     write_fact(w, "strategy", STYLE_TEXT, text);
@@ -280,12 +282,11 @@ static void write_all(struct writer *w, struct app *app, const struct session_pa
 
 void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct pane *p)
 {
-    static const struct session_panel unread = {.id = 0};
     const struct session_row *s = v->cursor ? model_row(&app->model, v->cursor) : NULL;
     char title[64] = "Session";
     if (s)
         snprintf(title, sizeof title, "Session %" PRId64, s->record.id);
     struct writer w = {.pane = p->rows >= 5 ? pane_box(p, title, NULL, false) : *p};
     if (s)
-        write_all(&w, app, v->panel.id == v->cursor ? &v->panel : &unread, s);
+        write_all(&w, app, v, s);
 }

@@ -69,6 +69,7 @@ static void the_panel_tells_of_the_session(void **state)
     snprintf(process, sizeof process, "running, process %d ", (int)s->fixture.runner);
     assert_shows(s, "Session 7");
     assert_shows(s, process);
+    assert_shows(s, "ran 3m23s with"); // of which the database knows nothing yet
     stage_play(s, "j");
     assert_shows(s, "paused: paused by the user");
     assert_shows(s, "2 h ago; ran");
@@ -130,7 +131,7 @@ static void two_marks_are_compared(void **state)
     assert_shows(s, "mark two sessions or more first");
     stage_play(s, "space j space c");
     assert_shows(s, "Comparison of 2 sessions");
-    assert_shows(s, "over 90 trials");
+    assert_shows(s, "best so far over 90 trials");
     stage_play(s, "j j j j space"); // goes on while it is shown
     assert_shows(s, "Comparison of 3 sessions");
     assert_shows(s, "100.0 %");
@@ -165,11 +166,11 @@ static void a_comparison_without_room_scrolls(void **state)
     assert_hides(s, "Sessions ");
     assert_shows(s, "Comparison of 3 sessions");
     int64_t cursor = cursor_of(s);
-    assert_hides(s, "TFLOPS; mean");
+    assert_hides(s, "mean: best so far");
     stage_play(s, "G");
-    assert_shows(s, "TFLOPS; mean");
+    assert_shows(s, "mean: best so far");
     stage_play(s, "g");
-    assert_hides(s, "TFLOPS; mean");
+    assert_hides(s, "mean: best so far");
     assert_int_equal(cursor_of(s), cursor);
 }
 
