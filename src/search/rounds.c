@@ -1,0 +1,77 @@
+#include "search/rounds.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rounds_init(struct rounds *r, const struct search_problem *problem)
+{
+    *r = (struct rounds){.problem = *problem};
+    visited_init(&r->visited, &r->problem, true);
+}
+
+void rounds_finish(struct rounds *r)
+{
+    visited_finish(&r->visited);
+    free(r->fitness);
+    free(r->lineage);
+}
+
+enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self)
+{
+    if (r->handed_out == r->visited.given.count) {
+        if (r->told < r->handed_out)
+            return ASK_WAIT;
+        make(self);
+        if (r->handed_out == r->visited.given.count)
+            return ASK_EXHAUSTED;
+        r->start = r->handed_out;
+        r->number++;
+    }
+    config_set_get(&r->visited.given, r->handed_out++, out);
+    return ASK_NEW;
+}
+
+void rounds_tell(struct rounds *r, const struct config *c, double fitness)
+{
+    int index = config_set_find(&r->visited.given, c);
+    assert(index >= 0 && index < r->handed_out && r->told < r->handed_out);
+    r->fitness[index] = fitness;
+    r->told++;
+}
+
+void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_MAX_PARAMS])
+{
+    int index = visited_add(&r->visited, c), place = index - r->handed_out;
+    MEM_GROW(r->fitness, index, r->fitness_capacity);
+    r->fitness[index] = 0;
+    if (place == r->lineage_capacity)
+        MEM_GROW(r->lineage, place, r->lineage_capacity);
+    r->lineage[place].bred = from;
+    if (from)
+        memcpy(r->lineage[place].ask, from, sizeof r->lineage[place].ask);
+}
+
+bool rounds_draw(struct rounds *r, struct rng *rng)
+{
+    struct config c;
+    if (!visited_draw(&r->visited, rng, &c))
+        return false;
+    rounds_add(r, &c, NULL);
+    return true;
+}
+
+bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS])
+{
+    int place = r->handed_out - 1 - r->start;
+    if (place < 0 || !r->lineage[place].bred)
+        return false;
+    for (int i = 0; i < r->problem.space->param_count; i++)
+        ask[i] = r->lineage[place].ask[i];
+    return true;
+}
+
+int rounds_generation(const struct rounds *r)
+{
+    return r->number ? r->number - 1 : 0;
+}

@@ -1,0 +1,51 @@
+// Searches in rounds: a round is made at once, handed out, and only when all of it was told is the
+// next one made. What they share: the record of what was given, what came of it, and where it came
+// from.
+//
+//     rounds_init(&r, problem);
+//     rounds_ask(&r, out, make, self); // calls make(self) when a round must be made; that calls
+//     rounds_add(&r, &c, from);        // this for each configuration; none: exhausted
+//     rounds_tell(&r, &c, fitness);
+//     rounds_finish(&r);
+//
+// What has index i in `visited.given` was ask i + 1. Inside make() everything given was told: the
+// results of the last round are those from `start` on. Every search in rounds proposes only what
+// the problem calls legal; a struct rounds is not moved after rounds_init.
+#ifndef TILEWALK_SEARCH_ROUNDS_H
+#define TILEWALK_SEARCH_ROUNDS_H
+
+#include "search/visited.h"
+
+struct lineage {
+    bool bred; // not drawn
+    int ask[SPACE_MAX_PARAMS];
+};
+
+struct rounds {
+    struct search_problem problem;
+    struct visited visited;
+    double *fitness; // of what was told, by index
+    int fitness_capacity;
+    int start;  // index of the first of the newest round
+    int number; // rounds made
+    int handed_out, told;
+    struct lineage *lineage; // of the newest round
+    int lineage_capacity;
+};
+
+void rounds_init(struct rounds *r, const struct search_problem *problem);
+void rounds_finish(struct rounds *r);
+
+enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self);
+void rounds_tell(struct rounds *r, const struct config *c, double fitness);
+
+// `c` is new and legal. `from`: for each parameter the ask it was taken from, 0 when it was drawn;
+// NULL: all were.
+void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_MAX_PARAMS]);
+bool rounds_draw(struct rounds *r, struct rng *rng); // adds a uniform draw; false: none is left
+
+// What a strategy's `origin` and `generation` answer.
+bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS]);
+int rounds_generation(const struct rounds *r);
+
+#endif
