@@ -1,0 +1,388 @@
+#include "report/compare.h"
+
+#include "report/significance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const double comparison_goals[COMPARISON_GOALS] = {0.9, 0.95, 0.99};
+
+// --- one curve ---
+
+double comparison_mean(const struct steps *curve, double from, double to)
+{
+    double sum = 0;
+    for (int i = 0; i < curve->count; i++) {
+        double start = fmax(curve->point[i].x, from);
+        double end = i + 1 < curve->count ? fmin(curve->point[i + 1].x, to) : to;
+        sum += end > start ? curve->point[i].y * (end - start) : 0;
+    }
+    return sum / (to - from);
+}
+
+double comparison_reach(const struct steps *curve, double level)
+{
+    for (int i = 0; i < curve->count; i++)
+        if (curve->point[i].y >= level)
+            return curve->point[i].x;
+    return INFINITY;
+}
+
+// --- all runs ---
+
+static double level_at_end(const struct steps *curve)
+{
+    return curve->count ? curve->point[curve->count - 1].y : 0;
+}
+
+static double end_of(const struct comparison_run *run)
+{
+    int count = run->curve.count;
+    return count ? fmax(run->end, run->curve.point[count - 1].x) : run->end;
+}
+
+static void find_bests(struct comparison_result *r)
+{
+    const struct comparison_setup *s = r->setup;
+    r->best = arena_zero(&r->arena, (size_t)s->problem_count + 1, sizeof *r->best);
+    for (int i = 0; i < s->run_count; i++) {
+        double *best = &r->best[s->run[i].problem];
+        *best = fmax(*best, level_at_end(&s->run[i].curve));
+    }
+    for (int i = 0; i < s->problem_count; i++)
+        r->best[i] = s->problem[i].best > 0 ? s->problem[i].best : r->best[i];
+}
+
+static void find_ends(struct comparison_result *r)
+{
+    r->shortest = INFINITY;
+    for (int i = 0; i < r->setup->run_count; i++) {
+        double end = end_of(&r->setup->run[i]);
+        r->horizon = fmax(r->horizon, end);
+        r->shortest = fmin(r->shortest, end);
+    }
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct comparison_run *x = *(const struct comparison_run *const *)a;
+    const struct comparison_run *y = *(const struct comparison_run *const *)b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->problem != y->problem)
+        return x->problem < y->problem ? -1 : 1;
+    if (x->pair != y->pair)
+        return x->pair < y->pair ? -1 : 1;
+    return (x > y) - (x < y); // as given
+}
+
+static void sort_runs(struct comparison_result *r)
+{
+    const struct comparison_setup *s = r->setup;
+    r->run = arena_zero(&r->arena, (size_t)s->run_count + 1, sizeof *r->run);
+    for (int i = 0; i < s->run_count; i++)
+        r->run[i] = &s->run[i];
+    qsort(r->run, (size_t)s->run_count, sizeof *r->run, by_group);
+}
+
+static void take_shares(struct comparison_result *r)
+{
+    int count = r->setup->run_count;
+    r->share = arena_zero(&r->arena, (size_t)count + 1, sizeof *r->share);
+    for (int i = 0; i < count; i++) {
+        const struct steps *curve = &r->run[i]->curve;
+        double best = r->best[r->run[i]->problem];
+        struct plot_point *point = arena_zero(&r->arena, (size_t)curve->count + 1, sizeof *point);
+        for (int k = 0; k < curve->count; k++)
+            point[k] =
+                (struct plot_point){curve->point[k].x, best > 0 ? curve->point[k].y / best : 0};
+        r->share[i] = (struct steps){point, curve->count};
+    }
+}
+
+// The last three of 1, 2, 5, 10, ... before the end, and the end.
+static void choose_at(struct comparison_result *r)
+{
+    static const double digits[] = {1, 2, 5};
+    const struct comparison_setup *s = r->setup;
+    r->at_count = s->at_count;
+    for (int i = 0; i < s->at_count; i++)
+        r->at[i] = s->at[i];
+    if (s->at_count || !(r->horizon > 0))
+        return;
+    double power = pow(10, floor(log10(r->horizon)) - 1), found[6];
+    int count = 0;
+    for (int i = 0; i < 6; i++) {
+        double at = digits[i % 3] * (i < 3 ? power : 10 * power);
+        if (at < r->horizon * (1 - 1e-9) && (s->seconds || at >= 1))
+            found[count++] = at;
+    }
+    for (int i = count > 3 ? count - 3 : 0; i < count; i++)
+        r->at[r->at_count++] = found[i];
+    r->at[r->at_count++] = r->horizon;
+}
+
+// --- one group ---
+
+static double area_of(const struct comparison_result *r, int run)
+{
+    double from = r->setup->seconds ? 0 : 1; // trial t holds from t to t + 1
+    return r->horizon > 0 ? comparison_mean(&r->share[run], from, from + r->horizon) : 0;
+}
+
+static struct comparison_value value_of(const double *x, int n)
+{
+    struct comparison_value v = {0};
+    for (int i = 0; i < n; i++)
+        v.mean += x[i] / n;
+    for (int i = 0; i < n; i++)
+        v.deviation += (x[i] - v.mean) * (x[i] - v.mean);
+    v.deviation = n > 1 ? sqrt(v.deviation / (n - 1)) : 0;
+    return v;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
+static void measure_goal(const struct comparison_result *r, struct comparison_group *g, int goal,
+                         double *x)
+{
+    for (int i = 0; i < g->runs; i++) {
+        x[i] = comparison_reach(&r->share[g->first + i], comparison_goals[goal] * (1 - 1e-12));
+        g->goal[goal].reached += isfinite(x[i]);
+    }
+    g->goal[goal].median = median_of(x, g->runs);
+}
+
+static void measure(const struct comparison_result *r, struct comparison_group *g)
+{
+    double *x = mem_zero((size_t)g->runs, sizeof *x);
+    for (int i = 0; i < g->runs; i++) {
+        g->best = fmax(g->best, level_at_end(&r->run[g->first + i]->curve));
+        x[i] = area_of(r, g->first + i);
+    }
+    g->area = value_of(x, g->runs);
+    for (int k = 0; k < r->at_count; k++) {
+        for (int i = 0; i < g->runs; i++)
+            x[i] = steps_at(&r->share[g->first + i], r->at[k]);
+        g->at[k] = value_of(x, g->runs);
+    }
+    for (int k = 0; k < COMPARISON_GOALS; k++)
+        measure_goal(r, g, k, x);
+    free(x);
+}
+
+// --- score ---
+
+// Adds a run's best time after each trial to `sum`.
+static void add_times(const struct comparison_run *run, const struct comparison_problem *p,
+                      double *sum)
+{
+    int passed = 0;
+    for (int64_t x = 1; x <= p->score->last; x++) {
+        while (passed < run->curve.count && run->curve.point[passed].x <= (double)x)
+            passed++;
+        double level = passed ? run->curve.point[passed - 1].y : 0;
+        sum[x - 1] += level > 0 ? p->work / level : p->score->worst;
+    }
+}
+
+// Of the runs from `first` on that are of one group and problem; *end is set behind them.
+static double score_runs(const struct comparison_result *r, int first, int group_end, int *end)
+{
+    int problem = r->run[first]->problem, i = first;
+    const struct comparison_problem *p = &r->setup->problem[problem];
+    int64_t count = p->score && p->score->baseline ? p->score->last : 0;
+    double *sum = mem_zero((size_t)count + 1, sizeof *sum);
+    for (; i < group_end && r->run[i]->problem == problem; i++)
+        if (count)
+            add_times(r->run[i], p, sum);
+    for (int64_t x = 0; x < count; x++)
+        sum[x] /= i - first;
+    double score = count ? score_of(p->score, sum, count) : NAN;
+    free(sum);
+    *end = i;
+    return score;
+}
+
+static double score_group(const struct comparison_result *r, const struct comparison_group *g)
+{
+    double sum = 0;
+    int problems = 0, end = g->first + g->runs;
+    if (r->setup->seconds)
+        return NAN;
+    for (int i = g->first; i < end; problems++)
+        sum += score_runs(r, i, end, &i);
+    return sum / problems;
+}
+
+// --- groups ---
+
+static int best_first(const void *a, const void *b)
+{
+    const struct comparison_group *x = a, *y = b;
+    if (x->area.mean > y->area.mean || x->area.mean < y->area.mean)
+        return x->area.mean > y->area.mean ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static char letter_of(int i)
+{
+    return (char)(i < 26 ? 'A' + i : i < 52 ? 'a' + i - 26 : '?');
+}
+
+static void take_groups(struct comparison_result *r)
+{
+    const struct comparison_setup *s = r->setup;
+    r->group_count = s->group_count;
+    r->group = arena_zero(&r->arena, (size_t)s->group_count + 1, sizeof *r->group);
+    for (int g = 0, next = 0; g < s->group_count; g++) {
+        struct comparison_group *group = &r->group[g];
+        *group = (struct comparison_group){
+            .name = s->group_name[g], .index = g, .first = next, .rank = NAN};
+        for (; next < s->run_count && r->run[next]->group == g; next++)
+            group->runs++;
+        measure(r, group);
+        group->score = score_group(r, group);
+    }
+    qsort(r->group, (size_t)r->group_count, sizeof *r->group, best_first);
+    for (int g = 0; g < r->group_count; g++)
+        r->group[g].letter = letter_of(g);
+}
+
+// --- ranks and tests ---
+
+// Area of each group (column) in each pair (row); NAN where it has none.
+struct pairs {
+    double *area;
+    int rows, groups;
+};
+
+static int count_rows(const struct comparison_result *r)
+{
+    int most = 0;
+    if (r->setup->problem_count > 1)
+        return r->setup->problem_count;
+    for (int g = 0; g < r->group_count; g++)
+        most = r->group[g].runs > most ? r->group[g].runs : most;
+    return most;
+}
+
+// The mean over runs that share a problem where problems are the pairs.
+static void fill_column(const struct comparison_result *r, int g, struct pairs *pairs)
+{
+    const struct comparison_group *group = &r->group[g];
+    bool by_problem = r->setup->problem_count > 1;
+    int *count = mem_zero((size_t)pairs->rows + 1, sizeof *count);
+    for (int i = 0; i < group->runs; i++) {
+        int row = by_problem ? r->run[group->first + i]->problem : i;
+        double *mean = &pairs->area[(size_t)row * (size_t)pairs->groups + (size_t)g];
+        *mean = count[row]++ ? *mean : 0;
+        *mean += (area_of(r, group->first + i) - *mean) / count[row];
+    }
+    free(count);
+}
+
+static struct pairs take_pairs(const struct comparison_result *r)
+{
+    struct pairs pairs = {.rows = count_rows(r), .groups = r->group_count};
+    size_t cells = (size_t)pairs.rows * (size_t)pairs.groups;
+    pairs.area = mem_zero(cells + 1, sizeof *pairs.area);
+    for (size_t i = 0; i < cells; i++)
+        pairs.area[i] = NAN;
+    for (int g = 0; g < r->group_count; g++)
+        fill_column(r, g, &pairs);
+    return pairs;
+}
+
+// NAN where two groups have no pair.
+static double test_two(const struct pairs *pairs, int g, int h, int *count)
+{
+    double *a = mem_zero((size_t)pairs->rows + 1, sizeof *a);
+    double *b = mem_zero((size_t)pairs->rows + 1, sizeof *b);
+    int n = 0;
+    for (int row = 0; row < pairs->rows; row++) {
+        a[n] = pairs->area[(size_t)row * (size_t)pairs->groups + (size_t)g];
+        b[n] = pairs->area[(size_t)row * (size_t)pairs->groups + (size_t)h];
+        n += !isnan(a[n]) && !isnan(b[n]);
+    }
+    double p = n ? significance_wilcoxon(a, b, n) : NAN;
+    free(a);
+    free(b);
+    *count = n;
+    return p;
+}
+
+static void test_all(struct comparison_result *r, const struct pairs *pairs)
+{
+    int groups = r->group_count, tests = 0, count;
+    size_t cells = (size_t)groups * (size_t)groups;
+    double *p = mem_zero(cells + 1, sizeof *p);
+    r->p = arena_zero(&r->arena, cells + 1, sizeof *r->p);
+    for (int g = 0; g < groups; g++)
+        for (int h = 0; h < g; h++) {
+            p[tests] = test_two(pairs, g, h, &count);
+            tests += count > 0;
+            r->p[g * groups + h] = count > 0 ? 0 : NAN;
+            r->pairs = count > r->pairs ? count : r->pairs;
+        }
+    significance_holm(p, tests);
+    tests = 0;
+    for (int g = 0; g < groups; g++) {
+        r->p[g * groups + g] = NAN;
+        for (int h = 0; h < g; h++) {
+            double known = r->p[g * groups + h];
+            r->p[g * groups + h] = r->p[h * groups + g] = isnan(known) ? NAN : p[tests++];
+        }
+    }
+    free(p);
+}
+
+static void rank_groups(struct comparison_result *r, const struct pairs *pairs)
+{
+    double *rank = mem_zero((size_t)r->group_count + 1, sizeof *rank);
+    significance_ranks(pairs->area, pairs->rows, pairs->groups, rank);
+    for (int g = 0; g < r->group_count; g++)
+        r->group[g].rank = rank[g];
+    free(rank);
+}
+
+// --- all of it ---
+
+void comparison_make(const struct comparison_setup *setup, struct comparison_result *out)
+{
+    *out = (struct comparison_result){.setup = setup};
+    arena_init(&out->arena);
+    find_bests(out);
+    find_ends(out);
+    sort_runs(out);
+    take_shares(out);
+    choose_at(out);
+    take_groups(out);
+    struct pairs pairs = take_pairs(out);
+    rank_groups(out, &pairs);
+    test_all(out, &pairs);
+    free(pairs.area);
+}
+
+void comparison_finish(struct comparison_result *r)
+{
+    arena_finish(&r->arena);
+    *r = (struct comparison_result){0};
+}
+
+void comparison_spread(const struct comparison_result *r, int group, double from, double step,
+                       struct spread *out, int n)
+{
+    const struct comparison_group *g = &r->group[group];
+    steps_spread(&r->share[g->first], g->runs, from, step, out, n);
+}

@@ -1,0 +1,108 @@
+// Searches side by side: how good, how soon, how steadily, and whether that is more than luck.
+//
+//     struct comparison_setup s = {.group_name = ..., .group_count = ..., .run = ..., ...};
+//     struct comparison_result r;
+//     comparison_make(&s, &r);
+//     r.group[0] ...                            best first; compare_table.h prints them
+//     comparison_spread(&r, g, from, step, out, n);          the curves, for drawing
+//     comparison_finish(&r);
+//
+// A group is a strategy with its options; its runs are repeats, maybe on several problems. A run is
+// a best-so-far step curve (report/steps.h) over trials or seconds; its level, where higher is
+// better, becomes a share of the best known of its problem: the optimum where it is known, else the
+// best of all runs. Every curve is 0 before its first valid result and flat after its end, so that
+// all have a value up to the end of the longest one.
+//
+// Ranks and p-values are of the area under the curves. On one problem the k-th run of a group, in
+// the order of `pair` (the seed), is paired with the k-th of the others; on several ones a problem
+// is a pair, with the means over its runs: a difference then means other problems too.
+//
+// Pure. What is passed must live as long as the result; results are O(runs + points).
+#ifndef TILEWALK_REPORT_COMPARE_H
+#define TILEWALK_REPORT_COMPARE_H
+
+#include "base/mem.h"
+#include "report/score.h"
+#include "report/steps.h"
+
+#include <stdint.h>
+
+#define COMPARISON_GOALS   3
+#define COMPARISON_MOST_AT 8
+extern const double comparison_goals[COMPARISON_GOALS]; // shares of the best known: 0.9, 0.95, 0.99
+
+struct comparison_problem {
+    double best;               // highest level there is; 0: not known
+    double work;               // seconds = work / level: FLOP, or 1 where levels are runs a second
+    const struct score *score; // NULL: the times of the space are not all known
+};
+
+struct comparison_run {
+    int group, problem;
+    uint64_t pair;
+    struct steps curve;
+    double end; // trials or seconds of it; a point beyond it moves it
+};
+
+struct comparison_setup {
+    const char *const *group_name;
+    int group_count; // at most any; each has a run
+    const struct comparison_problem *problem;
+    int problem_count;
+    const struct comparison_run *run;
+    int run_count;
+    bool seconds; // x of the curves; false: trials, which are whole and begin at 1
+    double at[COMPARISON_MOST_AT];
+    int at_count; // 0: chosen
+};
+
+struct comparison_value {
+    double mean, deviation; // of a sample (n - 1), 0 for one run
+};
+
+struct comparison_goal {
+    double median; // trials or seconds; INFINITY: half of the runs or more never got there
+    int reached;   // runs that did
+};
+
+struct comparison_group {
+    const char *name;
+    int index;   // in the setup
+    char letter; // 'A' is the best; after 'Z' 'a', after 'z' '?'
+    int first;   // result.run[first] .. run[first + runs - 1], by problem, then pair
+    int runs;
+    double best; // highest level of its runs (sensible on one problem)
+    struct comparison_value at[COMPARISON_MOST_AT]; // share of the best known
+    struct comparison_value area;                   // its mean over 0 .. horizon
+    struct comparison_goal goal[COMPARISON_GOALS];
+    double score; // mean over the problems; NAN: not known, or x is seconds
+    double rank;  // mean over the pairs that all groups have; NAN: there is none
+};
+
+struct comparison_result {
+    const struct comparison_setup *setup;
+    struct comparison_group *group; // best area first
+    int group_count;
+    const struct comparison_run **run;
+    struct steps *share;      // of each `run`: its curve as a share of the best known
+    double *best;             // of each problem: the best known level
+    double horizon, shortest; // ends of the longest and the shortest run
+    double at[COMPARISON_MOST_AT];
+    int at_count;
+    int pairs; // most that two groups have in common
+    double *p; // [g * group_count + h]: corrected over all pairs of groups; NAN: g = h, no pairs
+    struct arena arena;
+};
+
+void comparison_make(const struct comparison_setup *setup, struct comparison_result *out);
+void comparison_finish(struct comparison_result *r);
+// Of a group's shares at x = from + i * step, i < n.
+void comparison_spread(const struct comparison_result *r, int group, double from, double step,
+                       struct spread *out, int n);
+
+// Of one curve: its mean level over [from, to), from < to; where it first is at `level` or above,
+// INFINITY when nowhere.
+double comparison_mean(const struct steps *curve, double from, double to);
+double comparison_reach(const struct steps *curve, double level);
+
+#endif

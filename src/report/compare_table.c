@@ -1,0 +1,362 @@
+#include "report/compare_table.h"
+
+#include "report/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum kind { LETTER, RUNS, BEST, AT, AREA, GOAL, SCORE, RANK, P, STRATEGY };
+
+struct column {
+    enum kind kind;
+    int index; // of AT and GOAL
+};
+
+#define MOST_COLUMNS (8 + COMPARISON_MOST_AT + COMPARISON_GOALS)
+
+struct columns {
+    struct column list[MOST_COLUMNS];
+    int count;
+};
+
+// --- columns ---
+
+static void add_column(struct columns *c, enum kind kind, int index)
+{
+    c->list[c->count++] = (struct column){kind, index};
+}
+
+static bool any_score(const struct comparison_result *r)
+{
+    for (int g = 0; g < r->group_count; g++)
+        if (!isnan(r->group[g].score))
+            return true;
+    return false;
+}
+
+static struct columns columns_of(const struct comparison_result *r)
+{
+    struct columns c = {.count = 0};
+    add_column(&c, LETTER, 0);
+    add_column(&c, RUNS, 0);
+    if (r->setup->problem_count == 1)
+        add_column(&c, BEST, 0);
+    for (int i = 0; i < r->at_count; i++)
+        add_column(&c, AT, i);
+    add_column(&c, AREA, 0);
+    for (int i = 0; i < COMPARISON_GOALS; i++)
+        add_column(&c, GOAL, i);
+    if (any_score(r))
+        add_column(&c, SCORE, 0);
+    if (r->group_count > 1) {
+        add_column(&c, RANK, 0);
+        add_column(&c, P, 0);
+    }
+    add_column(&c, STRATEGY, 0);
+    return c;
+}
+
+static void add_head(const struct comparison_result *r, const struct column *c, struct str *out)
+{
+    static const char *const words[] = {
+        [LETTER] = "",     [RUNS] = "runs",        [BEST] = "best", [AREA] = "area",
+        [SCORE] = "score", [RANK] = "rank",        [P] = "p",       [AT] = "at ",
+        [GOAL] = "to ",    [STRATEGY] = "strategy"};
+    str_add(out, words[c->kind]);
+    if (c->kind == AT)
+        str_printf(out, "%.4g%s", r->at[c->index], r->setup->seconds ? "s" : "");
+    else if (c->kind == GOAL)
+        str_printf(out, "%.0f%%", 100 * comparison_goals[c->index]);
+}
+
+// --- cells for people ---
+
+static void add_level(double level, enum comparison_unit unit, struct str *out)
+{
+    char text[32];
+    if (!(level > 0))
+        str_add(out, "-");
+    else if (unit == COMPARISON_FLOPS)
+        str_add(out, text_speed(level, 1, text));
+    else
+        str_add(out, text_time(1 / level, text));
+}
+
+static void add_share(const struct comparison_value *v, int runs,
+                      const struct comparison_looks *looks, struct str *out)
+{
+    str_printf(out, "%.1f", 100 * v->mean);
+    if (runs > 1)
+        str_printf(out, " %s %.1f", looks->ascii ? "+-" : "±", 100 * v->deviation);
+}
+
+static void add_number(struct str *out, const char *format, double value)
+{
+    char text[32] = "-";
+    if (isfinite(value))
+        snprintf(text, sizeof text, format, value);
+    str_add(out, text);
+}
+
+static void add_p(struct str *out, double p)
+{
+    if (p < 0.001)
+        str_add(out, "<0.001");
+    else
+        add_number(out, "%.3f", p);
+}
+
+static void add_cell(const struct comparison_result *r, int group, const struct column *c,
+                     const struct comparison_looks *looks, struct str *out)
+{
+    const struct comparison_group *g = &r->group[group];
+    switch (c->kind) {
+    case LETTER: str_add_char(out, g->letter); break;
+    case RUNS: str_printf(out, "%d", g->runs); break;
+    case BEST: add_level(g->best, looks->unit, out); break;
+    case AT: add_share(&g->at[c->index], g->runs, looks, out); break;
+    case AREA: add_share(&g->area, g->runs, looks, out); break;
+    case GOAL:
+        add_number(out, r->setup->seconds ? "%.3gs" : "%.4g", g->goal[c->index].median);
+        break;
+    case SCORE: add_number(out, "%.3f", g->score); break;
+    case RANK: add_number(out, "%.2f", g->rank); break;
+    case P: add_p(out, r->p[group]); break; // against the first
+    case STRATEGY: str_add(out, g->name); break;
+    }
+}
+
+// --- text ---
+
+static int columns_wide(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += (*text & 0xc0) != 0x80; // not inside a code point
+    return n;
+}
+
+// Cells to the right, but for the letter and the last one.
+static void add_padded(struct str *out, const char *text, int width, bool last)
+{
+    int blanks = last ? 0 : width - columns_wide(text);
+    str_printf(out, "%*s%s", blanks, "", text);
+    str_add(out, last ? "\n" : "  ");
+}
+
+struct sheet {
+    const struct comparison_result *r;
+    const struct comparison_looks *looks;
+    struct columns columns;
+};
+
+// Row -1 is the head.
+static void sheet_cell(const struct sheet *s, int row, int column, struct str *out)
+{
+    str_finish(out);
+    if (row < 0)
+        add_head(s->r, &s->columns.list[column], out);
+    else
+        add_cell(s->r, row, &s->columns.list[column], s->looks, out);
+}
+
+static int sheet_width(const struct sheet *s, int column)
+{
+    struct str cell = {0};
+    int widest = 1;
+    for (int row = -1; row < s->r->group_count; row++) {
+        sheet_cell(s, row, column, &cell);
+        int width = columns_wide(str_text(&cell));
+        widest = width > widest ? width : widest;
+    }
+    str_finish(&cell);
+    return widest;
+}
+
+static void add_notes(const struct comparison_result *r, struct str *out)
+{
+    const char *unit = r->setup->seconds ? "seconds" : "trials";
+    str_printf(out,
+               "\nat, area: %% of the best known, mean and standard deviation over runs; area: the "
+               "mean over %.4g %s\nto: %s until the median run reaches that share\n",
+               r->horizon, unit, unit);
+    if (r->group_count > 1)
+        str_printf(out,
+                   "rank, p: by area; p against A: Wilcoxon over %d pairs (%s), all "
+                   "pairs of strategies Holm-corrected\n",
+                   r->pairs, r->setup->problem_count > 1 ? "problems" : "runs");
+    if (r->shortest < r->horizon && !r->setup->seconds)
+        str_printf(out, "runs have %.0f to %.0f trials: the curves of short ones go on flat\n",
+                   r->shortest, r->horizon);
+}
+
+void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,
+                         struct str *out)
+{
+    struct sheet s = {r, looks, columns_of(r)};
+    struct str cell = {0};
+    int width[MOST_COLUMNS];
+    for (int c = 0; c < s.columns.count; c++)
+        width[c] = sheet_width(&s, c);
+    for (int row = -1; row < r->group_count; row++)
+        for (int c = 0; c < s.columns.count; c++) {
+            sheet_cell(&s, row, c, &cell);
+            add_padded(out, str_text(&cell), width[c], c == s.columns.count - 1);
+        }
+    str_finish(&cell);
+    add_notes(r, out);
+}
+
+// --- Markdown ---
+
+static void add_markdown_cell(struct str *out, const char *text)
+{
+    str_add(out, " ");
+    for (; *text; text++)
+        str_add(out, *text == '|' ? "\\|" : (const char[]){*text, '\0'});
+    str_add(out, " |");
+}
+
+void comparison_add_markdown(const struct comparison_result *r,
+                             const struct comparison_looks *looks, struct str *out)
+{
+    struct sheet s = {r, looks, columns_of(r)};
+    struct str cell = {0};
+    for (int row = -1; row < r->group_count; row++) {
+        str_add(out, "|");
+        for (int c = 0; c < s.columns.count; c++) {
+            sheet_cell(&s, row, c, &cell);
+            add_markdown_cell(out, str_text(&cell));
+        }
+        str_add(out, row < 0 ? "\n|" : "\n");
+        for (int c = 0; row < 0 && c < s.columns.count; c++)
+            str_add(out, c > 0 && c < s.columns.count - 1 ? "---:|" : "---|");
+        str_add(out, row < 0 ? "\n" : "");
+    }
+    str_finish(&cell);
+}
+
+// --- CSV ---
+
+static void csv_number(struct str *out, double value)
+{
+    str_add(out, ",");
+    if (isfinite(value))
+        str_add_real(out, value);
+}
+
+static void csv_text(struct str *out, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    str_add(out, quoted ? ",\"" : ",");
+    for (; *text; text++)
+        str_add(out, *text == '"' ? "\"\"" : (const char[]){*text, '\0'});
+    str_add(out, quoted ? "\"" : "");
+}
+
+static void csv_head(const struct comparison_result *r, struct str *out)
+{
+    const char *unit = r->setup->seconds ? "s" : "";
+    str_add(out, "letter,strategy,runs,best");
+    for (int i = 0; i < r->at_count; i++)
+        str_printf(out, ",at_%.4g%s,at_%.4g%s_std", r->at[i], unit, r->at[i], unit);
+    str_add(out, ",area,area_std");
+    for (int i = 0; i < COMPARISON_GOALS; i++)
+        str_printf(out, ",to_%.0f", 100 * comparison_goals[i]);
+    str_add(out, ",score,rank,p\r\n");
+}
+
+static void csv_group(const struct comparison_result *r, int group, struct str *out)
+{
+    const struct comparison_group *g = &r->group[group];
+    str_add_char(out, g->letter);
+    csv_text(out, g->name);
+    str_printf(out, ",%d", g->runs);
+    csv_number(out, g->best > 0 && r->setup->problem_count == 1 ? g->best : NAN);
+    for (int i = 0; i < r->at_count; i++) {
+        csv_number(out, g->at[i].mean);
+        csv_number(out, g->at[i].deviation);
+    }
+    csv_number(out, g->area.mean);
+    csv_number(out, g->area.deviation);
+    for (int i = 0; i < COMPARISON_GOALS; i++)
+        csv_number(out, g->goal[i].median);
+    csv_number(out, g->score);
+    csv_number(out, g->rank);
+    csv_number(out, r->p[group]);
+    str_add(out, "\r\n");
+}
+
+void comparison_add_csv(const struct comparison_result *r, struct str *out)
+{
+    csv_head(r, out);
+    for (int g = 0; g < r->group_count; g++)
+        csv_group(r, g, out);
+}
+
+// --- JSON ---
+
+static void json_number(struct str *out, double value)
+{
+    if (isfinite(value))
+        str_add_real(out, value);
+    else
+        str_add(out, "null");
+}
+
+static void json_member(struct str *out, const char *name, double value)
+{
+    str_printf(out, ",\"%s\":", name);
+    json_number(out, value);
+}
+
+static void json_at(const struct comparison_result *r, const struct comparison_group *g,
+                    bool deviation, struct str *out)
+{
+    for (int i = 0; i < r->at_count; i++) {
+        str_add(out, i ? "," : "");
+        json_number(out, deviation ? g->at[i].deviation : g->at[i].mean);
+    }
+}
+
+static void json_goals(const struct comparison_group *g, struct str *out)
+{
+    for (int i = 0; i < COMPARISON_GOALS; i++) {
+        str_printf(out, "%s{\"share\":%g", i ? "," : "", comparison_goals[i]);
+        json_member(out, "median", g->goal[i].median);
+        str_printf(out, ",\"reached\":%d}", g->goal[i].reached);
+    }
+}
+
+void comparison_add_group_json(const struct comparison_result *r, int group,
+                               enum comparison_unit unit, struct str *out)
+{
+    const struct comparison_group *g = &r->group[group];
+    bool flops = unit == COMPARISON_FLOPS, known = g->best > 0 && r->setup->problem_count == 1;
+    str_printf(out, "\"letter\":\"%c\",\"strategy\":", g->letter);
+    str_add_json(out, g->name);
+    str_printf(out, ",\"runs\":%d", g->runs);
+    json_member(out, flops ? "best_tflops" : "best_ms",
+                !known  ? NAN
+                : flops ? g->best / 1e12
+                        : 1e3 / g->best);
+    str_add(out, ",\"best_fraction\":[");
+    json_at(r, g, false, out);
+    str_add(out, "],\"std\":[");
+    json_at(r, g, true, out);
+    str_add(out, "]");
+    json_member(out, "area", g->area.mean);
+    json_member(out, "area_std", g->area.deviation);
+    str_add(out, ",\"to\":[");
+    json_goals(g, out);
+    str_add(out, "]");
+    json_member(out, "score", g->score);
+    json_member(out, "rank", g->rank);
+    str_add(out, ",\"p\":[");
+    for (int h = 0; h < r->group_count; h++) {
+        str_add(out, h ? "," : "");
+        json_number(out, r->p[group * r->group_count + h]);
+    }
+    str_add(out, "]");
+}

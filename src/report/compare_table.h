@@ -1,0 +1,34 @@
+// A comparison in words and numbers: one line a group, best first, as text, Markdown, CSV or JSON.
+//
+//     comparison_add_text(&result, &looks, &out);
+//
+// Shares of the best known are per cent in text and Markdown, plain numbers in CSV and JSON. What
+// is not known is "-", empty, or null. Columns that no group has a value in are left out of text
+// and Markdown only, so that programs always find the same ones.
+#ifndef TILEWALK_REPORT_COMPARE_TABLE_H
+#define TILEWALK_REPORT_COMPARE_TABLE_H
+
+#include "report/compare.h"
+
+enum comparison_unit {
+    COMPARISON_FLOPS, // levels are floating point operations a second
+    COMPARISON_RATE   // levels are runs a second
+};
+
+struct comparison_looks {
+    enum comparison_unit unit;
+    bool ascii; // "+-"
+};
+
+void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,
+                         struct str *out);
+void comparison_add_markdown(const struct comparison_result *r,
+                             const struct comparison_looks *looks, struct str *out);
+// RFC 4180: letter, strategy, runs, best, at_X and at_X_std, area, area_std, to_90 ..., score,
+// rank, p (against the first).
+void comparison_add_csv(const struct comparison_result *r, struct str *out);
+// Members of a group's object, without braces, so that its owner can add others (docs/json.md).
+void comparison_add_group_json(const struct comparison_result *r, int group,
+                               enum comparison_unit unit, struct str *out);
+
+#endif
