@@ -95,8 +95,8 @@ static void forget(struct space_view *v)
 {
     coverage_finish(&v->coverage);
     shares_finish(&v->shares);
-    moves_finish(&v->counting.moves);
-    moves_finish(&v->counted.moves);
+    fates_finish(&v->counting.moves);
+    fates_finish(&v->counted.moves);
     space_file_finish(&v->file);
     *v = (struct space_view){.session = 0};
 }
@@ -150,17 +150,17 @@ static bool moves_tick(struct app *app, struct space_view *v)
         s->version = o->version;
         s->begun = app->now;
         s->complete = false;
-        moves_begin(&s->moves, o->space, &now->config);
+        fates_begin(&s->moves, o->space, &now->config);
     }
     if (s->complete)
         return false;
-    s->complete = !moves_step(&s->moves, o->space, o->has_limits ? &o->limits : NULL, MOVES_SLICE,
+    s->complete = !fates_step(&s->moves, o->space, o->has_limits ? &o->limits : NULL, MOVES_SLICE,
                               find, &app->model);
     if (!s->complete)
         return true;
-    moves_finish(&v->counted.moves); // what was counted stays to know when the next count is due
+    fates_finish(&v->counted.moves); // what was counted stays to know when the next count is due
     v->counted = *s;
-    s->moves = (struct moves){.count = 0};
+    s->moves = (struct fates){.count = 0};
     app->dirty = true;
     return false;
 }

@@ -13,7 +13,7 @@
 #define TILEWALK_UI_VIEW_SPACE_H
 
 #include "app.h"
-#include "moves.h"
+#include "fates.h"
 #include "space_file.h"
 #include "view_space_facts.h"
 
@@ -24,7 +24,7 @@ struct space_moves {
     int64_t version; // of the model when the count began
     double begun;    // app->now then
     bool complete;
-    struct moves moves;
+    struct fates moves;
 };
 
 struct space_view {

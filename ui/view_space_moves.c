@@ -154,8 +154,8 @@ static void add_along(struct space_lines *l, struct app *app, const struct space
 static void add_whole(struct space_lines *l, struct app *app, const struct space_moves *s,
                       const struct trial *now)
 {
-    struct moves_sum sum =
-        moves_sum(&s->moves, app->model.open.space, MOVES_ALL, trial_rank_seconds(now));
+    struct fates_sum sum =
+        fates_sum(&s->moves, app->model.open.space, FATES_ALL, trial_rank_seconds(now));
     space_line(l, STYLE_HEAD, "One step in any parameter");
     char seen[24] = "";
     if (sum.looked_at < sum.candidates)

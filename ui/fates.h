@@ -1,23 +1,23 @@
 // The neighbours of a configuration, one step away in one parameter, and what became of each.
 //
-//     moves_begin(&m, space, &config);
-//     while (moves_step(&m, space, limits, 25, find, context)) ...     true: more wait
-//     struct moves_sum all = moves_sum(&m, MOVES_ALL, seconds), of_one = moves_sum(&m, param, ...);
-//     moves_finish(&m);
+//     fates_begin(&m, space, &config);
+//     while (fates_step(&m, space, limits, 25, find, context)) ...     true: more wait
+//     struct fates_sum all = fates_sum(&m, FATES_ALL, seconds), of_one = fates_sum(&m, param, ...);
+//     fates_finish(&m);
 //
 // They are the steps that searches walk by, in the order of parameters and then of
 // param_neighbour. A step looks each one up among the trials; one that was not tried is judged by
 // constraints and limits, which runs the rules of the space file: some 50 microseconds each. Of a
-// parameter with very many neighbours only the first MOVES_MOST_EACH are looked at; sums say so.
+// parameter with very many neighbours only the first FATES_MOST_EACH are looked at; sums say so.
 //
-// Pure but for `find`; one thread. A zeroed `struct moves` is empty and valid.
-#ifndef TILEWALK_UI_MOVES_H
-#define TILEWALK_UI_MOVES_H
+// Pure but for `find`; one thread. A zeroed `struct fates` is empty and valid.
+#ifndef TILEWALK_UI_FATES_H
+#define TILEWALK_UI_FATES_H
 
 #include "model.h"
 
-#define MOVES_MOST_EACH 256
-#define MOVES_ALL       (-1)
+#define FATES_MOST_EACH 256
+#define FATES_ALL       (-1)
 
 enum fate {
     FATE_TRIED,     // told, and not rejected
@@ -37,7 +37,7 @@ struct move {
     char reason[160];
 };
 
-struct moves {
+struct fates {
     struct config from;
     int candidates;            // neighbours in all
     int param, next, capacity; // the next one that is looked at; room in `move`
@@ -45,23 +45,23 @@ struct moves {
     struct move *move;
 };
 
-struct moves_sum {
+struct fates_sum {
     int candidates, looked_at, valid, tried, better;
 };
 
 // A trial with this configuration; NULL: there is none.
-typedef const struct trial *moves_find(void *context, const struct config *c);
+typedef const struct trial *fates_find(void *context, const struct config *c);
 
 // Fills out[0 ..] with the neighbours of `c` along one parameter, at most `most`; returns how many.
-int moves_of(const struct space *s, const struct config *c, int param, int most,
+int fates_of(const struct space *s, const struct config *c, int param, int most,
              struct config *out);
 
-void moves_begin(struct moves *m, const struct space *s, const struct config *from);
+void fates_begin(struct fates *m, const struct space *s, const struct config *from);
 // Looks at `most` more; `l` may be NULL (no device). True: more wait.
-bool moves_step(struct moves *m, const struct space *s, const struct limits *l, int most,
-                moves_find *find, void *context);
+bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,
+                fates_find *find, void *context);
 // Counts those of one parameter, or all; better: ranked before `seconds` (0: none is).
-struct moves_sum moves_sum(const struct moves *m, const struct space *s, int param, double seconds);
-void moves_finish(struct moves *m);
+struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param, double seconds);
+void fates_finish(struct fates *m);
 
 #endif

@@ -1,4 +1,4 @@
-#include "moves.h"
+#include "fates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct config moved(const struct space *s, const struct config *c, int pa
     return out;
 }
 
-int moves_of(const struct space *s, const struct config *c, int param, int most, struct config *out)
+int fates_of(const struct space *s, const struct config *c, int param, int most, struct config *out)
 {
     int degree = degree_of(s, c, param), count = degree < most ? degree : most;
     for (int k = 0; k < count; k++)
@@ -26,9 +26,9 @@ int moves_of(const struct space *s, const struct config *c, int param, int most,
     return count;
 }
 
-void moves_begin(struct moves *m, const struct space *s, const struct config *from)
+void fates_begin(struct fates *m, const struct space *s, const struct config *from)
 {
-    moves_finish(m);
+    fates_finish(m);
     m->from = *from;
     m->candidates = space_degree(s, from);
 }
@@ -57,8 +57,8 @@ static void tell(const struct trial *t, struct move *out)
     snprintf(out->reason, sizeof out->reason, "%s", t->reason);
 }
 
-static void look_at(struct moves *m, const struct space *s, const struct limits *l,
-                    moves_find *find, void *context)
+static void look_at(struct fates *m, const struct space *s, const struct limits *l,
+                    fates_find *find, void *context)
 {
     const struct param *p = &s->param[m->param];
     struct config c = moved(s, &m->from, m->param, m->next++);
@@ -74,32 +74,32 @@ static void look_at(struct moves *m, const struct space *s, const struct limits 
 }
 
 // Goes on to the parameter that the next move is of. False: there is none.
-static bool settle(struct moves *m, const struct space *s)
+static bool settle(struct fates *m, const struct space *s)
 {
     while (m->param < s->param_count &&
-           (m->next == MOVES_MOST_EACH || m->next >= degree_of(s, &m->from, m->param))) {
+           (m->next == FATES_MOST_EACH || m->next >= degree_of(s, &m->from, m->param))) {
         m->param++;
         m->next = 0;
     }
     return m->param < s->param_count;
 }
 
-bool moves_step(struct moves *m, const struct space *s, const struct limits *l, int most,
-                moves_find *find, void *context)
+bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,
+                fates_find *find, void *context)
 {
     for (int i = 0; i < most && settle(m, s); i++)
         look_at(m, s, l, find, context);
     return settle(m, s);
 }
 
-struct moves_sum moves_sum(const struct moves *m, const struct space *s, int param, double seconds)
+struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param, double seconds)
 {
-    struct moves_sum sum = {.candidates = m->candidates};
-    if (param != MOVES_ALL)
+    struct fates_sum sum = {.candidates = m->candidates};
+    if (param != FATES_ALL)
         sum.candidates = degree_of(s, &m->from, param);
     for (int i = 0; i < m->count; i++) {
         const struct move *move = &m->move[i];
-        if (param != MOVES_ALL && move->param != param)
+        if (param != FATES_ALL && move->param != param)
             continue;
         sum.looked_at++;
         sum.valid += move->fate < FATE_FORBIDDEN;
@@ -109,8 +109,8 @@ struct moves_sum moves_sum(const struct moves *m, const struct space *s, int par
     return sum;
 }
 
-void moves_finish(struct moves *m)
+void fates_finish(struct fates *m)
 {
     free(m->move);
-    *m = (struct moves){0};
+    *m = (struct fates){0};
 }

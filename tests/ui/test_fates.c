@@ -1,5 +1,5 @@
 // Neighbours and their fates against looking at every point of small spaces.
-#include "moves.h"
+#include "fates.h"
 #include "spaces.h"
 
 #include <setjmp.h>
@@ -69,14 +69,14 @@ static bool differs_only_in(const struct space *s, const struct config *a, const
 }
 
 // By looking at every point.
-static struct moves_sum sum_all(const struct space *s, const struct config *from, int param)
+static struct fates_sum sum_all(const struct space *s, const struct config *from, int param)
 {
-    struct moves_sum sum = {0};
+    struct fates_sum sum = {0};
     for (uint64_t i = 0; i < s->size; i++) {
         struct config c;
         struct trial t;
         space_point(s, i, &c);
-        if (param == MOVES_ALL ? space_distance(s, from, &c) != 1
+        if (param == FATES_ALL ? space_distance(s, from, &c) != 1
                                : !differs_only_in(s, from, &c, param))
             continue;
         bool asked = invent(&c, &t), told = asked && t.told > 0;
@@ -89,7 +89,7 @@ static struct moves_sum sum_all(const struct space *s, const struct config *from
     return sum;
 }
 
-static void check_sum(struct moves_sum is, struct moves_sum wanted)
+static void check_sum(struct fates_sum is, struct fates_sum wanted)
 {
     assert_int_equal(is.candidates, wanted.candidates);
     assert_int_equal(is.looked_at, wanted.looked_at);
@@ -106,14 +106,14 @@ static void test_neighbours_are_all_at_distance_one(void **state)
     for (uint64_t at = 0; at < s->size; at += 71) {
         space_point(s, at, &c);
         for (int param = 0; param < s->param_count; param++) {
-            int count = moves_of(s, &c, param, 64, out);
+            int count = fates_of(s, &c, param, 64, out);
             assert_int_equal(count, sum_all(s, &c, param).candidates);
             for (int i = 0; i < count; i++) {
                 assert_true(differs_only_in(s, &c, &out[i], param));
                 for (int j = 0; j < i; j++)
                     assert_false(config_equal(&out[i], &out[j]));
             }
-            assert_int_equal(moves_of(s, &c, param, 1, out), count < 1 ? count : 1);
+            assert_int_equal(fates_of(s, &c, param, 1, out), count < 1 ? count : 1);
         }
     }
     space_destroy(s);
@@ -123,18 +123,18 @@ static void test_sums_are_those_of_all_points(void **state)
 {
     (void)state;
     struct space *s = one_of_each();
-    struct moves m = {0};
+    struct fates m = {0};
     struct trial kept;
     struct config c;
-    struct moves_sum seen = {0};
+    struct fates_sum seen = {0};
     for (uint64_t at = 0; at < s->size; at += 97) {
         space_point(s, at, &c);
-        moves_begin(&m, s, &c);
-        while (moves_step(&m, s, NULL, 3, find, &kept)) {
+        fates_begin(&m, s, &c);
+        while (fates_step(&m, s, NULL, 3, find, &kept)) {
         }
-        for (int param = MOVES_ALL; param < s->param_count; param++)
-            check_sum(moves_sum(&m, s, param, SECONDS), sum_all(s, &c, param));
-        struct moves_sum all = moves_sum(&m, s, MOVES_ALL, SECONDS);
+        for (int param = FATES_ALL; param < s->param_count; param++)
+            check_sum(fates_sum(&m, s, param, SECONDS), sum_all(s, &c, param));
+        struct fates_sum all = fates_sum(&m, s, FATES_ALL, SECONDS);
         seen.better += all.better;
         seen.tried += all.tried;
         seen.valid += all.valid;
@@ -142,7 +142,7 @@ static void test_sums_are_those_of_all_points(void **state)
     }
     assert_true(0 < seen.better && seen.better < seen.tried && seen.tried < seen.valid &&
                 seen.valid < seen.candidates);
-    moves_finish(&m);
+    fates_finish(&m);
     space_destroy(s);
 }
 
@@ -150,22 +150,22 @@ static void test_a_slice_looks_at_as_many_as_asked(void **state)
 {
     (void)state;
     struct space *s = one_of_each();
-    struct moves m = {0};
+    struct fates m = {0};
     struct trial kept;
     struct config c;
     space_point(s, 5, &c);
-    moves_begin(&m, s, &c);
+    fates_begin(&m, s, &c);
     int degree = space_degree(s, &c);
     assert_int_equal(m.candidates, degree);
     for (int i = 1; i < degree; i++) {
-        assert_true(moves_step(&m, s, NULL, 1, find, &kept));
+        assert_true(fates_step(&m, s, NULL, 1, find, &kept));
         assert_int_equal(m.count, i);
     }
-    assert_false(moves_step(&m, s, NULL, 1, find, &kept));
+    assert_false(fates_step(&m, s, NULL, 1, find, &kept));
     assert_int_equal(m.count, degree);
-    assert_false(moves_step(&m, s, NULL, 1, find, &kept));
+    assert_false(fates_step(&m, s, NULL, 1, find, &kept));
     assert_int_equal(m.count, degree);
-    moves_finish(&m);
+    fates_finish(&m);
     space_destroy(s);
 }
 
@@ -177,21 +177,21 @@ static void test_very_many_neighbours_are_cut(void **state)
     add_categorical(s, "wide", 1000);
     add_discrete(s, "path", 3);
     sealed(s);
-    struct moves m = {0};
+    struct fates m = {0};
     struct trial kept;
     struct config c;
     space_point(s, 1000, &c); // the middle of the path
-    moves_begin(&m, s, &c);
-    while (moves_step(&m, s, NULL, 100, find, &kept)) {
+    fates_begin(&m, s, &c);
+    while (fates_step(&m, s, NULL, 100, find, &kept)) {
     }
     int path = param_degree(&s->param[1], c.slot + s->param[1].offset);
-    struct moves_sum wide = moves_sum(&m, s, 0, 0), narrow = moves_sum(&m, s, 1, 0);
+    struct fates_sum wide = fates_sum(&m, s, 0, 0), narrow = fates_sum(&m, s, 1, 0);
     assert_int_equal(wide.candidates, 999);
-    assert_int_equal(wide.looked_at, MOVES_MOST_EACH);
+    assert_int_equal(wide.looked_at, FATES_MOST_EACH);
     assert_int_equal(narrow.candidates, path);
     assert_int_equal(narrow.looked_at, path);
     assert_true(path > 0);
-    moves_finish(&m);
+    fates_finish(&m);
     space_destroy(s);
 }
 
@@ -199,13 +199,13 @@ static void test_reasons(void **state)
 {
     (void)state;
     struct space *s = one_of_each();
-    struct moves m = {0};
+    struct fates m = {0};
     struct trial kept;
     struct config c;
     int forbidden = 0;
     space_point(s, 17, &c);
-    moves_begin(&m, s, &c);
-    while (moves_step(&m, s, NULL, 100, find, &kept)) {
+    fates_begin(&m, s, &c);
+    while (fates_step(&m, s, NULL, 100, find, &kept)) {
     }
     for (int i = 0; i < m.count; i++) {
         const struct move *move = &m.move[i];
@@ -218,7 +218,7 @@ static void test_reasons(void **state)
         forbidden++;
     }
     assert_true(forbidden > 0);
-    moves_finish(&m);
+    fates_finish(&m);
     space_destroy(s);
 }
 
