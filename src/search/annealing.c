@@ -81,7 +81,7 @@ static void take_result(struct annealing *a, struct chain *c)
     c->cold = decide(a, c, c->proposal) ? 0 : c->cold + 1;
     c->proposal = -1;
     c->heat *= a->cooling;
-    if (c->cold > a->patience)
+    if (c->cold >= a->patience)
         start_anew(a, c);
 }
 
@@ -170,12 +170,12 @@ static void destroy(struct strategy *s)
 }
 
 static const struct strategy_option options[] = {
-    [OPTION_HEAT] = {"heat", "temperature at the start, as a relative loss", 0.5, 1e-6, 1e6, false},
-    [OPTION_COOLING] = {"cooling", "factor of the temperature at each trial", 0.98, 0.5, 1, false},
+    [OPTION_HEAT] = {"heat", "temperature at the start, as a relative loss", 0.1, 1e-6, 1e6, false},
+    [OPTION_COOLING] = {"cooling", "factor of the temperature at each trial", 0.99, 0.5, 1, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
     [OPTION_JUMP] = {"jump", "chance that a move is such a jump", 0.5, 0, 1, false},
-    [OPTION_PATIENCE] = {"patience", "trials without a step before a new start", 100, 1, 1000000,
+    [OPTION_PATIENCE] = {"patience", "trials without a step before a new start", 30, 1, 1000000,
                          true},
     [OPTION_CHAINS] = {"chains", "that take turns", 1, 1, 4096, true},
     {NULL},

@@ -304,7 +304,7 @@ static void destroy(struct strategy *s)
 
 static const struct strategy_option options[] = {
     [OPTION_POP] = {"pop", "members of the population", 20, FEWEST, 4096, true},
-    [OPTION_F] = {"f", "weight of the difference", 0.7, 0.01, 2, false},
+    [OPTION_F] = {"f", "weight of the difference", 0.5, 0.01, 2, false},
     [OPTION_CR] = {"cr", "chance of each parameter to come from the mutant", 0.6, 0, 1, false},
     [OPTION_BEST] = {"best", "1: mutants start from the best, 0: from any", 1, 0, 1, true},
     {NULL},
