@@ -1,0 +1,250 @@
+#include "common.h"
+#include "record/record.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+static void add_text(struct str *out, const char *key, const char *text)
+{
+    str_printf(out, ",\"%s\":", key);
+    if (*text)
+        str_add_json(out, text);
+    else
+        str_add(out, "null");
+}
+
+static void add_number(struct str *out, const char *key, double value)
+{
+    str_printf(out, ",\"%s\":", key);
+    json_real(out, value);
+}
+
+static void add_values(struct str *out, const struct param *p)
+{
+    if (p->kind == PARAM_FACTORIZATION) {
+        str_printf(out, ",\"product\":%" PRId32 ",\"parts\":%d", p->product, p->width);
+        return;
+    }
+    str_add(out, ",\"values\":[");
+    for (int i = 0; i < p->count; i++) {
+        str_add(out, i ? "," : "");
+        if (p->label)
+            str_add_json(out, p->label[i]);
+        else
+            str_add_real(out, p->number[i]);
+    }
+    str_add(out, "]");
+}
+
+static void add_params(struct str *out, const struct space *s)
+{
+    str_add(out, ",\"params\":[");
+    for (int i = 0; i < s->param_count; i++) {
+        str_add(out, i ? ",{\"name\":" : "{\"name\":");
+        str_add_json(out, s->param[i].name);
+        add_text(out, "kind", param_kind_name(s->param[i].kind));
+        str_printf(out, ",\"size\":%" PRIu64, s->param[i].size);
+        add_values(out, &s->param[i]);
+        str_add(out, "}");
+    }
+    str_add(out, "]");
+}
+
+static void add_failures(struct str *out, const struct recording *r)
+{
+    const char *comma = "";
+    str_add(out, ",\"failed\":{");
+    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+        if (r->outcomes[o]) {
+            str_printf(out, "%s\"%s\":%d", comma, outcome_name((enum outcome)o), r->outcomes[o]);
+            comma = ",";
+        }
+    str_add(out, "}");
+}
+
+static void add_best(struct str *out, const struct recording *r)
+{
+    struct config best;
+    add_number(out, "median", r->median);
+    add_number(out, "best", r->best < 0 ? NAN : r->entry[r->best].seconds);
+    str_add(out, ",\"best_config\":");
+    if (r->best < 0) {
+        str_add(out, "null");
+        return;
+    }
+    recording_config(r, r->best, &best);
+    config_add_json(r->space, &best, out);
+}
+
+static void add_agreement(struct str *out, const struct record_agreement *a)
+{
+    str_printf(out,
+               ",\"rules\":{\"points\":%" PRIu64 ",\"legal\":%" PRIu64 ",\"legal_absent\":%" PRIu64
+               ",\"illegal_recorded\":%" PRIu64 "}",
+               a->points, a->legal, a->legal_absent, a->illegal_record);
+}
+
+// `a` may be NULL.
+static void print_json(const struct recording *r, const struct record_agreement *a)
+{
+    struct str out = {0};
+    str_add(&out, "{\"file\":");
+    str_add_json(&out, r->path);
+    add_text(&out, "format", r->format);
+    add_text(&out, "name", r->name);
+    add_text(&out, "kernel", r->kernel);
+    add_text(&out, "device", r->device);
+    add_text(&out, "unit", r->unit);
+    str_printf(&out, ",\"size\":\"%s\"", r->space->size_text);
+    add_params(&out, r->space);
+    str_printf(&out, ",\"recorded\":%d,\"valid\":%d", r->count, r->outcomes[OUTCOME_OK]);
+    add_failures(&out, r);
+    add_best(&out, r);
+    if (a)
+        add_agreement(&out, a);
+    str_add(&out, "}\n");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static void print_params(const struct space *s)
+{
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        struct str line = {0};
+        int32_t value[PARAM_MAX_WIDTH];
+        for (uint64_t k = 0; k < p->size && k < 8; k++) {
+            str_add(&line, k ? " " : "");
+            param_value(p, k, value);
+            param_add_json(p, value, &line);
+        }
+        printf("  %-20s %-13s %" PRIu64 ": %s%s\n", p->name, param_kind_name(p->kind), p->size,
+               str_text(&line), p->size > 8 ? " ..." : "");
+        str_finish(&line);
+    }
+}
+
+static void print_time(const struct recording *r, const char *what, double value)
+{
+    char text[32];
+    if (str_equal(r->unit, "s"))
+        printf("%s %s", what, text_time(value, text));
+    else
+        printf("%s %.4g %s", what, value, r->unit);
+}
+
+static void print_entries(const struct recording *r)
+{
+    struct config best;
+    struct str json = {0}, text = {0};
+    printf("recorded %d of %s, valid %d", r->count, r->space->size_text, r->outcomes[OUTCOME_OK]);
+    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+        if (r->outcomes[o])
+            printf(", %s %d", outcome_name((enum outcome)o), r->outcomes[o]);
+    print_time(r, "\nbest", r->entry[r->best].seconds);
+    print_time(r, ", median", r->median);
+    recording_config(r, r->best, &best);
+    config_add_json(r->space, &best, &json);
+    printf("\n  %s\n", text_config(str_text(&json), &text));
+    str_finish(&json);
+    str_finish(&text);
+}
+
+static void print_agreement(const struct recording *r, const struct record_agreement *a)
+{
+    struct str json = {0}, text = {0};
+    printf("conditions: %" PRIu64 " of %" PRIu64 " points are legal; ", a->legal, a->points);
+    if (a->legal_absent + a->illegal_record == 0) {
+        printf("they are those that are recorded\n");
+        return;
+    }
+    config_add_json(r->space, &a->example, &json);
+    printf("%" PRIu64 " of them are absent, %" PRIu64 " recorded ones are not legal; for one\n"
+           "  %s\n",
+           a->legal_absent, a->illegal_record, text_config(str_text(&json), &text));
+    str_finish(&json);
+    str_finish(&text);
+}
+
+static void print_text(const struct recording *r, const struct record_agreement *a)
+{
+    printf("%s (%s)", r->name, r->format);
+    if (*r->kernel)
+        printf(": %s", r->kernel);
+    if (*r->device)
+        printf(" on %s", r->device);
+    printf("\n");
+    print_params(r->space);
+    for (int i = 0; i < r->space->constraint_count && r->count == 0; i++)
+        printf("  %s\n", r->space->constraint[i].name);
+    if (r->count)
+        print_entries(r);
+    else
+        printf("declarations only, %s points\n", r->space->size_text);
+    if (a)
+        print_agreement(r, a);
+}
+
+static bool import_one(const struct arguments *a, const char *path, const struct recording *rules,
+                       struct err *e)
+{
+    struct recording *r;
+    struct record_agreement agreement;
+    const char *out = arguments_text(a, "out");
+    if (!recording_read(path, &r, e))
+        return false;
+    bool ok = (!rules || recording_check(r, rules->space, &agreement, e)) &&
+              (!out || recording_write(r, out, e));
+    if (ok && arguments_flag(a, "json"))
+        print_json(r, rules ? &agreement : NULL);
+    else if (ok)
+        print_text(r, rules ? &agreement : NULL);
+    recording_destroy(r);
+    return ok;
+}
+
+static bool import_all(const struct arguments *a, struct err *e)
+{
+    const char *path = arguments_text(a, "rules");
+    struct recording *rules = NULL;
+    if (arguments_text(a, "out") && a->operand_count > 1)
+        return err_usage(e, "--out takes one recording");
+    if (path && !recording_read(path, &rules, e))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < a->operand_count; i++) {
+        if (i && !arguments_flag(a, "json"))
+            printf("\n");
+        ok = import_one(a, a->operand[i], rules, e);
+    }
+    recording_destroy(rules);
+    return ok;
+}
+
+static int run_import(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    (void)self;
+    return import_all(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"out", OPTION_TEXT, "FILE", "also write the recording in tilewalk's own format"},
+    {"rules", OPTION_TEXT, "FILE",
+     "a T1 input: say whether its conditions forbid what is absent, and nothing else"},
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_import = {
+    .name = "import",
+    .operands = "FILE...",
+    .help = "say what recorded spaces hold (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz)",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_import,
+};

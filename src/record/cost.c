@@ -1,0 +1,175 @@
+#include "record/cost.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+bool cost_parse_unit(const char *word, double *scale)
+{
+    static const struct {
+        const char *word;
+        double scale;
+    } units[] = {
+        {"s", 1},
+        {"seconds", 1},
+        {"ms", 1e-3},
+        {"milliseconds", 1e-3},
+        {"us", 1e-6},
+        {"miliseconds", 1e-3},
+        {"ns", 1e-9},
+        {"microseconds", 1e-6},
+        {"nanoseconds", 1e-9},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcasecmp(word, units[i].word) == 0) {
+            *scale = units[i].scale;
+            return true;
+        }
+    return false;
+}
+
+static bool only_of_list(struct recording *r, struct json list, struct json *out, struct err *e)
+{
+    struct json_walk w = json_walk(list);
+    if (!json_next(&w))
+        return err_at(e, r->path, list.line, "there is no objective");
+    *out = w.value;
+    return !json_next(&w) ||
+           err_at(e, r->path, list.line, "several objectives (only one can be searched for)");
+}
+
+bool cost_parse_objective(struct recording *r, struct json objective, struct cost *out,
+                          struct err *e)
+{
+    if (json_type(objective) == JSON_LIST && !only_of_list(r, objective, &objective, e))
+        return false;
+    out->objective = objective.at ? json_text(objective, &r->arena) : "time";
+    if (!out->objective)
+        return err_at(e, r->path, objective.line, "the objective is a name, not %s",
+                      json_type_name(json_type(objective)));
+    size_t length = strlen(out->objective);
+    out->rate = length > 2 && strcmp(out->objective + length - 2, "/s") == 0;
+    out->unit = "s";
+    if (out->rate)
+        out->unit = arena_printf(&r->arena, "s/%.*s", (int)length - 2, out->objective);
+    r->unit = out->unit;
+    return out->rate || str_equal(out->objective, "time") ||
+           err_at(e, r->path, objective.line,
+                  "objective '%s' is neither a time nor a rate (known are time, and rates such "
+                  "as GFLOP/s)",
+                  out->objective);
+}
+
+bool cost_parse_failure(struct json text, enum outcome *out)
+{
+    static const struct {
+        const char *word;
+        enum outcome outcome;
+    } words[] = {
+        {"InvalidConfig", OUTCOME_REJECTED},
+        {"CompilationFailedConfig", OUTCOME_COMPILE},
+        {"RuntimeFailedConfig", OUTCOME_CRASH},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (json_is(text, words[i].word)) {
+            *out = words[i].outcome;
+            return true;
+        }
+    return false;
+}
+
+// A run, or a pair whose second number is the run.
+static bool read_run(const struct table *t, struct json v, double *out, bool *nested, struct err *e)
+{
+    if (json_type(v) == JSON_LIST) {
+        struct json_walk w = json_walk(v);
+        struct json second = {0};
+        if (json_next(&w) && json_next(&w))
+            second = w.value;
+        *nested = true;
+        v = json_next(&w) ? (struct json){0, v.line} : second;
+    }
+    return (json_number(v, out) && *out >= 0) ||
+           err_at(e, t->recording->path, v.line ? v.line : t->row_line,
+                  "a run is a time, or a pair of which the second is");
+}
+
+static bool read_runs(struct table *t, struct json times, double scale, bool *nested, struct err *e)
+{
+    enum json_type type = json_type(times);
+    if (type != JSON_NONE && type != JSON_NULL && type != JSON_LIST)
+        return err_at(e, t->recording->path, times.line, "the times of runs are a list, not %s",
+                      json_type_name(type));
+    for (struct json_walk w = json_walk(times); json_next(&w);) {
+        double run;
+        if (!read_run(t, w.value, &run, nested, e))
+            return false;
+        table_add_run(t, run * scale);
+    }
+    return true;
+}
+
+double cost_run_sum(const struct table *t)
+{
+    double sum = 0;
+    for (size_t i = t->row_first_run; i < t->runs; i++)
+        sum += t->run[i];
+    return t->runs > t->row_first_run ? sum : NAN;
+}
+
+double cost_sum(double a, double b)
+{
+    if (isnan(a))
+        return b;
+    return isnan(b) ? a : a + b;
+}
+
+double cost_duration(struct json v, double scale)
+{
+    double value;
+    return json_number(v, &value) && value >= 0 ? value * scale : NAN;
+}
+
+static void scale_runs(struct table *t, double factor)
+{
+    for (size_t i = t->row_first_run; i < t->runs; i++)
+        t->run[i] *= factor;
+}
+
+// Divides by the work that was done in `reported` seconds.
+static void invert(struct table *t, double rate, double reported, double *seconds)
+{
+    if (!(reported > 0)) {
+        *seconds = 1 / rate;
+        t->runs = t->row_first_run; // of unknown work
+        return;
+    }
+    double work = rate * reported;
+    *seconds /= work;
+    scale_runs(t, 1 / work);
+}
+
+bool cost_settle(struct table *t, const struct cost *c, const struct sample *s,
+                 struct record_entry *entry, struct err *e)
+{
+    bool nested = false;
+    if (!read_runs(t, s->times, c->scale, &nested, e))
+        return false;
+    size_t runs = t->runs - t->row_first_run;
+    double mean = cost_run_sum(t) / (double)runs, reported = s->time * c->scale;
+    double seconds = runs && (nested || isnan(reported)) ? mean : reported;
+    double main = c->rate ? s->rate : seconds;
+    if (isnan(main))
+        return err_at(e, t->recording->path, s->position.line, "there is no '%s'", c->objective);
+    if (main < 0)
+        return err_at(e, t->recording->path, s->position.line, "%s %g is negative", c->objective,
+                      main);
+    if (main > 0 && c->rate)
+        invert(t, s->rate, isnan(reported) ? mean : reported, &seconds);
+    entry->seconds = seconds;
+    if (!(main > 0 && seconds > 0 && isfinite(seconds)))
+        *entry = (struct record_entry){.outcome = OUTCOME_WRONG,
+                                       .compile_s = entry->compile_s,
+                                       .benchmark_s = entry->benchmark_s};
+    return true;
+}

@@ -1,0 +1,23 @@
+// The known formats, one record each. Internal to this folder.
+//
+// The first format whose members are all in the outermost object reads the file: `read` fills
+// `recording`, whose space is sealed when it comes back. The records live in the files of their
+// names; read.c lists them.
+#ifndef TILEWALK_RECORD_FORMAT_H
+#define TILEWALK_RECORD_FORMAT_H
+
+#include "record/json.h"
+#include "record/record.h"
+
+struct format {
+    const char *name;
+    const char *what;       // for messages
+    const char *members[3]; // ends with NULL
+    bool (*read)(struct recording *r, struct json root, struct err *e);
+    bool unclosed; // files that are not closed are normal
+};
+
+extern const struct format format_tilewalk, format_kernel_tuner, format_clblast, format_ktt,
+    format_t4, format_t1;
+
+#endif

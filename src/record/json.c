@@ -1,0 +1,221 @@
+#include "record/json.h"
+
+#include "base/str.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum json_type json_type(struct json v)
+{
+    switch (v.at ? *v.at : '\0') {
+    case '\0': return JSON_NONE;
+    case 'n': return JSON_NULL;
+    case 't':
+    case 'f': return JSON_FLAG;
+    case '"': return JSON_TEXT;
+    case '[': return JSON_LIST;
+    case '{': return JSON_OBJECT;
+    default: return JSON_NUMBER;
+    }
+}
+
+const char *json_type_name(enum json_type t)
+{
+    static const char *const name[] = {"nothing", "null",   "a flag",   "a number",
+                                       "a text",  "a list", "an object"};
+    return name[t];
+}
+
+static const char *skip_space(const char *at, int *line)
+{
+    for (;; at++)
+        if (*at == '\n')
+            ++*line;
+        else if (*at != ' ' && *at != '\t' && *at != '\r')
+            return at;
+}
+
+static const char *skip_text(const char *at)
+{
+    for (at++; *at != '"'; at++)
+        at += *at == '\\';
+    return at + 1;
+}
+
+// Past a value, counting its lines.
+static const char *skip_value(const char *at, int *line)
+{
+    int depth = 0;
+    do {
+        switch (*at) {
+        case '"': at = skip_text(at); continue;
+        case '{':
+        case '[': depth++; break;
+        case '}':
+        case ']': depth--; break;
+        case '\n': ++*line; break;
+        case ',':
+        case ':':
+        case ' ':
+        case '\t':
+        case '\r': break;
+        default: at += strcspn(at, ",]} \t\r\n"); continue;
+        }
+        at++;
+    } while (depth > 0);
+    return at;
+}
+
+struct json_walk json_walk(struct json v)
+{
+    enum json_type t = json_type(v);
+    struct json_walk w = {.line = v.line, .object = t == JSON_OBJECT};
+    if (t == JSON_OBJECT || t == JSON_LIST)
+        w.at = v.at + 1;
+    return w;
+}
+
+bool json_next(struct json_walk *w)
+{
+    if (!w->at)
+        return false;
+    if (w->value.at) // past what the caller has seen
+        w->at = skip_value(w->at, &w->line);
+    w->at = skip_space(w->at, &w->line);
+    if (*w->at == ',')
+        w->at = skip_space(w->at + 1, &w->line);
+    if (*w->at == ']' || *w->at == '}')
+        return false;
+    if (w->object) {
+        w->key = (struct json){w->at, w->line};
+        w->at = skip_space(skip_text(w->at), &w->line);
+        w->at = skip_space(w->at + 1, &w->line); // the colon
+    }
+    w->value = (struct json){w->at, w->line};
+    return true;
+}
+
+void json_members(struct json object, int count, const char *const *names, struct json *found)
+{
+    memset(found, 0, (size_t)count * sizeof *found);
+    if (json_type(object) != JSON_OBJECT)
+        return;
+    for (struct json_walk w = json_walk(object); json_next(&w);)
+        for (int i = 0; i < count; i++)
+            if (json_is(w.key, names[i]))
+                found[i] = w.value;
+}
+
+struct json json_member(struct json object, const char *name)
+{
+    struct json found;
+    json_members(object, 1, &name, &found);
+    return found;
+}
+
+bool json_number(struct json v, double *out)
+{
+    enum { LONGEST = 400 }; // 1e308 written out fits
+    char digits[LONGEST + 1];
+    if (json_type(v) != JSON_NUMBER)
+        return false;
+    size_t length = strspn(v.at, "0123456789.eE+-");
+    if (length > LONGEST)
+        return false;
+    memcpy(digits, v.at, length);
+    digits[length] = '\0';
+    return str_to_real(digits, out);
+}
+
+bool json_flag(struct json v, bool *out)
+{
+    if (json_type(v) != JSON_FLAG)
+        return false;
+    *out = *v.at == 't';
+    return true;
+}
+
+static unsigned hex4(const char *at)
+{
+    unsigned code = 0;
+    for (int i = 0; i < 4; i++) {
+        const char digit = at[i];
+        code = 16 * code + (unsigned)(digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10);
+    }
+    return code;
+}
+
+// The code of "XXXX" or, when it is half of a pair, of "XXXX\uXXXX"; half pairs become U+FFFD.
+static unsigned read_code(const char **at)
+{
+    unsigned high = hex4(*at);
+    *at += 4;
+    if (high < 0xD800 || high > 0xDFFF)
+        return high;
+    if (high < 0xDC00 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+        unsigned low = hex4(*at + 2);
+        if (low >= 0xDC00 && low <= 0xDFFF) {
+            *at += 6;
+            return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+        }
+    }
+    return 0xFFFD;
+}
+
+static int put_code(unsigned code, char out[4])
+{
+    if (code < 0x80) {
+        out[0] = code < 0x20 || code == 0x7F ? '?' : (char)code;
+        return 1;
+    }
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char lead[] = {0, 0xC0, 0xE0, 0xF0};
+    out[0] = (char)(lead[more] | (code >> (6 * more)));
+    for (int i = 1; i <= more; i++)
+        out[i] = (char)(0x80 | ((code >> (6 * (more - i))) & 0x3F));
+    return more + 1;
+}
+
+// The next character of a text, as UTF-8 into `out`: its length, 0 at the end.
+static int next_character(const char **at, char out[4])
+{
+    char c = *(*at)++;
+    if (c == '"')
+        return 0;
+    if (c != '\\') {
+        out[0] = c == 0x7F ? '?' : c;
+        return 1;
+    }
+    c = *(*at)++;
+    if (c == 'u')
+        return put_code(read_code(at), out);
+    out[0] = strchr("bfnrt", c) ? '?' : c;
+    return 1;
+}
+
+bool json_is(struct json text, const char *expected)
+{
+    if (json_type(text) != JSON_TEXT)
+        return false;
+    char c[4];
+    int n;
+    for (const char *at = text.at + 1; (n = next_character(&at, c)) > 0; expected += n)
+        for (int i = 0; i < n; i++)
+            if (expected[i] != c[i]) // a NUL differs, too
+                return false;
+    return *expected == '\0';
+}
+
+const char *json_text(struct json text, struct arena *arena)
+{
+    if (json_type(text) != JSON_TEXT)
+        return NULL;
+    const char *at = text.at;
+    char *out = arena_zero(arena, (size_t)(skip_text(at) - at), 1), *end = out;
+    int n;
+    at++;
+    while ((n = next_character(&at, end)) > 0) // never longer than how it is written
+        end += n;
+    *end = '\0';
+    return out;
+}

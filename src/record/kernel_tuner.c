@@ -1,0 +1,198 @@
+// Kernel Tuner's cache files. All times are milliseconds.
+#include "record/cost.h"
+#include "record/format.h"
+
+#include <math.h>
+
+enum { DEVICE, KERNEL, KEYS, PARAMS, OBJECTIVE, CACHE, MEMBERS };
+static const char *const members[MEMBERS] = {"device_name", "kernel_name", "tune_params_keys",
+                                             "tune_params", "objective",   "cache"};
+
+// What an entry holds besides its parameters.
+enum { TIME, TIMES, COMPILE, VERIFICATION, BENCHMARK, ERROR, FIELDS };
+static const char *const fields[FIELDS] = {
+    "time", "times", "compile_time", "verification_time", "benchmark_time", "__error__"};
+
+struct found {
+    struct json field[FIELDS], objective;
+    bool failed;
+    enum outcome outcome;
+};
+
+static bool declare_named(struct table *t, const char *name, struct json values, struct err *e)
+{
+    for (int i = 0; i < t->columns; i++)
+        if (str_equal(t->column[i].name, name))
+            return err_at(e, t->recording->path, values.line, "parameter '%s' is declared twice",
+                          name);
+    return table_declare(t, name, values, e);
+}
+
+// In the order of tune_params_keys, which is the order of the entries' keys.
+static bool declare_in_order(struct table *t, struct json keys, struct json params, struct err *e)
+{
+    struct recording *r = t->recording;
+    for (struct json_walk w = json_walk(keys); json_next(&w);) {
+        const char *name = json_text(w.value, &r->arena);
+        if (!name)
+            return err_at(e, r->path, w.value.line, "a parameter's name is a text, not %s",
+                          json_type_name(json_type(w.value)));
+        struct json values = json_member(params, name);
+        if (!values.at)
+            return err_at(e, r->path, w.value.line,
+                          "parameter '%s' of tune_params_keys is missing in tune_params", name);
+        if (!declare_named(t, name, values, e))
+            return false;
+    }
+    for (struct json_walk w = json_walk(params); json_next(&w);)
+        if (table_find(t, w.key) < 0)
+            return err_at(e, r->path, w.key.line,
+                          "parameter '%s' of tune_params is missing in tune_params_keys",
+                          json_text(w.key, &r->arena));
+    return true;
+}
+
+static bool declare_all(struct table *t, struct json keys, struct json params, struct err *e)
+{
+    struct recording *r = t->recording;
+    if (json_type(params) != JSON_OBJECT)
+        return err_at(e, r->path, params.line, "tune_params is an object, not %s",
+                      json_type_name(json_type(params)));
+    if (keys.at && json_type(keys) != JSON_LIST)
+        return err_at(e, r->path, keys.line, "tune_params_keys is a list, not %s",
+                      json_type_name(json_type(keys)));
+    if (keys.at)
+        return declare_in_order(t, keys, params, e);
+    for (struct json_walk w = json_walk(params); json_next(&w);)
+        if (!declare_named(t, json_text(w.key, &r->arena), w.value, e))
+            return false;
+    return true;
+}
+
+// A failure's name in any field marks the entry, whatever else it holds.
+static bool look_at(struct table *t, const struct cost *cost, struct json entry, struct found *out,
+                    struct err *e)
+{
+    for (struct json_walk w = json_walk(entry); json_next(&w);) {
+        int column = table_find(t, w.key);
+        if (column >= 0 && !table_set(t, column, w.value, e))
+            return false;
+        if (column >= 0)
+            continue;
+        for (int i = 0; i < FIELDS; i++)
+            if (json_is(w.key, fields[i]))
+                out->field[i] = w.value;
+        if (json_is(w.key, cost->objective))
+            out->objective = w.value;
+        out->failed = cost_parse_failure(w.value, &out->outcome) || out->failed;
+    }
+    return true;
+}
+
+// Very old files mark failures with a time that no run has.
+static bool is_mark(struct json v)
+{
+    double value;
+    return json_number(v, &value) && fabs(value) >= 1e20;
+}
+
+static double number_or_none(struct json v)
+{
+    double value;
+    return json_number(v, &value) ? value : NAN;
+}
+
+static bool settle(struct table *t, const struct cost *cost, struct json entry,
+                   const struct found *f, struct record_entry *out, struct err *e)
+{
+    const char *path = t->recording->path;
+    struct json error = f->field[ERROR], objective = f->objective;
+    out->outcome = f->outcome;
+    if (f->failed)
+        return true;
+    if (is_mark(objective) || is_mark(f->field[TIME])) {
+        out->outcome = OUTCOME_CRASH;
+        return true;
+    }
+    if (json_type(error) != JSON_NONE && json_type(error) != JSON_NULL)
+        return err_at(e, path, error.line,
+                      "an unknown failure (known: InvalidConfig, "
+                      "CompilationFailedConfig, RuntimeFailedConfig)");
+    if (objective.at && json_type(objective) != JSON_NUMBER)
+        return err_at(e, path, objective.line,
+                      "'%s' is a number or the name of a failure (InvalidConfig, "
+                      "CompilationFailedConfig, RuntimeFailedConfig)",
+                      cost->objective);
+    struct sample sample = {.time = number_or_none(f->field[TIME]),
+                            .rate = cost->rate ? number_or_none(objective) : NAN,
+                            .times = f->field[TIMES],
+                            .position = objective.at ? objective : entry};
+    if (!objective.at)
+        return err_at(e, path, entry.line, "there is no '%s'", cost->objective);
+    return cost_settle(t, cost, &sample, out, e);
+}
+
+static bool read_entry(struct table *t, const struct cost *cost, struct json_walk *w, struct err *e)
+{
+    struct recording *r = t->recording;
+    struct found f = {.outcome = OUTCOME_OK};
+    if (json_type(w->value) != JSON_OBJECT)
+        return err_at(e, r->path, w->value.line, "an entry is an object, not %s",
+                      json_type_name(json_type(w->value)));
+    table_begin_row(t, w->key.line);
+    if (!look_at(t, cost, w->value, &f, e))
+        return false;
+    if (!table_row_complete(t) && !table_set_key(t, json_text(w->key, &r->arena), e))
+        return false;
+    double scale = cost->scale;
+    struct record_entry entry = {.compile_s = cost_duration(f.field[COMPILE], scale),
+                                 .benchmark_s = cost_duration(f.field[BENCHMARK], scale)};
+    if (!settle(t, cost, w->value, &f, &entry, e))
+        return false;
+    // The sum of times whose work was divided out would be no time.
+    if (isnan(entry.benchmark_s) && !cost->rate)
+        entry.benchmark_s = cost_run_sum(t);
+    entry.benchmark_s = cost_sum(entry.benchmark_s, cost_duration(f.field[VERIFICATION], scale));
+    return table_end_row(t, &entry, e);
+}
+
+static bool read_cache(struct table *t, const struct cost *cost, struct json cache, struct err *e)
+{
+    if (json_type(cache) != JSON_OBJECT)
+        return err_at(e, t->recording->path, cache.line, "the cache is an object, not %s",
+                      json_type_name(json_type(cache)));
+    for (struct json_walk w = json_walk(cache); json_next(&w);)
+        if (!read_entry(t, cost, &w, e))
+            return false;
+    return table_finish(t, e);
+}
+
+static const char *text_or_empty(struct json v, struct arena *arena)
+{
+    const char *text = json_text(v, arena);
+    return text ? text : "";
+}
+
+static bool read_all(struct recording *r, struct json root, struct err *e)
+{
+    struct json found[MEMBERS];
+    struct table t;
+    struct cost cost = {.scale = 1e-3};
+    json_members(root, MEMBERS, members, found);
+    r->device = text_or_empty(found[DEVICE], &r->arena);
+    r->kernel = text_or_empty(found[KERNEL], &r->arena);
+    table_init(&t, r);
+    bool ok = cost_parse_objective(r, found[OBJECTIVE], &cost, e) &&
+              declare_all(&t, found[KEYS], found[PARAMS], e) &&
+              read_cache(&t, &cost, found[CACHE], e);
+    table_release(&t);
+    return ok;
+}
+
+const struct format format_kernel_tuner = {
+    .name = "kernel-tuner",
+    .what = "Kernel Tuner cache file",
+    .members = {"cache", "tune_params"},
+    .read = read_all,
+    .unclosed = true,
+};

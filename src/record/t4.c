@@ -1,0 +1,167 @@
+// T4 results (schema 1.0.0): a list, with the unit of its times beside it. Parameters are not
+// declared: what occurs is the space.
+#include "record/cost.h"
+#include "record/format.h"
+
+#include <math.h>
+
+enum { RESULTS, METADATA, ROOT_MEMBERS };
+static const char *const root_members[ROOT_MEMBERS] = {"results", "metadata"};
+
+enum { CONFIGURATION, OBJECTIVES, TIMES, INVALIDITY, CORRECTNESS, MEASUREMENTS, MEMBERS };
+static const char *const members[MEMBERS] = {"configuration", "objectives",  "times",
+                                             "invalidity",    "correctness", "measurements"};
+
+// The schema says compilation_time, files say compilation.
+enum { COMPILATION, COMPILATION_TIME, BENCHMARK, VALIDATION, RUNTIMES, TIME_MEMBERS };
+static const char *const time_members[TIME_MEMBERS] = {"compilation", "compilation_time",
+                                                       "benchmark", "validation", "runtimes"};
+
+static bool read_unit(struct recording *r, struct json root, struct json metadata, double *scale,
+                      struct err *e)
+{
+    struct json unit = json_member(metadata, "timeunit");
+    const char *word = json_text(unit, &r->arena);
+    if (!word)
+        return err_at(e, r->path, metadata.at ? metadata.line : root.line,
+                      "the unit of times is not known: there is no metadata.timeunit");
+    return cost_parse_unit(word, scale) ||
+           err_at(e, r->path, unit.line,
+                  "unknown unit '%s' (known: milliseconds, seconds, "
+                  "microseconds, nanoseconds)",
+                  word);
+}
+
+static bool read_outcome(const struct table *t, const struct json *found, enum outcome *out,
+                         struct err *e)
+{
+    static const struct {
+        const char *word;
+        enum outcome outcome;
+    } words[] = {
+        {"correct", OUTCOME_OK},        {"compile", OUTCOME_COMPILE},
+        {"runtime", OUTCOME_CRASH},     {"constraints", OUTCOME_REJECTED},
+        {"correctness", OUTCOME_WRONG}, {"timeout", OUTCOME_TIMEOUT},
+    };
+    double correct;
+    struct json word = found[INVALIDITY];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (json_is(word, words[i].word)) {
+            bool wrong = json_number(found[CORRECTNESS], &correct) && correct == 0;
+            *out = wrong && i == 0 ? OUTCOME_WRONG : words[i].outcome;
+            return true;
+        }
+    return err_at(e, t->recording->path, word.at ? word.line : t->row_line,
+                  "invalidity is one of correct, compile, runtime, constraints, correctness, "
+                  "timeout");
+}
+
+// The measurement of that name; its unit, when it has one, counts.
+static bool read_measurement(const struct table *t, const struct cost *cost, struct json list,
+                             const char *name, double *out, enum outcome *outcome, struct err *e)
+{
+    enum { NAME, VALUE, UNIT, COUNT };
+    static const char *const names[COUNT] = {"name", "value", "unit"};
+    struct recording *r = t->recording;
+    for (struct json_walk w = json_walk(list); json_next(&w);) {
+        struct json m[COUNT];
+        double scale = cost->scale;
+        json_members(w.value, COUNT, names, m);
+        if (!json_is(m[NAME], name) || cost_parse_failure(m[VALUE], outcome))
+            continue;
+        if (*outcome != OUTCOME_OK)
+            continue;
+        if (!json_number(m[VALUE], out))
+            return err_at(e, r->path, m[VALUE].at ? m[VALUE].line : w.value.line,
+                          "measurement '%s' has no number", name);
+        const char *unit = json_text(m[UNIT], &r->arena);
+        if (str_equal(name, "time") && unit && *unit && !cost_parse_unit(unit, &scale))
+            return err_at(e, r->path, m[UNIT].line, "unknown unit '%s'", unit);
+        *out *= scale / cost->scale;
+    }
+    return true;
+}
+
+static bool read_parameters(struct table *t, struct json configuration, struct err *e)
+{
+    if (json_type(configuration) != JSON_OBJECT)
+        return err_at(e, t->recording->path, configuration.at ? configuration.line : t->row_line,
+                      "a result's configuration is an object of parameters");
+    for (struct json_walk w = json_walk(configuration); json_next(&w);)
+        if (!table_set_named(t, w.key, w.value, e))
+            return false;
+    return true;
+}
+
+static bool read_cost(struct table *t, const struct cost *cost, const struct json *found,
+                      struct record_entry *entry, struct err *e)
+{
+    struct json times[TIME_MEMBERS], list = found[MEASUREMENTS];
+    json_members(found[TIMES], TIME_MEMBERS, time_members, times);
+    struct json compile = times[COMPILATION].at ? times[COMPILATION] : times[COMPILATION_TIME];
+    entry->compile_s = cost_duration(compile, cost->scale);
+    entry->benchmark_s = cost_duration(times[BENCHMARK], cost->scale);
+
+    struct sample sample = {
+        .time = NAN,
+        .rate = NAN,
+        .times = times[RUNTIMES],
+        .position = list.at ? list : (struct json){NULL, t->row_line},
+    };
+    enum outcome *outcome = &entry->outcome;
+    if (!read_measurement(t, cost, list, "time", &sample.time, outcome, e) ||
+        (cost->rate && !read_measurement(t, cost, list, cost->objective, &sample.rate, outcome, e)))
+        return false;
+    if (*outcome == OUTCOME_OK && !cost_settle(t, cost, &sample, entry, e))
+        return false;
+    if (isnan(entry->benchmark_s) && !cost->rate)
+        entry->benchmark_s = cost_run_sum(t);
+    entry->benchmark_s =
+        cost_sum(entry->benchmark_s, cost_duration(times[VALIDATION], cost->scale));
+    return true;
+}
+
+static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
+{
+    struct json found[MEMBERS];
+    struct record_entry entry = {0};
+    json_members(result, MEMBERS, members, found);
+    table_begin_row(t, result.line);
+    return cost_parse_objective(t->recording, found[OBJECTIVES], cost, e) &&
+           read_parameters(t, found[CONFIGURATION], e) &&
+           read_outcome(t, found, &entry.outcome, e) && read_cost(t, cost, found, &entry, e) &&
+           table_end_row(t, &entry, e);
+}
+
+static bool read_results(struct table *t, struct cost *cost, struct json results, struct err *e)
+{
+    struct recording *r = t->recording;
+    if (json_type(results) != JSON_LIST)
+        return err_at(e, r->path, results.line, "the results are a list, not %s",
+                      json_type_name(json_type(results)));
+    for (struct json_walk w = json_walk(results); json_next(&w);) {
+        const char *before = t->rows ? cost->objective : NULL;
+        if (!read_result(t, cost, w.value, e))
+            return false;
+        if (before && !str_equal(before, cost->objective))
+            return err_at(e, r->path, w.value.line, "the objective changes from '%s' to '%s'",
+                          before, cost->objective);
+    }
+    return table_finish(t, e);
+}
+
+static bool read_all(struct recording *r, struct json root, struct err *e)
+{
+    struct json found[ROOT_MEMBERS];
+    struct table t;
+    struct cost cost;
+    json_members(root, ROOT_MEMBERS, root_members, found);
+    table_init(&t, r);
+    bool ok = read_unit(r, root, found[METADATA], &cost.scale, e) &&
+              read_results(&t, &cost, found[RESULTS], e);
+    table_release(&t);
+    return ok;
+}
+
+const struct format format_t4 = {
+    .name = "t4", .what = "T4 results", .members = {"results"}, .read = read_all};

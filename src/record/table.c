@@ -1,0 +1,257 @@
+#include "record/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void table_init(struct table *t, struct recording *r)
+{
+    *t = (struct table){.recording = r};
+}
+
+void table_release(struct table *t)
+{
+    for (int i = 0; i < t->columns; i++)
+        free(t->column[i].value);
+    free(t->row);
+    free(t->cells);
+    free(t->run);
+}
+
+bool table_value(struct table *t, struct json v, struct value *out, struct err *e)
+{
+    bool flag;
+    *out = (struct value){.type = VALUE_NUMBER};
+    if (json_number(v, &out->number))
+        return true;
+    if (json_flag(v, &flag)) {
+        *out = (struct value){.type = VALUE_FLAG, .number = flag};
+        return true;
+    }
+    out->type = VALUE_TEXT;
+    out->text = json_text(v, &t->recording->arena);
+    return out->text || err_at(e, t->recording->path, v.line,
+                               "a parameter's value is a number, a text or a flag, not %s",
+                               json_type(v) == JSON_NUMBER ? "a number without end"
+                                                           : json_type_name(json_type(v)));
+}
+
+static bool equal(const struct value *a, const struct value *b)
+{
+    if (a->type == VALUE_TEXT || b->type == VALUE_TEXT)
+        return a->type == b->type && str_equal(a->text, b->text);
+    return a->number == b->number;
+}
+
+static int find_value(struct column *c, const struct value *v)
+{
+    for (int n = 0; n < c->count; n++) {
+        int i = c->last + n < c->count ? c->last + n : c->last + n - c->count;
+        if (equal(&c->value[i], v))
+            return c->last = i;
+    }
+    return -1;
+}
+
+static int add_value(struct column *c, const struct value *v)
+{
+    int found = find_value(c, v);
+    if (found >= 0)
+        return found;
+    MEM_GROW(c->value, c->count, c->capacity);
+    c->value[c->count] = *v;
+    return c->last = c->count++;
+}
+
+static bool add_column(struct table *t, const char *name, int line, struct err *e)
+{
+    if (t->columns == SPACE_MAX_PARAMS)
+        return err_at(e, t->recording->path, line, "more than %d parameters", SPACE_MAX_PARAMS);
+    t->cell[t->columns] = -1;
+    t->column[t->columns++] = (struct column){.name = name};
+    return true;
+}
+
+bool table_declare(struct table *t, const char *name, struct json values, struct err *e)
+{
+    struct value v;
+    if (json_type(values) != JSON_LIST)
+        return err_at(e, t->recording->path, values.line,
+                      "the values of parameter '%s' are a list, not %s", name,
+                      json_type_name(json_type(values)));
+    if (!add_column(t, name, values.line, e))
+        return false;
+    struct column *c = &t->column[t->columns - 1];
+    for (struct json_walk w = json_walk(values); json_next(&w);) {
+        if (!table_value(t, w.value, &v, e))
+            return err_prefix(e, "parameter '%s'", name);
+        add_value(c, &v);
+    }
+    c->declared = true;
+    return c->count > 0 ||
+           err_at(e, t->recording->path, values.line, "parameter '%s' has no values", name);
+}
+
+bool table_declare_values(struct table *t, const char *name, int count, const struct value *value,
+                          int line, struct err *e)
+{
+    if (!add_column(t, name, line, e))
+        return false;
+    struct column *c = &t->column[t->columns - 1];
+    for (int i = 0; i < count; i++)
+        add_value(c, &value[i]);
+    c->declared = true;
+    return c->count > 0 ||
+           err_at(e, t->recording->path, line, "parameter '%s' has no values", name);
+}
+
+int table_find(const struct table *t, struct json name)
+{
+    for (int n = 0; n < t->columns; n++) {
+        int i = t->expected + n < t->columns ? t->expected + n : t->expected + n - t->columns;
+        if (json_is(name, t->column[i].name))
+            return i;
+    }
+    return -1;
+}
+
+void table_begin_row(struct table *t, int line)
+{
+    for (int i = 0; i < t->columns; i++)
+        t->cell[i] = -1;
+    t->row_line = line;
+    t->expected = 0;
+    t->row_first_run = t->runs;
+}
+
+static void say_value(const struct value *v, struct str *out)
+{
+    if (v->type == VALUE_TEXT)
+        str_add_json(out, v->text);
+    else if (v->type == VALUE_FLAG)
+        str_add(out, v->number ? "true" : "false");
+    else
+        str_add_real(out, v->number);
+}
+
+static bool not_declared(const struct table *t, const struct column *c, const struct value *v,
+                         int line, struct err *e)
+{
+    struct str text = {0};
+    say_value(v, &text);
+    err_at(e, t->recording->path, line, "parameter '%s': %s is not among the declared values",
+           c->name, str_text(&text));
+    str_finish(&text);
+    return false;
+}
+
+bool table_set(struct table *t, int column, struct json value, struct err *e)
+{
+    struct column *c = &t->column[column];
+    struct value v;
+    if (!table_value(t, value, &v, e))
+        return err_prefix(e, "parameter '%s'", c->name);
+    t->cell[column] = c->declared ? find_value(c, &v) : add_value(c, &v);
+    t->expected = column + 1 < t->columns ? column + 1 : 0;
+    return t->cell[column] >= 0 || not_declared(t, c, &v, value.line, e);
+}
+
+bool table_set_named(struct table *t, struct json name, struct json value, struct err *e)
+{
+    int column = table_find(t, name);
+    if (column >= 0 && t->cell[column] >= 0)
+        return err_at(e, t->recording->path, name.line, "parameter '%s' is given twice",
+                      t->column[column].name);
+    if (column < 0 && t->rows == 0) {
+        if (!add_column(t, json_text(name, &t->recording->arena), name.line, e))
+            return false;
+        column = t->columns - 1;
+    }
+    if (column < 0)
+        return err_at(e, t->recording->path, name.line, "the first row has no parameter '%s'",
+                      json_text(name, &t->recording->arena));
+    return table_set(t, column, value, e);
+}
+
+// How much of `key` is this value as Python's str() writes it, up to a comma or the end; 0: it is
+// not.
+static size_t match(const struct value *v, const char *key)
+{
+    size_t length = strcspn(key, ",");
+    if (v->type == VALUE_TEXT) {
+        length = strlen(v->text);
+        return str_starts(key, v->text) && (key[length] == ',' || !key[length]) ? length : 0;
+    }
+    char piece[64];
+    double number;
+    if (length >= sizeof piece)
+        return 0;
+    memcpy(piece, key, length);
+    piece[length] = '\0';
+    if (str_equal(piece, "True") || str_equal(piece, "False"))
+        return v->number == (*piece == 'T') ? length : 0;
+    return str_to_real(piece, &number) && number == v->number ? length : 0;
+}
+
+bool table_set_key(struct table *t, const char *key, struct err *e)
+{
+    const char *rest = key;
+    for (int i = 0; i < t->columns; i++) {
+        const struct column *c = &t->column[i];
+        size_t longest = 0;
+        for (int k = 0; k < c->count; k++) {
+            size_t length = match(&c->value[k], rest);
+            if (length > longest) {
+                longest = length;
+                t->cell[i] = k;
+            }
+        }
+        rest += longest;
+        bool last = i == t->columns - 1;
+        if (longest == 0 || *rest != (last ? '\0' : ','))
+            return err_at(e, t->recording->path, t->row_line,
+                          "key '%s' does not hold a declared value of parameter '%s' (the %d "
+                          "values in order are wanted)",
+                          key, c->name, t->columns);
+        rest += !last;
+    }
+    return true;
+}
+
+bool table_row_complete(const struct table *t)
+{
+    for (int i = 0; i < t->columns; i++)
+        if (t->cell[i] < 0)
+            return false;
+    return true;
+}
+
+void table_add_run(struct table *t, double seconds)
+{
+    MEM_GROW(t->run, t->runs, t->run_capacity);
+    t->run[t->runs++] = seconds;
+}
+
+bool table_end_row(struct table *t, const struct record_entry *entry, struct err *e)
+{
+    for (int i = 0; i < t->columns; i++)
+        if (t->cell[i] < 0)
+            return err_at(e, t->recording->path, t->row_line, "parameter '%s' is missing",
+                          t->column[i].name);
+    if (t->columns == 0)
+        return err_at(e, t->recording->path, t->row_line, "there are no parameters");
+    if (entry->outcome != OUTCOME_OK)
+        t->runs = t->row_first_run;
+    if (t->rows == t->row_capacity) {
+        t->row_capacity = t->row_capacity ? 2 * t->row_capacity : 64;
+        t->row = mem_resize(t->row, (size_t)t->row_capacity, sizeof *t->row);
+        t->cells =
+            mem_resize(t->cells, (size_t)t->row_capacity, (size_t)t->columns * sizeof *t->cells);
+    }
+    struct row *row = &t->row[t->rows];
+    *row = (struct row){.line = t->row_line, .entry = *entry};
+    row->entry.run_count = (int)(t->runs - t->row_first_run);
+    memcpy(t->cells + (size_t)t->rows * (size_t)t->columns, t->cell,
+           (size_t)t->columns * sizeof *t->cells);
+    t->rows++;
+    return true;
+}

@@ -1,0 +1,86 @@
+// The rows of a file while its topology is not known yet. Internal to this folder.
+//
+//     struct table t;
+//     table_init(&t, recording);
+//     table_declare(&t, "MWG", ...)           once for each parameter a format declares
+//     table_begin_row(&t, line);
+//     table_set(&t, ...)                      each parameter of the row
+//     table_end_row(&t, &entry, e);
+//     table_finish(&t, e);                    makes the space and fills the recording
+//     table_release(&t);
+//
+// Numbers are equal when their values are (16 and 16.0), flags are equal to 0 and 1 as in Python.
+// Parameters that no declaration fixes come into being in the first row; every later row has the
+// same ones.
+#ifndef TILEWALK_RECORD_TABLE_H
+#define TILEWALK_RECORD_TABLE_H
+
+#include "record/json.h"
+#include "record/record.h"
+
+enum value_type { VALUE_NUMBER, VALUE_FLAG, VALUE_TEXT };
+
+struct value {
+    enum value_type type;
+    double number; // flags: 0 or 1
+    const char *text;
+};
+
+struct column {
+    const char *name;
+    bool declared; // no other values than those it has
+    struct value *value;
+    int count, capacity;
+    int last; // found last: rows come in order
+};
+
+struct row {
+    int line;
+    struct record_entry entry; // its runs are in `run`, in the order of the rows
+};
+
+struct table {
+    struct recording *recording;
+    struct column column[SPACE_MAX_PARAMS];
+    int columns;
+    int32_t cell[SPACE_MAX_PARAMS]; // of the row in the making; -1: not set
+    int expected;                   // column
+    int row_line;
+
+    struct row *row;
+    int32_t *cells; // rows * columns
+    int rows, row_capacity;
+    double *run;
+    size_t runs, run_capacity, row_first_run;
+};
+
+void table_init(struct table *t, struct recording *r);
+void table_release(struct table *t);
+
+// Refuses lists, objects and null.
+bool table_value(struct table *t, struct json v, struct value *out, struct err *e);
+
+// A parameter with all its values (a list).
+bool table_declare(struct table *t, const char *name, struct json values, struct err *e);
+// The same from values; false: there are too many parameters already.
+bool table_declare_values(struct table *t, const char *name, int count, const struct value *value,
+                          int line, struct err *e);
+int table_find(const struct table *t, struct json name); // -1: no such column
+
+void table_begin_row(struct table *t, int line);
+// Makes the column in the first row.
+bool table_set_named(struct table *t, struct json name, struct json value, struct err *e);
+bool table_set(struct table *t, int column, struct json value, struct err *e);
+// All columns from "16,True,a": values in order, joined by commas, which texts may hold, too.
+bool table_set_key(struct table *t, const char *key, struct err *e);
+bool table_row_complete(const struct table *t);
+// A run of the row in the making.
+void table_add_run(struct table *t, double seconds);
+// `entry` without runs; they are dropped unless its outcome is ok.
+bool table_end_row(struct table *t, const struct record_entry *entry, struct err *e);
+
+bool table_finish(struct table *t, struct err *e);
+// The space alone, for a file without rows; not sealed.
+bool table_make_params(struct table *t, struct err *e);
+
+#endif

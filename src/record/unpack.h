@@ -1,0 +1,25 @@
+// Files as they are: plain, gzip (also several members), xz (also several streams).
+//
+// The first bytes say what a file is, never its name. A compressed file that ends early or is
+// damaged is refused with the byte where that shows; one that grows beyond measure, too: a
+// recording shrinks by 5 to 100 times, what shrinks more is no recording.
+#ifndef TILEWALK_RECORD_UNPACK_H
+#define TILEWALK_RECORD_UNPACK_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct unpack_bound {
+    size_t most;  // bytes, unpacked
+    size_t free;  // up to here any ratio is fine
+    size_t ratio; // unpacked to packed
+};
+extern const struct unpack_bound unpack_standard; // 1 GiB; 64 MiB; 400
+
+// `*text` is the caller's, ends with a NUL and has room for three bytes past `*length`.
+bool unpack_file(const char *path, const struct unpack_bound *bound, char **text, size_t *length,
+                 struct err *e);
+
+#endif
