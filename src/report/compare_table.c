@@ -183,9 +183,9 @@ static void add_notes(const struct comparison_result *r, struct str *out)
                r->horizon, unit, unit);
     if (r->group_count > 1)
         str_printf(out,
-                   "rank, p: by area; p against A: Wilcoxon over %d pairs (%s), all "
-                   "pairs of strategies Holm-corrected\n",
-                   r->pairs, r->setup->problem_count > 1 ? "problems" : "runs");
+                   "rank, p: by area; p: against A, Wilcoxon signed-rank (paired %s: %d), "
+                   "Holm-corrected for all pairs of strategies\n",
+                   r->setup->problem_count > 1 ? "problems" : "runs", r->pairs);
     if (r->shortest < r->horizon && !r->setup->seconds)
         str_printf(out, "runs have %.0f to %.0f trials: the curves of short ones go on flat\n",
                    r->shortest, r->horizon);

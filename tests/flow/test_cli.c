@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static const char *const commands[] = {"tune",   "resume",     "pause",      "stop",   "budget",
-                                       "check",  "ls",         "show",       "export", "devices",
-                                       "doctor", "strategies", "completion", "note",   "rm"};
+static const char *const commands[] = {
+    "tune",    "resume", "pause",      "stop",       "budget", "check", "ls",      "show", "export",
+    "devices", "doctor", "strategies", "completion", "note",   "rm",    "compare", "plot"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static void test_help(void **state)
@@ -69,8 +69,8 @@ static void test_options(void **state)
 static void test_operands(void **state)
 {
     struct box *b = *state;
-    static const char *const wanting[] = {"tune",  "resume", "pause", "stop",
-                                          "check", "show",   "export"};
+    static const char *const wanting[] = {"tune", "resume", "pause",   "stop", "check",
+                                          "show", "export", "compare", "plot"};
     for (size_t i = 0; i < COUNT(wanting); i++) {
         struct result r = RUN(b, wanting[i]);
         assert_refused(&r, 2, "missing", "usage: tilewalk");

@@ -309,7 +309,7 @@ static void text_by_hand(void **state)
         "        43.0       9       -       -  1.00  1.000  slow\n";
     assert_memory_equal(str_text(&out), expected, strlen(expected));
     assert_non_null(strstr(str_text(&out), "runs have 9 to 10 trials"));
-    assert_non_null(strstr(str_text(&out), "Wilcoxon over 1 pairs (runs)"));
+    assert_non_null(strstr(str_text(&out), "Wilcoxon signed-rank (paired runs: 1)"));
     str_finish(&out);
     comparison_add_markdown(&r, &(struct comparison_looks){0}, &out);
     assert_non_null(strstr(str_text(&out), "|---|---:|---:|"));
