@@ -1,20 +1,28 @@
 // Grid search: all points in the order of the space's index, the last parameter changing fastest.
 //
 // Illegal points are passed over. It counts with one digit a parameter, so the size of the space
-// is of no matter: nothing is allocated, and an index past 2^64 is as good as any. A run of
-// illegal points longer than 2^24 ends it (a smaller space is always searched to the end).
+// is of no matter: nothing is allocated, and an index past 2^64 is as good as any. A run of 2^22
+// illegal points ends it (a smaller space is always searched to the end).
 #include "search/strategy.h"
 
 #include <stdlib.h>
 
-enum { ILLEGAL_RUN = 1 << 24 };
+enum { ILLEGAL_RUN = 1 << 22 };
 
 struct grid {
     struct strategy base; // first: a strategy is a struct grid
     struct search_problem problem;
-    uint64_t digit[SPACE_MAX_PARAMS]; // of the next point
+    uint64_t digit[SPACE_MAX_PARAMS];
+    struct config point; // of these digits: the next one
     bool done;
 };
+
+static void set_digit(struct grid *g, int i, uint64_t digit)
+{
+    const struct param *p = &g->problem.space->param[i];
+    g->digit[i] = digit;
+    param_value(p, digit, g->point.slot + p->offset);
+}
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
                                const double *option, struct err *e)
@@ -24,32 +32,27 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     (void)e;
     struct grid *g = mem_zero(1, sizeof *g);
     g->problem = *problem;
+    for (int i = 0; i < problem->space->param_count; i++)
+        set_digit(g, i, 0);
     return &g->base;
 }
 
 static void advance(struct grid *g)
 {
-    const struct space *s = g->problem.space;
-    int i = s->param_count - 1;
-    while (i >= 0 && ++g->digit[i] == s->param[i].size)
-        g->digit[i--] = 0;
-    g->done = i < 0;
-}
-
-static void point(const struct grid *g, struct config *out)
-{
-    *out = (struct config){0};
-    for (int i = 0; i < g->problem.space->param_count; i++) {
-        const struct param *p = &g->problem.space->param[i];
-        param_value(p, g->digit[i], out->slot + p->offset);
-    }
+    int i = g->problem.space->param_count - 1;
+    while (i >= 0 && g->digit[i] + 1 == g->problem.space->param[i].size)
+        set_digit(g, i--, 0);
+    if (i >= 0)
+        set_digit(g, i, g->digit[i] + 1);
+    else
+        g->done = true;
 }
 
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct grid *g = (struct grid *)s;
     for (int run = 0; run < ILLEGAL_RUN && !g->done; run++) {
-        point(g, out);
+        *out = g->point;
         advance(g);
         if (!g->problem.legal || g->problem.legal(g->problem.context, out))
             return ASK_NEW;

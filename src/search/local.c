@@ -60,8 +60,10 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 // Any order is as good a beginning as another: the last one stays when the size does.
 static void shuffle_begin(struct shuffle *s, int size)
 {
-    while (s->capacity < size)
-        MEM_GROW(s->order, s->capacity, s->capacity);
+    if (s->capacity < size) {
+        s->order = mem_resize(s->order, (size_t)size, sizeof *s->order);
+        s->capacity = size;
+    }
     if (s->size != size)
         for (int i = 0; i < size; i++)
             s->order[i] = i;
@@ -221,10 +223,11 @@ static void tell(struct strategy *s, const struct config *c, enum outcome o, dou
 
 static int population(const struct strategy *s, int most, struct individual *out)
 {
-    const struct place *here = &((const struct local *)s)->here;
-    if (most < 1 || here->ask == 0)
+    const struct local *l = (const struct local *)s;
+    const struct place *p = l->here.ask ? &l->here : &l->optimum; // a kick is on its way from there
+    if (most < 1 || p->ask == 0)
         return 0;
-    *out = (struct individual){.config = &here->config, .ask = here->ask, .fitness = here->fitness};
+    *out = (struct individual){.config = &p->config, .ask = p->ask, .fitness = p->fitness};
     return 1;
 }
 
