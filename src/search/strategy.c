@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct strategy_kind *const strategy_kinds[] = {&strategy_opevo, &strategy_random, NULL};
+const struct strategy_kind *const strategy_kinds[] = {
+    &strategy_opevo, &strategy_random, &strategy_local, &strategy_annealing,
+    &strategy_ga,    &strategy_de,     &strategy_grid,  NULL,
+};
 
 enum { MAX_OPTIONS = 32 };
 

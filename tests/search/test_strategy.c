@@ -17,6 +17,19 @@ static const char *const specs[] = {
     "opevo:lambda=1:rho=1",
     "opevo:lambda=3:rho=50:q=0.001",
     "opevo:lambda=50:rho=3:q=0.99:async=1:legal=1",
+    "local",
+    "local:reach=0:starts=1:patience=0",
+    "local:batch=7:kick=9:patience=100",
+    "annealing",
+    "annealing:chains=5:jump=0:cooling=1:heat=1000",
+    "annealing:patience=1:reach=65536:jump=1",
+    "ga",
+    "ga:pop=2:elite=0:mutation=0",
+    "ga:pop=7:elite=30:mutation=1",
+    "de",
+    "de:pop=4:best=0:f=2",
+    "de:pop=50:cr=0",
+    "grid",
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -30,12 +43,24 @@ static void expect_error(const char *spec, const char *text)
     assert_null(strategy_create(spec, &problem, 1, &e));
 }
 
+// Nothing is near: all there are, in their order.
+static void expect_all_known(const char *spec)
+{
+    struct str text = {0};
+    str_printf(&text, "unknown strategy '%s' (known: ", spec);
+    for (int i = 0; strategy_kinds[i]; i++)
+        str_printf(&text, "%s%s", i == 0 ? "" : ", ", strategy_kinds[i]->name);
+    str_add_char(&text, ')');
+    expect_error(spec, str_text(&text));
+    str_finish(&text);
+}
+
 static void test_bad_specs(void **state)
 {
     (void)state;
     expect_error("opeva", "unknown strategy 'opeva' (did you mean 'opevo'?)");
-    expect_error("annealing", "unknown strategy 'annealing' (known: opevo, random)");
-    expect_error("", "unknown strategy '' (known: opevo, random)");
+    expect_all_known("simplex");
+    expect_all_known("");
     expect_error("opevo:lamda=3",
                  "strategy 'opevo' has no option 'lamda' (did you mean 'lambda'?)");
     expect_error(
@@ -236,7 +261,8 @@ static void test_same_seed_same_search(void **state)
         drive_run(&b, 300);
         drive_run(&other, 300);
         assert_memory_equal(a.asked.row, b.asked.row, 300 * 11 * sizeof(int32_t));
-        assert_memory_not_equal(a.asked.row, other.asked.row, 300 * 11 * sizeof(int32_t));
+        if (strcmp(specs[i], "grid")) // the one that draws nothing
+            assert_memory_not_equal(a.asked.row, other.asked.row, 300 * 11 * sizeof(int32_t));
         drive_destroy(&a);
         drive_destroy(&b);
         drive_destroy(&other);
