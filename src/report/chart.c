@@ -123,6 +123,27 @@ static void put_text(cairo_t *cairo, double x, double y, enum align align, const
     cairo_show_text(cairo, text);
 }
 
+// From `x` on, in smaller letters where it would leave the picture.
+static void put_fitting(cairo_t *cairo, double x, double y, const char *text)
+{
+    cairo_text_extents_t size;
+    double room = WIDTH - x - 8;
+    cairo_text_extents(cairo, text, &size);
+    if (size.x_advance > room)
+        cairo_set_font_size(cairo, FONT * room / size.x_advance);
+    put_text(cairo, x, y, ALIGN_LEFT, text);
+    cairo_set_font_size(cairo, FONT);
+}
+
+// Widths that scale with the size of the letters.
+static void use_exact_widths(cairo_t *cairo)
+{
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cairo, options);
+    cairo_font_options_destroy(options);
+}
+
 static void use_font(cairo_t *cairo, bool bold)
 {
     cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
@@ -322,7 +343,7 @@ static void draw_legend(const struct canvas *c)
         put_text(c->cairo, LEFT + 76, base, ALIGN_MIDDLE, letter);
         use_font(c->cairo, false);
         use_ink(c->cairo, 0, 1);
-        put_text(c->cairo, LEFT + 92, base, ALIGN_LEFT, l->label);
+        put_fitting(c->cairo, LEFT + 92, base, l->label);
     }
 }
 
@@ -340,10 +361,11 @@ static void draw(const struct chart *chart, cairo_t *cairo)
     choose_ranges(&c);
     cairo_set_source_rgb(cairo, 1, 1, 1);
     cairo_paint(cairo);
+    use_exact_widths(cairo);
     use_font(cairo, true);
     use_ink(cairo, 0, 1);
     if (chart->title)
-        put_text(cairo, LEFT, TOP + FONT, ALIGN_LEFT, chart->title);
+        put_fitting(cairo, LEFT, TOP + FONT, chart->title);
     use_font(cairo, false);
     draw_x_axis(&c);
     draw_y_axis(&c);

@@ -249,6 +249,29 @@ static void high_lines_fill_the_area(void **state)
     cairo_surface_destroy(p.surface);
 }
 
+static void long_labels_fit(void **state)
+{
+    struct chart_line line[1];
+    struct chart c = level_lines(line, 1);
+    char label[301];
+    (void)state;
+    memset(label, 'm', 300);
+    label[300] = 0;
+    line[0].label = c.title = label;
+    free(written(&c, "a.png", NULL));
+    struct picture p = load("a.png");
+    int ink = 0, rightmost = 0;
+    for (int y = 0; y < p.height; y++)
+        for (int x = 0; x < p.width; x++)
+            if (is_ink(&p, x, y)) {
+                ink++;
+                rightmost = x > rightmost ? x : rightmost;
+            }
+    assert_true(ink > 0);
+    assert_in_range(rightmost, p.width - 60, p.width - 10);
+    cairo_surface_destroy(p.surface);
+}
+
 // --- files ---
 
 static int count_of(const char *text, const char *part)
@@ -304,6 +327,7 @@ int main(void)
         cmocka_unit_test(steps_are_where_they_belong),
         cmocka_unit_test(bands_lie_around_lines),
         cmocka_unit_test(high_lines_fill_the_area),
+        cmocka_unit_test(long_labels_fit),
         cmocka_unit_test(the_ending_chooses_the_format),
         cmocka_unit_test(nothing_to_draw),
     };

@@ -1,6 +1,8 @@
 // Comparisons worked out by hand, and against brute force.
 #include "report/compare_table.h"
 
+#include "base/rng.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,6 +172,88 @@ static void nothing_valid_anywhere(void **state)
     assert_int_equal(r.at_count, 0);
     comparison_finish(&r);
     str_finish(&out);
+}
+
+// --- brute force ---
+
+enum { RUNS = 12, GROUPS = 3, HORIZON = 30 };
+
+// Rising curves; some find nothing.
+static void make_random(struct rng *rng, struct comparison_run *run,
+                        struct plot_point point[RUNS][HORIZON])
+{
+    for (int i = 0; i < RUNS; i++) {
+        int count = 0;
+        double level = 0;
+        for (int t = 1; t <= HORIZON; t++) {
+            if (rng_below(rng, 6))
+                continue;
+            level += 1 + (double)rng_below(rng, 20);
+            point[i][count++] = (struct plot_point){t, level};
+        }
+        run[i] = (struct comparison_run){.group = i % GROUPS,
+                                         .pair = rng_next(rng),
+                                         .curve = {point[i], i % 5 ? count : 0},
+                                         .end = HORIZON};
+    }
+}
+
+static double best_of_all(const struct comparison_run *run)
+{
+    double best = 0;
+    for (int i = 0; i < RUNS; i++)
+        best = fmax(best, steps_at(&run[i].curve, HORIZON));
+    return best;
+}
+
+static void check_brute(const struct comparison_result *r, const struct comparison_group *g,
+                        double best)
+{
+    double area = 0, last = 0;
+    int reached = 0;
+    for (int i = g->first; i < g->first + g->runs; i++) {
+        bool there = false;
+        for (int t = 1; t <= HORIZON; t++) {
+            double share = steps_at(&r->run[i]->curve, t) / best;
+            area += share / HORIZON / g->runs;
+            there = there || share >= comparison_goals[0];
+        }
+        reached += there;
+        last += steps_at(&r->run[i]->curve, HORIZON) / best / g->runs;
+    }
+    near(g->area.mean, area);
+    near(g->at[r->at_count - 1].mean, last);
+    assert_int_equal(g->goal[0].reached, reached);
+}
+
+static void random_runs_against_brute_force(void **state)
+{
+    static const char *const three_names[GROUPS] = {"a", "b", "c"};
+    static struct plot_point point[RUNS][HORIZON];
+    struct comparison_run run[RUNS];
+    struct comparison_result r;
+    struct comparison_setup s = three();
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 8);
+    s.group_name = three_names;
+    s.group_count = GROUPS;
+    s.run = run;
+    s.run_count = RUNS;
+    for (int round = 0; round < 200; round++) {
+        make_random(&rng, run, point);
+        comparison_make(&s, &r);
+        double ranks = 0;
+        for (int g = 0; g < GROUPS; g++) {
+            assert_int_equal(r.group[g].runs, RUNS / GROUPS);
+            check_brute(&r, &r.group[g], best_of_all(run));
+            ranks += r.group[g].rank;
+            assert_true(g == 0 || r.group[g].area.mean <= r.group[g - 1].area.mean);
+        }
+        near(ranks, 1 + 2 + 3);
+        assert_true(r.p[1] == r.p[GROUPS] && r.p[1] >= 0.125 && r.p[1] <= 1); // four pairs
+        comparison_finish(&r);
+    }
 }
 
 // --- scores ---
@@ -358,6 +442,7 @@ int main(void)
         cmocka_unit_test(seconds_begin_at_zero),
         cmocka_unit_test(a_known_optimum_is_the_best),
         cmocka_unit_test(nothing_valid_anywhere),
+        cmocka_unit_test(random_runs_against_brute_force),
         cmocka_unit_test(scores_by_hand),
         cmocka_unit_test(differences_are_tested_over_runs),
         cmocka_unit_test(differences_are_tested_over_problems),
