@@ -1,0 +1,333 @@
+// replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
+#include "common.h"
+#include "simulate_curve.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STANDARD_TRIALS  500
+#define STANDARD_REPEATS 50
+#define STANDARD_SEED    1
+#define MOST_MARKS       8
+
+struct replayed {
+    const struct arguments *a;
+    struct recording **recording; // [operand_count]
+    char **strategy;              // specs as they were given
+    int strategies;
+    struct simulation *list; // recording by recording, strategy by strategy
+    int count;
+    bool json, by_time, on_terminal;
+    bool broken_output;
+};
+
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+    signal_seen = number;
+}
+
+// --- what is to be done ---
+
+static bool has_costs(const struct recording *r)
+{
+    for (int i = 0; i < r->count; i++)
+        if (isfinite(r->entry[i].compile_s) || isfinite(r->entry[i].benchmark_s))
+            return true;
+    return false;
+}
+
+static bool read_recordings(struct replayed *p, struct err *e)
+{
+    p->recording = mem_zero((size_t)p->a->operand_count, sizeof *p->recording);
+    for (int i = 0; i < p->a->operand_count; i++) {
+        struct recording *r;
+        if (!recording_read(p->a->operand[i], &r, e))
+            return false;
+        p->recording[i] = r;
+        if (r->count == 0)
+            return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
+        if (p->by_time && !has_costs(r))
+            return err_at(e, r->path, 0,
+                          "neither compile nor benchmark times are recorded (replay it without "
+                          "--time)");
+    }
+    return true;
+}
+
+// "opevo,ga:size=20": cut at the commas.
+static bool read_strategies(struct replayed *p, struct err *e)
+{
+    const char *given = arguments_text(p->a, "strategy");
+    const char *text = given ? given : ENGINE_DEFAULT_STRATEGY;
+    p->strategy = mem_zero(strlen(text) + 1, sizeof *p->strategy);
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        char *spec = mem_printf("%.*s", (int)length, text);
+        p->strategy[p->strategies++] = spec;
+        char *canonical = strategy_canonical(spec, e);
+        free(canonical);
+        if (!canonical)
+            return false;
+        if (!text[length])
+            return true;
+        text += length + 1;
+    }
+}
+
+static void plan(struct replayed *p)
+{
+    p->list = mem_zero((size_t)(p->a->operand_count * p->strategies), sizeof *p->list);
+    for (int i = 0; i < p->a->operand_count; i++)
+        for (int k = 0; k < p->strategies; k++)
+            p->list[p->count++] = (struct simulation){
+                .recording = p->recording[i],
+                .strategy = p->strategy[k],
+                .trials = arguments_integer(p->a, "trials", STANDARD_TRIALS),
+                .repeats = (int)arguments_integer(p->a, "repeats", STANDARD_REPEATS),
+                .seed = (uint64_t)arguments_integer(p->a, "seed", STANDARD_SEED),
+                .noise = arguments_flag(p->a, "noise"),
+            };
+}
+
+static void forget(struct replayed *p)
+{
+    for (int i = 0; i < p->count; i++)
+        simulation_finish(&p->list[i]);
+    for (int i = 0; p->recording && i < p->a->operand_count; i++)
+        recording_destroy(p->recording[i]);
+    for (int i = 0; i < p->strategies; i++)
+        free(p->strategy[i]);
+    free(p->list);
+    free(p->recording);
+    free(p->strategy);
+}
+
+// --- for programs ---
+
+static void add_numbers(struct str *out, const char *name, const double *value, int64_t count)
+{
+    str_printf(out, ",\"%s\":[", name);
+    for (int64_t i = 0; i < count; i++)
+        str_printf(out, "%s%.8g", i ? "," : "", value[i]);
+    str_add(out, "]");
+}
+
+static void add_number(struct str *out, const char *name, double value)
+{
+    str_printf(out, ",\"%s\":", name);
+    json_real(out, value);
+}
+
+static void add_by_time(struct str *out, const struct simulated_curve *c)
+{
+    struct str inner = {0};
+    add_numbers(&inner, "seconds", c->at_s, SIMULATED_TIMES);
+    add_numbers(&inner, "best_fraction", c->by_time, SIMULATED_TIMES);
+    add_numbers(&inner, "std", c->by_time_deviation, SIMULATED_TIMES);
+    str_printf(out, ",\"by_time\":{%s}", str_text(&inner) + 1); // without the first comma
+    str_finish(&inner);
+}
+
+static void print_json(const struct replayed *p, const struct simulation *s,
+                       const struct simulated_curve *c)
+{
+    const struct recording *r = s->recording;
+    struct str out = {0};
+    char *canonical = strategy_canonical(s->strategy, NULL);
+    str_add(&out, "{\"recording\":");
+    str_add_json(&out, r->name);
+    str_add(&out, ",\"strategy\":");
+    str_add_json(&out, s->strategy);
+    str_add(&out, ",\"spec\":");
+    str_add_json(&out, canonical);
+    str_printf(&out, ",\"trials\":%" PRId64 ",\"repeats\":%d,\"seed\":%" PRIu64 ",\"noise\":%s",
+               s->trials, s->repeats, s->seed, s->noise ? "true" : "false");
+    str_printf(&out, ",\"size\":%" PRId64 ",\"valid\":%d,\"optimum\":", simulated_size(r),
+               r->outcomes[OUTCOME_OK]);
+    str_add_real(&out, r->entry[r->best].seconds);
+    add_number(&out, "trials_done", c->trials_done);
+    add_numbers(&out, "best_fraction", c->fraction, c->trials);
+    add_numbers(&out, "std", c->deviation, c->trials);
+    add_number(&out, "score", c->score);
+    add_number(&out, "seconds_per_trial", c->seconds_per_trial);
+    if (p->by_time)
+        add_by_time(&out, c);
+    str_add(&out, "}\n");
+    fwrite(str_text(&out), 1, out.length, stdout);
+    str_finish(&out);
+    free(canonical);
+}
+
+// --- for people ---
+
+// The trials that the table shows: round ones as far as the budget goes, and its end.
+static int choose_marks(int64_t trials, int64_t mark[MOST_MARKS])
+{
+    static const int64_t round[] = {10, 20, 50, 100, 200, 400, 500};
+    int count = 0;
+    for (size_t i = 0; i < sizeof round / sizeof *round && round[i] <= trials; i++)
+        mark[count++] = round[i];
+    if (!count || mark[count - 1] != trials)
+        mark[count++] = trials;
+    return count;
+}
+
+static int strategy_width(const struct replayed *p)
+{
+    int width = (int)strlen("strategy");
+    for (int i = 0; i < p->strategies; i++)
+        if ((int)strlen(p->strategy[i]) > width)
+            width = (int)strlen(p->strategy[i]);
+    return width;
+}
+
+static void print_head(const struct replayed *p, const struct simulation *s)
+{
+    int64_t mark[MOST_MARKS];
+    int marks = choose_marks(s->trials, mark);
+    char optimum[32];
+    const struct recording *r = s->recording;
+    double best = r->entry[r->best].seconds;
+    if (str_equal(r->unit, "s"))
+        text_time(best, optimum);
+    else
+        snprintf(optimum, sizeof optimum, "%.4g %s", best, r->unit);
+    printf("%s: %" PRId64 " configurations, %d valid, optimum %s; optimum / best so far, mean of "
+           "%d repeats\n",
+           r->name, simulated_size(r), r->outcomes[OUTCOME_OK], optimum, s->repeats);
+    printf("%-*s", strategy_width(p), "strategy");
+    for (int i = 0; i < marks; i++)
+        printf(" %6" PRId64, mark[i]);
+    printf("  %7s  %9s\n", "score", "trials/s");
+}
+
+static void print_by_time(const struct simulated_curve *c)
+{
+    static const int shown[] = {9, 24, 49, 74, 99};
+    printf("  by time:");
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        printf("%s %.3f after %.3g s", i ? "," : "", c->by_time[shown[i]], c->at_s[shown[i]]);
+    printf("\n");
+}
+
+static void print_row(const struct replayed *p, const struct simulation *s,
+                      const struct simulated_curve *c)
+{
+    int64_t mark[MOST_MARKS];
+    int marks = choose_marks(s->trials, mark);
+    printf("%-*s", strategy_width(p), s->strategy);
+    for (int i = 0; i < marks; i++)
+        printf(" %6.3f", c->fraction[mark[i] - 1]);
+    if (isfinite(c->score))
+        printf("  %7.3f", c->score);
+    else
+        printf("  %7s", "-");
+    printf("  %9.0f\n", c->seconds_per_trial > 0 ? 1 / c->seconds_per_trial : 0);
+    if (p->by_time)
+        print_by_time(c);
+}
+
+static void clear_progress(const struct replayed *p)
+{
+    if (p->on_terminal)
+        fputs("\r\033[K", stderr);
+}
+
+static void on_finished(void *context, int index)
+{
+    struct replayed *p = context;
+    struct simulation *s = &p->list[index];
+    struct simulated_curve curve;
+    simulated_curve_make(s, &curve);
+    clear_progress(p);
+    if (p->json) {
+        print_json(p, s, &curve);
+    } else {
+        if (index && index % p->strategies == 0)
+            printf("\n");
+        if (index % p->strategies == 0)
+            print_head(p, s);
+        print_row(p, s, &curve);
+    }
+    p->broken_output |= fflush(stdout) != 0;
+    simulated_curve_finish(&curve);
+    simulation_finish(s);
+}
+
+static bool on_tick(void *context, int64_t done, int64_t runs)
+{
+    const struct replayed *p = context;
+    if (p->on_terminal && done < runs)
+        fprintf(stderr, "\r%3d %%  %" PRId64 " of %" PRId64 " runs", (int)(100 * done / runs), done,
+                runs);
+    return !signal_seen && !p->broken_output;
+}
+
+static void catch_signals(void)
+{
+    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+}
+
+static int run_replay(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    (void)self;
+    struct replayed p = {.a = a,
+                         .json = arguments_flag(a, "json"),
+                         .by_time = arguments_flag(a, "time"),
+                         .on_terminal =
+                             isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
+    struct simulate_options o = {.threads = (int)arguments_integer(a, "threads", 0),
+                                 .tick = on_tick,
+                                 .finished = on_finished,
+                                 .context = &p};
+    bool ok = read_strategies(&p, &e) && read_recordings(&p, &e);
+    if (ok) {
+        plan(&p);
+        catch_signals();
+        ok = simulate(p.list, p.count, &o, &e);
+        clear_progress(&p);
+    }
+    forget(&p);
+    if (signal_seen)
+        return 128 + signal_seen;
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...[,...]",
+     "search strategies (default: opevo; see tilewalk strategies)"},
+    {"trials", OPTION_INTEGER, "N", "budget of each search, in different configurations (500)", 1,
+     SIMULATE_MOST_TRIALS},
+    {"repeats", OPTION_INTEGER, "R", "searches of each strategy (50)", 1, SIMULATE_MOST_REPEATS},
+    {"seed", OPTION_INTEGER, "S", "of all of them (1)", 0, 9007199254740992.0},
+    {"noise", OPTION_FLAG, NULL, "measure one of the recorded runs, drawn anew, not their mean"},
+    {"time", OPTION_FLAG, NULL,
+     "also against time: recorded compile and benchmark times, and the strategy's own"},
+    {"threads", OPTION_INTEGER, "N", "(default: one a core; the results do not depend on it)", 1,
+     256},
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_replay = {
+    .name = "replay",
+    .operands = "RECORDING...",
+    .help = "search recorded spaces, many times and without a device",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_replay,
+};
