@@ -7,6 +7,11 @@
 // a walk of `kick` random moves leads from the best optimum since the start to where the next
 // descent begins. After `patience` kicks that led to nothing better it starts anew.
 //
+// Jumps help once a descent is near its end: on eight recorded spaces of kernels, where tile sizes
+// are short ladders, the mean optimum/best after 100, 200 and 400 trials is 0.940, 0.977 and 0.994
+// with them and 0.939, 0.971 and 0.989 without. Long ladders and big factorizations keep to their
+// graphs.
+//
 // Moves to illegal points are passed over: a descent walks on legal vertices alone. A kick goes on
 // until it meets something new and legal, so that every kick costs a trial and nothing runs in
 // circles. Points known already are never asked again, but stepped on like any other when better.

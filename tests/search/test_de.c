@@ -79,11 +79,11 @@ static void check_mutants(struct space *s, const char *spec, is_mutant *fits)
     space_destroy(s);
 }
 
-static bool half_a_rank_difference(const struct param *p, const int32_t *x, const int32_t *y,
-                                   const int32_t *z, const int32_t *trial)
+static bool rank_difference(const struct param *p, const int32_t *x, const int32_t *y,
+                            const int32_t *z, const int32_t *trial)
 {
-    double rank = fmin(fmax(*x + 0.5 * (*y - *z), 0), p->count - 1);
-    return fabs(*trial - rank) <= 0.5;
+    double rank = fmin(fmax(*x + 0.6 * (*y - *z), 0), p->count - 1);
+    return fabs(*trial - rank) < 0.5;
 }
 
 static void test_discrete_by_rank(void **state)
@@ -92,7 +92,7 @@ static void test_discrete_by_rank(void **state)
     struct space *s = space_create("ladders");
     for (int i = 0; i < 6; i++)
         add_discrete(s, (char[]){(char)('A' + i), '\0'}, 100 * i + 100);
-    check_mutants(sealed(s), "de:pop=8:f=0.5:cr=1", half_a_rank_difference);
+    check_mutants(sealed(s), "de:pop=8:f=0.6:cr=1", rank_difference);
 }
 
 static int multiplicity(int32_t number, int32_t prime)

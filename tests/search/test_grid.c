@@ -72,7 +72,10 @@ static void test_nothing_legal_ends(void **state)
 {
     (void)state;
     struct config c;
-    struct space *spaces[] = {space_24(), space_huge()};
+    struct space *spaces[] = {space_24(), space_create("large")};
+    for (int i = 0; i < 8; i++)
+        add_discrete(spaces[1], (char[]){(char)('A' + i), '\0'}, 4000);
+    sealed(spaces[1]);
     for (int i = 0; i < 2; i++) {
         struct search_problem problem = {.space = spaces[i], .legal = nothing};
         struct strategy *g = strategy_create("grid", &problem, 1, NULL);

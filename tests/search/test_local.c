@@ -172,8 +172,7 @@ static void test_near_moves_then_far_ones_then_kicks(void **state)
     space_destroy(s);
 }
 
-// After `patience` kicks in vain comes a draw, and kicks start from an optimum, not from where the
-// last descent ended.
+// After `patience` kicks in vain comes a draw.
 static void test_patience(void **state)
 {
     (void)state;
@@ -194,6 +193,31 @@ static void test_patience(void **state)
         }
     }
     assert_true(starts >= 7);
+    run_destroy(r);
+    space_destroy(s);
+}
+
+// From the same optimum each time, so many steps away (a step back now and then makes it fewer; a
+// landing on something known, more).
+static void test_kicks_are_from_the_optimum(void **state)
+{
+    (void)state;
+    struct space *s = space_create("rings");
+    for (int i = 0; i < 8; i++)
+        add_ring(s, (char[]){(char)('A' + i), '\0'}, 50);
+    sealed(s);
+    struct run *r = run_create(s, "local:starts=1:reach=0:kick=6:patience=100", 8, ASKS, flat);
+    int kicks = 0, steps = 0;
+    for (int n = 2; n <= ASKS; n++) {
+        int distance = space_distance(s, &r->given[1], &r->given[n]);
+        if (r->from[n] != 1 || distance == 1)
+            continue;
+        assert_in_range(distance, 2, 8);
+        kicks++;
+        steps += distance;
+    }
+    assert_true(kicks > 20);
+    assert_true(steps > 4 * kicks && steps <= 6 * kicks);
     run_destroy(r);
     space_destroy(s);
 }
@@ -258,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_draws_until_one_is_valid),
         cmocka_unit_test(test_near_moves_then_far_ones_then_kicks),
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_kicks_are_from_the_optimum),
         cmocka_unit_test(test_first_move_is_uniform),
         cmocka_unit_test(test_best_of_a_batch),
     };
