@@ -14,7 +14,7 @@ struct format {
     const char *what;       // for messages
     const char *members[3]; // ends with NULL
     bool (*read)(struct recording *r, struct json root, struct err *e);
-    bool unclosed; // files that are not closed are normal
+    const char *open; // the last member, which may well not be closed; NULL: there is none
 };
 
 extern const struct format format_tilewalk, format_kernel_tuner, format_clblast, format_ktt,

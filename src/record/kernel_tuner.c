@@ -194,5 +194,5 @@ const struct format format_kernel_tuner = {
     .what = "Kernel Tuner cache file",
     .members = {"cache", "tune_params"},
     .read = read_all,
-    .unclosed = true,
+    .open = "cache",
 };

@@ -23,6 +23,15 @@ static const struct format *recognise(struct json root)
     return NULL;
 }
 
+// A file that ended early is fine when it ended inside the member that its format leaves open.
+static bool may_be_open(const struct format *f, struct json root)
+{
+    bool last = false;
+    for (struct json_walk w = json_walk(root); f && f->open && json_next(&w);)
+        last = json_is(w.key, f->open);
+    return last;
+}
+
 static bool unknown(const char *path, struct json root, struct err *e)
 {
     struct str known = {0};
@@ -49,7 +58,7 @@ static bool read_text(struct json_source *s, struct recording **out, struct err 
     if (!is_object(s, e) || !json_check(s, &root, e))
         return false;
     const struct format *f = recognise(root);
-    if (s->unclosed && !(f && f->unclosed))
+    if (s->unclosed && !may_be_open(f, root))
         return err_at(e, s->path, s->unclosed, "broken JSON: the file ends early (is it cut off?)");
     if (!f)
         return unknown(s->path, root, e);

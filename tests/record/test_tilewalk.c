@@ -1,0 +1,229 @@
+// Our own format: every kind of parameter comes back as it was, and so does every entry.
+#include "help.h"
+
+#include "base/file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const items[] = {"n", "m", "k"}, *const labels[] = {"shared", "\"none\""};
+static const double ladder[] = {1, 0.1, 4}, loose[] = {8, 1, 2};
+
+static bool in_a_row(void *context, int i, int j)
+{
+    (void)context;
+    return abs(i - j) == 1;
+}
+
+static void must(bool ok, const struct err *e)
+{
+    if (!ok)
+        fail_msg("%s", e->text);
+}
+
+// All five kinds.
+static struct space *make_space(void)
+{
+    struct space *s = space_create("all");
+    struct param p;
+    struct err e;
+    must(param_factorization(&p, &s->arena, "tile", 12, 3, &e) && space_add(s, &p, &e), &e);
+    must(param_permutation(&p, &s->arena, "order", 3, items, &e) && space_add(s, &p, &e), &e);
+    must(param_discrete(&p, &s->arena, "ladder", 3, ladder, &e) && space_add(s, &p, &e), &e);
+    must(param_categorical(&p, &s->arena, "stage", 2, labels, &e) && space_add(s, &p, &e), &e);
+    must(param_custom(&p, &s->arena, "loose", 3, loose, NULL, in_a_row, NULL, &e) &&
+             space_add(s, &p, &e),
+         &e);
+    must(param_custom(&p, &s->arena, "named", 3, NULL, items, in_a_row, NULL, &e) &&
+             space_add(s, &p, &e),
+         &e);
+    must(space_seal(s, &e), &e);
+    return s;
+}
+
+static struct recording *make_recording(const struct space *like)
+{
+    const double runs[] = {0.5, 0.1};
+    struct recording *r = recording_create("a/made.json", "tilewalk");
+    struct err e;
+    r->device = "Card \"7\"";
+    must(recording_add_params(r, like, &e) && recording_seal_space(r, &e), &e);
+    for (uint64_t i = 0; i < like->size; i += 7) {
+        struct config c;
+        enum outcome o = i ? (enum outcome)(i / 7 % OUTCOME_COUNT) : OUTCOME_OK;
+        struct record_entry entry = {.outcome = o, .compile_s = 1.0 / 3, .benchmark_s = NAN};
+        bool was_new;
+        if (o == OUTCOME_OK) {
+            entry.seconds = 0.1 + 1e-9 * (double)i;
+            entry.runs = runs;
+            entry.run_count = (int)(i % 3);
+        }
+        space_point(like, i, &c);
+        recording_add(r, &c, &entry, &was_new);
+        assert_true(was_new);
+        recording_add(r, &c, &entry, &was_new);
+        assert_false(was_new);
+    }
+    must(recording_finish(r, &e), &e);
+    return r;
+}
+
+static void assert_same_params(const struct space *a, const struct space *b)
+{
+    assert_int_equal(a->param_count, b->param_count);
+    for (int i = 0; i < a->param_count; i++) {
+        const struct param *p = &a->param[i], *q = &b->param[i];
+        assert_string_equal(p->name, q->name);
+        assert_int_equal(p->kind, q->kind);
+        assert_int_equal(p->size, q->size);
+    }
+    for (uint64_t i = 0; i < a->size; i += 5) { // neighbours tell topologies apart
+        struct config c, d, there;
+        space_point(a, i, &c);
+        space_point(b, i, &d);
+        assert_true(config_equal(&c, &d));
+        assert_int_equal(space_degree(a, &c), space_degree(b, &d));
+        for (int k = 0; k < space_degree(a, &c); k++) {
+            space_neighbour(a, &c, k, &there);
+            space_neighbour(b, &c, k, &d);
+            assert_true(config_equal(&there, &d));
+        }
+    }
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void test_round_trip(void **state)
+{
+    struct space *like = make_space();
+    struct recording *made = make_recording(like), *read = NULL;
+    const char *path = put_file("own.json", "", 0);
+    struct err e;
+    (void)state;
+    must(recording_write(made, path, &e), &e);
+    must(recording_read(path, &read, &e), &e);
+    assert_string_equal(read->name, "made");
+    assert_string_equal(read->device, "Card \"7\"");
+    assert_same_params(like, read->space);
+    assert_int_equal(made->count, read->count);
+    assert_int_equal(made->best, read->best);
+    assert_true(made->median == read->median);
+    for (int i = 0; i < made->count; i++) {
+        const struct record_entry *a = &made->entry[i], *b = &read->entry[i];
+        struct config c, d;
+        recording_config(made, i, &c);
+        recording_config(read, i, &d);
+        assert_true(config_equal(&c, &d));
+        assert_int_equal(a->outcome, b->outcome);
+        assert_true(a->seconds == b->seconds);
+        assert_true(same(a->compile_s, b->compile_s) && same(a->benchmark_s, b->benchmark_s));
+        assert_int_equal(a->run_count, b->run_count);
+        for (int k = 0; k < a->run_count; k++)
+            assert_true(a->runs[k] == b->runs[k]);
+    }
+    recording_destroy(read);
+    recording_destroy(made);
+    space_destroy(like);
+}
+
+static void test_median_and_best(void **state)
+{
+    static const double seconds[] = {4, 1, 3, 1};
+    const double values[] = {1, 2, 3, 4};
+    struct space *s = space_create("s");
+    struct param p;
+    struct err e;
+    (void)state;
+    must(param_discrete(&p, &s->arena, "x", 4, values, &e) && space_add(s, &p, &e), &e);
+    for (int n = 1; n <= 4; n++) {
+        static const double median[] = {4, 2.5, 3, 2};
+        struct recording *r = recording_create("r.json", "tilewalk");
+        must(recording_add_params(r, s, &e) && recording_seal_space(r, &e), &e);
+        for (int i = 0; i < n; i++) {
+            bool was_new;
+            struct config c = {.slot = {i}};
+            struct record_entry entry = {.seconds = seconds[i]};
+            recording_add(r, &c, &entry, &was_new);
+        }
+        must(recording_finish(r, &e), &e);
+        assert_true(r->median == median[n - 1]);
+        assert_int_equal(r->best, n > 1); // the first of several
+        recording_destroy(r);
+    }
+    space_destroy(s);
+}
+
+#define HEAD                     "{\"format\":\"tilewalk-recording\",\"version\":1,\n\"params\":[\n"
+#define X                        "{\"name\":\"x\",\"kind\":\"discrete\",\"values\":[1,2]}"
+#define F                        "{\"name\":\"f\",\"kind\":\"factorization\",\"product\":8,\"parts\":2}"
+#define FILE_OF(params, entries) HEAD params "],\n\"entries\":[\n" entries "]}"
+#define OK1                      "{\"config\":[1],\"outcome\":\"ok\",\"seconds\":2}"
+
+static void test_bad_params(void **state)
+{
+    (void)state;
+    recording_destroy(must_read("x.json", FILE_OF(X, OK1)));
+    refuse("{\"format\":\"other\",\n\"entries\":[]}", "x.json:1: format is not");
+    refuse("{\"format\":\"tilewalk-recording\",\n\"version\":2,\"entries\":[]}",
+           "x.json:2: this version of the format is not known");
+    refuse(FILE_OF("", ""), "x.json:2: there are no parameters");
+    refuse(FILE_OF("4", ""), "x.json:3: a parameter has a name");
+    refuse(FILE_OF(X ",\n" X, ""), "x.json:4: parameter 'x' is declared twice");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"odd\"}", ""),
+           "x.json:3: parameter 'x' is of no known kind");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"discrete\"}", ""),
+           "x.json:3: parameter 'x': 0 values");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"discrete\",\n\"values\":[\"a\"]}", ""),
+           "x.json:4: discrete values are numbers");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"categorical\",\"values\":[\"a\",\n1]}", ""),
+           "x.json:4: a list of texts or of numbers");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"factorization\",\"product\":8,\n\"parts\":1.5}", ""),
+           "x.json:4: a whole number from 1 to 16");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"factorization\",\"parts\":1}", ""),
+           "x.json:3: a whole number from 1 to 2147483647");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"custom\",\"values\":[1,2],\"edges\":[[0,2]]}", ""),
+           "x.json:3: an edge is a pair");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"custom\",\"values\":[1,2],\"edges\":[[0]]}", ""),
+           "x.json:3: an edge is a pair");
+    refuse(FILE_OF("{\"name\":\"x\",\"kind\":\"custom\",\"values\":[1,2],\"edges\":[[1,1]]}", ""),
+           "x.json:3: parameter 'x': 2 is its own neighbour");
+}
+
+static void test_bad_entries(void **state)
+{
+    (void)state;
+    refuse(FILE_OF(X, ""), "x.json: none of the 0 recorded");
+    refuse(FILE_OF(X, OK1 ",\n" OK1), "x.json:6: this configuration is here a second time");
+    refuse(FILE_OF(X, "{\"config\":[3],\"outcome\":\"ok\"}"),
+           "x.json:5: parameter 'x': not one of its values");
+    refuse(FILE_OF(X, "{\"config\":[],\"outcome\":\"ok\"}"), "x.json:5: parameter 'x' is missing");
+    refuse(FILE_OF(X, "{\"config\":[1,1],\"outcome\":\"ok\"}"), "x.json:5: more values than");
+    refuse(FILE_OF(X, "{\"outcome\":\"ok\"}"), "x.json:5: an entry has a config");
+    refuse(FILE_OF(X, "{\"config\":[1],\n\"outcome\":\"fine\"}"),
+           "x.json:6: an entry has an outcome");
+    refuse(FILE_OF(X, "{\"config\":[1],\"outcome\":\"ok\"}"), "x.json:5: an entry that is ok took");
+    refuse(FILE_OF(X, "{\"config\":[1],\"outcome\":\"ok\",\"seconds\":0}"),
+           "x.json:5: an entry that is ok took");
+    refuse(FILE_OF(X, "{\"config\":[1],\"outcome\":\"ok\",\"seconds\":1,\n\"runs\":[\"a\"]}"),
+           "x.json:6: a run is a number");
+    refuse(FILE_OF(F, "{\"config\":[[2,2]],\"outcome\":\"ok\"}"),
+           "x.json:5: parameter 'f': not one of its values");
+    refuse(FILE_OF(F, "{\"config\":[[2,2,2]],\"outcome\":\"ok\"}"), "x.json:5: parameter 'f'");
+    refuse(FILE_OF(F, "{\"config\":[[8]],\"outcome\":\"ok\"}"), "x.json:5: parameter 'f'");
+    refuse(FILE_OF(F, "{\"config\":[8],\"outcome\":\"ok\"}"), "x.json:5: parameter 'f'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_median_and_best),
+        cmocka_unit_test(test_bad_params),
+        cmocka_unit_test(test_bad_entries),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
