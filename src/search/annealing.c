@@ -8,8 +8,8 @@
 // budget, so a search of 100 trials is the beginning of one of 1000. After `patience` trials in a
 // row without a step a chain is frozen; it starts anew, hot, at a uniform draw.
 //
-// Jumps are half of the moves by default: on eight recorded spaces of kernels the graphs alone reach
-// 0.91 of the optimum after 100 trials, with jumps it is 0.94.
+// Jumps are half of the moves by default: on eight recorded spaces of kernels the graphs alone
+// reach 0.91 of the optimum after 100 trials, with jumps it is 0.94.
 //
 // Moves to vertices that are known already are decided at once and cost no trial. A move that would
 // end on something illegal goes on from there until it is out again (moves.h). With several chains

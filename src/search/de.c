@@ -11,9 +11,9 @@
 //   permutation          the swaps of positions that lead from z to y, each done to x with chance f
 //   categorical, custom  y's value with chance f if y and z differ, else x's
 //
-// The defaults are for budgets of a few hundred trials: on eight recorded spaces of kernels best/1 is
-// ahead of rand/1 until 500 trials (after 100: 0.924 and 0.895 of the optimum), and a population of
-// 20 ahead of one of 80, nearer to the customary ten a parameter (0.893).
+// The defaults are for budgets of a few hundred trials: on eight recorded spaces of kernels best/1
+// is ahead of rand/1 until 500 trials (after 100: 0.924 and 0.895 of the optimum), and a population
+// of 20 ahead of one of 80, nearer to the customary ten a parameter (0.893).
 //
 // A trial that is illegal or was given before is made again from three others, a few times; then it
 // walks at random on the graphs until it is legal and new (moves.h). In a population that has
