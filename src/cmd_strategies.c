@@ -24,16 +24,36 @@ static void add_number(struct str *out, const char *key, double value)
         str_add(out, "null");
 }
 
+static void add_range(struct str *out, const struct strategy_option *o)
+{
+    str_printf(out, ",\"integer\":%s", o->integer ? "true" : "false");
+    add_number(out, "default", o->value);
+    add_number(out, "low", o->low);
+    add_number(out, "high", o->high);
+}
+
+static void add_words(struct str *out, const struct strategy_option *o)
+{
+    str_add(out, ",");
+    add_text(out, "default", o->words[(int)o->value]);
+    str_add(out, ",\"words\":[");
+    for (int i = 0; o->words[i]; i++) {
+        str_add(out, i ? "," : "");
+        str_add_json(out, o->words[i]);
+    }
+    str_add(out, "]");
+}
+
 static void add_option(struct str *out, const struct strategy_option *o)
 {
     str_add(out, "{");
     add_text(out, "name", o->name);
     str_add(out, ",");
     add_text(out, "help", o->help);
-    str_printf(out, ",\"integer\":%s", o->integer ? "true" : "false");
-    add_number(out, "default", o->value);
-    add_number(out, "low", o->low);
-    add_number(out, "high", o->high);
+    if (o->words)
+        add_words(out, o);
+    else
+        add_range(out, o);
     str_add(out, "}");
 }
 
@@ -64,8 +84,22 @@ static void print_json(void)
     str_finish(&out);
 }
 
+static void print_words(const struct strategy_option *o)
+{
+    char setting[64];
+    snprintf(setting, sizeof setting, "%s=%s", o->name, o->words[(int)o->value]);
+    printf("  %-22s %s (", setting, o->help);
+    for (int i = 0; o->words[i]; i++)
+        printf("%s%s", i ? ", " : "", o->words[i]);
+    printf(")\n");
+}
+
 static void print_option(const struct strategy_option *o)
 {
+    if (o->words) {
+        print_words(o);
+        return;
+    }
     char setting[64], range[64];
     snprintf(setting, sizeof setting, "%s=%g", o->name, o->value);
     if (isfinite(o->high))

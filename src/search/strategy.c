@@ -8,8 +8,9 @@
 #include <string.h>
 
 const struct strategy_kind *const strategy_kinds[] = {
-    &strategy_opevo, &strategy_random, &strategy_local, &strategy_annealing,
-    &strategy_ga,    &strategy_de,     &strategy_grid,  NULL,
+    &strategy_opevo,     &strategy_random, &strategy_rnn, &strategy_local,
+    &strategy_annealing, &strategy_ga,     &strategy_de,  &strategy_grid,
+    &strategy_gbfs,      &strategy_na2c,   NULL,
 };
 
 enum { MAX_OPTIONS = 32 };
@@ -74,6 +75,35 @@ static bool unknown_option(const struct strategy_kind *kind, const char *key, st
     return false;
 }
 
+static bool read_word(const char *value, const struct strategy_option *o, double *out,
+                      const char *strategy, struct err *e)
+{
+    for (int i = 0; o->words[i]; i++)
+        if (str_equal(o->words[i], value)) {
+            *out = i;
+            return true;
+        }
+    struct str known = {0};
+    for (int i = 0; o->words[i]; i++)
+        str_printf(&known, "%s%s", i == 0 ? "" : ", ", o->words[i]);
+    err_usage(e, "strategy '%s': %s=%s is not one of: %s", strategy, o->name, value,
+              str_text(&known));
+    str_finish(&known);
+    return false;
+}
+
+static bool read_number(const char *value, const struct strategy_option *o, double *out,
+                        const char *strategy, struct err *e)
+{
+    double number;
+    if (!str_to_real(value, &number) || number < o->low || number > o->high ||
+        (o->integer && number != floor(number)))
+        return err_usage(e, "strategy '%s': %s=%s is not %s within %g..%g", strategy, o->name,
+                         value, o->integer ? "a whole number" : "a number", o->low, o->high);
+    *out = number;
+    return true;
+}
+
 // `text` is key=value; it is cut up.
 static bool read_option(char *text, struct choice *c, struct err *e)
 {
@@ -91,13 +121,8 @@ static bool read_option(char *text, struct choice *c, struct err *e)
     if (c->given[i])
         return err_usage(e, "strategy '%s': option '%s' is given twice", c->kind->name, o->name);
     c->given[i] = true;
-    double number;
-    if (!str_to_real(value, &number) || number < o->low || number > o->high ||
-        (o->integer && number != floor(number)))
-        return err_usage(e, "strategy '%s': %s=%s is not %s within %g..%g", c->kind->name, o->name,
-                         value, o->integer ? "a whole number" : "a number", o->low, o->high);
-    c->option[i] = number;
-    return true;
+    return o->words ? read_word(value, o, &c->option[i], c->kind->name, e)
+                    : read_number(value, o, &c->option[i], c->kind->name, e);
 }
 
 // `text` is the spec; it is cut up.
@@ -132,6 +157,14 @@ static bool parse(const char *spec, struct choice *c, struct err *e)
     return read;
 }
 
+void strategy_add_value(const struct strategy_option *o, double value, struct str *out)
+{
+    if (o->words)
+        str_add(out, o->words[(int)value]);
+    else
+        str_add_real(out, value);
+}
+
 char *strategy_canonical(const char *spec, struct err *e)
 {
     struct choice c;
@@ -141,7 +174,7 @@ char *strategy_canonical(const char *spec, struct err *e)
     str_add(&out, c.kind->name);
     for (int i = 0; c.kind->options[i].name; i++) {
         str_printf(&out, ":%s=", c.kind->options[i].name);
-        str_add_real(&out, c.option[i]);
+        strategy_add_value(&c.kind->options[i], c.option[i], &out);
     }
     return str_take(&out);
 }

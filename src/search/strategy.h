@@ -41,6 +41,7 @@ struct strategy_option {
     const char *name, *help;
     double value, low, high; // default and allowed range, inclusive
     bool integer;
+    const char *const *words; // NULL: a number; else the value i is written words[i] (low is 0)
 };
 
 struct individual {
@@ -84,6 +85,9 @@ struct strategy *strategy_create(const char *spec, const struct search_problem *
                                  uint64_t seed, struct err *e);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
+
+// Appends a value of an option as specs write it: a number, or its word.
+void strategy_add_value(const struct strategy_option *o, double value, struct str *out);
 
 enum ask strategy_ask(struct strategy *s, struct config *out);
 void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);

@@ -30,6 +30,15 @@ static const char *const specs[] = {
     "de:pop=4:best=0:f=2",
     "de:pop=50:cr=0",
     "grid",
+    "gbfs",
+    "gbfs:rho=1",
+    "gbfs:rho=65536:legal=0",
+    "na2c:hidden=4:minibatch=8",
+    "na2c:hidden=2:batch=50:steps=1:soft=6:updates=1:minibatch=4:legal=0",
+    "na2c:hidden=3:augment=1:gamma=0.9:memory=5:tau=1:entropy=0:minibatch=2",
+    "na2c:hidden=3:mode=nni:tau=0.2",
+    "rnn:hidden=8:embedding=4:reuse=50",
+    "rnn:hidden=3:embedding=2:batch=3:resample=0:reuse=2",
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -76,6 +85,10 @@ static void test_bad_specs(void **state)
                  "strategy 'opevo': lambda=0 is not a whole number within 1..4096");
     expect_error("opevo:rho=2.5", "strategy 'opevo': rho=2.5 is not a whole number within 1..4096");
     expect_error("opevo:async=2", "strategy 'opevo': async=2 is not a whole number within 0..1");
+    expect_error("gbfs:mode=papr", "strategy 'gbfs': mode=papr is not one of: default, paper");
+    expect_error("gbfs:mode=1", "strategy 'gbfs': mode=1 is not one of: default, paper");
+    expect_error("na2c:mode=", "strategy 'na2c': mode= is not one of: default, nni");
+    expect_error("na2c:gamma=1", "strategy 'na2c': gamma=1 is not a number within 0..0.99");
     expect_error("opevo:q=nan", "strategy 'opevo': q=nan is not a number within 0.001..0.999");
 }
 
@@ -84,6 +97,8 @@ static void test_canonical_specs(void **state)
     (void)state;
     const char *const pairs[][2] = {
         {"random", "random"},
+        {"gbfs", "gbfs:rho=5:mode=default:legal=1"},
+        {"gbfs:mode=paper:rho=3", "gbfs:rho=3:mode=paper:legal=1"},
         {"opevo", "opevo:lambda=8:rho=8:q=0.5:async=0:legal=0"},
         {"opevo:q=0.30:lambda=016", "opevo:lambda=16:rho=8:q=0.3:async=0:legal=0"},
         {"opevo:legal=1:q=0.1234567890123",

@@ -1,0 +1,178 @@
+#include "search/actions.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int count_of(const struct param *p)
+{
+    int lowest, highest;
+    switch (p->kind) {
+    case PARAM_FACTORIZATION: return p->width * (p->width - 1) * p->prime_count;
+    case PARAM_PERMUTATION: return p->count * (p->count - 1) / 2;
+    case PARAM_DISCRETE: return 2;
+    case PARAM_CATEGORICAL: return p->count;
+    case PARAM_CUSTOM: param_degree_range(p, &lowest, &highest); return highest;
+    }
+    return 0;
+}
+
+void actions_init(struct actions *a, const struct space *space)
+{
+    *a = (struct actions){.space = space};
+    for (int i = 0; i < space->param_count; i++)
+        a->first[i + 1] = a->first[i] + count_of(&space->param[i]);
+    a->count = a->first[space->param_count];
+}
+
+// Numbers of (giver, taker, prime), the prime changing fastest, and back.
+static int gift_number(const struct param *p, int giver, int taker, int prime)
+{
+    int other = taker < giver ? taker : taker - 1;
+    return (giver * (p->width - 1) + other) * p->prime_count + prime;
+}
+
+static bool give_prime(const struct param *p, int k, int32_t *v)
+{
+    int32_t prime = p->prime[k % p->prime_count];
+    int pair = k / p->prime_count;
+    int giver = pair / (p->width - 1), other = pair % (p->width - 1);
+    if (v[giver] % prime)
+        return false;
+    v[giver] /= prime;
+    v[other < giver ? other : other + 1] *= prime;
+    return true;
+}
+
+static bool set_value(int32_t value, int32_t *v)
+{
+    bool changes = *v != value;
+    *v = value;
+    return changes;
+}
+
+// Takes the k-th action of a parameter, in place. False: it is illegal, nothing changed.
+static bool act(const struct param *p, int k, int32_t *v)
+{
+    switch (p->kind) {
+    case PARAM_FACTORIZATION: return give_prime(p, k, v);
+    case PARAM_DISCRETE:
+        return (k == 0 ? *v > 0 : *v < p->count - 1) && set_value(k == 0 ? *v - 1 : *v + 1, v);
+    case PARAM_CATEGORICAL: return set_value(k, v);
+    case PARAM_PERMUTATION: // its k-th neighbour is one swap too, in the same order
+    case PARAM_CUSTOM:
+        if (k >= param_degree(p, v))
+            return false;
+        param_neighbour(p, v, k, v);
+        return true;
+    }
+    return false;
+}
+
+static int owner_of(const struct actions *a, int k)
+{
+    int i = 0;
+    while (k >= a->first[i + 1])
+        i++;
+    return i;
+}
+
+bool actions_apply(const struct actions *a, int k, const struct config *from, struct config *to)
+{
+    assert(k >= 0 && k < a->count);
+    int i = owner_of(a, k);
+    const struct param *p = &a->space->param[i];
+    *to = *from;
+    return act(p, k - a->first[i], to->slot + p->offset);
+}
+
+void actions_mask(const struct actions *a, const struct config *c, bool *legal)
+{
+    for (int i = 0; i < a->space->param_count; i++) {
+        const struct param *p = &a->space->param[i];
+        for (int k = a->first[i]; k < a->first[i + 1]; k++) {
+            int32_t value[PARAM_MAX_WIDTH];
+            memcpy(value, c->slot + p->offset, (size_t)p->width * sizeof *value);
+            legal[k] = act(p, k - a->first[i], value);
+        }
+    }
+}
+
+static int gift_between(const struct param *p, const int32_t *from, const int32_t *to)
+{
+    int giver = 0, taker = 0, prime = 0;
+    while (from[giver] <= to[giver])
+        giver++;
+    while (from[taker] >= to[taker])
+        taker++;
+    while (p->prime[prime] != from[giver] / to[giver])
+        prime++;
+    return gift_number(p, giver, taker, prime);
+}
+
+static int edge_between(const struct param *p, const int32_t *from, const int32_t *to)
+{
+    int32_t value[PARAM_MAX_WIDTH];
+    for (int k = 0;; k++) {
+        param_neighbour(p, from, k, value);
+        if (memcmp(value, to, (size_t)p->width * sizeof *value) == 0)
+            return k;
+    }
+}
+
+int actions_between(const struct actions *a, const struct config *from, const struct config *to)
+{
+    int slot = 0;
+    while (from->slot[slot] == to->slot[slot])
+        slot++;
+    int i = 0;
+    while (slot >= a->space->param[i].offset + a->space->param[i].width)
+        i++;
+    const struct param *p = &a->space->param[i];
+    const int32_t *v = from->slot + p->offset, *w = to->slot + p->offset;
+    switch (p->kind) {
+    case PARAM_FACTORIZATION: return a->first[i] + gift_between(p, v, w);
+    case PARAM_DISCRETE: return a->first[i] + (*w > *v);
+    case PARAM_CATEGORICAL: return a->first[i] + *w;
+    case PARAM_PERMUTATION:
+    case PARAM_CUSTOM: break;
+    }
+    return a->first[i] + edge_between(p, v, w);
+}
+
+void actions_start(const struct space *space, struct config *out)
+{
+    *out = (struct config){0};
+    for (int i = 0; i < space->param_count; i++) {
+        const struct param *p = &space->param[i];
+        int32_t *v = out->slot + p->offset;
+        param_value(p, 0, v);
+        if (p->kind == PARAM_FACTORIZATION)
+            for (int part = 0; part < p->width; part++)
+                v[part] = part == 0 ? p->product : 1;
+    }
+}
+
+void neighbours_init(struct neighbours *n, const struct space *space, const struct config *from)
+{
+    *n = (struct neighbours){.space = space, .from = from, .left = space_degree(space, from)};
+    n->edge = mem_alloc((size_t)n->left * sizeof *n->edge);
+    for (int k = 0; k < n->left; k++)
+        n->edge[k] = k;
+}
+
+void neighbours_finish(struct neighbours *n)
+{
+    free(n->edge);
+}
+
+// A shuffle (Fisher, Yates) of which only the part that is asked for is done.
+bool neighbours_draw(struct neighbours *n, struct rng *r, struct config *out)
+{
+    if (n->left == 0)
+        return false;
+    int *pick = &n->edge[rng_below(r, (uint64_t)n->left)], k = *pick;
+    *pick = n->edge[--n->left];
+    space_neighbour(n->space, n->from, k, out);
+    return true;
+}

@@ -1,0 +1,378 @@
+// N-A2C (Zhang, Cheng, Zhang, Yang, Wang 2019): short walks from the best state, led by an
+// actor-critic.
+//
+// A round: from the best state so far walk `steps` moves at a time, each with probability tau drawn
+// from the policy, else uniform, and measure the states not seen before, until there are `batch`.
+// Then the policy learns from them (walk_policy.h). The paper gives only steps = 3; tau, batch,
+// network and rate are those of NNI 2.0; entropy, memory, minibatch, updates and clip are ours.
+// augment=1 is the paper's memory: all moves that end in a measured state. It is off, for it
+// teaches the way back to what is known: on hills in 4/2/4 parts of 1024 and on ladders (40 seeds
+// each) policies that learn from the moves they took beat uniform walks, and those with it lose.
+//
+// When 200 walks in a row find nothing new, walks get longer by a move, up to 10, and short again
+// when the best state changes (the paper: "T grows again"). When that is not enough the search
+// starts anew from a random state that was never given, and counts the best from there on. soft=6
+// is the paper's soft start: walks of 6 moves at first, of `steps` after ten rounds.
+//
+// mode=nni is what NNI 2.0 runs, with these defects: the sign of the actor's loss is wrong, so the
+// policy avoids what pays; the advantage is not held constant in it; rewards are neither scaled nor
+// put down to the right move (each result is written at the place that its state has among those
+// still out, so that results in the order asked all overwrite the first); moves that change nothing
+// are drawn too and use up a step; a walk is finished when the batch is already full. Only the
+// endless loop of NNI when all around is known is not reproduced. Its options are those above
+// memory; the others have no effect.
+//
+// Rules: with legal=1, the default, walks stay on legal states. A move to an illegal one is drawn
+// again without it, so that what is drawn is the policy (or the uniform distribution) over the
+// legal moves; in mode=nni it is a step that stays. With legal=0 illegal states are given, and
+// failures.
+#include "search/ranking.h"
+#include "search/walk_policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    OPTION_STEPS,
+    OPTION_BATCH,
+    OPTION_TAU,
+    OPTION_HIDDEN,
+    OPTION_RATE,
+    OPTION_SOFT,
+    OPTION_MODE,
+    OPTION_LEGAL,
+    OPTION_MEMORY,
+    OPTION_MINIBATCH,
+    OPTION_UPDATES,
+    OPTION_GAMMA,
+    OPTION_ENTROPY,
+    OPTION_CLIP,
+    OPTION_AUGMENT
+};
+enum { MODE_DEFAULT, MODE_NNI };
+enum {
+    IDLE_WALKS = 200, // that found nothing new, before walks get longer
+    LONGEST = 10,
+    SOFT_ROUNDS = 10,
+    REFUSALS = 100 // by rules, of one step, before a walk ends there
+};
+static const double nni_reward = 1000; // per unit of fitness: NNI has GFLOP/s, the engine TFLOP/s
+
+struct na2c {
+    struct strategy base; // first: a strategy is a struct na2c
+    struct rounds rounds;
+    struct rng rng;
+    int steps, batch, soft, mode;
+    double tau;
+    bool augment;
+    struct walk_policy policy;
+    double *chance; // of each action, while a step is drawn
+
+    struct config from;  // where walks start
+    double from_fitness; // 0 while it is unknown
+    int first;           // results before this index are of an earlier start
+    int longer;          // by which walks have grown
+    struct ranking ranking;
+    double best;
+
+    struct move *walked; // the moves that led to the newest round
+    double *reward;      // mode=nni: of each of them
+    int *out;            // mode=nni: those of which the result is out
+    int walked_count, walked_capacity, out_count;
+};
+
+static struct walk_policy_options policy_options(const double *option)
+{
+    return (struct walk_policy_options){
+        .hidden = (int)option[OPTION_HIDDEN],
+        .memory = (int)option[OPTION_MEMORY],
+        .minibatch = (int)option[OPTION_MINIBATCH],
+        .updates = (int)option[OPTION_UPDATES],
+        .rate = option[OPTION_RATE],
+        .gamma = option[OPTION_GAMMA],
+        .entropy = option[OPTION_ENTROPY],
+        .clip = option[OPTION_CLIP],
+        .augment = option[OPTION_AUGMENT] != 0,
+        .mask = option[OPTION_MODE] != MODE_NNI,
+    };
+}
+
+static void destroy(struct strategy *s)
+{
+    struct na2c *n = (struct na2c *)s;
+    rounds_finish(&n->rounds);
+    walk_policy_finish(&n->policy);
+    ranking_finish(&n->ranking);
+    free(n->chance);
+    free(n->walked);
+    free(n->reward);
+    free(n->out);
+    free(n);
+}
+
+static struct strategy *create(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e)
+{
+    struct na2c *n = mem_zero(1, sizeof *n);
+    rounds_init(&n->rounds, problem);
+    n->rounds.visited.only_legal = problem->legal && option[OPTION_LEGAL] != 0;
+    rng_seed(&n->rng, seed);
+    ranking_init(&n->ranking);
+    n->steps = (int)option[OPTION_STEPS];
+    n->batch = (int)option[OPTION_BATCH];
+    n->tau = option[OPTION_TAU];
+    n->soft = (int)option[OPTION_SOFT];
+    n->mode = (int)option[OPTION_MODE];
+    n->augment = option[OPTION_AUGMENT] != 0;
+    actions_start(problem->space, &n->from);
+    struct walk_policy_options options = policy_options(option);
+    if (!walk_policy_init(&n->policy, problem->space, &options, &n->rng, e)) {
+        destroy(&n->base);
+        return NULL;
+    }
+    n->chance = mem_zero((size_t)n->policy.actions.count, sizeof *n->chance);
+    size_t most = (size_t)(n->batch + n->steps + LONGEST + n->soft);
+    n->walked = mem_zero(most, sizeof *n->walked);
+    n->reward = mem_zero(most, sizeof *n->reward);
+    n->out = mem_zero(most, sizeof *n->out);
+    return &n->base;
+}
+
+static bool is_legal(const struct na2c *n, const struct config *c)
+{
+    const struct visited *v = &n->rounds.visited;
+    return !v->only_legal || v->problem->legal(v->problem->context, c);
+}
+
+// One draw from the policy or a uniform one over all actions. -1: it leads nowhere.
+static int step_as_published(struct na2c *n, const struct config *from, struct config *to)
+{
+    const struct walk_policy *p = &n->policy;
+    size_t count = (size_t)p->actions.count;
+    walk_policy_at(&n->policy, from);
+    size_t action = rng_real(&n->rng) < n->tau ? rng_weighted(&n->rng, count, p->policy)
+                                               : (size_t)rng_below(&n->rng, count);
+    bool moves = actions_apply(&p->actions, (int)action, from, to);
+    return moves && is_legal(n, to) ? (int)action : -1;
+}
+
+// A draw over the legal actions. -1: there is none.
+static int step_legally(struct na2c *n, const struct config *from, struct config *to)
+{
+    static const double least = 1e-9; // where the policy has lost an action for good
+    const struct walk_policy *p = &n->policy;
+    bool uniform = rng_real(&n->rng) >= n->tau;
+    walk_policy_at(&n->policy, from);
+    for (int k = 0; k < p->actions.count; k++)
+        n->chance[k] = !p->legal[k] ? 0 : uniform ? 1 : p->policy[k] + least;
+    int left = p->legal_count < REFUSALS ? p->legal_count : REFUSALS;
+    for (; left > 0; left--) {
+        size_t action = rng_weighted(&n->rng, (size_t)p->actions.count, n->chance);
+        actions_apply(&p->actions, (int)action, from, to);
+        if (is_legal(n, to))
+            return (int)action;
+        n->chance[action] = 0;
+    }
+    return -1;
+}
+
+static void collect(struct na2c *n, const struct config *from, int action, const struct config *to)
+{
+    const struct config_set *given = &n->rounds.visited.given;
+    int parent = config_set_find(given, from), origin[SPACE_MAX_PARAMS];
+    for (int i = 0; i < SPACE_MAX_PARAMS; i++)
+        origin[i] = parent + 1;
+    n->walked[n->walked_count++] = (struct move){*from, action, given->count};
+    rounds_add(&n->rounds, to, parent < 0 ? NULL : origin);
+}
+
+static bool is_full(const struct na2c *n)
+{
+    return n->rounds.visited.given.count - n->rounds.handed_out >= n->batch;
+}
+
+static int walk_length(const struct na2c *n)
+{
+    int round = n->rounds.number, length = n->steps;
+    if (n->soft && round < SOFT_ROUNDS)
+        length = n->soft + (n->steps - n->soft) * round / SOFT_ROUNDS;
+    return length + n->longer;
+}
+
+static void walk(struct na2c *n)
+{
+    struct config at = n->from, next;
+    bool published = n->mode == MODE_NNI;
+    for (int left = walk_length(n); left > 0 && (published || !is_full(n)); left--) {
+        int action = published ? step_as_published(n, &at, &next) : step_legally(n, &at, &next);
+        if (action < 0 && published)
+            continue;
+        if (action < 0)
+            return;
+        if (config_set_find(&n->rounds.visited.given, &next) < 0)
+            collect(n, &at, action, &next);
+        at = next;
+    }
+}
+
+// Goes on from a random new state. False: none is left.
+static bool start_anew(struct na2c *n)
+{
+    n->first = n->rounds.visited.given.count;
+    n->from_fitness = 0;
+    n->longer = 0;
+    if (!rounds_draw(&n->rounds, &n->rng))
+        return false;
+    config_set_get(&n->rounds.visited.given, n->first, &n->from);
+    return true;
+}
+
+static void fill_round(struct na2c *n)
+{
+    const struct config_set *given = &n->rounds.visited.given;
+    int idle = 0;
+    while (!is_full(n) && (uint64_t)given->count < n->rounds.problem.space->size) {
+        int known = given->count;
+        if (n->policy.actions.count > 0)
+            walk(n);
+        idle = given->count > known ? 0 : idle + 1;
+        if (idle < IDLE_WALKS)
+            continue;
+        idle = 0;
+        if (walk_length(n) < LONGEST)
+            n->longer++;
+        else if (!start_anew(n))
+            return;
+    }
+}
+
+// The best so far, of those that count, is where walks start.
+static void take_results(struct na2c *n)
+{
+    const struct rounds *r = &n->rounds;
+    for (int i = r->start; i < r->told; i++) {
+        n->best = fmax(n->best, r->fitness[i]);
+        if (i < n->first || r->fitness[i] <= n->from_fitness)
+            continue;
+        config_set_get(&r->visited.given, i, &n->from);
+        n->from_fitness = r->fitness[i];
+        n->longer = 0;
+    }
+}
+
+static void learn(struct na2c *n)
+{
+    const struct rounds *r = &n->rounds;
+    if (n->mode == MODE_NNI) {
+        walk_policy_learn_published(&n->policy, n->walked, n->reward, n->walked_count);
+        return;
+    }
+    for (int i = r->start; i < r->told && n->augment; i++)
+        walk_policy_remember_arrivals(&n->policy, r, i);
+    for (int i = 0; i < n->walked_count && !n->augment; i++)
+        walk_policy_remember(&n->policy, &n->walked[i]);
+    walk_policy_learn(&n->policy, r, n->best, &n->rng);
+}
+
+static void make_round(void *self)
+{
+    struct na2c *n = self;
+    if (n->rounds.told > 0) {
+        take_results(n);
+        learn(n);
+    } else if (!is_legal(n, &n->from) && !start_anew(n)) {
+        return;
+    }
+    n->walked_count = 0;
+    fill_round(n);
+    n->out_count = n->walked_count;
+    for (int i = 0; i < n->walked_count; i++) {
+        n->out[i] = n->walked[i].to;
+        n->reward[i] = 0;
+    }
+}
+
+static enum ask ask(struct strategy *s, struct config *out)
+{
+    struct na2c *n = (struct na2c *)s;
+    return rounds_ask(&n->rounds, out, make_round, n);
+}
+
+// NNI looks a finished state up among those still out, and takes its place there for its place in
+// the round.
+static void misplace_reward(struct na2c *n, int index, double fitness)
+{
+    int place = 0;
+    while (place < n->out_count && n->out[place] != index)
+        place++;
+    if (place == n->out_count)
+        return; // it was drawn
+    n->reward[place] = nni_reward * fitness;
+    n->out_count--;
+    for (int i = place; i < n->out_count; i++)
+        n->out[i] = n->out[i + 1];
+}
+
+static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    (void)o;
+    struct na2c *n = (struct na2c *)s;
+    rounds_tell(&n->rounds, c, fitness);
+    int index = config_set_find(&n->rounds.visited.given, c);
+    ranking_add(&n->ranking, (struct ranked){fitness, index, rounds_generation(&n->rounds)});
+    misplace_reward(n, index, fitness);
+}
+
+static int population(const struct strategy *s, int most, struct individual *out)
+{
+    const struct na2c *n = (const struct na2c *)s;
+    return ranking_show(&n->ranking, &n->rounds, most, out);
+}
+
+static int generation(const struct strategy *s)
+{
+    return rounds_generation(&((const struct na2c *)s)->rounds);
+}
+
+static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
+{
+    return rounds_origin(&((const struct na2c *)s)->rounds, ask);
+}
+
+static const char *const modes[] = {
+    [MODE_DEFAULT] = "default",
+    [MODE_NNI] = "nni",
+    NULL,
+};
+
+static const struct strategy_option options[] = {
+    [OPTION_STEPS] = {"steps", "moves of a walk (T)", 3, 1, 100, true},
+    [OPTION_BATCH] = {"batch", "new states of a round", 6, 1, 4096, true},
+    [OPTION_TAU] = {"tau", "chance that the policy chooses a move", 0.9, 0, 1, false},
+    [OPTION_HIDDEN] = {"hidden", "hidden units of the network", 128, 1, 4096, true},
+    [OPTION_RATE] = {"rate", "learning rate (Adam)", 0.001, 0, 1, false},
+    [OPTION_SOFT] = {"soft", "moves of the first walks (soft start); 0: steps", 0, 0, 100, true},
+    [OPTION_MODE] = {"mode", "nni: as published in NNI, defects too", 0, 0, 1, true, modes},
+    [OPTION_LEGAL] = {"legal", "1: walk on legal states alone", 1, 0, 1, true},
+    [OPTION_MEMORY] = {"memory", "moves remembered", 1024, 1, 65536, true},
+    [OPTION_MINIBATCH] = {"minibatch", "moves of one update", 64, 1, 65536, true},
+    [OPTION_UPDATES] = {"updates", "of the network after a round", 4, 0, 1000, true},
+    [OPTION_GAMMA] = {"gamma", "discount of what follows", 0, 0, 0.99, false},
+    [OPTION_ENTROPY] = {"entropy", "weight of the policy's entropy", 0.01, 0, 10, false},
+    [OPTION_CLIP] = {"clip", "largest norm of a gradient", 1, 1e-6, 1e6, false},
+    [OPTION_AUGMENT] = {"augment", "1: learn from all moves to a state", 0, 0, 1, true},
+    {NULL},
+};
+
+const struct strategy_kind strategy_na2c = {
+    .name = "na2c",
+    .help = "walks from the best state led by an actor-critic",
+    .options = options,
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .population = population,
+    .generation = generation,
+    .origin = origin,
+    .destroy = destroy,
+};

@@ -1,0 +1,72 @@
+// What N-A2C learns: a policy over the moves of a space, and the memory of moves it learns from.
+//
+//     struct walk_policy p;
+//     if (!walk_policy_init(&p, space, &options, &rng, e)) ...;
+//     walk_policy_at(&p, &c);                            // fills p.policy and p.legal
+//     walk_policy_remember(&p, (struct move){from, action, index}); // or
+//     walk_policy_remember_arrivals(&p, &rounds, index); // every move that ends there
+//     walk_policy_learn(&p, &rounds, best, &rng);
+//     walk_policy_finish(&p);
+//
+// A move's reward depends on where it ends alone: the fitness there over the best fitness so far,
+// computed anew whenever the move is learned from; 0 for failures. So one measurement says what
+// every move to that state is worth, from whatever neighbour (the paper's memory M): with `augment`
+// all of them are remembered. The policy would not have taken most of them, hence the actor learns
+// from a move with the weight min(1, policy(action) * legal actions), while the critic learns V(s),
+// then an average over the neighbours of s, from all alike.
+//
+// Moves that change nothing are masked out of the policy. What rules forbid is not: whoever walks
+// draws again, which is the policy over what is allowed.
+#ifndef TILEWALK_SEARCH_WALK_POLICY_H
+#define TILEWALK_SEARCH_WALK_POLICY_H
+
+#include "model/actor_critic.h"
+#include "search/actions.h"
+#include "search/rounds.h"
+
+struct walk_policy_options {
+    int hidden, memory, minibatch, updates;
+    double rate, gamma, entropy, clip;
+    bool augment;
+    bool mask; // false: as published, moves that change nothing are drawn too
+};
+
+struct move {
+    struct config from;
+    int action;
+    int to; // index in rounds' visited.given
+};
+
+struct walk_policy {
+    struct walk_policy_options options;
+    struct actions actions;
+    struct actor_critic net;
+    double *x, *by_logit;
+    double *policy; // of each action, at the state last asked for
+    bool *legal;    // whether the action changes that state; only with `mask`
+    int legal_count;
+    struct move *memory; // a ring
+    int remembered, next;
+};
+
+enum { WALK_POLICY_MOST_ACTIONS = 65536 }; // beyond it the network would take gigabytes
+
+// The space outlives it. False: it has too many actions.
+bool walk_policy_init(struct walk_policy *p, const struct space *space,
+                      const struct walk_policy_options *options, struct rng *r, struct err *e);
+void walk_policy_finish(struct walk_policy *p);
+
+double walk_policy_at(struct walk_policy *p, const struct config *c); // returns the critic's value
+
+void walk_policy_remember(struct walk_policy *p, const struct move *m);
+void walk_policy_remember_arrivals(struct walk_policy *p, const struct rounds *rounds, int to);
+// `updates` steps, each on `minibatch` moves drawn from the memory. `best`: the highest fitness so
+// far; 0: none.
+void walk_policy_learn(struct walk_policy *p, const struct rounds *rounds, double best,
+                       struct rng *r);
+
+// One step on these moves alone with the published loss and these rewards.
+void walk_policy_learn_published(struct walk_policy *p, const struct move *m, const double *reward,
+                                 int count);
+
+#endif
