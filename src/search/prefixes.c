@@ -29,20 +29,23 @@ void prefixes_forget(struct prefixes *p)
     p->numbers = p->children = 0;
 }
 
-// Room for `more`, by doubling.
-static size_t grown(size_t count, size_t more, size_t capacity)
+// Whether `needed` do not fit; then the capacity doubles until they do.
+static bool outgrows(size_t needed, size_t *capacity)
 {
-    while (count + more > capacity)
-        capacity = capacity ? 2 * capacity : 1024;
-    return capacity;
+    if (needed <= *capacity)
+        return false;
+    *capacity = *capacity ? *capacity : 1024;
+    while (needed > *capacity)
+        *capacity *= 2;
+    return true;
 }
 
 static int add_node(struct prefixes *p, size_t numbers, size_t values)
 {
-    p->number_capacity = grown(p->numbers, numbers, p->number_capacity);
-    p->number = mem_resize(p->number, p->number_capacity, sizeof *p->number);
-    p->child_capacity = grown(p->children, values, p->child_capacity);
-    p->child = mem_resize(p->child, p->child_capacity, sizeof *p->child);
+    if (outgrows(p->numbers + numbers, &p->number_capacity))
+        p->number = mem_resize(p->number, p->number_capacity, sizeof *p->number);
+    if (outgrows(p->children + values, &p->child_capacity))
+        p->child = mem_resize(p->child, p->child_capacity, sizeof *p->child);
     memset(p->child + p->children, 0, values * sizeof *p->child);
     MEM_GROW(p->node, p->nodes, p->node_capacity);
     p->node[p->nodes] = (struct prefix){p->numbers, p->children};
