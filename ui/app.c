@@ -177,10 +177,10 @@ static void prompt_key(struct app *app, int32_t key)
     if (key == KEY_IS_ESC || key == KEY_IS_ENTER) {
         struct prompt was = *p; // it may open another one
         p->open = false;
-        if (key == KEY_IS_ENTER)
-            was.done(app, was.context, was.line.text);
-        else if (was.cancelled)
+        if (key == KEY_IS_ESC && was.cancelled)
             was.cancelled(app, was.context);
+        else if (key == KEY_IS_ENTER && !was.done(app, was.context, was.line.text))
+            *p = was;
     } else if (key == KEY_IS_TAB) {
         complete(app);
     } else if (line_key(&p->line, key) && p->changed) {

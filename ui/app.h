@@ -29,7 +29,8 @@ struct prompt {
     char lead[24]; // "/", ":"
     struct line line;
     void *context;
-    void (*done)(struct app *app, void *context, const char *text);    // Enter
+    // Enter. False: the text is wrong, and stays to be mended.
+    bool (*done)(struct app *app, void *context, const char *text);
     void (*changed)(struct app *app, void *context, const char *text); // each edit; may be NULL
     void (*cancelled)(struct app *app, void *context);                 // Esc; may be NULL
     // Tab: the n-th word that could stand here, NULL past the last; may be NULL.

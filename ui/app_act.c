@@ -167,27 +167,47 @@ static int split_words(char *text, const char *words[DIALOG_MOST_WORDS])
     return count;
 }
 
-static void run_typed(struct app *app, void *context, const char *typed)
+static bool is_command(const char *word)
+{
+    for (int i = 0; command_names[i]; i++)
+        if (str_equal(word, command_names[i]))
+            return true;
+    return false;
+}
+
+// Those that cannot be taken back are asked first, as when they are chosen by a key.
+static void run_words(struct app *app, const char *const *words)
+{
+    if (str_equal(words[0], "rm") || str_equal(words[0], "stop"))
+        ask_command(app, words);
+    else
+        app_command(app, words);
+}
+
+static bool run_typed(struct app *app, void *context, const char *typed)
 {
     char text[LINE_SIZE];
     const char *words[DIALOG_MOST_WORDS];
     (void)context;
     snprintf(text, sizeof text, "%s", typed);
     if (!split_words(text, words))
-        return;
-    for (int i = 0; command_names[i]; i++)
-        if (str_equal(words[0], command_names[i]) && words[1]) {
-            app_command(app, words);
-            return;
-        }
+        return true;
+    if (is_command(words[0]) && words[1]) {
+        run_words(app, words);
+        return true;
+    }
     enum action a = action_find(words[0]);
-    if (a == ACT_NONE)
-        app_say(app, STYLE_BAD, "'%s' is no action (%s lists them)", words[0],
-                app_key_of(app, ACT_HELP));
-    else if (!(actions[a].views & 1u << app->view))
-        app_say(app, STYLE_BAD, "'%s' means nothing on this screen", words[0]);
-    else
+    if (a != ACT_NONE && actions[a].views & 1u << app->view) {
         app_act(app, a);
+        return true;
+    }
+    if (a == ACT_NONE)
+        app_say(app, STYLE_BAD,
+                "'%s' is no action, and no command that changes something (Tab completes)",
+                words[0]);
+    else
+        app_say(app, STYLE_BAD, "'%s' means nothing on this screen", words[0]);
+    return false;
 }
 
 // --- acting ---

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct field {
     const char *choice[MOST_CHOICES];
     int choices, chosen;
     bool on;
+    bool touched; // of a text: until then, what is typed takes its place
 };
 
 enum button { BUTTON_ACCEPT, BUTTON_COPY, BUTTON_CANCEL, BUTTON_COUNT };
@@ -36,8 +38,9 @@ struct dialog {
     struct field field[MOST_FIELDS];
     int fields;
     struct str lines, preview;
-    int focus;     // a field, or fields + a button
-    int focus_row; // where it was drawn
+    int preview_rows; // that there is room for
+    int focus;        // a field, or fields + a button
+    int focus_row;    // where it was drawn
     bool greeted;
     const char *words[DIALOG_MOST_WORDS];
     const char *complaint;
@@ -57,6 +60,11 @@ struct dialog *dialog_create(const char *title, const char *button, dialog_words
     d->context = context;
     d->destroy = destroy;
     return d;
+}
+
+void dialog_is_question(struct dialog *d)
+{
+    d->focus = d->fields + BUTTON_CANCEL;
 }
 
 void dialog_destroy(struct dialog *d)
@@ -236,13 +244,25 @@ static int draw_field(struct dialog *d, int i, const struct pane *p, int row, in
     return last + 1;
 }
 
-// Lines of a text; returns the row after the last.
-static int draw_lines(const struct pane *p, int row, enum style style, const char *text)
+static int count_lines(const char *text)
 {
-    while (*text) {
+    int n = 0;
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        n++;
+    return n;
+}
+
+// At most `most` lines of a text; returns the row after the last.
+static int draw_lines(const struct pane *p, int row, enum style style, const char *text, int most)
+{
+    int left = count_lines(text);
+    bool all = left <= most;
+    for (int i = 0; *text && i < most; i++) {
         char line[256];
         int length = (int)strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", length, text);
+        if (!all && i == most - 1)
+            snprintf(line, sizeof line, "... and %d more", left - i);
         pane_text_cut(p, row++, 0, p->cols, style, line);
         text += length + (text[length] == '\n');
     }
@@ -294,12 +314,11 @@ static int draw_command(const struct dialog *d, const struct pane *p, int row)
 static int draw_content(struct dialog *d, const struct pane *p, int row)
 {
     int labels = label_width(d);
-    row = draw_lines(p, row, STYLE_TEXT, str_text(&d->lines));
+    row = draw_lines(p, row, STYLE_TEXT, str_text(&d->lines), INT_MAX);
     for (int i = 0; i < d->fields; i++)
         row = draw_field(d, i, p, row, labels);
-    if (d->preview.length) {
-        row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview));
-    }
+    if (d->preview.length && d->preview_rows > 0)
+        row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview), d->preview_rows);
     row += d->fields || d->preview.length || d->lines.length;
     if (d->complaint)
         pane_text_cut(p, row++, 0, p->cols, STYLE_BAD, d->complaint);
@@ -324,6 +343,9 @@ void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)
         edited(app, d);
     }
     int cols = whole->cols < 84 ? whole->cols : 84;
+    d->preview_rows = 0;
+    int rest = measure(d, cols - 4);
+    d->preview_rows = whole->rows - 2 - rest - 1;
     int content = measure(d, cols - 4), rows = content + 2;
     if (rows > whole->rows)
         rows = whole->rows;
@@ -378,12 +400,22 @@ static void move_focus(struct dialog *d, int by)
     d->focus = (d->focus + by + stops) % stops;
 }
 
+static bool text_key(struct field *f, int32_t key)
+{
+    bool is_character = key >= ' ' && key < KEY_IS_UP && key != KEY_IS_BACKSPACE;
+    if (!f->touched && is_character)
+        line_set(&f->line, "");
+    bool used = line_key(&f->line, key);
+    f->touched |= used;
+    return used;
+}
+
 static bool field_key(struct app *app, struct dialog *d, int32_t key)
 {
     struct field *f = &d->field[d->focus];
     bool used = true;
     if (f->kind == FIELD_TEXT) {
-        used = line_key(&f->line, key);
+        used = text_key(f, key);
     } else if (f->kind == FIELD_CHECK && key == ' ') {
         f->on = !f->on;
     } else if (f->kind == FIELD_CHOICE && (key == ' ' || key == KEY_IS_RIGHT || key == 'l')) {
@@ -413,6 +445,8 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
         return press(app, d);
     if (key == 'y' && on_buttons && !d->complaint)
         copy_command(app, d);
+    else if (key == KEY_IS_ENTER && d->fields == 1)
+        return accept(app, d);
     else if (key == KEY_IS_ENTER)
         d->focus = d->fields; // to the button
     else if (key == KEY_IS_TAB || key == KEY_IS_DOWN || (on_buttons && key == KEY_IS_RIGHT))

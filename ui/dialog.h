@@ -31,6 +31,8 @@ typedef const char *dialog_words(struct dialog *d, void *context,
 struct dialog *dialog_create(const char *title, const char *button, dialog_words *words,
                              void *context, void (*destroy)(void *context));
 void dialog_destroy(struct dialog *d);
+// Something that cannot be taken back: what is chosen first is to leave it.
+void dialog_is_question(struct dialog *d);
 void dialog_add_text(struct dialog *d, const char *name, const char *label, const char *value);
 void dialog_add_choice(struct dialog *d, const char *name, const char *label,
                        const char *const *choices, int chosen); // NULL-terminated; copied
@@ -63,5 +65,6 @@ void open_budget(struct app *app);
 void open_note(struct app *app);
 void ask_delete(struct app *app);
 void ask_stop(struct app *app);
+void ask_command(struct app *app, const char *const *words); // before it is run
 
 #endif

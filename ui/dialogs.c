@@ -53,12 +53,12 @@ static const char *stop_words(struct dialog *d, void *context, const char *words
 
 static void describe(struct dialog *d, const struct session_row *row)
 {
+    const struct session_record *r = &row->record;
     char line[256], speed[32];
-    snprintf(
-        line, sizeof line, "Session %" PRId64 ": %s on %s, %" PRId64 " of %" PRId64 " trials%s%s",
-        row->record.id, row->record.title, row->record.device, row->record.trials,
-        row->record.budget_trials, row->record.best_ask ? ", best " : "",
-        row->record.best_ask ? text_speed(row->record.flop, row->record.best_seconds, speed) : "");
+    snprintf(line, sizeof line,
+             "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
+             r->trials, r->budget_trials, r->best_ask ? ", best " : "",
+             r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "", r->title, r->device);
     dialog_add_line(d, line);
 }
 
@@ -66,6 +66,7 @@ void ask_stop(struct app *app)
 {
     const struct session_row *row = app_session(app);
     struct dialog *d = dialog_create("Stop the session?", "Stop", stop_words, topic_of(row), free);
+    dialog_is_question(d);
     describe(d, row);
     dialog_add_line(d, "It ends now and keeps what it found; resuming takes it up again.");
     open_dialog(app, d);
@@ -84,8 +85,41 @@ void ask_delete(struct app *app)
     const struct session_row *row = app_session(app);
     struct dialog *d =
         dialog_create("Delete for good?", "Delete", delete_words, topic_of(row), free);
+    dialog_is_question(d);
     describe(d, row);
     dialog_add_line(d, "All its trials, samples and messages go. Exported files stay.");
+    open_dialog(app, d);
+}
+
+// Words as they were typed, kept until they are answered.
+struct typed {
+    struct arena arena;
+    const char *words[DIALOG_MOST_WORDS];
+};
+
+static void typed_destroy(void *context)
+{
+    struct typed *t = context;
+    arena_finish(&t->arena);
+    free(t);
+}
+
+static const char *typed_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct typed *t = context;
+    (void)d;
+    memcpy(words, t->words, sizeof t->words);
+    return NULL;
+}
+
+void ask_command(struct app *app, const char *const *words)
+{
+    struct typed *t = mem_zero(1, sizeof *t);
+    arena_init(&t->arena);
+    for (int i = 0; words[i] && i < DIALOG_MOST_WORDS - 1; i++)
+        t->words[i] = arena_strdup(&t->arena, words[i]);
+    struct dialog *d = dialog_create("Really?", "Do it", typed_words, t, typed_destroy);
+    dialog_is_question(d);
     open_dialog(app, d);
 }
 
@@ -242,7 +276,8 @@ static void add_strategies(struct dialog *d, const char *current)
     }
     names[count] = NULL;
     dialog_add_choice(d, "strategy", "Strategy", names, chosen);
-    dialog_add_text(d, "options", "Its options", current[length] ? current + length + 1 : "");
+    dialog_add_text(d, "options", "Its options, as q=0.3",
+                    current[length] ? current + length + 1 : "");
 }
 
 // The options there are, with what they are now if nothing is said.
@@ -253,8 +288,8 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     struct str text = {0};
     const struct strategy_kind *kind = strategy_find(dialog_value(d, "strategy"));
     for (const struct strategy_option *o = kind ? kind->options : NULL; o && o->name; o++)
-        str_printf(&text, "%-12s %s (%.6g to %.6g; %.6g)\n", o->name, o->help, o->low, o->high,
-                   o->value);
+        str_printf(&text, "%-8s %-8.6g %s (%.6g to %.6g)\n", o->name, o->value, o->help, o->low,
+                   o->high);
     dialog_set_preview(d, str_text(&text));
     str_finish(&text);
 }
@@ -264,6 +299,8 @@ static const char *add_search_words(struct dialog *d, const char *words[], int n
 {
     const char *options = dialog_value(d, "options"), *seed = dialog_value(d, "seed");
     char *spec = mem_printf("%s%s%s", dialog_value(d, "strategy"), *options ? ":" : "", options);
+    for (char *c = spec; *c; c++)
+        *c = *c == ' ' || *c == ',' ? ':' : *c;
     struct err e;
     char *canonical = strategy_canonical(spec, &e);
     words[n++] = "--strategy";

@@ -319,6 +319,12 @@ static void filter_typed(struct app *app, void *context, const char *text)
     app->dirty = true;
 }
 
+static bool filter_entered(struct app *app, void *context, const char *text)
+{
+    filter_typed(app, context, text);
+    return true;
+}
+
 static void filter_cancelled(struct app *app, void *context)
 {
     struct log_view *v = context;
@@ -329,7 +335,7 @@ static void open_prompt(struct app *app, struct log_view *v)
 {
     struct prompt p = {.lead = "/",
                        .context = v,
-                       .done = filter_typed,
+                       .done = filter_entered,
                        .changed = filter_typed,
                        .cancelled = filter_cancelled};
     line_set(&p.line, v->filter);

@@ -126,11 +126,12 @@ static void typed(struct app *app, void *context, const char *text)
     set_filter(app, context, text);
 }
 
-static void entered(struct app *app, void *context, const char *text)
+static bool entered(struct app *app, void *context, const char *text)
 {
     struct sessions_view *v = context;
     v->typing = false;
     set_filter(app, v, text);
+    return true;
 }
 
 static void cancelled(struct app *app, void *context)

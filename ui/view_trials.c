@@ -108,13 +108,16 @@ static void finish_typing(struct app *app, struct trials_view *v)
     app->dirty = true;
 }
 
-static void entered(struct app *app, void *context, const char *text)
+static bool entered(struct app *app, void *context, const char *text)
 {
     struct trials_view *v = context;
     trials_sync(app, v);
-    if (!set_filter(app, v, text))
+    if (!set_filter(app, v, text)) {
         app_say(app, STYLE_BAD, "%s", v->complaint);
+        return false;
+    }
     finish_typing(app, v);
+    return true;
 }
 
 static void cancelled(struct app *app, void *context)
