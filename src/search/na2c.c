@@ -68,10 +68,11 @@ struct na2c {
     struct walk_policy policy;
     double *chance; // of each action, while a step is drawn
 
-    struct config from;  // where walks start
-    double from_fitness; // 0 while it is unknown
-    int first;           // results before this index are of an earlier start
-    int longer;          // by which walks have grown
+    struct config_set illegal; // found to be so
+    struct config from;        // where walks start
+    double from_fitness;       // 0 while it is unknown
+    int first;                 // results before this index are of an earlier start
+    int longer;                // by which walks have grown
     struct ranking ranking;
     double best;
 
@@ -102,6 +103,7 @@ static void destroy(struct strategy *s)
     struct na2c *n = (struct na2c *)s;
     rounds_finish(&n->rounds);
     walk_policy_finish(&n->policy);
+    config_set_finish(&n->illegal);
     ranking_finish(&n->ranking);
     free(n->chance);
     free(n->walked);
@@ -124,6 +126,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     n->soft = (int)option[OPTION_SOFT];
     n->mode = (int)option[OPTION_MODE];
     n->augment = option[OPTION_AUGMENT] != 0;
+    n->illegal.slots = problem->space->slots;
     actions_start(problem->space, &n->from);
     struct walk_policy_options options = policy_options(option);
     if (!walk_policy_init(&n->policy, problem->space, &options, &n->rng, e)) {
@@ -138,10 +141,18 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     return &n->base;
 }
 
-static bool is_legal(const struct na2c *n, const struct config *c)
+// Walks come by the same states many times; rules are asked once about each.
+static bool is_legal(struct na2c *n, const struct config *c)
 {
     const struct visited *v = &n->rounds.visited;
-    return !v->only_legal || v->problem->legal(v->problem->context, c);
+    if (!v->only_legal || config_set_find(&v->given, c) >= 0)
+        return true;
+    if (config_set_find(&n->illegal, c) >= 0)
+        return false;
+    bool legal = v->problem->legal(v->problem->context, c);
+    if (!legal)
+        config_set_add(&n->illegal, c, NULL);
+    return legal;
 }
 
 // One draw from the policy or a uniform one over all actions. -1: it leads nowhere.

@@ -22,6 +22,10 @@ static const char *const specs[] = {
     "de",
     "de:pop=8:best=0",
     "grid",
+    "gbfs",
+    "gbfs:rho=1",
+    "na2c:hidden=4:minibatch=8",
+    "na2c:hidden=4:mode=nni",
     "opevo:legal=1",
 };
 
