@@ -3,13 +3,14 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 200, LONGEST_NAME = 63 };
+// Evaluation recurses as deep as a rule has nodes.
+enum { DEEPEST = 200, MOST_NODES = 10000, LONGEST_NAME = 63 };
 
 struct parser {
     struct arena *arena;
     const char *start, *at;
     const struct rule_names *names;
-    int depth;
+    int depth, nodes;
     struct err *e;
 };
 
@@ -32,6 +33,7 @@ static struct rule *node(struct parser *p, enum rule_op op, const struct rule *l
                          const struct rule *right)
 {
     struct rule *r = arena_zero(p->arena, 1, sizeof *r);
+    p->nodes++;
     r->op = op;
     r->left = left;
     r->right = right;
@@ -219,7 +221,7 @@ static struct rule *parse_sum(struct parser *p)
     return left;
 }
 
-// a < b < c is a < b and b < c.
+// a < b < c is a < b and b < c, with b looked at once.
 static struct rule *parse_comparison(struct parser *p)
 {
     static const struct symbol operators[] = {{"<=", RULE_LESS_EQUAL}, {">=", RULE_MORE_EQUAL},
@@ -227,16 +229,20 @@ static struct rule *parse_comparison(struct parser *p)
                                               {"<", RULE_LESS},        {">", RULE_MORE},
                                               {NULL, RULE_VALUE}};
     enum rule_op op;
-    struct rule *left = parse_sum(p), *all = NULL;
+    struct rule *left = parse_sum(p), *first = NULL, *last = NULL;
     while (left && symbol(p, operators, &op)) {
         struct rule *right = parse_sum(p);
         if (!right)
             return NULL;
         struct rule *one = node(p, op, left, right);
-        all = all ? node(p, RULE_AND, all, one) : one;
+        if (last)
+            last->next = one;
+        else
+            first = one;
+        last = one;
         left = right;
     }
-    return left && all ? all : left;
+    return first ? first : left;
 }
 
 static struct rule *parse_not(struct parser *p)
@@ -279,6 +285,8 @@ bool rule_parse_part(struct arena *arena, const char **text, const struct rule_n
 {
     struct parser p = {.arena = arena, .start = *text, .at = *text, .names = names, .e = e};
     *out = parse_or(&p);
+    if (*out && p.nodes > MOST_NODES)
+        *out = wrong(&p, "too long");
     if (!*out)
         return false;
     skip_space(&p);

@@ -63,8 +63,9 @@ enum rule_op {
 struct rule {
     enum rule_op op;
     const struct rule *left, *right;
-    struct value value; // RULE_VALUE
-    int name;           // RULE_NAME
+    const struct rule *next; // of a comparison: the one whose left is our right
+    struct value value;      // RULE_VALUE
+    int name;                // RULE_NAME
 };
 
 #endif

@@ -87,6 +87,23 @@ static bool evaluate_unary(const struct rule *r, const struct rule_world *w, str
     return v.type != VALUE_TEXT || err_set(e, "a text has no sign");
 }
 
+// Up to the first that does not hold.
+static bool evaluate_comparison(const struct rule *r, const struct rule_world *w, struct value *out,
+                                struct err *e)
+{
+    struct value left, right;
+    if (!rule_evaluate(r->left, w, &left, e))
+        return false;
+    for (; r; r = r->next) {
+        if (!rule_evaluate(r->right, w, &right, e) || !compare(r->op, &left, &right, out, e))
+            return false;
+        if (!rule_truth(out))
+            return true;
+        left = right;
+    }
+    return true;
+}
+
 bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct value *out,
                    struct err *e)
 {
@@ -100,7 +117,8 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
     case RULE_NEGATE: return evaluate_unary(r, w, out, e);
     default: break;
     }
-    if (!rule_evaluate(r->left, w, &a, e) || !rule_evaluate(r->right, w, &b, e))
-        return false;
-    return r->op >= RULE_ADD ? calculate(r->op, &a, &b, out, e) : compare(r->op, &a, &b, out, e);
+    if (r->op < RULE_ADD)
+        return evaluate_comparison(r, w, out, e);
+    return rule_evaluate(r->left, w, &a, e) && rule_evaluate(r->right, w, &b, e) &&
+           calculate(r->op, &a, &b, out, e);
 }

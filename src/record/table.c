@@ -52,10 +52,11 @@ static int find_value(struct column *c, const struct value *v)
     return -1;
 }
 
+// -1: there are too many.
 static int add_value(struct column *c, const struct value *v)
 {
     int found = find_value(c, v);
-    if (found >= 0)
+    if (found >= 0 || c->count == PARAM_MAX_VALUES)
         return found;
     MEM_GROW(c->value, c->count, c->capacity);
     c->value[c->count] = *v;
@@ -71,6 +72,12 @@ static bool add_column(struct table *t, const char *name, int line, struct err *
     return true;
 }
 
+static bool too_many(const struct table *t, const struct column *c, int line, struct err *e)
+{
+    return err_at(e, t->recording->path, line, "parameter '%s' has more than %d values", c->name,
+                  PARAM_MAX_VALUES);
+}
+
 bool table_declare(struct table *t, const char *name, struct json values, struct err *e)
 {
     struct value v;
@@ -84,7 +91,8 @@ bool table_declare(struct table *t, const char *name, struct json values, struct
     for (struct json_walk w = json_walk(values); json_next(&w);) {
         if (!table_value(t, w.value, &v, e))
             return err_prefix(e, "parameter '%s'", name);
-        add_value(c, &v);
+        if (add_value(c, &v) < 0)
+            return too_many(t, c, w.value.line, e);
     }
     c->declared = true;
     return c->count > 0 ||
@@ -98,7 +106,8 @@ bool table_declare_values(struct table *t, const char *name, int count, const st
         return false;
     struct column *c = &t->column[t->columns - 1];
     for (int i = 0; i < count; i++)
-        add_value(c, &value[i]);
+        if (add_value(c, &value[i]) < 0)
+            return too_many(t, c, line, e);
     c->declared = true;
     return c->count > 0 ||
            err_at(e, t->recording->path, line, "parameter '%s' has no values", name);
@@ -137,6 +146,8 @@ static bool not_declared(const struct table *t, const struct column *c, const st
                          int line, struct err *e)
 {
     struct str text = {0};
+    if (!c->declared)
+        return too_many(t, c, line, e);
     say_value(v, &text);
     err_at(e, t->recording->path, line, "parameter '%s': %s is not among the declared values",
            c->name, str_text(&text));

@@ -123,6 +123,25 @@ static void test_conditions(void **state)
     }
 }
 
+// Each operand of a chain is looked at once: twice for each of these would never end.
+static void test_nested_chains(void **state)
+{
+    struct str text = {0};
+    struct value v;
+    struct err e;
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        str_add(&text, "0 <= (");
+    str_add(&text, "1");
+    for (int i = 0; i < 60; i++)
+        str_add(&text, ") <= 1");
+    assert_true(evaluate(str_text(&text), &v, &e));
+    assert_true(v.number == 1);
+    str_finish(&text);
+    assert_true(evaluate("1 < 0 < 1/0", &v, &e)); // stops there, as Python does
+    assert_true(v.number == 0);
+}
+
 static void test_bad_rules(void **state)
 {
     static const struct {
@@ -158,6 +177,18 @@ static void test_bad_rules(void **state)
         if (!strstr(e.text, rules[i].complaint))
             fail_msg("%s: %s", rules[i].text, e.text);
     }
+    static char sum[30001] = "1";
+    for (size_t i = 1; i + 1 < sizeof sum; i++)
+        sum[i] = i % 2 ? '+' : '1';
+    assert_false(evaluate(sum, &v, &e));
+    assert_non_null(strstr(e.text, "a value is missing"));
+    sum[sizeof sum - 2] = '\0';
+    assert_false(evaluate(sum, &v, &e));
+    assert_non_null(strstr(e.text, "too long"));
+    sum[2001] = '\0';
+    assert_true(evaluate(sum, &v, &e));
+    assert_true(v.number == 1001);
+
     char deep[2048];
     static const char opening[] = {'(', '-'};
     for (size_t kind = 0; kind < 2; kind++) {
@@ -305,9 +336,10 @@ static void test_absent_is_illegal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_bad_rules), cmocka_unit_test(test_value_lists),
-        cmocka_unit_test(test_t1),        cmocka_unit_test(test_absent_is_illegal),
+        cmocka_unit_test(test_numbers),           cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_nested_chains),     cmocka_unit_test(test_bad_rules),
+        cmocka_unit_test(test_value_lists),       cmocka_unit_test(test_t1),
+        cmocka_unit_test(test_absent_is_illegal),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
