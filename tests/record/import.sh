@@ -1,7 +1,7 @@
 #!/bin/sh
 # import.sh PROGRAM: `tilewalk import` on files of our own.
 set -eu
-program=$1
+program=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -167,12 +167,36 @@ static void test_decompression_bomb(void **state)
     free(zeros);
 }
 
+// As a user meets it: 128 members of 1 MiB each.
+static void test_bomb_is_no_recording(void **state)
+{
+    enum { LONG = 1 << 20, MEMBERS = 128 };
+    char *zeros = calloc(1, LONG);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct recording *r;
+        struct err e;
+        size_t one = packers[i](zeros, LONG, packed);
+        assert_true(one * MEMBERS < ROOM);
+        for (size_t k = 1; k < MEMBERS; k++)
+            memcpy(packed + k * one, packed, one);
+        assert_false(recording_read(put_file("x.json", packed, one * MEMBERS), &r, &e));
+        assert_non_null(strstr(e.text, "more than 400 times its size (a decompression bomb?)"));
+        assert_non_null(strstr(e.file, "x.json"));
+    }
+    free(zeros);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_gzip_xz),   cmocka_unit_test(test_long),
-        cmocka_unit_test(test_several_members), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_decompression_bomb),
+        cmocka_unit_test(test_plain_gzip_xz),
+        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_several_members),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_decompression_bomb),
+        cmocka_unit_test(test_bomb_is_no_recording),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
