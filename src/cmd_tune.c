@@ -4,6 +4,7 @@
 #include "detach.h"
 #include "export.h"
 #include "front.h"
+#include "recorded.h"
 #include "workbench.h"
 
 #include <errno.h>
@@ -83,7 +84,20 @@ static bool check_device_word(const struct session_options *o, struct err *e)
     return true;
 }
 
-// Exactly one of a space and a session to be like.
+// A recording brings its own space, and has no kernel.
+static bool check_recorded(const struct arguments *a, struct err *e)
+{
+    const char *nothing;
+    if (a->operand_count)
+        return err_usage(e, "tune: '%s' is one argument too many: the space is the recording's",
+                         a->operand[0]);
+    return (!arguments_list(a, "set", &nothing, 1) ||
+            err_usage(e, "tune: --set is for space files, a recording has no sizes")) &&
+           (!arguments_text(a, "export") ||
+            err_usage(e, "tune: --export writes kernels, a recording has none"));
+}
+
+// Exactly one of a space, a recording and a session to be like.
 static bool check_space(const struct arguments *a, int64_t like, struct err *e)
 {
     if (like && a->operand_count)
@@ -91,6 +105,8 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                          "tune: '%s' is one argument too many: --like takes the space of "
                          "session %" PRId64,
                          a->operand[0], like);
+    if (recorded_is(arguments_text(a, "source")))
+        return check_recorded(a, e);
     return like || a->operand_count ||
            err_usage(e, "tune: missing %s, or --like ID (usage: tilewalk tune %s)",
                      cmd_tune.operands, cmd_tune.operands);
@@ -186,7 +202,8 @@ static const struct option tune_options[] = {
      9007199254740992.0},
     OPTION_DEVICE,
     {"source", OPTION_TEXT, "SOURCE",
-     "where times come from: device, or synthetic:bowl, synthetic:rugged"},
+     "where times come from: device, synthetic:bowl, synthetic:rugged, or a recorded space, which "
+     "then is the one that is searched: replay:FILE[:speed=X]"},
     {"count-rejected", OPTION_FLAG, NULL,
      "spend a trial on each rejected configuration, as papers do"},
     RUN_OPTIONS,

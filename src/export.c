@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "export_tell.h"
 #include "kernel/kernel.h"
+#include "recorded.h"
 #include "report/kernel_files.h"
 #include "stored.h"
 #include "trial/operator.h"
@@ -210,6 +211,11 @@ static bool make_files(struct exporter *x, struct err *e)
     if (!check_name(r->name, e) ||
         !store_get_session(x->store, r->session, &x->arena, &x->session, e))
         return false;
+    if (recorded_is(x->session.source))
+        return err_set(e,
+                       "session %" PRId64 " ran on a recording: there is no kernel to export "
+                       "(--recording writes what it measured)",
+                       r->session);
     x->script = stored_script(x->store, &x->session, &x->arena, e);
     kernel_setup();
     return x->script && add_best(x, e);

@@ -354,6 +354,7 @@ void session_destroy(struct session *s)
     strategy_destroy(s->strategy);
     replay_destroy(s->replay);
     script_destroy(s->script);
+    recorded_finish(&s->recorded);
     if (s->record.id)
         store_unlock_session(s->store, s->record.id);
     free(s->race);

@@ -18,6 +18,7 @@
 #define TILEWALK_SESSION_H
 
 #include "engine.h"
+#include "recorded.h"
 #include "trial/source.h"
 
 #define SESSION_RACERS       5 // in a race
@@ -51,7 +52,8 @@ struct session {
     // what it is; fixed when it is made
     struct arena arena;
     struct session_record record; // strings in the arena; counts are kept current
-    struct script *script;
+    struct script *script;        // NULL: on a recording, which has the space
+    struct recorded recorded;     // empty unless it is on one
     const struct space *space;
     struct limits limits;
     bool has_limits, count_rejected;

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "stored.h"
 #include "trial/operator.h"
+#include "trial/replay_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,24 +38,30 @@ static bool is_device_source(const char *source)
     return !source || str_equal(source, "device");
 }
 
-static bool place_find(struct place *p, const char *source, const char *device, struct err *e)
+static bool place_find(struct session *s, struct place *p, const char *source, const char *device,
+                       struct err *e)
 {
     *p = (struct place){.spec = source};
+    if (recorded_is(source))
+        return recorded_open(source, &s->recorded, e);
     if (!is_device_source(source))
         return str_starts(source, SYNTHETIC) ||
                err_usage(e,
-                         "unknown source '%s' (there are device, synthetic:bowl, synthetic:rugged)",
+                         "unknown source '%s' (there are device, synthetic:bowl, "
+                         "synthetic:rugged, replay:FILE)",
                          source);
     p->on_device = true;
     gpu_prepare_environment();
     return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
 }
 
-// The device that a stored session was measured on.
-static bool place_find_again(struct place *p, const struct session_record *r, const char *hint,
-                             struct err *e)
+// The device or recording that a stored session was measured on.
+static bool place_find_again(struct session *s, struct place *p, const struct session_record *r,
+                             const char *hint, struct err *e)
 {
     *p = (struct place){.spec = r->source};
+    if (recorded_is(r->source))
+        return recorded_open_again(r, &s->recorded, e);
     if (!is_device_source(r->source))
         return true;
     p->on_device = true;
@@ -108,6 +115,11 @@ static void log_worker(void *context, int worker, const char *line)
 static bool make_source(struct session *s, const struct place *p, bool validate, const char *fault,
                         struct err *e)
 {
+    if (s->recorded.recording) {
+        s->source =
+            replay_source_create(s->recorded.recording, s->recorded.speed, s->record.workers);
+        return true;
+    }
     if (!p->on_device) {
         s->source = synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
                                      s->record.workers, e);
@@ -142,8 +154,14 @@ static void take_place(struct session *s, const struct place *p)
         s->limits = info->limits;
 }
 
-// What a new and a resumed session have in common once the script is there (NULL: it could not be
-// made).
+static bool make_strategy(struct session *s, struct err *e)
+{
+    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
+    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
+    return s->strategy != NULL;
+}
+
+// What new and resumed sessions have in common once the script is there (NULL: it is not).
 static bool assemble(struct session *s, struct script *script, struct err *e)
 {
     s->script = script;
@@ -151,9 +169,14 @@ static bool assemble(struct session *s, struct script *script, struct err *e)
         return false;
     s->space = script_space(script);
     s->record.flop = operation_flop(script_operation(script));
-    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
-    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
-    return s->strategy != NULL;
+    return make_strategy(s, e);
+}
+
+static bool assemble_recorded(struct session *s, struct err *e)
+{
+    recorded_describe(&s->recorded, &s->arena, &s->record);
+    s->space = s->recorded.recording->space;
+    return make_strategy(s, e);
 }
 
 static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
@@ -256,9 +279,9 @@ static void fill_record(struct session *s, const struct session_options *o, cons
 
 static bool store_new(struct session *s, struct err *e)
 {
-    int count;
-    const struct script_text *text = script_texts(s->script, &count);
-    struct text_record *record = mem_zero((size_t)count, sizeof *record);
+    int count = 0;
+    const struct script_text *text = s->script ? script_texts(s->script, &count) : NULL;
+    struct text_record *record = mem_zero((size_t)count + 1, sizeof *record);
     for (int i = 0; i < count; i++)
         record[i] = (struct text_record){text[i].name, text[i].path, text[i].text};
     bool ok = store_create_session(s->store, &s->record, record, count, &s->record.id, e) &&
@@ -309,9 +332,13 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
 {
     if (!store_get_session(s->store, o->like, &s->arena, like, e))
         return false;
+    const char *source = o->source ? o->source : like->source;
+    if (recorded_is(source) != recorded_is(like->source))
+        return err_usage(e, "--like takes the space of session %" PRId64 ", which %s a recording",
+                         o->like, recorded_is(source) ? "is not on" : "is on");
     s->record.path = like->path;
     s->record.settings = like->settings;
-    o->source = o->source ? o->source : like->source;
+    o->source = source;
     o->strategy = o->strategy ? o->strategy : like->strategy;
     o->trials = o->trials ? o->trials : like->budget_trials;
     o->seconds = o->seconds > 0 ? o->seconds : like->budget_seconds;
@@ -340,28 +367,49 @@ static bool choose_strategy(struct session *s, const struct session_options *o, 
     return true;
 }
 
-static bool start(struct session *s, struct session_options *o, struct place *p, struct err *e)
+// The space and what is searched in it.
+static bool find_problem(struct session *s, const struct session_options *o, struct place *p,
+                         struct err *e)
 {
-    struct session_record like;
-    bool same_place = o->like && !o->source && !o->device;
-    bool found = o->like ? take_like(s, o, &like, e) : find_space(s, o, e);
-    if (!found || !choose_strategy(s, o, e) ||
-        !(same_place ? place_find_again(p, &like, HINT_LIKE, e)
-                     : place_find(p, o->source, o->device, e)))
-        return false;
-    take_place(s, p);
-    fill_record(s, o, p);
+    if (s->recorded.recording)
+        return assemble_recorded(s, e);
     describe_place(s, p);
     if (!assemble(s, read_script(s, o, e), e))
         return false;
     describe_problem(s);
-    if (s->has_limits && !operator_fits(script_operation(s->script), &s->limits, e))
+    return !s->has_limits || operator_fits(script_operation(s->script), &s->limits, e);
+}
+
+static bool start(struct session *s, struct session_options *o, struct place *p, struct err *e)
+{
+    struct session_record like;
+    bool same_place = o->like && !o->source && !o->device;
+    bool found =
+        o->like ? take_like(s, o, &like, e) : recorded_is(o->source) || find_space(s, o, e);
+    if (!found || !choose_strategy(s, o, e) ||
+        !(same_place ? place_find_again(s, p, &like, HINT_LIKE, e)
+                     : place_find(s, p, o->source, o->device, e)))
         return false;
-    if (!make_source(s, p, o->validate, o->fault, e) || !try_template(s, e) || !store_new(s, e))
+    take_place(s, p);
+    fill_record(s, o, p);
+    if (!find_problem(s, o, p, e) || !make_source(s, p, o->validate, o->fault, e) ||
+        !try_template(s, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
     session_emit(s, EVENT_SESSION, NULL, NULL);
+    if (s->recorded.recording && recorded_is_relative(s->recorded.recording))
+        session_message(
+            s, "info",
     return true;
+}
+
+static struct session *begun(struct session *s, struct place *p, bool ok)
+{
+    free(p->list);
+    if (ok)
+        return s;
+    session_destroy(s);
+    return NULL;
 }
 
 struct session *session_start(const struct session_host *host, const struct session_options *o,
@@ -370,12 +418,7 @@ struct session *session_start(const struct session_host *host, const struct sess
     struct session *s = session_new(host);
     struct session_options all = *o;
     struct place p = {0};
-    bool ok = start(s, &all, &p, e);
-    free(p.list);
-    if (ok)
-        return s;
-    session_destroy(s);
-    return NULL;
+    return begun(s, &p, start(s, &all, &p, e));
 }
 
 static bool change_budget(struct session *s, const struct session_options *more, struct err *e)
@@ -410,6 +453,13 @@ static void forget_counts(struct session_record *r)
     r->best_seconds = 0;
 }
 
+static bool assemble_again(struct session *s, struct err *e)
+{
+    return s->recorded.recording
+               ? assemble_recorded(s, e)
+               : assemble(s, stored_script(s->store, &s->record, &s->arena, e), e);
+}
+
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
                    struct place *p, struct err *e)
 {
@@ -422,10 +472,10 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (more && more->workers)
         s->record.workers = more->workers;
     if (!take_left_commands(s, e) || !change_budget(s, more, e) ||
-        !place_find_again(p, &s->record, HINT_RESUME, e))
+        !place_find_again(s, p, &s->record, HINT_RESUME, e))
         return false;
     take_place(s, p);
-    if (!assemble(s, stored_script(s->store, &s->record, &s->arena, e), e) ||
+    if (!assemble_again(s, e) ||
         !make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     double ran;
@@ -447,10 +497,5 @@ struct session *session_resume(const struct session_host *host, int64_t id,
 {
     struct session *s = session_new(host);
     struct place p = {0};
-    bool ok = resume(s, id, more, &p, e);
-    free(p.list);
-    if (ok)
-        return s;
-    session_destroy(s);
-    return NULL;
+    return begun(s, &p, resume(s, id, more, &p, e));
 }

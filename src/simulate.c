@@ -1,6 +1,7 @@
 #include "simulate.h"
 
 #include "base/os.h"
+#include "trial/replay_source.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,16 +17,6 @@
 bool simulate_is_trial(const struct record_entry *entry)
 {
     return entry && entry->outcome != OUTCOME_REJECTED;
-}
-
-double simulate_cost(const struct record_entry *entry)
-{
-    double cost = isfinite(entry->compile_s) ? entry->compile_s : 0;
-    if (isfinite(entry->benchmark_s))
-        return cost + entry->benchmark_s;
-    for (int i = 0; i < entry->run_count; i++)
-        cost += entry->runs[i];
-    return cost + (entry->run_count ? 0 : entry->seconds);
 }
 
 // --- one run ---
@@ -100,7 +91,7 @@ static void try_entry(struct search *s, const struct config *c, const struct rec
     bool ok = entry->outcome == OUTCOME_OK;
     double seconds = ok ? measure(s, entry) : 0;
     s->out->trials++;
-    s->out->recorded_s += simulate_cost(entry);
+    s->out->recorded_s += replay_source_cost(entry);
     if (ok && seconds < s->best) {
         s->best = seconds;
         take_lead(s, entry);

@@ -63,9 +63,6 @@ struct simulate_options {
 bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e);
 void simulation_finish(struct simulation *s);
 
-// Whether an entry is a trial; what its trial took to compile and run: what is not recorded counts
-// as nothing, but for the runs themselves.
 bool simulate_is_trial(const struct record_entry *entry); // NULL: it is not
-double simulate_cost(const struct record_entry *entry);
 
 #endif

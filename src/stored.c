@@ -1,5 +1,7 @@
 #include "stored.h"
 
+#include "recorded.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,4 +117,23 @@ struct script *stored_script_set(struct store *store, const struct session_recor
     };
     o.set = join_sizes(a, r->settings, set, set_count, &o.set_count);
     return script_create(&o, e);
+}
+
+const struct space *stored_space(struct store *store, const struct session_record *r,
+                                 struct arena *a, struct script **script,
+                                 struct recording **recording, struct err *e)
+{
+    struct recorded recorded;
+    *script = NULL;
+    *recording = NULL;
+    if (!recorded_is(r->source)) {
+        *script = stored_script(store, r, a, e);
+        return *script ? script_space(*script) : NULL;
+    }
+    if (!recorded_open_again(r, &recorded, e))
+        return NULL;
+    *recording = recorded.recording;
+    recorded.recording = NULL;
+    recorded_finish(&recorded);
+    return (*recording)->space;
 }

@@ -3,6 +3,7 @@
 #ifndef TILEWALK_STORED_H
 #define TILEWALK_STORED_H
 
+#include "record/record.h"
 #include "script/script.h"
 #include "store/store.h"
 
@@ -19,5 +20,11 @@ struct script *stored_script(struct store *store, const struct session_record *r
 struct script *stored_script_set(struct store *store, const struct session_record *r,
                                  const struct setting *set, int set_count, struct arena *a,
                                  struct err *e);
+
+// The space of a session, to look at: of its script, or of the recording that it is on, whichever
+// is not NULL then and owns the space (script_destroy, recording_destroy). NULL and `e`: neither.
+const struct space *stored_space(struct store *store, const struct session_record *r,
+                                 struct arena *a, struct script **script,
+                                 struct recording **recording, struct err *e);
 
 #endif

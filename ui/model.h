@@ -72,11 +72,12 @@ struct opened {
     const char *state;            // as users see it
     char state_seen[16];
     pid_t runner;
-    struct arena arena;    // of the record
-    struct arena texts;    // of the script
-    struct script *script; // NULL: its texts do not load any more; `trouble` says why
-    const struct space *space;
-    struct limits limits; // of its device
+    struct arena arena;          // of the record
+    struct arena texts;          // of the script
+    struct script *script;       // NULL: on a recording, or its texts do not load any more
+    struct recording *recording; // of a session on one, else NULL
+    const struct space *space;   // NULL: `trouble` says why
+    struct limits limits;        // of its device
     bool has_limits;
     struct err trouble; // text "" when there is none. With none open: what became of the last one
     struct curve curve;

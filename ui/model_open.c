@@ -111,13 +111,11 @@ static bool read_messages(struct opened *o, struct store *s, struct err *e)
 
 // --- all of it ---
 
-static void read_script(struct opened *o, struct store *s)
+static void read_space(struct opened *o, struct store *s)
 {
     o->has_limits = stored_parse_limits(o->record.limits, &o->limits);
-    o->script = stored_script(s, &o->record, &o->texts, &o->trouble);
-    if (o->script)
-        o->space = script_space(o->script);
-    else
+    o->space = stored_space(s, &o->record, &o->texts, &o->script, &o->recording, &o->trouble);
+    if (!o->space)
         err_prefix(&o->trouble, "the space of session %lld cannot be read",
                    (long long)o->record.id);
 }
@@ -153,7 +151,7 @@ bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now,
         return false;
     }
     o->last_number = o->newest_number;
-    read_script(o, s);
+    read_space(o, s);
     return true;
 }
 
@@ -200,6 +198,7 @@ void opened_finish(struct opened *o)
     free(o->message);
     free(o->curve.step);
     script_destroy(o->script);
+    recording_destroy(o->recording);
     arena_finish(&o->arena);
     arena_finish(&o->texts);
     *o = (struct opened){0};

@@ -339,8 +339,9 @@ static void reload(struct app *app, struct space_view *v)
 // The line of the session's own text, whatever the file says now.
 static void show_constraint(struct app *app, const struct constraint *c)
 {
-    int count;
-    const struct script_text *text = script_texts(app->model.open.script, &count);
+    int count = 0;
+    const struct script *script = app->model.open.script; // NULL: the space is of a recording
+    const struct script_text *text = script ? script_texts(script, &count) : NULL;
     const char *at = NULL;
     for (int i = 0; i < count; i++)
         if (str_equal(text[i].path, c->file))
