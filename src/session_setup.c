@@ -398,8 +398,7 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
     s->started_ns = os_now_ns();
     session_emit(s, EVENT_SESSION, NULL, NULL);
     if (s->recorded.recording && recorded_is_relative(s->recorded.recording))
-        session_message(
-            s, "info",
+        session_message(s, "info", "FLOP are not known: 1 TFLOPS is the fastest recorded");
     return true;
 }
 
