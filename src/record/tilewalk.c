@@ -81,7 +81,8 @@ static bool read_runs(const struct recording *r, struct json list, struct runs *
     out->count = 0;
     for (struct json_walk w = json_walk(list); json_next(&w);) {
         MEM_GROW(out->run, out->count, out->capacity);
-        if (!json_number(w.value, &out->run[out->count++]))
+        double *run = &out->run[out->count++];
+        if (!json_number(w.value, run) || *run < 0)
             return err_at(e, r->path, w.value.line, "a run is a number of seconds");
     }
     return true;

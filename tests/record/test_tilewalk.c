@@ -210,6 +210,8 @@ static void test_bad_entries(void **state)
            "x.json:5: an entry that is ok took");
     refuse(FILE_OF(X, "{\"config\":[1],\"outcome\":\"ok\",\"seconds\":1,\n\"runs\":[\"a\"]}"),
            "x.json:6: a run is a number");
+    refuse(FILE_OF(X, "{\"config\":[1],\"outcome\":\"ok\",\"seconds\":1,\n\"runs\":[-1]}"),
+           "x.json:6: a run is a number");
     refuse(FILE_OF(F, "{\"config\":[[2,2]],\"outcome\":\"ok\"}"),
            "x.json:5: parameter 'f': not one of its values");
     refuse(FILE_OF(F, "{\"config\":[[2,2,2]],\"outcome\":\"ok\"}"), "x.json:5: parameter 'f'");
