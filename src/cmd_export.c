@@ -19,7 +19,10 @@ static int run_export(const struct command *self, const struct arguments *a)
         .json = arguments_flag(a, "json"),
     };
     (void)self;
-    if (slower >= 0 && !request.verify)
+    bool recording = arguments_flag(a, "recording");
+    if (recording && (request.verify || request.dry_run || request.count > 1))
+        err_usage(&e, "--recording writes all trials, and no kernel to be chosen or verified");
+    else if (slower >= 0 && !request.verify)
         err_usage(&e, "--slower says how --verify judges (give both)");
     else
         understood = common_session_id(a->operand[0], &request.session, &e);
@@ -28,7 +31,7 @@ static int run_export(const struct command *self, const struct arguments *a)
     struct store *store = common_open_session(a, request.session, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);
-    bool ok = export_run(store, &request, &e);
+    bool ok = recording ? export_recording(store, &request, &e) : export_run(store, &request, &e);
     store_close(store);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
@@ -43,6 +46,8 @@ static const struct option options[] = {
      "how much slower they may be then (default: the larger of 5 and three times the spread of "
      "their samples)",
      0, 1e6},
+    {"recording", OPTION_FLAG, NULL,
+     "write no kernel but all trials, as a recording for tilewalk replay"},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL, "replace files that another session's export wrote"},
     {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},

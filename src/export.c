@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STANDARD_FOLDER "export"
-#define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
+#define EXACT_INPUTS "random numbers of few bits, so that every partial sum is representable"
 
 // What all kernels of one export have in common. Strings live in `arena`.
 struct exporter {
@@ -197,7 +196,7 @@ static bool add_best(struct exporter *x, struct err *e)
     return true;
 }
 
-static bool check_name(const char *name, struct err *e)
+bool export_check_name(const char *name, struct err *e)
 {
     if (!name || (name[0] && name[0] != '.' && !strchr(name, '/')))
         return true;
@@ -208,7 +207,7 @@ static bool check_name(const char *name, struct err *e)
 static bool make_files(struct exporter *x, struct err *e)
 {
     const struct export_request *r = x->request;
-    if (!check_name(r->name, e) ||
+    if (!export_check_name(r->name, e) ||
         !store_get_session(x->store, r->session, &x->arena, &x->session, e))
         return false;
     if (recorded_is(x->session.source))
@@ -283,7 +282,7 @@ static bool write_files(const struct exporter *x, const char *folder, struct err
 bool export_run(struct store *store, const struct export_request *r, struct err *e)
 {
     struct exporter x = {.store = store, .request = r};
-    const char *folder = r->folder ? r->folder : STANDARD_FOLDER;
+    const char *folder = r->folder ? r->folder : EXPORT_STANDARD_FOLDER;
     arena_init(&x.arena);
     bool ok = make_files(&x, e) && check(&x, folder, e) && write_files(&x, folder, e);
     kernel_files_finish(&x.files);

@@ -30,4 +30,13 @@ struct export_request {
 
 bool export_run(struct store *store, const struct export_request *r, struct err *e);
 
+// The trials of the session as a recording in our own format, FOLDER/NAME.json, without kernels
+// and device (export_recording.c). Of the request folder, name, force, quiet and json count. The
+// name is by default that of the space and the session's number. A file that is there is in the
+// way.
+bool export_recording(struct store *store, const struct export_request *r, struct err *e);
+
+#define EXPORT_STANDARD_FOLDER "export"
+bool export_check_name(const char *name, struct err *e); // of files; NULL is fine
+
 #endif
