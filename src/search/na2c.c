@@ -5,9 +5,11 @@
 // from the policy, else uniform, and measure the states not seen before, until there are `batch`.
 // Then the policy learns from them (walk_policy.h). The paper gives only steps = 3; tau, batch,
 // network and rate are those of NNI 2.0; entropy, memory, minibatch, updates and clip are ours.
-// augment=1 is the paper's memory: all moves that end in a measured state. It is off, for it
-// teaches the way back to what is known: on hills in 4/2/4 parts of 1024 and on ladders (40 seeds
-// each) policies that learn from the moves they took beat uniform walks, and those with it lose.
+//
+// augment=1 is the paper's memory: all moves that end in a measured state. It is off, for what it
+// teaches is also the way back to what is known. On six hills (4/2/4 parts of 1024 and six ladders
+// of 16 rungs, three slopes, 40 seeds) walks led without it end nearer to the top than uniform ones
+// on all, with it on one. On seven recorded spaces the three differ little.
 //
 // When 200 walks in a row find nothing new, walks get longer by a move, up to 10, and short again
 // when the best state changes (the paper: "T grows again"). When that is not enough the search
@@ -78,8 +80,8 @@ struct na2c {
 
     struct move *walked; // the moves that led to the newest round
     double *reward;      // mode=nni: of each of them
-    int *out;            // mode=nni: those of which the result is out
-    int walked_count, walked_capacity, out_count;
+    int *out;            // mode=nni: the states that were not told yet
+    int walked_count, out_count;
 };
 
 static struct walk_policy_options policy_options(const double *option)
