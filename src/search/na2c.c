@@ -26,7 +26,7 @@
 //
 // Rules: with legal=1, the default, walks stay on legal states. A move to an illegal one is drawn
 // again without it, so that what is drawn is the policy (or the uniform distribution) over the
-// legal moves; in mode=nni it is a step that stays. With legal=0 illegal states are given, and
+// legal moves; in mode=nni it is a step that stays. With legal=0 illegal states are given too, as
 // failures.
 #include "search/ranking.h"
 #include "search/walk_policy.h"
