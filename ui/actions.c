@@ -38,7 +38,7 @@ const struct action_info actions[ACT_COUNT] = {
     SCREEN(VIEW_LOG) = {"log", "7 F8", NULL, "messages, and what workers say", GROUP_SCREENS, ALL},
 
     [ACT_PAUSE] = {"pause", "p F9", "Pause", "pause, or go on", GROUP_SESSION, ALL},
-    [ACT_STOP] = {"stop", "s", NULL, "end it, keeping what it found (asks)", GROUP_SESSION, ALL & ~ON(MAP)},
+    [ACT_STOP] = {"stop", "s", NULL, "end it, keeping what it found (asks)", GROUP_SESSION, ALL},
     [ACT_BUDGET] = {"budget", "B", NULL, "change how many trials it may spend", GROUP_SESSION, ALL},
     [ACT_MORE_BUDGET] = {"more-budget", "+ =", NULL, "100 trials more", GROUP_SESSION, ALL},
     [ACT_LESS_BUDGET] = {"less-budget", "-", NULL, "100 trials less", GROUP_SESSION, ALL},
@@ -67,7 +67,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_AXIS_Y] = {"axis-y", "Y", "Axis", "next parameter down", GROUP_SHOW, ON(MAP)},
     [ACT_NEXT_PAIR] = {"next-pair", "]", "Pair", "next pair by importance", GROUP_SHOW, ON(MAP)},
     [ACT_PREVIOUS_PAIR] = {"previous-pair", "[", NULL, "pair before", GROUP_SHOW, ON(MAP)},
-    [ACT_SLICE] = {"slice", "s", "Slice", "hold the other parameters at the best", GROUP_SHOW, ON(MAP)},
+    [ACT_SLICE] = {"slice", "f", "Fix", "fix the other parameters at the best", GROUP_SHOW, ON(MAP)},
     [ACT_RELOAD] = {"reload", "R", "Reload", "read the space file again", GROUP_SHOW, ON(SPACE)},
     [ACT_USE_NEW] = {"use-new", "u", "Use new", "a new session with the file as it is now", GROUP_SHOW, ON(SPACE)},
     [ACT_LEVEL] = {"level", "v", "Level", "lowest level shown", GROUP_SHOW, ON(LOG)},
@@ -75,7 +75,7 @@ const struct action_info actions[ACT_COUNT] = {
 
     [ACT_COPY] = {"copy", "y", NULL, "copy the configuration", GROUP_PROGRAM, ALL},
     [ACT_HELP] = {"help", "? F1", "Help", "this help", GROUP_PROGRAM, ALL},
-    [ACT_COMMAND] = {"command", ":", NULL, "an action by name, or a tilewalk command", GROUP_PROGRAM, ALL},
+    [ACT_COMMAND] = {"command", ":", NULL, "an action by its name, or a command line", GROUP_PROGRAM, ALL},
     [ACT_FREEZE] = {"freeze", "Z", NULL, "hold the picture; work goes on", GROUP_PROGRAM, ALL},
     [ACT_MOUSE] = {"mouse", "m", NULL, "mouse on, or off to select text", GROUP_PROGRAM, ALL},
     [ACT_SAVE_SCREEN] = {"save-screen", "S", NULL, "save the screen as a text file", GROUP_PROGRAM, ALL},

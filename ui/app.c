@@ -50,11 +50,13 @@ static void on_run_session(void *context, const struct job_record *run)
 static void on_run_end(void *context, const struct job_record *run)
 {
     struct app *app = context;
-    char last[200];
-    snprintf(last, sizeof last, "%.199s", str_text(&run->output));
-    last[strcspn(last, "\n")] = '\0';
-    if (!run->session)
-        app_say(app, STYLE_BAD, "%s", last[0] ? last : "the run could not start");
+    const char *why = str_text(&run->output);
+    int length = (int)strcspn(why, "\n");
+    if (!run->session) {
+        app_noise(app, "%s", run->words);
+        app_say(app, STYLE_BAD, "%.*s", length ? length : 200,
+                length ? why : "the run could not start");
+    }
     app->dirty = true;
 }
 
@@ -210,11 +212,29 @@ static void dialog_gets(struct app *app, int32_t key)
     dialog_destroy(d);
 }
 
+// A paste is taken where text is typed, up to its first line's end, and acts on nothing.
+static void paste_key(struct app *app, int32_t key)
+{
+    bool is_text = key >= ' ' && key < KEY_IS_UP && key != KEY_IS_BACKSPACE;
+    if (key == KEY_IS_PASTE_END)
+        app->pasting = false;
+    else if (is_text && app->prompt.open)
+        prompt_key(app, key);
+    else if (is_text && app->dialog && dialog_takes_text(app->dialog))
+        dialog_gets(app, key);
+    else if (is_text)
+        app_say(app, STYLE_WARN, "pasted text is taken only where text is typed");
+}
+
 void app_key(struct app *app, int32_t key)
 {
     enum action a = keymap_find(&app->keymap, key, app->view);
     app->dirty = true;
-    if (app->prompt.open)
+    if (key == KEY_IS_PASTE)
+        app->pasting = true;
+    else if (app->pasting)
+        paste_key(app, key);
+    else if (app->prompt.open)
         prompt_key(app, key);
     else if (app->dialog)
         dialog_gets(app, key);
@@ -252,7 +272,8 @@ bool app_poll(struct app *app, double now, double unix_now)
     app->dirty |= clock_moved(app, unix_now) && !app->frozen;
     app->now = now;
     app->unix_now = unix_now;
-    if (app->notice[0] && now >= app->notice_until) {
+    bool waiting = app->jobs.count > jobs_runs(&app->jobs); // for a command to end
+    if (app->notice[0] && now >= app->notice_until && !waiting) {
         app->notice[0] = '\0';
         app->dirty = true;
     }
@@ -267,6 +288,18 @@ bool app_poll(struct app *app, double now, double unix_now)
 }
 
 // --- drawing ---
+
+// What Tab could put in the place of the last word.
+static void draw_candidates(struct app *app, const struct pane *p)
+{
+    const char *word, *blank = strrchr(app->prompt.line.text, ' ');
+    const char *typed = blank ? blank + 1 : app->prompt.line.text;
+    int col = 1;
+    pane_fill(p, STYLE_TEXT, ' ');
+    for (int n = 0; col < p->cols && (word = app->prompt.candidate(app, n)); n++)
+        if (str_starts(word, typed))
+            col = pane_text(p, 0, col, STYLE_DIM, word) + 2;
+}
 
 static void draw_prompt(struct app *app, const struct pane *p)
 {
@@ -294,6 +327,8 @@ void app_draw(struct app *app)
         draw_help(app, &all);
     if (app->dialog)
         dialog_draw(app, app->dialog, &all);
+    if (app->prompt.open && app->prompt.candidate && !app->notice[0])
+        draw_candidates(app, &message);
     if (app->prompt.open)
         draw_prompt(app, &last);
     app->dirty = false;

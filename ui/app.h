@@ -67,6 +67,7 @@ struct app {
     struct jobs jobs;
     struct dialog *dialog;
     struct prompt prompt;
+    bool pasting; // keys are a paste: text, and nothing else
     bool help;
     int help_row;
     bool frozen;      // the view stands still; work goes on

@@ -26,11 +26,14 @@ const struct session_row *app_session(struct app *app)
 static void on_command_end(void *context, const struct job_record *job)
 {
     struct app *app = context;
-    char text[200];
-    snprintf(text, sizeof text, "%.199s", str_text(&job->output));
-    text[strcspn(text, "\n")] = '\0';
-    app_noise(app, "%s: %s", job->words, text[0] ? text : "done");
-    app_say(app, job->exit_code ? STYLE_BAD : STYLE_TEXT, "%s", text[0] ? text : job->words);
+    const char *output = str_text(&job->output), *last = output;
+    for (const char *c = output; *c; c++)
+        if (c[0] == '\n' && c[1])
+            last = c + 1;
+    int length = (int)strcspn(last, "\n");
+    app_noise(app, "%s: %.*s", job->words, length, length ? last : "done");
+    app_say(app, job->exit_code ? STYLE_BAD : STYLE_TEXT, "%.*s", length ? length : 200,
+            length ? last : job->words);
 }
 
 void app_command(struct app *app, const char *const *words)
@@ -50,8 +53,8 @@ void app_command(struct app *app, const char *const *words)
                      : jobs_start(&app->jobs, app->options.program, all, on_command_end, app, &e);
     if (!ok)
         app_say(app, STYLE_BAD, "%s", e.text);
-    else if (is_run)
-        app_say(app, STYLE_TEXT, "starting...");
+    else
+        app_say(app, STYLE_TEXT, "%s...", is_run ? "starting" : words[0]);
 }
 
 static void command_for(struct app *app, const char *verb, int64_t id, const char *argument)
@@ -91,12 +94,21 @@ static void pause_or_go_on(struct app *app)
 static void add_budget(struct app *app, int64_t more)
 {
     const struct session_row *row = app_session(app);
+    const struct opened *o = &app->model.open;
     int64_t id = row->record.id, from = row->record.budget_trials;
+    int64_t spent = id == o->record.id ? o->record.trials : row->record.trials;
     if (app->budget_session == id && app->budget_asked)
         from = app->budget_asked;
+    if (from + more <= spent) { // it would end the session by a slip of the finger
+        app_say(app, STYLE_WARN,
+                "%" PRId64
+                " trials are spent: so few would end it (:budget sets any, :stop ends it)",
+                spent);
+        return;
+    }
     char trials[24];
     app->budget_session = id;
-    app->budget_asked = from + more > row->record.trials ? from + more : row->record.trials + 1;
+    app->budget_asked = from + more;
     snprintf(trials, sizeof trials, "%" PRId64, app->budget_asked);
     command_for(app, "budget", id, trials);
 }

@@ -32,11 +32,17 @@ void pieces_add(struct pieces *p, int importance, enum style style, const char *
     p->count -= !piece->text[0];
 }
 
+static int piece_width(const struct piece *p)
+{
+    int width = text_columns(p->text);
+    return p->most && p->most < width ? p->most : width;
+}
+
 static int pieces_width(const struct pieces *p, int gap)
 {
     int width = 1;
     for (int i = 0; i < p->count; i++)
-        width += text_columns(p->piece[i].text) + (i ? gap : 0);
+        width += piece_width(&p->piece[i]) + (i ? gap : 0);
     return width;
 }
 
@@ -48,16 +54,35 @@ static void drop_least(struct pieces *p)
             least = i;
     p->count--;
     memmove(&p->piece[least], &p->piece[least + 1], (size_t)(p->count - least) * sizeof *p->piece);
+    if (p->shrinks > least)
+        p->shrinks = p->shrinks == least + 1 ? 0 : p->shrinks - 1;
+}
+
+enum { LEAST_WIDTH = 16 }; // of what shrinks
+
+// Makes the one that shrinks narrower. False: it is as narrow as it gets.
+static bool shrink(struct pieces *p, int by)
+{
+    struct piece *piece = p->shrinks ? &p->piece[p->shrinks - 1] : NULL;
+    int width = piece ? piece_width(piece) : 0;
+    if (width <= LEAST_WIDTH)
+        return false;
+    piece->most = width - by > LEAST_WIDTH ? width - by : LEAST_WIDTH;
+    return true;
 }
 
 void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
 {
-    while (p->count > 1 && pieces_width(p, gap) > pane->cols)
-        drop_least(p);
+    int over;
+    while ((over = pieces_width(p, gap) - pane->cols) > 0 && p->count > 1)
+        if (!shrink(p, over))
+            drop_least(p);
     int col = pane->cols > 30;
-    for (int i = 0; i < p->count; i++)
-        col = gap +
-              pane_text_cut(pane, row, col, pane->cols - col, p->piece[i].style, p->piece[i].text);
+    for (int i = 0; i < p->count; i++) {
+        int room = pane->cols - col, width = piece_width(&p->piece[i]);
+        col = gap + pane_text_cut(pane, row, col, width < room ? width : room, p->piece[i].style,
+                                  p->piece[i].text);
+    }
 }
 
 // --- head ---
@@ -93,8 +118,9 @@ static void draw_where(struct app *app, const struct pane *p)
     char strategy[32], ran[32], device[32];
     strategy_name_of(r, strategy);
     pieces_add(&row, 5, STYLE_TITLE, "tilewalk");
-    pieces_add(&row, 6, STYLE_DIM, "#%" PRId64, r->id);
-    pieces_add(&row, 4, STYLE_STRONG, "%s  %s", r->name, r->title);
+    pieces_add(&row, 1, STYLE_DIM, "#%" PRId64, r->id);
+    pieces_add(&row, 3, STYLE_STRONG, "%s  %s", r->name, r->title);
+    row.shrinks = row.count;
     device_name_of(r, device);
     pieces_add(&row, 5, STYLE_TEXT, "%s", device);
     pieces_add(&row, 6, STYLE_TEXT, "%s", strategy);
@@ -156,6 +182,7 @@ static void draw_short(struct app *app, const struct pane *p)
     const struct opened *o = &app->model.open;
     struct pieces row = {0};
     char speed[32];
+    pieces_add(&row, 3, STYLE_DIM, "#%" PRId64, o->record.id);
     pieces_add(&row, 2, state_style(o->state), "%s", o->state);
     if (o->record.best_ask)
         pieces_add(&row, 0, STYLE_BEST, "%s",
@@ -217,12 +244,18 @@ static const struct message *newest_message(const struct opened *o)
     return NULL;
 }
 
-// The newer of the last message and the last new best.
+#define NEWS_SECONDS 120
+
+// The newer of the last message and the last new best, while it is news; then how it ended.
 static void draw_news(struct app *app, const struct pane *p)
 {
     const struct opened *o = &app->model.open;
     const struct message *m = newest_message(o);
     const struct best_step *best = o->curve.count ? &o->curve.step[o->curve.count - 1] : NULL;
+    if (m && app->unix_now - m->at > NEWS_SECONDS)
+        m = NULL;
+    if (best && app->unix_now - best->finished > NEWS_SECONDS)
+        best = NULL;
     char at[16], speed[32], text[400];
     if (best && (!m || best->finished > m->at)) {
         double before = o->curve.count > 1 ? best[-1].seconds : 0;
@@ -239,7 +272,8 @@ static void draw_news(struct app *app, const struct pane *p)
         bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
         pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);
     } else if (o->record.message) {
-        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, o->record.message);
+        snprintf(text, sizeof text, "%s: %s", o->state, o->record.message);
+        pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
     }
 }
 
@@ -303,16 +337,19 @@ static bool is_everywhere(enum action a)
     return actions[a].views == (1u << VIEW_COUNT) - 1;
 }
 
-// The labelled actions of this view: pause, its own, the rest. Help and quit have their own places.
-static int footer_actions(const struct app *app, enum action out[ACT_COUNT])
+// The labelled actions of this view: pause, its own, the rest; without a session only what needs
+// none. Help and quit have their own places.
+static int footer_actions(struct app *app, enum action out[ACT_COUNT])
 {
     int count = 0;
-    out[count++] = ACT_PAUSE;
+    bool none = !app_session(app);
+    if (!none)
+        out[count++] = ACT_PAUSE;
     for (int own = 1; own >= 0; own--)
         for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
             if (actions[a].label && actions[a].views & 1u << app->view &&
                 is_everywhere((enum action)a) != own && a != ACT_PAUSE && a != ACT_HELP &&
-                a != ACT_QUIT)
+                a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
                 out[count++] = (enum action)a;
     return count;
 }

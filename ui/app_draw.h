@@ -12,16 +12,18 @@ struct frame_rows {
 struct frame_rows frame_rows_of(int rows);
 
 // One row of pieces of text, of which the least important are left out until the rest fits. The
-// order on the row is that of adding.
+// order on the row is that of adding. One may be said to shrink: it is cut before others go.
 struct piece {
     enum style style;
     int importance; // 0 stays longest
+    int most;       // columns
     char text[160];
 };
 
 struct pieces {
     struct piece piece[24];
     int count;
+    int shrinks; // index + 1; 0: none
 };
 
 void pieces_add(struct pieces *p, int importance, enum style style, const char *format, ...)

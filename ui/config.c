@@ -63,8 +63,13 @@ bool config_set(struct ui_config *c, const char *name, const char *value, struct
     static const char *const switches[] = {"off", "on", NULL};
     static const char *const themes[] = {"auto", "dark", "light", NULL};
     static const char *const colors[] = {"auto", "always", "never", NULL};
-    if (str_starts(name, "key "))
-        return keymap_bind(&c->keymap, name + 4, value, e);
+    enum action bound;
+    if (str_starts(name, "key ")) {
+        bool ok = keymap_bind(&c->keymap, name + 4, value, &bound, e);
+        if (ok)
+            c->bound_line[bound] = c->line;
+        return ok;
+    }
     if (str_equal(name, "charset"))
         return set_charset(c, value, e);
     if (str_equal(name, "color"))
@@ -106,6 +111,17 @@ static bool read_line(struct ui_config *c, char *line, struct err *e)
     return config_set(c, trim(line), value, e);
 }
 
+// Once all are known, so that two actions may swap their keys.
+static bool check_keys(const struct ui_config *c, const char *path, struct err *e)
+{
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+        struct err why;
+        if (c->bound_line[a] && !keymap_check(&c->keymap, (enum action)a, &why))
+            return err_at(e, path, c->bound_line[a], "%s", why.text);
+    }
+    return true;
+}
+
 bool config_read(struct ui_config *c, const char *path, struct err *e)
 {
     char *text;
@@ -114,15 +130,15 @@ bool config_read(struct ui_config *c, const char *path, struct err *e)
     if (!file_read(path, &text, NULL, e))
         return false;
     bool ok = true;
-    int number = 0;
+    c->line = 0;
     for (char *line = text, *next; ok && line; line = next) {
         struct err why = {0};
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
-        number++;
-        ok = read_line(c, line, &why) || err_at(e, path, number, "%s", why.text);
+        c->line++;
+        ok = read_line(c, line, &why) || err_at(e, path, c->line, "%s", why.text);
     }
     free(text);
-    return ok;
+    return ok && check_keys(c, path, e);
 }

@@ -11,7 +11,7 @@
 //     theme = auto | dark | light             which ramps: bright or dark ends stand out
 //     editor = vim                            else $VISUAL, $EDITOR, vi
 //     mouse = off | on
-//     key pause = p F9                        replaces the keys of an action
+//     key pause = p F9                        replaces the keys of an action; none: it has none
 #ifndef TILEWALK_UI_CONFIG_H
 #define TILEWALK_UI_CONFIG_H
 
@@ -29,6 +29,8 @@ struct ui_config {
     char editor[256]; // "": from the environment
     int mouse;        // 1: on from the start
     struct keymap keymap;
+    int line;                  // that is being read
+    int bound_line[ACT_COUNT]; // where the file names the keys of an action; 0: it does not
 };
 
 void config_init(struct ui_config *c);

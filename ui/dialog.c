@@ -410,6 +410,11 @@ static bool text_key(struct field *f, int32_t key)
     return used;
 }
 
+bool dialog_takes_text(const struct dialog *d)
+{
+    return d->focus < d->fields && d->field[d->focus].kind == FIELD_TEXT;
+}
+
 static bool field_key(struct app *app, struct dialog *d, int32_t key)
 {
     struct field *f = &d->field[d->focus];

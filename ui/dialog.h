@@ -52,6 +52,7 @@ bool dialog_has(const struct dialog *d, const char *name); // a field of that na
 const char *dialog_text(struct dialog *d, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // lives until the words are made again
 
+bool dialog_takes_text(const struct dialog *d); // the focus is on a text field
 void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole);
 // False: the dialog is done with (destroy it).
 bool dialog_key(struct app *app, struct dialog *d, int32_t key);

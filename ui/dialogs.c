@@ -41,6 +41,25 @@ static bool is_count(const char *text)
     return str_to_int(text, 1, INT64_MAX / 2, &n);
 }
 
+// Runs that share a device disturb each other's times.
+static void warn_of_others(struct app *app, struct dialog *d, const char *device, int64_t but)
+{
+    for (int i = 0; i < app->model.session_count; i++) {
+        const struct session_row *row = &app->model.session[i];
+        bool shares = row->runner && row->record.id != but && str_equal(row->state, "running") &&
+                      str_equal(row->record.source, "device") &&
+                      (!device || str_equal(row->record.device, device));
+        if (shares) {
+            char line[256];
+            snprintf(line, sizeof line,
+                     "Session %" PRId64 " runs on %s: both would measure each other.",
+                     row->record.id, row->record.device);
+            dialog_add_line(d, line);
+            return;
+        }
+    }
+}
+
 // --- questions ---
 
 static const char *stop_words(struct dialog *d, void *context, const char *words[])
@@ -187,6 +206,8 @@ void open_resume(struct app *app)
     int64_t budget = r->budget_trials > r->trials ? r->budget_trials : r->trials + 100;
     snprintf(trials, sizeof trials, "%" PRId64, budget);
     describe(d, row);
+    if (str_equal(r->source, "device"))
+        warn_of_others(app, d, r->device, r->id);
     dialog_add_text(d, "trials", "Trials in all", trials);
     open_dialog(app, d);
 }
@@ -285,11 +306,16 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
 {
     (void)app;
     (void)context;
-    struct str text = {0};
+    struct str text = {0}, value = {0};
     const struct strategy_kind *kind = strategy_find(dialog_value(d, "strategy"));
-    for (const struct strategy_option *o = kind ? kind->options : NULL; o && o->name; o++)
-        str_printf(&text, "%-8s %-8.6g %s (%.6g to %.6g)\n", o->name, o->value, o->help, o->low,
-                   o->high);
+    for (const struct strategy_option *o = kind ? kind->options : NULL; o && o->name; o++) {
+        strategy_add_value(o, o->value, &value);
+        str_printf(&text, "%-8s %-8s %s", o->name, str_text(&value), o->help);
+        if (!o->words)
+            str_printf(&text, " (%.6g to %.6g)", o->low, o->high);
+        str_add(&text, "\n");
+        str_finish(&value);
+    }
     dialog_set_preview(d, str_text(&text));
     str_finish(&text);
 }
@@ -347,6 +373,8 @@ void open_duplicate(struct app *app)
         dialog_create("Again, as a new session", "Start", duplicate_words, topic_of(row), free);
     describe(d, row);
     dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
+    if (str_equal(row->record.source, "device"))
+        warn_of_others(app, d, row->record.device, 0);
     add_search_fields(d, row->record.strategy, row->record.budget_trials);
     open_dialog(app, d);
 }
@@ -416,6 +444,8 @@ void open_new_session(struct app *app, const char *path)
     free(presets);
     dialog_add_line(d, str_text(&line));
     str_finish(&line);
+    if (!synthetic)
+        warn_of_others(app, d, NULL, 0);
     dialog_add_text(d, "space", "Space: preset or file", path ? path : "gemm");
     if (like)
         settings_text(r->settings, settings, sizeof settings);

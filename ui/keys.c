@@ -84,6 +84,8 @@ static bool parse_keys(const char *keys, int32_t out[MOST_KEYS], struct err *e)
     char text[128], *rest;
     int count = 0;
     memset(out, 0, MOST_KEYS * sizeof *out);
+    if (str_equal(keys, "none"))
+        return true;
     snprintf(text, sizeof text, "%s", keys);
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         int32_t key = key_parse(word);
@@ -128,26 +130,33 @@ static enum action rival(const struct keymap *m, enum action a, int32_t key)
     return ACT_NONE;
 }
 
-bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct err *e)
+bool keymap_bind(struct keymap *m, const char *action, const char *keys, enum action *bound,
+                 struct err *e)
 {
     int32_t wanted[MOST_KEYS];
     enum action a = action_find(action);
     if (a == ACT_NONE) {
         const char *near = str_suggest(action, ACT_COUNT - 1, action_name_at, NULL);
         return near ? err_set(e, "unknown action '%s' (did you mean '%s'?)", action, near)
-                    : err_set(e, "unknown action '%s' (the help of the workbench lists them)",
-                              action);
+                    : err_set(e, "unknown action '%s' (the manual page lists them)", action);
     }
     if (!parse_keys(keys, wanted, e))
         return false;
-    for (int i = 0; i < MOST_KEYS && wanted[i]; i++) {
-        char name[16];
-        enum action other = rival(m, a, wanted[i]);
-        if (other != ACT_NONE)
-            return err_set(e, "key '%s' belongs to '%s' already (give that one another key first)",
-                           key_label(wanted[i], name), actions[other].name);
-    }
     memcpy(m->key[a], wanted, sizeof wanted);
+    if (bound)
+        *bound = a;
+    return true;
+}
+
+bool keymap_check(const struct keymap *m, enum action a, struct err *e)
+{
+    for (int i = 0; i < MOST_KEYS && m->key[a][i]; i++) {
+        char name[16];
+        enum action other = rival(m, a, m->key[a][i]);
+        if (other != ACT_NONE)
+            return err_set(e, "key '%s' is that of '%s', too (give that one another key, or none)",
+                           key_label(m->key[a][i], name), actions[other].name);
+    }
     return true;
 }
 

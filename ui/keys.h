@@ -31,7 +31,9 @@ enum key {
     KEY_IS_DELETE,
     KEY_IS_BACK_TAB,
     KEY_IS_CLICK, // of the mouse; where: app_click
-    KEY_IS_F1,    // .. F12
+    KEY_IS_PASTE, // a terminal says that what comes now is pasted, up to
+    KEY_IS_PASTE_END,
+    KEY_IS_F1, // .. F12
     KEY_IS_F12 = KEY_IS_F1 + 11
 };
 
@@ -146,9 +148,12 @@ struct keymap {
 };
 
 void keymap_init(struct keymap *m); // the standard keys
-// Replaces the keys of an action. False: an unknown action or key (with a suggestion), too many,
-// or a key that another action has in one of the same views.
-bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct err *e);
+// Replaces the keys of an action; "none" leaves it without. False: an unknown action or key (with a
+// suggestion), or too many. `*bound` (may be NULL) gets the action.
+bool keymap_bind(struct keymap *m, const char *action, const char *keys, enum action *bound,
+                 struct err *e);
+// False: a key of `a` is also that of another action in one of the same views.
+bool keymap_check(const struct keymap *m, enum action a, struct err *e);
 enum action keymap_find(const struct keymap *m, int32_t key, enum view_id view);
 
 int32_t key_parse(const char *name);              // KEY_IS_NONE when unknown

@@ -93,7 +93,7 @@ static void add_capability(struct str *out, const char *name)
 // Prepares what a crash sends: the same as endwin, but then nothing can be asked any more.
 static void arm(void)
 {
-    static const char *const names[] = {"rmkx", "sgr0", "op", "cnorm", "rmcup"};
+    static const char *const names[] = {"BD", "rmkx", "sgr0", "op", "cnorm", "rmcup"};
     struct str bytes = {0};
     if (term.mouse)
         str_add(&bytes, "\033[?1000l\033[?1002l\033[?1006l");
@@ -117,6 +117,15 @@ static void set_raw(void)
     raw.c_lflag &= ~(tcflag_t)IEXTEN;
     tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
     def_prog_mode();
+}
+
+// Where the terminal can mark what is pasted, a paste is no row of keys.
+static void mark_pastes(bool on)
+{
+    const char *name = on ? "BE" : "BD";
+    if (has(name))
+        putp(tigetstr(name));
+    fflush(stdout);
 }
 
 static void set_input(void)
@@ -167,6 +176,7 @@ bool term_open(const struct ui_config *c, struct look *look, struct err *e)
     set_input();
     curs_set(0);
     take_size();
+    mark_pastes(true);
     noise_capture();
     return true;
 }
@@ -174,6 +184,7 @@ bool term_open(const struct ui_config *c, struct look *look, struct err *e)
 // Gives the terminal back as it was found. Every step is tried.
 static void leave_screen(void)
 {
+    mark_pastes(false);
     endwin();
     guard_restore();
     guard_disarm();
@@ -188,6 +199,7 @@ static void enter_screen(void)
     take_size();
     refresh(); // ends what endwin began
     curs_set(term.cursor);
+    mark_pastes(true);
 }
 
 void term_close(void)
@@ -218,8 +230,10 @@ static bool same_cell(const struct cell *a, const struct cell *b)
 static void convert(const struct cell *c, cchar_t *out)
 {
     wchar_t text[2] = {(wchar_t)c->glyph, L'\0'};
-    attr_t attributes = term.attributes[c->style] ^ (c->marked ? A_REVERSE : 0);
-    setcchar(out, text, attributes, term.pair[c->style], NULL);
+    // Under the cursor colours would become patches of background.
+    attr_t marked = (term.attributes[c->style] & (A_BOLD | A_UNDERLINE)) | A_REVERSE;
+    setcchar(out, text, c->marked ? marked : term.attributes[c->style],
+             c->marked ? 0 : term.pair[c->style], NULL);
 }
 
 // Hands cells `first` to `last` of a row to curses.

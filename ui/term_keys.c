@@ -53,24 +53,28 @@ static int32_t key_of_char(wint_t c)
     return c == '\b' ? KEY_IS_BACKSPACE : (int32_t)c;
 }
 
-// After ESC: a sequence that terminfo does not know is one key without a meaning, not many with
-// one. True when it was one, and is gone.
-static bool skip_sequence(void)
+enum { SEQUENCE_SIZE = 16 };
+
+// After ESC: what follows at once belongs to it. A sequence that terminfo does not know, or Alt and
+// a key, is one key without a meaning, not many with one. KEY_IS_ESC when nothing follows.
+static int32_t key_of_escape(void)
 {
+    char text[SEQUENCE_SIZE] = "";
+    size_t length = 0;
     wint_t c;
-    int got = get_wch(&c);
-    if (got == ERR)
-        return false;
-    if (got == KEY_CODE_YES || (c != '[' && c != 'O')) {
-        if (got == OK)
-            unget_wch((wchar_t)c);
-        else
-            ungetch((int)c);
-        return false;
+    if (get_wch(&c) == ERR)
+        return KEY_IS_ESC;
+    if (c != '[' && c != 'O')
+        return KEY_IS_NONE;
+    while (get_wch(&c) == OK) {
+        if (length + 1 < sizeof text)
+            text[length++] = (char)c;
+        if (c >= 0x40 && c <= 0x7e)
+            break;
     }
-    while (get_wch(&c) == OK && (c < 0x40 || c > 0x7e))
-        ;
-    return true;
+    if (str_equal(text, "200~"))
+        return KEY_IS_PASTE;
+    return str_equal(text, "201~") ? KEY_IS_PASTE_END : KEY_IS_NONE;
 }
 
 int32_t keys_next(void)
@@ -81,8 +85,8 @@ int32_t keys_next(void)
         if (got == ERR)
             return KEY_IS_NONE;
         int32_t key = got == KEY_CODE_YES ? key_of_code((int)c) : key_of_char(c);
-        if (key == KEY_IS_ESC && got == OK && skip_sequence())
-            continue;
+        if (key == KEY_IS_ESC && got == OK)
+            key = key_of_escape();
         if (key != KEY_IS_NONE)
             return key;
     }

@@ -338,7 +338,7 @@ static bool is_standard(const struct strategy_kind *kind, const char *option, si
     for (int i = 0; kind && kind->options[i].name && !same; i++) {
         struct str text = {0};
         str_printf(&text, "%s=", kind->options[i].name);
-        str_add_real(&text, kind->options[i].value);
+        strategy_add_value(&kind->options[i], kind->options[i].value, &text);
         same = text.length == length && memcmp(str_text(&text), option, length) == 0;
         str_finish(&text);
     }

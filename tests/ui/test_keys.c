@@ -44,7 +44,7 @@ static void test_key_names_read_back(void **state)
         if (key >= ' ' || (key < 27 && key != 9 && key != 13))
             assert_int_equal(key_parse(key_label(key, name)), key);
     for (int32_t key = KEY_IS_UP; key <= KEY_IS_F12; key++)
-        if (key != KEY_IS_CLICK)
+        if (key < KEY_IS_CLICK || key > KEY_IS_PASTE_END)
             assert_int_equal(key_parse(key_label(key, name)), key);
     assert_int_equal(key_parse("F13"), KEY_IS_NONE);
     assert_int_equal(key_parse("ctrl-"), KEY_IS_NONE);
@@ -56,17 +56,19 @@ static void test_keys_are_rebound(void **state)
     (void)state;
     struct keymap m;
     struct err e;
+    enum action bound;
     keymap_init(&m);
-    assert_true(keymap_bind(&m, "pause", "P F12", &e));
+    assert_true(keymap_bind(&m, "pause", "P F12", &bound, &e));
+    assert_int_equal(bound, ACT_PAUSE);
+    assert_true(keymap_check(&m, ACT_PAUSE, &e));
     assert_int_equal(keymap_find(&m, 'P', VIEW_MAIN), ACT_PAUSE);
     assert_int_equal(keymap_find(&m, 'p', VIEW_MAIN), ACT_NONE);
-    assert_false(keymap_bind(&m, "pause", "q", &e));
-    assert_string_equal(e.text,
-                        "key 'q' belongs to 'quit' already (give that one another key first)");
-    assert_false(keymap_bind(&m, "paus", "w", &e));
+    assert_false(keymap_bind(&m, "paus", "w", NULL, &e));
     assert_string_equal(e.text, "unknown action 'paus' (did you mean 'pause'?)");
-    assert_false(keymap_bind(&m, "pause", "hyper-q", &e));
+    assert_false(keymap_bind(&m, "pause", "hyper-q", NULL, &e));
     assert_int_equal(keymap_find(&m, 'P', VIEW_MAIN), ACT_PAUSE);
+    assert_true(keymap_bind(&m, "stop", "none", NULL, &e));
+    assert_int_equal(keymap_find(&m, 's', VIEW_MAIN), ACT_NONE);
 }
 
 static bool read_text(const char *text, struct ui_config *c, struct err *e)
@@ -96,6 +98,20 @@ static void test_config_is_read(void **state)
     assert_true(config_read(&c, "no/such/file", &e));
 }
 
+static void test_keys_can_be_swapped(void **state)
+{
+    (void)state;
+    struct ui_config c;
+    struct err e = {0};
+    assert_true(read_text("key pause = s\nkey stop = p\n", &c, &e));
+    assert_int_equal(keymap_find(&c.keymap, 's', VIEW_MAIN), ACT_PAUSE);
+    assert_int_equal(keymap_find(&c.keymap, 'p', VIEW_MAIN), ACT_STOP);
+    assert_false(read_text("# one\nkey pause = q\n", &c, &e));
+    assert_int_equal(e.line, 2);
+    assert_string_equal(e.text,
+                        "key 'q' is that of 'quit', too (give that one another key, or none)");
+}
+
 static void test_config_errors_have_a_place(void **state)
 {
     (void)state;
@@ -122,6 +138,7 @@ int main(void)
         cmocka_unit_test(test_key_names_read_back),
         cmocka_unit_test(test_keys_are_rebound),
         cmocka_unit_test(test_config_is_read),
+        cmocka_unit_test(test_keys_can_be_swapped),
         cmocka_unit_test(test_config_errors_have_a_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
