@@ -308,9 +308,9 @@ void front_on_event(void *context, const struct event *event)
             str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
         f->nothing_valid = !event->trial;
     }
-    if (f->attached && event->kind != EVENT_MESSAGE)
+    if (f->attached) // the workbench reads all of it in the database
         return;
-    if (f->json && !f->attached)
+    if (f->json)
         json_event(f, event);
     else
         plain_event(f, event);

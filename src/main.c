@@ -10,7 +10,7 @@
 
 extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
     cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_note, cmd_rm, cmd_export, cmd_devices,
-    cmd_doctor, cmd_strategies, cmd_import, cmd_replay, cmd_completion, cmd_man;
+    cmd_doctor, cmd_strategies, cmd_import, cmd_replay, cmd_completion, cmd_man, cmd_browse;
 
 const struct command *const commands[] = {
     &cmd_tune,   &cmd_resume,     &cmd_watch,   &cmd_pause,   &cmd_stop,       &cmd_budget,
@@ -99,6 +99,8 @@ static int run_words(int argc, char **argv)
         return EXIT_OK;
     }
     const struct command *c = command_find(name);
+    if (!c && str_starts(name, "--")) // no command: the workbench, with its options
+        return run(&cmd_browse, argc, argv);
     return c ? run(c, argc - 1, argv + 1) : unknown_command(name);
 }
 

@@ -32,20 +32,6 @@ double session_ran_seconds(const struct session *s)
     return s->record.ran_seconds + now;
 }
 
-void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
-                  const struct retime_record *retime)
-{
-    struct session_record record = s->record;
-    record.ran_seconds = session_ran_seconds(s);
-    struct event event = {.kind = kind,
-                          .session = &record,
-                          .space = s->space,
-                          .trial = trial,
-                          .retime = retime,
-                          .busy_seconds = source_busy_seconds(s->source)};
-    s->on_event(s->event_context, &event);
-}
-
 // What drivers mumble would fill the database: only the first of it is kept.
 static void keep_message(struct session *s, const char *level, const char *text)
 {
@@ -58,6 +44,37 @@ static void keep_message(struct session *s, const char *level, const char *text)
         text = "(further debug messages of this run are not kept)";
     if (!store_add_message(s->store, s->record.id, level, text, &e))
         log_warning("message not stored: %s", e.text);
+}
+
+// For the log of the session: nobody has to be told who hears of it by an event.
+static void keep_state(struct session *s)
+{
+    const struct session_record *r = &s->record;
+    char text[512];
+    if (r->message)
+        snprintf(text, sizeof text, "%s: %s", r->state, r->message);
+    else
+        snprintf(text, sizeof text,
+                 "%s: %s seed %" PRIu64 ", %" PRId64 " of %" PRId64 " trials, %d workers on %s",
+                 r->state, r->strategy, r->seed, r->trials, r->budget_trials, r->workers,
+                 r->device);
+    keep_message(s, "info", text);
+}
+
+void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
+                  const struct retime_record *retime)
+{
+    struct session_record record = s->record;
+    record.ran_seconds = session_ran_seconds(s);
+    struct event event = {.kind = kind,
+                          .session = &record,
+                          .space = s->space,
+                          .trial = trial,
+                          .retime = retime,
+                          .busy_seconds = source_busy_seconds(s->source)};
+    s->on_event(s->event_context, &event);
+    if (kind == EVENT_SESSION)
+        keep_state(s);
 }
 
 void session_message(struct session *s, const char *level, const char *format, ...)
@@ -96,6 +113,7 @@ static bool enter(struct session *s, enum session_phase phase, const char *state
     s->record.state = state;
     s->record.message = message ? arena_strdup(&s->arena, message) : NULL;
     kill_point("state");
+    keep_state(s);
     return session_keep_population(s, e) &&
            store_set_state(s->store, s->record.id, state, s->record.message, s->record.ran_seconds,
                            e);

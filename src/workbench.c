@@ -49,6 +49,21 @@ bool workbench_browse(int *code)
     return true;
 }
 
+static int need_terminal(const struct err *why)
+{
+    struct err e;
+    err_set(&e, "%s (tilewalk ls and tilewalk show print what there is to see)",
+            why->text[0] ? why->text : "the workbench needs a terminal");
+    return fail_with(&e, EXIT_FAILED);
+}
+
+static int run_browse(const struct command *self, const struct arguments *a)
+{
+    struct err why;
+    (void)self;
+    return ui_is_possible(&why) ? show(a, &(struct ui_options){0}) : need_terminal(&why);
+}
+
 // --- watch ---
 
 static bool check_session(const struct arguments *a, int64_t id, struct err *e)
@@ -89,11 +104,8 @@ static int run_watch(const struct command *self, const struct arguments *a)
     (void)self;
     if (a->operand_count && !common_session_id(a->operand[0], &o.session, &e))
         return fail_with(&e, EXIT_USAGE);
-    if (!ui_is_possible(&why)) {
-        err_set(&e, "%s (tilewalk ls and tilewalk show print what there is to see)",
-                why.text[0] ? why.text : "watch needs a terminal");
-        return fail_with(&e, EXIT_FAILED);
-    }
+    if (!ui_is_possible(&why))
+        return need_terminal(&why);
     if (!a->operand_count)
         o.session = newest_running(a);
     else if (!check_session(a, o.session, &e))
@@ -118,4 +130,14 @@ const struct command cmd_watch = {
     .most = 1,
     .options = watch_options,
     .run = run_watch,
+};
+
+static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS, OPTION_HELP, OPTION_END};
+
+// `tilewalk` with options and no command.
+const struct command cmd_browse = {
+    .name = "(none)",
+    .help = "all sessions, in the workbench",
+    .options = browse_options,
+    .run = run_browse,
 };

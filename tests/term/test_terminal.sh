@@ -111,7 +111,7 @@ for terminal in xterm-256color xterm screen screen-256color tmux-256color linux 
 done
 pass 'types of terminals'
 start 'env TERM=dumb tilewalk watch 1'
-see 'watch needs a terminal'
+see 'the workbench needs a terminal'
 at_prompt 1
 start 'env TERM=bogus tilewalk watch 1'
 see 'TERM=bogus is not known here'
