@@ -60,7 +60,7 @@ static void test_a_session_without_runner_is_resumed(void **state)
     stage_play(&s, "p");
     expect_commands(&s, "");
     expect_on_screen(&s, "same as: tilewalk resume 1 --trials 200");
-    stage_play(&s, "enter enter");
+    stage_play(&s, "enter");
     expect_commands(&s, "tilewalk resume 1 --trials 200 --db tilewalk.db\n");
     assert_null(s.app.dialog);
     stage_close(&s);
@@ -75,8 +75,10 @@ static void test_budget_presses_add_up(void **state)
     expect_commands(&s, "tilewalk budget 1 300 --db tilewalk.db\n"
                         "tilewalk budget 1 400 --db tilewalk.db\n"
                         "tilewalk budget 1 300 --db tilewalk.db\n");
-    stage_play(&s, "- - - -"); // never below what is spent
-    assert_non_null(strstr(str_text(&s.commands), "tilewalk budget 1 65 --db"));
+    stage_play(&s, "- - - -"); // 64 are spent: nothing ends by a slip of the finger
+    expect_commands(&s, "tilewalk budget 1 200 --db tilewalk.db\n"
+                        "tilewalk budget 1 100 --db tilewalk.db\n");
+    expect_on_screen(&s, "64 trials are spent");
     stage_close(&s);
 }
 
@@ -85,10 +87,12 @@ static void test_stop_and_delete_ask_first(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "s esc s tab tab enter"); // left, then cancelled
+    stage_play(&s, "s esc s enter"); // left, then cancelled
     expect_commands(&s, "");
     assert_null(s.app.dialog);
-    stage_play(&s, "s enter");
+    stage_play(&s, "s enter"); // what is chosen first is to leave
+    expect_commands(&s, "");
+    stage_play(&s, "s tab enter");
     expect_commands(&s, "tilewalk stop 1 --db tilewalk.db\n");
     stage_close(&s);
 
@@ -97,7 +101,7 @@ static void test_stop_and_delete_ask_first(void **state)
     expect_on_screen(&s, "it is running (pause it first)");
     stage_play(&s, "j D");
     expect_on_screen(&s, "same as: tilewalk rm 6");
-    stage_play(&s, "enter");
+    stage_play(&s, "tab enter");
     expect_commands(&s, "tilewalk rm 6 --db tilewalk.db\n");
     stage_close(&s);
 }
@@ -109,7 +113,7 @@ static void test_export_shows_its_command_line(void **state)
     open_main(&s, FIXTURE_SMALL);
     stage_play(&s, "x");
     expect_commands(&s, "tilewalk export 1 --out export --dry-run --db tilewalk.db\n");
-    stage_play(&s, "backspace \"3 tab \"s tab tab space");
+    stage_play(&s, "\"3 tab end \"s tab tab space"); // typing replaces, moving edits
     expect_on_screen(&s, "same as: tilewalk export 1 --out exports --best 3");
     str_finish(&s.commands);
     stage_play(&s, "enter enter");
@@ -122,11 +126,11 @@ static void test_wrong_fields_are_complained_about_and_nothing_runs(void **state
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "B backspace backspace backspace \"many enter enter");
+    stage_play(&s, "B \"many enter");
     expect_on_screen(&s, "the budget is a number of trials, at least 1");
     expect_commands(&s, "");
     assert_non_null(s.app.dialog);
-    stage_play(&s, "esc d tab ctrl-u \"lamda=4"); // options of the strategy
+    stage_play(&s, "esc d tab \"lamda=4"); // options of the strategy
     expect_on_screen(&s, "did you mean 'lambda'?");
     stage_close(&s);
 }
@@ -136,7 +140,7 @@ static void test_duplicate_and_new(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "d right tab ctrl-u tab \"7");
+    stage_play(&s, "d right tab backspace ctrl-u tab \"7");
     stage_play(&s, "enter enter");
     expect_commands(&s, "tilewalk tune --like 1 --strategy random --trials 200 --seed 7"
                         " --db tilewalk.db\n");
@@ -151,7 +155,7 @@ static void test_a_note_keeps_its_blanks(void **state)
     (void)state;
     struct stage s;
     open_sessions(&s);
-    stage_play(&s, "n \"it's_fast enter enter");
+    stage_play(&s, "n \"it's_fast enter");
     expect_commands(&s, "tilewalk note 7 'it'\\''s fast' --db tilewalk.db\n");
     stage_close(&s);
 }
@@ -166,11 +170,16 @@ static void test_the_prompt_takes_actions_and_command_lines(void **state)
     stage_play(&s, ": \"note_1_'two_words' enter");
     expect_commands(&s, "tilewalk note 1 'two words' --db tilewalk.db\n");
     stage_play(&s, ": \"frobnicate enter");
-    expect_on_screen(&s, "'frobnicate' is no action (? lists them)");
-    stage_play(&s, ": \"exp tab enter"); // completed
+    expect_on_screen(&s, "'frobnicate' is no action");
+    stage_play(&s, "ctrl-u \"exp tab enter"); // it stayed to be mended; completed
     expect_on_screen(&s, "same as: tilewalk export 1");
+    str_finish(&s.commands); // of the preview
     stage_play(&s, "esc : \"zoom enter");
     expect_on_screen(&s, "'zoom' means nothing on this screen");
+    stage_play(&s, "ctrl-u \"rm_1 enter enter"); // asked first
+    assert_null(s.app.dialog);
+    stage_play(&s, ": \"rm_1 enter tab enter");
+    expect_commands(&s, "tilewalk rm 1 --db tilewalk.db\n");
     stage_close(&s);
 }
 
@@ -230,6 +239,33 @@ static void test_clicks_on_the_footer_are_keys(void **state)
     stage_close(&s);
 }
 
+static void paste(struct stage *s, const char *text)
+{
+    app_key(&s->app, KEY_IS_PASTE);
+    for (; *text; text++)
+        app_key(&s->app, *text == '\n' ? KEY_IS_ENTER : *text);
+    app_key(&s->app, KEY_IS_PASTE_END);
+}
+
+static void test_a_paste_is_text_and_nothing_else(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_sessions(&s);
+    stage_play(&s, "j");
+    paste(&s, "Dx\nq");
+    assert_null(s.app.dialog);
+    assert_false(s.app.quit);
+    expect_on_screen(&s, "pasted text is taken only where text is typed");
+    stage_play(&s, "n");
+    paste(&s, "from elsewhere\n");
+    assert_non_null(s.app.dialog);
+    expect_commands(&s, "");
+    stage_play(&s, "enter");
+    expect_commands(&s, "tilewalk note 6 'from elsewhere' --db tilewalk.db\n");
+    stage_close(&s);
+}
+
 static void test_quitting(void **state)
 {
     (void)state;
@@ -259,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_frozen_stands_still),
         cmocka_unit_test(test_help_is_of_this_screen_and_scrolls),
         cmocka_unit_test(test_clicks_on_the_footer_are_keys),
+        cmocka_unit_test(test_a_paste_is_text_and_nothing_else),
         cmocka_unit_test(test_quitting),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
