@@ -42,8 +42,8 @@ enum style {
     STYLE_WARN,
     STYLE_BAD,
     STYLE_BEST,
-    STYLE_BAND,   // behind and beside curves
-    STYLE_SERIES, // + 0 .. MOST_SERIES - 1
+    STYLE_BAND,                              // behind and beside curves
+    STYLE_SERIES,                            // + 0 .. MOST_SERIES - 1
     STYLE_RAMP = STYLE_SERIES + MOST_SERIES, // + 0 (low) .. RAMP_LEVELS - 1 (high)
     STYLE_COUNT = STYLE_RAMP + RAMP_LEVELS
 };
@@ -92,8 +92,8 @@ int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style s
 void pane_text_right(const struct pane *p, int row, int end, enum style style, const char *text);
 void pane_glyph(const struct pane *p, int row, int col, enum style style, uint32_t glyph);
 void pane_fill(const struct pane *p, enum style style, uint32_t glyph);
-void pane_mark(const struct pane *p, int row, int col, int cols);   // reverses what is there
-void pane_cursor(const struct pane *p, int row, int col);           // puts the terminal's cursor
+void pane_mark(const struct pane *p, int row, int col, int cols); // reverses what is there
+void pane_cursor(const struct pane *p, int row, int col);         // puts the terminal's cursor
 void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share);
 // `cols` cells of a shade: glyph and colour both grow with level, 0 .. RAMP_LEVELS - 1.
 void pane_shade(const struct pane *p, int row, int col, int cols, int level);
