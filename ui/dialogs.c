@@ -232,6 +232,14 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
     }
     if (dialog_is_on(d, "verify"))
         words[n++] = "--verify";
+    double percent;
+    const char *slower = dialog_value(d, "slower");
+    if (*slower && dialog_is_on(d, "verify")) {
+        words[n++] = "--slower";
+        words[n++] = dialog_text(d, "%s", slower);
+    }
+    if (*slower && (!str_to_real(slower, &percent) || percent < 0))
+        return "how much slower is a number of percent, or nothing";
     if (!*dialog_value(d, "folder"))
         return "a folder is needed";
     return is_count(dialog_value(d, "best")) ? NULL : "how many is a number, at least 1";
@@ -260,8 +268,9 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
     const char *all[DIALOG_MOST_WORDS + 4];
     for (; words[n]; n++)
         all[n] = words[n];
-    if (dialog_is_on(d, "verify"))
-        n--; // the last: a preview measures nothing
+    for (int i = 0; i < n; i++) // a preview measures nothing
+        if (str_equal(all[i], "--verify"))
+            n = i;
     all[n++] = "--dry-run";
     all[n++] = "--db";
     all[n++] = app->options.database;
@@ -279,6 +288,7 @@ void open_export(struct app *app)
     dialog_add_text(d, "name", "Name of the files", "");
     dialog_add_check(d, "verify", "run, compare and time again before writing",
                      str_equal(row->record.source, "device"));
+    dialog_add_text(d, "slower", "Slower by at most, %", "");
     dialog_on_change(d, preview_export);
     open_dialog(app, d);
 }
