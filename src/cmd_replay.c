@@ -144,6 +144,8 @@ static void print_json(const struct replayed *p, const struct simulation *s,
     char *canonical = strategy_canonical(s->strategy, NULL);
     str_add(&out, "{\"recording\":");
     str_add_json(&out, r->name);
+    str_add(&out, ",\"file\":");
+    str_add_json(&out, r->path);
     str_add(&out, ",\"strategy\":");
     str_add_json(&out, s->strategy);
     str_add(&out, ",\"spec\":");
