@@ -174,7 +174,8 @@ static bool tick(struct app *app, void *state)
     if (!is_current(app, v))
         begin(app, v);
     struct space_file_basis basis = basis_of(app);
-    if (space_file_poll(&v->file, &basis, app->now)) {
+    bool has_file = !app->model.open.recording; // which is no space file
+    if (has_file && space_file_poll(&v->file, &basis, app->now)) {
         app->dirty = true;
         return true;
     }
@@ -339,9 +340,8 @@ static void reload(struct app *app, struct space_view *v)
 // The line of the session's own text, whatever the file says now.
 static void show_constraint(struct app *app, const struct constraint *c)
 {
-    int count = 0;
-    const struct script *script = app->model.open.script; // NULL: the space is of a recording
-    const struct script_text *text = script ? script_texts(script, &count) : NULL;
+    int count;
+    const struct script_text *text = script_texts(app->model.open.script, &count);
     const char *at = NULL;
     for (int i = 0; i < count; i++)
         if (str_equal(text[i].path, c->file))
@@ -401,6 +401,8 @@ static const char *disabled(struct app *app, void *state, enum action a)
         return "no session is open";
     if (!is_current(app, v))
         return "the space was not read yet";
+    if (app->model.open.recording)
+        return "the space is that of a recording";
     if (a == ACT_USE_NEW)
         return space_file_no_new(&v->file);
     if (a == ACT_EDIT && v->file.state == SPACE_FILE_GONE)
