@@ -66,17 +66,35 @@ static void add_failure(struct writer *w, const struct trial *t)
     add_wrapped(w, STYLE_TEXT, t->reason);
 }
 
+// "43.69 TFLOPS  0.393 ms"
+static void add_seconds(const struct model *m, double seconds, struct str *out)
+{
+    char number[32], time[32];
+    double per;
+    const char *unit = model_unit(m, &per);
+    str_printf(out, "%s %s  %s", speed_number(m, seconds_speed(m, seconds), number), unit,
+               text_time(seconds, time));
+}
+
+static void add_measured(const struct model *m, const struct trial *t, struct str *out)
+{
+    add_seconds(m, t->seconds, out);
+    if (t->samples > 1)
+        str_printf(out, " ±%.1f %%", 50 * t->spread); // half of the range
+}
+
+// What it is ranked by.
 static void add_speed(struct writer *w, const struct trial *t)
 {
     struct model *m = &w->app->model;
-    char number[32], time[32];
-    double per, best = m->open.record.best_seconds, own = trial_rank_seconds(t);
-    const char *unit = model_unit(m, &per);
+    double best = m->open.record.best_seconds, own = trial_rank_seconds(t);
     struct str text = {0};
-    str_printf(&text, "%s %s  %s", speed_number(m, trial_speed(m, t), number), unit,
-               text_time(t->seconds, time));
-    if (t->samples > 1)
-        str_printf(&text, " ±%.1f %%", 50 * t->spread); // half of the range
+    if (trial_shows_race(t)) {
+        str_add(&text, "race      ");
+        add_seconds(m, t->race_seconds, &text);
+    } else {
+        add_measured(m, t, &text);
+    }
     str_printf(&text, "  %s", trial_word(m, t));
     if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
         str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
@@ -84,9 +102,24 @@ static void add_speed(struct writer *w, const struct trial *t)
     str_finish(&text);
 }
 
+static void add_race(struct writer *w, const struct trial *t)
+{
+    const struct model *m = &w->app->model;
+    struct str text = {0};
+    if (trial_shows_race(t)) {
+        str_add(&text, "measured  ");
+        add_measured(m, t, &text);
+    } else {
+        str_add(&text, "race      ");
+        add_seconds(m, t->race_seconds, &text);
+        str_add(&text, "  NOT verified");
+    }
+    add_line(w, t->race_verified ? STYLE_TEXT : STYLE_BAD, "%s", str_text(&text));
+    str_finish(&text);
+}
+
 static void add_result(struct writer *w, const struct trial *t)
 {
-    char time[32];
     if (t->told == 0 || t->outcome != OUTCOME_OK)
         add_failure(w, t);
     else
@@ -94,8 +127,7 @@ static void add_result(struct writer *w, const struct trial *t)
     if (t->early_stopped)
         add_line(w, STYLE_WARN, "stopped early: it could not be the best");
     if (t->raced)
-        add_line(w, t->race_verified ? STYLE_TEXT : STYLE_BAD, "raced again: %s, %s",
-                 text_time(t->race_seconds, time), t->race_verified ? "verified" : "NOT verified");
+        add_race(w, t);
 }
 
 // --- its configuration ---
@@ -347,7 +379,7 @@ static void look_up(struct app *app, struct neighbours *n, const struct trial *o
 {
     struct model *m = &app->model;
     struct config c = of->config;
-    double speed = trial_speed(m, of);
+    double speed = trial_shown_speed(m, of);
     for (int i = 0; i < NEIGHBOURS_SLICE && n->seen < n->in_all; i++) {
         struct config other;
         space_neighbour(m->open.space, &c, n->seen++, &other);
@@ -357,7 +389,7 @@ static void look_up(struct app *app, struct neighbours *n, const struct trial *o
         bool excluded = t->told > 0 && t->outcome == OUTCOME_REJECTED;
         n->excluded += excluded;
         n->tried += !excluded;
-        n->better += trial_speed(m, t) > speed;
+        n->better += trial_shown_speed(m, t) > speed;
     }
 }
 

@@ -10,11 +10,12 @@
 // counted from 1 as in space files), or one of filter_fields; the beginning of a name is enough
 // when only one begins so, a parameter before a field. `early` alone means early=yes.
 //
-// Whole factorizations and permutations are equal to lists, tile_k=16,4,16. Measured numbers
-// (speed, time, spread) are equal to what they round to: tflops=41.3. What a trial has not (the
-// speed of one that failed, the number of a rejected one, the outcome of one in flight) matches no
-// term at all, so that `not tflops>30` finds failures too. `parent` is the ask of any trial that a
-// parameter was taken from; parent!=3 finds those that have parents, but not 3.
+// Speeds and times are those that are shown (trial_text.h). Whole factorizations and permutations
+// are equal to lists, tile_k=16,4,16. Measured numbers (speed, time, spread) are equal to what they
+// round to: tflops=41.3. What a trial has not (the speed of one that failed, the number of a
+// rejected one, the outcome of one in flight) matches no term at all, so that `not tflops>30` finds
+// failures too. `parent` is the ask of any trial that a parameter was taken from; parent!=3 finds
+// those that have parents, but not 3.
 //
 // Compiled filters know nothing of the text any more: values of parameters are looked up as bits,
 // so that a trial is judged in well under a microsecond.

@@ -315,7 +315,7 @@ void term_finish(struct term *t)
 // NaN: the trial has none.
 static double field_number(const struct term *t, const struct trial *trial, double flop)
 {
-    double seconds = trial->seconds > 0 ? trial->seconds : NAN;
+    double shown = trial_shown_seconds(trial), seconds = shown > 0 ? shown : NAN;
     switch (t->field) {
     case FIELD_TFLOPS: return flop / seconds * 1e-12;
     case FIELD_GFLOPS: return flop / seconds * 1e-9;

@@ -30,12 +30,21 @@ struct find {
     int64_t ask;     // 0: it was not asked
 };
 
+struct race {
+    int64_t ask;
+    double seconds;
+    bool verified;
+};
+
 struct trial_cache {
     struct trial trial[MOST_TRIALS]; // ask 0: free
     int64_t used[MOST_TRIALS], clock;
     int head[BUCKETS], next[MOST_TRIALS]; // chains of equal buckets
     struct page numbered[MOST_PAGES], ranked[MOST_PAGES];
     struct find find[MOST_FINDS];
+    struct race *race; // the latest of each trial
+    int races, race_capacity, races_ever;
+    bool races_known;
 };
 
 static int *chain_of(struct trial_cache *c, int64_t ask)
@@ -52,6 +61,8 @@ struct trial_cache *cache_create(void)
 
 void cache_destroy(struct trial_cache *c)
 {
+    if (c)
+        free(c->race);
     free(c);
 }
 
@@ -67,6 +78,7 @@ void cache_clear(struct trial_cache *c)
         c->numbered[i].known = c->ranked[i].known = false;
     for (int i = 0; i < MOST_FINDS; i++)
         c->find[i].version = 0;
+    c->races_known = false;
 }
 
 static void drop(struct trial_cache *c, int i)
@@ -225,4 +237,51 @@ const struct trial *model_trial_with(struct model *m, const struct config *c)
     if (!known)
         *f = (struct find){.config = *c, .version = m->open.version, .ask = ask_of(m, c)};
     return model_trial(m, f->ask);
+}
+
+// --- races ---
+
+static struct race *find_race(const struct trial_cache *c, int64_t ask)
+{
+    for (int i = 0; i < c->races; i++)
+        if (c->race[i].ask == ask)
+            return &c->race[i];
+    return NULL;
+}
+
+static bool keep_race(void *context, const struct retime_record *r)
+{
+    struct trial_cache *c = context;
+    if (!str_equal(r->kind, "race"))
+        return true;
+    struct race *race = find_race(c, r->ask);
+    if (!race) {
+        MEM_GROW(c->race, c->races, c->race_capacity);
+        race = &c->race[c->races++];
+    }
+    *race = (struct race){r->ask, r->seconds, r->verified};
+    c->races_ever++;
+    return true;
+}
+
+int cache_races(struct model *m)
+{
+    struct trial_cache *c = m->cache;
+    if (!is_open(m))
+        return 0;
+    if (!c->races_known) {
+        c->races = c->races_ever = 0;
+        c->races_known = store_each_retime(m->store, m->open.record.id, keep_race, c, NULL);
+    }
+    return c->races_ever;
+}
+
+void cache_add_race(struct model *m, struct trial *t)
+{
+    const struct race *race = cache_races(m) ? find_race(m->cache, t->ask) : NULL;
+    if (!race || t->outcome != OUTCOME_OK)
+        return;
+    t->raced = true;
+    t->race_seconds = race->seconds;
+    t->race_verified = race->verified;
 }

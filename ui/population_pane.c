@@ -46,7 +46,8 @@ static void load(struct model *m, struct heat *h)
     for (int i = 0; i < m->open.population_count; i++) {
         const struct trial *t = model_trial(m, m->open.population[i]);
         if (t)
-            h->row[h->rows++] = (struct row){t->ask, t->generation, trial_speed(m, t), t->config};
+            h->row[h->rows++] =
+                (struct row){t->ask, t->generation, trial_shown_speed(m, t), t->config};
     }
 }
 
@@ -232,8 +233,11 @@ void population_pane_title(struct app *app, const struct population_pane *state,
                            char note[64])
 {
     const struct opened *o = &app->model.open;
-    snprintf(title, 64, o->is_population ? "Population of %d" : "Best %d trials",
-             o->population_count);
+    if (o->population_count == 0)
+        snprintf(title, 64, "Best trials");
+    else
+        snprintf(title, 64, o->is_population ? "Population of %d" : "Best %d trials",
+                 o->population_count);
     snprintf(note, 64, "shade: %s", state->by_speed ? "speed of value" : "place in range");
 }
 

@@ -7,7 +7,7 @@
 // One slice.
 struct slice {
     struct scan *scan;
-    const struct opened *opened;
+    struct model *model;
     int left;
     bool more;
     void (*take)(void *context, const struct trial *t);
@@ -19,8 +19,9 @@ void scan_start(struct scan *s, const struct model *m)
     *s = (struct scan){.session = m->open.record.id, .next_ask = 1};
 }
 
-static void hand_over(struct slice *slice, const struct trial *t)
+static void hand_over(struct slice *slice, struct trial *t)
 {
+    cache_add_race(slice->model, t);
     slice->take(slice->context, t);
     slice->scan->taken++;
     slice->left--;
@@ -36,7 +37,7 @@ static bool come_by(void *context, const struct trial_record *r)
         slice->more = true;
         return false;
     }
-    trial_decode(slice->opened, r, &t);
+    trial_decode(&slice->model->open, r, &t);
     if (!t.told) {
         if (s->open_count == MOST_OPEN)
             return false;
@@ -60,7 +61,7 @@ static void come_back(struct slice *slice, struct store *store)
         bool found = false;
         arena_init(&a);
         if (store_get_trial(store, s->session, s->open[i], &a, &r, &found, NULL) && found)
-            trial_decode(slice->opened, &r, &t);
+            trial_decode(&slice->model->open, &r, &t);
         arena_finish(&a);
         slice->more |= t.told && slice->left == 0;
         if (t.told && slice->left > 0)
@@ -74,12 +75,18 @@ static void come_back(struct slice *slice, struct store *store)
 bool scan_step(struct scan *s, struct model *m, int most,
                void (*take)(void *context, const struct trial *t), void *context)
 {
-    struct slice slice = {s, &m->open, most, false, take, context};
+    struct slice slice = {s, m, most, false, take, context};
     if (!m->store || !s->session || s->session != m->open.record.id)
         return false;
+    cache_races(m); // before a statement is under way
     come_back(&slice, m->store);
     store_each_trial(m->store, s->session, s->next_ask, come_by, &slice, NULL);
     return slice.more;
+}
+
+int scan_races(struct model *m)
+{
+    return cache_races(m);
 }
 
 double scan_share(const struct scan *s, const struct model *m)

@@ -192,6 +192,21 @@ const char *time_number(const struct model *m, double seconds, char out[24])
     return out;
 }
 
+bool trial_shows_race(const struct trial *t)
+{
+    return t->raced && t->race_verified;
+}
+
+double trial_shown_seconds(const struct trial *t)
+{
+    return trial_shows_race(t) ? t->race_seconds : t->seconds;
+}
+
+double trial_shown_speed(const struct model *m, const struct trial *t)
+{
+    return seconds_speed(m, trial_shown_seconds(t));
+}
+
 const char *trial_word(const struct model *m, const struct trial *t)
 {
     if (t->told == 0)

@@ -32,6 +32,12 @@ bool value_equal(const struct param *p, const struct config *a, const struct con
 void config_add_difference(const struct space *s, const struct config *c, const struct config *from,
                            bool brief, struct str *out);
 
+// The one time that is shown of a trial: of its latest race when that was verified, as ranks have
+// it, else its own; 0: none. As a speed, FLOP/s.
+double trial_shown_seconds(const struct trial *t);
+double trial_shown_speed(const struct model *m, const struct trial *t);
+bool trial_shows_race(const struct trial *t);
+
 // The numbers alone: speeds in model_unit, times in model_time_unit. "" when there is none.
 const char *speed_number(const struct model *m, double flops, char out[24]);
 const char *time_number(const struct model *m, double seconds, char out[24]);

@@ -104,12 +104,14 @@ static void draw_trial(struct app *app, const struct columns *c, const struct tr
     draw_cell(p, row, c->number, style, text);
     snprintf(text, sizeof text, "%d", t->generation);
     draw_cell(p, row, c->generation, STYLE_DIM, text);
-    draw_cell(p, row, c->speed, style, speed_number(m, trial_speed(m, t), text));
-    if (t->samples > 1) {
+    draw_cell(p, row, c->speed, style, speed_number(m, trial_shown_speed(m, t), text));
+    if (trial_shows_race(t)) {
+        draw_cell(p, row, c->spread, STYLE_DIM, "race");
+    } else if (t->samples > 1) {
         snprintf(text, sizeof text, "%.1f", 50 * t->spread); // half of the range
         draw_cell(p, row, c->spread, STYLE_DIM, text);
     }
-    draw_cell(p, row, c->time, style, time_number(m, t->seconds, text));
+    draw_cell(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
     pane_text(p, row, c->word, trial_style(m, t), trial_word(m, t));
     if (c->config)
         draw_config(app, t, best, p, row, c->config);

@@ -30,6 +30,7 @@ static void restart(struct app *app, struct trials_view *v)
     struct order order = {v->columns.column[v->sort], v->descending, v->filter,
                           v->rejected || (v->filter && filter_asks_rejected(v->filter))};
     rows_start(&v->rows, &app->model, &order);
+    v->races = scan_races(&app->model);
     v->top = 0;
     v->ask = 0;
     app->dirty = true;
@@ -62,8 +63,11 @@ static bool set_filter(struct app *app, struct trials_view *v, const char *text)
 void trials_sync(struct app *app, struct trials_view *v)
 {
     const struct opened *o = &app->model.open;
-    if (v->session == o->record.id && v->space == o->space)
+    if (v->session == o->record.id && v->space == o->space) {
+        if (v->rows.kind == ROWS_LISTED && v->races != scan_races(&app->model))
+            restart(app, v);
         return;
+    }
     char text[LINE_SIZE];
     snprintf(text, sizeof text, "%s", v->text);
     filter_destroy(v->filter); // what it knows of the space is gone

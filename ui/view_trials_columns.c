@@ -109,13 +109,15 @@ void column_add_text(const struct column *c, const struct model *m, const struct
         if (t->number > 0)
             str_printf(out, "%" PRId64, t->number);
         break;
-    case COLUMN_SPEED: str_add(out, speed_number(m, trial_speed(m, t), number)); break;
+    case COLUMN_SPEED: str_add(out, speed_number(m, trial_shown_speed(m, t), number)); break;
     case COLUMN_OUTCOME: str_add(out, trial_word(m, t)); break;
     case COLUMN_SPREAD:
-        if (t->samples > 1)
+        if (trial_shows_race(t))
+            str_add(out, "race");
+        else if (t->samples > 1)
             str_printf(out, "%.1f", 50 * t->spread); // half of the range
         break;
-    case COLUMN_TIME: str_add(out, time_number(m, t->seconds, number)); break;
+    case COLUMN_TIME: str_add(out, time_number(m, trial_shown_seconds(t), number)); break;
     case COLUMN_GENERATION: str_printf(out, "%d", t->generation); break;
     case COLUMN_ASK: str_printf(out, "%" PRId64, t->ask); break;
     case COLUMN_REASON: add_reason(t, out); break;
@@ -137,12 +139,13 @@ static double param_key(const struct param *p, const int32_t *v)
 
 double column_key(const struct column *c, const struct trial *t, struct words *words)
 {
+    double seconds = trial_shown_seconds(t);
     switch (c->kind) {
     case COLUMN_NUMBER: return t->number > 0 ? (double)t->number : NAN;
-    case COLUMN_SPEED: return t->seconds > 0 ? 1 / t->seconds : NAN;
+    case COLUMN_SPEED: return seconds > 0 ? 1 / seconds : NAN;
     case COLUMN_OUTCOME: return t->told ? t->outcome + (t->early_stopped ? 0.5 : 0) : NAN;
-    case COLUMN_SPREAD: return t->samples > 1 ? t->spread : NAN;
-    case COLUMN_TIME: return t->seconds > 0 ? t->seconds : NAN;
+    case COLUMN_SPREAD: return t->samples > 1 && !trial_shows_race(t) ? t->spread : NAN;
+    case COLUMN_TIME: return seconds > 0 ? seconds : NAN;
     case COLUMN_GENERATION: return t->generation;
     case COLUMN_ASK: return (double)t->ask;
     case COLUMN_REASON: break;

@@ -151,6 +151,31 @@ static void test_neighbours_are_counted(void **state)
     main_close();
 }
 
+static void test_a_race_and_what_was_measured_are_both_there(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    struct trial best = *model_best(&app->model);
+    int64_t second = model_trial_ranked(&app->model, 1)->ask;
+    author_retime(main_stage.fixture.author, best.ask, "race", 1.01, true);
+    author_retime(main_stage.fixture.author, second, "race", 2, false);
+    stage_wait(&main_stage, 2);
+    main_show(best.number);
+    char wanted[64], number[24];
+    const struct trial *t = model_trial(&app->model, best.ask);
+    speed_number(&app->model, trial_shown_speed(&app->model, t), number);
+    snprintf(wanted, sizeof wanted, "│ race      %s TFLOPS  ", number);
+    assert_true(main_has(wanted));
+    speed_number(&app->model, trial_speed(&app->model, t), number);
+    snprintf(wanted, sizeof wanted, "│ measured  %s TFLOPS  ", number);
+    assert_true(main_has(wanted));
+    assert_true(main_has("  race  ")); // instead of the deviation in the list
+    app_select(app, second);
+    main_settle();
+    assert_true(main_has("  NOT verified"));
+    main_close();
+}
+
 static void test_fast_newest_trials_are_not_counted(void **state)
 {
     (void)state;
@@ -172,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_failures_say_why),
         cmocka_unit_test(test_moved_parameters_are_marked),
         cmocka_unit_test(test_neighbours_are_counted),
+        cmocka_unit_test(test_a_race_and_what_was_measured_are_both_there),
         cmocka_unit_test(test_fast_newest_trials_are_not_counted),
     };
     return cmocka_run_group_tests_name("detail pane", tests, NULL, NULL);

@@ -252,6 +252,7 @@ static void test_sessions_that_have_nothing(void **state)
     main_open(FIXTURE_EMPTY, 36, 120);
     open_other(1);
     assert_true(main_has("No trial has been measured yet."));
+    assert_true(main_has("─ Best trials ─"));
     assert_true(main_has("No trial has ended yet."));
     assert_true(main_has("No trial is shown"));
     assert_non_null(view_main.disabled(app, app->state[VIEW_MAIN], ACT_COPY));

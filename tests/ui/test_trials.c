@@ -165,6 +165,39 @@ static void pages_are_what_a_list_would_be(void **state)
     filter_destroy(ok);
 }
 
+// The trial's own time stays known, but lists, sorting and filters have that of the race.
+static void a_race_is_what_lists_show(void **state)
+{
+    struct stage *s = *state;
+    struct model *m = &s->app.model;
+    struct trials_view *v = view_of(s);
+    char number[24], keys[64];
+    stage_play(s, "> I"); // the slowest first: a list
+    assert_int_equal(v->rows.kind, ROWS_LISTED);
+    struct trial best = *model_best(m);
+    int64_t second = model_trial_ranked(m, 1)->ask;
+    author_retime(s->fixture.author, best.ask, "race", 2, true);
+    author_retime(s->fixture.author, second, "race", 2, false);
+    stage_wait(s, 2);
+    const struct trial *raced = model_trial(m, best.ask);
+    assert_true(trial_shown_seconds(raced) == 2 * best.seconds);
+    assert_true(trial_shown_seconds(model_trial(m, second)) == model_trial(m, second)->seconds);
+    double before = 0;
+    int64_t count = rows_count(&v->rows, m);
+    assert_int_equal(count, m->open.last_number);
+    for (int64_t i = 0; i < m->open.tally[OUTCOME_OK]; i++) {
+        double speed = trial_shown_speed(m, rows_at(&v->rows, m, i));
+        assert_true(speed >= before);
+        before = speed;
+    }
+    speed_number(m, trial_shown_speed(m, raced), number);
+    snprintf(keys, sizeof keys, "/ \"tflops=%s enter", number);
+    stage_play(s, keys);
+    assert_true(rows_find(&v->rows, m, best.ask, 0) >= 0);
+    assert_shows(s, "  race  ");
+    assert_shows(s, number);
+}
+
 static void texts_get_numbers_in_order(void **state)
 {
     struct rng r;
@@ -422,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_column_sorts_both_ways),
         TEST(pages_are_what_a_list_would_be),
+        TEST(a_race_is_what_lists_show),
         cmocka_unit_test(texts_get_numbers_in_order),
         TEST(lists_take_what_comes_later),
         cmocka_unit_test(large_lists_are_sorted_in_slices),
