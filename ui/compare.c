@@ -62,10 +62,11 @@ static int64_t trials_until(const struct mark *k, double goal)
 static void measure(struct compare_row *row, const struct comparison *c)
 {
     const struct mark *k = row->mark;
+    row->share = c->reached > 0 ? row->reached / c->reached : 0;
     row->mean = mean_so_far(k, c->horizon);
     row->ok_share = k->record.trials > 0 ? (double)k->record.ok / (double)k->record.trials : 0;
     for (int i = 0; i < COMPARE_GOALS; i++)
-        row->goal[i] = c->best > 0 ? trials_until(k, compare_goals[i] * c->best) : 0;
+        row->goal[i] = c->reached > 0 ? trials_until(k, compare_goals[i] * c->reached) : 0;
 }
 
 // --- strategies ---
@@ -131,7 +132,9 @@ static void take(struct comparison *c, const struct mark *k, enum compare_fit fi
         return;
     row->best = k->record.best_ask ? speed(k, k->record.best_seconds) : 0;
     c->comparable++;
-    c->best = fmax(c->best, row->best);
+    if (k->curve.count)
+        row->reached = speed(k, k->curve.step[k->curve.count - 1].seconds);
+    c->reached = fmax(c->reached, row->reached);
     c->horizon = k->record.trials > c->horizon ? k->record.trials : c->horizon;
     if (k->curve.count && k->curve.step[k->curve.count - 1].number > c->horizon)
         c->horizon = k->curve.step[k->curve.count - 1].number; // told since it was listed

@@ -7,8 +7,9 @@
 // Sessions are comparable when they tune the same operation on the same device: whatever most of
 // the marked ones tune is compared, of equally many what the first one does. The best of a session
 // is what lists of sessions call so: races count. What was reached when is taken from the curve of
-// what was measured then, which no race rewrites; a curve is 0 before its first valid result and
-// flat after its last (report/steps.h), so that each has a value at every trial up to `horizon`.
+// what was measured then, which no race rewrites, and so is its share of the best of all curves; a
+// curve is 0 before its first valid result and flat after its last (report/steps.h), so that each
+// has a value at every trial up to `horizon`.
 //
 // Pure: no database, no clock. Pointers are into the marks.
 #ifndef TILEWALK_UI_COMPARE_H
@@ -17,21 +18,24 @@
 #include "model.h"
 
 #define COMPARE_GOALS 3
-extern const double compare_goals[COMPARE_GOALS]; // shares of the best known: 0.9, 0.95, 0.99
+extern const double compare_goals[COMPARE_GOALS]; // shares of the best curve's end: 0.9, 0.95, 0.99
 
 enum compare_fit {
     COMPARE_SAME,
     COMPARE_OTHER_PROBLEM,
     COMPARE_OTHER_DEVICE,
-    COMPARE_OTHER_SOURCE
+    COMPARE_OTHER_SOURCE,
+    COMPARE_FITS
 };
 
 struct compare_row {
     const struct mark *mark;
     enum compare_fit fit;        // unless COMPARE_SAME, all below is 0
-    double best;                 // FLOP/s; 0: nothing valid yet
+    double best;                 // FLOP/s, as it is ranked; 0: nothing valid yet
+    double reached;              // FLOP/s, what its curve reached
+    double share;                // that of the best that any curve reached; 0: nothing valid yet
     double mean;                 // FLOP/s: of best-so-far over trials 1 .. horizon
-    int64_t goal[COMPARE_GOALS]; // trials until that share of the best known; 0: not reached
+    int64_t goal[COMPARE_GOALS]; // trials until that share of the best curve's end; 0: never
     double ok_share;             // of its trials; 0 without any
 };
 
@@ -44,7 +48,7 @@ struct compare_group { // the comparable sessions of one strategy with the same 
 struct comparison {
     struct compare_row row[MODEL_MOST_MARKS];
     int count, comparable;
-    double best;                                  // of all comparable ones, FLOP/s
+    double reached;                               // of all comparable curves, FLOP/s
     int64_t horizon;                              // trials of the longest one
     struct compare_group group[MODEL_MOST_MARKS]; // best mean first
     int group_count;

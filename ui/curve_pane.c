@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FRAME_ROWS 6 // smaller panes have no frame
-#define FRAME_COLS 30
-#define PLOT_ROWS  3 // smaller ones are a sparkline
-#define PLOT_COLS  12
-#define ZOOM       0.05 // what zooming shows below the best of the open session
+#define FRAME_ROWS  6 // smaller panes have no frame
+#define FRAME_COLS  30
+#define FRAME_WORDS 9 // columns of the upper edge that are neither title nor note
+#define PLOT_ROWS   3 // smaller ones are a sparkline
+#define PLOT_COLS   12
+#define ZOOM        0.05  // what zooming shows below the best of the open session, at least, and
+#define ZOOM_STEPS  4     // so many of its last steps
+#define RACE_OFF    0.005 // from here on what was measured and what the race said are told apart
 
 // Series: the lowest number is seen where lines meet.
 enum { SERIES_OPEN, SERIES_MEAN, SERIES_MARKED };
@@ -36,20 +39,51 @@ static void print_speed(char out[16], double speed, double best)
 
 // --- head ---
 
+// "1 marked is another problem"
+static void add_left_out(const struct curve_runs *r, struct str *out)
+{
+    static const char *const words[COMPARE_FITS] = {"", "problem", "device", "source"};
+    int count = 0, kinds = 0, kind = 0;
+    for (int i = 0; i < COMPARE_FITS; i++) {
+        count += r->left_out[i];
+        kinds += r->left_out[i] > 0;
+        kind = r->left_out[i] > 0 ? i : kind;
+    }
+    if (count && out->length)
+        str_add(out, "  ");
+    if (kinds > 1)
+        str_printf(out, "%d marked are not comparable", count);
+    else if (count == 1)
+        str_printf(out, "1 marked is another %s", words[kind]);
+    else if (count)
+        str_printf(out, "%d marked are other %ss", count, words[kind]);
+}
+
+static void add_runs(const struct curve_runs *r, enum curve_band band, struct str *out)
+{
+    static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
+    if (r->count > 1)
+        str_printf(out, "%d runs  %s", r->count, bands[band]);
+}
+
 static struct pane draw_frame(const struct pane *p, const struct curve_pane *state,
                               const struct curve_runs *r, bool focused)
 {
-    static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
-    char title[64], note[64] = "";
+    char title[64];
+    struct str note = {0};
     if (p->rows < FRAME_ROWS || p->cols < FRAME_COLS)
         return *p;
     snprintf(title, sizeof title, "Best %s by %s%s", r->unit, axis_words[state->axis],
              state->zoomed ? ", not from 0" : "");
-    if (r->same > 1)
-        snprintf(note, sizeof note, "%d runs  %s", r->same, bands[state->band]);
-    else if (r->count > 1)
-        snprintf(note, sizeof note, "%d runs", r->count);
-    return pane_box(p, title, note, focused);
+    add_runs(r, state->band, &note);
+    add_left_out(r, &note);
+    if (text_columns(title) + text_columns(str_text(&note)) + FRAME_WORDS > p->cols) {
+        note.length = 0;
+        add_left_out(r, &note); // that is not seen otherwise
+    }
+    struct pane inside = pane_box(p, title, str_text(&note), focused);
+    str_finish(&note);
+    return inside;
 }
 
 // --- legend ---
@@ -75,6 +109,13 @@ static void add_entry(struct legend *l, struct entry e)
     l->entry[l->count++] = e;
 }
 
+// The curve is what was measured; the best that is ranked may have another time by now.
+static bool differs_from_race(const struct curve_run *run)
+{
+    double measured = curve_run_best(run);
+    return measured > 0 && run->ranked > 0 && fabs(run->ranked / measured - 1) > RACE_OFF;
+}
+
 static void add_run_entry(struct legend *l, const struct curve_runs *r, int i)
 {
     struct entry e = {.style = run_style(&r->run[i]), .letter = r->run[i].letter};
@@ -86,6 +127,8 @@ static void add_run_entry(struct legend *l, const struct curve_runs *r, int i)
         print_speed(e.value, curve_run_best(&r->run[i]), r->best);
     else
         snprintf(e.value, sizeof e.value, "-");
+    if (differs_from_race(&r->run[i]))
+        snprintf(e.more, sizeof e.more, " measured");
     add_entry(l, e);
 }
 
@@ -94,7 +137,7 @@ static void add_mean_entries(struct legend *l, const struct pane *p, const struc
 {
     struct entry e = {.style = STYLE_STRONG, .letter = 'M'};
     char off[16];
-    snprintf(e.name, sizeof e.name, "mean of %d", r->same);
+    snprintf(e.name, sizeof e.name, "mean of %d", r->count);
     print_speed(e.value, m->last.mean, r->best);
     print_speed(off, m->last.deviation, r->best);
     snprintf(e.more, sizeof e.more, " %s%s", plus_minus(p), off);
@@ -184,13 +227,22 @@ static void name_axis(char out[40], const struct session_record *record, enum cu
         snprintf(out, 40, "trials");
 }
 
+static double zoom_from(const struct curve_runs *r)
+{
+    const struct curve_run *own = &r->run[0];
+    double best = curve_run_best(own), low = (1 - ZOOM) * (best > 0 ? best : r->best);
+    if (own->count == 0)
+        return low;
+    int step = own->count > ZOOM_STEPS ? own->count - ZOOM_STEPS : 0;
+    return fmin(low, own->point[step].y - ZOOM / 5 * best); // not on the axis itself
+}
+
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = r->best, own = curve_run_best(&r->run[0]);
+    double high = r->best;
     if (state->zoomed && r->best > 0)
-        return (struct plot_axis){.low = (1 - ZOOM) * (own > 0 ? own : high),
-                                  .high = (1 + ZOOM / 10) * high};
+        return (struct plot_axis){.low = zoom_from(r), .high = (1 + ZOOM / 10) * high};
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
         high = fmax(high, mean->high[i].y);
     return (struct plot_axis){.high = 1.05 * high};
@@ -277,7 +329,11 @@ static void draw_small(const struct pane *p, const struct curve_runs *r)
     char speed[16], text[48];
     double best = curve_run_best(&r->run[0]);
     print_speed(speed, best, best);
-    snprintf(text, sizeof text, p->cols >= 24 ? "best %s %s" : "%s", speed, r->unit);
+    const char *what = differs_from_race(&r->run[0]) ? "measured" : "best";
+    if (p->cols >= 24)
+        snprintf(text, sizeof text, "%s %s %s", what, speed, r->unit);
+    else
+        snprintf(text, sizeof text, "%s", speed);
     if (!(best > 0)) {
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "nothing valid measured yet");
         return;

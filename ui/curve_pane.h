@@ -6,8 +6,9 @@
 //     if (curve_pane_act(&app, &state, a)) ...
 //
 // The open session is the first series, with the letter of its mark, else the first letter that is
-// free. The mean (M) is of the shown sessions that tune the same problem on the same device, from
-// two of them on; each counts 0 before its first valid result and keeps its best beyond its end.
+// free. Marked ones of another problem, device or source are left out, and the note says so: they
+// would flatten it. The mean (M) is of all that are shown, from two of them on; each counts 0
+// before its first valid result and keeps its best beyond its end.
 //
 // The x axis reaches from 0 to where the longest of the shown sessions is now, not to its budget: a
 // search is followed where it happens, and the budget is written at the axis. The line of a running
@@ -28,7 +29,8 @@ enum curve_band { CURVE_DEVIATION, CURVE_RANGE, CURVE_NO_BAND, CURVE_BAND_COUNT 
 struct curve_pane {
     enum curve_axis axis;
     enum curve_band band;
-    bool zoomed; // y: not from 0, but from a few percent below the best of the open session
+    bool zoomed; // y: not from 0, but from a few percent below the best of the open session, or
+                 // from its last steps
     bool alone;  // no overlays
 };
 

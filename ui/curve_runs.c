@@ -59,11 +59,6 @@ static double end_of_mark(const struct model *m, const struct mark *k, double un
     return k->record.ran_seconds;
 }
 
-static bool is_same(const struct session_record *a, const struct session_record *b)
-{
-    return str_equal(a->title, b->title) && str_equal(a->device, b->device);
-}
-
 static char letter_of_open(const struct model *m)
 {
     bool taken[MODEL_MOST_MARKS + 1] = {0};
@@ -86,7 +81,8 @@ static void add_run(struct curve_runs *r, struct curve_run run, const struct cur
 {
     take_points(&run, c, record, axis, per_flops);
     run.end = fmax(run.end, end);
-    r->same += run.same;
+    if (record->best_seconds > 0)
+        run.ranked = record->flop / record->best_seconds * per_flops;
     r->right = fmax(r->right, run.end);
     for (int i = 0; i < run.count; i++)
         r->best = fmax(r->best, run.point[i].y);
@@ -101,15 +97,18 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
     *r = (struct curve_runs){.unit = model_unit(m, &per_flops)};
     if (!o->record.id)
         return;
-    add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m), .same = true},
-            &o->curve, &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
+    add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
+            &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
     for (int i = 0; i < m->mark_count && !alone; i++) {
         const struct mark *k = &m->mark[i];
         if (k->id == o->record.id)
             continue;
-        bool same = is_same(&k->record, &o->record);
-        add_run(r, (struct curve_run){.id = k->id, .letter = k->letter, .same = same}, &k->curve,
-                &k->record, axis, per_flops, end_of_mark(m, k, unix_now, axis));
+        enum compare_fit fit = compare_fit(&o->record, &k->record);
+        if (fit == COMPARE_SAME)
+            add_run(r, (struct curve_run){.id = k->id, .letter = k->letter}, &k->curve, &k->record,
+                    axis, per_flops, end_of_mark(m, k, unix_now, axis));
+        else
+            r->left_out[fit]++;
     }
 }
 
@@ -139,26 +138,23 @@ static void take_edges(struct curve_mean *m, double x, const struct spread *s, e
 void curve_mean_take(struct curve_mean *m, const struct curve_runs *r, enum curve_band band, int n)
 {
     *m = (struct curve_mean){0};
-    if (r->same < 2 || n < 1 || !(r->right > 0) || !(r->best > 0))
+    if (r->count < 2 || n < 1 || !(r->right > 0) || !(r->best > 0))
         return;
-    struct steps same[MOST_RUNS];
-    int count = 0;
+    struct steps run[MOST_RUNS];
     for (int i = 0; i < r->count; i++) {
-        if (!r->run[i].same)
-            continue;
-        same[count++] = (struct steps){r->run[i].point, r->run[i].count};
+        run[i] = (struct steps){r->run[i].point, r->run[i].count};
         m->end = fmax(m->end, r->run[i].end);
     }
     double step = r->right / n;
     struct spread *spread = mem_alloc((size_t)n * sizeof *spread);
-    steps_spread(same, count, step * (1 + 1e-9), step, spread, n);
+    steps_spread(run, r->count, step * (1 + 1e-9), step, spread, n);
     m->mean = mem_alloc(3 * (size_t)n * sizeof *m->mean);
     m->low = m->mean + n;
     m->high = m->low + n;
     for (int i = 0; i < n && i * step <= m->end; i++)
         if (spread[i].most > 0)
             take_edges(m, i * step, &spread[i], band);
-    steps_spread(same, count, m->end, 0, &m->last, 1);
+    steps_spread(run, r->count, m->end, 0, &m->last, 1);
     free(spread);
 }
 

@@ -1,5 +1,5 @@
-// What the curve pane shows, as numbers: best-so-far curves of the open session and the marked
-// ones on one x axis, and their mean.
+// What the curve pane shows, as numbers: best-so-far curves of the open session and of the marked
+// ones that can be compared with it on one x axis, and their mean.
 //
 //     struct curve_runs r;
 //     curve_runs_take(&r, &app->model, unix_now, CURVE_TRIALS, false);
@@ -10,6 +10,7 @@
 #ifndef TILEWALK_UI_CURVE_RUNS_H
 #define TILEWALK_UI_CURVE_RUNS_H
 
+#include "compare.h"
 #include "curve_pane.h"
 #include "model.h"
 #include "report/steps.h"
@@ -19,18 +20,18 @@
 struct curve_run {
     int64_t id;
     char letter;
-    bool same; // it tunes what the open session tunes, on the same device
     struct plot_point *point;
     int count;
-    double end; // x: where it is now, or ended
+    double end;    // x: where it is now, or ended
+    double ranked; // the best as lists have it, after its race; 0: nothing valid yet
 };
 
 struct curve_runs {
     struct curve_run run[MOST_RUNS];
-    int count;    // 0: no session is open
-    int same;     // of them that are
-    double right; // the farthest end
-    double best;  // of all; 0: nothing valid yet
+    int count;                  // 0: no session is open
+    int left_out[COMPARE_FITS]; // marked ones that tune something else or elsewhere
+    double right;               // the farthest end
+    double best;                // of all; 0: nothing valid yet
     const char *unit;
 };
 
@@ -40,7 +41,7 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
 void curve_runs_finish(struct curve_runs *r);
 double curve_run_best(const struct curve_run *run); // 0: nothing valid yet
 
-// Of the runs that are the same: on a grid of n steps over [0, right]. Point i holds what is
+// Of the runs: on a grid of n steps over [0, right]. Point i holds what is
 // reached within step i, so that the last one holds the last results.
 struct curve_mean {
     int count; // of points; 0: less than two runs, or nothing valid

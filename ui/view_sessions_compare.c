@@ -93,7 +93,7 @@ static void put_run(struct sheet *s, const struct comparison *c, const struct co
     snprintf(text, sizeof text, "%" PRIu64, record->seed);
     table_put(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, text);
     put_speed(s, &s->runs, RUN_BEST, r == c->row ? STYLE_BEST : STYLE_TEXT, r->best);
-    put_share(s, RUN_SHARE, c->best > 0 ? r->best / c->best : 0);
+    put_share(s, RUN_SHARE, r->share);
     put_speed(s, &s->runs, RUN_MEAN, STYLE_TEXT, r->mean);
     put_goals(s, r);
     snprintf(text, sizeof text, "%" PRId64, record->trials);
@@ -144,8 +144,11 @@ static void put_legend(struct sheet *s, const struct comparison *c)
 {
     char text[256];
     snprintf(text, sizeof text,
-             "mean: best so far over %" PRId64 " trials; to 90 %%: trials until 90 %% of the best",
+             "mean: best so far over %" PRId64
+             " trials; to 90 %%: trials until 90 %% of the best curve",
              c->horizon);
+    pane_text_cut(&s->pane, s->row++, 1, s->pane.cols - 2, STYLE_DIM,
+                  "best: as ranked, after races; all else: curves as measured");
     pane_text_cut(&s->pane, s->row++, 1, s->pane.cols - 2, STYLE_DIM, text);
 }
 
@@ -164,7 +167,7 @@ static void put_sheet(struct sheet *s, const struct comparison *c)
 
 static int rows_of(const struct comparison *c)
 {
-    return 1 + c->count + 1 + 1 + c->group_count + 1 + 1;
+    return 1 + c->count + 1 + 1 + c->group_count + 1 + 2;
 }
 
 int sessions_compare_rows(struct app *app)

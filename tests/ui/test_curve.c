@@ -184,17 +184,58 @@ static void letters_are_those_of_marks(void **state)
     free(d);
 }
 
-static void the_mean_is_of_one_problem(void **state)
+static void what_is_something_else_is_left_out(void **state)
 {
     struct desk *d = make_desk(3);
     (void)state;
     d->app.model.mark[0].record.title = "matmul f16 nn 64x64x64";
     d->app.model.mark[2].record.device = "llvmpipe";
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "M mean of 2");
-    assert_shows(d, CHARSET_BRAILLE, 20, 100, "B session 30"); // it is shown all the same
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "B session 30");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 2 runs  mean±std  2 marked are not comparable ");
+    assert_shows(d, CHARSET_BRAILLE, 20, 60, " 2 marked are not comparable "); // rather than runs
+    d->app.model.mark[0].record.title = d->app.model.open.record.title;
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 1 marked is another device ");
+    d->app.model.mark[0].record.device = "llvmpipe";
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 2 marked are other devices ");
+    d->app.model.mark[0].record.device = d->app.model.mark[2].record.device = "NAVI31";
+    d->app.model.mark[0].record.source = "synthetic:bowl";
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 1 marked is another source ");
+    d->app.model.mark[0].record.source = NULL;
     d->app.model.mark[1].record.title = NULL;
-    assert_hides(d, CHARSET_BRAILLE, 20, 100, "mean");
-    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 4 runs ");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 1 marked is another problem ");
+    d->pane.alone = true;
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "marked");
+    free(d);
+}
+
+static void a_race_apart_from_the_curve_is_told(void **state)
+{
+    struct desk *d = make_desk(1);
+    (void)state;
+    d->app.model.open.record.best_seconds = 1 / 41.2;
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "measured");
+    d->app.model.open.record.best_seconds = 1 / 40.0;
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "A this session  41.27 measured");
+    assert_shows(d, CHARSET_BRAILLE, 2, 60, "measured 41.27 TFLOPS");
+    d->app.model.mark[0].record.best_seconds = 1 / 39.0;
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "B session 30    40.00 measured");
+    free(d);
+}
+
+static void zooming_keeps_the_last_steps(void **state)
+{
+    static const double speed[] = {5, 10, 21, 30, 40, 41.27};
+    struct desk *d = make_desk(0);
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        d->step[0][i].seconds = 1 / speed[i];
+    d->app.model.open.curve.count = 6;
+    d->pane.zoomed = true;
+    assert_shows(d, CHARSET_BRAILLE, 30, 74, "22┤");
+    assert_hides(d, CHARSET_BRAILLE, 30, 74, "20┤");
+    d->step[0][2].seconds = d->step[0][3].seconds = d->step[0][4].seconds = 1 / 41.0;
+    assert_hides(d, CHARSET_BRAILLE, 30, 74, "36┤"); // a few percent again
     free(d);
 }
 
@@ -333,7 +374,9 @@ int main(void)
         cmocka_unit_test(marked_ones_and_their_mean),
         cmocka_unit_test(keys_change_what_is_shown),
         cmocka_unit_test(letters_are_those_of_marks),
-        cmocka_unit_test(the_mean_is_of_one_problem),
+        cmocka_unit_test(what_is_something_else_is_left_out),
+        cmocka_unit_test(a_race_apart_from_the_curve_is_told),
+        cmocka_unit_test(zooming_keeps_the_last_steps),
         cmocka_unit_test(mean_counts_every_run_everywhere),
         cmocka_unit_test(running_ones_go_on_to_now),
         cmocka_unit_test(nothing_to_show),
