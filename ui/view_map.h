@@ -38,6 +38,9 @@ struct map {
     int x, y;            // of `factor`; y -1: there is only one
     bool by_user;        // who chose them
     int64_t chosen_from; // ok trials that importance had then
+    int64_t better_from; // and when it was asked last whether
+    bool better_pair;    // another pair explains more by now than the one that we chose
+    int races;           // that the cells know of
 
     struct projection grid;
     struct scan scan;

@@ -344,6 +344,17 @@ static void note_of(struct app *app, const struct map *m, char out[80])
              m->statistic == STATISTIC_COUNT ? "of trials" : model_unit(&app->model, &per));
 }
 
+// On the lower edge: axes do not change by themselves under anybody's eyes.
+static void draw_foot(struct app *app, const struct map *m, const struct pane *box)
+{
+    char text[64];
+    if (!m->better_pair || box->rows < 3)
+        return;
+    snprintf(text, sizeof text, " %s shows a more telling pair ", app_key_of(app, ACT_NEXT_PAIR));
+    if (text_columns(text) + 4 <= box->cols)
+        pane_text(box, box->rows - 1, 2, STYLE_KEY, text);
+}
+
 void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool focused)
 {
     struct str title = {0};
@@ -361,6 +372,7 @@ void map_draw_grid(struct app *app, struct map *m, const struct pane *box, bool 
             draw_cell(&l, down, right);
     if (l.legend)
         draw_legend(&l);
+    draw_foot(app, m, box);
     m->at.row = l.pane.row - box->row + l.head;
     m->at.col = l.pane.col - box->col + l.label;
     m->at.height = l.height;

@@ -247,7 +247,7 @@ static void draw_importance(struct sheet *s, const struct importance_entry *e, d
     pane_bar(&s->pane, s->row, NAME_COLS + 4, bar > 0 ? bar : 0, STYLE_SERIES,
              most > 0 ? e->share / most : 0);
     char text[16];
-    snprintf(text, sizeof text, "%.2f", e->share);
+    snprintf(text, sizeof text, "%.0f %%", 100 * e->share);
     pane_text_right(&s->pane, s->row++, s->pane.cols - 1, STYLE_TEXT, text);
     str_finish(&name);
 }
@@ -261,8 +261,11 @@ static void say_importance(struct sheet *s, int most)
         say(s, STYLE_DIM, "importance: no ok trial yet");
         return;
     }
-    say(s, STYLE_HEAD, "importance, of %" PRId64 " ok trials%s", im->used,
-        im->used > IMPORTANCE_SAMPLE ? " (8192 drawn)" : "");
+    char of[40] = "";
+    if (s->pane.cols >= 46)
+        snprintf(of, sizeof of, ", %" PRId64 " ok%s", im->used,
+                 im->used > IMPORTANCE_SAMPLE ? " (8192 drawn)" : "");
+    say(s, STYLE_HEAD, "share of the speed's variance%s", of);
     for (int i = 0; i < im->count && i < most - 1; i++)
         draw_importance(s, &im->entry[i], im->entry[0].share);
 }

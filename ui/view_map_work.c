@@ -1,11 +1,14 @@
 // The map's work: what it reads, in slices, and which axes and which cell that is for.
 #include "view_map.h"
 
+#include "trial_text.h"
+
 #include <stdlib.h>
 
 #define SLICE_TRIALS   500
 #define SLICE_JUDGED   16
-#define ENOUGH_TO_RANK 30   // ok trials from which the choice of axes is kept
+#define ENOUGH_TO_RANK 30   // ok trials from which the choice of axes is kept: they stand still
+#define MUCH_BETTER    0.02 // of the variance: what another pair must explain beyond this one
 #define FIRST_SAMPLE   4000 // trials that are looked at before axes are chosen
 
 static void forget_cell(struct map *m)
@@ -38,6 +41,7 @@ void map_restart(struct app *app, struct map *m)
     if (best && best->has_config)
         projection_hold(&m->grid, &best->config);
     scan_start(&m->scan, &app->model);
+    m->races = scan_races(&app->model);
     m->filled = m->idle = false;
     m->layout = m->grid.layout;
     app->dirty = true;
@@ -93,18 +97,37 @@ static void choose_pair(struct app *app, struct map *m)
     free(pair);
 }
 
-void map_step_pair(struct app *app, struct map *m, int by)
+// Where the axes are among the pairs; -1: nowhere.
+static int find_pair(const struct map *m, const struct pair *pair, int count)
 {
-    int count, at = -1;
-    struct pair *pair = list_pairs(m, &count);
     for (int i = 0; i < count; i++)
         if ((pair[i].x == m->x && pair[i].y == m->y) || (pair[i].x == m->y && pair[i].y == m->x))
-            at = i;
+            return i;
+    return -1;
+}
+
+// Axes stay once they are well founded, whatever importance says later; but then it is told.
+static void look_for_better(struct map *m)
+{
+    int count;
+    struct pair *pair = list_pairs(m, &count);
+    int at = find_pair(m, pair, count);
+    m->better_pair = !m->by_user && at > 0 && pair[0].share > pair[at].share + MUCH_BETTER;
+    m->better_from = m->importance.used;
+    free(pair);
+}
+
+void map_step_pair(struct app *app, struct map *m, int by)
+{
+    int count;
+    struct pair *pair = list_pairs(m, &count);
+    int at = m->better_pair && by > 0 ? -1 : find_pair(m, pair, count);
     if (count) {
         at = (at + by + count) % count;
         set_axes(app, m, pair[at].x, pair[at].y);
     }
     m->by_user = true;
+    m->better_pair = false;
     free(pair);
 }
 
@@ -116,13 +139,17 @@ void map_step_axis(struct app *app, struct map *m, bool is_x)
     while (next == other);
     set_axes(app, m, is_x ? next : m->x, is_x ? m->y : next);
     m->by_user = true;
+    m->better_pair = false;
 }
 
 bool map_sync(struct app *app, struct map *m)
 {
     const struct opened *o = &app->model.open;
-    if (m->session == o->record.id && m->space == o->space)
+    if (m->session == o->record.id && m->space == o->space) {
+        if (m->space && m->factors && m->races != scan_races(&app->model))
+            map_restart(app, m);
         return m->space && m->factors;
+    }
     map_forget(m);
     m->session = o->record.id;
     m->space = o->record.id ? o->space : NULL;
@@ -201,7 +228,7 @@ static void take_place(void *context, const struct trial *t)
     const struct taking *to = context;
     if (t->has_config)
         projection_add(&to->map->grid, &t->config, t->ask, t->outcome,
-                       trial_speed(&to->app->model, t));
+                       trial_shown_speed(&to->app->model, t));
 }
 
 // Of the cell under the cursor, whatever the slice holds.
@@ -215,7 +242,7 @@ static void take_bars(void *context, const struct trial *t)
         return;
     for (int i = 0; i < m->cell.count; i++)
         projection_add(&m->cell.bar[i], &t->config, t->ask, t->outcome,
-                       trial_speed(&to->app->model, t));
+                       trial_shown_speed(&to->app->model, t));
 }
 
 static void start_bars(struct app *app, struct map *m)
@@ -252,6 +279,8 @@ static bool step_importance(struct app *app, struct map *m)
     if (!m->by_user && m->importance.used && m->chosen_from < ENOUGH_TO_RANK &&
         m->importance.used != m->chosen_from)
         choose_pair(app, m);
+    if (m->better_from != m->importance.used)
+        look_for_better(m);
     return false;
 }
 

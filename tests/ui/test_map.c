@@ -240,6 +240,65 @@ static void test_pairs_go_by_importance(void **state)
     close_app();
 }
 
+// Axes that we chose stay, also when others would be better by now; then it is told, and one key
+// leads there.
+static void test_a_better_pair_is_told_not_taken(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120);
+    struct map *m = map();
+    int x = m->x, y = m->y;
+    expect_text("more telling pair", false);
+    assert_true(m->chosen_from >= 30);
+    act(ACT_AXIS_X);
+    act(ACT_AXIS_X);
+    act(ACT_AXIS_X);
+    int worse = m->x;
+    m->by_user = false; // as if that had been the best pair when it was chosen
+    m->better_from = 0;
+    fixture_tell(&fixture, 20);
+    now += 2;
+    settle();
+    settle();
+    assert_true(m->x == worse && m->y == y);
+    expect_text("] shows a more telling pair", true);
+    act(ACT_NEXT_PAIR);
+    double share = importance_of(&m->importance, m->factor[m->x]) +
+                   importance_of(&m->importance, m->factor[m->y]);
+    assert_true(share >= importance_of(&m->importance, m->factor[x]) +
+                             importance_of(&m->importance, m->factor[y]));
+    expect_text("more telling pair", false);
+    close_app();
+}
+
+static void test_importance_is_in_percent(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120);
+    char percent[16];
+    snprintf(percent, sizeof percent, " %.0f %% ", 100 * map()->importance.entry[0].share);
+    expect_text("share of the speed's variance", true);
+    expect_text(percent, true);
+    close_app();
+}
+
+static void test_a_race_is_in_its_cell(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 120);
+    struct trial best = *model_best(&app.model);
+    int row, col;
+    assert_true(projection_find(&map()->grid, &best.config, &row, &col));
+    author_retime(fixture.author, best.ask, "race", 0.5, true);
+    for (int i = 0; i < 3; i++) {
+        now += 2;
+        settle();
+    }
+    double speed = projection_at(&map()->grid, row, col)->best;
+    assert_true(speed == seconds_speed(&app.model, 0.5 * best.seconds));
+    close_app();
+}
+
 static void test_statistics_and_shades(void **state)
 {
     (void)state;
@@ -416,6 +475,9 @@ int main(void)
         cmocka_unit_test(test_a_slice_holds_the_best),
         cmocka_unit_test(test_the_cursor_starts_on_the_best_and_moves),
         cmocka_unit_test(test_pairs_go_by_importance),
+        cmocka_unit_test(test_a_better_pair_is_told_not_taken),
+        cmocka_unit_test(test_importance_is_in_percent),
+        cmocka_unit_test(test_a_race_is_in_its_cell),
         cmocka_unit_test(test_statistics_and_shades),
         cmocka_unit_test(test_enter_lists_the_trials_of_the_cell),
         cmocka_unit_test(test_a_click_moves_the_cursor),
