@@ -98,7 +98,7 @@ static void sort_by_next(struct app *app, struct sessions_view *v, int step)
         column = (column + step + SESSIONS_COLUMNS) % SESSIONS_COLUMNS;
     } while (!is_sortable(column));
     v->sort = (enum sessions_column)column;
-    v->ascending = column >= SESSIONS_STATE && column <= SESSIONS_SEED;
+    v->ascending = (column >= SESSIONS_STATE && column <= SESSIONS_SEED) || column == SESSIONS_NOTE;
     sessions_sync(app, v);
 }
 
@@ -114,11 +114,21 @@ static bool act_on_order(struct app *app, struct sessions_view *v, enum action a
 
 // --- the filter ---
 
-static void set_filter(struct app *app, struct sessions_view *v, const char *text)
+// False: the text is no filter, `complaint` says why, and the last good one stays.
+static bool set_filter(struct app *app, struct sessions_view *v, const char *text)
 {
+    struct session_filter terms;
+    struct err e;
+    app->dirty = true;
+    v->complaint[0] = '\0';
+    if (!session_filter_parse(&terms, text, &app->model, &e)) {
+        snprintf(v->complaint, sizeof v->complaint, "%s", e.text);
+        return false;
+    }
+    v->terms = terms;
     snprintf(v->filter, sizeof v->filter, "%s", text + strspn(text, " "));
     sessions_sync(app, v);
-    app->dirty = true;
+    return true;
 }
 
 static void typed(struct app *app, void *context, const char *text)
@@ -129,8 +139,9 @@ static void typed(struct app *app, void *context, const char *text)
 static bool entered(struct app *app, void *context, const char *text)
 {
     struct sessions_view *v = context;
+    if (!set_filter(app, v, text))
+        return false; // the status line says why
     v->typing = false;
-    set_filter(app, v, text);
     return true;
 }
 
@@ -139,16 +150,18 @@ static void cancelled(struct app *app, void *context)
     struct sessions_view *v = context;
     v->typing = false;
     v->cursor = v->cursor_before;
-    set_filter(app, v, v->before);
+    if (!set_filter(app, v, v->before)) // what it was about is gone
+        set_filter(app, v, "");
 }
 
 static const char *candidate(struct app *app, int n)
 {
-    static const char *const states[] = {"state:running", "state:paused", "state:done",
-                                         "state:stopped", "state:failed"};
-    int count = (int)(sizeof states / sizeof *states);
+    static const char *const words[] = {
+        "state:running", "state:paused", "state:done", "state:stopped", "state:failed", "space:",
+        "problem:",      "device:",      "source:",    "strategy:",     "note:",        "id=",
+        "seed=",         "trials<",      "budget<",    "best>"};
     (void)app;
-    return n < count ? states[n] : sessions_fields[n - count];
+    return n < (int)(sizeof words / sizeof *words) ? words[n] : NULL;
 }
 
 static void open_prompt(struct app *app, struct sessions_view *v)

@@ -2,6 +2,7 @@
 //
 //   view_sessions.c          keys, state, who gets which rows
 //   view_sessions_list.c     which sessions in which order; what is read of those that are shown
+//   session_filter.c         which sessions are wanted
 //   view_sessions_draw.c     the list
 //   view_sessions_panel.c    the session under the cursor
 //   view_sessions_compare.c  the marked ones side by side
@@ -13,6 +14,7 @@
 #define TILEWALK_UI_VIEW_SESSIONS_H
 
 #include "app.h"
+#include "session_filter.h"
 
 #define SPARK_COLS 10
 
@@ -28,6 +30,7 @@ enum sessions_column {
     SESSIONS_BEST,
     SESSIONS_CURVE,
     SESSIONS_ACTIVE,
+    SESSIONS_NOTE, // the last one, so that it can be left out
     SESSIONS_COLUMNS
 };
 
@@ -60,7 +63,9 @@ struct sessions_view {
     int count, capacity;
     enum sessions_column sort;
     bool ascending;
-    char filter[LINE_SIZE], before[LINE_SIZE]; // as it was when typing began
+    char filter[LINE_SIZE], before[LINE_SIZE]; // the last good one; as it was when typing began
+    struct session_filter terms;               // of the filter
+    char complaint[256];                       // about what is typed
     bool typing;
     struct session_facts *facts;
     int facts_count, facts_capacity;
@@ -88,13 +93,14 @@ bool session_runs(const struct session_row *row);
 double sessions_ran(struct app *app, const struct sessions_view *v, const struct session_row *row);
 const char *sessions_sort_text(const struct sessions_view *v); // "newest first"
 
-extern const char *const sessions_fields[]; // of filters: "state:", ..., NULL
-
 // One unit for all speeds of the screen, by the fastest session.
 const char *sessions_unit(const struct model *m, double *per_flops);
 char *sessions_speed(double flops, double per_flops, char out[24]); // "" for none
-double record_speed(const struct session_record *r);                // FLOP/s; 0: nothing valid
-char *text_ago(double seconds, char out[24]);                       // "2 h"
+// Where it runs: the name of the device; of other sources the source, "synthetic:rugged". In `out`
+// or the record's.
+const char *session_place(const struct session_record *r, char out[256]);
+double record_speed(const struct session_record *r); // FLOP/s; 0: nothing valid
+char *text_ago(double seconds, char out[24]);        // "2 h"
 // A canonical spec without what is standard: "opevo q=0.3"; `all`: with every option.
 char *strategy_text(const char *spec, bool all, char out[256]);
 // Broken at blanks. Returns the row below the last line.

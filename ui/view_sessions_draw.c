@@ -9,11 +9,12 @@
 #include <string.h>
 
 #define MARKED_COLS   6 // ">[A] "
-#define NARROW_COLS   2 // "A "
-#define NARROW_UNDER  60
+#define NARROW_COLS   3 // ">A "
+#define NARROW_UNDER  20
 #define WIDE_FROM     110
 #define LEAST_PROBLEM 20
 #define MOST_PROBLEM  36
+#define LEAST_NOTE    12
 
 // --- columns ---
 
@@ -29,6 +30,7 @@ static const struct table_column standard[SESSIONS_COLUMNS] = {
     [SESSIONS_BEST] = {"", 6, 0, 1, true},
     [SESSIONS_CURVE] = {"curve", SPARK_COLS, 0, 7, false},
     [SESSIONS_ACTIVE] = {"active", 6, 0, 5, true},
+    [SESSIONS_NOTE] = {"note", 4, 0, 11, false},
 };
 
 struct list {
@@ -36,6 +38,7 @@ struct list {
     struct sessions_view *view;
     struct table_column column[SESSIONS_COLUMNS];
     struct table table;
+    int columns; // without that of notes when there are none
     double per_flops;
 };
 
@@ -53,10 +56,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 // Up to what drivers put in brackets: "llvmpipe", "NVIDIA H200".
-static int short_device(const struct session_record *r)
+static int short_place(const char *place)
 {
-    const char *bracket = strstr(r->device, " (");
-    return bracket ? (int)(bracket - r->device) : (int)strlen(r->device);
+    const char *bracket = strstr(place, " (");
+    return bracket ? (int)(bracket - place) : (int)strlen(place);
 }
 
 // Of all sessions, not only of those that are shown: columns stand still. Of texts, bytes will do.
@@ -64,16 +67,18 @@ static void measure(struct list *l, bool wide)
 {
     const struct model *m = &l->app->model;
     struct table_column *c = l->column;
-    uint64_t id = 0, seed = 0, trials = 0, budget = 0, space = 0, problem = 0, device = 0;
+    uint64_t id = 0, seed = 0, trials = 0, budget = 0, space = 0, problem = 0, device = 0, note = 0;
     for (int i = 0; i < m->session_count; i++) {
         const struct session_record *r = &m->session[i].record;
+        char place[256];
         id = larger(id, (uint64_t)r->id);
         seed = larger(seed, r->seed);
         trials = larger(trials, (uint64_t)r->trials);
         budget = larger(budget, (uint64_t)r->budget_trials);
         space = larger(space, strlen(r->name));
         problem = larger(problem, strlen(r->title));
-        device = larger(device, (uint64_t)short_device(r));
+        device = larger(device, (uint64_t)short_place(session_place(r, place)));
+        note = larger(note, r->note ? strlen(r->note) : 0);
     }
     uint64_t enough = wide ? MOST_PROBLEM : LEAST_PROBLEM;
     c[SESSIONS_ID].least = (int)larger(2, (uint64_t)number_cols(id));
@@ -83,6 +88,9 @@ static void measure(struct list *l, bool wide)
     c[SESSIONS_PROBLEM].most = (int)problem;
     c[SESSIONS_PROBLEM].least = (int)(problem < enough ? problem : enough);
     c[SESSIONS_DEVICE].most = (int)device;
+    c[SESSIONS_NOTE].most = (int)note;
+    c[SESSIONS_NOTE].least = (int)(note < LEAST_NOTE ? note : LEAST_NOTE);
+    l->columns = note ? SESSIONS_COLUMNS : SESSIONS_NOTE;
 }
 
 static bool is_narrow(const struct pane *p)
@@ -97,7 +105,7 @@ static void fit_columns(struct list *l, const struct pane *p)
     snprintf(l->column[SESSIONS_BEST].head, sizeof l->column->head, "%s",
              sessions_unit(&l->app->model, &l->per_flops));
     measure(l, p->cols >= WIDE_FROM);
-    table_fit(&l->table, l->column, SESSIONS_COLUMNS, first, p->cols - 1);
+    table_fit(&l->table, l->column, l->columns, first, p->cols - 1);
 }
 
 // --- rows ---
@@ -106,10 +114,11 @@ static void fit_columns(struct list *l, const struct pane *p)
 static void put_device(const struct list *l, const struct pane *p, int row,
                        const struct session_record *r)
 {
-    char text[80];
-    int length = short_device(r), width = l->table.slot[SESSIONS_DEVICE].width;
+    char text[256], whole[256];
+    const char *place = session_place(r, whole);
+    int length = short_place(place), width = l->table.slot[SESSIONS_DEVICE].width;
     int cut = length > width && width > 0 ? length - width + 1 : 0;
-    snprintf(text, sizeof text, "%s%.*s", cut ? "…" : "", length - cut, r->device + cut);
+    snprintf(text, sizeof text, "%s%.*s", cut ? "…" : "", length - cut, place + cut);
     table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, text);
 }
 
@@ -149,21 +158,22 @@ static void put_results(const struct list *l, const struct pane *p, int row,
     else if (f)
         table_put(&l->table, p, row, SESSIONS_ACTIVE, STYLE_DIM,
                   text_ago(l->app->unix_now - f->active, text));
+    if (r->note)
+        table_put(&l->table, p, row, SESSIONS_NOTE, STYLE_DIM, r->note);
 }
 
 static void put_mark(const struct pane *p, int row, char mark)
 {
     enum style style = mark ? (enum style)(STYLE_SERIES + (mark - 'A') % MOST_SERIES) : STYLE_DIM;
     if (is_narrow(p))
-        pane_printf(p, row, 0, style, "%c", mark ? mark : ' ');
+        pane_printf(p, row, 1, style, "%c", mark ? mark : ' ');
     else
         pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
 }
 
 static void put_cursor(const struct pane *p, int row)
 {
-    if (!is_narrow(p))
-        pane_text(p, row, 0, STYLE_STRONG, ">");
+    pane_text(p, row, 0, STYLE_STRONG, ">");
     pane_mark(p, row, 0, p->cols);
     pane_cursor(p, row, 0);
 }
@@ -216,19 +226,21 @@ static void put_status(struct app *app, const struct sessions_view *v, const str
     struct pieces row = {0};
     const char *many = m->session_count == 1 ? "" : "s";
     if (v->filter[0])
-        pieces_add(&row, 0, STYLE_STRONG, "%d of %d session%s", v->count, m->session_count, many);
+        pieces_add(&row, 1, STYLE_STRONG, "%d of %d session%s", v->count, m->session_count, many);
     else
-        pieces_add(&row, 0, STYLE_STRONG, "%d session%s", m->session_count, many);
+        pieces_add(&row, 1, STYLE_STRONG, "%d session%s", m->session_count, many);
     if (m->mark_count)
-        pieces_add(&row, 1, STYLE_TEXT, "%d marked", m->mark_count);
-    pieces_add(&row, 3, STYLE_DIM, "%" PRId64 " trials", m->trials_in_all);
-    pieces_add(&row, 4, STYLE_TEXT, "sort: %s %s %s",
+        pieces_add(&row, 2, STYLE_TEXT, "%d marked", m->mark_count);
+    pieces_add(&row, 4, STYLE_DIM, "%" PRId64 " trials", m->trials_in_all);
+    pieces_add(&row, 5, STYLE_TEXT, "sort: %s %s %s",
                v->sort == SESSIONS_BEST ? "speed" : standard[v->sort].head,
                v->ascending ? "▲" : "▼", sessions_sort_text(v));
-    if (v->typing && !v->filter[0])
-        pieces_add(&row, 2, STYLE_DIM, "such as: gemm state:running strategy:random");
+    if (v->complaint[0])
+        pieces_add(&row, 0, STYLE_BAD, "filter: %s", v->complaint);
+    else if (v->typing && !v->filter[0])
+        pieces_add(&row, 3, STYLE_DIM, "such as: gemm state:running best>40 trials<200");
     else
-        pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
+        pieces_add(&row, 3, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
     pieces_draw(&row, p, 0, 3);
 }
 

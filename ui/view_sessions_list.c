@@ -1,83 +1,9 @@
 #include "view_sessions.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-// --- filters ---
-
-const char *const sessions_fields[] = {"state:",    "space:", "problem:", "device:", "source:",
-                                       "strategy:", "note:",  "seed:",    "id:",     NULL};
-
-// Text of a field; NULL: it is a number, in `*number`.
-static const char *field_text(const struct session_row *row, int field, uint64_t *number)
-{
-    const struct session_record *r = &row->record;
-    const char *text[] = {
-        row->state, r->name, r->title, r->device, r->source, r->strategy, r->note ? r->note : ""};
-    if (field < (int)(sizeof text / sizeof *text))
-        return text[field];
-    *number = str_equal(sessions_fields[field], "seed:") ? r->seed : (uint64_t)r->id;
-    return NULL;
-}
-
-static bool contains(const char *text, const char *part, size_t length)
-{
-    for (; *text; text++)
-        if (strncasecmp(text, part, length) == 0)
-            return true;
-    return length == 0;
-}
-
-static bool is_number(uint64_t number, const char *part, size_t length)
-{
-    char text[24];
-    int digits = snprintf(text, sizeof text, "%" PRIu64, number);
-    return length == (size_t)digits && memcmp(text, part, length) == 0;
-}
-
-static bool matches_anywhere(const struct session_row *row, const char *word, size_t length)
-{
-    const struct session_record *r = &row->record;
-    const char *more[] = {r->driver, r->path, r->message ? r->message : ""};
-    uint64_t number;
-    const char *text;
-    for (int i = 0; (text = field_text(row, i, &number)); i++)
-        if (contains(text, word, length))
-            return true;
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (contains(more[i], word, length))
-            return true;
-    return false;
-}
-
-static bool matches_word(const struct session_row *row, const char *word, size_t length)
-{
-    for (int i = 0; sessions_fields[i]; i++) {
-        size_t name = strlen(sessions_fields[i]);
-        uint64_t number = 0;
-        if (length < name || strncasecmp(word, sessions_fields[i], name) != 0)
-            continue;
-        const char *text = field_text(row, i, &number);
-        return text ? contains(text, word + name, length - name)
-                    : length == name || is_number(number, word + name, length - name);
-    }
-    return matches_anywhere(row, word, length);
-}
-
-static bool matches(const struct session_row *row, const char *filter)
-{
-    while (*filter) {
-        size_t length = strcspn(filter, " ");
-        if (!matches_word(row, filter, length))
-            return false;
-        filter += length + (filter[length] == ' ');
-    }
-    return true;
-}
 
 // --- order ---
 
@@ -91,14 +17,30 @@ bool session_runs(const struct session_row *row)
     return str_equal(row->state, "running");
 }
 
+// "synthetic:rugged" of "synthetic:rugged:seed=3", "replay:a.json" of "replay:/home/me/a.json".
+const char *session_place(const struct session_record *r, char out[256])
+{
+    const char *kind = r->source, *name = strchr(kind, ':');
+    if (str_equal(kind, "device") || !name)
+        return str_equal(kind, "device") ? r->device : kind;
+    size_t length = strcspn(++name, ":");
+    size_t folder = length;
+    while (folder > 0 && name[folder - 1] != '/')
+        folder--;
+    snprintf(out, 256, "%.*s%.*s", (int)(name - kind), kind, (int)(length - folder), name + folder);
+    return out;
+}
+
 static const char *text_key(const struct session_row *row, enum sessions_column by)
 {
+    bool real = str_equal(row->record.source, "device");
     switch (by) {
     case SESSIONS_STATE: return row->state;
     case SESSIONS_SPACE: return row->record.name;
     case SESSIONS_PROBLEM: return row->record.title;
-    case SESSIONS_DEVICE: return row->record.device;
+    case SESSIONS_DEVICE: return real ? row->record.device : row->record.source;
     case SESSIONS_STRATEGY: return row->record.strategy;
+    case SESSIONS_NOTE: return row->record.note ? row->record.note : "";
     default: return NULL;
     }
 }
@@ -189,8 +131,9 @@ void sessions_sync(struct app *app, struct sessions_view *v)
 {
     const struct model *m = &app->model;
     v->count = 0;
+    sessions_unit(m, &v->terms.per_flops);
     for (int i = 0; i < m->session_count; i++) {
-        if (!matches(&m->session[i], v->filter))
+        if (!session_filter_accepts(&v->terms, &m->session[i]))
             continue;
         MEM_GROW(v->row, v->count, v->capacity);
         v->row[v->count++] = &m->session[i];

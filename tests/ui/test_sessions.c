@@ -40,7 +40,10 @@ static double plain_key(struct stage *s, enum sessions_column by, const struct s
 
 static const char *plain_text(enum sessions_column by, const struct session_row *row)
 {
-    return by == SESSIONS_STATE ? row->state : by == SESSIONS_STRATEGY ? row->record.strategy : "";
+    return by == SESSIONS_STATE      ? row->state
+           : by == SESSIONS_STRATEGY ? row->record.strategy
+           : by == SESSIONS_NOTE     ? (row->record.note ? row->record.note : "")
+                                     : "";
 }
 
 static void every_column_sorts_both_ways(void **state)
@@ -85,6 +88,21 @@ static void filters_are_words_anywhere_or_in_a_field(void **state)
         {"navi31 matmul", "7 6 5 4 3 2 1"},
         {"state:running_state:done", ""},
         {"opevo:", "7 6 5 4 2 1"}, // no field: as it stands
+        {"q=0.3", "5"},
+        {"71/120", "4"}, // as the row shows it
+        {"120/", "3 2 1"},
+        {"device:navi31 7900", "7 6 5 4 3 2 1"},
+        {"id>5", "7 6"},
+        {"id<=2 id!=1", "2"},
+        {"trials<60", "6 5"},
+        {"tri>=71 state!=done", "7 4"},
+        {"seed=7", "7"},
+        {"budget=120 state=DONE", "3 2 1"},
+        {"strategy=random", "3"},
+        {"strategy=opevo", "7 6 4 2 1"}, // what is standard is not shown
+        {"best>0", "7 6 5 4 3 2 1"},
+        {"best<0", ""},
+        {"best>", "7 6 5 4 3 2 1"}, // still being typed
         {"state:", "7 6 5 4 3 2 1"},
     };
     struct stage *s = *state;
@@ -100,6 +118,95 @@ static void filters_are_words_anywhere_or_in_a_field(void **state)
         stage_play(s, "esc");
         assert_ids(s, "7 6 5 4 3 2 1");
     }
+}
+
+static void a_wrong_filter_is_told_and_stays_to_be_mended(void **state)
+{
+    static const struct {
+        const char *filter, *complaint;
+    } cases[] = {
+        {"st:done", "several fields begin with 'st'"},
+        {"frob=3", "no field 'frob' (Tab lists them)"},
+        {"frob:3", "no field 'frob'"},
+        {"trials<many", "'trials' is a number, not 'many'"},
+        {"state<done", "'state' is a text: it takes : = !=, not < >"},
+    };
+    struct stage *s = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[64];
+        snprintf(keys, sizeof keys, "/ ctrl-u \"%s enter", cases[i].filter);
+        stage_play(s, "/ \"random enter");
+        stage_play(s, keys);
+        assert_shows(s, cases[i].complaint);
+        assert_true(s->app.prompt.open);
+        stage_play(s, "esc");
+        assert_hides(s, cases[i].complaint);
+        assert_ids(s, "3");
+        stage_play(s, "esc");
+    }
+}
+
+// As the list shows it, whatever the digits behind.
+static void the_best_equals_what_is_shown(void **state)
+{
+    struct stage *s = *state;
+    char keys[64], number[24];
+    double per_flops;
+    sessions_unit(&s->app.model, &per_flops);
+    sessions_speed(record_speed(&model_row(&s->app.model, 4)->record), per_flops, number);
+    snprintf(keys, sizeof keys, "/ \"best=%s enter", number);
+    stage_play(s, keys);
+    assert_ids(s, "4");
+    snprintf(keys, sizeof keys, "/ ctrl-u \"%s enter", number);
+    stage_play(s, keys);
+    assert_ids(s, "4");
+}
+
+static void other_sources_are_where_a_device_would_be(void **state)
+{
+    struct stage *s = *state;
+    struct session_record r = model_row(&s->app.model, 1)->record;
+    struct err e;
+    int64_t id;
+    r.source = "synthetic:rugged:seed=3";
+    must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
+    r.source = "replay:/home/somebody/a100.json:speed=50";
+    must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
+    stage_wait(s, 5);
+    app_resize(&s->app, 36, 150);
+    assert_shows(s, "  synthetic:rugged  ");
+    assert_shows(s, "  replay:a100.json  ");
+    stage_play(s, "/ \"synthetic:rugged enter"); // as it is shown
+    assert_ids(s, "8");
+}
+
+static void small_screens_keep_cursor_and_marks(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "space j");
+    app_resize(&s->app, 15, 60);
+    assert_shows(s, "  [A]  7  running");
+    assert_shows(s, "> [ ]  6  paused");
+    app_resize(&s->app, 15, 40);
+    assert_shows(s, "> [ ]  6");
+    app_resize(&s->app, 15, 12);
+    assert_shows(s, " A  7");
+    assert_shows(s, ">   6");
+}
+
+static void notes_are_shown_where_there_is_room(void **state)
+{
+    struct stage *s = *state;
+    struct err e;
+    app_resize(&s->app, 36, 200);
+    assert_shows(s, "baseline: before the swizzle was added");
+    assert_shows(s, "  note  ");
+    app_resize(&s->app, 36, 80);
+    assert_hides(s, "  note  ");
+    app_resize(&s->app, 36, 200);
+    must(store_set_note(s->fixture.store, 3, NULL, &e), &e);
+    stage_wait(s, 5);
+    assert_hides(s, "  note  ");
 }
 
 static void a_filter_given_up_leaves_all_as_it_was(void **state)
@@ -239,6 +346,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SESSIONS(every_column_sorts_both_ways),
         ON_SESSIONS(filters_are_words_anywhere_or_in_a_field),
+        ON_SESSIONS(a_wrong_filter_is_told_and_stays_to_be_mended),
+        ON_SESSIONS(the_best_equals_what_is_shown),
+        ON_SESSIONS(other_sources_are_where_a_device_would_be),
+        ON_SESSIONS(small_screens_keep_cursor_and_marks),
+        ON_SESSIONS(notes_are_shown_where_there_is_room),
         ON_SESSIONS(a_filter_given_up_leaves_all_as_it_was),
         ON_SESSIONS(the_cursor_stays_on_its_session),
         ON_SESSIONS(a_deleted_session_gives_the_cursor_to_the_next),

@@ -1,0 +1,249 @@
+#include "session_filter.h"
+
+#include "view_sessions.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum field {
+    FIELD_STATE,
+    FIELD_SPACE,
+    FIELD_PROBLEM,
+    FIELD_DEVICE,
+    FIELD_SOURCE,
+    FIELD_STRATEGY,
+    FIELD_NOTE,
+    FIELD_ID, // numbers from here on
+    FIELD_SEED,
+    FIELD_TRIALS,
+    FIELD_BUDGET,
+    FIELD_BEST,
+    FIELD_COUNT
+};
+
+static const char *const session_fields[] = {"state",    "space", "problem", "device", "source",
+                                             "strategy", "note",  "id",      "seed",   "trials",
+                                             "budget",   "best",  NULL};
+
+// --- what a session says ---
+
+static const char *text_of(const struct session_row *row, int field, char out[256])
+{
+    const struct session_record *r = &row->record;
+    switch (field) {
+    case FIELD_STATE: return row->state;
+    case FIELD_SPACE: return r->name;
+    case FIELD_PROBLEM: return r->title;
+    case FIELD_DEVICE: return session_place(r, out);
+    case FIELD_SOURCE: return r->source;
+    case FIELD_STRATEGY: return r->strategy;
+    default: return r->note;
+    }
+}
+
+static double number_of(const struct session_row *row, int field)
+{
+    const struct session_record *r = &row->record;
+    switch (field) {
+    case FIELD_ID: return (double)r->id;
+    case FIELD_SEED: return (double)r->seed;
+    case FIELD_TRIALS: return (double)r->trials;
+    case FIELD_BUDGET: return (double)r->budget_trials;
+    default: return record_speed(r) > 0 ? record_speed(r) : NAN;
+    }
+}
+
+static bool contains(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (; text && *text; text++)
+        if (strncasecmp(text, part, length) == 0)
+            return true;
+    return length == 0;
+}
+
+// Numbers as the list shows them, and all texts.
+static bool stands_somewhere(const struct session_row *row, double per_flops, const char *part)
+{
+    const struct session_record *r = &row->record;
+    char number[96], speed[24], text[256];
+    for (int i = 0; i < FIELD_ID; i++)
+        if (contains(text_of(row, i, text), part))
+            return true;
+    snprintf(number, sizeof number, "%" PRId64 " %" PRIu64 " %" PRId64 "/%" PRId64 " %s", r->id,
+             r->seed, r->trials, r->budget_trials,
+             sessions_speed(record_speed(r), per_flops, speed));
+    return contains(number, part) || contains(strategy_text(r->strategy, false, text), part) ||
+           contains(r->device, part) || contains(r->driver, part) || contains(r->path, part) ||
+           contains(r->message, part);
+}
+
+// --- terms ---
+
+static bool compare(enum session_op op, double a, double b)
+{
+    switch (op) {
+    case SESSION_CONTAINS:
+    case SESSION_EQUAL: return a == b;
+    case SESSION_UNEQUAL: return a != b && !isnan(a);
+    case SESSION_LESS: return a < b;
+    case SESSION_AT_MOST: return a <= b;
+    case SESSION_GREATER: return a > b;
+    default: return a >= b;
+    }
+}
+
+// As it is shown: 43.7 is any speed that is shown so.
+static double shown_speed(double flops, double per_flops)
+{
+    char text[24];
+    double value = NAN;
+    sessions_speed(flops, per_flops, text);
+    return str_to_real(text, &value) ? value : NAN;
+}
+
+static bool number_holds(const struct session_term *t, const struct session_row *row,
+                         double per_flops)
+{
+    double number = number_of(row, t->field);
+    bool equality = t->op <= SESSION_UNEQUAL;
+    if (!t->text[0])
+        return true;                          // it is still being typed
+    if (t->field == FIELD_SEED && equality) { // larger than a real can tell
+        char seed[24];
+        snprintf(seed, sizeof seed, "%" PRIu64, row->record.seed);
+        return str_equal(seed, t->text) == (t->op != SESSION_UNEQUAL);
+    }
+    if (t->field == FIELD_BEST)
+        number = equality ? shown_speed(number, per_flops) : number * per_flops;
+    return compare(t->op, number, t->number);
+}
+
+static bool holds(const struct session_filter *f, const struct session_term *t,
+                  const struct session_row *row)
+{
+    char out[256];
+    if (t->field < 0)
+        return stands_somewhere(row, f->per_flops, t->text);
+    if (t->field >= FIELD_ID)
+        return number_holds(t, row, f->per_flops);
+    const char *text = text_of(row, t->field, out);
+    if (t->op == SESSION_CONTAINS)
+        return contains(text, t->text);
+    bool equal = strcasecmp(text ? text : "", t->text) == 0;
+    if (t->field == FIELD_STRATEGY) // without what is standard, as it is shown
+        equal |= strcasecmp(strategy_text(text, false, out), t->text) == 0;
+    return equal == (t->op == SESSION_EQUAL);
+}
+
+bool session_filter_accepts(const struct session_filter *f, const struct session_row *row)
+{
+    for (int i = 0; i < f->count; i++)
+        if (!holds(f, &f->term[i], row))
+            return false;
+    return true;
+}
+
+// --- from text ---
+
+// The operator at the start of `text`; its length, 0 for none.
+static size_t parse_op(const char *text, enum session_op *op)
+{
+    static const struct {
+        const char *sign;
+        enum session_op op;
+    } ops[] = {{"!=", SESSION_UNEQUAL}, {"<=", SESSION_AT_MOST}, {">=", SESSION_AT_LEAST},
+               {"<", SESSION_LESS},     {">", SESSION_GREATER},  {"=", SESSION_EQUAL},
+               {":", SESSION_CONTAINS}};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (str_starts(text, ops[i].sign)) {
+            *op = ops[i].op;
+            return strlen(ops[i].sign);
+        }
+    return 0;
+}
+
+// -1: none begins so; -2: several do.
+static int find_field(const char *name, size_t length)
+{
+    int found = -1;
+    for (int i = 0; session_fields[i]; i++) {
+        if (strncasecmp(session_fields[i], name, length) != 0)
+            continue;
+        if (session_fields[i][length] == '\0')
+            return i;
+        found = found == -1 ? i : -2;
+    }
+    return found;
+}
+
+static bool is_seen(const struct session_filter *f, const struct model *m, const char *word)
+{
+    for (int i = 0; i < m->session_count; i++)
+        if (stands_somewhere(&m->session[i], f->per_flops, word))
+            return true;
+    return false;
+}
+
+static bool fail_name(const char *word, size_t length, int found, struct err *e)
+{
+    if (found == -2)
+        return err_set(e, "several fields begin with '%.*s'", (int)length, word);
+    return err_set(e, "no field '%.*s' (Tab lists them)", (int)length, word);
+}
+
+static bool parse_value(struct session_term *t, const char *value, struct err *e)
+{
+    const char *name = session_fields[t->field];
+    snprintf(t->text, sizeof t->text, "%s", value);
+    if (t->field < FIELD_ID)
+        return t->op <= SESSION_UNEQUAL ||
+               err_set(e, "'%s' is a text: it takes : = !=, not < >", name);
+    return !*value || str_to_real(value, &t->number) ||
+           err_set(e, "'%s' is a number, not '%s'", name, value);
+}
+
+static bool parse_word(struct session_filter *f, const char *word, const struct model *m,
+                       struct err *e)
+{
+    struct session_term *t = &f->term[f->count];
+    size_t name = 0;
+    *t = (struct session_term){.field = -1};
+    while (isalpha((unsigned char)word[name]))
+        name++;
+    size_t sign = name ? parse_op(word + name, &t->op) : 0;
+    if (sign) {
+        int found = find_field(word, name);
+        if (found < 0 && !is_seen(f, m, word))
+            return fail_name(word, name, found, e);
+        t->field = found < 0 ? -1 : found;
+    }
+    f->count++;
+    if (t->field >= 0)
+        return parse_value(t, word + name + sign, e);
+    snprintf(t->text, sizeof t->text, "%s", word);
+    return true;
+}
+
+bool session_filter_parse(struct session_filter *f, const char *text, const struct model *m,
+                          struct err *e)
+{
+    *f = (struct session_filter){.count = 0};
+    sessions_unit(m, &f->per_flops);
+    while (*(text += strspn(text, " "))) {
+        char word[80];
+        size_t length = strcspn(text, " ");
+        if (f->count == SESSION_FILTER_TERMS || length >= sizeof word)
+            return err_set(e, "this filter is too long");
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (!parse_word(f, word, m, e))
+            return false;
+        text += length;
+    }
+    return true;
+}
