@@ -142,7 +142,7 @@ static void refresh_marks(struct model *m)
 
 static char free_letter(const struct model *m, int64_t id)
 {
-    bool taken[26] = {m->open.record.id != id};
+    bool taken[26] = {m->open.record.id && m->open.record.id != id}; // 'A' is the open one's
     char letter = 0;
     for (int i = 0; i < m->mark_count; i++)
         taken[m->mark[i].letter - 'A'] = true;

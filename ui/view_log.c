@@ -1,8 +1,9 @@
-// The log: what the open session said, and what was said on this side of the database (output of
-// commands and of drivers), in order of time. The newest line is under the cursor until the user
-// moves away; the end brings that back.
+// The log: what the open session said, its new bests, and what was said on this side of the
+// database (output of commands and of drivers), in order of time. The newest line is under the
+// cursor until the user moves away; the end brings that back.
 #include "app.h"
 #include "app_draw.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,13 +15,14 @@
 #define DATED_COLS 15 // "01-31 23:59:59 "
 #define CLOCK_COLS 10
 #define WORD_COLS  9
+#define BEST_SIZE  96
 
 enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
 
 static const char *const level_names[] = {"debug", "info", "warning", "error"};
 
 struct entry {
-    int64_t id; // of the message; negative: of a line of this process
+    int64_t id; // of the message; negative: of a line of this process, or of a new best
     double at;
     enum level level;
     const char *word, *text;
@@ -29,6 +31,7 @@ struct entry {
 struct log_view {
     struct entry *entry; // those that are shown, made anew for each frame and key
     int count, capacity;
+    char (*best)[BEST_SIZE]; // texts of new bests, of this frame too
     enum level least;
     char filter[LINE_SIZE], before[LINE_SIZE]; // what a text must contain; before it was typed
     bool follow;
@@ -49,6 +52,7 @@ static void destroy(void *state)
 {
     struct log_view *v = state;
     free(v->entry);
+    free(v->best);
     free(v);
 }
 
@@ -90,17 +94,70 @@ static struct entry of_noise(const struct app *app, int64_t line)
     return (struct entry){-line - 1, n->at, LEVEL_INFO, "here", n->text};
 }
 
-// Both sides are in order already.
+// "best  trial 45: 43.69 TFLOPS (+40.0 %)"
+static struct entry of_best(const struct opened *o, int i, char text[BEST_SIZE])
+{
+    const struct best_step *step = &o->curve.step[i];
+    char speed[32];
+    int n = snprintf(text, BEST_SIZE, "best  trial %" PRId64 ": %s", step->number,
+                     text_speed(o->record.flop, step->seconds, speed));
+    if (i > 0 && step->seconds > 0)
+        snprintf(text + n, BEST_SIZE - (size_t)n, " (+%.1f %%)",
+                 100 * (step[-1].seconds / step->seconds - 1));
+    return (struct entry){INT64_MIN + step->number, step->finished, LEVEL_INFO, "info", text};
+}
+
+enum source { MESSAGES, BESTS, NOISE, SOURCES };
+
+struct merge { // each source is in order already: where it is, and where it ends
+    int64_t at[SOURCES], end[SOURCES];
+};
+
+static struct merge begin_merge(const struct app *app)
+{
+    const struct opened *o = &app->model.open;
+    struct merge m = {{0}};
+    m.end[MESSAGES] = o->record.id ? o->message_count : 0;
+    m.end[BESTS] = o->record.id ? o->curve.count : 0;
+    m.end[NOISE] = app->noise_count;
+    m.at[NOISE] = app->noise_count > APP_NOISE ? app->noise_count - APP_NOISE : 0;
+    return m;
+}
+
+static double time_of(const struct app *app, enum source s, int64_t i)
+{
+    const struct opened *o = &app->model.open;
+    return s == MESSAGES ? o->message[i].at
+           : s == BESTS  ? o->curve.step[i].finished
+                         : app->noise[i % APP_NOISE].at;
+}
+
+// The source whose next line is the earliest; SOURCES: all have ended.
+static enum source earliest(const struct app *app, const struct merge *m)
+{
+    enum source first = SOURCES;
+    double at = 0;
+    for (int s = 0; s < SOURCES; s++) {
+        double next = m->at[s] < m->end[s] ? time_of(app, (enum source)s, m->at[s]) : 0;
+        if (m->at[s] < m->end[s] && (first == SOURCES || next < at)) {
+            first = (enum source)s;
+            at = next;
+        }
+    }
+    return first;
+}
+
 static void collect(struct app *app, struct log_view *v)
 {
     const struct opened *o = &app->model.open;
-    int messages = o->record.id ? o->message_count : 0;
-    int64_t line = app->noise_count > APP_NOISE ? app->noise_count - APP_NOISE : 0;
+    struct merge m = begin_merge(app);
     v->count = 0;
-    for (int i = 0; i < messages || line < app->noise_count;) {
-        bool noise = i == messages || (line < app->noise_count &&
-                                       app->noise[line % APP_NOISE].at < o->message[i].at);
-        take(v, noise ? of_noise(app, line++) : of_message(&o->message[i++]));
+    v->best = mem_resize(v->best, (size_t)m.end[BESTS], sizeof *v->best);
+    for (enum source s; (s = earliest(app, &m)) != SOURCES; m.at[s]++) {
+        int64_t i = m.at[s];
+        take(v, s == MESSAGES ? of_message(&o->message[i])
+                : s == BESTS  ? of_best(o, (int)i, v->best[i])
+                              : of_noise(app, i));
     }
 }
 

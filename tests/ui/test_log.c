@@ -1,5 +1,6 @@
-// The log: both sources in order of time, levels, filter, wrapping, following, and all sizes.
+// The log: all sources in order of time, levels, filter, wrapping, following, and all sizes.
 #include "look.h"
+#include "report/text.h"
 #include "stage.h"
 
 #include <locale.h>
@@ -75,8 +76,28 @@ static void sources_are_interleaved_by_time(void **state)
                                      "here     after all"},
                     6);
     char count[32];
-    snprintf(count, sizeof count, "%d messages", o->message_count + 3);
+    snprintf(count, sizeof count, "%d messages", o->message_count + o->curve.count + 3);
     YES(count);
+}
+
+static void new_bests_are_lines_too(void **state)
+{
+    struct stage *s = *state;
+    const struct opened *o = &s->app.model.open;
+    const struct best_step *last = &o->curve.step[o->curve.count - 1];
+    char text[96], speed[32];
+    assert_true(o->curve.count >= 3);
+    snprintf(text, sizeof text, "info     best  trial %d: %s (+%.1f %%)", (int)last->number,
+             text_speed(o->record.flop, last->seconds, speed),
+             100 * (last[-1].seconds / last->seconds - 1));
+    noise(s, last->finished - 0.25, "just before");
+    noise(s, last->finished + 0.25, "just after");
+    assert_in_order(s, (const char *[]){"just before", text, "just after"}, 3);
+    stage_play(s, "/ \"best__trial enter");
+    snprintf(text, sizeof text, "%d messages", o->curve.count);
+    YES(text);
+    stage_play(s, "esc v v");   // warnings and up
+    NO("info     best  trial"); // the last one is said below the log, too
 }
 
 static void old_lines_of_the_ring_go(void **state)
@@ -191,7 +212,8 @@ static void a_click_moves_the_cursor(void **state)
 {
     struct stage *s = *state;
     app_draw(&s->app);
-    app_click(&s->app, 4, 10); // head, frame, second entry
+    stage_play(s, "g");
+    app_click(&s->app, 5, 10); // head, frame, third entry: after a new best and a message
     stage_play(s, "y");
     assert_string_equal(s->app.copy, s->app.model.open.message[1].text);
 }
@@ -202,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(sources_are_interleaved_by_time),
+        TEST(new_bests_are_lines_too),
         TEST(old_lines_of_the_ring_go),
         TEST(levels_hide_what_is_below),
         TEST(filters_look_for_text),

@@ -329,6 +329,19 @@ static void test_opening_another_session(void **state)
     end(&t);
 }
 
+static void test_without_an_open_session_marks_begin_with_a(void **state)
+{
+    (void)state;
+    struct setup t;
+    begin(&t, FIXTURE_SEVERAL);
+    model_close(&t.m);
+    assert_true(model_toggle_mark(&t.m, 2));
+    assert_true(model_toggle_mark(&t.m, 3));
+    assert_int_equal(model_row(&t.m, 2)->mark, 'A');
+    assert_int_equal(model_row(&t.m, 3)->mark, 'B');
+    end(&t);
+}
+
 static void test_marks_have_letters_and_curves(void **state)
 {
     (void)state;
@@ -431,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_the_list),
         cmocka_unit_test(test_opening_another_session),
         cmocka_unit_test(test_marks_have_letters_and_curves),
+        cmocka_unit_test(test_without_an_open_session_marks_begin_with_a),
         cmocka_unit_test(test_sessions_without_trials),
         cmocka_unit_test(test_a_database_that_is_not_there_yet),
         cmocka_unit_test(test_a_file_that_is_no_database),
