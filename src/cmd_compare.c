@@ -1,6 +1,6 @@
-#include "common.h"
-#include "report/compare_table.h"
-#include "session_curves.h"
+// compare: strategies side by side, in sessions or on recordings, as tables and as a picture.
+#include "base/file.h"
+#include "contest.h"
 
 #include <inttypes.h>
 #include <langinfo.h>
@@ -9,87 +9,47 @@
 #include <stdio.h>
 #include <string.h>
 
-// Sessions of one strategy with the same options are its repeats.
-struct contest {
-    struct session_curves curves;
-    const char **strategy;
-    struct comparison_run *run; // [i]: of curves.curve[i]
-    struct comparison_problem problem;
-    struct comparison_setup setup;
-    struct comparison_result result;
-};
+// --- what is wanted ---
 
-// --- what is compared ---
-
-// What forbids comparing two sessions, with each one's; false: nothing.
-static bool differ(const struct session_record *a, const struct session_record *b,
-                   const char **what, const char *of[2])
+static bool is_number(const char *operand)
 {
-    const char *const pairs[][3] = {
-        {"problems", a->title, b->title},
-        {"devices", a->device, b->device},
-        {"drivers", a->device_id, b->device_id},
-        {"sources", a->source, b->source},
-        {"spaces", a->name, b->name},
-        {"settings", a->settings, b->settings},
-        {"versions of the space's files", a->text_hash, b->text_hash},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (str_equal(pairs[i][1], pairs[i][2]))
-            continue;
-        *what = pairs[i][0];
-        of[0] = pairs[i][1] ? pairs[i][1] : "none";
-        of[1] = pairs[i][2] ? pairs[i][2] : "none";
-        return true;
-    }
-    return false;
+    int64_t id;
+    return str_to_int(operand, 1, INT64_MAX, &id);
 }
 
-static bool check_same(const struct session_curves *c, struct err *e)
+// All operands are numbers of sessions, or all are files.
+static bool tell_recordings(const struct arguments *a, bool *recordings, struct err *e)
 {
-    const struct session_record *first = &c->curve[0].record;
-    for (int i = 1; i < c->count; i++) {
-        const struct session_record *r = &c->curve[i].record;
-        const char *what, *of[2];
-        if (differ(first, r, &what, of))
-            return err_set(e,
-                           "sessions %" PRId64 " and %" PRId64
-                           " cannot be compared: they have different %s (%s and %s)",
-                           first->id, r->id, what, of[0], of[1]);
-    }
+    const char *number = NULL, *file = NULL;
+    for (int i = 0; i < a->operand_count; i++)
+        *(is_number(a->operand[i]) ? &number : &file) = a->operand[i];
+    for (int i = 0; i < a->operand_count; i++)
+        if (!is_number(a->operand[i]) && !file_exists(a->operand[i]))
+            return err_usage(e,
+                             "'%s' is neither a session number (tilewalk ls lists them) nor a "
+                             "file",
+                             a->operand[i]);
+    if (number && file)
+        return err_usage(e,
+                         "%s is a session and '%s' a recording: they cannot be compared (a file "
+                         "with the name %s is ./%s)",
+                         number, file, number, number);
+    *recordings = file != NULL;
     return true;
 }
 
-static int group_of(struct contest *c, const char *strategy)
+// What only one of both kinds takes.
+static bool check_options(const struct arguments *a, bool recordings, struct err *e)
 {
-    for (int i = 0; i < c->setup.group_count; i++)
-        if (str_equal(c->strategy[i], strategy))
-            return i;
-    c->strategy[c->setup.group_count] = strategy;
-    return c->setup.group_count++;
-}
-
-static void set_up(struct contest *c)
-{
-    struct session_curves *curves = &c->curves;
-    c->strategy = arena_zero(&curves->arena, (size_t)curves->count, sizeof *c->strategy);
-    c->run = arena_zero(&curves->arena, (size_t)curves->count, sizeof *c->run);
-    for (int i = 0; i < curves->count; i++) {
-        const struct session_curve *s = &curves->curve[i];
-        c->run[i] = (struct comparison_run){
-            .group = group_of(c, s->record.strategy),
-            .pair = s->record.seed,
-            .curve = s->steps,
-            .end = s->end,
-        };
-    }
-    c->problem = (struct comparison_problem){.work = curves->curve[0].record.flop};
-    c->setup.group_name = c->strategy;
-    c->setup.problem = &c->problem;
-    c->setup.problem_count = 1;
-    c->setup.run = c->run;
-    c->setup.run_count = curves->count;
-    c->setup.seconds = curves->seconds;
+    static const char *const numbers[] = {"trials", "repeats", "seed"};
+    const char *wrong = arguments_text(a, "strategy") ? "strategy" : NULL;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        wrong = arguments_integer(a, numbers[i], -1) >= 0 ? numbers[i] : wrong;
+    if (!recordings && wrong)
+        return err_usage(e, "--%s is for recordings; sessions are compared as they are", wrong);
+    if (recordings && arguments_text(a, "db"))
+        return err_usage(e, "--db says where sessions are; recordings are files");
+    return true;
 }
 
 // "50,100,200"
@@ -114,65 +74,63 @@ static bool parse_at(const char *list, struct comparison_setup *s, struct err *e
 
 // --- output ---
 
-static const struct session_record *record_of(const struct contest *c, int place)
-{
-    return &c->curves.curve[c->result.run[place] - c->run].record;
-}
-
 static void add_sessions(const struct contest *c, int group, const char *between, struct str *out)
 {
     const struct comparison_group *g = &c->result.group[group];
-    for (int i = 0; i < g->runs; i++)
-        str_printf(out, "%s%" PRId64, i ? between : "", record_of(c, g->first + i)->id);
+    for (int i = 0; i < g->runs; i++) {
+        const struct comparison_run *run = c->result.run[g->first + i];
+        str_printf(out, "%s%" PRId64, i ? between : "", c->session[run - c->setup.run]);
+    }
 }
 
 static void add_text(const struct contest *c, const struct comparison_looks *looks, struct str *out)
 {
     char speed[32] = "nothing valid yet";
-    const struct session_record *r = &c->curves.curve[0].record;
-    if (c->result.best[0] > 0)
-        text_speed(c->result.best[0], 1, speed);
-    str_printf(out, "%s (%s) on %s, best known: %s\n\n", r->title, r->name, session_curves_place(r),
-               speed);
+    str_add(out, c->heading);
+    if (c->session)
+        str_printf(out, ", best known: %s",
+                   c->result.best[0] > 0 ? text_speed(c->result.best[0], 1, speed) : speed);
+    str_add(out, "\n\n");
     comparison_add_text(&c->result, looks, out);
-    str_add(out, "sessions:");
-    for (int g = 0; g < c->result.group_count; g++) {
-        str_printf(out, "%s %c ", g ? ";" : "", c->result.group[g].letter);
+    for (int g = 0; c->session && g < c->result.group_count; g++) {
+        str_printf(out, "%s%c ", g ? "; " : "sessions: ", c->result.group[g].letter);
         add_sessions(c, g, " ", out);
     }
-    str_add(out, "\n");
+    str_add(out, c->session ? "\n" : "");
 }
 
-static void add_json(const struct contest *c, struct str *out)
+static void add_json_head(const struct contest *c, struct str *out)
 {
     const struct comparison_result *r = &c->result;
-    const struct session_record *first = &c->curves.curve[0].record;
-    str_add(out, "{\"title\":");
-    str_add_json(out, first->title);
-    str_add(out, ",\"space\":");
-    str_add_json(out, first->name);
-    str_add(out, ",\"device\":");
-    str_add_json(out, first->device);
-    str_add(out, ",\"source\":");
-    str_add_json(out, first->source);
-    str_printf(out, ",\"against\":\"%s\",\"horizon\":", c->curves.seconds ? "time" : "trials");
+    str_printf(out, "{%s\"against\":\"%s\",\"horizon\":", c->members,
+               c->setup.seconds ? "time" : "trials");
     json_real(out, r->horizon);
     str_add(out, ",\"shortest\":");
     json_real(out, r->shortest);
-    str_add(out, ",\"best_tflops\":");
-    json_real(out, r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
+    if (c->session) {
+        str_add(out, ",\"best_tflops\":");
+        json_real(out, r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
+    }
     str_printf(out, ",\"pairs\":%d,\"at\":[", r->pairs);
     for (int i = 0; i < r->at_count; i++) {
         str_add(out, i ? "," : "");
         json_real(out, r->at[i]);
     }
     str_add(out, "],\"strategies\":[");
-    for (int g = 0; g < r->group_count; g++) {
+}
+
+static void add_json(const struct contest *c, struct str *out)
+{
+    add_json_head(c, out);
+    for (int g = 0; g < c->result.group_count; g++) {
         str_add(out, g ? ",{" : "{");
-        comparison_add_group_json(r, g, COMPARISON_FLOPS, out);
-        str_add(out, ",\"sessions\":[");
-        add_sessions(c, g, ",", out);
-        str_add(out, "]}");
+        comparison_add_group_json(&c->result, g, c->unit, out);
+        if (c->session) {
+            str_add(out, ",\"sessions\":[");
+            add_sessions(c, g, ",", out);
+            str_add(out, "]");
+        }
+        str_add(out, "}");
     }
     str_add(out, "]}\n");
 }
@@ -181,7 +139,7 @@ static void print(const struct arguments *a, const struct contest *c)
 {
     struct str out = {0};
     const struct comparison_looks looks = {
-        .unit = COMPARISON_FLOPS,
+        .unit = c->unit,
         .ascii = !str_equal(nl_langinfo(CODESET), "UTF-8"), // main called setlocale
     };
     if (arguments_flag(a, "json"))
@@ -198,16 +156,17 @@ static void print(const struct arguments *a, const struct contest *c)
 
 // --- the picture ---
 
+// Shares times `scale` are drawn.
 static struct chart_line line_of(struct contest *c, int group, const struct curve_grid *grid,
-                                 double unit)
+                                 double scale)
 {
     const struct comparison_group *g = &c->result.group[group];
-    struct arena *arena = &c->curves.arena;
+    struct arena *arena = &c->arena;
     struct spread *at = arena_zero(arena, (size_t)grid->count + 1, sizeof *at);
     comparison_spread(&c->result, group, grid->step, grid->step, at, grid->count);
     for (int i = 0; i < grid->count; i++) {
-        at[i].mean *= c->result.best[0] / unit;
-        at[i].deviation *= c->result.best[0] / unit;
+        at[i].mean *= scale;
+        at[i].deviation *= scale;
     }
     return (struct chart_line){
         .letter = g->letter,
@@ -223,58 +182,74 @@ static struct chart_line line_of(struct contest *c, int group, const struct curv
 
 static bool draw(struct contest *c, const char *path, struct err *e)
 {
-    struct arena *arena = &c->curves.arena;
-    const struct session_record *r = &c->curves.curve[0].record;
-    struct curve_grid grid = session_curves_grid(c->result.horizon, c->curves.seconds);
+    struct curve_grid grid = session_curves_grid(c->result.horizon, c->setup.seconds);
+    double highest = c->result.best[0], scale = 1;
     struct chart chart = {
-        .title = arena_printf(arena, "%s on %s", r->title, session_curves_place(r)),
-        .x = session_curves_axis(c->result.horizon, c->curves.seconds),
+        .title = c->title,
+        .x = session_curves_axis(c->result.horizon, c->setup.seconds),
+        .y_name = "optimum / best so far",
         .line_count = c->result.group_count,
     };
-    double unit = session_curves_unit(c->result.best[0], &chart.y_name);
-    struct chart_line *line = arena_zero(arena, (size_t)chart.line_count, sizeof *line);
+    if (c->session)
+        scale = highest / session_curves_unit(highest, &chart.y_name);
+    struct chart_line *line = arena_zero(&c->arena, (size_t)chart.line_count, sizeof *line);
     for (int g = 0; g < chart.line_count; g++)
-        line[g] = line_of(c, g, &grid, unit);
+        line[g] = line_of(c, g, &grid, scale);
     chart.line = line;
     return chart_write(&chart, path, e);
 }
 
 // --- the command ---
 
-static bool check_words(const struct arguments *a, struct comparison_setup *s, struct err *e)
+static bool check_words(const struct arguments *a, bool *recordings, struct comparison_setup *at,
+                        struct err *e)
 {
     const char *plot = arguments_text(a, "plot");
     int formats =
         arguments_flag(a, "json") + arguments_flag(a, "csv") + arguments_flag(a, "markdown");
     if (formats > 1)
         return err_usage(e, "--json, --csv and --markdown are ways to print the same (choose one)");
-    return parse_at(arguments_text(a, "at"), s, e) && (!plot || chart_check_name(plot, e));
+    return tell_recordings(a, recordings, e) && check_options(a, *recordings, e) &&
+           parse_at(arguments_text(a, "at"), at, e) && (!plot || chart_check_name(plot, e));
+}
+
+static bool compare(const struct arguments *a, struct contest *c, struct err *e)
+{
+    const char *plot = arguments_text(a, "plot");
+    comparison_make(&c->setup, &c->result);
+    bool ok = !plot || draw(c, plot, e);
+    if (ok)
+        print(a, c);
+    comparison_finish(&c->result);
+    return ok;
 }
 
 static int run_compare(const struct command *self, const struct arguments *a)
 {
     struct err e;
-    struct contest c = {.strategy = NULL};
-    const char *plot = arguments_text(a, "plot");
+    struct contest c = {.session = NULL};
+    struct comparison_setup given = {.at_count = 0};
+    bool recordings = false;
     (void)self;
-    if (!check_words(a, &c.setup, &e))
+    if (!check_words(a, &recordings, &given, &e))
         return fail_with(&e, EXIT_USAGE);
-    if (!session_curves_read(a, &c.curves, &e))
-        return fail_with(&e, EXIT_FAILED);
-    bool ok = check_same(&c.curves, &e);
-    if (ok) {
-        set_up(&c);
-        comparison_make(&c.setup, &c.result);
-        ok = !plot || draw(&c, plot, &e);
-        if (ok)
-            print(a, &c);
-        comparison_finish(&c.result);
-    }
-    session_curves_finish(&c.curves);
+    bool ok = recordings ? contest_of_recordings(a, &c, &e) : contest_of_sessions(a, &c, &e);
+    c.setup.at_count = given.at_count;
+    memcpy(c.setup.at, given.at, sizeof given.at);
+    ok = ok && compare(a, &c, &e);
+    contest_finish(&c);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 
 static const struct option options[] = {
+    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...[,...]",
+     "on recordings: search strategies (default: opevo; see tilewalk strategies)"},
+    {"trials", OPTION_INTEGER, "N",
+     "on recordings: budget of each search, in different configurations (500)", 1,
+     SIMULATE_MOST_TRIALS},
+    {"repeats", OPTION_INTEGER, "R", "on recordings: searches of each strategy (50)", 1,
+     SIMULATE_MOST_REPEATS},
+    {"seed", OPTION_INTEGER, "S", "on recordings: of all searches (1)", 0, 9007199254740992.0},
     OPTION_AGAINST,
     {"at", OPTION_TEXT, "N,N,...",
      "trials or seconds after which the best so far is compared (default: four of 1, 2, 5, 10, "
@@ -291,8 +266,8 @@ static const struct option options[] = {
 
 const struct command cmd_compare = {
     .name = "compare",
-    .operands = "ID...",
-    .help = "compare the strategies of sessions with the same problem",
+    .operands = "ID...|RECORDING...",
+    .help = "compare strategies: sessions with the same problem, or searches of recorded spaces",
     .least = 1,
     .most = INT_MAX,
     .options = options,

@@ -6,7 +6,7 @@
 
 // --- reading ---
 
-static bool parse_axis(const struct arguments *a, bool *seconds, struct err *e)
+bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct err *e)
 {
     const char *against = arguments_text(a, "against");
     *seconds = str_equal(against, "time");
@@ -79,8 +79,8 @@ bool session_curves_read(const struct arguments *a, struct session_curves *out, 
     *out = (struct session_curves){.count = 0};
     arena_init(&out->arena);
     int64_t *id = arena_zero(&out->arena, (size_t)a->operand_count, sizeof *id);
-    bool ok =
-        parse_axis(a, &out->seconds, e) && parse_sessions(a, id, e) && read_all(a, id, out, e);
+    bool ok = session_curves_parse_axis(a, &out->seconds, e) && parse_sessions(a, id, e) &&
+              read_all(a, id, out, e);
     if (!ok)
         session_curves_finish(out);
     return ok;

@@ -34,6 +34,9 @@ struct session_curves {
 bool session_curves_read(const struct arguments *a, struct session_curves *out, struct err *e);
 void session_curves_finish(struct session_curves *c);
 
+// What --against says: `*seconds`, or trials. It is an error of usage when it says neither.
+bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct err *e);
+
 // Where it was measured, for titles: the device, or the source where there is none.
 const char *session_curves_place(const struct session_record *r);
 // FLOP/s of the unit that suits levels up to `highest`; its name in `name`.

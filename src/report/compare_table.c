@@ -79,6 +79,8 @@ static void add_level(double level, enum comparison_unit unit, struct str *out)
         str_add(out, "-");
     else if (unit == COMPARISON_FLOPS)
         str_add(out, text_speed(level, 1, text));
+    else if (unit == COMPARISON_PLAIN)
+        str_printf(out, "%.4g", level);
     else
         str_add(out, text_time(1 / level, text));
 }
@@ -337,10 +339,11 @@ void comparison_add_group_json(const struct comparison_result *r, int group,
     str_printf(out, "\"letter\":\"%c\",\"strategy\":", g->letter);
     str_add_json(out, g->name);
     str_printf(out, ",\"runs\":%d", g->runs);
-    json_member(out, flops ? "best_tflops" : "best_ms",
-                !known  ? NAN
-                : flops ? g->best / 1e12
-                        : 1e3 / g->best);
+    if (unit != COMPARISON_PLAIN)
+        json_member(out, flops ? "best_tflops" : "best_ms",
+                    !known  ? NAN
+                    : flops ? g->best / 1e12
+                            : 1e3 / g->best);
     str_add(out, ",\"best_fraction\":[");
     json_at(r, g, false, out);
     str_add(out, "],\"std\":[");

@@ -12,7 +12,8 @@
 
 enum comparison_unit {
     COMPARISON_FLOPS, // levels are floating point operations a second
-    COMPARISON_RATE   // levels are runs a second
+    COMPARISON_RATE,  // levels are runs a second
+    COMPARISON_PLAIN  // levels are of a unit that is not known here
 };
 
 struct comparison_looks {
