@@ -15,7 +15,6 @@
 #define STANDARD_REPEATS 50
 #define STANDARD_SEED    1
 #define MOST_MARKS       8
-#define SPARSE           1000 // points for one that is recorded
 
 struct replayed {
     const struct arguments *a;
@@ -43,16 +42,6 @@ static bool has_costs(const struct recording *r)
         if (isfinite(r->entry[i].compile_s) || isfinite(r->entry[i].benchmark_s))
             return true;
     return false;
-}
-
-// What a session of some hundred trials leaves of a large space.
-static void warn_of_sparse(const struct recording *r)
-{
-    if (r->space->size / SPARSE >= (uint64_t)r->count)
-        fprintf(stderr,
-                "tilewalk: %s: only %d of %s points are recorded: searches hardly ever meet one "
-                "that is\n",
-                r->path, r->count, r->space->size_text);
 }
 
 static bool read_recordings(struct replayed *p, struct err *e)
@@ -307,8 +296,6 @@ static int run_replay(const struct command *self, const struct arguments *a)
                                  .context = &p};
     bool ok = read_strategies(&p, &e) && read_recordings(&p, &e);
     if (ok) {
-        for (int i = 0; i < a->operand_count; i++)
-            warn_of_sparse(p.recording[i]);
         plan(&p);
         catch_signals();
         ok = simulate(p.list, p.count, &o, &e);

@@ -9,6 +9,7 @@
 #define PREFIX       "replay:"
 #define SPEED        "speed="
 #define PER_GFLOP    "s/GFLOP"
+#define SPARSE       1000 // points for each that is recorded
 #define RELATIVE_ONE 1e12 // FLOP/s of the fastest configuration where FLOP are not known
 
 bool recorded_is(const char *source)
@@ -129,6 +130,16 @@ static const char *operation(const struct recording *r, struct arena *a)
     const char *kept = arena_strdup(a, str_text(&text));
     str_finish(&text);
     return kept;
+}
+
+bool recorded_is_sparse(const struct recording *r)
+{
+    return r->space->size / SPARSE >= (uint64_t)r->count;
+}
+
+void recorded_draw(const struct recording *r, struct rng *rng, struct config *out)
+{
+    recording_config(r, (int)rng_below(rng, (uint64_t)r->count), out);
 }
 
 bool recorded_is_relative(const struct recording *r)

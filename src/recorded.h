@@ -37,4 +37,9 @@ void recorded_finish(struct recorded *r);
 void recorded_describe(const struct recorded *r, struct arena *a, struct session_record *out);
 bool recorded_is_relative(const struct recording *r);
 
+// What a session of some hundred trials leaves of a large space: searches have to draw from what is
+// recorded (struct search_problem), as draws from the space would hardly ever meet it.
+bool recorded_is_sparse(const struct recording *r);
+void recorded_draw(const struct recording *r, struct rng *rng, struct config *out);
+
 #endif

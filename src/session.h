@@ -106,6 +106,11 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e);
 void session_destroy(struct session *s);
 
+// On a recording (session_recorded.c): describes it and makes the strategy; tells a new session's
+// users what its speeds mean.
+bool session_assemble_recorded(struct session *s, struct err *e);
+void session_say_scale(struct session *s);
+
 // The cycle (session.c). One step: what can be done without waiting, for a short while; `busy`
 // tells whether there is more. False: the session failed.
 bool session_step(struct session *s, struct err *e);

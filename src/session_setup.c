@@ -154,13 +154,6 @@ static void take_place(struct session *s, const struct place *p)
         s->limits = info->limits;
 }
 
-static bool make_strategy(struct session *s, struct err *e)
-{
-    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
-    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
-    return s->strategy != NULL;
-}
-
 // What new and resumed sessions have in common once the script is there (NULL: it is not).
 static bool assemble(struct session *s, struct script *script, struct err *e)
 {
@@ -169,14 +162,9 @@ static bool assemble(struct session *s, struct script *script, struct err *e)
         return false;
     s->space = script_space(script);
     s->record.flop = operation_flop(script_operation(script));
-    return make_strategy(s, e);
-}
-
-static bool assemble_recorded(struct session *s, struct err *e)
-{
-    recorded_describe(&s->recorded, &s->arena, &s->record);
-    s->space = s->recorded.recording->space;
-    return make_strategy(s, e);
+    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
+    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
+    return s->strategy != NULL;
 }
 
 static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
@@ -372,7 +360,7 @@ static bool find_problem(struct session *s, const struct session_options *o, str
                          struct err *e)
 {
     if (s->recorded.recording)
-        return assemble_recorded(s, e);
+        return session_assemble_recorded(s, e);
     describe_place(s, p);
     if (!assemble(s, read_script(s, o, e), e))
         return false;
@@ -397,8 +385,7 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
         return false;
     s->started_ns = os_now_ns();
     session_emit(s, EVENT_SESSION, NULL, NULL);
-    if (s->recorded.recording && recorded_is_relative(s->recorded.recording))
-        session_message(s, "info", "FLOP are not known: 1 TFLOPS is the fastest recorded");
+    session_say_scale(s);
     return true;
 }
 
@@ -455,7 +442,7 @@ static void forget_counts(struct session_record *r)
 static bool assemble_again(struct session *s, struct err *e)
 {
     return s->recorded.recording
-               ? assemble_recorded(s, e)
+               ? session_assemble_recorded(s, e)
                : assemble(s, stored_script(s->store, &s->record, &s->arena, e), e);
 }
 

@@ -1,6 +1,7 @@
 #include "simulate.h"
 
 #include "base/os.h"
+#include "recorded.h"
 #include "trial/replay_source.h"
 
 #include <errno.h>
@@ -32,10 +33,18 @@ static bool is_legal(void *context, const struct config *c)
     return simulate_is_trial(recording_find(judge->recording, c));
 }
 
+static void draw(void *context, struct rng *rng, struct config *out)
+{
+    const struct judge *judge = context;
+    recorded_draw(judge->recording, rng, out);
+}
+
 static struct search_problem problem_of(struct judge *judge)
 {
-    return (struct search_problem){
-        .space = judge->recording->space, .legal = is_legal, .context = judge};
+    return (struct search_problem){.space = judge->recording->space,
+                                   .legal = is_legal,
+                                   .context = judge,
+                                   .draw = recorded_is_sparse(judge->recording) ? draw : NULL};
 }
 
 static uint64_t seed_of(const struct simulation *s, const char *canonical, int repeat)

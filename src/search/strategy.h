@@ -35,6 +35,10 @@ struct search_problem {
     // are legal.
     bool (*legal)(void *context, const struct config *c);
     void *context;
+    // A uniform draw among the few points that may be legal at all, of a space so large that draws
+    // from it would not meet them; strategies then ask for legal ones only. NULL: the space itself
+    // is drawn from.
+    void (*draw)(void *context, struct rng *r, struct config *out);
 };
 
 struct strategy_option {

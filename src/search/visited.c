@@ -11,7 +11,7 @@ void visited_init(struct visited *v, const struct search_problem *problem, bool 
 {
     *v = (struct visited){
         .problem = problem,
-        .only_legal = only_legal && problem->legal,
+        .only_legal = (only_legal || problem->draw) && problem->legal,
         .given = {.slots = problem->space->slots},
     };
 }
@@ -48,12 +48,20 @@ static bool draw_from_list(const struct visited *v, struct rng *r, struct config
     return allowed > 0;
 }
 
+static void draw_one(const struct search_problem *p, struct rng *r, struct config *out)
+{
+    if (p->draw)
+        p->draw(p->context, r, out);
+    else
+        space_sample(p->space, r, out);
+}
+
 bool visited_draw(const struct visited *v, struct rng *r, struct config *out)
 {
     if ((uint64_t)v->given.count == v->problem->space->size)
         return false;
     for (int draw = 0; draw < DRAWS; draw++) {
-        space_sample(v->problem->space, r, out);
+        draw_one(v->problem, r, out);
         if (visited_allows(v, out))
             return true;
     }

@@ -7,7 +7,8 @@
 //
 // Everything given is in `given`, in the order of giving, so that no strategy repeats a
 // configuration: evaluated, in flight, queued and rejected ones alike. With `only_legal`,
-// configurations that the problem calls illegal are never allowed either.
+// configurations that the problem calls illegal are never allowed either; nor where the problem has
+// a draw of its own, which says that legal ones are rare.
 #ifndef TILEWALK_SEARCH_VISITED_H
 #define TILEWALK_SEARCH_VISITED_H
 

@@ -391,6 +391,30 @@ static void test_export(void **state)
     assert_true(number_of(json_of(b, r.out), "valid") == number_of(session, "ok"));
 }
 
+// A session of a few trials in a large space replays as well: searches draw from what is there.
+static void test_export_of_a_sample(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "mm1", "--source", "synthetic:bowl", "--device", "none",
+                          "--strategy", "random", "--trials", "60", "--seed", "3");
+    assert_ok(&r);
+    const char *file = box_path(b, "out/sample.json");
+    r = RUN(b, "export", "1", "--recording", "--out", box_path(b, "out"), "--name", "sample");
+    assert_ok(&r);
+    r = RUN(b, "replay", file, "--strategy", "random,opevo", "--trials", "60", "--repeats", "3",
+            "--json");
+    assert_ok(&r);
+    cJSON **line;
+    assert_int_equal(json_lines(b, r.out, &line), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(number_of(line[i], "trials_done"), 60);
+        assert_true(last_of(member(line[i], "best_fraction")) == 1);
+    }
+    r = RUN(b, "tune", "--source", source_of(b, file, ""), "--trials", "50", "--seed", "3");
+    assert_ok(&r);
+    assert_int_equal(trials_of(b, 2), 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +431,7 @@ int main(void)
         FLOW_TEST(test_rhythm),
         FLOW_TEST(test_bad_sessions),
         FLOW_TEST(test_export),
+        FLOW_TEST(test_export_of_a_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,18 +49,38 @@ static void add_point(struct recording *r, const struct made *m, const struct co
     recording_add(r, c, &entry, &was_new);
 }
 
-struct recording *made_recording(const struct made *m, const char *name)
+static void add_share(struct recording *r, const struct made *m)
 {
-    struct err e;
-    struct recording *r = recording_create(name, "tilewalk");
-    assert_true(recording_add_params(r, m->space, &e));
-    assert_true(recording_seal_space(r, &e));
     for (uint64_t i = 0; i < m->space->size; i++) {
         struct config c;
         space_point(m->space, i, &c);
         if (drawn(&c, RECORDED, 100) < (uint64_t)m->recorded)
             add_point(r, m, &c);
     }
+}
+
+static void add_sampled(struct recording *r, const struct made *m)
+{
+    struct rng rng;
+    rng_seed(&rng, 1);
+    while (r->count < m->sampled) {
+        struct config c;
+        space_sample(m->space, &rng, &c);
+        if (!recording_find(r, &c))
+            add_point(r, m, &c);
+    }
+}
+
+struct recording *made_recording(const struct made *m, const char *name)
+{
+    struct err e;
+    struct recording *r = recording_create(name, "tilewalk");
+    assert_true(recording_add_params(r, m->space, &e));
+    assert_true(recording_seal_space(r, &e));
+    if (m->sampled)
+        add_sampled(r, m);
+    else
+        add_share(r, m);
     assert_true(recording_finish(r, &e));
     space_destroy(m->space);
     return r;

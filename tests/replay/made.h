@@ -20,6 +20,7 @@
 struct made {
     struct space *space;
     int recorded; // of 100 points
+    int sampled;  // instead: so many points, drawn from a space of any size
     int failing;  // of 100 recorded ones
     int rejected; // of 100 recorded ones
     int runs;     // of each valid one; the mean is theirs

@@ -40,6 +40,13 @@ static void test_exhausted(void **state)
     check((struct made){.space = space_24(), .recorded = 80, .failing = 30}, "small");
 }
 
+// What a session leaves of a large space.
+static void test_sparse(void **state)
+{
+    (void)state;
+    check((struct made){.space = space_huge(), .sampled = 300, .failing = 20}, "sparse");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -48,6 +55,7 @@ int main(void)
         cmocka_unit_test(test_failures_cost_a_trial),
         cmocka_unit_test(test_recorded_rejections_cost_nothing),
         cmocka_unit_test(test_exhausted),
+        cmocka_unit_test(test_sparse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,26 @@ static void test_legal_is_what_is_recorded(void **state)
     recording_destroy(r);
 }
 
+// Where draws from the space would meet nothing, those from the recording do.
+static void test_sparse_recordings_are_met(void **state)
+{
+    static const char *const specs[] = {"random", "opevo", "local", "ga", "de", "annealing"};
+    struct made m = {.space = space_huge(), .sampled = 60, .failing = 20};
+    struct recording *r = made_recording(&m, "sparse");
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct simulation s = {
+            .recording = r, .strategy = specs[i], .trials = 40, .repeats = 3, .seed = 7};
+        run_simulation(&s, 2);
+        for (int k = 0; k < s.repeats; k++) {
+            assert_int_equal(s.run[k].trials, 40);
+            assert_int_equal(s.run[k].asks, 40);
+        }
+        simulation_finish(&s);
+    }
+    recording_destroy(r);
+}
+
 static void test_nothing_but_failures_at_first(void **state)
 {
     struct made m = {.space = space_mixed(), .recorded = 100, .failing = 97};
@@ -262,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_whole_space),
         cmocka_unit_test(test_legal_is_what_is_recorded),
+        cmocka_unit_test(test_sparse_recordings_are_met),
         cmocka_unit_test(test_nothing_but_failures_at_first),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_company_changes_nothing),
