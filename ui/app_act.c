@@ -143,13 +143,26 @@ const char *app_disabled(struct app *app, enum action a)
 static const char *const command_names[] = {"tune", "resume", "pause",  "stop", "budget",
                                             "note", "rm",     "export", NULL};
 
+static bool is_command(const char *word)
+{
+    for (int i = 0; command_names[i]; i++)
+        if (str_equal(word, command_names[i]))
+            return true;
+    return false;
+}
+
+// Commands, then the actions that are none.
 static const char *command_candidate(struct app *app, int n)
 {
-    (void)app;
     int commands = (int)(sizeof command_names / sizeof *command_names) - 1;
+    (void)app;
     if (n < commands)
         return command_names[n];
-    return n - commands + 1 < ACT_COUNT ? actions[n - commands + 1].name : NULL;
+    n -= commands;
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
+        if (!is_command(actions[a].name) && n-- == 0)
+            return actions[a].name;
+    return NULL;
 }
 
 // Splits at blanks, in place; quotes keep blanks. Returns the count of words.
@@ -177,14 +190,6 @@ static int split_words(char *text, const char *words[DIALOG_MOST_WORDS])
     }
     words[count] = NULL;
     return count;
-}
-
-static bool is_command(const char *word)
-{
-    for (int i = 0; command_names[i]; i++)
-        if (str_equal(word, command_names[i]))
-            return true;
-    return false;
 }
 
 // Those that cannot be taken back are asked first, as when they are chosen by a key.

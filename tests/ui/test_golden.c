@@ -34,7 +34,7 @@ static const struct scene scenes[] = {
     {"map-moved", FIXTURE_SMALL, VIEW_MAP, "] v c j l l"},
     {"trials", FIXTURE_SMALL, VIEW_TRIALS, ""},
     {"trials-filter", FIXTURE_SMALL, VIEW_TRIALS, "/ \"outcome=ok enter > > j"},
-    {"trials-filter-wrong", FIXTURE_SMALL, VIEW_TRIALS, "/ \"outcom=ok"},
+    {"trials-filter-wrong", FIXTURE_SMALL, VIEW_TRIALS, "/ \"bogus>3 enter"},
     {"network", FIXTURE_SMALL, VIEW_NETWORK, ""},
     {"sessions", FIXTURE_SEVERAL, VIEW_SESSIONS, "j space j space"},
     {"sessions-compare", FIXTURE_SEVERAL, VIEW_SESSIONS, "j j space j space j space c"},
@@ -45,7 +45,7 @@ static const struct scene scenes[] = {
     {"export", FIXTURE_SMALL, VIEW_MAIN, "x"},
     {"new", FIXTURE_SMALL, VIEW_MAIN, "i"},
     {"delete", FIXTURE_SEVERAL, VIEW_SESSIONS, "j j D"},
-    {"prompt", FIXTURE_SMALL, VIEW_MAIN, ": \"pau tab"},
+    {"prompt", FIXTURE_SMALL, VIEW_MAIN, ": \"p"},
 };
 
 static const struct {
