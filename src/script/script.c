@@ -130,8 +130,10 @@ static void keep_scope(lua_State *L, struct script *s)
 {
     for (int i = 0; i < s->size_count; i++)
         set_integer(L, s->size[i].name, (uint64_t)s->size[i].value);
-    push_operation(L, &s->operation);
-    lua_setfield(L, -2, "op");
+    if (s->operation.kind) {
+        push_operation(L, &s->operation);
+        lua_setfield(L, -2, "op");
+    }
     lua_rawgeti(L, LUA_REGISTRYINDEX, s->view.front);
     lua_setfield(L, -2, "c");
     s->scope = script_keep(L);
@@ -146,11 +148,11 @@ static int visit_load(lua_State *L)
     include_run(L, 0);
     lua_pop(L, 1);
     s->guard.place = (struct place){0, 0};
-    if (!s->operation.kind)
+    if (!s->operation.kind && !s->space_only)
         return luaL_error(L, "no operator is declared (operator.matmul { ... })");
     if (s->space->param_count == 0)
         return luaL_error(L, "no parameter is declared (param.NAME = factors(...))");
-    if (s->stage_count == 0)
+    if (s->stage_count == 0 && !s->space_only)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
     view_build(L, s);
     keep_scope(L, s);
@@ -232,6 +234,7 @@ struct script *script_create(const struct script_options *o, struct err *e)
     s->limits = o->limits ? o->limits : &limits_vulkan_minimum;
     s->device_type = o->device_type ? o->device_type : "none";
     s->resources.function = s->scratch.function = LUA_NOREF;
+    s->space_only = o->space_only;
     if (!load(s, o, e)) {
         script_destroy(s);
         return NULL;

@@ -41,6 +41,8 @@ struct script_options {
     // space file (resuming a session).
     const struct script_text *texts;
     int text_count;
+    // Only its space is wanted: a file without operator or kernel will do, and nothing is rendered.
+    bool space_only;
 };
 
 struct script_size { // a size() and what it is now
@@ -54,7 +56,8 @@ struct script *script_create(const struct script_options *o, struct err *e);
 void script_destroy(struct script *s);
 
 const struct space *script_space(const struct script *s);
-const struct operation *script_operation(const struct script *s); // complete
+// Complete; its kind is NULL where only the space was wanted and no operator is declared.
+const struct operation *script_operation(const struct script *s);
 const struct script_size *script_sizes(const struct script *s, int *count);
 const struct script_text *script_texts(const struct script *s, int *count); // in order of first use
 

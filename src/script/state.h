@@ -59,6 +59,7 @@ struct script {
     struct space *space;
 
     bool is_loading;
+    bool space_only; // as asked for
     int nesting;
     int open_text[SCRIPT_MAX_NESTING]; // files being run, outermost first
     int modules;                       // table: index of text + 1 -> what the file returned

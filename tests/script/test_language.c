@@ -237,6 +237,27 @@ static void the_device_is_what_the_options_say(void **state)
     script_destroy(s);
 }
 
+static void a_space_alone_needs_nothing_else(void **state)
+{
+    (void)state;
+    struct script_text text = {"a.lua", "a.lua",
+                               PARAM "constraint('x', function(c) return c.p[1] == 4 end)"};
+    struct script_options o = {.texts = &text, .text_count = 1, .space_only = true};
+    struct verdict v;
+    struct config c = {{4, 2}};
+    struct err e;
+    struct script *s = script_create(&o, &e);
+    assert_non_null(s);
+    assert_null(script_operation(s)->kind);
+    assert_true(space_judge(script_space(s), NULL, &c, &v, &e) && v.legal);
+    c = (struct config){{2, 4}};
+    assert_true(space_judge(script_space(s), NULL, &c, &v, &e) && !v.legal);
+    script_destroy(s);
+    text.text = OPERATOR;
+    assert_null(script_create(&o, &e));
+    assert_non_null(strstr(e.text, "no parameter is declared"));
+}
+
 static void rules_become_callbacks(void **state)
 {
     (void)state;
@@ -295,6 +316,7 @@ int main(void)
         cmocka_unit_test(sizes_are_overridden),
         cmocka_unit_test(modules_run_once_and_see_the_language),
         cmocka_unit_test(the_device_is_what_the_options_say),
+        cmocka_unit_test(a_space_alone_needs_nothing_else),
         cmocka_unit_test(rules_become_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
