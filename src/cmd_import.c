@@ -1,10 +1,21 @@
+#include "base/log.h"
 #include "common.h"
+#include "record/declared.h"
 #include "record/record.h"
+#include "script/script.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+// What is printed beside the recording.
+struct findings {
+    const struct record_agreement *rules; // NULL: none were given
+    const struct space *space;            // that the recording was put on; NULL: its own
+    const struct record_fit *fit;         // there
+};
 
 static void add_text(struct str *out, const char *key, const char *text)
 {
@@ -86,8 +97,7 @@ static void add_agreement(struct str *out, const struct record_agreement *a)
                a->points, a->legal, a->legal_absent, a->illegal_record);
 }
 
-// `a` may be NULL.
-static void print_json(const struct recording *r, const struct record_agreement *a)
+static void print_json(const struct recording *r, const struct findings *f)
 {
     struct str out = {0};
     str_add(&out, "{\"file\":");
@@ -102,8 +112,13 @@ static void print_json(const struct recording *r, const struct record_agreement 
     str_printf(&out, ",\"recorded\":%d,\"valid\":%d", r->count, r->outcomes[OUTCOME_OK]);
     add_failures(&out, r);
     add_best(&out, r);
-    if (a)
-        add_agreement(&out, a);
+    if (f->rules)
+        add_agreement(&out, f->rules);
+    if (f->space) {
+        str_add(&out, ",\"space\":{\"name\":");
+        str_add_json(&out, f->space->name);
+        str_printf(&out, ",\"forbidden\":%d}", f->fit->forbidden);
+    }
     str_add(&out, "}\n");
     fputs(str_text(&out), stdout);
     str_finish(&out);
@@ -168,7 +183,7 @@ static void print_agreement(const struct recording *r, const struct record_agree
     str_finish(&text);
 }
 
-static void print_text(const struct recording *r, const struct record_agreement *a)
+static void print_text(const struct recording *r, const struct findings *f)
 {
     printf("%s (%s)", r->name, r->format);
     if (*r->kernel)
@@ -183,43 +198,91 @@ static void print_text(const struct recording *r, const struct record_agreement 
         print_entries(r);
     else
         printf("declarations only, %s points\n", r->space->size_text);
-    if (a)
-        print_agreement(r, a);
+    if (f->rules)
+        print_agreement(r, f->rules);
 }
 
-static bool import_one(const struct arguments *a, const char *path, const struct recording *rules,
+// What is held against every recording, or done with it; NULL: nothing.
+struct given {
+    struct recording *rules;
+    struct script *script;
+};
+
+static bool put_on(const struct space *space, struct recording **r, struct record_fit *fit,
+                   struct err *e)
+{
+    struct recording *declared;
+    if (!recording_declare(*r, space, &declared, fit, e))
+        return false;
+    recording_destroy(*r);
+    *r = declared;
+    if (fit->forbidden)
+        log_warning("%s: the constraints of space '%s' forbid %d recorded configurations that are "
+                    "valid and stay (the first is entry %d: %s)",
+                    declared->path, space->name, fit->forbidden, fit->first + 1, fit->reason);
+    return true;
+}
+
+static bool import_one(const struct arguments *a, const char *path, const struct given *g,
                        struct err *e)
 {
     struct recording *r;
     struct record_agreement agreement;
+    struct record_fit fit;
+    struct findings f = {.rules = g->rules ? &agreement : NULL,
+                         .space = g->script ? script_space(g->script) : NULL,
+                         .fit = &fit};
     const char *out = arguments_text(a, "out");
     if (!recording_read(path, &r, e))
         return false;
-    bool ok = (!rules || recording_check(r, rules->space, &agreement, e)) &&
-              (!out || recording_write(r, out, e));
+    bool ok = (!g->rules || recording_check(r, g->rules->space, &agreement, e)) &&
+              (!f.space || put_on(f.space, &r, &fit, e)) && (!out || recording_write(r, out, e));
     if (ok && arguments_flag(a, "json"))
-        print_json(r, rules ? &agreement : NULL);
+        print_json(r, &f);
     else if (ok)
-        print_text(r, rules ? &agreement : NULL);
+        print_text(r, &f);
     recording_destroy(r);
     return ok;
 }
 
+static bool load_space(const struct arguments *a, struct script **out, struct err *e)
+{
+    struct script_options o = {.space_only = true};
+    struct arena storage;
+    arena_init(&storage);
+    o.set = common_settings(a, &storage, &o.set_count);
+    const char *name = arguments_text(a, "space");
+    char *path = name ? script_find(name, e) : NULL;
+    bool ok = path || (!name && (o.set_count == 0 || err_usage(e, "--set is for --space")));
+    o.path = path;
+    if (path)
+        ok = (*out = script_create(&o, e)) != NULL;
+    free(path);
+    arena_finish(&storage);
+    return ok;
+}
+
+static bool load_given(const struct arguments *a, struct given *out, struct err *e)
+{
+    const char *rules = arguments_text(a, "rules");
+    if (rules && arguments_text(a, "space"))
+        return err_usage(e, "--rules is for what is recorded, not for --space: one at a time");
+    return (!rules || recording_read(rules, &out->rules, e)) && load_space(a, &out->script, e);
+}
+
 static bool import_all(const struct arguments *a, struct err *e)
 {
-    const char *path = arguments_text(a, "rules");
-    struct recording *rules = NULL;
+    struct given g = {NULL, NULL};
     if (arguments_text(a, "out") && a->operand_count > 1)
         return err_usage(e, "--out takes one recording");
-    if (path && !recording_read(path, &rules, e))
-        return false;
-    bool ok = true;
+    bool ok = load_given(a, &g, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
-        ok = import_one(a, a->operand[i], rules, e);
+        ok = import_one(a, a->operand[i], &g, e);
     }
-    recording_destroy(rules);
+    recording_destroy(g.rules);
+    script_destroy(g.script);
     return ok;
 }
 
@@ -234,6 +297,9 @@ static const struct option options[] = {
     {"out", OPTION_TEXT, "FILE", "also write the recording in tilewalk's own format"},
     {"rules", OPTION_TEXT, "FILE",
      "a T1 input: say whether its conditions forbid what is absent, and nothing else"},
+    {"space", OPTION_TEXT, "FILE",
+     "a space file: put the recording on the parameters declared there"},
+    OPTION_SET,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,

@@ -1,0 +1,279 @@
+#include "record/declared.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Where one slot of a declared parameter comes from.
+struct origin {
+    const struct param *p; // of the recording; NULL: it has none, the declared one has one value
+    int slot;              // which of p's
+    int32_t *to; // where each of p's values is declared, -1: nowhere; NULL for a factorization
+};
+
+struct mapping {
+    const struct recording *from;
+    const struct space *to;
+    struct origin origin[SPACE_MAX_SLOTS];
+    bool is_used[SPACE_MAX_PARAMS]; // of the recording
+};
+
+// --- values ---
+
+struct said {
+    const char *text; // NULL: a number
+    double number;
+};
+
+static struct said what_says(const struct param *p, int32_t slot)
+{
+    if (p->kind == PARAM_FACTORIZATION)
+        return (struct said){.number = slot};
+    return p->label ? (struct said){.text = p->label[slot]}
+                    : (struct said){.number = p->number[slot]};
+}
+
+static bool says(const struct param *p, int i, struct said s)
+{
+    if (p->label)
+        return str_equal(p->label[i], s.text);
+    return !s.text && p->number[i] == s.number;
+}
+
+// The slot that says the same; -1: there is none.
+static int32_t find_slot(const struct param *p, struct said s)
+{
+    if (p->kind == PARAM_FACTORIZATION) {
+        bool is_part = !s.text && s.number >= 1 && s.number <= INT32_MAX;
+        return is_part && s.number == floor(s.number) ? (int32_t)s.number : -1;
+    }
+    for (int i = 0; i < p->count; i++)
+        if (says(p, i, s))
+            return i;
+    return -1;
+}
+
+// --- names ---
+
+// Of the names that only `a` has, the one meant by `name`, or all of them.
+static void add_hint(const struct space *a, const struct space *b, const char *name,
+                     struct str *out)
+{
+    const char *only[SPACE_MAX_PARAMS] = {NULL};
+    size_t count = 0;
+    for (int i = 0; i < a->param_count; i++)
+        if (!space_find(b, a->param[i].name))
+            only[count++] = a->param[i].name;
+    const char *near = str_suggest_list(name, count, only);
+    if (near)
+        str_printf(out, " (did you mean '%s'?)", near);
+    for (size_t i = 0; !near && i < count; i++)
+        str_printf(out, "%s%s%s", i ? ", " : " (what is there and has no counterpart: ", only[i],
+                   i + 1 < count ? "" : ")");
+}
+
+static bool is_missing(const struct mapping *m, const struct param *p, struct err *e)
+{
+    struct str hint = {0};
+    add_hint(m->from->space, m->to, p->name, &hint);
+    err_at(e, m->from->path, 0, "there is no parameter '%s', which space '%s' declares%s", p->name,
+           m->to->name, str_text(&hint));
+    str_finish(&hint);
+    return false;
+}
+
+static bool is_surplus(const struct mapping *m, const struct param *p, struct err *e)
+{
+    struct str hint = {0};
+    add_hint(m->to, m->from->space, p->name, &hint);
+    err_at(e, m->from->path, 0, "space '%s' does not declare parameter '%s'%s", m->to->name,
+           p->name, str_text(&hint));
+    str_finish(&hint);
+    return false;
+}
+
+static void set_origin(struct mapping *m, const struct param *to, int k, const struct param *p,
+                       int slot)
+{
+    struct origin *o = &m->origin[to->offset + k];
+    *o = (struct origin){.p = p, .slot = slot};
+    m->is_used[p - m->from->space->param] = true;
+    if (p->kind == PARAM_FACTORIZATION)
+        return;
+    o->to = mem_alloc((size_t)p->count * sizeof *o->to);
+    for (int i = 0; i < p->count; i++)
+        o->to[i] = find_slot(to, what_says(p, i));
+}
+
+static const struct param *find_part(const struct space *s, const char *list, bool brackets,
+                                     int number)
+{
+    struct str name = {0};
+    str_printf(&name, brackets ? "%s[%d]" : "%s_%d", list, number);
+    const struct param *p = space_find(s, str_text(&name));
+    str_finish(&name);
+    return p && p->width == 1 ? p : NULL;
+}
+
+static bool map_parts(struct mapping *m, const struct param *to, bool brackets, int first)
+{
+    const struct param *part[PARAM_MAX_WIDTH];
+    for (int k = 0; k < to->width; k++)
+        if (!(part[k] = find_part(m->from->space, to->name, brackets, first + k)))
+            return false;
+    for (int k = 0; k < to->width; k++)
+        set_origin(m, to, k, part[k], 0);
+    return true;
+}
+
+static bool map_param(struct mapping *m, const struct param *to, struct err *e)
+{
+    const struct param *p = space_find(m->from->space, to->name);
+    if (p && p->width != to->width)
+        return err_at(e, m->from->path, 0, "parameter '%s' has %d values at once, in space '%s' %d",
+                      p->name, p->width, m->to->name, to->width);
+    for (int k = 0; p && k < to->width; k++)
+        set_origin(m, to, k, p, k);
+    if (p || to->size == 1)
+        return true;
+    bool is_list = to->kind == PARAM_FACTORIZATION || to->kind == PARAM_PERMUTATION;
+    return (is_list && (map_parts(m, to, false, 0) || map_parts(m, to, false, 1) ||
+                        map_parts(m, to, true, 0) || map_parts(m, to, true, 1))) ||
+           is_missing(m, to, e);
+}
+
+static bool make_mapping(struct mapping *m, struct err *e)
+{
+    const struct space *from = m->from->space;
+    for (int i = 0; i < m->to->param_count; i++)
+        if (!map_param(m, &m->to->param[i], e))
+            return false;
+    for (int i = 0; i < from->param_count; i++)
+        if (!m->is_used[i] && from->param[i].size != 1)
+            return is_surplus(m, &from->param[i], e);
+    return true;
+}
+
+static void release(struct mapping *m)
+{
+    for (int i = 0; i < SPACE_MAX_SLOTS; i++)
+        free(m->origin[i].to);
+}
+
+// --- entries ---
+
+static int32_t slot_of(const struct origin *o, const struct config *c)
+{
+    return c->slot[o->p->offset + o->slot];
+}
+
+// False: the parameter has no such value.
+static bool move_value(const struct mapping *m, const struct param *p, const struct config *c,
+                       int32_t *out)
+{
+    const struct origin *o = &m->origin[p->offset];
+    if (!o->p) {
+        param_value(p, 0, out);
+        return true;
+    }
+    for (int k = 0; k < p->width; k++, o++) {
+        int32_t slot = slot_of(o, c);
+        out[k] = o->to ? o->to[slot] : find_slot(p, what_says(o->p, slot));
+    }
+    return param_valid(p, out);
+}
+
+static void add_said(struct said s, struct str *out)
+{
+    if (s.text)
+        str_add_json(out, s.text);
+    else
+        str_add_real(out, s.number);
+}
+
+static bool is_not_declared(const struct mapping *m, const struct param *p, int index,
+                            const struct config *c, struct err *e)
+{
+    const struct origin *o = &m->origin[p->offset];
+    struct str value = {0};
+    for (int k = 0; k < p->width; k++, o++) {
+        str_add(&value, k ? "," : p->width > 1 ? "[" : "");
+        add_said(what_says(o->p, slot_of(o, c)), &value);
+    }
+    str_add(&value, p->width > 1 ? "]" : "");
+    err_at(e, m->from->path, 0, "entry %d: parameter '%s': %s is none of its values in space '%s'",
+           index + 1, p->name, str_text(&value), m->to->name);
+    str_finish(&value);
+    return false;
+}
+
+static bool move_config(const struct mapping *m, int index, struct config *out, struct err *e)
+{
+    struct config c;
+    recording_config(m->from, index, &c);
+    *out = (struct config){0};
+    for (int i = 0; i < m->to->param_count; i++) {
+        const struct param *p = &m->to->param[i];
+        if (!move_value(m, p, &c, out->slot + p->offset))
+            return is_not_declared(m, p, index, &c, e);
+    }
+    return true;
+}
+
+static bool judge(const struct mapping *m, int index, const struct config *c,
+                  struct record_fit *fit, struct err *e)
+{
+    struct verdict v;
+    if (m->from->entry[index].outcome != OUTCOME_OK)
+        return true;
+    if (!space_judge(m->to, NULL, c, &v, e))
+        return false;
+    if (!v.legal && fit->forbidden++ == 0) {
+        fit->first = index;
+        memcpy(fit->reason, v.reason, sizeof fit->reason);
+    }
+    return true;
+}
+
+static bool move_entries(const struct mapping *m, struct recording *out, struct record_fit *fit,
+                         struct err *e)
+{
+    for (int i = 0; i < m->from->count; i++) {
+        struct config c;
+        bool was_new;
+        if (!move_config(m, i, &c, e) || !judge(m, i, &c, fit, e))
+            return false;
+        recording_add(out, &c, &m->from->entry[i], &was_new);
+        assert(was_new); // different values stay different, and what is dropped has one value
+    }
+    return recording_finish(out, e);
+}
+
+static struct recording *create_like(const struct recording *from)
+{
+    struct recording *r = recording_create(from->path, from->format);
+    r->name = arena_strdup(&r->arena, from->name);
+    r->kernel = arena_strdup(&r->arena, from->kernel);
+    r->device = arena_strdup(&r->arena, from->device);
+    r->unit = arena_strdup(&r->arena, from->unit);
+    return r;
+}
+
+bool recording_declare(const struct recording *from, const struct space *declared,
+                       struct recording **out, struct record_fit *fit, struct err *e)
+{
+    struct mapping m = {.from = from, .to = declared};
+    *fit = (struct record_fit){0};
+    if (from->count == 0)
+        return err_at(e, from->path, 0, "there are only declarations: nothing to put on a space");
+    struct recording *r = create_like(from);
+    bool ok = make_mapping(&m, e) && recording_add_params(r, declared, e) &&
+              recording_seal_space(r, e) && move_entries(&m, r, fit, e);
+    release(&m);
+    if (ok)
+        *out = r;
+    else
+        recording_destroy(r);
+    return ok;
+}
