@@ -1,17 +1,94 @@
-// bench search: what a strategy costs: CPU time of opevo's ask and tell a trial, and memory, at
-// 100 000 trials on the mm1 space; and what it costs to check that space.
+// bench search: how good every strategy is on recorded spaces, beside Kernel Tuner; and what a
+// strategy costs.
 //
-// First with every point valid; that figure has the target. Then with 7 of 100 valid, as on a small
-// device: a trial takes 14 asks and tells, and the strategy remembers 1.4 million points, a third
-// of the space. The cheap objective is measured with them. The calibration loop says how fast the
-// machine is: dependent steps of the random generator.
+// All strategies with their defaults, and opevo on legal points alone, search the recordings in the
+// folder that TILEWALK_RECORDINGS names (else: made-up ones); the tables are Markdown,
+// docs/search.md holds them. The numbers do not depend on the machine or its cores, but for the
+// times.
+//
+// Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
+// and of checking that space. First with every point valid; that figure has the target. Then with 7
+// of 100 valid, as on a small device: a trial takes 14 asks and tells, and the strategy remembers
+// 1.4 million points, a third of the space. The cheap objective is measured with them. The
+// calibration loop says how fast the machine is: dependent steps of the random generator.
 #include "base/os.h"
 #include "bench.h"
-#include "search/strategy.h"
+#include "recordings.h"
+#include "search_tables.h"
+#include "simulate_compare.h"
 #include "spaces.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+// --- how good ---
+
+enum { MOST_STRATEGIES = 32 };
+
+static int list_strategies(const char **out)
+{
+    int count = 0;
+    for (; strategy_kinds[count] && count < MOST_STRATEGIES - 1; count++)
+        out[count] = strategy_kinds[count]->name;
+    out[count++] = "opevo:legal=1";
+    return count;
+}
+
+static bool show_progress(void *context, int64_t done, int64_t runs)
+{
+    (void)context;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, done < runs ? "\r%3d %%" : "\r\033[K", (int)(100 * done / runs));
+    return true;
+}
+
+static void print_tables(const struct simulation *list, int recordings, int strategies)
+{
+    int count = recordings * strategies;
+    struct simulated_comparison comparison;
+    struct comparison_result result;
+    struct simulated_curve *curve = mem_zero((size_t)count, sizeof *curve);
+    for (int i = 0; i < count; i++)
+        simulated_curve_make(&list[i], &curve[i]);
+    simulated_comparison_make(list, recordings, strategies, false, &comparison);
+    comparison_make(&comparison.setup, &result);
+    search_tables_print(&(struct searched){list, curve, recordings, strategies, &result});
+    comparison_finish(&result);
+    simulated_comparison_finish(&comparison);
+    for (int i = 0; i < count; i++)
+        simulated_curve_finish(&curve[i]);
+    free(curve);
+}
+
+static void compare_all(int trials, int repeats)
+{
+    struct err e;
+    int recordings;
+    const char *strategy[MOST_STRATEGIES];
+    struct recording **recording = recordings_gather(&recordings);
+    int strategies = list_strategies(strategy), count = recordings * strategies;
+    struct simulation *list = mem_zero((size_t)count, sizeof *list);
+    for (int i = 0; i < count; i++)
+        list[i] = (struct simulation){.recording = recording[i / strategies],
+                                      .strategy = strategy[i % strategies],
+                                      .trials = trials,
+                                      .repeats = repeats,
+                                      .seed = 1};
+    int64_t start = os_now_ns();
+    if (!simulate(list, count, &(struct simulate_options){.tick = show_progress}, &e))
+        bench_fail("the simulation failed", &e);
+    printf("\n%d strategies on %d recordings, %d trials, %d repeats, seed 1: %.0f s on %d cores\n",
+           strategies, recordings, trials, repeats, 1e-9 * (double)(os_now_ns() - start),
+           os_cores());
+    print_tables(list, recordings, strategies);
+    for (int i = 0; i < count; i++)
+        simulation_finish(&list[i]);
+    free(list);
+    recordings_forget(recording, recordings);
+}
+
+// --- what it costs ---
 
 static double calibrate(void)
 {
@@ -81,11 +158,8 @@ static double check_milliseconds(void)
     return best;
 }
 
-int main(int argc, char **argv)
+static void measure_cost(int trials)
 {
-    int trials = 100000;
-    const struct bench_option options[] = {{"trials", &trials, 10000000}};
-    bench_options(argc, argv, options, 1);
     printf("opevo on mm1, %d trials; calibration loop: %.2f ns a step\n", trials, calibrate());
     struct space *s = space_mm(512, 1024, 1024);
     struct cost cost = measure(s, trials, 100);
@@ -96,5 +170,17 @@ int main(int argc, char **argv)
            cost.microseconds, cost.microseconds * trials / cost.asks, cost.mebibytes);
     space_destroy(s);
     bench_figure("check mm1 --device none, CPU time", check_milliseconds(), "ms", UNDER, 50);
+}
+
+// The cost comes first: the peak of memory is that of the process.
+int main(int argc, char **argv)
+{
+    int trials = 500, repeats = 50, cost = 100000;
+    const struct bench_option options[] = {{"trials", &trials, 100000},
+                                           {"repeats", &repeats, 10000},
+                                           {"cost-trials", &cost, 10000000}};
+    bench_options(argc, argv, options, 3);
+    measure_cost(cost);
+    compare_all(trials, repeats);
     return EXIT_SUCCESS;
 }
