@@ -6,6 +6,7 @@
 
 BEGIN {
     cell_w = 8.4; cell_h = 17; margin = 10
+    plain = "#d8d8d8"; paper = "#141414"
     split("000000 cd3131 0dbc79 e5e510 2472c8 bc3fbc 11a8cd e5e5e5 666666 f14c4c 23d18b f5f543 3b8eea d670d6 29b8db ffffff", base, " ")
 }
 
@@ -53,14 +54,16 @@ function set_attributes(codes,   part, n, i) {
 function run(text, at,   front, behind, out) {
     if (text ~ /^ *$/ && !reverse && back == "")
         return ""
-    front = fore == "" ? "#d8d8d8" : fore
+    front = fore
     behind = back
-    if (reverse) { behind = front; front = back == "" ? "#141414" : back }
+    if (reverse) { behind = fore == "" ? plain : fore; front = back == "" ? paper : back }
     if (behind != "")
-        out = sprintf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", margin + at * cell_w,
+        out = sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", margin + at * cell_w,
                       margin + row * cell_h, length(text) * cell_w, cell_h, behind)
-    return out sprintf("<text x=\"%.1f\" y=\"%.1f\" textLength=\"%.1f\" fill=\"%s\"%s%s%s>%s</text>", margin + at * cell_w,
-                       margin + row * cell_h + 13, length(text) * cell_w, front, bold ? " font-weight=\"bold\"" : "",
+    # Fonts draw what they lack in other widths: then the run is stretched into its cells.
+    return out sprintf("<text x=\"%.1f\" y=\"%d\"%s%s%s%s%s>%s</text>", margin + at * cell_w, margin + row * cell_h + 13,
+                       text ~ /^[ -~]*$/ ? "" : sprintf(" textLength=\"%.1f\"", length(text) * cell_w),
+                       front == "" ? "" : " fill=\"" front "\"", bold ? " font-weight=\"bold\"" : "",
                        dim ? " opacity=\"0.6\"" : "", under ? " text-decoration=\"underline\"" : "", escaped(text))
 }
 
@@ -109,8 +112,8 @@ END {
     height = rows * cell_h + 2 * margin
     seconds = frames * step
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height, width, height
-    printf "<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"#141414\"/>\n"
-    printf "<g font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" xml:space=\"preserve\">\n"
+    printf "<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"%s\"/>\n", paper
+    printf "<g font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" fill=\"%s\" xml:space=\"preserve\">\n", plain
     for (i = 1; i <= pieces; i++) {
         split(film[i], part, " ")
         text = substr(film[i], length(part[1]) + length(part[2]) + 3)
