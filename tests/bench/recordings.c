@@ -76,8 +76,8 @@ static struct recording *make_up(const char *name, const char *landscape, struct
 static int make_some(struct recording **out)
 {
     int count = 0;
-    out[count++] = make_up("bowl", "bowl", space_mm(16, 16, 16));
-    out[count++] = make_up("rugged", "rugged", space_mm(16, 16, 16));
+    out[count++] = make_up("bowl", "bowl", space_mm(8, 8, 8));
+    out[count++] = make_up("rugged", "rugged", space_mm(8, 8, 8));
     out[count++] = make_up("failing", "rugged:invalid=0.4", space_mixed());
     return count;
 }
