@@ -61,8 +61,8 @@ echo '#include <lua.h>' >src/search/bad.c
 planted 'a library' src/search/bad.c 'src/search/bad.c:1: may not include lua'
 echo '#include "script/state.h"' >src/bad.c
 planted 'a library through a header' src/bad.c '"script/state.h" brings in lua'
-echo '#include <zlib.h>' >src/base/bad.c
-planted 'an unknown library' src/base/bad.c '<zlib.h> is neither'
+echo '#include <bzlib.h>' >src/base/bad.c
+planted 'an unknown library' src/base/bad.c '<bzlib.h> is neither'
 echo '#include <sys/prctl.h>' >src/base/bad.c
 planted 'a Linux header' src/base/bad.c 'may not include linux'
 echo '#define _GNU_SOURCE' >src/space/bad.c
