@@ -132,6 +132,9 @@ const char *app_disabled(struct app *app, enum action a)
     switch (a) {
     case ACT_EXPORT: return no_export(app);
     case ACT_STOP: return is_over(row) ? "the session has ended already" : NULL;
+    case ACT_EDIT:
+        return str_starts(row->record.source, "replay:") ? "its space is a recording, no space file"
+                                                         : NULL;
     case ACT_RESUME: return row->runner ? "somebody runs it already" : NULL;
     case ACT_DELETE: return row->runner ? "it is running (pause it first)" : NULL;
     default: return NULL;
