@@ -17,6 +17,16 @@ static bool is_number(const char *operand)
     return str_to_int(operand, 1, INT64_MAX, &id);
 }
 
+// A recording that counts twice would make differences look surer than they are.
+static bool check_once(const struct arguments *a, struct err *e)
+{
+    for (int i = 0; i < a->operand_count; i++)
+        for (int k = 0; k < i; k++)
+            if (str_equal(a->operand[i], a->operand[k]))
+                return err_usage(e, "recording '%s' is named twice", a->operand[i]);
+    return true;
+}
+
 // All operands are numbers of sessions, or all are files.
 static bool tell_recordings(const struct arguments *a, bool *recordings, struct err *e)
 {
@@ -35,7 +45,7 @@ static bool tell_recordings(const struct arguments *a, bool *recordings, struct 
                          "with the name %s is ./%s)",
                          number, file, number, number);
     *recordings = file != NULL;
-    return true;
+    return number || check_once(a, e);
 }
 
 // What only one of both kinds takes.

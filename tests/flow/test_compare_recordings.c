@@ -180,6 +180,8 @@ static void test_words(void **state)
     }
     struct result r = RUN(b, "compare", file, "1");
     assert_refused(&r, 2, "1 is a session and '", "./1");
+    r = RUN(b, "compare", file, file);
+    assert_refused(&r, 2, "bowl.json' is named twice", NULL);
     r = RUN(b, "compare", file, "--db", "x.db");
     assert_refused(&r, 2, "--db", "recordings are files");
     r = RUN(b, "compare", box_path(b, "nowhere.json"));
