@@ -90,6 +90,8 @@ static void pause_or_go_on(struct app *app)
         open_resume(app);
 }
 
+#define BUDGET_MARGIN_S 10
+
 // Presses in a row add up, although the run takes a new budget only four times a second.
 static void add_budget(struct app *app, int64_t more)
 {
@@ -99,7 +101,8 @@ static void add_budget(struct app *app, int64_t more)
     int64_t spent = id == o->record.id ? o->record.trials : row->record.trials;
     if (app->budget_session == id && app->budget_asked)
         from = app->budget_asked;
-    if (from + more <= spent) { // it would end the session by a slip of the finger
+    int64_t soon = (int64_t)(o->rate * BUDGET_MARGIN_S) + 1; // it goes on while keys are pressed
+    if (more < 0 && from + more <= spent + soon) {           // a slip of the finger would end it
         app_say(app, STYLE_WARN,
                 "%" PRId64
                 " trials are spent: so few would end it (:budget sets any, :stop ends it)",

@@ -52,12 +52,25 @@ static void warn_of_others(struct app *app, struct dialog *d, const char *device
         if (shares) {
             char line[256];
             snprintf(line, sizeof line,
-                     "Session %" PRId64 " runs on %s: both would measure each other.",
-                     row->record.id, row->record.device);
+                     "Session %" PRId64 " runs there: each would disturb the other's times.",
+                     row->record.id);
             dialog_add_line(d, line);
             return;
         }
     }
+}
+
+// Of the open session there is newer news than the list's.
+static void describe(struct app *app, struct dialog *d, const struct session_row *row)
+{
+    const struct opened *o = &app->model.open;
+    const struct session_record *r = row->record.id == o->record.id ? &o->record : &row->record;
+    char line[256], speed[32];
+    snprintf(line, sizeof line,
+             "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
+             r->trials, r->budget_trials, r->best_ask ? ", best " : "",
+             r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "", r->title, r->device);
+    dialog_add_line(d, line);
 }
 
 // --- questions ---
@@ -70,23 +83,12 @@ static const char *stop_words(struct dialog *d, void *context, const char *words
     return NULL;
 }
 
-static void describe(struct dialog *d, const struct session_row *row)
-{
-    const struct session_record *r = &row->record;
-    char line[256], speed[32];
-    snprintf(line, sizeof line,
-             "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
-             r->trials, r->budget_trials, r->best_ask ? ", best " : "",
-             r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "", r->title, r->device);
-    dialog_add_line(d, line);
-}
-
 void ask_stop(struct app *app)
 {
     const struct session_row *row = app_session(app);
     struct dialog *d = dialog_create("Stop the session?", "Stop", stop_words, topic_of(row), free);
     dialog_is_question(d);
-    describe(d, row);
+    describe(app, d, row);
     dialog_add_line(d, "It ends now and keeps what it found; resuming takes it up again.");
     open_dialog(app, d);
 }
@@ -105,7 +107,7 @@ void ask_delete(struct app *app)
     struct dialog *d =
         dialog_create("Delete for good?", "Delete", delete_words, topic_of(row), free);
     dialog_is_question(d);
-    describe(d, row);
+    describe(app, d, row);
     dialog_add_line(d, "All its trials, samples and messages go. Exported files stay.");
     open_dialog(app, d);
 }
@@ -138,6 +140,11 @@ void ask_command(struct app *app, const char *const *words)
     for (int i = 0; words[i] && i < DIALOG_MOST_WORDS - 1; i++)
         t->words[i] = arena_strdup(&t->arena, words[i]);
     struct dialog *d = dialog_create("Really?", "Do it", typed_words, t, typed_destroy);
+    int64_t id;
+    const struct session_row *row =
+        words[1] && str_to_int(words[1], 1, INT64_MAX, &id) ? model_row(&app->model, id) : NULL;
+    if (row)
+        describe(app, d, row);
     dialog_is_question(d);
     open_dialog(app, d);
 }
@@ -150,7 +157,10 @@ static const char *budget_words(struct dialog *d, void *context, const char *wor
     words[0] = "budget";
     words[1] = number_text(d, t->id);
     words[2] = dialog_text(d, "%s", dialog_value(d, "trials"));
-    return is_count(words[2]) ? NULL : "the budget is a number of trials, at least 1";
+    int64_t trials;
+    if (!str_to_int(words[2], 1, INT64_MAX / 2, &trials))
+        return "the budget is a number of trials, at least 1";
+    return trials > t->trials ? NULL : "so many are spent: that would end it (:stop does)";
 }
 
 void open_budget(struct app *app)
@@ -179,7 +189,7 @@ void open_note(struct app *app)
 {
     const struct session_row *row = app_session(app);
     struct dialog *d = dialog_create("Note", "Write", note_words, topic_of(row), free);
-    describe(d, row);
+    describe(app, d, row);
     dialog_add_text(d, "note", "Note", row->record.note ? row->record.note : "");
     open_dialog(app, d);
 }
@@ -205,7 +215,7 @@ void open_resume(struct app *app)
     struct dialog *d = dialog_create("Resume", "Resume", resume_words, topic_of(row), free);
     int64_t budget = r->budget_trials > r->trials ? r->budget_trials : r->trials + 100;
     snprintf(trials, sizeof trials, "%" PRId64, budget);
-    describe(d, row);
+    describe(app, d, row);
     if (str_equal(r->source, "device"))
         warn_of_others(app, d, r->device, r->id);
     dialog_add_text(d, "trials", "Trials in all", trials);
@@ -282,13 +292,13 @@ void open_export(struct app *app)
 {
     const struct session_row *row = app_session(app);
     struct dialog *d = dialog_create("Export", "Export", export_words, topic_of(row), free);
-    describe(d, row);
+    describe(app, d, row);
     dialog_add_text(d, "best", "How many of the best", "1");
     dialog_add_text(d, "folder", "Folder", "export");
     dialog_add_text(d, "name", "Name of the files", "");
     dialog_add_check(d, "verify", "run, compare and time again before writing",
                      str_equal(row->record.source, "device"));
-    dialog_add_text(d, "slower", "Slower by at most, %", "");
+    dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
     dialog_on_change(d, preview_export);
     open_dialog(app, d);
 }
@@ -381,7 +391,7 @@ void open_duplicate(struct app *app)
     const struct session_row *row = app_session(app);
     struct dialog *d =
         dialog_create("Again, as a new session", "Start", duplicate_words, topic_of(row), free);
-    describe(d, row);
+    describe(app, d, row);
     dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
     if (str_equal(row->record.source, "device"))
         warn_of_others(app, d, row->record.device, 0);

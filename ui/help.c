@@ -25,8 +25,10 @@ static void add_actions(struct help *h, const struct app *app, enum action_group
 {
     for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
         char keys[64];
-        if (actions[a].group == group && actions[a].views & 1u << app->view)
-            add(h, keymap_names(&app->keymap, (enum action)a, keys), actions[a].help);
+        if (actions[a].group != group || !(actions[a].views & 1u << app->view))
+            continue;
+        keymap_names(&app->keymap, (enum action)a, keys);
+        add(h, keys[0] ? keys : "no key", actions[a].help);
     }
 }
 

@@ -256,7 +256,10 @@ char *sessions_speed(double flops, double per_flops, char out[24])
 {
     double value = flops * per_flops;
     out[0] = '\0';
-    if (flops > 0)
+    if (flops > 0 && value < 0.1) // beside much faster ones: in a unit of its own
+        snprintf(out, 24, "%.3g %c", flops >= 1e9 ? flops / 1e9 : flops / 1e6,
+                 flops >= 1e9 ? 'G' : 'M');
+    else if (flops > 0)
         snprintf(out, 24, "%.*f", value >= 99.995 ? 1 : value >= 0.9995 ? 2 : 3, value);
     return out;
 }

@@ -74,6 +74,25 @@ press q
 at_prompt 0
 pass 'suspended, and back'
 
+# --- what is pasted, and Alt ---
+start 'tilewalk watch 1'
+see 'Population of'
+printf '3q' | mux load-buffer -
+mux paste-buffer -p -t main
+see 'pasted text is taken only where text is typed'
+see 'Population of'
+press M-q M-3 # one key without a meaning each
+press 3
+see_not 'Population of'
+press /
+printf 'outcome=ok' | mux load-buffer -
+mux paste-buffer -p -t main
+see '/outcome=ok'
+press Escape
+press q
+at_prompt 0
+pass 'pastes are text, Alt is nothing'
+
 # --- ended from outside ---
 for signal in 'INT 130' 'TERM 143' 'HUP 129' 'SEGV 139' 'ABRT 134' 'QUIT 131'; do
     start 'tilewalk watch 1'

@@ -126,7 +126,9 @@ static void test_wrong_fields_are_complained_about_and_nothing_runs(void **state
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "B \"many enter");
+    stage_play(&s, "B \"64 enter"); // all of them are spent
+    expect_on_screen(&s, "so many are spent: that would end it (:stop does)");
+    stage_play(&s, "esc B \"many enter");
     expect_on_screen(&s, "the budget is a number of trials, at least 1");
     expect_commands(&s, "");
     assert_non_null(s.app.dialog);
@@ -227,6 +229,17 @@ static void test_help_is_of_this_screen_and_scrolls(void **state)
     stage_close(&s);
 }
 
+static void test_help_names_actions_without_keys(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    assert_true(keymap_bind(&s.app.keymap, "stop", "none", NULL, NULL));
+    stage_play(&s, "?");
+    expect_on_screen(&s, "no key       end it, keeping what it found");
+    stage_close(&s);
+}
+
 static void test_clicks_on_the_footer_are_keys(void **state)
 {
     (void)state;
@@ -294,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_without_a_session_keys_say_why),
         cmocka_unit_test(test_frozen_stands_still),
         cmocka_unit_test(test_help_is_of_this_screen_and_scrolls),
+        cmocka_unit_test(test_help_names_actions_without_keys),
         cmocka_unit_test(test_clicks_on_the_footer_are_keys),
         cmocka_unit_test(test_a_paste_is_text_and_nothing_else),
         cmocka_unit_test(test_quitting),

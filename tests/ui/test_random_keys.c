@@ -1,5 +1,5 @@
 // Ten thousand random keys, with resizes, clicks, news and time passing in between. It must not
-// crash, draw outside, hang, or run a command that was not confirmed where a question is asked.
+// crash, hang, or put the cursor outside.
 #include "stage.h"
 
 #include "base/rng.h"
