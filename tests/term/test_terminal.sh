@@ -89,6 +89,7 @@ printf 'outcome=ok' | mux load-buffer -
 mux paste-buffer -p -t main
 see '/outcome=ok'
 press Escape
+see_not '/outcome=ok'
 press q
 at_prompt 0
 pass 'pastes are text, Alt is nothing'
