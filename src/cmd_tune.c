@@ -112,7 +112,7 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                      cmd_tune.operands, cmd_tune.operands);
 }
 
-static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
+static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
     struct arena storage;
@@ -121,16 +121,34 @@ static bool begin_tune(struct engine *g, const struct arguments *a, int64_t *id,
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand[0];
     o.set = common_settings(a, &storage, &o.set_count);
-    bool ok = check_device_word(&o, e) && engine_start(g, &o, id, e);
+    bool ok = check_device_word(&o, e) && engine_start(f->engine, &o, id, e);
     arena_finish(&storage);
     return ok;
 }
 
-static bool begin_resume(struct engine *g, const struct arguments *a, int64_t *id, struct err *e)
+// A session that is paused may still have its runner, which waits: it has only to be told.
+static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
+{
+    struct arena arena;
+    struct session_record r;
+    pid_t runner = 0;
+    arena_init(&arena);
+    bool ok = store_get_session(store, id, &arena, &r, e);
+    if (ok && str_equal(store_state(store, &r, &runner), "paused") && runner)
+        ok = err_set(e,
+                     "session %" PRId64 " is paused, and process %d, which runs it, waits "
+                     "(`tilewalk pause %" PRId64 " --off` lets it go on)",
+                     id, (int)runner, id);
+    arena_finish(&arena);
+    return ok;
+}
+
+static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
     fill_options(a, &o);
-    return common_session_id(a->operand[0], id, e) && engine_resume(g, *id, &o, e);
+    return common_session_id(a->operand[0], id, e) && check_nobody_waits(f->store, *id, e) &&
+           engine_resume(f->engine, *id, &o, e);
 }
 
 static bool check_attached(const struct arguments *a, struct err *e)
@@ -143,7 +161,7 @@ static bool check_attached(const struct arguments *a, struct err *e)
 }
 
 static int run_session(const struct arguments *a,
-                       bool (*begin)(struct engine *g, const struct arguments *a, int64_t *id,
+                       bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                      struct err *e))
 {
     struct err e;
@@ -164,7 +182,7 @@ static int run_session(const struct arguments *a,
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
-    bool begun = front.engine && begin(front.engine, a, &id, &e);
+    bool begun = front.engine && begin(&front, a, &id, &e);
     code = begun ? run(a, &front, id) : fail_with(&e, EXIT_FAILED);
     engine_destroy(front.engine);
     store_close(store);

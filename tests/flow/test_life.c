@@ -24,6 +24,8 @@ static void test_pause_and_go_on(void **state)
     assert_ok(&asked);
     wait_for_state(b, 1, "paused");
     assert_int_equal(runner_of(b, 1), r->pid); // its process keeps it open
+    struct result refused = RUN(b, "resume", "1");
+    assert_refused(&refused, 1, "`tilewalk pause 1 --off` lets it go on", NULL);
     asked = RUN(b, "pause", "1", "--off");
     assert_ok(&asked);
     wait_for_state(b, 1, "running");
