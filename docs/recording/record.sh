@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Records the workbench on a run of the best device here, for the README: docs/workbench.svg (20 seconds, animated) and
-# docs/workbench.txt (the main screen at the end).
+# docs/workbench.txt (the main screen at the end, which the README shows).
 #
 #     docs/recording/record.sh build/tilewalk [FOLDER]
 #
