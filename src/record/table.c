@@ -203,8 +203,39 @@ static size_t match(const struct value *v, const char *key)
     return str_to_real(piece, &number) && number == v->number ? length : 0;
 }
 
+static int first_unset(const struct table *t) // t->columns: none
+{
+    int i = 0;
+    while (i < t->columns && t->cell[i] >= 0)
+        i++;
+    return i;
+}
+
+static bool none_set(const struct table *t)
+{
+    for (int i = 0; i < t->columns; i++)
+        if (t->cell[i] >= 0)
+            return false;
+    return true;
+}
+
+// A row that gives some parameters itself lacks the others, whatever its key looks like.
+static bool wrong_key(const struct table *t, const char *key, int column, struct err *e)
+{
+    const char *path = t->recording->path;
+    if (!none_set(t))
+        return err_at(e, path, t->row_line,
+                      "parameter '%s' is missing (and key '%s' is not the %d values in order)",
+                      t->column[first_unset(t)].name, key, t->columns);
+    return err_at(e, path, t->row_line,
+                  "key '%s' does not hold a declared value of parameter '%s' (the %d values in "
+                  "order are wanted)",
+                  key, t->column[column].name, t->columns);
+}
+
 bool table_set_key(struct table *t, const char *key, struct err *e)
 {
+    int32_t cell[SPACE_MAX_PARAMS];
     const char *rest = key;
     for (int i = 0; i < t->columns; i++) {
         const struct column *c = &t->column[i];
@@ -213,27 +244,22 @@ bool table_set_key(struct table *t, const char *key, struct err *e)
             size_t length = match(&c->value[k], rest);
             if (length > longest) {
                 longest = length;
-                t->cell[i] = k;
+                cell[i] = k;
             }
         }
         rest += longest;
         bool last = i == t->columns - 1;
         if (longest == 0 || *rest != (last ? '\0' : ','))
-            return err_at(e, t->recording->path, t->row_line,
-                          "key '%s' does not hold a declared value of parameter '%s' (the %d "
-                          "values in order are wanted)",
-                          key, c->name, t->columns);
+            return wrong_key(t, key, longest > 0 && !*rest ? i + 1 : i, e);
         rest += !last;
     }
+    memcpy(t->cell, cell, (size_t)t->columns * sizeof *cell);
     return true;
 }
 
 bool table_row_complete(const struct table *t)
 {
-    for (int i = 0; i < t->columns; i++)
-        if (t->cell[i] < 0)
-            return false;
-    return true;
+    return first_unset(t) == t->columns;
 }
 
 void table_add_run(struct table *t, double seconds)
@@ -244,10 +270,10 @@ void table_add_run(struct table *t, double seconds)
 
 bool table_end_row(struct table *t, const struct record_entry *entry, struct err *e)
 {
-    for (int i = 0; i < t->columns; i++)
-        if (t->cell[i] < 0)
-            return err_at(e, t->recording->path, t->row_line, "parameter '%s' is missing",
-                          t->column[i].name);
+    int unset = first_unset(t);
+    if (unset < t->columns)
+        return err_at(e, t->recording->path, t->row_line, "parameter '%s' is missing",
+                      t->column[unset].name);
     if (t->columns == 0)
         return err_at(e, t->recording->path, t->row_line, "there are no parameters");
     if (entry->outcome != OUTCOME_OK)

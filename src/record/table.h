@@ -72,6 +72,7 @@ void table_begin_row(struct table *t, int line);
 bool table_set_named(struct table *t, struct json name, struct json value, struct err *e);
 bool table_set(struct table *t, int column, struct json value, struct err *e);
 // All columns from "16,True,a": values in order, joined by commas, which texts may hold, too.
+// False leaves the row as it is.
 bool table_set_key(struct table *t, const char *key, struct err *e);
 bool table_row_complete(const struct table *t);
 // A run of the row in the making.

@@ -251,7 +251,15 @@ static void test_bad_input(void **state)
     refuse(FILE_OF(OK_8A ",\n\"8,c\": {\"y\": \"a\",\n\"x\": 16, \"time\": 1}"),
            "x.json:7: parameter 'x': 16 is not among the declared values");
     refuse(FILE_OF(OK_8A ",\n\"2\": {\"x\": 2, \"time\": 1}"),
-           "x.json:6: key '2' does not hold a declared value of parameter");
+           "x.json:6: parameter 'y' is missing (and key '2'");
+    refuse(FILE_OF(OK_8A ",\n\"2\": {\"y\": \"a\", \"time\": 1}"),
+           "x.json:6: parameter 'x' is missing (and key '2'");
+    refuse(FILE_OF(OK_8A ",\n\"odd\": {\"x\": 2, \"time\": 1}"),
+           "x.json:6: parameter 'y' is missing (and key 'odd'");
+    refuse(FILE_OF(OK_8A ",\n\"2\": {\"time\": 1}"),
+           "x.json:6: key '2' does not hold a declared value of parameter 'y'");
+    refuse(FILE_OF(OK_8A ",\n\"3,a\": {\"time\": 1}"),
+           "x.json:6: key '3,a' does not hold a declared value of parameter 'x'");
     refuse(FILE_OF(OK_8A ",\n\"2,a,b\": {\"time\": 1}"), "x.json:6: key '2,a,b' does not hold");
     refuse(FILE_OF(OK_8A ",\n\n" OK_8A),
            "x.json:7: {\"x\":8,\"y\":\"a\"} is here a second time (see line 5)");
