@@ -187,6 +187,7 @@ static struct chart_line line_of(struct contest *c, int group, const struct curv
         .step = grid->step,
         .end = grid->from + c->result.horizon,
         .band = g->runs > 1,
+        .most = scale,
     };
 }
 

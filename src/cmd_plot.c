@@ -136,16 +136,39 @@ static struct chart_line line_of(const struct picture *p, int i, struct arena *a
     return line;
 }
 
+static bool is_listed(const char *const *list, int count, const char *wanted)
+{
+    for (int i = 0; i < count; i++)
+        if (str_equal(list[i], wanted))
+            return true;
+    return false;
+}
+
+// The problem and where it ran, or the problems.
+static const char *title_of(const struct session_curves *c, struct arena *arena)
+{
+    const struct session_record *first = &c->curve[0].record;
+    const char *problem[PLOT_MOST_SERIES];
+    int problems = 0;
+    for (int i = 0; i < c->count; i++)
+        if (!is_listed(problem, problems, c->curve[i].record.title))
+            problem[problems++] = c->curve[i].record.title;
+    if (problems == 1)
+        return arena_printf(arena, "%s on %s", first->title, session_curves_place(first));
+    struct str out = {0};
+    chart_add_names(problem, problems, &out);
+    const char *kept = arena_strdup(arena, str_text(&out));
+    str_finish(&out);
+    return kept;
+}
+
 static bool write_chart(const struct picture *p, const char *path, struct err *e)
 {
     struct chart_line line[PLOT_MOST_SERIES];
     struct arena arena;
     arena_init(&arena);
-    const struct session_record *r = &p->curves->curve[0].record;
     struct chart chart = {
-        .title = all_same_title(p->curves)
-                     ? arena_printf(&arena, "%s on %s", r->title, session_curves_place(r))
-                     : NULL,
+        .title = title_of(p->curves, &arena),
         .x = session_curves_axis(p->horizon, p->curves->seconds),
         .y_name = p->unit_name,
         .line = line,

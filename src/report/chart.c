@@ -25,6 +25,8 @@ enum {
     PNG_SCALE = 2, // dots of a .png for one point
 };
 
+enum { MOST_FILLED_BANDS = 3 };
+
 struct style {
     double red, green, blue;
     double dash[6];
@@ -76,12 +78,14 @@ static int values_before_end(const struct chart_line *l)
 
 static double upper(const struct chart_line *l, int i)
 {
-    return l->at[i].mean + (l->band ? l->at[i].deviation : 0);
+    double level = l->at[i].mean + (l->band ? l->at[i].deviation : 0);
+    return l->most > 0 ? fmin(level, l->most) : level;
 }
 
 static double lower(const struct chart_line *l, int i)
 {
-    return l->at[i].mean - (l->band ? l->at[i].deviation : 0);
+    double level = l->at[i].mean - (l->band ? l->at[i].deviation : 0);
+    return l->most > 0 ? fmax(level, 0) : level;
 }
 
 // Above 0 only where nothing that matters is below it.
@@ -246,7 +250,20 @@ static double middle(const struct chart_line *l, int i)
     return l->at[i].mean;
 }
 
-static void draw_band(const struct canvas *c, int line)
+static bool has_band(const struct chart_line *l)
+{
+    return l->band && values_before_end(l) > 0;
+}
+
+static int count_bands(const struct chart *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->line_count; i++)
+        n += has_band(&c->line[i]);
+    return n;
+}
+
+static void fill_band(const struct canvas *c, int line)
 {
     const struct chart_line *l = &c->chart->line[line];
     trace(c, l, upper, false);
@@ -258,15 +275,33 @@ static void draw_band(const struct canvas *c, int line)
     cairo_stroke(c->cairo);
 }
 
+static void dot_band(const struct canvas *c, int line)
+{
+    static const double dots[] = {1, 2};
+    const struct chart_line *l = &c->chart->line[line];
+    use_style(c->cairo, line, 0.8, 0.8);
+    cairo_set_dash(c->cairo, dots, 2, 0);
+    trace(c, l, upper, false);
+    cairo_stroke(c->cairo);
+    trace(c, l, lower, false);
+    cairo_stroke(c->cairo);
+}
+
+static void draw_bands(const struct canvas *c)
+{
+    bool fill = count_bands(c->chart) <= MOST_FILLED_BANDS;
+    for (int i = 0; i < c->chart->line_count; i++)
+        if (has_band(&c->chart->line[i]))
+            (fill ? fill_band : dot_band)(c, i);
+}
+
 static void draw_lines(const struct canvas *c)
 {
     cairo_save(c->cairo);
     cairo_rectangle(c->cairo, LEFT, c->top, area_right() - LEFT, AREA_HEIGHT);
     cairo_clip(c->cairo);
     cairo_set_line_join(c->cairo, CAIRO_LINE_JOIN_ROUND);
-    for (int i = 0; i < c->chart->line_count; i++)
-        if (c->chart->line[i].band && values_before_end(&c->chart->line[i]))
-            draw_band(c, i);
+    draw_bands(c);
     for (int i = 0; i < c->chart->line_count; i++) {
         use_style(c->cairo, i, 1, 1.8);
         trace(c, &c->chart->line[i], middle, false);
@@ -411,6 +446,16 @@ static cairo_status_t make_png(const struct chart *c, struct str *out)
         status = cairo_surface_write_to_png_stream(surface, keep, out);
     cairo_surface_destroy(surface);
     return status;
+}
+
+void chart_add_names(const char *const *name, int count, struct str *out)
+{
+    for (int i = 0; i < count && i < 2; i++) {
+        const char *between = count > 2 ? ", " : " and ";
+        str_printf(out, "%s%s", i ? between : "", name[i]);
+    }
+    if (count > 2)
+        str_printf(out, " and %d more", count - 2);
 }
 
 static bool ends_in(const char *path, const char *ending)

@@ -4,11 +4,13 @@
 //     c.line = line; c.line_count = 3;
 //     chart_write(&c, "out.svg", e);
 //
-// Step lines with bands of one standard deviation; ticks are those of report/plot.h. Readable in
-// grey: each line has its own dashes, ends in its letter, and the legend below shows both; the
-// colours (Okabe and Ito's, for colour-blind readers) differ in lightness too. The y axis begins at
-// 0, unless that would press all lines into its upper half: then it begins below the lowest of them
-// after a twentieth of the x axis.
+// Step lines with bands of one standard deviation; ticks are those of report/plot.h. A band is cut
+// where it leaves the levels there are: no share of the best known is below 0 or above 1, though
+// mean +- deviation may be. Up to three bands are filled; more would cover each other, so that only
+// their edges are drawn, dotted. Readable in grey: each line has its own dashes, ends in its
+// letter, and the legend below shows both; the colours (Okabe and Ito's, for colour-blind readers)
+// differ in lightness too. The y axis begins at 0, unless that would press all lines into its upper
+// half: then it begins below the lowest of them after a twentieth of the x axis.
 //
 // A line is its values on an even grid; a value holds from its x to the next (steps_spread).
 #ifndef TILEWALK_REPORT_CHART_H
@@ -25,6 +27,7 @@ struct chart_line {
     int count;
     double from, step, end; // nothing is drawn at `end` and beyond
     bool band;              // of mean - deviation to mean + deviation
+    double most;            // the band is cut at 0 and here; 0: it is not cut
 };
 
 struct chart {
@@ -35,6 +38,8 @@ struct chart {
     int line_count;
 };
 
+// For titles: up to two names, then how many more. Appends to `out`.
+void chart_add_names(const char *const *name, int count, struct str *out);
 // Whether the name ends in .svg or .png; false: `e` says that it must.
 bool chart_check_name(const char *path, struct err *e);
 // Replaces the file.

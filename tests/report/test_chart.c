@@ -232,6 +232,71 @@ static void bands_lie_around_lines(void **state)
     cairo_surface_destroy(p.surface);
 }
 
+// Means of 0.1 and 0.9 with a deviation of 0.5: as high as 1 and no higher.
+static void bands_of_shares_are_cut(void **state)
+{
+    struct chart_line line[1];
+    (void)state;
+    for (int k = 0; k < GRID; k++)
+        values[0][k] = (struct spread){.mean = k < GRID / 2 ? 0.1 : 0.9, .deviation = 0.5};
+    struct chart c = chart_of(line, 1);
+    line[0].band = true;
+    line[0].most = 1;
+    free(written(&c, "a.png", NULL));
+    struct picture p = load("a.png");
+    const double top = 40, bottom = 840, a_point = (bottom - top) / 1.04;
+    const int left = 477, right = 1177; // between ticks
+    const int line_row = (int)(bottom - 0.9 * a_point), most_row = (int)(bottom - a_point);
+    assert_in_range(highest_ink(&p, right), most_row - 3, most_row + 3); // the band's edge
+    assert_true(is_ink(&p, right, line_row)); // on an axis that ends a little above 1
+    assert_true(grey(&p, right, (line_row + most_row) / 2) < 250);
+    assert_true(is_ink(&p, left, (int)(bottom - 0.6 * a_point))); // not cut: 0.1 + 0.5
+    cairo_surface_destroy(p.surface);
+}
+
+// Whether the middle between line A and the upper edge of its band is tinted.
+static bool first_band_is_filled(int bands)
+{
+    struct chart_line line[LINES];
+    struct chart c = level_lines(line, LINES);
+    for (int i = 0; i < bands; i++)
+        line[i].band = true;
+    for (int k = 0; k < GRID; k++)
+        values[0][k].deviation = 0.5;
+    free(written(&c, "a.png", NULL));
+    struct picture p = load("a.png");
+    const double bottom = 840, a_point = 800 / (LINES * 1.04);
+    bool filled = grey(&p, 757, (int)(bottom - 1.25 * a_point)) < 250;
+    bool edge = false;
+    for (int x = 757; x < 777; x++)
+        for (int y = (int)(bottom - 1.5 * a_point) - 3; y < (int)(bottom - 1.5 * a_point) + 3; y++)
+            edge |= grey(&p, x, y) < 220;
+    assert_true(edge);
+    cairo_surface_destroy(p.surface);
+    return filled;
+}
+
+static void many_bands_are_edges_only(void **state)
+{
+    (void)state;
+    assert_true(first_band_is_filled(3));
+    assert_false(first_band_is_filled(4));
+}
+
+static void titles_name_two(void **state)
+{
+    static const char *const names[] = {"one", "two", "three", "four"};
+    static const char *const titles[] = {"", "one", "one and two", "one, two and 1 more",
+                                         "one, two and 2 more"};
+    (void)state;
+    for (int n = 0; n <= 4; n++) {
+        struct str out = {0};
+        chart_add_names(names, n, &out);
+        assert_string_equal(str_text(&out), titles[n]);
+        str_finish(&out);
+    }
+}
+
 static void high_lines_fill_the_area(void **state)
 {
     struct chart_line line[2];
@@ -326,6 +391,9 @@ int main(void)
         cmocka_unit_test(lines_differ_without_colours),
         cmocka_unit_test(steps_are_where_they_belong),
         cmocka_unit_test(bands_lie_around_lines),
+        cmocka_unit_test(bands_of_shares_are_cut),
+        cmocka_unit_test(many_bands_are_edges_only),
+        cmocka_unit_test(titles_name_two),
         cmocka_unit_test(high_lines_fill_the_area),
         cmocka_unit_test(long_labels_fit),
         cmocka_unit_test(the_ending_chooses_the_format),
