@@ -1,6 +1,7 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
 #include "common.h"
 #include "simulate_curve.h"
+#include "simulate_plan.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -17,12 +18,7 @@
 #define MOST_MARKS       8
 
 struct replayed {
-    const struct arguments *a;
-    struct recording **recording; // [operand_count]
-    char **strategy;              // specs as they were given
-    int strategies;
-    struct simulation *list; // recording by recording, strategy by strategy
-    int count;
+    struct simulate_plan plan;
     bool json, by_time, on_terminal;
     bool broken_output;
 };
@@ -32,82 +28,6 @@ static volatile sig_atomic_t signal_seen;
 static void on_signal(int number)
 {
     signal_seen = number;
-}
-
-// --- what is to be done ---
-
-static bool has_costs(const struct recording *r)
-{
-    for (int i = 0; i < r->count; i++)
-        if (isfinite(r->entry[i].compile_s) || isfinite(r->entry[i].benchmark_s))
-            return true;
-    return false;
-}
-
-static bool read_recordings(struct replayed *p, struct err *e)
-{
-    p->recording = mem_zero((size_t)p->a->operand_count, sizeof *p->recording);
-    for (int i = 0; i < p->a->operand_count; i++) {
-        struct recording *r;
-        if (!recording_read(p->a->operand[i], &r, e))
-            return false;
-        p->recording[i] = r;
-        if (r->count == 0)
-            return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
-        if (p->by_time && !has_costs(r))
-            return err_at(e, r->path, 0,
-                          "neither compile nor benchmark times are recorded (replay it without "
-                          "--time)");
-    }
-    return true;
-}
-
-// "opevo,ga:size=20": cut at the commas.
-static bool read_strategies(struct replayed *p, struct err *e)
-{
-    const char *given = arguments_text(p->a, "strategy");
-    const char *text = given ? given : ENGINE_DEFAULT_STRATEGY;
-    p->strategy = mem_zero(strlen(text) + 1, sizeof *p->strategy);
-    for (;;) {
-        size_t length = strcspn(text, ",");
-        char *spec = mem_printf("%.*s", (int)length, text);
-        p->strategy[p->strategies++] = spec;
-        char *canonical = strategy_canonical(spec, e);
-        free(canonical);
-        if (!canonical)
-            return false;
-        if (!text[length])
-            return true;
-        text += length + 1;
-    }
-}
-
-static void plan(struct replayed *p)
-{
-    p->list = mem_zero((size_t)(p->a->operand_count * p->strategies), sizeof *p->list);
-    for (int i = 0; i < p->a->operand_count; i++)
-        for (int k = 0; k < p->strategies; k++)
-            p->list[p->count++] = (struct simulation){
-                .recording = p->recording[i],
-                .strategy = p->strategy[k],
-                .trials = arguments_integer(p->a, "trials", STANDARD_TRIALS),
-                .repeats = (int)arguments_integer(p->a, "repeats", STANDARD_REPEATS),
-                .seed = (uint64_t)arguments_integer(p->a, "seed", STANDARD_SEED),
-                .noise = arguments_flag(p->a, "noise"),
-            };
-}
-
-static void forget(struct replayed *p)
-{
-    for (int i = 0; i < p->count; i++)
-        simulation_finish(&p->list[i]);
-    for (int i = 0; p->recording && i < p->a->operand_count; i++)
-        recording_destroy(p->recording[i]);
-    for (int i = 0; i < p->strategies; i++)
-        free(p->strategy[i]);
-    free(p->list);
-    free(p->recording);
-    free(p->strategy);
 }
 
 // --- for programs ---
@@ -185,9 +105,9 @@ static int choose_marks(int64_t trials, int64_t mark[MOST_MARKS])
 static int strategy_width(const struct replayed *p)
 {
     int width = (int)strlen("strategy");
-    for (int i = 0; i < p->strategies; i++)
-        if ((int)strlen(p->strategy[i]) > width)
-            width = (int)strlen(p->strategy[i]);
+    for (int i = 0; i < p->plan.strategies; i++)
+        if ((int)strlen(p->plan.strategy[i]) > width)
+            width = (int)strlen(p->plan.strategy[i]);
     return width;
 }
 
@@ -246,16 +166,16 @@ static void clear_progress(const struct replayed *p)
 static void on_finished(void *context, int index)
 {
     struct replayed *p = context;
-    struct simulation *s = &p->list[index];
+    struct simulation *s = &p->plan.list[index];
     struct simulated_curve curve;
     simulated_curve_make(s, &curve);
     clear_progress(p);
     if (p->json) {
         print_json(p, s, &curve);
     } else {
-        if (index && index % p->strategies == 0)
+        if (index && index % p->plan.strategies == 0)
             printf("\n");
-        if (index % p->strategies == 0)
+        if (index % p->plan.strategies == 0)
             print_head(p, s);
         print_row(p, s, &curve);
     }
@@ -281,12 +201,26 @@ static void catch_signals(void)
         sigaction(caught[i], &action, NULL);
 }
 
+static struct simulate_words words_of(const struct arguments *a)
+{
+    const char *strategies = arguments_text(a, "strategy");
+    return (struct simulate_words){
+        .path = a->operand,
+        .paths = a->operand_count,
+        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
+        .trials = arguments_integer(a, "trials", STANDARD_TRIALS),
+        .repeats = (int)arguments_integer(a, "repeats", STANDARD_REPEATS),
+        .seed = (uint64_t)arguments_integer(a, "seed", STANDARD_SEED),
+        .noise = arguments_flag(a, "noise"),
+        .costs_for = arguments_flag(a, "time") ? "--time" : NULL,
+    };
+}
+
 static int run_replay(const struct command *self, const struct arguments *a)
 {
     struct err e;
     (void)self;
-    struct replayed p = {.a = a,
-                         .json = arguments_flag(a, "json"),
+    struct replayed p = {.json = arguments_flag(a, "json"),
                          .by_time = arguments_flag(a, "time"),
                          .on_terminal =
                              isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
@@ -294,14 +228,14 @@ static int run_replay(const struct command *self, const struct arguments *a)
                                  .tick = on_tick,
                                  .finished = on_finished,
                                  .context = &p};
-    bool ok = read_strategies(&p, &e) && read_recordings(&p, &e);
+    const struct simulate_words words = words_of(a);
+    bool ok = simulate_plan_make(&words, &p.plan, &e);
     if (ok) {
-        plan(&p);
         catch_signals();
-        ok = simulate(p.list, p.count, &o, &e);
+        ok = simulate(p.plan.list, p.plan.count, &o, &e);
         clear_progress(&p);
     }
-    forget(&p);
+    simulate_plan_finish(&p.plan);
     if (signal_seen)
         return 128 + signal_seen;
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

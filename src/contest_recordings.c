@@ -106,13 +106,24 @@ static void set_up(const struct simulate_plan *p, bool seconds, struct contest *
     c->setup.group_name = name; // outlives the plan
 }
 
+static const char *title_of(const struct simulate_plan *p, struct arena *arena)
+{
+    struct str out = {0};
+    const char **name = arena_zero(arena, (size_t)p->recordings, sizeof *name);
+    for (int i = 0; i < p->recordings; i++)
+        name[i] = p->recording[i]->name;
+    chart_add_names(name, p->recordings, &out);
+    const char *kept = arena_strdup(arena, str_text(&out));
+    str_finish(&out);
+    return kept;
+}
+
 static void describe(const struct simulate_plan *p, struct contest *c)
 {
     c->unit = unit_of(p->recording[0]);
     c->heading = heading_of(p, &c->arena);
     c->members = members_of(p, &c->arena);
-    c->title = p->recordings == 1 ? arena_strdup(&c->arena, p->recording[0]->name)
-                                  : arena_printf(&c->arena, "%d recordings", p->recordings);
+    c->title = title_of(p, &c->arena);
 }
 
 bool contest_of_recordings(const struct arguments *a, struct contest *c, struct err *e)
@@ -129,7 +140,7 @@ bool contest_of_recordings(const struct arguments *a, struct contest *c, struct 
         .trials = arguments_integer(a, "trials", STANDARD_TRIALS),
         .repeats = (int)arguments_integer(a, "repeats", STANDARD_REPEATS),
         .seed = (uint64_t)arguments_integer(a, "seed", STANDARD_SEED),
-        .costs = seconds,
+        .costs_for = seconds ? "--against time" : NULL,
     };
     bool ok = simulate_plan_make(&words, &plan, e) && run_all(&plan, e);
     if (ok) {

@@ -23,10 +23,10 @@ static bool read_recordings(const struct simulate_words *words, struct simulate_
         p->recording[p->recordings++] = r;
         if (r->count == 0)
             return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
-        if (words->costs && !has_costs(r))
+        if (words->costs_for && !has_costs(r))
             return err_at(e, r->path, 0,
-                          "neither compile nor benchmark times are recorded: there is nothing to "
-                          "set against time");
+                          "neither compile nor benchmark times are recorded, which %s needs",
+                          words->costs_for);
     }
     return true;
 }
@@ -64,6 +64,7 @@ bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan
                 .trials = words->trials,
                 .repeats = words->repeats,
                 .seed = words->seed,
+                .noise = words->noise,
             };
     return true;
 }

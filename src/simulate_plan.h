@@ -16,7 +16,8 @@ struct simulate_words {
     int64_t trials;
     int repeats;
     uint64_t seed;
-    bool costs; // recordings without compile and benchmark times are refused
+    bool noise;            // as in struct simulation
+    const char *costs_for; // option that needs compile and benchmark times; NULL: none does
 };
 
 struct simulate_plan {
