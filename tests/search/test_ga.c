@@ -219,6 +219,67 @@ static void test_last_generation_is_the_rest(void **state)
     space_destroy(s);
 }
 
+// TVM v0.16 measured duplicates again. Without mutation a parameter is drawn anew only because the
+// child was known: that happens all the time here, and yet none is given twice.
+static void test_never_measures_twice(void **state)
+{
+    (void)state;
+    enum { SIZE = 10, GENERATIONS = 100 };
+    struct space *s = space_mixed();
+    struct search_problem problem = {.space = s};
+    struct strategy *g = strategy_create("ga:pop=10:mutation=0", &problem, 9, NULL);
+    struct config_set asked = {.slots = s->slots};
+    int would_be_twice = 0;
+    for (int n = 0; n < SIZE * GENERATIONS; n++) {
+        struct config c;
+        int64_t from[SPACE_MAX_PARAMS];
+        bool is_new, drawn_anew = false;
+        assert_int_equal(strategy_ask(g, &c), ASK_NEW);
+        config_set_add(&asked, &c, &is_new);
+        assert_true(is_new);
+        if (strategy_origin(g, from))
+            for (int i = 0; i < s->param_count; i++)
+                drawn_anew |= from[i] == 0;
+        would_be_twice += drawn_anew;
+        strategy_tell(g, &c, OUTCOME_OK, c.slot[0] == 1 ? 1000 : 1);
+    }
+    assert_true(would_be_twice > SIZE * GENERATIONS / 2);
+    assert_int_equal(strategy_generation(g), GENERATIONS - 1);
+    config_set_finish(&asked);
+    strategy_destroy(g);
+    space_destroy(s);
+}
+
+// TVM v0.6 filled the last batch of a generation, when batches do not divide it, with its first
+// genes again. Batches of 4 of a population of 10: 4, 4 and 2, then the next generation.
+static void test_last_batch_of_a_generation_is_cut(void **state)
+{
+    (void)state;
+    enum { SIZE = 10, BATCH = 4, GENERATIONS = 20 };
+    struct space *s = space_wide();
+    struct search_problem problem = {.space = s};
+    struct strategy *g = strategy_create("ga:pop=10", &problem, 5, NULL);
+    struct config_set asked = {.slots = s->slots};
+    for (int generation = 0; generation < GENERATIONS; generation++)
+        for (int left = SIZE; left > 0; left -= BATCH) {
+            struct config batch[BATCH];
+            int size = left < BATCH ? left : BATCH, given = 0;
+            while (given < BATCH && strategy_ask(g, &batch[given]) == ASK_NEW)
+                given++;
+            assert_int_equal(given, size);
+            assert_int_equal(strategy_generation(g), generation);
+            for (int i = 0; i < given; i++) {
+                bool is_new;
+                config_set_add(&asked, &batch[i], &is_new);
+                assert_true(is_new);
+                strategy_tell(g, &batch[i], OUTCOME_OK, 1);
+            }
+        }
+    config_set_finish(&asked);
+    strategy_destroy(g);
+    space_destroy(s);
+}
+
 static void test_generations_wait(void **state)
 {
     (void)state;
@@ -247,6 +308,8 @@ int main(void)
         cmocka_unit_test(test_mutation_rate),
         cmocka_unit_test(test_elites_breed_on),
         cmocka_unit_test(test_last_generation_is_the_rest),
+        cmocka_unit_test(test_never_measures_twice),
+        cmocka_unit_test(test_last_batch_of_a_generation_is_cut),
         cmocka_unit_test(test_generations_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

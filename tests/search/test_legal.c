@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+// random is not among them because it ignores constraints by design, and rnn has tests of its own
+// (test_rnn.c): it learns from the illegal points that it draws, so what holds for its looks is
+// another thing.
 static const char *const specs[] = {
     "ga",
     "ga:pop=10",

@@ -41,7 +41,23 @@ static const char *const specs[] = {
     "rnn:hidden=3:embedding=2:batch=3:resample=0:reuse=2",
 };
 
-enum { SPECS = sizeof specs / sizeof *specs };
+// Those that may end before they gave all points, as published.
+static const char *const incomplete_specs[] = {
+    "gbfs:mode=paper",
+    "gbfs:rho=1:mode=paper",
+    "gbfs:mode=paper:legal=0",
+};
+
+enum {
+    SPECS = sizeof specs / sizeof *specs,
+    INCOMPLETE_SPECS = sizeof incomplete_specs / sizeof *incomplete_specs,
+    ALL_SPECS = SPECS + INCOMPLETE_SPECS
+};
+
+static const char *any_spec(int i)
+{
+    return i < SPECS ? specs[i] : incomplete_specs[i - SPECS];
+}
 
 static void expect_error(const char *spec, const char *text)
 {
@@ -139,10 +155,11 @@ static double sum_of_slots(void *context, const struct config *c)
     return sum;
 }
 
+// Counts how often it is asked.
 static bool nothing_legal(void *context, const struct config *c)
 {
-    (void)context;
     (void)c;
+    ++*(int *)context;
     return false;
 }
 
@@ -181,6 +198,29 @@ static void test_small_spaces_are_exhausted(void **state)
     check_exhausts(space_mixed(), 1080);
 }
 
+// They may miss points, but end, and give nothing twice (the driver asserts it); while all fail
+// they are draws among what is left, and miss nothing.
+static void test_incomplete_searches_end(void **state)
+{
+    (void)state;
+    struct space *s = space_mixed();
+    struct search_problem problem = {.space = s};
+    int missed = 0;
+    for (int i = 0; i < INCOMPLETE_SPECS * 3; i++) {
+        struct drive d = drive_create(incomplete_specs[i % INCOMPLETE_SPECS], &problem, 7);
+        bool all_fail = i / INCOMPLETE_SPECS < 2;
+        d.measure = measures[i / INCOMPLETE_SPECS];
+        d.workers = 1 + i % 5;
+        assert_true(drive_run(&d, 1 << 20));
+        assert_in_range(d.asked.count, all_fail ? 1080 : 1, 1080);
+        missed += 1080 - d.asked.count;
+        assert_int_equal(d.tells, d.asked.count);
+        drive_destroy(&d);
+    }
+    assert_true(missed > 0); // else they belong to `specs`
+    space_destroy(s);
+}
+
 static void test_only_legal_points(void **state)
 {
     (void)state;
@@ -206,19 +246,9 @@ static void test_only_legal_points(void **state)
     assert_int_equal(d.asked.count, 24);
     drive_destroy(&d);
 
-    problem.legal = nothing_legal;
-    d = drive_create("opevo:legal=1", &problem, 5);
-    assert_true(drive_run(&d, 100));
-    assert_int_equal(d.asked.count, 0);
-    drive_destroy(&d);
     space_destroy(s);
 
-    problem.space = s = space_huge(); // too large to enumerate: gives up
-    d = drive_create("opevo:legal=1", &problem, 5);
-    assert_true(drive_run(&d, 100));
-    assert_int_equal(d.asked.count, 0);
-    drive_destroy(&d);
-    problem.legal = slot_0_even; // half of the space
+    problem.space = s = space_huge(); // half of it is legal
     d = drive_create("opevo:legal=1", &problem, 5);
     d.measure = sum_of_slots;
     assert_false(drive_run(&d, 1000));
@@ -227,15 +257,52 @@ static void test_only_legal_points(void **state)
     space_destroy(s);
 }
 
+static bool ignores_constraints(const char *spec)
+{
+    return str_equal(spec, "random") || strstr(spec, "legal=0") ||
+           (str_starts(spec, "opevo") && !strstr(spec, "legal=1"));
+}
+
+// Who honours constraints gives up, asking for nothing; who ignores them searches as ever, and what
+// it asks for fails.
+static void check_nothing_legal(struct space *s)
+{
+    enum { TRIALS = 500, MOST_LOOKS = (1 << 22) + 1 }; // grid's patience; the others need far less
+    for (int i = 0; i < ALL_SPECS; i++) {
+        int looks = 0;
+        struct search_problem problem = {.space = s, .legal = nothing_legal, .context = &looks};
+        struct drive d = drive_create(any_spec(i), &problem, (uint64_t)i);
+        bool ignores = ignores_constraints(any_spec(i)), small = s->size <= TRIALS;
+        d.measure = always_rejected;
+        d.workers = 1 + i % 3;
+        assert_true(drive_run(&d, TRIALS) == (small || !ignores));
+        assert_int_equal(d.asked.count, !ignores ? 0 : small ? (int)s->size : TRIALS);
+        assert_true((looks == 0) == ignores);
+        assert_in_range(looks, 0, MOST_LOOKS);
+        drive_destroy(&d);
+    }
+    space_destroy(s);
+}
+
+static void test_nothing_legal(void **state)
+{
+    (void)state;
+    check_nothing_legal(space_24());
+    check_nothing_legal(space_of_one());
+    check_nothing_legal(space_huge());
+}
+
 static void test_huge_space(void **state)
 {
     (void)state;
     struct space *s = space_huge();
     assert_true(s->size == UINT64_MAX);
     struct search_problem problem = {.space = s};
-    for (int i = 0; i < SPECS * 3; i++) {
-        struct drive d = drive_create(specs[i % SPECS], &problem, (uint64_t)i);
-        d.measure = measures[i / SPECS];
+    for (int i = 0; i < ALL_SPECS * 3; i++) {
+        if (strstr(any_spec(i % ALL_SPECS), "rho=1:mode=paper"))
+            continue; // one neighbour that is known, and its queue is empty
+        struct drive d = drive_create(any_spec(i % ALL_SPECS), &problem, (uint64_t)i);
+        d.measure = measures[i / ALL_SPECS];
         d.workers = 7;
         assert_false(drive_run(&d, 2000));
         assert_int_equal(d.asked.count, 2000);
@@ -323,6 +390,8 @@ int main(void)
         cmocka_unit_test(test_canonical_specs),
         cmocka_unit_test(test_small_spaces_are_exhausted),
         cmocka_unit_test(test_only_legal_points),
+        cmocka_unit_test(test_incomplete_searches_end),
+        cmocka_unit_test(test_nothing_legal),
         cmocka_unit_test(test_huge_space),
         cmocka_unit_test(test_space_too_large_to_enumerate),
         cmocka_unit_test(test_same_seed_same_search),
