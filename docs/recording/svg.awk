@@ -119,8 +119,11 @@ END {
         text = substr(film[i], length(part[1]) + length(part[2]) + 3)
         if (part[1] == 0 && part[2] == frames)
             printf "<g>%s</g>\n", text
-        else
-            printf "<g visibility=\"hidden\"><animate attributeName=\"visibility\" dur=\"%gs\" repeatCount=\"indefinite\" calcMode=\"discrete\" values=\"hidden;visible;hidden\" keyTimes=\"0;%.4f;%.4f\"/>%s</g>\n", seconds, part[1] / frames, part[2] / frames, text
+        else {
+            hidden = part[1] == 0 ? "" : " visibility=\"hidden\"" # who does not animate sees the first frame
+            printf "<g%s><animate attributeName=\"visibility\" dur=\"%gs\" repeatCount=\"indefinite\" calcMode=\"discrete\"", hidden, seconds
+            printf " values=\"hidden;visible;hidden\" keyTimes=\"0;%.4f;%.4f\"/>%s</g>\n", part[1] / frames, part[2] / frames, text
+        }
     }
     print "</g>\n</svg>"
 }
