@@ -27,6 +27,7 @@ function escaped(text) {
     gsub(/&/, "\\&amp;", text)
     gsub(/</, "\\&lt;", text)
     gsub(/>/, "\\&gt;", text)
+    gsub(/ /, "\302\240", text) # other blanks are run together
     return text
 }
 
@@ -113,7 +114,7 @@ END {
     seconds = frames * step
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height, width, height
     printf "<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"%s\"/>\n", paper
-    printf "<g font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" fill=\"%s\" xml:space=\"preserve\">\n", plain
+    printf "<g font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" fill=\"%s\">\n", plain
     for (i = 1; i <= pieces; i++) {
         split(film[i], part, " ")
         text = substr(film[i], length(part[1]) + length(part[2]) + 3)
