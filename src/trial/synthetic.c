@@ -1,9 +1,7 @@
 #include "base/mem.h"
-#include "base/os.h"
 #include "base/str.h"
-#include "trial/source.h"
+#include "trial/flying.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +11,13 @@ enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
 // What a hash is for; each gives independent numbers from the same seed and configuration.
 enum purpose { PURPOSE_HIDDEN, PURPOSE_ROUGHNESS, PURPOSE_INVALID, PURPOSE_OUTCOME, PURPOSE_DELAY };
 
-struct flight {
-    int64_t due_ns;
-    struct trial_result result;
-};
-
 struct synthetic {
-    struct source base;
+    struct flying flying; // first: a source is a struct synthetic
     const struct space *space;
     bool rugged;
     uint64_t seed;
     double invalid, delay_us, flop;
     struct config hidden;
-    int workers, flying;
-    struct flight *flight; // [workers], in the order submitted
 };
 
 // Uniform in [0, 1), a function of the seed, the purpose, and `count` numbers.
@@ -86,17 +77,6 @@ static enum outcome outcome_of(const struct synthetic *s, const struct config *c
     return failures[(int)(config_real(s, PURPOSE_OUTCOME, c) * COUNT)];
 }
 
-static enum trial_phase failing_phase(enum outcome o)
-{
-    switch (o) {
-    case OUTCOME_OK: return PHASE_NONE;
-    case OUTCOME_COMPILE: return PHASE_COMPILE;
-    case OUTCOME_DRIVER: return PHASE_PIPELINE;
-    case OUTCOME_WRONG: return PHASE_VERIFY;
-    default: return PHASE_RUN;
-    }
-}
-
 double synthetic_quality(const struct source *source, const struct config *c, enum outcome *o)
 {
     const struct synthetic *s = (const struct synthetic *)source;
@@ -105,16 +85,9 @@ double synthetic_quality(const struct source *source, const struct config *c, en
     return quality_of(s, c);
 }
 
-static int synthetic_room(const struct source *source)
-{
-    const struct synthetic *s = (const struct synthetic *)source;
-    return s->workers - s->flying;
-}
-
 static struct trial_result measure(const struct synthetic *s, const struct trial_request *r)
 {
-    struct trial_result result = {
-        .ticket = r->ticket, .count = r->count, .worker = (int)(r->ticket % s->workers)};
+    struct trial_result result = {.ticket = r->ticket, .count = r->count};
     for (int i = 0; i < r->count; i++) {
         enum outcome o = outcome_of(s, &r->config[i]);
         result.outcome[i] = o;
@@ -122,7 +95,7 @@ static struct trial_result measure(const struct synthetic *s, const struct trial
             result.seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
             result.samples[i] = (struct samples){.seconds = {result.seconds[i]}, .count = 1};
         } else {
-            result.phase[i] = failing_phase(o);
+            result.phase[i] = flying_phase(o);
             snprintf(result.reason[i], sizeof result.reason[i], "the landscape says %s",
                      outcome_name(o));
         }
@@ -132,80 +105,32 @@ static struct trial_result measure(const struct synthetic *s, const struct trial
 
 static void synthetic_submit(struct source *source, struct trial_request *r)
 {
-    struct synthetic *s = (struct synthetic *)source;
+    const struct synthetic *s = (const struct synthetic *)source;
+    struct trial_result result = measure(s, r);
     double us = 0;
     for (int i = 0; i < r->count; i++) {
         us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
         job_finish(&r->job[i]);
     }
-    s->flight[s->flying++] =
-        (struct flight){.due_ns = os_now_ns() + (int64_t)(us * 1000), .result = measure(s, r)};
-}
-
-static int synthetic_fds(const struct source *source, struct pollfd *out, int most)
-{
-    (void)source, (void)out, (void)most;
-    return 0;
-}
-
-static int first_due(const struct synthetic *s)
-{
-    int first = 0;
-    for (int i = 1; i < s->flying; i++)
-        if (s->flight[i].due_ns < s->flight[first].due_ns)
-            first = i;
-    return first;
-}
-
-static int synthetic_wait_ms(const struct source *source)
-{
-    const struct synthetic *s = (const struct synthetic *)source;
-    if (s->flying == 0)
-        return -1;
-    int64_t left_ns = s->flight[first_due(s)].due_ns - os_now_ns();
-    if (left_ns <= 0)
-        return 0;
-    return left_ns / 1000000 >= INT_MAX ? INT_MAX : (int)(left_ns / 1000000) + 1;
-}
-
-static bool synthetic_step(struct source *source, struct err *e)
-{
-    (void)source, (void)e;
-    return true;
-}
-
-static bool synthetic_collect(struct source *source, struct trial_result *out)
-{
-    struct synthetic *s = (struct synthetic *)source;
-    if (s->flying == 0)
-        return false;
-    int first = first_due(s);
-    if (s->delay_us > 0 && s->flight[first].due_ns > os_now_ns())
-        return false;
-    *out = s->flight[first].result;
-    s->flying--;
-    memmove(s->flight + first, s->flight + first + 1,
-            (size_t)(s->flying - first) * sizeof *s->flight);
-    return true;
+    flying_add(source, &result, us * 1e-6);
 }
 
 static void synthetic_destroy(struct source *source)
 {
-    struct synthetic *s = (struct synthetic *)source;
-    free(s->flight);
-    free(s);
+    flying_finish(source);
+    free(source);
 }
 
 static const struct source_kind synthetic_kind = {
     .name = "synthetic",
     .needs_jobs = false,
     .deterministic = true,
-    .room = synthetic_room,
+    .room = flying_room,
     .submit = synthetic_submit,
-    .fds = synthetic_fds,
-    .wait_ms = synthetic_wait_ms,
-    .step = synthetic_step,
-    .collect = synthetic_collect,
+    .fds = flying_fds,
+    .wait_ms = flying_wait_ms,
+    .step = flying_step,
+    .collect = flying_collect,
     .destroy = synthetic_destroy,
 };
 
@@ -290,18 +215,16 @@ struct source *synthetic_create(const char *spec, const struct space *space, dou
                                 int workers, struct err *e)
 {
     struct synthetic *s = mem_zero(1, sizeof *s);
-    s->base.kind = &synthetic_kind;
+    flying_init(&s->flying, &synthetic_kind, workers);
     s->space = space;
     s->flop = flop;
-    s->workers = workers;
-    s->flight = mem_zero((size_t)workers, sizeof *s->flight);
     char *text = mem_strdup(spec);
     bool ok = parse_spec(s, text, e) && hide_point(s, e);
     free(text);
     if (!ok) {
         err_prefix(e, "source 'synthetic:%s'", spec);
-        synthetic_destroy(&s->base);
+        synthetic_destroy(&s->flying.base);
         return NULL;
     }
-    return &s->base;
+    return &s->flying.base;
 }
