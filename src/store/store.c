@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define BUSY_MS   10000
-#define MAKING_MS 200 // how long another process may take to make or to leave a database
+#define MAKING_MS 2000 // how long another process may take to make or to leave a database
 
 char *store_default_path(void)
 {
@@ -116,16 +116,28 @@ static bool open_unchanging(struct store *s, int newest, int *version, struct er
     return ok;
 }
 
+static bool connect_and_read_version(struct store *s, int newest, int *version, struct err *e)
+{
+    return (s->db || connect_to(s, s->path, SQLITE_OPEN_READONLY, e)) &&
+           db_version(s, newest, version, e);
+}
+
 // While another process makes the database, or leaves it as the last, the files beside it come and
-// go, and a reader that needs them just then cannot open it. It can a moment later.
+// go, and a reader that needs them just then cannot open it, or finds it empty. It can a moment
+// later, unless it lies where nobody like us could make it.
 static bool read_version(struct store *s, int newest, int *version, struct err *e)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    char *folder = path_folder(s->path);
+    bool may_be_made = access(folder, W_OK) == 0;
+    free(folder);
     for (int waited_ms = 0;; waited_ms += 5) {
-        if (db_version(s, newest, version, e))
-            return true;
-        if (sqlite3_errcode(s->db) != SQLITE_CANTOPEN || waited_ms >= MAKING_MS)
-            return false;
+        bool ok = connect_and_read_version(s, newest, version, e);
+        bool is_unmade = ok ? *version == 0 : sqlite3_errcode(s->db) == SQLITE_CANTOPEN;
+        bool exists = access(s->path, F_OK) == 0;
+        if (!is_unmade || !may_be_made || !exists || waited_ms >= MAKING_MS)
+            return ok;
+        disconnect(s);
         nanosleep(&pause, NULL);
     }
 }
@@ -140,15 +152,13 @@ static bool update_and_reopen(struct store *s, int newest, struct err *e)
             e, "the database is from an older tilewalk and has to be updated before it is read");
     store_close(writer);
     disconnect(s);
-    return connect_to(s, s->path, SQLITE_OPEN_READONLY, e) && read_version(s, newest, &version, e);
+    return read_version(s, newest, &version, e);
 }
 
 static bool open_for_reading(struct store *s, struct err *e)
 {
     int newest, version = 0;
     db_scripts(&newest);
-    if (!connect_to(s, s->path, SQLITE_OPEN_READONLY, e))
-        return false;
     if (!read_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
         return false;
     return version == newest || update_and_reopen(s, newest, e);
