@@ -15,6 +15,9 @@
 --
 -- The plan's operands `a` and `b` carry these words as fields; the template gemm.comp sees the whole plan.
 
+local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
+local ceil_div, divisor, widest, bytes_of = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest, arithmetic.product
+
 local matmul = {}
 
 matmul.stages = { "none", "shared", "prefetch", "double" }
@@ -30,14 +33,8 @@ matmul.walks = {
   neighbours = function(walk) return bands_next_to[walk] end,
 }
 
-local element_bytes = { f32 = 4, f16 = 2 }
 local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
 local reduce_group = { 32, 8 } -- workgroup of the second pass of a split product
-
-local function ceil_div(a, b) return (a + b - 1) // b end
-
--- The widest vector that divides n neighbours.
-local function widest(n) return n % 4 == 0 and 4 or n % 2 == 0 and 2 or 1 end
 
 -- The vector widths with which a matrix ("a", "b" or "c") can be read: those that divide its rows in memory.
 function matmul.widths(problem, matrix)
@@ -80,19 +77,11 @@ local function add_stage(p, x, pad)
   x.ahead = x.stage ~= "shared" and not x.looped -- the next tile waits in registers
 end
 
--- The largest divisor of n that is at most `limit`, and at least 1.
-local function divisor(n, limit)
-  for d = math.min(n, limit), 2, -1 do
-    if n % d == 0 then return d end
-  end
-  return 1
-end
-
 -- problem: N, M, K, type, layout. schedule: rows and columns { virtual, lanes, registers }, depth { steps, step },
 -- stage_a, stage_b, order, unroll (products written out at most; a step always is, unless `cut`), and where they differ
 -- from the defaults: vector_a, vector_b, vector_c (the widest), pad (0), explicit (false), walk ("rows"), split_k (1).
 function matmul.plan(problem, s)
-  local p = { problem = problem, order = s.order, walk = bands[s.walk or "rows"], parts = s.split_k or 1 }
+  local p = { glsl = glsl, problem = problem, order = s.order, walk = bands[s.walk or "rows"], parts = s.split_k or 1 }
   p.a = operand("a", problem.N, problem.layout:sub(1, 1) == "n", s.rows, s.stage_a)
   p.b = operand("b", problem.M, problem.layout:sub(2, 2) == "t", s.columns, s.stage_b)
   p.threads = p.a.lanes * p.b.lanes
@@ -142,15 +131,6 @@ local function groups(p)
   return { p.b.tiles, p.a.tiles, p.parts }
 end
 
--- A product of positive integers that does not wrap: 2^62 stands for all that is larger.
-local function bytes_of(...)
-  local product = 1
-  for _, factor in ipairs { ... } do
-    product = product <= (1 << 62) // factor and product * factor or 1 << 62
-  end
-  return product
-end
-
 local function scratch_bytes(p)
   return p.parts > 1 and bytes_of(4, p.parts, p.problem.N, p.problem.M) or 0
 end
@@ -170,7 +150,7 @@ function matmul.compiles_quickly(p) return not device.is_cpu or statements(p) <=
 
 local function resources_of(p)
   local N, M, K = p.problem.N, p.problem.M, p.problem.K
-  local bytes = element_bytes[p.problem.type]
+  local bytes = glsl.bytes(p.problem.type)
   local function shared_bytes(x) return x.staged and bytes * x.shared_chunks * x.chunk or 0 end
   return {
     invocations = { p.b.lanes, p.a.lanes, 1 },

@@ -4,39 +4,13 @@
 % local half = op.type == "f16"
 % local operands = { a, b }
 %
-% -- The type of n neighbours in memory, and of n numbers in registers.
-% local function stored(n) return n == 1 and (half and "float16_t" or "float") or (half and "f16vec" or "vec") .. n end
-% local function number(n) return n == 1 and "float" or "vec" .. n end
-% local function widened(text, n) return half and number(n) .. "(" .. text .. ")" or text end
-%
-% -- Texts of sums and products of texts and numbers, without the terms and factors that change nothing.
-% local function sum(...)
-%   local text, constant = nil, 0
-%   for _, term in ipairs { ... } do
-%     if type(term) == "number" then constant = constant + term
-%     elseif term ~= "0" then text = text and text .. " + " .. term or term end
-%   end
-%   if not text then return string.format("%d", constant) end
-%   return constant == 0 and text or text .. " + " .. constant
-% end
-% local function bracketed(text)
-%   for n = 1, #text do
-%     if string.sub(text, n, n) == " " then return "(" .. text .. ")" end
-%   end
-%   return text
-% end
-% local function times(text, n) return (text == "0" or n == 1) and text or bracketed(text) .. " * " .. n end
-% local function over(text, n) return (text == "0" or n == 1) and text or bracketed(text) .. " / " .. n end
-% local function modulo(text, n) return bracketed(text) .. " % " .. n end
-% local function below(text, n) return "min(" .. text .. ", " .. n - 1 .. ")" end
-%
-% -- The components first .. first + n - 1 of a vector of `width`.
-% local function components(vector, width, first, n)
-%   return width == n and vector or vector .. "." .. string.sub("xyzw", first + 1, first + n)
-% end
-% if half then
-#extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+% local function stored(n) return glsl.vector(op.type, n) end
+% local function number(n) return glsl.vector("f32", n) end
+% local function widened(text, n) return glsl.converted(text, op.type, "f32", n) end
+% local sum, times, over, modulo = glsl.sum, glsl.times, glsl.over, glsl.modulo
+% local below, components = glsl.below, glsl.components
+% for _, name in ipairs(glsl.extensions(op.type)) do
+#extension ${name} : require
 % end
 % if hint then
 #extension GL_EXT_control_flow_attributes : require

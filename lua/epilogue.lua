@@ -1,0 +1,69 @@
+-- What is done with a sum before it is stored: y = activation(scale * sum + bias + residual), for n neighbours at once.
+--
+--     local e = epilogue.of(op, { sums = "f32", n = 4, along_bias = true })
+--     e.text                                     GLSL: the buffers and a function; "" where there is nothing to do
+--     e.call(sum, bias_at, residual_at)          text of the finished output for the text of a sum
+--
+-- It is computed in floats (whole numbers for i8) and stored as the operator's output. `sums` is the element of the sum
+-- that is given, `along_bias` whether the n neighbours have one bias each (else all have the same). `bias_at` and
+-- `residual_at` are indices in units of what is read at once: of n (bias: 1 where it is the same for all) elements.
+
+local glsl = include "glsl.lua"
+
+local epilogue = {}
+
+local function activated(op, wide, n)
+  local vector = glsl.vector(wide, n)
+  local function all(number) return vector .. "(" .. glsl.literal(wide, number) .. ")" end
+  if op.activation == "relu" then return "max(y, " .. all(0) .. ")" end
+  if op.activation == "clamp" then return "clamp(y, " .. all(op.low) .. ", " .. all(op.high) .. ")" end
+  if op.activation == "leaky" then
+    local below = n == 1 and "y < 0.0" or "lessThan(y, " .. all(0) .. ")"
+    return "mix(y, y * " .. glsl.literal(wide, op.slope) .. ", " .. below .. ")"
+  end
+  return "y"
+end
+
+local function buffer(op, name, element, n)
+  return string.format("layout(std430, set = 0, binding = %d) restrict readonly buffer %s { %s %s[]; };\n",
+    op.bindings[name], name == "bias" and "Bias" or "Residual", glsl.vector(element, n), name)
+end
+
+function epilogue.is_needed(op)
+  return op.bias == "add" or op.residual == "add" or op.activation ~= "none" or op.scale ~= 1
+end
+
+local function text_of(op, output, wide, n, bias_n)
+  local buffers, parameters, terms = "", { glsl.vector(wide, n) .. " sum" }, {}
+  terms[1] = op.scale == 1 and "sum" or "sum * " .. glsl.literal(wide, op.scale)
+  if op.bias == "add" then
+    buffers = buffers .. buffer(op, "bias", output, bias_n)
+    parameters[#parameters + 1] = "uint bias_at"
+    terms[#terms + 1] = glsl.converted("bias[bias_at]", output, wide, bias_n)
+  end
+  if op.residual == "add" then
+    buffers = buffers .. buffer(op, "residual", output, n)
+    parameters[#parameters + 1] = "uint residual_at"
+    terms[#terms + 1] = glsl.converted("residual[residual_at]", output, wide, n)
+  end
+  return string.format("%s\n%s finished(%s)\n{\n    const %s y = %s;\n    return %s;\n}", buffers,
+    glsl.vector(output, n), table.concat(parameters, ", "), glsl.vector(wide, n), table.concat(terms, " + "),
+    glsl.converted(activated(op, wide, n), wide, output, n))
+end
+
+function epilogue.of(op, o)
+  local output = glsl.output(op)
+  local wide = glsl.wide(output)
+  if not epilogue.is_needed(op) then
+    return { text = "", call = function(sum) return glsl.converted(sum, o.sums, output, o.n) end }
+  end
+  local function call(sum, bias_at, residual_at)
+    local arguments = glsl.converted(sum, o.sums, wide, o.n)
+    if op.bias == "add" then arguments = arguments .. ", " .. bias_at end
+    if op.residual == "add" then arguments = arguments .. ", " .. residual_at end
+    return "finished(" .. arguments .. ")"
+  end
+  return { text = text_of(op, output, wide, o.n, o.along_bias and o.n or 1), call = call }
+end
+
+return epilogue
