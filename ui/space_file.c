@@ -40,17 +40,8 @@ static void forget_watched(struct space_file *f)
 static uint64_t stamp_of(const struct space_file *f)
 {
     uint64_t stamp = 0;
-    for (int i = 0; i < f->watched_count; i++) {
-        struct stat st;
-        uint64_t part[5] = {stamp};
-        if (stat(f->watched[i], &st) == 0) {
-            part[1] = (uint64_t)st.st_ino;
-            part[2] = (uint64_t)st.st_size;
-            part[3] = (uint64_t)st.st_mtim.tv_sec;
-            part[4] = (uint64_t)st.st_mtim.tv_nsec;
-        }
-        stamp = hash_bytes(part, sizeof part);
-    }
+    for (int i = 0; i < f->watched_count; i++)
+        stamp = file_stamp(f->watched[i], stamp);
     return stamp;
 }
 

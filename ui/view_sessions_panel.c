@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define LOOK_EVERY 1.0 // seconds, at the space file
@@ -24,18 +23,9 @@ void sessions_finish_panel(struct session_panel *p)
 
 static uint64_t stamp_of(const struct session_panel *p)
 {
-    uint64_t stamp = 1;
-    for (int i = 0; i < p->text_count; i++) {
-        struct stat st;
-        uint64_t part[5] = {stamp};
-        if (stat(p->text[i].path, &st) == 0) {
-            part[1] = (uint64_t)st.st_ino;
-            part[2] = (uint64_t)st.st_size;
-            part[3] = (uint64_t)st.st_mtim.tv_sec;
-            part[4] = (uint64_t)st.st_mtim.tv_nsec;
-        }
-        stamp = hash_bytes(part, sizeof part);
-    }
+    uint64_t stamp = 0;
+    for (int i = 0; i < p->text_count; i++)
+        stamp = file_stamp(p->text[i].path, stamp);
     return stamp;
 }
 

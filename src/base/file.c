@@ -153,6 +153,19 @@ bool file_make_folders(const char *path, struct err *e)
     return ok;
 }
 
+uint64_t file_stamp(const char *path, uint64_t before)
+{
+    struct stat info;
+    uint64_t part[5] = {before};
+    if (stat(path, &info) == 0) {
+        part[1] = (uint64_t)info.st_ino;
+        part[2] = (uint64_t)info.st_size;
+        part[3] = (uint64_t)info.st_mtim.tv_sec;
+        part[4] = (uint64_t)info.st_mtim.tv_nsec;
+    }
+    return hash_bytes(part, sizeof part);
+}
+
 char *path_join(const char *folder, const char *name)
 {
     size_t length = strlen(folder);

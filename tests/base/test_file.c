@@ -227,6 +227,22 @@ static void makes_folders(void **state)
     assert_false(file_make_folders("a/file/x", &e));
 }
 
+static void a_stamp_changes_with_its_file(void **state)
+{
+    struct err e;
+    (void)state;
+    uint64_t gone = file_stamp("stamped", 0);
+    assert_true(file_write("stamped", "one", 3, &e));
+    uint64_t one = file_stamp("stamped", 0);
+    assert_int_not_equal(one, gone);
+    assert_int_equal(file_stamp("stamped", 0), one);
+    assert_int_not_equal(file_stamp("stamped", 1), one);
+    assert_true(file_write("stamped", "two", 3, &e)); // another file of the same length
+    assert_int_not_equal(file_stamp("stamped", 0), one);
+    assert_int_equal(unlink("stamped"), 0);
+    assert_int_equal(file_stamp("stamped", 0), gone);
+}
+
 static void assert_taken(char *text, const char *expected)
 {
     assert_non_null(text);
@@ -328,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(permissions_are_errors),
         cmocka_unit_test(a_file_that_is_too_large),
         cmocka_unit_test(makes_folders),
+        cmocka_unit_test(a_stamp_changes_with_its_file),
         cmocka_unit_test(paths),
         cmocka_unit_test(user_paths_follow_xdg),
         cmocka_unit_test(shipped_files),
