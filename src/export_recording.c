@@ -3,6 +3,7 @@
 #include "export.h"
 #include "record/record.h"
 #include "stored.h"
+#include "trial/trial.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,28 +14,10 @@
 struct recorder {
     const struct space *space; // the session's
     struct recording *recording;
-    double *run; // of one trial
-    int runs, run_capacity;
+    double run[TRIAL_MAX_SAMPLES]; // of one trial
     bool failed;
     struct err err;
 };
-
-// "[0.5,0.25]", as samples_add_json writes them.
-static void read_samples(struct recorder *r, const char *json)
-{
-    char number[40];
-    r->runs = 0;
-    for (const char *at = json ? json : ""; *at;) {
-        size_t length = strcspn(at, "[],");
-        double seconds;
-        snprintf(number, sizeof number, "%.*s", (int)length, at);
-        if (str_to_real(number, &seconds)) {
-            MEM_GROW(r->run, r->runs, r->run_capacity);
-            r->run[r->runs++] = seconds;
-        }
-        at += length + (at[length] != '\0');
-    }
-}
 
 static double known(double seconds)
 {
@@ -58,10 +41,9 @@ static bool add_trial(void *context, const struct trial_record *t)
     if (r->failed)
         return false;
     if (entry.outcome == OUTCOME_OK) {
-        read_samples(r, t->samples);
         entry.seconds = t->seconds;
         entry.runs = r->run;
-        entry.run_count = r->runs;
+        entry.run_count = str_to_reals(t->samples, r->run, TRIAL_MAX_SAMPLES);
     }
     recording_add(r->recording, &c, &entry, &was_new);
     return true;
@@ -115,7 +97,6 @@ static bool write_recording(struct store *store, const struct export_request *re
     if (ok)
         tell(request, r.recording);
     recording_destroy(r.recording);
-    free(r.run);
     return ok;
 }
 

@@ -30,23 +30,12 @@ static double median(double *x, int n) // sorts
     return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
-static int read_samples(const char *json, double out[TRIAL_MAX_SAMPLES])
-{
-    int n = 0;
-    char *rest, *text = mem_strdup(json ? json : "");
-    for (char *word = strtok_r(text, "[], ", &rest); word && n < TRIAL_MAX_SAMPLES;
-         word = strtok_r(NULL, "[], ", &rest))
-        n += str_to_real(word, &out[n]);
-    free(text);
-    return n;
-}
-
 // As a share of the stored time. The median of the deviations, because a neighbour that disturbed
 // one sample would make a standard deviation that allows anything.
 static double spread_of(const struct reverified *k)
 {
     double x[TRIAL_MAX_SAMPLES];
-    int n = read_samples(k->samples, x);
+    int n = str_to_reals(k->samples, x, TRIAL_MAX_SAMPLES);
     if (n < 2)
         return 0;
     double middle = median(x, n);

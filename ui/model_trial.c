@@ -8,19 +8,6 @@
 
 // --- from the row ---
 
-// The next number of "12,5,0" or "[1e-3,2e-3]", cut out into `out`. False at the end.
-static bool next_number(const char **text, char out[40])
-{
-    const char *start = *text + strspn(*text, "[], ");
-    size_t length = strcspn(start, "[], ");
-    *text = start + length;
-    if (length == 0 || length >= 40)
-        return false;
-    memcpy(out, start, length);
-    out[length] = '\0';
-    return true;
-}
-
 static int compare_reals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -30,26 +17,13 @@ static int compare_reals(const void *a, const void *b)
 static void read_samples(const char *json, struct trial *t)
 {
     double sample[MOST_SAMPLES];
-    char number[40];
-    int count = 0;
-    while (json && count < MOST_SAMPLES && next_number(&json, number) &&
-           str_to_real(number, &sample[count]))
-        count++;
+    int count = str_to_reals(json, sample, MOST_SAMPLES);
     t->samples = count;
     if (count < 2)
         return;
     qsort(sample, (size_t)count, sizeof *sample, compare_reals);
     double median = (sample[(count - 1) / 2] + sample[count / 2]) / 2;
     t->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
-}
-
-static void read_origin(const char *text, struct trial *t)
-{
-    char number[40];
-    t->has_origin = text != NULL;
-    for (int i = 0; text && i < SPACE_MAX_PARAMS && next_number(&text, number); i++)
-        if (!str_to_int(number, 0, INT64_MAX, &t->origin[i]))
-            return;
 }
 
 static void copy_text(char *out, size_t size, const char *text)
@@ -86,7 +60,8 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
     copy_text(out->phase, sizeof out->phase, r->phase);
     copy_text(out->reason, sizeof out->reason, r->reason);
     read_samples(r->samples, out);
-    read_origin(r->origin, out);
+    out->has_origin = r->origin != NULL;
+    str_to_ints(r->origin, out->origin, SPACE_MAX_PARAMS);
 }
 
 bool trial_read_race(struct store *s, int64_t session, struct trial *t)

@@ -196,6 +196,38 @@ bool str_to_real(const char *text, double *out)
     return true;
 }
 
+// The next number of a list, cut out into `out`. False at the end.
+static bool next_number(const char **list, char out[40])
+{
+    const char *start = *list ? *list + strspn(*list, "[], ") : "";
+    size_t length = strcspn(start, "[], ");
+    *list = start + length;
+    if (length == 0 || length >= 40)
+        return false;
+    memcpy(out, start, length);
+    out[length] = '\0';
+    return true;
+}
+
+int str_to_reals(const char *list, double *out, int most)
+{
+    char number[40];
+    int count = 0;
+    while (count < most && next_number(&list, number) && str_to_real(number, &out[count]))
+        count++;
+    return count;
+}
+
+int str_to_ints(const char *list, int64_t *out, int most)
+{
+    char number[40];
+    int count = 0;
+    while (count < most && next_number(&list, number) &&
+           str_to_int(number, 0, INT64_MAX, &out[count]))
+        count++;
+    return count;
+}
+
 uint64_t hash_bytes(const void *bytes, size_t length)
 {
     return XXH3_64bits(bytes, length);

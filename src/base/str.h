@@ -41,6 +41,11 @@ bool str_starts(const char *text, const char *prefix);
 bool str_to_int(const char *text, int64_t low, int64_t high, int64_t *out);
 bool str_to_real(const char *text, double *out);
 
+// Parse a flat list, "[0.5,0.25]" or "3, 0, 7", as far as there are numbers (integers: from 0 on)
+// and for at most `most` of them. Return how many; NULL is an empty list.
+int str_to_reals(const char *list, double *out, int most);
+int str_to_ints(const char *list, int64_t *out, int most);
+
 // 64-bit and 128-bit content hashes (XXH3), the same on every machine. The 128-bit one is written
 // as 32 lower-case hex digits and a NUL.
 uint64_t hash_bytes(const void *bytes, size_t length);

@@ -178,6 +178,25 @@ static void reals_do_not_follow_the_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
+static void lists_of_numbers(void **state)
+{
+    double x[3] = {0};
+    int64_t n[3] = {0};
+    (void)state;
+    assert_int_equal(str_to_reals("[0.5,1e-3, 2]", x, 3), 3);
+    assert_true(x[0] == 0.5 && x[1] == 1e-3 && x[2] == 2);
+    assert_int_equal(str_to_reals("[9,8,7]", x, 2), 2); // no more than there is room for
+    assert_true(x[0] == 9 && x[1] == 8 && x[2] == 2);
+    assert_int_equal(str_to_reals("[4,nan,5]", x, 3), 1);
+    assert_int_equal(str_to_reals("[]", x, 3), 0);
+    assert_int_equal(str_to_reals(NULL, x, 3), 0);
+    assert_int_equal(str_to_ints("12,0,9007199254740993", n, 3), 3);
+    assert_true(n[0] == 12 && n[1] == 0 && n[2] == INT64_C(9007199254740993));
+    assert_int_equal(str_to_ints("1,-2,3", n, 3), 1);
+    assert_int_equal(str_to_ints("1,2.5", n, 3), 1);
+    assert_int_equal(str_to_ints(NULL, n, 3), 0);
+}
+
 static void comparisons(void **state)
 {
     (void)state;
@@ -282,6 +301,7 @@ int main(void)
         cmocka_unit_test(reals_are_strict),
         cmocka_unit_test(reals_read_back_the_same),
         cmocka_unit_test(reals_do_not_follow_the_locale),
+        cmocka_unit_test(lists_of_numbers),
         cmocka_unit_test(comparisons),
         cmocka_unit_test(hashes_are_the_published_ones),
         cmocka_unit_test(suggestions),
