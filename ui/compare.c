@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const double compare_goals[COMPARE_GOALS] = {0.9, 0.95, 0.99};
-
 // --- what is compared ---
 
 enum compare_fit compare_fit(const struct session_record *a, const struct session_record *b)
@@ -39,34 +37,35 @@ static double speed(const struct mark *k, double seconds)
     return seconds > 0 ? k->record.flop / seconds : 0;
 }
 
-// Each step is worth its level for as many trials as it lasted.
-static double mean_so_far(const struct mark *k, int64_t horizon)
+// What it reached by which trial (heap).
+static struct plot_point *points_of(const struct mark *k)
 {
-    double sum = 0;
+    struct plot_point *point = mem_alloc((size_t)k->curve.count * sizeof *point);
     for (int i = 0; i < k->curve.count; i++) {
         const struct best_step *step = &k->curve.step[i];
-        int64_t next = i + 1 < k->curve.count ? step[1].number : horizon + 1;
-        sum += speed(k, step->seconds) * (double)(next - step->number);
+        point[i] = (struct plot_point){(double)step->number, speed(k, step->seconds)};
     }
-    return horizon > 0 ? sum / (double)horizon : 0;
+    return point;
 }
 
-static int64_t trials_until(const struct mark *k, double goal)
+static int64_t trials_until(const struct steps *curve, double level)
 {
-    for (int i = 0; i < k->curve.count; i++)
-        if (speed(k, k->curve.step[i].seconds) >= goal)
-            return k->curve.step[i].number;
-    return 0;
+    double trials = comparison_reach(curve, level);
+    return isfinite(trials) ? (int64_t)trials : 0;
 }
 
 static void measure(struct compare_row *row, const struct comparison *c)
 {
     const struct mark *k = row->mark;
+    struct plot_point *point = points_of(k);
+    const struct steps curve = {point, k->curve.count};
+    double end = 1 + (double)c->horizon; // trial t holds from t to t + 1
     row->share = c->reached > 0 ? row->reached / c->reached : 0;
-    row->mean = mean_so_far(k, c->horizon);
+    row->mean = c->horizon > 0 ? comparison_mean(&curve, 1, end) : 0;
     row->ok_share = k->record.trials > 0 ? (double)k->record.ok / (double)k->record.trials : 0;
-    for (int i = 0; i < COMPARE_GOALS; i++)
-        row->goal[i] = c->reached > 0 ? trials_until(k, compare_goals[i] * c->reached) : 0;
+    for (int i = 0; i < COMPARISON_GOALS; i++)
+        row->goal[i] = c->reached > 0 ? trials_until(&curve, comparison_goals[i] * c->reached) : 0;
+    free(point);
 }
 
 // --- strategies ---

@@ -16,9 +16,7 @@
 #define TILEWALK_UI_COMPARE_H
 
 #include "model.h"
-
-#define COMPARE_GOALS 3
-extern const double compare_goals[COMPARE_GOALS]; // shares of the best curve's end: 0.9, 0.95, 0.99
+#include "report/compare.h"
 
 enum compare_fit {
     COMPARE_SAME,
@@ -30,13 +28,14 @@ enum compare_fit {
 
 struct compare_row {
     const struct mark *mark;
-    enum compare_fit fit;        // unless COMPARE_SAME, all below is 0
-    double best;                 // FLOP/s, as it is ranked; 0: nothing valid yet
-    double reached;              // FLOP/s, what its curve reached
-    double share;                // that of the best that any curve reached; 0: nothing valid yet
-    double mean;                 // FLOP/s: of best-so-far over trials 1 .. horizon
-    int64_t goal[COMPARE_GOALS]; // trials until that share of the best curve's end; 0: never
-    double ok_share;             // of its trials; 0 without any
+    enum compare_fit fit; // unless COMPARE_SAME, all below is 0
+    double best;          // FLOP/s, as it is ranked; 0: nothing valid yet
+    double reached;       // FLOP/s, what its curve reached
+    double share;         // that of the best that any curve reached; 0: nothing valid yet
+    double mean;          // FLOP/s: of best-so-far over trials 1 .. horizon
+    // Trials until comparison_goals of the best curve's end; 0: never.
+    int64_t goal[COMPARISON_GOALS];
+    double ok_share; // of its trials; 0 without any
 };
 
 struct compare_group { // the comparable sessions of one strategy with the same options

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 enum { RUN_ID, RUN_STRATEGY, RUN_SEED, RUN_BEST, RUN_SHARE, RUN_MEAN, RUN_GOAL };
-#define RUN_TRIALS  (RUN_GOAL + COMPARE_GOALS)
+#define RUN_TRIALS  (RUN_GOAL + COMPARISON_GOALS)
 #define RUN_TIME    (RUN_TRIALS + 1)
 #define RUN_OK      (RUN_TRIALS + 2)
 #define RUN_COLUMNS (RUN_TRIALS + 3)
@@ -72,7 +72,7 @@ static void put_letter(const struct sheet *s, const struct mark *k)
 
 static void put_goals(const struct sheet *s, const struct compare_row *r)
 {
-    for (int i = 0; i < COMPARE_GOALS; i++) {
+    for (int i = 0; i < COMPARISON_GOALS; i++) {
         char text[24] = "-";
         if (r->goal[i])
             snprintf(text, sizeof text, "%" PRId64, r->goal[i]);

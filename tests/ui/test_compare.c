@@ -97,8 +97,8 @@ static void check_row(const struct comparison *c, const struct compare_row *row,
     near(row->best, level(run, MOST_TRIALS));
     near(row->mean, plain_mean(run, c->horizon));
     near(row->ok_share, run->trials ? (double)run->ok / run->trials : 0);
-    for (int g = 0; g < COMPARE_GOALS; g++)
-        assert_int_equal(row->goal[g], plain_goal(run, compare_goals[g] * c->reached));
+    for (int g = 0; g < COMPARISON_GOALS; g++)
+        assert_int_equal(row->goal[g], plain_goal(run, comparison_goals[g] * c->reached));
 }
 
 static void check_group(const struct comparison *c, const struct compare_group *g,
