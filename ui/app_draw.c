@@ -87,13 +87,12 @@ void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
 
 // --- head ---
 
-static enum style state_style(const char *state)
+enum style state_style(const char *state, enum style other)
 {
-    if (str_equal(state, "running"))
-        return STYLE_GOOD;
-    return str_equal(state, "failed")   ? STYLE_BAD
+    return str_equal(state, "running")  ? STYLE_GOOD
+           : str_equal(state, "failed") ? STYLE_BAD
            : str_equal(state, "paused") ? STYLE_WARN
-                                        : STYLE_STRONG;
+                                        : other;
 }
 
 static void strategy_name_of(const struct session_record *r, char out[32])
@@ -125,7 +124,7 @@ static void draw_where(struct app *app, const struct pane *p)
     pieces_add(&row, 5, STYLE_TEXT, "%s", device);
     pieces_add(&row, 6, STYLE_TEXT, "%s", strategy);
     pieces_add(&row, 8, STYLE_DIM, "seed %" PRIu64, r->seed);
-    pieces_add(&row, 0, state_style(o->state), "%s", o->state);
+    pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", o->state);
     pieces_add(&row, 3, STYLE_TEXT, "%s",
                text_duration(model_ran_seconds(&app->model, app->unix_now), ran));
     pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64 " trials", r->trials, r->budget_trials);
@@ -183,7 +182,7 @@ static void draw_short(struct app *app, const struct pane *p)
     struct pieces row = {0};
     char speed[32];
     pieces_add(&row, 3, STYLE_DIM, "#%" PRId64, o->record.id);
-    pieces_add(&row, 2, state_style(o->state), "%s", o->state);
+    pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s", o->state);
     if (o->record.best_ask)
         pieces_add(&row, 0, STYLE_BEST, "%s",
                    text_speed(o->record.flop, o->record.best_seconds, speed));

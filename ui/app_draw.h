@@ -1,4 +1,5 @@
-// The frame around the views: head, message, footer, help. For app*.c alone.
+// The frame around the views (head, message, footer, help: for app*.c alone), and what views draw
+// alike.
 #ifndef TILEWALK_UI_APP_DRAW_H
 #define TILEWALK_UI_APP_DRAW_H
 
@@ -29,6 +30,9 @@ struct pieces {
 void pieces_add(struct pieces *p, int importance, enum style style, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap);
+
+// Of a session's state; `other` for those that need no colour.
+enum style state_style(const char *state, enum style other);
 
 void draw_head(struct app *app, const struct pane *head);
 void draw_message(struct app *app, const struct pane *p);

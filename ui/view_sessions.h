@@ -105,7 +105,6 @@ char *text_ago(double seconds, char out[24]);        // "2 h"
 char *strategy_text(const char *spec, bool all, char out[256]);
 // Broken at blanks. Returns the row below the last line.
 int put_wrapped(const struct pane *p, int row, int col, enum style style, const char *text);
-enum style session_state_style(const char *state);
 
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p);
 // Reads it anew when that is due; true when something is other than it was.

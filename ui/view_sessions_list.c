@@ -304,12 +304,3 @@ char *strategy_text(const char *spec, bool all, char out[256])
     }
     return out;
 }
-
-enum style session_state_style(const char *state)
-{
-    if (str_equal(state, "running"))
-        return STYLE_GOOD;
-    return str_equal(state, "failed")   ? STYLE_BAD
-           : str_equal(state, "paused") ? STYLE_WARN
-                                        : STYLE_TEXT;
-}

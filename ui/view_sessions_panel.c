@@ -1,5 +1,6 @@
 #include "view_sessions.h"
 
+#include "app_draw.h"
 #include "base/file.h"
 #include "report/text.h"
 
@@ -156,7 +157,7 @@ static void write_state(struct writer *w, const struct session_row *s)
         str_printf(&text, ": %s", s->record.message);
     if (s->runner)
         str_printf(&text, ", process %d", (int)s->runner);
-    write_fact(w, "state", session_state_style(s->state), str_text(&text));
+    write_fact(w, "state", state_style(s->state, STYLE_TEXT), str_text(&text));
     str_finish(&text);
 }
 
