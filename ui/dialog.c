@@ -30,7 +30,6 @@ struct dialog {
     const char *title, *button;
     dialog_words *make_words;
     void (*changed)(struct app *app, struct dialog *d, void *context);
-    void (*accept)(struct app *app, struct dialog *d, void *context, const char *const *words);
     void (*destroy)(void *context);
     void *context;
     struct arena arena;       // of names and labels
@@ -129,12 +128,6 @@ void dialog_on_change(struct dialog *d,
                       void (*changed)(struct app *app, struct dialog *d, void *context))
 {
     d->changed = changed;
-}
-
-void dialog_on_accept(struct dialog *d, void (*accept)(struct app *app, struct dialog *d,
-                                                       void *context, const char *const *words))
-{
-    d->accept = accept;
 }
 
 // --- what it holds ---
@@ -377,10 +370,7 @@ static bool accept(struct app *app, struct dialog *d)
     make_words(d);
     if (d->complaint)
         return true;
-    if (d->accept)
-        d->accept(app, d, d->context, d->words);
-    else
-        app_command(app, d->words);
+    app_command(app, d->words);
     return false;
 }
 

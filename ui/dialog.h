@@ -42,9 +42,6 @@ void dialog_set_preview(struct dialog *d, const char *text); // lines; replaces 
 // Called after every edit (to refresh a preview); may be NULL.
 void dialog_on_change(struct dialog *d,
                       void (*changed)(struct app *app, struct dialog *d, void *context));
-// Runs instead of app_command(words) when the button is pressed.
-void dialog_on_accept(struct dialog *d, void (*accept)(struct app *app, struct dialog *d,
-                                                       void *context, const char *const *words));
 
 const char *dialog_value(const struct dialog *d, const char *name); // text, or the choice's text
 bool dialog_is_on(const struct dialog *d, const char *name);

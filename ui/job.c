@@ -287,14 +287,6 @@ int jobs_runs(const struct jobs *j)
     return n;
 }
 
-bool jobs_has_run(const struct jobs *j, int64_t session)
-{
-    for (int i = 0; i < j->count; i++)
-        if (is_ours(&j->job[i]) && j->job[i].session == session)
-            return true;
-    return false;
-}
-
 void jobs_move(struct jobs *to, struct jobs *from)
 {
     while (from->count && to->count < MOST_JOBS) {

@@ -69,10 +69,9 @@ bool jobs_start(struct jobs *j, const char *program, const char *const *words,
 // Adds --attached, which is ours.
 bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e);
 int jobs_fds(const struct jobs *j, struct pollfd *fds, int most);
-bool jobs_step(struct jobs *j);      // never waits; true when something happened
-int jobs_runs(const struct jobs *j); // that are under way and ours
-bool jobs_has_run(const struct jobs *j, int64_t session); // ours
-void jobs_move(struct jobs *to, struct jobs *from);       // all of them, and the past
+bool jobs_step(struct jobs *j);                     // never waits; true when something happened
+int jobs_runs(const struct jobs *j);                // that are under way and ours
+void jobs_move(struct jobs *to, struct jobs *from); // all of them, and the past
 
 // Asks every run to pause, or lets it go. A run that is too young to be let go is asked by a later
 // call, so call it after each step.

@@ -146,8 +146,7 @@ const struct trial *model_best(struct model *m);
 
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);
-double trial_speed(const struct model *m, const struct trial *t); // FLOP/s; 0 unless ok
-double seconds_speed(const struct model *m, double seconds);      // FLOP/s of the open session
+double seconds_speed(const struct model *m, double seconds); // FLOP/s of the open session
 // What a trial is ranked by: its latest race, else its own time; 0: it has no rank.
 double trial_rank_seconds(const struct trial *t);
 // The one unit of speeds on a screen, by the best of the open session: "TFLOPS", "GFLOPS" or

@@ -87,11 +87,6 @@ double seconds_speed(const struct model *m, double seconds)
     return seconds > 0 ? m->open.record.flop / seconds : 0;
 }
 
-double trial_speed(const struct model *m, const struct trial *t)
-{
-    return seconds_speed(m, t->seconds);
-}
-
 double trial_rank_seconds(const struct trial *t)
 {
     if (t->raced)

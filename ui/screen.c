@@ -85,14 +85,6 @@ void screen_add_styles(const struct screen *s, struct str *out)
     }
 }
 
-const char *style_name(enum style s)
-{
-    static const char *const names[] = {"text", "dim", "strong", "frame", "title",    "focus",
-                                        "head", "bar", "key",    "label", "disabled", "good",
-                                        "warn", "bad", "best",   "band"};
-    return s >= STYLE_RAMP ? "ramp" : s >= STYLE_SERIES ? "series" : names[s];
-}
-
 // --- panes ---
 
 struct pane screen_whole(struct screen *s)

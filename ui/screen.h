@@ -102,6 +102,5 @@ void pane_spark(const struct pane *p, int row, int col, enum style style, const 
                 int count);
 
 int text_columns(const char *text); // as pane_text draws it on a wide charset
-const char *style_name(enum style s);
 
 #endif

@@ -166,7 +166,7 @@ static void test_a_race_and_what_was_measured_are_both_there(void **state)
     speed_number(&app->model, trial_shown_speed(&app->model, t), number);
     snprintf(wanted, sizeof wanted, "│ race      %s TFLOPS  ", number);
     assert_true(main_has(wanted));
-    speed_number(&app->model, trial_speed(&app->model, t), number);
+    speed_number(&app->model, seconds_speed(&app->model, t->seconds), number);
     snprintf(wanted, sizeof wanted, "│ measured  %s TFLOPS  ", number);
     assert_true(main_has(wanted));
     assert_true(main_has("  race  ")); // instead of the deviation in the list

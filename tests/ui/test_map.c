@@ -121,7 +121,7 @@ static int64_t expect_cells(const struct config *held)
                     continue;
                 outcome[t->outcome]++;
                 taken++;
-                best = trial_speed(m, t) > best ? trial_speed(m, t) : best;
+                best = seconds_speed(m, t->seconds) > best ? seconds_speed(m, t->seconds) : best;
             }
             const struct place *c = projection_at(g, row, col);
             assert_memory_equal(c->outcome, outcome, sizeof outcome);
