@@ -3,6 +3,7 @@
 #include "app.h"
 #include "report/text.h"
 #include "trial_text.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,26 +36,9 @@ static void add_line(struct writer *w, enum style style, const char *format, ...
     pane_text_cut(w->p, w->row++, 0, w->p->cols, style, text);
 }
 
-// Words as they fit; one that is longer than a line is broken.
 static void add_wrapped(struct writer *w, enum style style, const char *text)
 {
-    int cols = w->p->cols > 0 ? w->p->cols : 1;
-    while (*text) {
-        int most = 0, blank = 0;
-        while (text[most] && text[most] != '\n' && most < cols) {
-            if (text[most] == ' ')
-                blank = most;
-            most++;
-        }
-        bool cut = text[most] && text[most] != '\n' && text[most] != ' ';
-        if (cut && blank > 0)
-            most = blank;
-        while (cut && most > 1 && ((unsigned char)text[most] & 0xc0) == 0x80)
-            most--; // not inside a character
-        add_line(w, style, "%.*s", most, text);
-        text += most;
-        text += *text == ' ' || *text == '\n';
-    }
+    w->row = pane_wrapped(w->p, w->row, 0, w->p->cols, style, text);
 }
 
 // --- what became of it ---

@@ -4,6 +4,7 @@
 #include "app.h"
 #include "app_draw.h"
 #include "report/text.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,44 +177,6 @@ static int cursor_of(const struct log_view *v)
     return found >= 0 ? found : v->count - 1;
 }
 
-// --- lines of text ---
-
-// Bytes of the first line of `text` when it is broken at blanks into `cols` columns. `*next` is
-// where the second one begins.
-static int break_line(const char *text, int cols, const char **next)
-{
-    int at = 0, blank = 0, used = 0;
-    while (text[at] && text[at] != '\n') {
-        char glyph[5] = {text[at]};
-        int n = 1;
-        while (n < 4 && (text[at + n] & 0xc0) == 0x80) {
-            glyph[n] = text[at + n];
-            n++;
-        }
-        used += text_columns(glyph);
-        if (used > cols && at > 0)
-            break;
-        if (text[at] == ' ')
-            blank = at;
-        at += n;
-    }
-    bool broken = text[at] && text[at] != '\n';
-    if (broken && text[at] != ' ' && blank > 0)
-        at = blank;
-    *next = text + at + (text[at] == ' ' || text[at] == '\n');
-    return at;
-}
-
-static int lines_of(const char *text, int cols)
-{
-    int lines = 0;
-    do {
-        break_line(text, cols, &text);
-        lines++;
-    } while (*text);
-    return lines;
-}
-
 // --- drawing ---
 
 struct paper {
@@ -260,6 +223,13 @@ static void clock_text(const struct paper *paper, double at, char out[24])
     strftime(out, 24, paper->dated ? "%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
 }
 
+// A message without a text has a row of its own, too.
+static int rows_of(const struct entry *e, int cols)
+{
+    int rows = wrap_rows(e->text, cols);
+    return rows > 0 ? rows : 1;
+}
+
 // Draws an entry from a row on; returns the row after it.
 static int draw_entry(const struct paper *paper, int row, const struct entry *e)
 {
@@ -272,13 +242,8 @@ static int draw_entry(const struct paper *paper, int row, const struct entry *e)
     if (paper->word_cols)
         pane_text(&paper->pane, row, col, level_style(e->level), e->word);
     col += paper->word_cols;
-    const char *text = e->text;
-    do {
-        const char *line = text;
-        int length = break_line(line, paper->text_cols, &text);
-        pane_printf(&paper->pane, row++, col, level_style(e->level), "%.*s", length, line);
-    } while (*text && row < paper->pane.rows);
-    return row;
+    pane_wrapped(&paper->pane, row, col, paper->text_cols, level_style(e->level), e->text);
+    return row + rows_of(e, paper->text_cols);
 }
 
 // The first entry shown: the window stands still unless the cursor leaves it or the end is far
@@ -289,13 +254,13 @@ static int place_window(const struct log_view *v, const struct paper *paper, int
     if (top < 0 || top > cursor)
         top = cursor;
     for (int i = top; i <= cursor; i++)
-        used += lines_of(v->entry[i].text, paper->text_cols);
+        used += rows_of(&v->entry[i], paper->text_cols);
     while (top < cursor && used > paper->pane.rows)
-        used -= lines_of(v->entry[top++].text, paper->text_cols);
+        used -= rows_of(&v->entry[top++], paper->text_cols);
     for (int i = cursor + 1; i < v->count && used < paper->pane.rows; i++)
-        used += lines_of(v->entry[i].text, paper->text_cols);
+        used += rows_of(&v->entry[i], paper->text_cols);
     while (top > 0) {
-        used += lines_of(v->entry[top - 1].text, paper->text_cols);
+        used += rows_of(&v->entry[top - 1], paper->text_cols);
         if (used > paper->pane.rows)
             break;
         top--;

@@ -2,6 +2,7 @@
 // how much each parameter matters.
 #include "trial_text.h"
 #include "view_map.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,24 +34,12 @@ static void say(struct sheet *s, enum style style, const char *format, ...)
     pane_text_cut(&s->pane, s->row++, 1, s->pane.cols - 1, style, text);
 }
 
-// Words on as many rows as they take, at most `most`; true when all are there.
-static bool say_words(struct sheet *s, enum style style, const char *text, int most)
+// Words on as many rows as they take, at most `most`.
+static void say_words(struct sheet *s, enum style style, const char *text, int most)
 {
-    int room = s->pane.cols - 2, used = 0;
-    while (*text && used < most && room > 0) {
-        char line[256];
-        size_t length = strlen(text), fits = length;
-        if (length > (size_t)room)
-            for (fits = (size_t)room; fits > 0 && text[fits] != ' '; fits--)
-                ;
-        fits = fits ? fits : length;
-        snprintf(line, sizeof line, "%.*s", (int)fits, text);
-        pane_text_cut(&s->pane, s->row++, 2, room, style, line);
-        text += fits;
-        text += *text == ' ';
-        used++;
-    }
-    return !*text;
+    struct pane part = pane_part(&s->pane, s->row, 2, most, s->pane.cols - 2);
+    int rows = pane_wrapped(&part, 0, 0, part.cols, style, text);
+    s->row += rows < most ? rows : most;
 }
 
 // --- the cell ---

@@ -103,7 +103,7 @@ double record_speed(const struct session_record *r); // FLOP/s; 0: nothing valid
 char *text_ago(double seconds, char out[24]);        // "2 h"
 // A canonical spec without what is standard: "opevo q=0.3"; `all`: with every option.
 char *strategy_text(const char *spec, bool all, char out[256]);
-// Broken at blanks. Returns the row below the last line.
+// Broken at blanks, two columns off the right edge. Returns the row below the last line.
 int put_wrapped(const struct pane *p, int row, int col, enum style style, const char *text);
 
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p);

@@ -3,6 +3,7 @@
 #include "app_draw.h"
 #include "base/file.h"
 #include "report/text.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,37 +109,9 @@ struct writer {
     int row;
 };
 
-// Bytes of `text` that fit into a line, broken at a blank where there is one.
-static int line_bytes(const char *text, int cols)
-{
-    int at = 0, blank = 0, used = 0;
-    while (text[at]) {
-        char glyph[5] = {text[at]};
-        int n = 1;
-        for (; n < 4 && (text[at + n] & 0xc0) == 0x80; n++)
-            glyph[n] = text[at + n];
-        used += text_columns(glyph);
-        if (used > cols)
-            return blank > 0 ? blank : at > 0 ? at : n;
-        if (text[at] == ' ')
-            blank = at;
-        at += n;
-    }
-    return at;
-}
-
 int put_wrapped(const struct pane *p, int row, int col, enum style style, const char *text)
 {
-    int cols = p->cols - col - 1;
-    while (*text && row < p->rows) {
-        int bytes = line_bytes(text, cols > 0 ? cols : 1);
-        char *line = mem_printf("%.*s", bytes, text);
-        pane_text_cut(p, row++, col, cols, style, line);
-        free(line);
-        text += bytes;
-        text += *text == ' ';
-    }
-    return row;
+    return pane_wrapped(p, row, col, p->cols - col - 2, style, text);
 }
 
 static void write_fact(struct writer *w, const char *label, enum style style, const char *text)

@@ -1,0 +1,46 @@
+#include "wrap.h"
+
+static bool goes_on(char c)
+{
+    return c && c != '\n';
+}
+
+int wrap_row(const char *text, int cols, const char **next)
+{
+    int at = 0, blank = 0, used = 0;
+    while (goes_on(text[at])) {
+        char glyph[5] = {text[at]};
+        int n = 1;
+        for (; n < 4 && (text[at + n] & 0xc0) == 0x80; n++)
+            glyph[n] = text[at + n];
+        used += text_columns(glyph);
+        if (used > cols && at > 0)
+            break;
+        if (text[at] == ' ')
+            blank = at;
+        at += n;
+    }
+    if (goes_on(text[at]) && text[at] != ' ' && blank > 0)
+        at = blank;
+    *next = text + at + (text[at] == ' ' || text[at] == '\n');
+    return at;
+}
+
+int wrap_rows(const char *text, int cols)
+{
+    int rows = 0;
+    for (; *text; rows++)
+        wrap_row(text, cols, &text);
+    return rows;
+}
+
+int pane_wrapped(const struct pane *p, int row, int col, int cols, enum style style,
+                 const char *text)
+{
+    while (*text) {
+        const char *line = text;
+        int bytes = wrap_row(line, cols, &text);
+        pane_printf(p, row++, col, style, "%.*s", bytes, line);
+    }
+    return row;
+}
