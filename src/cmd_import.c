@@ -38,15 +38,8 @@ static void add_values(struct str *out, const struct param *p)
         str_printf(out, ",\"product\":%" PRId32 ",\"parts\":%d", p->product, p->width);
         return;
     }
-    str_add(out, ",\"values\":[");
-    for (int i = 0; i < p->count; i++) {
-        str_add(out, i ? "," : "");
-        if (p->label)
-            str_add_json(out, p->label[i]);
-        else
-            str_add_real(out, p->number[i]);
-    }
-    str_add(out, "]");
+    str_add(out, ",\"values\":");
+    param_add_listed_json(p, out);
 }
 
 static void add_params(struct str *out, const struct space *s)

@@ -18,14 +18,6 @@ static struct config moved(const struct space *s, const struct config *c, int pa
     return out;
 }
 
-int fates_of(const struct space *s, const struct config *c, int param, int most, struct config *out)
-{
-    int degree = degree_of(s, c, param), count = degree < most ? degree : most;
-    for (int k = 0; k < count; k++)
-        out[k] = moved(s, c, param, k);
-    return count;
-}
-
 void fates_begin(struct fates *m, const struct space *s, const struct config *from)
 {
     fates_finish(m);

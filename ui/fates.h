@@ -52,10 +52,6 @@ struct fates_sum {
 // A trial with this configuration; NULL: there is none.
 typedef const struct trial *fates_find(void *context, const struct config *c);
 
-// Fills out[0 ..] with the neighbours of `c` along one parameter, at most `most`; returns how many.
-int fates_of(const struct space *s, const struct config *c, int param, int most,
-             struct config *out);
-
 void fates_begin(struct fates *m, const struct space *s, const struct config *from);
 // Looks at `most` more; `l` may be NULL (no device). True: more wait.
 bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,

@@ -23,8 +23,8 @@ bool file_write(const char *path, const void *bytes, size_t length, struct err *
 bool file_exists(const char *path);
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 
-// A number that changes when the file at `path` does: when it is written, replaced, gone or back. Of
-// several files: that of the ones before goes in as `before` (0: there are none).
+// A number that changes when the file at `path` does: when it is written, replaced, gone or back.
+// Of several files: that of the ones before goes in as `before` (0: there are none).
 uint64_t file_stamp(const char *path, uint64_t before);
 
 char *path_join(const char *folder, const char *name);

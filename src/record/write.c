@@ -10,19 +10,6 @@ static void add_text(struct str *out, const char *name, const char *text)
     str_add_json(out, text);
 }
 
-static void add_listed(const struct param *p, struct str *out)
-{
-    str_add(out, p->kind == PARAM_PERMUTATION ? ",\"items\":[" : ",\"values\":[");
-    for (int i = 0; i < p->count; i++) {
-        str_add(out, i ? "," : "");
-        if (p->label)
-            str_add_json(out, p->label[i]);
-        else
-            str_add_real(out, p->number[i]);
-    }
-    str_add(out, "]");
-}
-
 static void add_edges(const struct param *p, struct str *out)
 {
     const char *comma = "";
@@ -41,10 +28,12 @@ static void add_param(const struct param *p, struct str *out)
     str_add(out, "{\"name\":");
     str_add_json(out, p->name);
     add_text(out, "kind", param_kind_name(p->kind));
-    if (p->kind == PARAM_FACTORIZATION)
+    if (p->kind == PARAM_FACTORIZATION) {
         str_printf(out, ",\"product\":%d,\"parts\":%d", (int)p->product, p->width);
-    else
-        add_listed(p, out);
+    } else {
+        str_add(out, p->kind == PARAM_PERMUTATION ? ",\"items\":" : ",\"values\":");
+        param_add_listed_json(p, out);
+    }
     if (p->kind == PARAM_CUSTOM)
         add_edges(p, out);
     str_add(out, "}");

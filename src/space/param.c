@@ -88,3 +88,16 @@ void param_add_json(const struct param *p, const int32_t *v, struct str *out)
 {
     kind_of(p)->add_json(p, v, out);
 }
+
+void param_add_listed_json(const struct param *p, struct str *out)
+{
+    str_add(out, "[");
+    for (int i = 0; i < p->count; i++) {
+        str_add(out, i ? "," : "");
+        if (p->label)
+            str_add_json(out, p->label[i]);
+        else
+            str_add_real(out, p->number[i]);
+    }
+    str_add(out, "]");
+}

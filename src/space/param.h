@@ -107,5 +107,8 @@ int param_distance(const struct param *p, const int32_t *a, const int32_t *b);
 
 // Appends the value as JSON: [16,4,2], ["n","m","k"], 16, "shared".
 void param_add_json(const struct param *p, const int32_t *v, struct str *out);
+// Appends the items or values that it was made of as a JSON list, in their order; of a
+// factorization, which has none, [].
+void param_add_listed_json(const struct param *p, struct str *out);
 
 #endif

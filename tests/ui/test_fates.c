@@ -98,27 +98,6 @@ static void check_sum(struct fates_sum is, struct fates_sum wanted)
     assert_int_equal(is.better, wanted.better);
 }
 
-static void test_neighbours_are_all_at_distance_one(void **state)
-{
-    (void)state;
-    struct space *s = one_of_each();
-    struct config out[64], c;
-    for (uint64_t at = 0; at < s->size; at += 71) {
-        space_point(s, at, &c);
-        for (int param = 0; param < s->param_count; param++) {
-            int count = fates_of(s, &c, param, 64, out);
-            assert_int_equal(count, sum_all(s, &c, param).candidates);
-            for (int i = 0; i < count; i++) {
-                assert_true(differs_only_in(s, &c, &out[i], param));
-                for (int j = 0; j < i; j++)
-                    assert_false(config_equal(&out[i], &out[j]));
-            }
-            assert_int_equal(fates_of(s, &c, param, 1, out), count < 1 ? count : 1);
-        }
-    }
-    space_destroy(s);
-}
-
 static void test_sums_are_those_of_all_points(void **state)
 {
     (void)state;
@@ -225,7 +204,6 @@ static void test_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_neighbours_are_all_at_distance_one),
         cmocka_unit_test(test_sums_are_those_of_all_points),
         cmocka_unit_test(test_a_slice_looks_at_as_many_as_asked),
         cmocka_unit_test(test_very_many_neighbours_are_cut),
