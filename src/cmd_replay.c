@@ -1,7 +1,6 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
 #include "common.h"
 #include "simulate_curve.h"
-#include "simulate_plan.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -12,10 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STANDARD_TRIALS  500
-#define STANDARD_REPEATS 50
-#define STANDARD_SEED    1
-#define MOST_MARKS       8
+#define MOST_MARKS 8
 
 struct replayed {
     struct simulate_plan plan;
@@ -201,21 +197,6 @@ static void catch_signals(void)
         sigaction(caught[i], &action, NULL);
 }
 
-static struct simulate_words words_of(const struct arguments *a)
-{
-    const char *strategies = arguments_text(a, "strategy");
-    return (struct simulate_words){
-        .path = a->operand,
-        .paths = a->operand_count,
-        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
-        .trials = arguments_integer(a, "trials", STANDARD_TRIALS),
-        .repeats = (int)arguments_integer(a, "repeats", STANDARD_REPEATS),
-        .seed = (uint64_t)arguments_integer(a, "seed", STANDARD_SEED),
-        .noise = arguments_flag(a, "noise"),
-        .costs_for = arguments_flag(a, "time") ? "--time" : NULL,
-    };
-}
-
 static int run_replay(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -228,7 +209,9 @@ static int run_replay(const struct command *self, const struct arguments *a)
                                  .tick = on_tick,
                                  .finished = on_finished,
                                  .context = &p};
-    const struct simulate_words words = words_of(a);
+    struct simulate_words words = common_simulation(a);
+    words.noise = arguments_flag(a, "noise");
+    words.costs_for = p.by_time ? "--time" : NULL;
     bool ok = simulate_plan_make(&words, &p.plan, &e);
     if (ok) {
         catch_signals();

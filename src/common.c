@@ -181,3 +181,18 @@ void json_device(struct str *out, const struct gpu_info *i)
         l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips,
         l->subgroup_size, l->f16 ? "true" : "false");
 }
+
+enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };
+
+struct simulate_words common_simulation(const struct arguments *a)
+{
+    const char *strategies = arguments_text(a, "strategy");
+    return (struct simulate_words){
+        .path = a->operand,
+        .paths = a->operand_count,
+        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
+        .trials = arguments_integer(a, "trials", SIMULATED_TRIALS),
+        .repeats = (int)arguments_integer(a, "repeats", SIMULATED_REPEATS),
+        .seed = (uint64_t)arguments_integer(a, "seed", SIMULATED_SEED),
+    };
+}

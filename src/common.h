@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "gpu/gpu.h"
 #include "report/text.h"
+#include "simulate_plan.h"
 
 #define OPTION_DB                                                                                  \
     {                                                                                              \
@@ -51,5 +52,9 @@ void json_trial(struct str *out, int64_t session, double flop, const struct tria
                 const struct retime_record *final_race); // the object; `final_race` may be NULL
 void json_session(struct str *out, const struct session_record *r, const char *runner_state);
 void json_device(struct str *out, const struct gpu_info *i);
+
+// What is to be simulated: operands (recordings), --strategy, --trials, --repeats, --seed. The
+// strings are those of `a`.
+struct simulate_words common_simulation(const struct arguments *a);
 
 #endif

@@ -1,14 +1,11 @@
 #include "contest.h"
 #include "recorded.h"
 #include "simulate_curve.h"
-#include "simulate_plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-enum { STANDARD_TRIALS = 500, STANDARD_REPEATS = 50, STANDARD_SEED = 1 };
 
 // --- what it is, in words ---
 
@@ -129,19 +126,11 @@ static void describe(const struct simulate_plan *p, struct contest *c)
 bool contest_of_recordings(const struct arguments *a, struct contest *c, struct err *e)
 {
     struct simulate_plan plan;
-    const char *strategies = arguments_text(a, "strategy");
     bool seconds;
     if (!session_curves_parse_axis(a, &seconds, e))
         return false;
-    const struct simulate_words words = {
-        .path = a->operand,
-        .paths = a->operand_count,
-        .strategies = strategies ? strategies : ENGINE_DEFAULT_STRATEGY,
-        .trials = arguments_integer(a, "trials", STANDARD_TRIALS),
-        .repeats = (int)arguments_integer(a, "repeats", STANDARD_REPEATS),
-        .seed = (uint64_t)arguments_integer(a, "seed", STANDARD_SEED),
-        .costs_for = seconds ? "--against time" : NULL,
-    };
+    struct simulate_words words = common_simulation(a);
+    words.costs_for = seconds ? "--against time" : NULL;
     bool ok = simulate_plan_make(&words, &plan, e) && run_all(&plan, e);
     if (ok) {
         set_up(&plan, seconds, c);

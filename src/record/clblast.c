@@ -10,7 +10,7 @@ static const char *const root_members[ROOT_MEMBERS] = {"kernel_family", "device"
 enum { TIME, PARAMETERS, MEMBERS };
 static const char *const members[MEMBERS] = {"time", "parameters"};
 
-static bool read_result(struct table *t, const struct cost *cost, struct json result, struct err *e)
+static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
 {
     struct json found[MEMBERS];
     struct record_entry entry = {.compile_s = NAN, .benchmark_s = NAN};
@@ -19,29 +19,16 @@ static bool read_result(struct table *t, const struct cost *cost, struct json re
     table_begin_row(t, result.line);
     if (json_type(found[PARAMETERS]) != JSON_OBJECT)
         return err_at(e, t->recording->path, result.line, "a result has an object 'parameters'");
-    for (struct json_walk w = json_walk(found[PARAMETERS]); json_next(&w);)
-        if (!table_set_named(t, w.key, w.value, e))
-            return false;
+    if (!table_set_members(t, found[PARAMETERS], e))
+        return false;
     sample.position = found[TIME].at ? found[TIME] : result;
     json_number(found[TIME], &sample.time);
     return cost_settle(t, cost, &sample, &entry, e) && table_end_row(t, &entry, e);
 }
 
-static bool read_results(struct table *t, const struct cost *cost, struct json results,
-                         struct err *e)
-{
-    if (json_type(results) != JSON_LIST)
-        return err_at(e, t->recording->path, results.line, "the results are a list, not %s",
-                      json_type_name(json_type(results)));
-    for (struct json_walk w = json_walk(results); json_next(&w);)
-        if (!read_result(t, cost, w.value, e))
-            return false;
-    return table_finish(t, e);
-}
-
 static bool read_all(struct recording *r, struct json root, struct err *e)
 {
-    const struct cost cost = {.objective = "time", .unit = "s", .scale = 1e-3};
+    struct cost cost = {.objective = "time", .unit = "s", .scale = 1e-3};
     struct json found[ROOT_MEMBERS];
     struct table t;
     json_members(root, ROOT_MEMBERS, root_members, found);
@@ -50,7 +37,7 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     r->kernel = family ? family : "";
     r->device = device ? device : "";
     table_init(&t, r);
-    bool ok = read_results(&t, &cost, found[RESULTS], e);
+    bool ok = cost_read_rows(&t, &cost, found[RESULTS], "the results", read_result, e);
     table_release(&t);
     return ok;
 }

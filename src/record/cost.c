@@ -173,3 +173,15 @@ bool cost_settle(struct table *t, const struct cost *c, const struct sample *s,
                                        .benchmark_s = entry->benchmark_s};
     return true;
 }
+
+bool cost_read_rows(struct table *t, struct cost *c, struct json list, const char *name,
+                    cost_reader *read, struct err *e)
+{
+    if (json_type(list) != JSON_LIST)
+        return err_at(e, t->recording->path, list.line, "%s are a list, not %s", name,
+                      json_type_name(json_type(list)));
+    for (struct json_walk w = json_walk(list); json_next(&w);)
+        if (!read(t, c, w.value, e))
+            return false;
+    return table_finish(t, e);
+}

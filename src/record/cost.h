@@ -38,6 +38,12 @@ struct sample {
 bool cost_settle(struct table *t, const struct cost *c, const struct sample *s,
                  struct record_entry *entry, struct err *e);
 
+// Rows from a list, each by `read`, then the table's end. `name`: of the list, in messages ("the
+// results").
+typedef bool cost_reader(struct table *t, struct cost *c, struct json row, struct err *e);
+bool cost_read_rows(struct table *t, struct cost *c, struct json list, const char *name,
+                    cost_reader *read, struct err *e);
+
 // A duration in the file's unit as seconds; NAN unless it is a number from 0 up.
 double cost_duration(struct json v, double scale);
 // The sum of the row's runs; NAN without runs.

@@ -95,7 +95,7 @@ static double compile_time(const struct json *found, double scale)
     return rest >= 0 ? rest : NAN;
 }
 
-static bool read_result(struct table *t, const struct cost *cost, struct json result, struct err *e)
+static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
 {
     struct json found[MEMBERS];
     struct recording *r = t->recording;
@@ -121,18 +121,6 @@ static bool read_result(struct table *t, const struct cost *cost, struct json re
     return table_end_row(t, &entry, e);
 }
 
-static bool read_results(struct table *t, const struct cost *cost, struct json results,
-                         struct err *e)
-{
-    if (json_type(results) != JSON_LIST)
-        return err_at(e, t->recording->path, results.line, "the Results are a list, not %s",
-                      json_type_name(json_type(results)));
-    for (struct json_walk w = json_walk(results); json_next(&w);)
-        if (!read_result(t, cost, w.value, e))
-            return false;
-    return table_finish(t, e);
-}
-
 static bool read_all(struct recording *r, struct json root, struct err *e)
 {
     struct json found[ROOT_MEMBERS];
@@ -141,7 +129,7 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     json_members(root, ROOT_MEMBERS, root_members, found);
     table_init(&t, r);
     bool ok = read_metadata(r, found[METADATA], &cost.scale, e) &&
-              read_results(&t, &cost, found[RESULTS], e);
+              cost_read_rows(&t, &cost, found[RESULTS], "the Results", read_result, e);
     table_release(&t);
     return ok;
 }

@@ -87,10 +87,7 @@ static bool read_parameters(struct table *t, struct json configuration, struct e
     if (json_type(configuration) != JSON_OBJECT)
         return err_at(e, t->recording->path, configuration.at ? configuration.line : t->row_line,
                       "a result's configuration is an object of parameters");
-    for (struct json_walk w = json_walk(configuration); json_next(&w);)
-        if (!table_set_named(t, w.key, w.value, e))
-            return false;
-    return true;
+    return table_set_members(t, configuration, e);
 }
 
 static bool read_cost(struct table *t, const struct cost *cost, const struct json *found,
@@ -121,33 +118,28 @@ static bool read_cost(struct table *t, const struct cost *cost, const struct jso
     return true;
 }
 
+// The same one in all results.
+static bool read_objective(struct table *t, struct cost *cost, struct json result,
+                           struct json objective, struct err *e)
+{
+    const char *before = t->rows ? cost->objective : NULL;
+    if (!cost_parse_objective(t->recording, objective, cost, e))
+        return false;
+    return !before || str_equal(before, cost->objective) ||
+           err_at(e, t->recording->path, result.line, "the objective changes from '%s' to '%s'",
+                  before, cost->objective);
+}
+
 static bool read_result(struct table *t, struct cost *cost, struct json result, struct err *e)
 {
     struct json found[MEMBERS];
     struct record_entry entry = {0};
     json_members(result, MEMBERS, members, found);
     table_begin_row(t, result.line);
-    return cost_parse_objective(t->recording, found[OBJECTIVES], cost, e) &&
+    return read_objective(t, cost, result, found[OBJECTIVES], e) &&
            read_parameters(t, found[CONFIGURATION], e) &&
            read_outcome(t, found, &entry.outcome, e) && read_cost(t, cost, found, &entry, e) &&
            table_end_row(t, &entry, e);
-}
-
-static bool read_results(struct table *t, struct cost *cost, struct json results, struct err *e)
-{
-    struct recording *r = t->recording;
-    if (json_type(results) != JSON_LIST)
-        return err_at(e, r->path, results.line, "the results are a list, not %s",
-                      json_type_name(json_type(results)));
-    for (struct json_walk w = json_walk(results); json_next(&w);) {
-        const char *before = t->rows ? cost->objective : NULL;
-        if (!read_result(t, cost, w.value, e))
-            return false;
-        if (before && !str_equal(before, cost->objective))
-            return err_at(e, r->path, w.value.line, "the objective changes from '%s' to '%s'",
-                          before, cost->objective);
-    }
-    return table_finish(t, e);
 }
 
 static bool read_all(struct recording *r, struct json root, struct err *e)
@@ -158,7 +150,7 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     json_members(root, ROOT_MEMBERS, root_members, found);
     table_init(&t, r);
     bool ok = read_unit(r, root, found[METADATA], &cost.scale, e) &&
-              read_results(&t, &cost, found[RESULTS], e);
+              cost_read_rows(&t, &cost, found[RESULTS], "the results", read_result, e);
     table_release(&t);
     return ok;
 }

@@ -183,6 +183,14 @@ bool table_set_named(struct table *t, struct json name, struct json value, struc
     return table_set(t, column, value, e);
 }
 
+bool table_set_members(struct table *t, struct json object, struct err *e)
+{
+    for (struct json_walk w = json_walk(object); json_next(&w);)
+        if (!table_set_named(t, w.key, w.value, e))
+            return false;
+    return true;
+}
+
 // How much of `key` is this value as Python's str() writes it, up to a comma or the end; 0: it is
 // not.
 static size_t match(const struct value *v, const char *key)

@@ -70,6 +70,8 @@ int table_find(const struct table *t, struct json name); // -1: no such column
 void table_begin_row(struct table *t, int line);
 // Makes the column in the first row.
 bool table_set_named(struct table *t, struct json name, struct json value, struct err *e);
+// All members of an object.
+bool table_set_members(struct table *t, struct json object, struct err *e);
 bool table_set(struct table *t, int column, struct json value, struct err *e);
 // All columns from "16,True,a": values in order, joined by commas, which texts may hold, too.
 // False leaves the row as it is.

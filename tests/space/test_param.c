@@ -268,9 +268,15 @@ static void test_custom_is_checked(void **state)
     param_add_json(&p, &(int32_t){2}, &json);
     assert_string_equal(str_text(&json), "0.5"); // as declared, not sorted
     str_finish(&json);
+    param_add_listed_json(&p, &json);
+    assert_string_equal(str_text(&json), "[2,1,0.5]");
+    str_finish(&json);
     char path[3][4] = {".x.", "x.x", ".x."};
     assert_true(param_custom(&p, &arena, "w", 3, NULL, label, table_adjacent, path, &e));
     assert_true(p.connected);
+    param_add_listed_json(&p, &json);
+    assert_string_equal(str_text(&json), "[\"a\",\"b\",\"c\"]");
+    str_finish(&json);
     arena_finish(&arena);
 }
 
