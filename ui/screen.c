@@ -320,6 +320,15 @@ struct pane pane_box(const struct pane *p, const char *title, const char *note, 
     return pane_part(p, 1, 1, p->rows - 2, p->cols - 2);
 }
 
+void pane_select(const struct pane *p, int row, bool focused)
+{
+    pane_text(p, row, 0, STYLE_STRONG, ">");
+    if (!focused)
+        return;
+    pane_mark(p, row, 0, p->cols);
+    pane_cursor(p, row, 0);
+}
+
 void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share)
 {
     bool ascii = p->screen->charset == CHARSET_ASCII;

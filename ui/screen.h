@@ -94,6 +94,8 @@ void pane_glyph(const struct pane *p, int row, int col, enum style style, uint32
 void pane_fill(const struct pane *p, enum style style, uint32_t glyph);
 void pane_mark(const struct pane *p, int row, int col, int cols); // reverses what is there
 void pane_cursor(const struct pane *p, int row, int col);         // puts the terminal's cursor
+// ">" before the row under a view's cursor; `focused`: the keys go there, so all of it is marked.
+void pane_select(const struct pane *p, int row, bool focused);
 void pane_bar(const struct pane *p, int row, int col, int cols, enum style style, double share);
 // `cols` cells of a shade: glyph and colour both grow with level, 0 .. RAMP_LEVELS - 1.
 void pane_shade(const struct pane *p, int row, int col, int cols, int level);

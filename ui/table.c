@@ -61,3 +61,18 @@ void table_put_heads(const struct table *t, const struct pane *p, int row)
     for (int i = 0; i < t->count; i++)
         table_put(t, p, row, i, STYLE_HEAD, t->column[i].head);
 }
+
+struct table_panes table_panes(const struct pane *whole)
+{
+    bool framed = whole->rows >= 8 && whole->cols >= 30;
+    struct pane inside =
+        pane_part(whole, framed, framed, whole->rows - 2 * framed, whole->cols - 2 * framed);
+    bool heads = inside.rows >= 3, status = inside.rows >= 2;
+    return (struct table_panes){
+        .framed = framed,
+        .heads = pane_part(&inside, 0, 0, heads, inside.cols),
+        .rows = pane_part(&inside, heads, 0, inside.rows - heads - status, inside.cols),
+        .status = pane_part(&inside, inside.rows - 1, 0, status, inside.cols),
+        .first_row = framed + heads,
+    };
+}

@@ -38,4 +38,13 @@ void table_put(const struct table *t, const struct pane *p, int row, int column,
                const char *text);
 void table_put_heads(const struct table *t, const struct pane *p, int row);
 
+// The parts of a view that is a table: a frame if there is room, heads above, a line below.
+struct table_panes {
+    bool framed;
+    struct pane heads, rows, status; // heads and status may be empty
+    int first_row;                   // of `rows`, in the whole
+};
+
+struct table_panes table_panes(const struct pane *whole);
+
 #endif

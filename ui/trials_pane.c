@@ -117,15 +117,6 @@ static void draw_trial(struct app *app, const struct columns *c, const struct tr
         draw_config(app, t, best, p, row, c->config);
 }
 
-static void draw_cursor(const struct pane *p, int row, bool focused)
-{
-    pane_text(p, row, 0, STYLE_STRONG, ">");
-    if (focused) {
-        pane_mark(p, row, 0, p->cols);
-        pane_cursor(p, row, 0);
-    }
-}
-
 // --- the window ---
 
 static void place(struct trials_pane *state, int rows, int64_t cursor, int64_t last, bool follow)
@@ -191,7 +182,7 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
             continue;
         draw_trial(app, &c, t, of_best, p, state->head_rows + i);
         if (t->number == cursor)
-            draw_cursor(p, state->head_rows + i, focused);
+            pane_select(p, state->head_rows + i, focused);
     }
     if (state->best_below)
         draw_trial(app, &c, &best, of_best, p, p->rows - 1);

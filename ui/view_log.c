@@ -286,9 +286,8 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
         for (int k = row; k < next && k < 256; k++)
             v->row_of[k] = i;
         if (i == cursor) {
-            pane_text(p, row, 0, STYLE_STRONG, ">");
-            pane_cursor(p, row, 0);
-            for (int k = row; k < next; k++)
+            pane_select(p, row, true);
+            for (int k = row + 1; k < next; k++)
                 pane_mark(p, k, 0, p->cols);
         }
         row = next;

@@ -171,13 +171,6 @@ static void put_mark(const struct pane *p, int row, char mark)
         pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
 }
 
-static void put_cursor(const struct pane *p, int row)
-{
-    pane_text(p, row, 0, STYLE_STRONG, ">");
-    pane_mark(p, row, 0, p->cols);
-    pane_cursor(p, row, 0);
-}
-
 // --- the window ---
 
 static int clamp(int value, int low, int high)
@@ -214,7 +207,7 @@ static void put_rows(struct list *l, const struct pane *p)
         put_text(l, p, i, s);
         put_results(l, p, i, s);
         if (v->top + i == v->place)
-            put_cursor(p, i);
+            pane_select(p, i, true);
     }
     if (v->count == 0)
         pane_text_cut(p, 0, 2, p->cols - 2, STYLE_DIM, "No session matches.");
@@ -246,21 +239,16 @@ static void put_status(struct app *app, const struct sessions_view *v, const str
 
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
 {
-    bool framed = p->rows >= 8 && p->cols >= 30;
-    struct pane inside = pane_part(p, framed, framed, p->rows - 2 * framed, p->cols - 2 * framed);
-    bool heads = inside.rows >= 3, status = inside.rows >= 2;
-    struct pane rows = pane_part(&inside, heads, 0, inside.rows - heads - status, inside.cols);
-    struct pane last = pane_part(&inside, inside.rows - 1, 0, status, inside.cols);
+    struct table_panes panes = table_panes(p);
     struct list l = {.app = app, .view = v};
     char note[64] = "";
-    fit_columns(&l, &inside);
-    v->first_row = framed + heads;
-    put_rows(&l, &rows);
-    if (heads)
-        put_heads(&l, &inside);
-    put_status(app, v, &last);
+    fit_columns(&l, &panes.rows);
+    v->first_row = panes.first_row;
+    put_rows(&l, &panes.rows);
+    put_heads(&l, &panes.heads);
+    put_status(app, v, &panes.status);
     if (v->count > v->height)
         snprintf(note, sizeof note, "rows %d-%d of %d", v->top + 1, v->top + v->height, v->count);
-    if (framed)
+    if (panes.framed)
         pane_box(p, "Sessions", note, !v->comparing);
 }

@@ -295,11 +295,7 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
     bool focused = section == v->section;
     if (item != v->cursor[section] || (!focused && section == SECTION_RULES))
         return;
-    pane_text(p, row, 0, STYLE_STRONG, ">");
-    if (focused) {
-        pane_mark(p, row, 0, p->cols);
-        pane_cursor(p, row, 0);
-    }
+    pane_select(p, row, focused);
 }
 
 // The row of the cursor is shown, the head above the first ones, and what is below the last ones.

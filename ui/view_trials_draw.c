@@ -1,6 +1,7 @@
 #include "view_trials.h"
 
 #include "app_draw.h"
+#include "table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -162,13 +163,6 @@ static void draw_row(struct app *app, const struct slots *s, const struct trial 
     str_finish(&text);
 }
 
-static void draw_cursor(const struct pane *p, int row)
-{
-    pane_text(p, row, 0, STYLE_STRONG, ">");
-    pane_mark(p, row, 0, p->cols);
-    pane_cursor(p, row, 0);
-}
-
 // --- the window ---
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -219,7 +213,7 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
             continue;
         draw_row(app, s, t, p, i);
         if (v->top + i == place)
-            draw_cursor(p, i);
+            pane_select(p, i, true);
         drawn++;
     }
     if (drawn == 0)
@@ -288,20 +282,14 @@ static void position_text(struct app *app, const struct trials_view *v, char out
 
 void trials_draw(struct app *app, struct trials_view *v, const struct pane *body)
 {
-    bool framed = body->rows >= 8 && body->cols >= 30;
+    struct table_panes panes = table_panes(body);
     char note[64];
-    struct pane inside =
-        pane_part(body, framed, framed, body->rows - 2 * framed, body->cols - 2 * framed);
-    bool heads = inside.rows >= 3, status = inside.rows >= 2;
-    struct pane rows = pane_part(&inside, heads, 0, inside.rows - heads - status, inside.cols);
-    struct pane last = pane_part(&inside, inside.rows - 1, 0, status, inside.cols);
-    struct slots s = scroll_columns(app, v, inside.cols);
-    v->first_row = framed + heads;
-    draw_rows(app, v, &s, &rows);
-    if (heads)
-        draw_heads(app, v, &s, &inside);
-    draw_status(app, v, &last);
+    struct slots s = scroll_columns(app, v, panes.rows.cols);
+    v->first_row = panes.first_row;
+    draw_rows(app, v, &s, &panes.rows);
+    draw_heads(app, v, &s, &panes.heads);
+    draw_status(app, v, &panes.status);
     position_text(app, v, note);
-    if (framed)
+    if (panes.framed)
         pane_box(body, "Trials", note, true);
 }
