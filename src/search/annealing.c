@@ -139,9 +139,13 @@ static void make_round(void *self)
         take_result(a, &a->chain[i]);
     for (int i = 0; i < a->chains; i++) {
         struct chain *c = &a->chain[i];
-        if (c->here >= 0 && propose(a, c))
+        struct config warm; // looked at before anything else
+        bool goes_on = c->here >= 0;
+        bool is_warm = visited_warm(&a->rounds.visited, &warm);
+        if (goes_on && !is_warm && propose(a, c))
             continue;
-        start_anew(a, c);
+        if (!goes_on || !is_warm)
+            start_anew(a, c);
         if (rounds_draw(&a->rounds, &a->rng))
             c->proposal = a->rounds.visited.given.count - 1;
     }

@@ -93,6 +93,7 @@ static void start(struct gbfs *g)
         rounds_add(&g->rounds, &c, NULL);
     else
         rounds_draw(&g->rounds, &g->rng);
+    rounds_add_warm(&g->rounds);
 }
 
 static void make_round(void *self)

@@ -14,6 +14,7 @@ struct grid {
     struct search_problem problem;
     uint64_t digit[SPACE_MAX_PARAMS];
     struct config point; // of these digits: the next one
+    int warm;            // warm points that were given or passed over
     bool done;
 };
 
@@ -48,13 +49,39 @@ static void advance(struct grid *g)
         g->done = true;
 }
 
+// Whether `c` is among the first `count` warm points.
+static bool is_warm(const struct grid *g, int count, const struct config *c)
+{
+    int i = 0;
+    while (i < count && !config_equal(&g->problem.warm[i], c))
+        i++;
+    return i < count;
+}
+
+static bool is_legal(const struct grid *g, const struct config *c)
+{
+    return !g->problem.legal || g->problem.legal(g->problem.context, c);
+}
+
+static bool next_warm(struct grid *g, struct config *out)
+{
+    while (g->warm < g->problem.warm_count) {
+        *out = g->problem.warm[g->warm++];
+        if (!is_warm(g, g->warm - 1, out) && is_legal(g, out))
+            return true;
+    }
+    return false;
+}
+
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct grid *g = (struct grid *)s;
+    if (next_warm(g, out))
+        return ASK_NEW;
     for (int run = 0; run < ILLEGAL_RUN && !g->done; run++) {
         *out = g->point;
         advance(g);
-        if (!g->problem.legal || g->problem.legal(g->problem.context, out))
+        if (!is_warm(g, g->warm, out) && is_legal(g, out))
             return ASK_NEW;
     }
     return ASK_EXHAUSTED;

@@ -206,7 +206,9 @@ static void make_round(void *self)
 {
     struct local *l = self;
     take_results(l);
-    if (l->phase == STARTING && l->drawn >= l->starts && l->here.fitness > 0)
+    struct config warm;
+    bool started = l->drawn >= l->starts && !visited_warm(&l->rounds.visited, &warm);
+    if (l->phase == STARTING && started && l->here.fitness > 0)
         l->phase = DESCENDING;
     if (l->phase == DESCENDING)
         descend(l);

@@ -297,6 +297,7 @@ static void make_round(void *self)
         return;
     }
     n->walked_count = 0;
+    rounds_add_warm(&n->rounds);
     fill_round(n);
     n->out_count = n->walked_count;
     for (int i = 0; i < n->walked_count; i++) {

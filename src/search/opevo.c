@@ -94,6 +94,8 @@ static void recombine(struct opevo *o, struct config *child, struct lineage *fro
 static bool make_child(struct opevo *o, struct config *child, struct lineage *from)
 {
     from->bred = false;
+    if (visited_warm(&o->visited, child))
+        return true;
     if (can_breed(o)) {
         recombine(o, child, from);
         space_walk(o->problem.space, o->q, &o->rng, child);

@@ -118,12 +118,16 @@ static bool propose_uniform(struct rnn *r)
 // One place of the batch. False: nothing new is left, or could be found.
 static bool fill_place(struct rnn *r)
 {
-    const struct visited *visited = &r->rounds.visited;
+    struct visited *visited = &r->rounds.visited;
+    struct config c;
+    if (visited_warm(visited, &c)) {
+        propose(r, &c);
+        return true;
+    }
     if ((uint64_t)visited->given.count == r->rounds.problem.space->size)
         return false;
     int again = 0, reused = 0, illegal = 0;
     while (reused < r->reuse && illegal < ILLEGAL_TRIES) {
-        struct config c;
         prefixes_draw(&r->prefixes, &r->rng, r->choice);
         decisions_config(&r->decisions, r->rounds.problem.space, r->choice, &c);
         if (visited_allows(visited, &c)) {

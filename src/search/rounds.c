@@ -61,6 +61,13 @@ bool rounds_draw(struct rounds *r, struct rng *rng)
     return true;
 }
 
+void rounds_add_warm(struct rounds *r)
+{
+    struct config c;
+    while (visited_warm(&r->visited, &c))
+        rounds_add(r, &c, NULL);
+}
+
 bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS])
 {
     int place = r->handed_out - 1 - r->start;

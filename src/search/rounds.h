@@ -42,7 +42,8 @@ void rounds_tell(struct rounds *r, const struct config *c, double fitness);
 // `c` is new and legal. `from`: for each parameter the ask it was taken from, 0 when it was drawn;
 // NULL: all were.
 void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_MAX_PARAMS]);
-bool rounds_draw(struct rounds *r, struct rng *rng); // adds a uniform draw; false: none is left
+bool rounds_draw(struct rounds *r, struct rng *rng); // adds a visited_draw; false: none is left
+void rounds_add_warm(struct rounds *r);              // adds all warm points that are left
 
 // What a strategy's `origin` and `generation` answer.
 bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS]);

@@ -8,8 +8,8 @@
 //     strategy_destroy(s);
 //
 // The contract:
-//  * A strategy is a deterministic function of (space, legal, seed, options, ordered asks and
-//    tells): no clock, no global random numbers, no files. Resuming a session replays its stored
+//  * A strategy is a deterministic function of (space, legal, warm, seed, options, ordered asks
+//    and tells): no clock, no global random numbers, no files. Resuming a session replays its stored
 //    asks and tells; there is no save or load code.
 //  * `ask` never gives a configuration that was given before (evaluated, in flight or rejected).
 //    ASK_WAIT: tell first. ASK_EXHAUSTED: nothing new is left (or could be found); ask is not
@@ -39,6 +39,11 @@ struct search_problem {
     // from it would not meet them; strategies then ask for legal ones only. NULL: the space itself
     // is drawn from.
     void (*draw)(void *context, struct rng *r, struct config *out);
+    // Points that are likely good, known from another search: every strategy asks for them before
+    // it draws anything (a first generation takes as many as it has places). Those that it must not
+    // ask for, and repetitions, are passed over.
+    const struct config *warm;
+    int warm_count;
 };
 
 struct strategy_option {

@@ -56,8 +56,21 @@ static void draw_one(const struct search_problem *p, struct rng *r, struct confi
         space_sample(p->space, r, out);
 }
 
-bool visited_draw(const struct visited *v, struct rng *r, struct config *out)
+bool visited_warm(struct visited *v, struct config *out)
 {
+    const struct search_problem *p = v->problem;
+    while (v->warm < p->warm_count && !visited_allows(v, &p->warm[v->warm]))
+        v->warm++;
+    if (v->warm == p->warm_count)
+        return false;
+    *out = p->warm[v->warm];
+    return true;
+}
+
+bool visited_draw(struct visited *v, struct rng *r, struct config *out)
+{
+    if (visited_warm(v, out))
+        return true;
     if ((uint64_t)v->given.count == v->problem->space->size)
         return false;
     for (int draw = 0; draw < DRAWS; draw++) {

@@ -18,6 +18,7 @@ struct visited {
     const struct search_problem *problem;
     bool only_legal;
     struct config_set given;
+    int warm; // of the problem's warm points, how many were given or passed over
 };
 
 void visited_init(struct visited *v, const struct search_problem *problem, bool only_legal);
@@ -26,8 +27,11 @@ void visited_finish(struct visited *v);
 bool visited_allows(const struct visited *v, const struct config *c); // new, and legal if it must
 int visited_add(struct visited *v, const struct config *c); // its index in `given`; must be new
 
-// A uniform draw among the allowed points. False: none is left, or in a space too large to
-// enumerate none turned up in 10 000 draws.
-bool visited_draw(const struct visited *v, struct rng *r, struct config *out);
+// The next warm point that is allowed; the same one until it is added. False: none is left.
+bool visited_warm(struct visited *v, struct config *out);
+
+// That one, or else a uniform draw among the allowed points. False: none is left, or in a space too
+// large to enumerate none turned up in 10 000 draws.
+bool visited_draw(struct visited *v, struct rng *r, struct config *out);
 
 #endif
