@@ -1,12 +1,107 @@
 #include "common.h"
 #include "export.h"
+#include "export_text.h"
+#include "trial_list.h"
+#include "warm.h"
 
-static int run_export(const struct command *self, const struct arguments *a)
+#include <stdlib.h>
+
+// What a session can be written as, beside kernels: one file, named by the way's option.
+struct way {
+    const char *option;
+    bool chooses; // by --best
+    bool many;    // of several sessions
+    bool adds;    // to the file that is there
+    bool (*make)(struct store *store, const struct arguments *a, struct export_text *out,
+                 struct err *e);
+};
+
+static bool collect(void *context, const struct trial_record *t)
 {
-    struct err e;
-    bool understood = false;
+    if (t->outcome && t->number > 0)
+        trial_list_add(context, t);
+    return true;
+}
+
+static bool make_csv(struct store *store, const struct arguments *a, struct export_text *out,
+                     struct err *e)
+{
+    struct session_record session;
+    struct trial_list list;
+    struct arena arena;
+    int64_t id = strtoll(a->operand[0], NULL, 10);
+    arena_init(&arena);
+    trial_list_init(&list, &session, LIST_CSV, ORDER_ASK);
+    bool ok = store_get_session(store, id, &arena, &session, e) &&
+              store_each_trial(store, id, 1, collect, &list, e);
+    if (ok)
+        trial_list_add_text(&list, 0, &out->text);
+    out->entries = list.count;
+    out->what = "trials";
+    trial_list_finish(&list);
+    arena_finish(&arena);
+    return ok;
+}
+
+static bool make_warm_start(struct store *store, const struct arguments *a, struct export_text *out,
+                            struct err *e)
+{
+    int most = (int)arguments_integer(a, "best", WARM_STANDARD);
+    int64_t id = strtoll(a->operand[0], NULL, 10);
+    out->what = "configurations for tune --warm-start";
+    return warm_add_record(store, id, most, &out->text, &out->entries, e);
+}
+
+static const struct way ways[] = {
+    {.option = "csv", .make = make_csv},
+    {.option = "warm-start", .chooses = true, .make = make_warm_start},
+    {NULL},
+};
+
+// NULL: kernels, or a recording.
+static const struct way *find_way(const struct arguments *a)
+{
+    const struct way *way = ways;
+    while (way->option && !arguments_text(a, way->option))
+        way++;
+    return way->option ? way : NULL;
+}
+
+static bool check_way(const struct way *way, const struct arguments *a, struct err *e)
+{
+    static const char *const of_kernels[] = {"recording", "verify", "dry-run", "out", "name"};
+    for (const struct way *other = way + 1; other->option; other++)
+        if (arguments_text(a, other->option))
+            return err_usage(e, "--%s and --%s are two exports (choose one)", way->option,
+                             other->option);
+    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
+        if (arguments_flag(a, of_kernels[i]) || arguments_text(a, of_kernels[i]))
+            return err_usage(e, "--%s writes one file, and no kernel: --%s has no meaning there",
+                             way->option, of_kernels[i]);
+    return way->chooses || !arguments_integer(a, "best", 0) ||
+           err_usage(e, "--%s does not choose among trials: --best has no meaning there",
+                     way->option);
+}
+
+static bool write_way(const struct way *way, struct store *store, const struct arguments *a,
+                      struct err *e)
+{
+    struct export_text text = {
+        .path = arguments_text(a, way->option),
+        .replaces = way->adds || arguments_flag(a, "force"),
+        .json = arguments_flag(a, "json"),
+    };
+    bool ok = export_text_may_write(&text, e) && way->make(store, a, &text, e) &&
+              export_text_write(&text, e);
+    str_finish(&text.text);
+    return ok;
+}
+
+static void fill_request(const struct arguments *a, struct export_request *r)
+{
     double slower = arguments_real(a, "slower", -1);
-    struct export_request request = {
+    *r = (struct export_request){
+        .session = strtoll(a->operand[0], NULL, 10),
         .folder = arguments_text(a, "out"),
         .count = (int)arguments_integer(a, "best", 1),
         .name = arguments_text(a, "name"),
@@ -18,20 +113,44 @@ static int run_export(const struct command *self, const struct arguments *a)
         .dry_run = arguments_flag(a, "dry-run"),
         .json = arguments_flag(a, "json"),
     };
+}
+
+static bool check_words(const struct arguments *a, const struct way *way, struct err *e)
+{
+    int64_t id;
+    for (int i = 0; i < a->operand_count; i++)
+        if (!common_session_id(a->operand[i], &id, e))
+            return false;
+    if (a->operand_count > 1 && !(way && way->many))
+        return err_usage(e,
+                         "export: '%s' is one argument too many (only --table takes several "
+                         "sessions)",
+                         a->operand[1]);
+    if (arguments_flag(a, "recording") && !way &&
+        (arguments_flag(a, "verify") || arguments_flag(a, "dry-run") ||
+         arguments_integer(a, "best", 1) > 1))
+        return err_usage(e,
+                         "--recording writes all trials, and no kernel to be chosen or verified");
+    if (arguments_real(a, "slower", -1) >= 0 && !arguments_flag(a, "verify"))
+        return err_usage(e, "--slower says how --verify judges (give both)");
+    return !way || check_way(way, a, e);
+}
+
+static int run_export(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct export_request request;
+    const struct way *way = find_way(a);
     (void)self;
-    bool recording = arguments_flag(a, "recording");
-    if (recording && (request.verify || request.dry_run || request.count > 1))
-        err_usage(&e, "--recording writes all trials, and no kernel to be chosen or verified");
-    else if (slower >= 0 && !request.verify)
-        err_usage(&e, "--slower says how --verify judges (give both)");
-    else
-        understood = common_session_id(a->operand[0], &request.session, &e);
-    if (!understood)
+    if (!check_words(a, way, &e))
         return fail_with(&e, EXIT_USAGE);
+    fill_request(a, &request);
     struct store *store = common_open_session(a, request.session, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);
-    bool ok = recording ? export_recording(store, &request, &e) : export_run(store, &request, &e);
+    bool ok = way                              ? write_way(way, store, a, &e)
+              : arguments_flag(a, "recording") ? export_recording(store, &request, &e)
+                                               : export_run(store, &request, &e);
     store_close(store);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
@@ -48,8 +167,14 @@ static const struct option options[] = {
      0, 1e6},
     {"recording", OPTION_FLAG, NULL,
      "write no kernel but all trials, as a recording for tilewalk replay"},
+    {"csv", OPTION_TEXT, "FILE",
+     "write no kernel but the landscape: a row for each trial, its parameters as columns"},
+    {"warm-start", OPTION_TEXT, "FILE",
+     "write no kernel but the N best configurations (default: 8), for tilewalk tune --warm-start "
+     "here or on another machine"},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
-    {"force", OPTION_FLAG, NULL, "replace files that another session's export wrote"},
+    {"force", OPTION_FLAG, NULL,
+     "replace files that are there: those that another session's export wrote, or that FILE names"},
     {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
     OPTION_JSON,
     OPTION_DB,

@@ -113,7 +113,10 @@ static bool show(struct view *v, struct err *e)
         print_json(v, state, most);
         return true;
     }
-    trial_list_print(&v->trials, most, stdout);
+    struct str list = {0};
+    trial_list_add_text(&v->trials, most, &list);
+    fputs(str_text(&list), stdout);
+    str_finish(&list);
     if (v->format == LIST_CSV)
         return true;
     print_text(v, state, runner);

@@ -46,6 +46,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .has_seed = seed >= 0,
         .seed = (uint64_t)seed,
         .workers = (int)arguments_integer(a, "workers", 0),
+        .warm = arguments_text(a, "warm-start"),
         .count_rejected = arguments_flag(a, "count-rejected"),
         .validate = arguments_flag(a, "validate"),
         .fault = arguments_text(a, "fault"),
@@ -222,6 +223,9 @@ static const struct option tune_options[] = {
     {"source", OPTION_TEXT, "SOURCE",
      "where times come from: device, synthetic:bowl, synthetic:rugged, or a recorded space, which "
      "then is the one that is searched: replay:FILE[:speed=X]"},
+    {"warm-start", OPTION_TEXT, "FILE|ID[,...]",
+     "begin with the best configurations of other sessions, or of files that tilewalk export "
+     "--warm-start wrote; those of other shapes are moved to the nearest ones here"},
     {"count-rejected", OPTION_FLAG, NULL,
      "spend a trial on each rejected configuration, as papers do"},
     RUN_OPTIONS,

@@ -131,6 +131,14 @@ void json_trial(struct str *out, int64_t session, double flop, const struct tria
     }
 }
 
+static int64_t count_words(const char *text)
+{
+    int64_t n = text && *text;
+    for (const char *c = text ? text : ""; *c; c++)
+        n += *c == ' ';
+    return n;
+}
+
 void json_session(struct str *out, const struct session_record *r, const char *state)
 {
     str_printf(out, "\"id\":%" PRId64, r->id);
@@ -158,6 +166,7 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_text(out, "message", r->message);
     add_text(out, "note", r->note);
     add_asks(out, "population", r->population);
+    str_printf(out, ",\"warm_start\":%" PRId64, count_words(r->warm));
 }
 
 void json_device(struct str *out, const struct gpu_info *i)

@@ -65,6 +65,12 @@ static const char *members_of(const struct session_record *r, struct arena *aren
     return kept;
 }
 
+// A search that began with results of others is another one than it is alone.
+static const char *strategy_of(struct contest *c, const struct session_record *r)
+{
+    return r->warm ? arena_printf(&c->arena, "%s, warm start", r->strategy) : r->strategy;
+}
+
 static void set_up(struct contest *c)
 {
     const struct session_curves *curves = &c->curves;
@@ -79,7 +85,7 @@ static void set_up(struct contest *c)
         const struct session_curve *s = &curves->curve[i];
         session[i] = s->record.id;
         run[i] = (struct comparison_run){
-            .group = group_of(c, strategy, s->record.strategy),
+            .group = group_of(c, strategy, strategy_of(c, &s->record)),
             .pair = s->record.seed,
             .curve = s->steps,
             .end = s->end,

@@ -41,7 +41,8 @@ struct session_options {
     double seconds;     // running time; 0: no limit
     bool has_seed;
     uint64_t seed;
-    int workers; // 0: as fits the device
+    int workers;      // 0: as fits the device
+    const char *warm; // "best.json,3": files and sessions whose best it begins with; NULL: none
     bool count_rejected;
     bool validate;     // Vulkan validation layer in the workers
     const char *fault; // see pool_options.fault

@@ -58,6 +58,8 @@ struct session {
     struct limits limits;
     bool has_limits, count_rejected;
     struct strategy *strategy;
+    const char *warm_from; // of a new session: sources of its warm start, or NULL; the caller's
+    const char *warm_told; // what became of it, or NULL
     struct source *source;
     struct store *store;
     void (*on_event)(void *context, const struct event *event);
@@ -110,6 +112,10 @@ void session_destroy(struct session *s);
 // users what its speeds mean.
 bool session_assemble_recorded(struct session *s, struct err *e);
 void session_say_scale(struct session *s);
+
+// Makes the strategy, with its warm start (session_warm.c), and tells a new session's users of it.
+bool session_make_strategy(struct session *s, struct search_problem *problem, struct err *e);
+void session_say_warm(struct session *s);
 
 // The cycle (session.c). One step: what can be done without waiting, for a short while; `busy`
 // tells whether there is more. False: the session failed.

@@ -22,8 +22,7 @@ bool session_assemble_recorded(struct session *s, struct err *e)
                                      .legal = is_legal,
                                      .context = s,
                                      .draw = recorded_is_sparse(r) ? draw : NULL};
-    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
-    return s->strategy != NULL;
+    return session_make_strategy(s, &problem, e);
 }
 
 void session_say_scale(struct session *s)

@@ -163,8 +163,7 @@ static bool assemble(struct session *s, struct script *script, struct err *e)
     s->space = script_space(script);
     s->record.flop = operation_flop(script_operation(script));
     struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
-    s->strategy = strategy_create(s->record.strategy, &problem, s->record.seed, e);
-    return s->strategy != NULL;
+    return session_make_strategy(s, &problem, e);
 }
 
 static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
@@ -380,12 +379,16 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
         return false;
     take_place(s, p);
     fill_record(s, o, p);
+    s->warm_from = o->warm;
+    if (same_place && !o->set_count) // the same space
+        s->record.warm = like.warm;
     if (!find_problem(s, o, p, e) || !make_source(s, p, o->validate, o->fault, e) ||
         !try_template(s, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
     session_emit(s, EVENT_SESSION, NULL, NULL);
     session_say_scale(s);
+    session_say_warm(s);
     return true;
 }
 

@@ -81,7 +81,16 @@ static void add_csv_head(const char *config, struct str *out)
 {
     str_add(out, "number,ask,generation,outcome,seconds,tflops");
     add_csv_params(config, true, out);
-    str_add(out, ",reason\r\n");
+    str_add(out, ",reason,samples\r\n");
+}
+
+// "[0.5,0.25]" becomes the list that it holds.
+static void add_csv_samples(const char *json, struct str *out)
+{
+    char *samples = mem_strdup(json && *json == '[' ? json + 1 : "");
+    samples[strcspn(samples, "]")] = '\0';
+    add_field(out, samples);
+    free(samples);
 }
 
 static void add_csv(const struct trial_list *l, const struct trial_record *t, struct str *out)
@@ -94,6 +103,7 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t, st
         str_add_real(out, l->session->flop / t->seconds / 1e12);
     add_csv_params(t->config, false, out);
     add_field(out, t->reason ? t->reason : "");
+    add_csv_samples(t->samples, out);
     str_add(out, "\r\n");
 }
 
@@ -144,14 +154,14 @@ static int64_t sort_first(struct trial_list *l, int64_t most)
     return most > 0 && most < l->count ? most : l->count;
 }
 
-void trial_list_print(struct trial_list *l, int64_t most, FILE *out)
+void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
 {
     int64_t n = sort_first(l, most);
     if (l->format == LIST_CSV && !l->head.length)
         add_csv_head("{}", &l->head);
-    fputs(str_text(&l->head), out);
+    str_add(out, str_text(&l->head));
     for (int64_t i = 0; i < n; i++)
-        fputs(l->row[i].text, out);
+        str_add(out, l->row[i].text);
 }
 
 void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out)

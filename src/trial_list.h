@@ -3,7 +3,7 @@
 //     struct trial_list l;
 //     trial_list_init(&l, &record, LIST_CSV, ORDER_SPEED);
 //     trial_list_add(&l, &trial);                  once for each
-//     trial_list_print(&l, 10, stdout)             the first ten; or trial_list_add_json
+//     trial_list_add_text(&l, 10, &out)            the first ten; or trial_list_add_json
 //     trial_list_finish(&l);
 //
 // Each trial is written when it is added, and only its text is kept: the records of a store live no
@@ -14,8 +14,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/store.h"
-
-#include <stdio.h>
 
 enum list_format { LIST_TEXT, LIST_JSON, LIST_CSV };
 enum list_order {
@@ -48,8 +46,8 @@ void trial_list_init(struct trial_list *l, const struct session_record *session,
                      enum list_format format, enum list_order order); // borrows `session`
 void trial_list_add(struct trial_list *l, const struct trial_record *t);
 // The first `most` in order; 0: all. CSV is RFC 4180: number, ask, generation, outcome, seconds,
-// tflops, each parameter, reason.
-void trial_list_print(struct trial_list *l, int64_t most, FILE *out);
+// tflops, each parameter, reason, samples (seconds). What is a list is one field, "16,4,16".
+void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out);
 void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out); // "[...]"
 void trial_list_finish(struct trial_list *l);
 

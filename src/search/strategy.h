@@ -9,8 +9,8 @@
 //
 // The contract:
 //  * A strategy is a deterministic function of (space, legal, warm, seed, options, ordered asks
-//    and tells): no clock, no global random numbers, no files. Resuming a session replays its stored
-//    asks and tells; there is no save or load code.
+//    and tells): no clock, no global random numbers, no files. Resuming a session replays its
+//    stored asks and tells; there is no save or load code.
 //  * `ask` never gives a configuration that was given before (evaluated, in flight or rejected).
 //    ASK_WAIT: tell first. ASK_EXHAUSTED: nothing new is left (or could be found); ask is not
 //    called again.

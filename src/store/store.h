@@ -65,7 +65,7 @@ struct session_record {
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL
     const char *note;    // the user's
-    const char *warm;    // reserved for what earlier sessions gave; NULL
+    const char *warm;    // slots of the configurations that it began with, "16,4 8,8"; NULL
     // Those that breed now, best first: asks, "12,5,9"; NULL: the strategy has no population.
     const char *population;
     // computed when read

@@ -139,13 +139,16 @@ static void check_row(const char *const fields[16], const cJSON *trial)
     assert_float_equal(strtod(fields[7], NULL), number_of(config, "unroll"), 0);
     assert_string_equal(fields[9], text_of(config, "stage"));
     assert_string_equal(fields[10], ok ? "" : text_of(trial, "reason"));
+    char *samples = cJSON_PrintUnformatted(member(trial, "samples"));
+    assert_int_equal(strlen(samples), strlen(fields[11]) + 2); // without its brackets
+    cJSON_free(samples);
 }
 
 static void test_csv(void **state)
 {
     static const char *const names[] = {"number",  "ask",    "generation", "outcome",
                                         "seconds", "tflops", "tile",       "unroll",
-                                        "order",   "stage",  "reason"};
+                                        "order",   "stage",  "reason",     "samples"};
     struct box *b = *state;
     make_session(b);
     struct result r = RUN(b, "show", "1", "--csv", "--sort", "speed", "--show-rejected");
