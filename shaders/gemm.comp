@@ -71,6 +71,12 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %   end
 % end
 %
+% -- A value where the condition holds, zeros elsewhere: selected, because branches in nested loops may take compilers a
+% -- time that doubles with each.
+% local function guarded(condition, value, type, size)
+%   return "mix(" .. type .. "(0), " .. value .. ", " .. (size > 1 and "bvec" .. size or "") .. "(" .. condition .. "))"
+% end
+%
 % -- Text of the chunk that begins at element k of register line i.
 % local function read(x, i, k, size)
 %   local function from(memory, at) return widened(memory .. x.name .. "[" .. at .. "]", size) end
@@ -82,7 +88,7 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %   local at = exact_k and element or "min(" .. element .. ", " .. K - (x.along_k and x.vector or 1) .. ")"
 %   at = x.along_k and over(at, x.vector) or times(at, pitch(x))
 %   local value = from("matrix_", sum("line_" .. x.name .. "_" .. i, at))
-%   return exact_k and value or element .. " < " .. K .. " ? " .. value .. " : " .. number(size) .. "(0)"
+%   return exact_k and value or guarded(element .. " < " .. K, value, number(size), size)
 % end
 %
 % -- Loads the chunk with element k of register line i, the first time that a step asks for it.
@@ -156,7 +162,7 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %   if not exact_k then element = below(element, vectors_k) end
 %   if x.along_k then line = times(line, pitch(x)) else element = times(element, pitch(x)) end
 %   local value = "matrix_" .. x.name .. "[" .. sum(line, element) .. "]"
-%   return exact_k and value or inside .. " ? " .. value .. " : " .. stored(x.vector) .. "(0)"
+%   return exact_k and value or guarded(inside, value, stored(x.vector), x.vector)
 % end
 %
 % -- Puts a vector of round r into its place: whole chunks when neighbours in memory are neighbours in the tile.
