@@ -54,7 +54,7 @@ void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole);
 // False: the dialog is done with (destroy it).
 bool dialog_key(struct app *app, struct dialog *d, int32_t key);
 
-// The dialogs there are (dialogs.c): each opens itself over the app.
+// The dialogs there are (dialogs.h): each opens itself over the app.
 void open_export(struct app *app);
 void open_new_session(struct app *app, const char *path); // NULL: any preset
 void open_duplicate(struct app *app);

@@ -1,38 +1,22 @@
 // The log: what the open session said, its new bests, and what was said on this side of the
 // database (output of commands and of drivers), in order of time. The newest line is under the
 // cursor until the user moves away; the end brings that back.
-#include "app.h"
+#include "view_log.h"
 #include "app_draw.h"
-#include "report/text.h"
 #include "wrap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #define DATED_COLS 15 // "01-31 23:59:59 "
 #define CLOCK_COLS 10
 #define WORD_COLS  9
-#define BEST_SIZE  96
-
-enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
-
-static const char *const level_names[] = {"debug", "info", "warning", "error"};
-
-struct entry {
-    int64_t id; // of the message; negative: of a line of this process, or of a new best
-    double at;
-    enum level level;
-    const char *word, *text;
-};
 
 struct log_view {
-    struct entry *entry; // those that are shown, made anew for each frame and key
-    int count, capacity;
-    char (*best)[BEST_SIZE]; // texts of new bests, of this frame too
+    struct entries lines; // those that are shown, made anew for each frame and key
     enum level least;
     char filter[LINE_SIZE], before[LINE_SIZE]; // what a text must contain; before it was typed
     bool follow;
@@ -52,129 +36,20 @@ static void *create(struct app *app)
 static void destroy(void *state)
 {
     struct log_view *v = state;
-    free(v->entry);
-    free(v->best);
+    entries_finish(&v->lines);
     free(v);
-}
-
-// --- which lines ---
-
-static bool contains(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; *text; text++)
-        if (strncasecmp(text, part, length) == 0)
-            return true;
-    return length == 0;
-}
-
-static void take(struct log_view *v, struct entry e)
-{
-    if (e.level < v->least || !contains(e.text, v->filter))
-        return;
-    MEM_GROW(v->entry, v->count, v->capacity);
-    v->entry[v->count++] = e;
-}
-
-static struct entry of_message(const struct message *m)
-{
-    struct entry e = {m->id, m->at, LEVEL_INFO, "info", m->text};
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        if (str_equal(m->level, level_names[i])) {
-            e.level = (enum level)i;
-            e.word = level_names[i];
-        }
-    if (e.level == LEVEL_DEBUG && str_starts(m->text, "worker "))
-        e.word = "worker";
-    return e;
-}
-
-static struct entry of_noise(const struct app *app, int64_t line)
-{
-    const struct noise *n = &app->noise[line % APP_NOISE];
-    return (struct entry){-line - 1, n->at, LEVEL_INFO, "here", n->text};
-}
-
-// "best  trial 45: 43.69 TFLOPS (+40.0 %)"
-static struct entry of_best(const struct opened *o, int i, char text[BEST_SIZE])
-{
-    const struct best_step *step = &o->curve.step[i];
-    char speed[32];
-    int n = snprintf(text, BEST_SIZE, "best  trial %" PRId64 ": %s", step->number,
-                     text_speed(o->record.flop, step->seconds, speed));
-    if (i > 0 && step->seconds > 0)
-        snprintf(text + n, BEST_SIZE - (size_t)n, " (+%.1f %%)",
-                 100 * (step[-1].seconds / step->seconds - 1));
-    return (struct entry){INT64_MIN + step->number, step->finished, LEVEL_INFO, "info", text};
-}
-
-enum source { MESSAGES, BESTS, NOISE, SOURCES };
-
-struct merge { // each source is in order already: where it is, and where it ends
-    int64_t at[SOURCES], end[SOURCES];
-};
-
-static struct merge begin_merge(const struct app *app)
-{
-    const struct opened *o = &app->model.open;
-    struct merge m = {{0}};
-    m.end[MESSAGES] = o->record.id ? o->message_count : 0;
-    m.end[BESTS] = o->record.id ? o->curve.count : 0;
-    m.end[NOISE] = app->noise_count;
-    m.at[NOISE] = app->noise_count > APP_NOISE ? app->noise_count - APP_NOISE : 0;
-    return m;
-}
-
-static double time_of(const struct app *app, enum source s, int64_t i)
-{
-    const struct opened *o = &app->model.open;
-    return s == MESSAGES ? o->message[i].at
-           : s == BESTS  ? o->curve.step[i].finished
-                         : app->noise[i % APP_NOISE].at;
-}
-
-// The source whose next line is the earliest; SOURCES: all have ended.
-static enum source earliest(const struct app *app, const struct merge *m)
-{
-    enum source first = SOURCES;
-    double at = 0;
-    for (int s = 0; s < SOURCES; s++) {
-        double next = m->at[s] < m->end[s] ? time_of(app, (enum source)s, m->at[s]) : 0;
-        if (m->at[s] < m->end[s] && (first == SOURCES || next < at)) {
-            first = (enum source)s;
-            at = next;
-        }
-    }
-    return first;
 }
 
 static void collect(struct app *app, struct log_view *v)
 {
-    const struct opened *o = &app->model.open;
-    struct merge m = begin_merge(app);
-    v->count = 0;
-    v->best = mem_resize(v->best, (size_t)m.end[BESTS], sizeof *v->best);
-    for (enum source s; (s = earliest(app, &m)) != SOURCES; m.at[s]++) {
-        int64_t i = m.at[s];
-        take(v, s == MESSAGES ? of_message(&o->message[i])
-                : s == BESTS  ? of_best(o, (int)i, v->best[i])
-                              : of_noise(app, i));
-    }
-}
-
-static int find(const struct log_view *v, int64_t id)
-{
-    for (int i = v->count - 1; i >= 0; i--)
-        if (v->entry[i].id == id)
-            return i;
-    return -1;
+    entries_collect(&v->lines, app, v->least, v->filter);
 }
 
 // The cursor's entry, the newest one when its own is not shown; -1: there is none.
 static int cursor_of(const struct log_view *v)
 {
-    int found = v->follow ? -1 : find(v, v->cursor);
-    return found >= 0 ? found : v->count - 1;
+    int found = v->follow ? -1 : entries_find(&v->lines, v->cursor);
+    return found >= 0 ? found : v->lines.count - 1;
 }
 
 // --- drawing ---
@@ -199,7 +74,7 @@ static bool same_day(double a, double b)
 static struct paper unroll(struct app *app, const struct log_view *v, const struct pane *p)
 {
     struct paper paper = {.pane = *p};
-    paper.dated = v->count > 0 && !same_day(v->entry[0].at, app->unix_now);
+    paper.dated = v->lines.count > 0 && !same_day(v->lines.entry[0].at, app->unix_now);
     if (p->cols >= 60)
         paper.clock_cols = paper.dated ? DATED_COLS : CLOCK_COLS;
     if (p->cols >= 36)
@@ -250,17 +125,17 @@ static int draw_entry(const struct paper *paper, int row, const struct entry *e)
 // from its last row.
 static int place_window(const struct log_view *v, const struct paper *paper, int cursor)
 {
-    int top = v->follow ? cursor : find(v, v->top), used = 0;
+    int top = v->follow ? cursor : entries_find(&v->lines, v->top), used = 0;
     if (top < 0 || top > cursor)
         top = cursor;
     for (int i = top; i <= cursor; i++)
-        used += rows_of(&v->entry[i], paper->text_cols);
+        used += rows_of(&v->lines.entry[i], paper->text_cols);
     while (top < cursor && used > paper->pane.rows)
-        used -= rows_of(&v->entry[top++], paper->text_cols);
-    for (int i = cursor + 1; i < v->count && used < paper->pane.rows; i++)
-        used += rows_of(&v->entry[i], paper->text_cols);
+        used -= rows_of(&v->lines.entry[top++], paper->text_cols);
+    for (int i = cursor + 1; i < v->lines.count && used < paper->pane.rows; i++)
+        used += rows_of(&v->lines.entry[i], paper->text_cols);
     while (top > 0) {
-        used += rows_of(&v->entry[top - 1], paper->text_cols);
+        used += rows_of(&v->lines.entry[top - 1], paper->text_cols);
         if (used > paper->pane.rows)
             break;
         top--;
@@ -278,11 +153,11 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
                       v->filter[0] || v->least ? "No message matches." : "No messages yet.");
         return;
     }
-    v->cursor = v->entry[cursor].id;
+    v->cursor = v->lines.entry[cursor].id;
     int top = place_window(v, &paper, cursor);
-    v->top = v->entry[top].id;
-    for (int i = top; i < v->count && row < p->rows; i++) {
-        int next = draw_entry(&paper, row, &v->entry[i]);
+    v->top = v->lines.entry[top].id;
+    for (int i = top; i < v->lines.count && row < p->rows; i++) {
+        int next = draw_entry(&paper, row, &v->lines.entry[i]);
         for (int k = row; k < next && k < 256; k++)
             v->row_of[k] = i;
         if (i == cursor) {
@@ -297,8 +172,9 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
 static void draw_status(const struct log_view *v, const struct pane *p)
 {
     struct pieces row = {0};
-    pieces_add(&row, 0, STYLE_STRONG, "%d message%s", v->count, v->count == 1 ? "" : "s");
-    pieces_add(&row, 1, STYLE_TEXT, "level: %s%s", level_names[v->least],
+    pieces_add(&row, 0, STYLE_STRONG, "%d message%s", v->lines.count,
+               v->lines.count == 1 ? "" : "s");
+    pieces_add(&row, 1, STYLE_TEXT, "level: %s%s", entry_levels[v->least],
                v->least == LEVEL_ERROR ? "" : " and up");
     pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter[0] ? v->filter : "none");
     pieces_add(&row, 3, v->follow ? STYLE_GOOD : STYLE_DIM, "%s",
@@ -325,11 +201,11 @@ static void draw(struct app *app, void *state, const struct pane *body)
 
 static void go(struct app *app, struct log_view *v, int to)
 {
-    if (v->count == 0)
+    if (v->lines.count == 0)
         return;
-    to = to < 0 ? 0 : to >= v->count ? v->count - 1 : to;
-    v->cursor = v->entry[to].id;
-    v->follow = to == v->count - 1;
+    to = to < 0 ? 0 : to >= v->lines.count ? v->lines.count - 1 : to;
+    v->cursor = v->lines.entry[to].id;
+    v->follow = to == v->lines.count - 1;
     app->dirty = true;
 }
 
@@ -375,10 +251,10 @@ static bool act_on_lines(struct app *app, struct log_view *v, enum action a)
     case ACT_PAGE_DOWN: go(app, v, cursor + half); return true;
     case ACT_PAGE_UP: go(app, v, cursor - half); return true;
     case ACT_FIRST: go(app, v, 0); return true;
-    case ACT_LAST: go(app, v, v->count - 1); return true;
+    case ACT_LAST: go(app, v, v->lines.count - 1); return true;
     case ACT_COPY:
         if (cursor >= 0)
-            app_copy(app, v->entry[cursor].text);
+            app_copy(app, v->lines.entry[cursor].text);
         return cursor >= 0;
     default: return false;
     }

@@ -1,0 +1,178 @@
+// The dialogs for new sessions: one again with another seed or strategy, or one of any space.
+#include "dialogs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_strategies(struct dialog *d, const char *current)
+{
+    const char *names[32];
+    int count = 0, chosen = 0;
+    size_t length = strcspn(current, ":");
+    for (; strategy_kinds[count] && count < 31; count++) {
+        names[count] = strategy_kinds[count]->name;
+        if (strlen(names[count]) == length && !strncmp(names[count], current, length))
+            chosen = count;
+    }
+    names[count] = NULL;
+    dialog_add_choice(d, "strategy", "Strategy", names, chosen);
+    dialog_add_text(d, "options", "Its options, as q=0.3",
+                    current[length] ? current + length + 1 : "");
+}
+
+// The options there are, with what they are now if nothing is said.
+static void preview_strategy(struct app *app, struct dialog *d, void *context)
+{
+    (void)app;
+    (void)context;
+    struct str text = {0}, value = {0};
+    const struct strategy_kind *kind = strategy_find(dialog_value(d, "strategy"));
+    for (const struct strategy_option *o = kind ? kind->options : NULL; o && o->name; o++) {
+        strategy_add_value(o, o->value, &value);
+        str_printf(&text, "%-8s %-8s %s", o->name, str_text(&value), o->help);
+        if (!o->words)
+            str_printf(&text, " (%.6g to %.6g)", o->low, o->high);
+        str_add(&text, "\n");
+        str_finish(&value);
+    }
+    dialog_set_preview(d, str_text(&text));
+    str_finish(&text);
+}
+
+// Adds the strategy, seed and budget that the fields ask for.
+static const char *add_search_words(struct dialog *d, const char *words[], int n)
+{
+    const char *options = dialog_value(d, "options"), *seed = dialog_value(d, "seed");
+    char *spec = mem_printf("%s%s%s", dialog_value(d, "strategy"), *options ? ":" : "", options);
+    for (char *c = spec; *c; c++)
+        *c = *c == ' ' || *c == ',' ? ':' : *c;
+    struct err e;
+    char *canonical = strategy_canonical(spec, &e);
+    words[n++] = "--strategy";
+    words[n++] = dialog_text(d, "%s", spec);
+    words[n++] = "--trials";
+    words[n++] = dialog_text(d, "%s", dialog_value(d, "trials"));
+    if (*seed) {
+        words[n++] = "--seed";
+        words[n++] = dialog_text(d, "%s", seed);
+    }
+    free(spec);
+    if (!canonical)
+        return dialog_text(d, "%s", e.text);
+    free(canonical);
+    int64_t number;
+    if (*seed && !str_to_int(seed, 0, INT64_C(9007199254740992), &number))
+        return "the seed is a whole number (or nothing: a new one)";
+    return dialog_is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";
+}
+
+static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, trials);
+    add_strategies(d, strategy);
+    dialog_add_text(d, "seed", "Seed (empty: new)", "");
+    dialog_add_text(d, "trials", "Trials", text);
+    dialog_on_change(d, preview_strategy);
+}
+
+static const char *duplicate_words(struct dialog *d, void *context, const char *words[])
+{
+    const struct topic *t = context;
+    words[0] = "tune";
+    words[1] = "--like";
+    words[2] = dialog_number(d, t->id);
+    return add_search_words(d, words, 3);
+}
+
+void open_duplicate(struct app *app)
+{
+    const struct session_row *row = app_session(app);
+    struct dialog *d =
+        dialog_create("Again, as a new session", "Start", duplicate_words, dialog_topic(row), free);
+    dialog_describe(app, d, row);
+    dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
+    if (str_equal(row->record.source, "device"))
+        dialog_warn_of_others(app, d, row->record.device, 0);
+    add_search_fields(d, row->record.strategy, row->record.budget_trials);
+    dialog_open(app, d);
+}
+
+// Words of a text separated by blanks, each after `--set`.
+static int add_settings(struct dialog *d, const char *words[], int n)
+{
+    char text[LINE_SIZE], *rest;
+    snprintf(text, sizeof text, "%s", dialog_value(d, "set"));
+    for (char *word = strtok_r(text, " ", &rest); word && n < DIALOG_MOST_WORDS - 16;
+         word = strtok_r(NULL, " ", &rest)) {
+        words[n++] = "--set";
+        words[n++] = dialog_text(d, "%s", word);
+    }
+    return n;
+}
+
+static const char *new_words(struct dialog *d, void *context, const char *words[])
+{
+    int n = 0;
+    words[n++] = "tune";
+    words[n++] = dialog_text(d, "%s", dialog_value(d, "space"));
+    n = add_settings(d, words, n);
+    if (*dialog_value(d, "device")) {
+        words[n++] = "--device";
+        words[n++] = dialog_text(d, "%s", dialog_value(d, "device"));
+    }
+    const char *source = context;
+    if (source) {
+        words[n++] = "--source";
+        words[n++] = source;
+    }
+    const char *complaint = add_search_words(d, words, n);
+    return *words[1] ? complaint : "which space? A preset's name or a file";
+}
+
+// {"N":512,"M":64} as "N=512 M=64": ours, flat, whole numbers.
+static void settings_text(const char *json, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; json && *json && n + 1 < size; json++) {
+        if (*json == ':' || *json == ',')
+            out[n++] = *json == ':' ? '=' : ' ';
+        else if (!strchr("{}\"", *json))
+            out[n++] = *json;
+    }
+    out[n] = '\0';
+}
+
+// With a file: what the open session has, but for the space.
+void open_new_session(struct app *app, const char *path)
+{
+    const struct session_record *r = &app->model.open.record;
+    bool like = path && r->id;
+    char settings[256] = "";
+    int count;
+    char **presets = script_presets(&count);
+    struct str line = {0};
+    bool synthetic = like && !str_equal(r->source, "device");
+    struct dialog *d = dialog_create("New session", "Start", new_words,
+                                     synthetic ? mem_strdup(r->source) : NULL, free);
+    str_add(&line, "Presets:");
+    for (int i = 0; i < count; i++) {
+        str_printf(&line, " %s", presets[i]);
+        free(presets[i]);
+    }
+    free(presets);
+    dialog_add_line(d, str_text(&line));
+    str_finish(&line);
+    if (!synthetic)
+        dialog_warn_of_others(app, d, NULL, 0);
+    dialog_add_text(d, "space", "Space: preset or file", path ? path : "gemm");
+    if (like)
+        settings_text(r->settings, settings, sizeof settings);
+    dialog_add_text(d, "set", "Sizes, as N=512 M=64", settings);
+    dialog_add_text(d, "device", "Device (empty: best)", like && !synthetic ? r->device : "");
+    add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
+                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS);
+    dialog_open(app, d);
+}
