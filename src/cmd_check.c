@@ -1,5 +1,6 @@
 // check: what a space file declares, how large it is, and what a device leaves of it.
 #include "common.h"
+#include "devices.h"
 
 #include "space/survey.h"
 
@@ -27,8 +28,7 @@ static bool find_device(struct check *c, const char *wanted, struct err *e)
     struct err ignored;
     if (str_equal(wanted, "none"))
         return true;
-    gpu_prepare_environment();
-    if (!gpu_list(&c->list, &count, wanted ? e : &ignored))
+    if (!devices_find(&c->list, &count, wanted ? e : &ignored))
         return wanted == NULL;
     if (!wanted && !count)
         return true;

@@ -1,4 +1,5 @@
 #include "common.h"
+#include "devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,6 +36,23 @@ static void print_limits(const struct limits *l)
         printf("   loops      cut after %" PRIu64 " iterations of an invocation\n", l->loop_trips);
 }
 
+// Offered by the driver, and usable or not.
+static void print_matrix(const struct gpu_info *d)
+{
+    const struct matrix_units *u = &d->limits.matrix;
+    struct str text = {0};
+    for (int i = 0; i < u->count; i++) {
+        str_add(&text, i ? ", " : ": ");
+        matrix_shape_add_text(&u->shape[i], &text);
+    }
+    printf("   matrix     %s%s\n", u->count ? matrix_api_name(u->api) : "no units",
+           str_text(&text));
+    if (d->matrix_khr.count && u->api != MATRIX_KHR)
+        printf("              khr needs a compiler that knows it: name a newer glslang with "
+               "--glslang\n");
+    str_finish(&text);
+}
+
 static void print_device(const struct gpu_info *d, bool is_default)
 {
     printf("%d  %s%s\n", d->index, d->name, is_default ? "  (default)" : "");
@@ -43,6 +61,7 @@ static void print_device(const struct gpu_info *d, bool is_default)
         printf(", %d thread%s", d->threads, d->threads == 1 ? "" : "s");
     printf("\n   driver     %s\n", d->driver);
     print_limits(&d->limits);
+    print_matrix(d);
     if (!d->timestamps)
         printf("   time       no timestamps: measured with the host's clock\n");
 }
@@ -63,8 +82,7 @@ static int run_devices(const struct command *self, const struct arguments *a)
     struct gpu_info *list = NULL;
     int count = 0, best = -1;
     (void)self;
-    gpu_prepare_environment();
-    if (!gpu_list(&list, &count, &e))
+    if (!devices_find(&list, &count, &e))
         return fail_with(&e, EXIT_FAILED);
     if (count && !gpu_choose(list, count, NULL, &best, &e)) {
         free(list);

@@ -1,5 +1,6 @@
 // doctor: what tilewalk needs, whether it is here, and which Debian package brings it.
 #include "common.h"
+#include "devices.h"
 
 #include "base/file.h"
 #include "trial/operator.h"
@@ -38,8 +39,7 @@ static struct check *add(struct doctor *d, const char *name, bool needed, bool o
 static void check_devices(struct doctor *d)
 {
     struct err e;
-    gpu_prepare_environment();
-    bool ok = gpu_list(&d->list, &d->devices, &e);
+    bool ok = devices_find(&d->list, &d->devices, &e);
     add(d, "Vulkan", true, ok, ok ? "works" : e.text, "apt install libvulkan1 mesa-vulkan-drivers");
     if (!ok)
         return;

@@ -169,6 +169,19 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     str_printf(out, ",\"warm_start\":%" PRId64, count_words(r->warm));
 }
 
+// Those of `limits`: what a kernel can use, all of one API.
+static void add_matrix(struct str *out, const struct matrix_units *u)
+{
+    add_text(out, "matrix_api", matrix_api_name(u->api));
+    key(out, "matrix");
+    for (int i = 0; i < u->count; i++) {
+        const struct matrix_shape *s = &u->shape[i];
+        str_printf(out, "%s{\"m\":%d,\"n\":%d,\"k\":%d,\"a\":\"%s\",\"c\":\"%s\"}", i ? "," : "[",
+                   s->m, s->n, s->k, s->input, s->sum);
+    }
+    str_add(out, u->count ? "]" : "[]");
+}
+
 void json_device(struct str *out, const struct gpu_info *i)
 {
     char id[33];
@@ -185,10 +198,12 @@ void json_device(struct str *out, const struct gpu_info *i)
         out,
         ",\"limits\":{\"invocations\":%u,\"group_size\":[%u,%u,%u],\"group_count\":[%u,%u,%u],"
         "\"shared_bytes\":%u,\"buffer_bytes\":%" PRIu64 ",\"loop_trips\":%" PRIu64
-        ",\"subgroup_size\":%u,\"f16\":%s}}",
+        ",\"subgroup_size\":%u,\"f16\":%s",
         l->invocations, l->group_size[0], l->group_size[1], l->group_size[2], l->group_count[0],
         l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips,
         l->subgroup_size, l->f16 ? "true" : "false");
+    add_matrix(out, &l->matrix);
+    str_add(out, "}}");
 }
 
 enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };

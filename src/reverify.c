@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/os.h"
-#include "gpu/gpu.h"
+#include "devices.h"
 #include "report/text.h"
 #include "trial/source.h"
 
@@ -85,8 +85,7 @@ static bool find_device(const struct session_record *r, struct gpu_info *out, st
                        "the times of session %" PRId64 " are synthetic: there is nothing to "
                        "verify on a device (export without --verify)",
                        r->id);
-    gpu_prepare_environment();
-    if (!gpu_list(&list, &count, e))
+    if (!devices_find(&list, &count, e))
         return false;
     for (int i = 0; i < count && !found; i++) {
         char id[33];

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/os.h"
-#include "gpu/gpu.h"
+#include "devices.h"
 #include "kernel/kernel.h"
 #include "stored.h"
 #include "trial/operator.h"
@@ -51,8 +51,8 @@ static bool place_find(struct session *s, struct place *p, const char *source, c
                          "synthetic:rugged, replay:FILE)",
                          source);
     p->on_device = true;
-    gpu_prepare_environment();
-    return gpu_list(&p->list, &p->count, e) && gpu_choose(p->list, p->count, device, &p->index, e);
+    return devices_find(&p->list, &p->count, e) &&
+           gpu_choose(p->list, p->count, device, &p->index, e);
 }
 
 // The device or recording that a stored session was measured on.
@@ -65,8 +65,7 @@ static bool place_find_again(struct session *s, struct place *p, const struct se
     if (!is_device_source(r->source))
         return true;
     p->on_device = true;
-    gpu_prepare_environment();
-    if (!gpu_list(&p->list, &p->count, e))
+    if (!devices_find(&p->list, &p->count, e))
         return false;
     for (p->index = 0; p->index < p->count; p->index++) {
         char id[33];

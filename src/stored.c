@@ -45,7 +45,18 @@ void stored_add_limits(struct str *out, const struct limits *l)
     limits_to_numbers(l, n);
     for (int i = 0; i < NUMBERS_OF_LIMITS; i++)
         str_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "{", limit_keys[i], n[i]);
-    str_add(out, "}");
+    str_add(out, ",\"matrix\":\"");
+    matrix_units_add_text(&l->matrix, out);
+    str_add(out, "\"}");
+}
+
+// Records that are older than matrix units end before them.
+static bool parse_matrix(const struct setting *given, int count, struct matrix_units *out)
+{
+    *out = (struct matrix_units){0};
+    return count == NUMBERS_OF_LIMITS ||
+           (count == NUMBERS_OF_LIMITS + 1 && str_equal(given[count - 1].name, "matrix") &&
+            matrix_units_parse(given[count - 1].value, out));
 }
 
 bool stored_parse_limits(const char *json, struct limits *out)
@@ -55,7 +66,8 @@ bool stored_parse_limits(const char *json, struct limits *out)
     int count;
     arena_init(&a);
     const struct setting *given = parse_numbers(&a, json, &count);
-    bool ok = count == NUMBERS_OF_LIMITS;
+    struct matrix_units matrix;
+    bool ok = parse_matrix(given, count, &matrix);
     for (int i = 0; ok && i < NUMBERS_OF_LIMITS; i++)
         ok = str_equal(given[i].name, limit_keys[i]) &&
              str_to_int(given[i].value, 0, INT64_MAX, &n[i]);
@@ -73,6 +85,7 @@ bool stored_parse_limits(const char *json, struct limits *out)
         .statements = (uint32_t)n[11],
         .subgroup_size = (uint32_t)n[12],
         .f16 = n[13] != 0,
+        .matrix = matrix,
     };
     return true;
 }

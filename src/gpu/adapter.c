@@ -18,14 +18,14 @@ static uint32_t min_u32(uint64_t a, uint32_t b)
     return a < b ? (uint32_t)a : b;
 }
 
-static bool has_extension(VkPhysicalDevice d, const char *name)
+bool adapter_has_extension(const struct adapter *a, const char *name)
 {
     uint32_t count = 0;
-    if (vkEnumerateDeviceExtensionProperties(d, NULL, &count, NULL) != VK_SUCCESS)
+    if (vkEnumerateDeviceExtensionProperties(a->handle, NULL, &count, NULL) != VK_SUCCESS)
         return false;
     VkExtensionProperties *list = mem_zero(count, sizeof *list);
     bool found = false;
-    if (vkEnumerateDeviceExtensionProperties(d, NULL, &count, list) == VK_SUCCESS)
+    if (vkEnumerateDeviceExtensionProperties(a->handle, NULL, &count, list) == VK_SUCCESS)
         for (uint32_t i = 0; i < count; i++)
             found |= str_equal(list[i].extensionName, name);
     free(list);
@@ -158,7 +158,7 @@ static bool find_family(struct adapter *a)
     return found;
 }
 
-static bool describe(struct adapter *a)
+static bool describe(struct adapter *a, VkInstance instance)
 {
     VkPhysicalDeviceProperties p;
     vkGetPhysicalDeviceProperties(a->handle, &p);
@@ -168,11 +168,12 @@ static bool describe(struct adapter *a)
     }
     bool is_1_2 = p.apiVersion >= VK_API_VERSION_1_2;
     bool has_float16 =
-        is_1_2 || has_extension(a->handle, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+        is_1_2 || adapter_has_extension(a, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
     describe_properties(a, is_1_2 ||
-                               has_extension(a->handle, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
+                               adapter_has_extension(a, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
     describe_features(a, has_float16);
     a->needs_f16_extension = !is_1_2;
+    matrix_describe(a, instance);
     a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0;
     return true;
 }
@@ -208,7 +209,7 @@ enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int
         *list = mem_zero(found, sizeof **list);
         for (uint32_t i = 0; i < found; i++) {
             (*list)[*count] = (struct adapter){.handle = handle[i]};
-            *count += describe(&(*list)[*count]);
+            *count += describe(&(*list)[*count], instance);
         }
         sort_by_rank(*list, *count);
     }
@@ -232,15 +233,19 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         .queueCount = 1,
         .pQueuePriorities = &priority,
     };
-    const char *extension = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
+    struct matrix_features matrix = a->matrix;
+    const char *extension[1 + MATRIX_EXTENSIONS];
+    uint32_t extensions = 0;
     bool f16 = a->info.limits.f16;
+    if (f16 && a->needs_f16_extension)
+        extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = f16 ? &storage : NULL,
+        .pNext = matrix_enable(&matrix, extension, &extensions, f16 ? &storage : NULL),
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = f16 && a->needs_f16_extension ? 1 : 0,
-        .ppEnabledExtensionNames = &extension,
+        .enabledExtensionCount = extensions,
+        .ppEnabledExtensionNames = extension,
     };
     VK_TRY(vkCreateDevice(a->handle, &info, NULL, out));
     return GPU_OK;

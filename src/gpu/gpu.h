@@ -31,9 +31,10 @@ struct gpu_info {
     char device_uuid[33], driver_uuid[33]; // hex
     int threads; // CPU devices: threads it runs on (LP_NUM_THREADS), else 0
     bool is_cpu;
-    bool is_lavapipe; // vendor 0x10005: silent loop cap, compiles at first dispatch
-    bool timestamps;  // device time can be measured on its compute queue
-    struct limits limits;
+    bool is_lavapipe;     // vendor 0x10005: silent loop cap, compiles at first dispatch
+    bool timestamps;      // device time can be measured on its compute queue
+    struct limits limits; // its matrix units are for devices.h to choose
+    struct matrix_units matrix_khr, matrix_nv; // what the driver offers, in both ways
 };
 
 // Sets the environment that drivers read when they load (LP_NUM_THREADS=1, disk caches off), where
@@ -73,10 +74,13 @@ enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, v
                          uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
 
-// A compute pipeline with `bindings` storage buffers in set 0.
+// A compute pipeline with `bindings` storage buffers in set 0. `full_subgroups`: the kernel relies
+// on subgroups of the size that the device's limits say, all of them full (where the driver can
+// promise it).
 struct gpu_pipeline;
 enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count,
-                                    int bindings, struct gpu_pipeline **out, struct err *e);
+                                    int bindings, bool full_subgroups, struct gpu_pipeline **out,
+                                    struct err *e);
 void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p);
 
 // A recorded sequence: passes run in order, a full compute barrier between and after them, repeated

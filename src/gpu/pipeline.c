@@ -29,8 +29,14 @@ static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, str
 }
 
 static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_t count,
-                                     struct gpu_pipeline *p, struct err *e)
+                                     bool full_subgroups, struct gpu_pipeline *p, struct err *e)
 {
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = g->adapter.info.limits.subgroup_size,
+    };
+    bool sized = full_subgroups && g->adapter.sizes_subgroups;
+
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
         .codeSize = count * sizeof *words,
@@ -42,6 +48,8 @@ static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, // see gpu_run_in_parts
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = sized ? &size : NULL,
+                  .flags = sized ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
                   .pName = "main"},
@@ -53,7 +61,8 @@ static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_
 }
 
 enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count,
-                                    int bindings, struct gpu_pipeline **out, struct err *e)
+                                    int bindings, bool full_subgroups, struct gpu_pipeline **out,
+                                    struct err *e)
 {
     *out = NULL;
     if (bindings < 0 || bindings > GPU_MAX_BINDINGS) {
@@ -64,7 +73,7 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t
     p->bindings = bindings;
     enum gpu_status status = create_layouts(g, p, e);
     if (status == GPU_OK)
-        status = create_handle(g, words, count, p, e);
+        status = create_handle(g, words, count, full_subgroups, p, e);
     if (status == GPU_OK)
         *out = p;
     else

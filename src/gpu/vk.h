@@ -16,6 +16,26 @@
 #define GPU_MAX_PASSES   8
 #define GPU_MAX_BINDINGS 16
 
+// What kernels with matrix units need; matrix.c fills it in, and `has` says which extensions the
+// device has. The structure of KHR's features looks like NV's.
+enum { MATRIX_EXTENSIONS = 4 };
+struct matrix_features {
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV khr, nv;
+    VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size;
+    bool has[MATRIX_EXTENSIONS];
+};
+
+// What the registry calls VkCooperativeMatrixPropertiesKHR: a product that a device can do.
+struct matrix_properties_khr {
+    VkStructureType type;
+    void *next;
+    uint32_t m, n, k;
+    int32_t a, b, c, result; // VkComponentTypeKHR
+    VkBool32 saturates;
+    int32_t scope; // VkScopeKHR
+};
+
 // A physical device, described (all but the hash of its driver).
 struct adapter {
     VkPhysicalDevice handle;
@@ -23,6 +43,8 @@ struct adapter {
     uint32_t valid_bits; // of its timestamps
     double tick_s;
     bool needs_f16_extension; // before Vulkan 1.2
+    bool sizes_subgroups;     // kernels can ask for full subgroups of one size
+    struct matrix_features matrix;
     struct gpu_info info;
 };
 
@@ -81,7 +103,16 @@ void instance_ignore(VkInstance instance, VkDebugUtilsMessengerEXT messenger);
 // adapter.c. All adapters that can compute, in the order of gpu_list; the caller frees the list.
 enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int *count,
                                  struct err *e);
+bool adapter_has_extension(const struct adapter *a, const char *name);
 enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e);
+
+// matrix.c. matrix_enable adds the names of the extensions to `name` (which has room) and links the
+// features, which must live until the device is open, before `next`; returns the chain.
+void matrix_describe(struct adapter *a, VkInstance instance);
+void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *count, void *next);
+// Takes the product if kernels here can use it: of one subgroup, A and B of one element, C and the
+// result of one that sums it without saturating.
+void matrix_add_properties(struct matrix_units *u, const struct matrix_properties_khr *p);
 
 // run.c. vk_settle waits for a pending submission; vk_begin settles and opens the command buffer;
 // vk_submit closes it, submits and waits. `host_s` (may be NULL) gets the time from submission to

@@ -3,6 +3,16 @@
 #include <assert.h>
 #include <stdio.h>
 
+// Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x).
+static const char *lacks_matrix(const struct kernel_facts *f, const struct limits *l)
+{
+    if (f->matrix == MATRIX_NONE)
+        return NULL;
+    if (f->matrix != l->matrix.api)
+        return "needs matrix units, which the device does not have";
+    return f->local_size[0] % l->subgroup_size ? "its subgroups are not full along x" : NULL;
+}
+
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size)
 {
@@ -19,6 +29,12 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
         if (!exceeded)
             snprintf(reason, size, "needs 16-bit floats, which the device does not have");
         exceeded |= KERNEL_NEEDS_F16;
+    }
+    const char *matrix = lacks_matrix(f, l);
+    if (matrix) {
+        if (!exceeded)
+            snprintf(reason, size, "%s", matrix);
+        exceeded |= KERNEL_NEEDS_MATRIX;
     }
     if (f->words > KERNEL_MAX_WORDS) {
         if (!exceeded)

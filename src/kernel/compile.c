@@ -109,6 +109,33 @@ bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
     return ok;
 }
 
+#define MATRIX_TRIAL(extension, type)                                                              \
+    "#version 450\n#extension " extension " : require\n"                                           \
+    "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 32) in;\n"          \
+    "layout(binding = 0) buffer C { float c; };\nvoid main() { " type                              \
+    " m; c = float(m.length()); }\n"
+
+bool kernel_knows_matrix(enum matrix_api api)
+{
+    static const char *const trial[] = {
+        [MATRIX_NV] =
+            MATRIX_TRIAL("GL_NV_cooperative_matrix", "fcoopmatNV<32, gl_ScopeSubgroup, 16, 16>"),
+        [MATRIX_KHR] =
+            MATRIX_TRIAL("GL_KHR_cooperative_matrix",
+                         "coopmat<float, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>"),
+    };
+    static enum { UNTRIED, KNOWN, UNKNOWN } found[MATRIX_API_COUNT];
+    struct spirv ignored;
+    if (api == MATRIX_NONE)
+        return false;
+    if (found[api] == UNTRIED) {
+        kernel_setup();
+        found[api] = kernel_compile(trial[api], &ignored, NULL) ? KNOWN : UNKNOWN;
+        spirv_finish(&ignored);
+    }
+    return found[api] == KNOWN;
+}
+
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 {
     struct err raw = {0};

@@ -14,7 +14,13 @@
 #define MAX_BOUND   4194304 // SPIR-V spec 2.17, universal limits
 #define MAX_BINDING 4096
 
-enum capability { CAP_FLOAT16 = 9, CAP_STORAGE16 = 4433, CAP_UNIFORM_STORAGE16 = 4434 };
+enum capability {
+    CAP_FLOAT16 = 9,
+    CAP_STORAGE16 = 4433,
+    CAP_UNIFORM_STORAGE16 = 4434,
+    CAP_MATRIX_NV = 5357,
+    CAP_MATRIX_KHR = 6022,
+};
 enum mode { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_ID = 38 };
 enum model { MODEL_GL_COMPUTE = 5 };
 enum builtin { BUILTIN_NUM_WORKGROUPS = 24, BUILTIN_WORKGROUP_SIZE = 25 };
@@ -121,6 +127,10 @@ static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
         r->facts->uses_f16 = true;
     if (w[1] == CAP_STORAGE16 || w[1] == CAP_UNIFORM_STORAGE16)
         r->facts->uses_f16_storage = true;
+    if (w[1] == CAP_MATRIX_NV)
+        r->facts->matrix = MATRIX_NV;
+    if (w[1] == CAP_MATRIX_KHR)
+        r->facts->matrix = MATRIX_KHR;
     return true;
 }
 

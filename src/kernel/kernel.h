@@ -29,8 +29,9 @@ struct kernel_facts {
     uint32_t bindings; // highest storage buffer binding in set 0, plus one
     size_t words;
     bool uses_f16, uses_f16_storage;
-    bool has_loops;        // unrolled or not: a driver may ignore the hint
-    bool uses_group_count; // gl_NumWorkGroups
+    enum matrix_api matrix; // what its cooperative matrices are, if it has any
+    bool has_loops;         // unrolled or not: a driver may ignore the hint
+    bool uses_group_count;  // gl_NumWorkGroups
 };
 
 void kernel_setup(
@@ -41,6 +42,9 @@ void kernel_setup(
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
 
+// Whether cooperative matrices of this API can be compiled; tried once a process.
+bool kernel_knows_matrix(enum matrix_api api);
+
 // The same for a rendered pass: `e` names the template and its line.
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
 
@@ -50,11 +54,14 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 
 // The limits that the module exceeds, as in limits_exceeded, KERNEL_NEEDS_F16 where 16-bit floats
-// (a feature, no limit) are missing, and KERNEL_TOO_LONG where drivers would be busy for minutes or
-// run out of memory; `reason` gets one sentence for the first, "" when nothing is exceeded.
-#define KERNEL_NEEDS_F16 (1u << LIMIT_COUNT)
-#define KERNEL_TOO_LONG  (1u << (LIMIT_COUNT + 1))
-#define KERNEL_MAX_WORDS (1u << 20)
+// (a feature, no limit) are missing, KERNEL_NEEDS_MATRIX for matrix units that are missing or whose
+// subgroups a row of invocations does not fill, and KERNEL_TOO_LONG where drivers would be busy for
+// minutes or run out of memory; `reason` gets one sentence for the first, "" when nothing is
+// exceeded.
+#define KERNEL_NEEDS_F16    (1u << LIMIT_COUNT)
+#define KERNEL_TOO_LONG     (1u << (LIMIT_COUNT + 1))
+#define KERNEL_NEEDS_MATRIX (1u << (LIMIT_COUNT + 2))
+#define KERNEL_MAX_WORDS    (1u << 20)
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size);
 

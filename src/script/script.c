@@ -65,11 +65,36 @@ static void set_triple(lua_State *L, const char *name, const uint32_t value[3])
     lua_setfield(L, -2, strchr(name, '.') + 1);
 }
 
+static void set_text(lua_State *L, const char *name, const char *text)
+{
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, name);
+}
+
+// A list of { m = , n = , k = , a = , c = }.
+static void set_matrix(lua_State *L, const struct matrix_units *u)
+{
+    lua_createtable(L, u->count, 0);
+    for (int i = 0; i < u->count; i++) {
+        const struct matrix_shape *s = &u->shape[i];
+        lua_newtable(L);
+        set_integer(L, "m", s->m);
+        set_integer(L, "n", s->n);
+        set_integer(L, "k", s->k);
+        set_text(L, "a", s->input);
+        set_text(L, "c", s->sum);
+        readonly_wrap(L, "a shape of device.matrix", NULL);
+        lua_rawseti(L, -2, i + 1);
+    }
+    readonly_wrap(L, "device.matrix", NULL);
+    lua_setfield(L, -2, "matrix");
+    set_text(L, "matrix_api", matrix_api_name(u->api));
+}
+
 static void push_device(lua_State *L, const struct limits *l, const char *type)
 {
     lua_newtable(L);
-    lua_pushstring(L, type);
-    lua_setfield(L, -2, "type");
+    set_text(L, "type", type);
     lua_pushboolean(L, strcmp(type, "cpu") == 0);
     lua_setfield(L, -2, "is_cpu");
     lua_pushboolean(L, l->f16);
@@ -83,6 +108,7 @@ static void push_device(lua_State *L, const struct limits *l, const char *type)
     set_integer(L, "accumulators", l->accumulators);
     set_integer(L, "statements", l->statements);
     set_integer(L, "subgroup_size", l->subgroup_size);
+    set_matrix(L, &l->matrix);
     readonly_wrap(L, "device", NULL);
 }
 

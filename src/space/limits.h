@@ -6,6 +6,8 @@
 #ifndef TILEWALK_SPACE_LIMITS_H
 #define TILEWALK_SPACE_LIMITS_H
 
+#include "space/matrix.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +23,8 @@ struct limits {
     uint32_t accumulators; // soft: more of them spill; 0: unlimited
     uint32_t statements;   // soft: more of them take long to compile; 0: unlimited
     uint32_t subgroup_size;
-    bool f16; // 16-bit storage and arithmetic
+    bool f16;                   // 16-bit storage and arithmetic
+    struct matrix_units matrix; // those that kernels can use here
 };
 
 // Zero means "not declared", and is never judged.

@@ -17,14 +17,15 @@ static bool fail(struct failure *f, enum outcome o, const char *format, ...)
     return false;
 }
 
-static bool check_pass(struct candidate *c, const struct spirv *s, const struct pass *p,
-                       const struct limits *l, int bindings, struct failure *why)
+static bool check_pass(struct candidate *c, int i, const struct pass *p, const struct limits *l,
+                       int bindings, struct failure *why)
 {
     struct kernel_facts facts;
     struct err e = {0};
     char reason[200] = "";
-    if (!kernel_inspect(s, &facts, &e))
+    if (!kernel_inspect(&c->spirv[i], &facts, &e))
         return fail(why, OUTCOME_COMPILE, "%s", e.text);
+    c->full_subgroups[i] = facts.matrix != MATRIX_NONE;
     c->has_loops |= facts.has_loops;
     c->uses_group_count |= facts.uses_group_count;
     if (facts.bindings > (uint32_t)bindings)
@@ -54,7 +55,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         if (!kernel_compile_pass(p, &c->spirv[i], &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
-        if (!check_pass(c, &c->spirv[i], p, l, bindings, why))
+        if (!check_pass(c, i, p, l, bindings, why))
             return false;
         for (int d = 0; d < 3; d++)
             c->pass[i].groups[d] = p->groups[d];
@@ -67,7 +68,7 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings,
     enum gpu_status status = GPU_OK;
     for (int i = 0; status == GPU_OK && i < c->pass_count; i++)
         status = gpu_pipeline_create(g, c->spirv[i].word, c->spirv[i].count, bindings,
-                                     &c->pass[i].pipeline, e);
+                                     c->full_subgroups[i], &c->pass[i].pipeline, e);
     return status;
 }
 

@@ -15,7 +15,8 @@ struct candidate {
     int pass_count;
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES];
-    bool has_loops, uses_group_count; // any of its passes
+    bool full_subgroups[JOB_MAX_PASSES]; // see gpu_pipeline_create
+    bool has_loops, uses_group_count;    // any of its passes
 };
 
 struct failure {

@@ -131,6 +131,8 @@ static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
     l->statements = get_u32(r, o, "statements");
     l->subgroup_size = get_u32(r, o, "subgroup_size");
     l->f16 = get_bool(r, o, "f16");
+    if (!matrix_units_parse(get_text(r, o, "matrix"), &l->matrix))
+        r->bad = r->bad ? r->bad : "matrix";
 }
 
 static void read_hello(struct reader *r, const cJSON *o, struct hello *h)

@@ -102,7 +102,9 @@ static void add_limits(struct str *s, const struct limits *l)
     add_count(s, "statements", l->statements);
     add_count(s, "subgroup_size", l->subgroup_size);
     add_bool(s, "f16", l->f16);
-    str_add_char(s, '}');
+    str_add(s, ",\"matrix\":\"");
+    matrix_units_add_text(&l->matrix, s);
+    str_add(s, "\"}");
 }
 
 char *message_hello(const struct hello *h)

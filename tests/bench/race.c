@@ -94,7 +94,8 @@ static void load_pass(struct race *r, const struct race_pass *from, struct gpu_p
     struct spirv spirv;
     char *glsl;
     if (!file_read(from->glsl_path, &glsl, NULL, &e) || !kernel_compile(glsl, &spirv, &e) ||
-        gpu_pipeline_create(r->gpu, spirv.word, spirv.count, BUFFERS, &to->pipeline, &e) != GPU_OK)
+        gpu_pipeline_create(r->gpu, spirv.word, spirv.count, BUFFERS, false, &to->pipeline, &e) !=
+            GPU_OK)
         bench_fail(from->glsl_path, &e);
     memcpy(to->groups, from->groups, sizeof to->groups);
     spirv_finish(&spirv);

@@ -80,8 +80,8 @@ static void run(struct product *p, const struct job *job, const char *what)
     for (int i = 0; i < job->pass_count; i++) {
         struct spirv spirv;
         must(kernel_compile(job->pass[i].glsl, &spirv, &e), &e, what);
-        must(gpu_pipeline_create(gpu, spirv.word, spirv.count, buffers, &pass[i].pipeline, &e) ==
-                 GPU_OK,
+        must(gpu_pipeline_create(gpu, spirv.word, spirv.count, buffers, false, &pass[i].pipeline,
+                                 &e) == GPU_OK,
              &e, what);
         memcpy(pass[i].groups, job->pass[i].groups, sizeof pass[i].groups);
         spirv_finish(&spirv);

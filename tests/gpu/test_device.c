@@ -174,7 +174,7 @@ static void test_bad_runs(void **state)
     assert_int_equal(gpu_run(f->g, &good, 0, 1, f->buffer, 3, 60, NULL, &e), GPU_FAILED);
     if (f->g->adapter.info.limits.group_count[1] < UINT32_MAX)
         assert_int_equal(gpu_run(f->g, &large, 1, 1, f->buffer, 3, 60, NULL, &e), GPU_FAILED);
-    assert_int_equal(gpu_pipeline_create(f->g, NULL, 0, 1000, &many, &e), GPU_FAILED);
+    assert_int_equal(gpu_pipeline_create(f->g, NULL, 0, 1000, false, &many, &e), GPU_FAILED);
     assert_null(many);
     run(f, &good, 1, 1);
     gpu_pipeline_destroy(f->g, p);
@@ -190,7 +190,7 @@ static void test_bad_module(void **state)
     const uint32_t word[] = {0x07230203, 0x00010300, 0, 10, 0, 2 << 16 | 17, 1};
     struct gpu_pipeline *p;
     struct err e;
-    assert_int_equal(gpu_pipeline_create(f->g, word, 7, 3, &p, &e), GPU_FAILED);
+    assert_int_equal(gpu_pipeline_create(f->g, word, 7, 3, false, &p, &e), GPU_FAILED);
     assert_non_null(strstr(e.text, "vkCreate"));
     assert_null(p);
 }

@@ -33,6 +33,25 @@ static void test_check(void **state)
     assert_non_null(strstr(reason, "16-bit"));
 }
 
+static void test_check_matrix(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct limits l = limits_vulkan_minimum;
+    l.subgroup_size = 32;
+    struct kernel_facts f = {.local_size = {64, 2, 1}, .matrix = MATRIX_NV};
+    char reason[200];
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    assert_non_null(strstr(reason, "matrix units"));
+    l.matrix.api = MATRIX_KHR;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    l.matrix.api = MATRIX_NV;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+    f.local_size[0] = 48;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    assert_non_null(strstr(reason, "full"));
+}
+
 static void test_check_length(void **state)
 {
     (void)state;
@@ -50,6 +69,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_matrix),
         cmocka_unit_test(test_check_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,24 @@ static void test_f16(void **state)
     free(both);
 }
 
+#define NV_MATRIX                                                                                  \
+    "#extension GL_NV_cooperative_matrix : require\n"                                              \
+    "#extension GL_KHR_memory_scope_semantics : require\n"
+
+static void test_matrix(void **state)
+{
+    (void)state;
+    assert_int_equal(facts_of("#version 450\n" SIZE "void main() {}\n").matrix, MATRIX_NONE);
+    struct kernel_facts f =
+        facts_of("#version 450\n" NV_MATRIX "layout(local_size_x = 32) in;\nshared uvec4 t[64];\n"
+                 "void main() {\n"
+                 "fcoopmatNV<32, gl_ScopeSubgroup, 16, 8> m = fcoopmatNV<32, gl_ScopeSubgroup, 16, "
+                 "8>(0.0);\n"
+                 "coopMatStoreNV(m, t, 0, 4, false); }\n");
+    assert_int_equal(f.matrix, MATRIX_NV);
+    assert_int_equal(f.shared_bytes, 1024);
+}
+
 static void test_unbindable(void **state)
 {
     (void)state;
@@ -465,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_shared_bytes),
         cmocka_unit_test(test_buffers_and_push),
         cmocka_unit_test(test_f16),
+        cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_unbindable),
         cmocka_unit_test(test_layout_agrees_with_glslang),
         cmocka_unit_test(test_loops_and_group_count),

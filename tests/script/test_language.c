@@ -215,7 +215,11 @@ static void the_device_is_what_the_options_say(void **state)
         "assert(device.invocations == 256 and device.shared_bytes == 4096)\n"
         "assert(device.group_size[1] == 8 and #device.group_count == 3)\n"
         "assert(device.buffer_bytes == math.maxinteger and device.loop_trips == 65535)\n"
-        "assert(device.accumulators == 0 and device.statements == 0 and device.subgroup_size == 4)";
+        "assert(device.accumulators == 0 and device.statements == 0 and device.subgroup_size == "
+        "4)\n"
+        "assert(device.matrix_api == 'nv' and #device.matrix == 2)\n"
+        "local s = device.matrix[2]\n"
+        "assert(s.m == 16 and s.n == 8 and s.k == 4 and s.a == 'f16' and s.c == 'f32')";
     struct script_text texts[] = {{"a.lua", "a.lua", lua}, {"t.comp", "t.comp", "x"}};
     struct limits l = {.invocations = 256,
                        .group_size = {8, 4, 2},
@@ -225,13 +229,16 @@ static void the_device_is_what_the_options_say(void **state)
                        .subgroup_size = 4,
                        .f16 = true};
     struct err e;
+    assert_true(matrix_units_parse("nv 8x8x8.i8.i32 16x8x4.f16.f32", &l.matrix));
     struct script_options o = {.texts = texts, .text_count = 2, .limits = &l, .device_type = "cpu"};
     struct script *s = script_create(&o, &e);
     assert_non_null(s);
     script_destroy(s);
 
     texts[0].text = OPERATOR PARAM KERNEL "assert(device.type == 'none' and not device.is_cpu)"
-                                          "assert(device.invocations == 128)";
+                                          "assert(device.invocations == 128)"
+                                          "assert(device.matrix_api == 'none')"
+                                          "assert(#device.matrix == 0)";
     s = script_create(&(struct script_options){.texts = texts, .text_count = 2}, &e);
     assert_non_null(s);
     script_destroy(s);

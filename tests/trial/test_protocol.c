@@ -175,6 +175,7 @@ static struct hello sample_hello(void)
                       .seed = UINT64_MAX - 1,
                       .start = 3,
                       .fault = "segv@run:3"};
+    assert_true(matrix_units_parse("khr 16x8x16.f16.f32 8x8x32.i8.i32", &h.limits.matrix));
     operation_init(&h.operation, operation_kind_find("matmul"));
     operation_set_size(&h.operation, "N", 2147483647, NULL);
     operation_set_size(&h.operation, "K", 77, NULL);
@@ -197,6 +198,7 @@ static void hello_arrives(void **state)
     assert_memory_equal(m.hello.operation.size, h.operation.size, sizeof h.operation.size);
     assert_memory_equal(m.hello.operation.choice, h.operation.choice, sizeof h.operation.choice);
     assert_memory_equal(&m.hello.limits, &h.limits, offsetof(struct limits, f16));
+    assert_memory_equal(&m.hello.limits.matrix, &h.limits.matrix, sizeof h.limits.matrix);
     assert_true(m.hello.limits.f16 && m.hello.validate && m.hello.device == 2);
     assert_true(m.hello.trips_undeclared && m.hello.seed == h.seed && m.hello.start == 3);
     assert_memory_equal(m.hello.deadline_s, h.deadline_s, sizeof h.deadline_s);

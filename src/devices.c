@@ -1,0 +1,21 @@
+#include "devices.h"
+
+#include "kernel/kernel.h"
+
+static void choose_matrix(struct gpu_info *i)
+{
+    if (i->matrix_khr.count && kernel_knows_matrix(MATRIX_KHR))
+        i->limits.matrix = i->matrix_khr;
+    else if (i->matrix_nv.count && kernel_knows_matrix(MATRIX_NV))
+        i->limits.matrix = i->matrix_nv;
+}
+
+bool devices_find(struct gpu_info **list, int *count, struct err *e)
+{
+    gpu_prepare_environment();
+    if (!gpu_list(list, count, e))
+        return false;
+    for (int i = 0; i < *count; i++)
+        choose_matrix(&(*list)[i]);
+    return true;
+}

@@ -1,0 +1,12 @@
+// The devices of this machine as kernels can use them: what drivers offer and the compiler knows.
+#ifndef TILEWALK_DEVICES_H
+#define TILEWALK_DEVICES_H
+
+#include "gpu/gpu.h"
+
+// As gpu_list, in an environment prepared for it, and `limits.matrix` of each device is what
+// kernels can use: KHR's cooperative matrices where the device has them and the compiler knows
+// them, else NV's, else none.
+bool devices_find(struct gpu_info **list, int *count, struct err *e);
+
+#endif

@@ -1,0 +1,69 @@
+// Which of the products that a driver lists are matrix units to us.
+#include "gpu/vk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { F16 = 0, F32 = 1, F64 = 2, I8 = 3, I32 = 5, U8 = 7 };
+enum { WORKGROUP = 2, SUBGROUP = 3 };
+
+static const struct matrix_properties_khr usual = {
+    .m = 16, .n = 8, .k = 4, .a = F16, .b = F16, .c = F32, .result = F32, .scope = SUBGROUP};
+
+static int taken(struct matrix_properties_khr p)
+{
+    struct matrix_units u = {0};
+    matrix_add_properties(&u, &p);
+    return u.count;
+}
+
+static void types(void **state)
+{
+    (void)state;
+    struct matrix_units u = {0};
+    struct matrix_properties_khr p = usual;
+    matrix_add_properties(&u, &p);
+    p.c = p.result = F16;
+    matrix_add_properties(&u, &p);
+    p.a = p.b = I8;
+    p.c = p.result = I32;
+    matrix_add_properties(&u, &p);
+    u.api = MATRIX_KHR;
+    struct str text = {0};
+    matrix_units_add_text(&u, &text);
+    assert_string_equal(str_text(&text), "khr 16x8x4.f16.f32 16x8x4.f16.f16 16x8x4.i8.i32");
+    str_finish(&text);
+}
+
+static void others(void **state)
+{
+    (void)state;
+    struct matrix_properties_khr p = usual;
+    assert_int_equal(taken(p), 1);
+    p.scope = WORKGROUP;
+    assert_int_equal(taken(p), 0);
+    p = usual, p.saturates = VK_TRUE;
+    assert_int_equal(taken(p), 0);
+    p = usual, p.result = F16;
+    assert_int_equal(taken(p), 0);
+    p = usual, p.b = F32;
+    assert_int_equal(taken(p), 0);
+    p = usual, p.a = p.b = U8, p.c = p.result = I32;
+    assert_int_equal(taken(p), 0);
+    p = usual, p.a = p.b = F64, p.c = p.result = F64;
+    assert_int_equal(taken(p), 0);
+    p = usual, p.k = 1 << 16;
+    assert_int_equal(taken(p), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types),
+        cmocka_unit_test(others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
