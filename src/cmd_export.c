@@ -1,6 +1,8 @@
+#include "base/file.h"
 #include "common.h"
 #include "export.h"
 #include "export_text.h"
+#include "report/kernel_table.h"
 #include "trial_list.h"
 #include "warm.h"
 
@@ -52,9 +54,40 @@ static bool make_warm_start(struct store *store, const struct arguments *a, stru
     return warm_add_record(store, id, most, &out->text, &out->entries, e);
 }
 
+static const char *const changes[] = {"added", "replaced", "kept, being faster"};
+
+static bool make_table(struct store *store, const struct arguments *a, struct export_text *out,
+                       struct err *e)
+{
+    struct kernel_table table;
+    int count[3] = {0};
+    kernel_table_init(&table);
+    bool ok = !file_exists(out->path) || kernel_table_read(&table, out->path, e);
+    for (int i = 0; ok && i < a->operand_count; i++) {
+        struct str entry = {0};
+        enum kernel_change change;
+        ok = export_add_entry(store, strtoll(a->operand[i], NULL, 10), &entry, e) &&
+             kernel_table_add(&table, str_text(&entry), &change, e);
+        str_finish(&entry);
+        if (ok)
+            count[change]++;
+    }
+    if (ok)
+        kernel_table_add_text(&table, &out->text);
+    out->entries = table.count;
+    out->what = "kernels";
+    for (int i = 0; i < 3; i++)
+        if (count[i])
+            str_printf(&out->detail, "%s%d %s", out->detail.length ? ", " : "", count[i],
+                       changes[i]);
+    kernel_table_finish(&table);
+    return ok;
+}
+
 static const struct way ways[] = {
     {.option = "csv", .make = make_csv},
     {.option = "warm-start", .chooses = true, .make = make_warm_start},
+    {.option = "table", .many = true, .adds = true, .make = make_table},
     {NULL},
 };
 
@@ -94,6 +127,7 @@ static bool write_way(const struct way *way, struct store *store, const struct a
     bool ok = export_text_may_write(&text, e) && way->make(store, a, &text, e) &&
               export_text_write(&text, e);
     str_finish(&text.text);
+    str_finish(&text.detail);
     return ok;
 }
 
@@ -169,6 +203,9 @@ static const struct option options[] = {
      "write no kernel but all trials, as a recording for tilewalk replay"},
     {"csv", OPTION_TEXT, "FILE",
      "write no kernel but the landscape: a row for each trial, its parameters as columns"},
+    {"table", OPTION_TEXT, "FILE",
+     "add the best kernel of each session to a table of many shapes and devices, for tilewalk "
+     "lookup; the fastest for a device and a problem stays"},
     {"warm-start", OPTION_TEXT, "FILE",
      "write no kernel but the N best configurations (default: 8), for tilewalk tune --warm-start "
      "here or on another machine"},
@@ -184,10 +221,10 @@ static const struct option options[] = {
 
 const struct command cmd_export = {
     .name = "export",
-    .operands = "ID",
+    .operands = "ID...",
     .help = "write the best kernels of a session as files: GLSL, SPIR-V, JSON, C header",
     .least = 1,
-    .most = 1,
+    .most = 1000,
     .options = options,
     .run = run_export,
 };

@@ -24,6 +24,7 @@ struct exporter {
     struct kernel_files files;
     struct reverified *chosen; // what the files are of
     int chosen_count;
+    struct str *entry; // not NULL: files are not wanted, but what a table says of the kernel
 };
 
 // One candidate on its way into files.
@@ -107,7 +108,10 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     d->session = r->id;
     d->title = r->title;
     d->source = r->source;
+    d->space = r->name;
+    d->settings = r->settings;
     d->device = r->device;
+    d->device_type = r->device_type;
     d->driver = r->driver;
     d->device_id = r->device_id;
     d->text_hash = r->text_hash;
@@ -160,7 +164,9 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         describe_bindings(d->operation, k.job.scratch_bytes, d);
         ok = describe_timing(x, t, d, e);
     }
-    if (ok) {
+    if (ok && x->entry) {
+        kernel_add_json(d, true, x->entry);
+    } else if (ok) {
         kernel_files_add(&x->files, d);
         x->chosen[x->chosen_count++] = (struct reverified){
             .name = d->name,
@@ -286,6 +292,20 @@ bool export_run(struct store *store, const struct export_request *r, struct err 
     arena_init(&x.arena);
     bool ok = make_files(&x, e) && check(&x, folder, e) && write_files(&x, folder, e);
     kernel_files_finish(&x.files);
+    script_destroy(x.script);
+    arena_finish(&x.arena);
+    return ok;
+}
+
+bool export_add_entry(struct store *store, int64_t session, struct str *out, struct err *e)
+{
+    struct export_request r = {.session = session, .count = 1};
+    struct exporter x = {.store = store, .request = &r, .entry = out};
+    arena_init(&x.arena);
+    bool ok = make_files(&x, e);
+    if (ok && !str_equal(x.session.source, "device"))
+        ok = err_set(e, "session %" PRId64 " was not measured on a device (%s)", session,
+                     x.session.source);
     script_destroy(x.script);
     arena_finish(&x.arena);
     return ok;

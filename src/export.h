@@ -36,6 +36,9 @@ bool export_run(struct store *store, const struct export_request *r, struct err 
 // way.
 bool export_recording(struct store *store, const struct export_request *r, struct err *e);
 
+// What a table (report/kernel_table.h) holds of the best kernel of a session that was measured.
+bool export_add_entry(struct store *store, int64_t session, struct str *out, struct err *e);
+
 #define EXPORT_STANDARD_FOLDER "export"
 bool export_check_name(const char *name, struct err *e); // of files; NULL is fine
 

@@ -21,6 +21,8 @@ static void tell(const struct export_text *t)
         str_printf(&out, "],\"entries\":%" PRId64 "}", t->entries);
     } else {
         str_printf(&out, "wrote %s: %" PRId64 " %s", t->path, t->entries, t->what);
+        if (t->detail.length)
+            str_printf(&out, " (%s)", str_text(&t->detail));
     }
     puts(str_text(&out));
     str_finish(&out);

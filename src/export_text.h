@@ -10,8 +10,9 @@ struct export_text {
     bool replaces; // a file that is there is not in the way
     bool json;     // how to say it
     struct str text;
-    int64_t entries;  // what is in it
-    const char *what; // "trials"
+    int64_t entries;   // what is in it
+    const char *what;  // "trials"
+    struct str detail; // more about them, for people; may be empty
 };
 
 bool export_text_may_write(const struct export_text *t, struct err *e);

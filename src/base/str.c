@@ -52,6 +52,22 @@ void str_printf(struct str *s, const char *format, ...)
     s->length += (size_t)length;
 }
 
+void str_add_base64(struct str *s, const void *bytes, size_t length)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < length; i += 3) {
+        size_t left = length - i;
+        unsigned group = (unsigned)b[i] << 16;
+        group |= left > 1 ? (unsigned)b[i + 1] << 8 : 0;
+        group |= left > 2 ? b[i + 2] : 0;
+        str_add_char(s, digit[group >> 18]);
+        str_add_char(s, digit[group >> 12 & 63]);
+        str_add_char(s, left > 1 ? digit[group >> 6 & 63] : '=');
+        str_add_char(s, left > 2 ? digit[group & 63] : '=');
+    }
+}
+
 // Length in bytes of the UTF-8 character that starts at `p`, 0 when there is none (RFC 3629: no
 // overlong forms, no surrogates, nothing above U+10FFFF). The terminating NUL is never a
 // continuation byte, so it stops every read.

@@ -66,6 +66,12 @@ static const char *skip_value(const char *at, int *line)
     return at;
 }
 
+size_t json_length(struct json v)
+{
+    int ignored = 0;
+    return (size_t)(skip_value(v.at, &ignored) - v.at);
+}
+
 struct json_walk json_walk(struct json v)
 {
     enum json_type t = json_type(v);

@@ -41,6 +41,7 @@ bool json_check(struct json_source *s, struct json *root, struct err *e);
 
 enum json_type json_type(struct json v); // JSON_NONE when there is no value
 const char *json_type_name(enum json_type t);
+size_t json_length(struct json v); // bytes of a value's text
 
 // The values of a list or object, in order; of anything else none.
 struct json_walk {

@@ -43,7 +43,7 @@ void kernel_files_add(struct kernel_files *f, const struct kernel_description *d
     struct str text = {0};
     for (int i = 0; i < d->pass_count; i++)
         add_pass(f, d->name, i, &d->pass[i]);
-    kernel_add_json(d, &text);
+    kernel_add_json(d, false, &text);
     add_text(f, mem_printf("%s.json", d->name), &text);
     kernel_add_header(d, &text);
     add_text(f, mem_printf("%s.h", d->name), &text);

@@ -47,11 +47,12 @@ struct kernel_timing {
 struct kernel_description {
     const char *name; // of the files
     int64_t session, trial;
-    const char *title; // "matmul f32 nn 256x256x256"
+    const char *title;            // "matmul f32 nn 256x256x256"
+    const char *space, *settings; // its name; JSON object of the sizes that were set
     const struct operation *operation;
     const char *configuration; // JSON object
     const char *source;        // where times come from: "device", "synthetic:..."
-    const char *device, *driver, *device_id;
+    const char *device, *device_type, *driver, *device_id;
     const char *text_hash; // of the space file and the templates
     double flop;
     struct kernel_timing timing;
@@ -82,7 +83,8 @@ void kernel_files_finish(struct kernel_files *f);
 char *kernel_identifier(const char *name);
 
 // The parts of a set, appended to `out` (kernel_files.c adds them to the files).
-void kernel_add_json(const struct kernel_description *d, struct str *out);
+// `embedded`: the passes hold their SPIR-V, as tables do, in place of the names of files.
+void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out);
 void kernel_add_header(const struct kernel_description *d, struct str *out);
 // The session that the text of a NAME.json names; 0: it is none of ours.
 int64_t kernel_json_session(const char *json);

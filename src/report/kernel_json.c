@@ -60,7 +60,14 @@ static void add_file_name(struct str *out, const struct kernel_description *d, i
     free(name);
 }
 
-static void add_passes(struct str *out, const struct kernel_description *d)
+static void add_spirv(struct str *out, const struct kernel_pass *p)
+{
+    str_add(out, "\"spirv_base64\": \"");
+    str_add_base64(out, p->word, p->word_count * sizeof *p->word);
+    str_add(out, "\", ");
+}
+
+static void add_passes(struct str *out, const struct kernel_description *d, bool embedded)
 {
     member(out, "passes");
     for (int i = 0; i < d->pass_count; i++) {
@@ -68,8 +75,12 @@ static void add_passes(struct str *out, const struct kernel_description *d)
         char hash[33];
         hash_hex(p->word, p->word_count * sizeof *p->word, hash);
         str_add(out, i ? ",\n    {" : "[\n    {");
-        add_file_name(out, d, i, "glsl", "comp");
-        add_file_name(out, d, i, "spirv", "spv");
+        if (embedded) {
+            add_spirv(out, p);
+        } else {
+            add_file_name(out, d, i, "glsl", "comp");
+            add_file_name(out, d, i, "spirv", "spv");
+        }
         str_add(out, "\"entry\": \"main\"");
         add_triple(out, "local_size", p->local_size);
         add_triple(out, "groups", p->groups);
@@ -129,11 +140,13 @@ int64_t kernel_json_session(const char *json)
     return at && strstr(json, "\n  \"passes\": ") ? strtoll(at + strlen(start), NULL, 10) : 0;
 }
 
-void kernel_add_json(const struct kernel_description *d, struct str *out)
+void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out)
 {
     str_add(out, "{");
     add_raw(out, "version", "1");
     add_text(out, "name", d->name);
+    add_text(out, "space", d->space);
+    add_raw(out, "settings", d->settings);
     member(out, SESSION);
     str_printf(out, "%" PRId64, d->session);
     member(out, "trial");
@@ -141,7 +154,7 @@ void kernel_add_json(const struct kernel_description *d, struct str *out)
     add_text(out, "title", d->title);
     add_problem(out, d->operation);
     add_raw(out, "configuration", d->configuration);
-    add_passes(out, d);
+    add_passes(out, d, embedded);
     add_text(out, "dispatch",
              "constant: these kernels are specialised to the sizes of the problem; dispatch the "
              "groups of every pass, in order, with a full barrier between passes");
@@ -149,6 +162,7 @@ void kernel_add_json(const struct kernel_description *d, struct str *out)
     add_raw(out, "push_constants", "[]");
     add_timing(out, d);
     add_text(out, "device", d->device);
+    add_text(out, "device_type", d->device_type);
     add_text(out, "driver", d->driver);
     add_text(out, "device_identity", d->device_id);
     add_verified(out, d);

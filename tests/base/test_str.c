@@ -29,6 +29,26 @@ static void grows_and_stays_terminated(void **state)
     assert_null(s.text);
 }
 
+static void expect_base64(const char *bytes, size_t length, const char *expected)
+{
+    struct str s = {0};
+    str_add_base64(&s, bytes, length);
+    assert_string_equal(str_text(&s), expected);
+    str_finish(&s);
+}
+
+// The examples of RFC 4648, and bytes that are no text.
+static void base64(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
+        {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"foobar", "Zm9vYmFy"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        expect_base64(pairs[i][0], strlen(pairs[i][0]), pairs[i][1]);
+    expect_base64("\0\377\376\373\357", 5, "AP/+++8=");
+}
+
 static void taken_text_is_the_callers(void **state)
 {
     (void)state;
@@ -294,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_and_stays_terminated),
+        cmocka_unit_test(base64),
         cmocka_unit_test(taken_text_is_the_callers),
         cmocka_unit_test(json_escapes),
         cmocka_unit_test(json_replaces_what_is_not_utf8),

@@ -205,12 +205,34 @@ static void test_json_of_synthetic_times(void **state)
     sample_init(&s, "k");
     s.about.exact_inputs = s.about.exact_against = s.about.device = NULL;
     s.about.source = "synthetic:bowl";
-    kernel_add_json(&s.about, &text);
+    kernel_add_json(&s.about, false, &text);
     cJSON *json = cJSON_Parse(str_text(&text));
     assert_non_null(json);
     assert_true(cJSON_IsNull(at(at(json, "verified"), "exact")));
     assert_true(cJSON_IsNull(at(json, "device")));
     check_text(at(json, "timing"), "source", "synthetic:bowl");
+    cJSON_Delete(json);
+    str_finish(&text);
+    sample_finish(&s);
+}
+
+// A table's entry is the same, but for the passes, which hold their words.
+static void test_embedded(void **state)
+{
+    struct sample s;
+    struct str text = {0};
+    (void)state;
+    sample_init(&s, "k");
+    kernel_add_json(&s.about, true, &text);
+    cJSON *json = cJSON_Parse(str_text(&text)), *file = cJSON_Parse(find(&s, "k.json")->bytes);
+    assert_non_null(json);
+    const cJSON *second = cJSON_GetArrayItem(at(json, "passes"), 1);
+    check_text(second, "spirv_base64", "AwIjB/////8="); // 03 02 23 07 ff ff ff ff
+    assert_null(cJSON_GetObjectItem(second, "spirv"));
+    cJSON_DeleteItemFromObject(json, "passes");
+    cJSON_DeleteItemFromObject(file, "passes");
+    assert_true(cJSON_Compare(json, file, true));
+    cJSON_Delete(file);
     cJSON_Delete(json);
     str_finish(&text);
     sample_finish(&s);
@@ -360,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_names_and_bytes),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_json_of_synthetic_times),
+        cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_identifiers),
         cmocka_unit_test(test_header_is_c),
         cmocka_unit_test(test_header_is_cpp),

@@ -1,0 +1,235 @@
+#include "report/kernel_table.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TITLE, SPACE, DEVICE, TYPE, DRIVER, IDENTITY, TEXTS };
+static const char *const text_names[TEXTS] = {"title",       "space",  "device",
+                                              "device_type", "driver", "device_identity"};
+
+void kernel_table_init(struct kernel_table *t)
+{
+    *t = (struct kernel_table){0};
+    arena_init(&t->arena);
+}
+
+void kernel_table_finish(struct kernel_table *t)
+{
+    for (int i = 0; i < t->texts; i++)
+        free(t->text[i]);
+    free(t->text);
+    free(t->entry);
+    arena_finish(&t->arena);
+}
+
+static bool read_entry(struct kernel_table *t, const char *path, struct json v,
+                       struct kernel_entry *out, struct err *e)
+{
+    struct json text[TEXTS], timing = json_member(v, "timing");
+    const char *value[TEXTS];
+    json_members(v, TEXTS, text_names, text);
+    for (int i = 0; i < TEXTS; i++)
+        value[i] = json_text(text[i], &t->arena);
+    *out = (struct kernel_entry){
+        .root = v,
+        .length = json_length(v),
+        .problem = json_member(v, "problem"),
+        .configuration = json_member(v, "configuration"),
+        .title = value[TITLE],
+        .space = value[SPACE],
+        .place = {value[DEVICE], value[TYPE], value[DRIVER], value[IDENTITY]},
+    };
+    bool timed = json_number(json_member(timing, "ms"), &out->ms) && out->ms > 0 &&
+                 json_number(json_member(timing, "tflops"), &out->tflops) && out->tflops > 0;
+    bool whole = json_type(out->problem) == JSON_OBJECT && value[TITLE] && value[IDENTITY] &&
+                 value[SPACE] && json_type(out->configuration) == JSON_OBJECT;
+    return (timed && whole) ||
+           err_at(e, path, v.line,
+                  "an entry needs title, space, problem, configuration, device_identity and timing "
+                  "with ms and tflops");
+}
+
+// Takes `text` (heap), which is one JSON value.
+static bool take_text(struct kernel_table *t, const char *path, char *text, size_t length,
+                      struct json *root, struct err *e)
+{
+    struct json_source source = {.path = path, .length = length};
+    source.text = mem_resize(text, length + 4, 1);
+    MEM_GROW(t->text, t->texts, t->text_capacity);
+    t->text[t->texts++] = source.text;
+    return json_check(&source, root, e) &&
+           (!source.unclosed || err_at(e, path, source.unclosed, "the file ends early"));
+}
+
+static void append(struct kernel_table *t, const struct kernel_entry *entry)
+{
+    MEM_GROW(t->entry, t->count, t->capacity);
+    t->entry[t->count++] = *entry;
+}
+
+bool kernel_table_read(struct kernel_table *t, const char *path, struct err *e)
+{
+    struct json root, list;
+    char *text;
+    size_t length;
+    if (!file_read(path, &text, &length, e) || !take_text(t, path, text, length, &root, e))
+        return false;
+    list = json_member(root, "entries");
+    if (!json_is(json_member(root, "format"), KERNEL_TABLE_FORMAT) || json_type(list) != JSON_LIST)
+        return err_at(e, path, 1,
+                      "not what export --table writes (it has no \"format\": "
+                      "\"" KERNEL_TABLE_FORMAT "\")");
+    double version = 0;
+    if (!json_number(json_member(root, "version"), &version) || version != 1)
+        return err_at(e, path, 1, "version %g of the format is not known (only 1 is)", version);
+    for (struct json_walk w = json_walk(list); json_next(&w);) {
+        struct kernel_entry entry;
+        if (!read_entry(t, path, w.value, &entry, e))
+            return false;
+        append(t, &entry);
+    }
+    return true;
+}
+
+static bool same_text(struct json a, struct json b)
+{
+    size_t length = json_length(a);
+    return length == json_length(b) && memcmp(a.at, b.at, length) == 0;
+}
+
+bool kernel_table_add(struct kernel_table *t, const char *entry, enum kernel_change *change,
+                      struct err *e)
+{
+    struct json root;
+    struct kernel_entry new;
+    if (!take_text(t, "the new entry", mem_strdup(entry), strlen(entry), &root, e) ||
+        !read_entry(t, "the new entry", root, &new, e))
+        return false;
+    int i = 0;
+    while (i < t->count && !(str_equal(t->entry[i].place.identity, new.place.identity) &&
+                             same_text(t->entry[i].problem, new.problem)))
+        i++;
+    *change = i == t->count             ? KERNEL_ADDED
+              : new.ms < t->entry[i].ms ? KERNEL_REPLACED
+                                        : KERNEL_KEPT;
+    if (*change == KERNEL_ADDED)
+        append(t, &new);
+    else if (*change == KERNEL_REPLACED)
+        t->entry[i] = new;
+    return true;
+}
+
+void kernel_table_add_text(const struct kernel_table *t, struct str *out)
+{
+    str_add(out, "{\"format\": \"" KERNEL_TABLE_FORMAT "\", \"version\": 1, \"entries\": [");
+    for (int i = 0; i < t->count; i++) {
+        str_add(out, i ? ",\n" : "\n");
+        str_add_bytes(out, t->entry[i].root.at, t->entry[i].length);
+    }
+    str_add(out, "\n]}\n");
+}
+
+// --- the nearest ---
+
+static bool is_size(const struct operation_kind *kind, struct json name)
+{
+    int i = 0;
+    while (kind->sizes[i] && !json_is(name, kind->sizes[i]))
+        i++;
+    return kind->sizes[i] != NULL;
+}
+
+static int member_count(struct json object)
+{
+    int n = 0;
+    for (struct json_walk w = json_walk(object); json_next(&w);)
+        n++;
+    return n;
+}
+
+// Whether `b` differs from `a` in sizes at most; then the distance between these.
+static bool are_alike(struct arena *scratch, const struct operation_kind *kind, struct json a,
+                      struct json b, double *distance)
+{
+    double sum = 0, x, y;
+    if (member_count(a) != member_count(b))
+        return false;
+    for (struct json_walk w = json_walk(a); json_next(&w);) {
+        struct json other = json_member(b, json_text(w.key, scratch));
+        if (!other.at)
+            return false;
+        if (!is_size(kind, w.key)) {
+            if (!same_text(w.value, other))
+                return false;
+        } else if (json_number(w.value, &x) && json_number(other, &y) && x > 0 && y > 0) {
+            sum += pow(log2(y / x), 2);
+        } else {
+            return false;
+        }
+    }
+    *distance = sqrt(sum);
+    return true;
+}
+
+static bool same_vendor(const char *a, const char *b)
+{
+    size_t length = a ? strcspn(a, ",") : 0;
+    return length && b && strcspn(b, ",") == length && strncmp(a, b, length) == 0;
+}
+
+static bool same_known(const char *a, const char *b)
+{
+    return a && str_equal(a, b);
+}
+
+static enum kernel_kinship kinship(const struct kernel_place *a, const struct kernel_place *b)
+{
+    if (!b || same_known(a->identity, b->identity))
+        return KERNEL_SAME_DEVICE;
+    if (same_known(a->device, b->device))
+        return KERNEL_OTHER_DRIVER;
+    if (same_vendor(a->driver, b->driver))
+        return KERNEL_SAME_VENDOR;
+    return same_known(a->device_type, b->device_type) ? KERNEL_SAME_TYPE : KERNEL_OTHER_DEVICE;
+}
+
+static bool is_nearer(const struct kernel_near *a, const struct kernel_near *b)
+{
+    if (!b->entry || a->kinship != b->kinship)
+        return !b->entry || a->kinship < b->kinship;
+    if (a->distance != b->distance)
+        return a->distance < b->distance;
+    return a->entry->tflops > b->entry->tflops;
+}
+
+void kernel_table_nearest(const struct kernel_table *t, const struct operation *wanted,
+                          const struct kernel_place *place, struct kernel_near *out)
+{
+    struct str text = {0};
+    struct arena scratch;
+    arena_init(&scratch);
+    operation_add_json(wanted, &text);
+    struct json problem = {str_text(&text), 1};
+    *out = (struct kernel_near){0};
+    for (int i = 0; i < t->count; i++) {
+        const struct kernel_entry *x = &t->entry[i];
+        struct kernel_near near = {.entry = x, .kinship = kinship(&x->place, place)};
+        if (are_alike(&scratch, wanted->kind, problem, x->problem, &near.distance) &&
+            is_nearer(&near, out))
+            *out = near;
+    }
+    arena_finish(&scratch);
+    str_finish(&text);
+}
+
+const char *kernel_kinship_text(enum kernel_kinship k)
+{
+    static const char *const text[] = {"this device and driver", "this device with another driver",
+                                       "another device of this vendor",
+                                       "another device of this type", "a device of another kind"};
+    return text[k];
+}

@@ -1,0 +1,204 @@
+// Exports of one file: the landscape as CSV, tables of kernels over many shapes, and looking
+// problems up in them.
+#include "sessions.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_device(void)
+{
+    void *state = NULL;
+    box_setup(&state);
+    struct box *b = state;
+    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
+    box_teardown(&state);
+    return has;
+}
+
+static void make_synthetic(struct box *b)
+{
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
+                          "synthetic:rugged:invalid=0.2", "--trials", "12", "--seed", "5");
+    assert_ok(&r);
+}
+
+// --- the landscape ---
+
+static void test_csv(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_path(b, "new/landscape.csv");
+    make_synthetic(b);
+    struct result r = RUN(b, "export", "1", "--csv", path);
+    assert_ok(&r);
+    assert_contains(r.out, "landscape.csv: 12 trials");
+    const char *text = box_read(b, path);
+    assert_true(str_starts(text, "number,ask,generation,outcome,seconds,tflops,tile,unroll,order,"
+                                 "stage,reason,samples\r\n"));
+    r = RUN(b, "show", "1", "--csv");
+    assert_string_equal(text, r.out);
+    r = RUN(b, "export", "1", "--csv", path);
+    assert_refused(&r, 1, "is there already", "--force");
+    r = RUN(b, "export", "1", "--csv", path, "--force", "--json");
+    assert_ok(&r);
+    assert_int_equal(number_of(json_of(b, r.out), "entries"), 12);
+}
+
+static void test_wrong_words(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_path(b, "x");
+    make_synthetic(b);
+    struct result r = RUN(b, "export", "1", "--csv", path, "--table", path);
+    assert_refused(&r, 2, "--csv", "--table");
+    r = RUN(b, "export", "1", "--csv", path, "--verify");
+    assert_refused(&r, 2, "--csv", "--verify");
+    r = RUN(b, "export", "1", "--table", path, "--recording");
+    assert_refused(&r, 2, "--table", "--recording");
+    r = RUN(b, "export", "1", "--csv", path, "--best", "3");
+    assert_refused(&r, 2, "--csv", "--best");
+    r = RUN(b, "export", "1", "1");
+    assert_refused(&r, 2, "'1' is one argument too many", "--table");
+    r = RUN(b, "export", "9", "--csv", path);
+    assert_refused(&r, 1, "no session 9", NULL);
+    assert_false(file_exists(path));
+}
+
+// --- tables ---
+
+static void test_only_measured(void **state)
+{
+    struct box *b = *state;
+    make_synthetic(b);
+    struct result r = RUN(b, "export", "1", "--table", box_path(b, "t.json"));
+    assert_refused(&r, 1, "session 1 was not measured on a device", "synthetic");
+    assert_false(file_exists(box_path(b, "t.json")));
+    box_write(b, "other.json", "{\"a\": 1}\n");
+    r = RUN(b, "export", "1", "--table", box_path(b, "other.json"));
+    assert_refused(&r, 1, "other.json:1", "export --table");
+    assert_string_equal(box_read(b, box_path(b, "other.json")), "{\"a\": 1}\n");
+}
+
+// A table as a program or a person may have written it.
+#define TABLE                                                                                      \
+    "{\"format\": \"tilewalk-table\", \"version\": 1, \"entries\": [\n"                            \
+    "{\"title\": \"matmul f32 nn 64x64x64\", \"space\": \"gemm\", \"device\": \"Card 1\",\n"       \
+    " \"device_type\": \"discrete\", \"driver\": \"Maker, 1\", \"device_identity\": \"c1\",\n"     \
+    " \"problem\": {\"kind\":\"matmul\",\"N\":64,\"M\":64,\"K\":64,\"type\":\"f32\",\"layout\":"   \
+    "\"nn\"},\n \"configuration\": {\"pad\":1}, \"timing\": {\"ms\": 1, \"tflops\": 0.5}},\n"      \
+    "{\"title\": \"matmul f32 nn 512x64x64\", \"space\": \"mine\", \"device\": \"Card 2\",\n"      \
+    " \"device_type\": \"discrete\", \"driver\": \"Other, 1\", \"device_identity\": \"c2\",\n"     \
+    " \"problem\": {\"kind\":\"matmul\",\"N\":512,\"M\":64,\"K\":64,\"type\":\"f32\",\"layout\":"  \
+    "\"nn\"},\n \"configuration\": {\"pad\":2}, \"timing\": {\"ms\": 1, \"tflops\": 0.25}}]}\n"
+
+#define WANTED "matmul", "--set", "N=128", "--set", "M=64", "--set", "K=64"
+
+static void test_lookup(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_write(b, "t.json", TABLE);
+    struct result r = RUN(b, "lookup", path, WANTED, "--device", "none");
+    assert_ok(&r);
+    assert_contains(r.out, "nearest   matmul f32 nn 64x64x64 on Card 1\n");
+    assert_contains(r.out, "distance 1 ");
+    assert_contains(r.out, "pad=1\n");
+    assert_contains(r.out, "tilewalk tune gemm --set N=128 --set M=64 --set K=64\n");
+    r = RUN(b, "lookup", path, WANTED, "--device", "card 2");
+    assert_ok(&r);
+    assert_contains(r.out, "matmul f32 nn 512x64x64 on Card 2\n");
+    assert_contains(r.out, "this device and driver; distance 2 ");
+    assert_contains(r.out, "tilewalk tune mine.lua --set N=128"); // no preset has that name
+    r = RUN(b, "lookup", path, WANTED, "--device", "card 2", "--json");
+    assert_ok(&r);
+    const cJSON *found = json_of(b, r.out);
+    assert_string_equal(text_of(found, "like"), "same");
+    assert_true(number_of(found, "distance") == 2);
+    assert_true(number_of(found, "expected_tflops") == 0.25);
+    double flop = 2.0 * 128 * 64 * 64;
+    assert_true(number_of(found, "expected_ms") == flop / 0.25e12 * 1e3);
+    assert_int_equal(number_of(member(member(found, "entry"), "configuration"), "pad"), 2);
+    assert_int_equal(number_of(member(found, "problem"), "N"), 128);
+}
+
+static void test_nothing_found(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_write(b, "t.json", TABLE);
+    struct result r = RUN(b, "lookup", path, WANTED, "--set", "layout=nt");
+    assert_refused(&r, 1, "nothing like matmul f32 nt 128x64x64", "2 kernels");
+    r = RUN(b, "lookup", path, WANTED, "--set", "layout=rows");
+    assert_refused(&r, 2, "no layout 'rows'", NULL);
+    r = RUN(b, "lookup", path, WANTED, "--set", "L=3");
+    assert_refused(&r, 2, "'L'", NULL);
+    r = RUN(b, "lookup", path, WANTED, "--set", "N=-3");
+    assert_refused(&r, 2, "N=-3", "whole number");
+    r = RUN(b, "lookup", path, "matmul", "--set", "N=128");
+    assert_refused(&r, 2, "size M is missing", NULL);
+    r = RUN(b, "lookup", path, "matmulk");
+    assert_refused(&r, 2, "'matmulk'", "did you mean 'matmul'");
+    r = RUN(b, "lookup", path, WANTED, "--device", "card 7");
+    assert_refused(&r, 2, "card 7", "neither here nor in");
+    r = RUN(b, "lookup", box_path(b, "none.json"), WANTED);
+    assert_refused(&r, 1, "none.json", NULL);
+}
+
+static struct result tune(struct box *b, const char *size)
+{
+    return RUN(b, "tune", "gemm", "--set", size, "--set", "M=32", "--set", "K=32", "--trials", "3",
+               "--seed", "1");
+}
+
+// From sessions to a kernel that is found again.
+static void test_measured(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_path(b, "t.json");
+    struct result r = tune(b, "N=32");
+    assert_ok(&r);
+    r = tune(b, "N=96");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "2", "--table", path);
+    assert_ok(&r);
+    assert_contains(r.out, "t.json: 2 kernels (2 added)\n");
+    r = RUN(b, "export", "2", "--table", path);
+    assert_ok(&r);
+    assert_contains(r.out, "2 kernels (1 kept, being faster)\n");
+    const cJSON *entries = member(json_of(b, box_read(b, path)), "entries");
+    assert_int_equal(cJSON_GetArraySize(entries), 2);
+    r = RUN(b, "lookup", path, "matmul", "--set", "N=90", "--set", "M=32", "--set", "K=32",
+            "--json");
+    assert_ok(&r);
+    const cJSON *found = json_of(b, r.out), *entry = member(found, "entry");
+    assert_string_equal(text_of(found, "like"), "same");
+    assert_true(cJSON_Compare(entry, cJSON_GetArrayItem(entries, 1), true));
+    assert_int_equal(number_of(entry, "session"), 2);
+    // The words of the kernel are those of the file.
+    r = RUN(b, "export", "2", "--out", b->folder, "--name", "k");
+    assert_ok(&r);
+    struct err e;
+    char *bytes;
+    size_t length;
+    assert_true(file_read(box_path(b, "k.spv"), &bytes, &length, &e));
+    struct str words = {0};
+    str_add_base64(&words, bytes, length);
+    assert_string_equal(text_of(cJSON_GetArrayItem(member(entry, "passes"), 0), "spirv_base64"),
+                        str_text(&words));
+    str_finish(&words);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest anywhere[] = {
+        FLOW_TEST(test_csv),    FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured),
+        FLOW_TEST(test_lookup), FLOW_TEST(test_nothing_found),
+    };
+    const struct CMUnitTest on_device[] = {FLOW_TEST(test_measured)};
+    int failed = cmocka_run_group_tests(anywhere, NULL, NULL);
+    if (has_device())
+        failed += cmocka_run_group_tests(on_device, NULL, NULL);
+    return failed;
+}
