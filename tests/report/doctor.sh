@@ -24,7 +24,7 @@ says() { grep -q -e "$1" "$folder/out" || fail "no '$1'"; }
 is_silent_on() { ! grep -q -e "$1" "$folder/out" || fail "'$1'"; }
 
 # No driver at all.
-saved=${VK_ICD_FILENAMES-}
+drivers=${VK_DRIVER_FILES-${VK_ICD_FILENAMES-}}
 export VK_ICD_FILENAMES="$folder/none" VK_DRIVER_FILES="$folder/none"
 doctor 1
 says '^missing '
@@ -34,7 +34,7 @@ doctor 1 --json
 says '"ok":false'
 says '"state":"missing","needed":true'
 unset VK_ICD_FILENAMES VK_DRIVER_FILES
-[ -z "$saved" ] || export VK_ICD_FILENAMES="$saved"
+[ -z "$drivers" ] || export VK_ICD_FILENAMES="$drivers" VK_DRIVER_FILES="$drivers"
 
 # A database that can't be: a file stands where its folder should.
 touch "$folder/file"
