@@ -1,0 +1,168 @@
+// What every shipped preset generates is SPIR-V as Vulkan 1.1 wants it, by Khronos' own validator:
+// random legal points, for a CPU device and a GPU, with the shipped sizes and with odd ones.
+#include "base/mem.h"
+#include "kernel/kernel.h"
+#include "variant.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <spirv-tools/libspirv.h>
+
+#define POINTS     6
+#define MOST_SIZES 64
+
+static spv_context validator;
+
+static bool is_valid(const struct spirv *s, char *reason, size_t size)
+{
+    struct spv_const_binary_t module = {s->word, s->count};
+    spv_diagnostic diagnostic = NULL;
+    spv_result_t result = spvValidate(validator, &module, &diagnostic);
+    snprintf(reason, size, "%s", diagnostic ? diagnostic->error : "");
+    spvDiagnosticDestroy(diagnostic);
+    return result == SPV_SUCCESS;
+}
+
+static void check_pass(const struct pass *pass, const char *what)
+{
+    struct err e = {.text = ""};
+    struct spirv spirv;
+    char reason[400];
+    if (!kernel_compile(pass->glsl, &spirv, &e))
+        fail_msg("%s: %s\n%s", what, e.text, pass->glsl);
+    if (!is_valid(&spirv, reason, sizeof reason))
+        fail_msg("%s: %s\n%s", what, reason, pass->glsl);
+    spirv_finish(&spirv);
+}
+
+static void check_point(struct script *s, const struct config *c, const char *preset)
+{
+    struct err e = {.text = ""};
+    struct job job;
+    struct str what = {0};
+    str_printf(&what, "%s ", preset);
+    operation_add_text(script_operation(s), &what);
+    config_add_json(script_space(s), c, &what);
+    if (!script_render(s, c, &job, &e))
+        fail_msg("%s: %s", str_text(&what), e.text);
+    for (int i = 0; i < job.pass_count; i++)
+        check_pass(&job.pass[i], str_text(&what));
+    job_finish(&job);
+    str_finish(&what);
+}
+
+// False: nothing legal was found.
+static bool draw(struct script *s, const struct limits *l, struct rng *r, struct config *c)
+{
+    struct verdict verdict = {0};
+    struct err e = {.text = ""};
+    for (int i = 0; i < 200000 && !verdict.legal; i++) {
+        space_sample(script_space(s), r, c);
+        if (!space_judge(script_space(s), l, c, &verdict, &e))
+            fail_msg("%s", e.text);
+    }
+    return verdict.legal;
+}
+
+static struct script *load(const char *path, const char *device_type, const struct limits *l,
+                           const struct setting *set, int set_count, struct err *e)
+{
+    const struct script_options o = {
+        .path = path, .device_type = device_type, .limits = l, .set = set, .set_count = set_count};
+    return script_create(&o, e);
+}
+
+// One less than shipped, where that is not small; NULL where the preset does not take such sizes.
+static struct script *load_odd(struct script *shipped, const char *path, const char *device_type,
+                               const struct limits *l)
+{
+    struct setting set[MOST_SIZES];
+    struct err ignored;
+    int count;
+    const struct script_size *size = script_sizes(shipped, &count);
+    assert_in_range(count, 0, MOST_SIZES);
+    for (int i = 0; i < count; i++) {
+        int64_t value = size[i].value > 16 ? size[i].value - 1 : size[i].value;
+        set[i] = (struct setting){size[i].name, mem_printf("%lld", (long long)value)};
+    }
+    struct script *s = load(path, device_type, l, set, count, &ignored);
+    for (int i = 0; i < count; i++)
+        free((void *)(uintptr_t)set[i].value);
+    return s;
+}
+
+static void check_preset(const char *preset, const char *device_type, const struct limits *l,
+                         struct rng *r)
+{
+    struct err e = {.text = ""};
+    struct config c;
+    char *path = script_find(preset, &e);
+    struct script *s = path ? load(path, device_type, l, NULL, 0, &e) : NULL;
+    if (!s)
+        fail_msg("%s: %s", preset, e.text);
+    struct script *odd = load_odd(s, path, device_type, l);
+    for (int i = 0; i < POINTS; i++) {
+        if (!draw(s, l, r, &c))
+            fail_msg("%s: no legal point", preset);
+        check_point(s, &c, preset);
+        if (odd && draw(odd, l, r, &c))
+            check_point(odd, &c, preset);
+    }
+    script_destroy(odd);
+    script_destroy(s);
+    free(path);
+}
+
+static void test_presets(void **state)
+{
+    int count;
+    char **name = script_presets(&count);
+    struct rng r;
+    (void)state;
+    rng_seed(&r, 1);
+    assert_true(count > 0);
+    for (int i = 0; i < count; i++) {
+        check_preset(name[i], "cpu", &variant_cpu, &r);
+        check_preset(name[i], "discrete", &variant_gpu, &r);
+        free(name[i]);
+    }
+    free(name);
+}
+
+// The validator that all of this rests on does say no.
+static void test_broken_module(void **state)
+{
+    struct err e = {.text = ""};
+    struct spirv spirv;
+    char reason[400];
+    (void)state;
+    assert_true(
+        kernel_compile("#version 450\nlayout(local_size_x = 1) in;\nvoid main() {}\n", &spirv, &e));
+    assert_true(is_valid(&spirv, reason, sizeof reason));
+    spirv.count--; // without OpFunctionEnd
+    assert_false(is_valid(&spirv, reason, sizeof reason));
+    assert_true(strlen(reason) > 0);
+    spirv.count++;
+    spirv_finish(&spirv);
+}
+
+int main(void)
+{
+    kernel_setup();
+    validator = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_broken_module),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    spvContextDestroy(validator);
+    return failed;
+}
