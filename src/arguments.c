@@ -119,6 +119,8 @@ bool arguments_parse(const struct command *c, int argc, char **argv, struct argu
     *out = (struct arguments){
         .operand = mem_zero((size_t)argc + 1, sizeof *out->operand),
         .given = mem_zero((size_t)argc + 1, sizeof *out->given),
+        .word = argv,
+        .word_count = argc,
     };
     bool only_operands = false;
     for (int i = 0; i < argc;) {

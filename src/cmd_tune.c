@@ -3,6 +3,7 @@
 #include "common.h"
 #include "detach.h"
 #include "export.h"
+#include "fleet.h"
 #include "front.h"
 #include "recorded.h"
 #include "workbench.h"
@@ -190,13 +191,23 @@ static int run_session(const struct arguments *a,
     return code;
 }
 
+static int run_on_several(const struct arguments *a)
+{
+    struct err e;
+    struct fleet fleet;
+    int code = fleet_init(&fleet, a, &e) ? fleet_run(&fleet, arguments_flag(a, "json"))
+                                         : fail_with(&e, EXIT_FAILED);
+    fleet_finish(&fleet);
+    return code;
+}
+
 static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
     (void)self;
     if (!check_space(a, arguments_integer(a, "like", 0), &e))
         return fail_with(&e, EXIT_USAGE);
-    return run_session(a, begin_tune);
+    return fleet_wanted(a) ? run_on_several(a) : run_session(a, begin_tune);
 }
 
 static int run_resume(const struct command *self, const struct arguments *a)
@@ -219,7 +230,9 @@ static const struct option tune_options[] = {
      "search strategy (default: opevo; see tilewalk strategies)"},
     {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
      9007199254740992.0},
-    OPTION_DEVICE,
+    {"device", OPTION_TEXT, "DEVICE",
+     "index or part of a name (default: the best one; see tilewalk devices); all, or indices "
+     "(0,2): a session on each of them at once"},
     {"source", OPTION_TEXT, "SOURCE",
      "where times come from: device, synthetic:bowl, synthetic:rugged, or a recorded space, which "
      "then is the one that is searched: replay:FILE[:speed=X]"},

@@ -59,6 +59,8 @@ struct arguments {
     const char **operand;
     struct given *given;
     int given_count;
+    char *const *word; // all of it, as it was given
+    int word_count;
 };
 
 // `argv` holds what follows the command's name. Numbers are checked against their ranges.

@@ -1,6 +1,7 @@
 #include "workbench.h"
 
 #include "common.h"
+#include "fleet.h"
 #include "ui/ui.h"
 
 #include <inttypes.h>
@@ -36,7 +37,15 @@ static int show(const struct arguments *a, struct ui_options *o)
 
 int workbench_run(const struct arguments *a, const char *const *words)
 {
-    return show(a, &(struct ui_options){.run = words});
+    struct err e;
+    struct fleet fleet;
+    if (!fleet_wanted(a))
+        return show(a, &(struct ui_options){.run = &words, .runs = 1});
+    int code = fleet_init(&fleet, a, &e)
+                   ? show(a, &(struct ui_options){.run = fleet.words, .runs = fleet.count})
+                   : fail_with(&e, EXIT_FAILED);
+    fleet_finish(&fleet);
+    return code;
 }
 
 bool workbench_browse(int *code)

@@ -18,7 +18,8 @@
 // Whether `tune` or `resume` with these arguments is shown in the workbench. Says so in a line on
 // stderr when only the type of the terminal stands in the way.
 bool workbench_wanted(const struct arguments *a);
-// Runs `words` (a tune or resume command line without the program, NULL-terminated) in it.
+// Runs `words` (a tune or resume command line without the program, NULL-terminated) in it; `tune`
+// on several devices is a run on each.
 int workbench_run(const struct arguments *a, const char *const *words);
 // Shows all sessions. False: that cannot be done here.
 bool workbench_browse(int *code);

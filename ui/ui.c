@@ -83,7 +83,7 @@ static int configure(struct ui *ui)
     free(path);
     if (!read)
         return complain(&e, FAILED);
-    ui->view = o->session || o->run ? VIEW_MAIN : VIEW_SESSIONS;
+    ui->view = o->session || o->runs ? VIEW_MAIN : VIEW_SESSIONS;
     if (!set_if_given(ui, "charset", o->charset, &e) || !set_if_given(ui, "color", o->color, &e) ||
         !set_if_given(ui, "theme", o->theme, &e) || (o->view && !choose_view(ui, o->view, &e)))
         return complain(&e, USAGE);
@@ -98,7 +98,9 @@ static void print_line(void *context, const struct job_record *run, const char *
 
 static void take_session(void *context, const struct job_record *run)
 {
-    ((struct ui *)context)->session = run->session;
+    struct ui *ui = context;
+    if (!ui->session)
+        ui->session = run->session;
 }
 
 static void take_exit_code(void *context, const struct job_record *run)
@@ -106,7 +108,16 @@ static void take_exit_code(void *context, const struct job_record *run)
     ((struct ui *)context)->exit_code = run->exit_code;
 }
 
-// Starts the run and waits until it has a session. False: it has none, and said why.
+static bool all_have_sessions(const struct jobs *j)
+{
+    for (int i = 0; i < j->count; i++)
+        if (!j->job[i].session)
+            return false;
+    return true;
+}
+
+// Starts the runs and waits until each has a session or has ended. False: none has one, and said
+// why.
 static bool start_run(struct ui *ui)
 {
     struct err e;
@@ -114,13 +125,14 @@ static bool start_run(struct ui *ui)
                               .on_line = print_line,
                               .on_session = take_session,
                               .on_run_end = take_exit_code};
-    if (!jobs_run(&ui->first, ui->program, ui->o->run, &e)) {
-        ui->exit_code = complain(&e, FAILED);
-        return false;
-    }
-    while (!ui->session && ui->first.count) {
-        struct pollfd fds[2];
-        poll(fds, (nfds_t)jobs_fds(&ui->first, fds, 2), FIRST_POLL_MS);
+    for (int i = 0; i < ui->o->runs; i++)
+        if (!jobs_run(&ui->first, ui->program, ui->o->run[i], &e)) {
+            ui->exit_code = complain(&e, FAILED);
+            return false;
+        }
+    while (!all_have_sessions(&ui->first)) {
+        struct pollfd fds[2 * MOST_JOBS];
+        poll(fds, (nfds_t)jobs_fds(&ui->first, fds, 2 * MOST_JOBS), FIRST_POLL_MS);
         jobs_step(&ui->first);
     }
     return ui->session != 0;
@@ -319,7 +331,7 @@ static int exit_code_of_run(const struct ui *ui)
     const struct jobs *j = &ui->app.jobs;
     int code = 0;
     for (int i = j->past_count > MOST_PAST ? j->past_count - MOST_PAST : 0; i < j->past_count; i++)
-        if (ui->o->run && j->past[i % MOST_PAST].session == ui->session)
+        if (ui->o->runs && j->past[i % MOST_PAST].session == ui->session)
             code = j->past[i % MOST_PAST].exit_code;
     return code;
 }
@@ -385,7 +397,7 @@ int ui_run(const struct ui_options *o)
     ui->program = path_program();
     int code = configure(ui);
     if (!code) {
-        if (!o->run || start_run(ui))
+        if (!o->runs || start_run(ui))
             show(ui);
         jobs_finish(&ui->first); // what could not be shown
         code = ui->exit_code;

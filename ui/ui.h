@@ -16,9 +16,11 @@ struct ui_options {
     const char *database; // path; need not exist yet
     const char *view;     // name of the first screen; NULL: main with a session, else sessions
     int64_t session;      // to open; 0: none
-    // Words of a `tune` or `resume` command line to run and watch, NULL-terminated, without the
-    // program; NULL: none. A run that cannot start is an error before the screen comes up.
-    const char *const *run;
+    // `tune` or `resume` command lines to run and watch: words, NULL-terminated, without the
+    // program. The session of the first that has one is opened; that none can start is an error
+    // before the screen comes up.
+    const char *const *const *run;
+    int runs;
     const char *charset, *color, *theme; // as in workbench.conf; NULL: as it says
 };
 

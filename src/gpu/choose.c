@@ -93,6 +93,47 @@ bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int 
     return exact == 1 || matches == 1 || fail_choice(list, count, wanted, matches, e);
 }
 
+// Names hold commas too ("llvmpipe (LLVM 15.0.6, 256 bits)"): only indices make a list.
+bool gpu_is_several(const char *wanted)
+{
+    return wanted && (str_equal(wanted, "all") || (strchr(wanted, ',') && wanted[0] != ',' &&
+                                                   !wanted[strspn(wanted, "0123456789,")]));
+}
+
+// Marks the devices of "0,2".
+static bool mark_listed(const struct gpu_info *list, int count, const char *wanted, bool *marked,
+                        struct err *e)
+{
+    bool ok = true;
+    char *rest, *text = mem_strdup(wanted);
+    for (char *word = strtok_r(text, ",", &rest); word && ok; word = strtok_r(NULL, ",", &rest)) {
+        int64_t number;
+        ok = (str_to_int(word, 0, MAX_INDEX, &number) && number < count) ||
+             fail_choice(list, count, word, 0, e);
+        if (ok)
+            marked[number] = true;
+    }
+    free(text);
+    return ok;
+}
+
+bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
+                        int *chosen, struct err *e)
+{
+    int best;
+    *chosen = 0;
+    if (!gpu_choose(list, count, NULL, &best, e)) // there is none
+        return false;
+    bool *marked = mem_zero((size_t)count, sizeof *marked);
+    bool all = str_equal(wanted, "all");
+    bool ok = all || mark_listed(list, count, wanted, marked, e);
+    for (int i = 0; ok && i < count; i++)
+        if (all || marked[i])
+            index[(*chosen)++] = i;
+    free(marked);
+    return ok;
+}
+
 void gpu_identity(const struct gpu_info *i, char out[33])
 {
     struct str s = {0};

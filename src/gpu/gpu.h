@@ -52,6 +52,12 @@ bool gpu_list(struct gpu_info **list, int *count, struct err *e);
 bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
                 struct err *e);
 
+// Whether `wanted` means several devices: "all", or indices ("0,2"). Then they are chosen in the
+// order of the list, each once; `index` has room for `count`, and *chosen is at least 1.
+bool gpu_is_several(const char *wanted);
+bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
+                        int *chosen, struct err *e);
+
 // Identity under which results may be compared: name, driver, version, UUIDs, library hash,
 // threads; 32 hex digits.
 void gpu_identity(const struct gpu_info *i, char out[33]);

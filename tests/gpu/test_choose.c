@@ -1,4 +1,5 @@
 // What needs no device: choice, identity, statistics, timestamps, repeats, results.
+#include "base/str.h"
 #include "gpu/vk.h"
 
 #include <math.h>
@@ -60,6 +61,38 @@ static void test_refused(void **state)
     assert_refused("", 4, "no device ''");
     assert_refused(NULL, 0, "no Vulkan device");
     assert_refused("0", 0, "mesa-vulkan-drivers");
+}
+
+static void assert_several(const char *wanted, int count, const char *indices)
+{
+    int index[4], n;
+    struct str text = {0};
+    struct err e = {.text = ""};
+    assert_true(gpu_is_several(wanted));
+    assert_int_equal(gpu_choose_several(devices, count, wanted, index, &n, &e), indices != NULL);
+    for (int i = 0; indices && i < n; i++)
+        str_printf(&text, "%d", index[i]);
+    if (indices)
+        assert_string_equal(str_text(&text), indices);
+    else
+        assert_true(strlen(e.text) > 0);
+    str_finish(&text);
+}
+
+static void test_several(void **state)
+{
+    (void)state;
+    assert_false(gpu_is_several(NULL));
+    assert_false(gpu_is_several("0"));
+    assert_false(gpu_is_several(",0"));
+    assert_false(gpu_is_several("llvmpipe (LLVM 15.0.6, 256 bits)"));
+    assert_several("all", 4, "0123");
+    assert_several("all", 1, "0");
+    assert_several("3,1", 4, "13");
+    assert_several("2,", 4, "2");
+    assert_several("1,1", 4, "1");
+    assert_several("0,4", 4, NULL);
+    assert_several("all", 0, NULL);
 }
 
 static void test_identity(void **state)
@@ -175,10 +208,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_identity),       cmocka_unit_test(test_robust_seconds),
-        cmocka_unit_test(test_stamps),         cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_results),        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_default_timing),
+        cmocka_unit_test(test_several),        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_robust_seconds), cmocka_unit_test(test_stamps),
+        cmocka_unit_test(test_repeats),        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_environment),    cmocka_unit_test(test_default_timing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
