@@ -3,8 +3,9 @@ local matmul = include "matmul.lua"
 
 local standard = device.is_cpu and 256 or 2048
 local N, M, K = size("N", standard), size("M", standard), size("K", standard)
-local problem = { N = N, M = M, K = K, type = "f32", layout = "nn" }
-operator.matmul(problem)
+local problem = operator.matmul {
+  N = N, M = M, K = K, type = choice("type", { "f32", "f16" }), layout = choice("layout", { "nn", "nt", "tn", "tt" }),
+}
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights

@@ -2,8 +2,9 @@
 local matmul = include "matmul.lua"
 
 local N, M, K = size("N", 512), size("M", 1024), size("K", 1024) -- tilewalk tune mm --set N=4096
-local problem = { N = N, M = M, K = K, type = "f32", layout = "nn" }
-operator.matmul(problem)
+local problem = operator.matmul {
+  N = N, M = M, K = K, type = choice("type", { "f32", "f16" }), layout = choice("layout", { "nn", "nt", "tn", "tt" }),
+}
 
 param.tile_n = factors(N, 4) -- workgroups, virtual threads, invocations, registers (rows)
 param.tile_m = factors(M, 4) -- the same for columns

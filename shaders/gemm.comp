@@ -18,12 +18,12 @@
 
 layout(local_size_x = ${b.lanes}, local_size_y = ${a.lanes}) in;
 
-layout(std430, set = 0, binding = 0) restrict readonly buffer MatrixA { ${stored(a.vector)} matrix_a[]; };
-layout(std430, set = 0, binding = 1) restrict readonly buffer MatrixB { ${stored(b.vector)} matrix_b[]; };
+layout(std430, set = 0, binding = ${op.bindings.A}) restrict readonly buffer MatrixA { ${stored(a.vector)} matrix_a[]; };
+layout(std430, set = 0, binding = ${op.bindings.B}) restrict readonly buffer MatrixB { ${stored(b.vector)} matrix_b[]; };
 % if parts == 1 then
-layout(std430, set = 0, binding = 2) restrict writeonly buffer MatrixC { ${stored(vector_c)} matrix_c[]; };
+layout(std430, set = 0, binding = ${op.bindings.C}) restrict writeonly buffer MatrixC { ${stored(vector_c)} matrix_c[]; };
 % else
-layout(std430, set = 0, binding = 3) restrict writeonly buffer Parts { ${number(vector_c)} matrix_c[]; };
+layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict writeonly buffer Parts { ${number(vector_c)} matrix_c[]; };
 % end
 % for _, x in ipairs(operands) do
 %   if x.staged then

@@ -11,8 +11,8 @@
 
 layout(local_size_x = ${group[1]}, local_size_y = ${group[2]}) in;
 
-layout(std430, set = 0, binding = 2) restrict writeonly buffer MatrixC { ${stored} matrix_c[]; };
-layout(std430, set = 0, binding = 3) restrict readonly buffer Parts { ${number} part[]; };
+layout(std430, set = 0, binding = ${op.bindings.C}) restrict writeonly buffer MatrixC { ${stored} matrix_c[]; };
+layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict readonly buffer Parts { ${number} part[]; };
 
 void main()
 {

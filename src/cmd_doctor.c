@@ -83,6 +83,7 @@ static void check_blas(struct doctor *d)
     operation_set_size(&o, "N", N, NULL);
     operation_set_size(&o, "M", M, NULL);
     operation_set_size(&o, "K", K, NULL);
+    operation_complete(&o, NULL);
     for (int i = 0; i < N * K; i++)
         a[i] = (float)(i / K);
     for (int i = 0; i < K * M; i++)

@@ -208,11 +208,14 @@ static void describe_problem(struct session *s)
     operation_add_json(operation, &text);
     s->record.operation = take_in_arena(s, &text);
     int count;
-    const struct script_size *size = script_sizes(s->script, &count);
+    const struct script_setting *setting = script_settings(s->script, &count);
     str_add(&text, "{");
     for (int i = 0, n = 0; i < count; i++)
-        if (size[i].value != size[i].standard)
-            str_printf(&text, "%s\"%s\":%" PRId64, n++ ? "," : "", size[i].name, size[i].value);
+        if (!str_equal(setting[i].value, setting[i].standard)) {
+            const char *quote = setting[i].values ? "\"" : "";
+            str_printf(&text, "%s\"%s\":%s%s%s", n++ ? "," : "", setting[i].name, quote,
+                       setting[i].value, quote);
+        }
     str_add(&text, "}");
     s->record.settings = take_in_arena(s, &text);
     char hash[33];

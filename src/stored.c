@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Everything we store in this way is a flat JSON object of whole numbers that we wrote ourselves:
-// {"N":512,"M":64}.
-static struct setting *parse_numbers(struct arena *a, const char *json, int *count)
+// Everything we store in this way is a flat JSON object of whole numbers and words that we wrote
+// ourselves: {"N":512,"type":"f16"}.
+static struct setting *parse_flat(struct arena *a, const char *json, int *count)
 {
     char *rest, *text = arena_strdup(a, json ? json : "");
     struct setting *out = arena_zero(a, strlen(text) + 1, sizeof *out); // more than there can be
@@ -65,7 +65,7 @@ bool stored_parse_limits(const char *json, struct limits *out)
     struct arena a;
     int count;
     arena_init(&a);
-    const struct setting *given = parse_numbers(&a, json, &count);
+    const struct setting *given = parse_flat(&a, json, &count);
     struct matrix_units matrix;
     bool ok = parse_matrix(given, count, &matrix);
     for (int i = 0; ok && i < NUMBERS_OF_LIMITS; i++)
@@ -94,7 +94,7 @@ bool stored_parse_limits(const char *json, struct limits *out)
 static const struct setting *join_sizes(struct arena *a, const char *stored,
                                         const struct setting *set, int set_count, int *count)
 {
-    const struct setting *first = parse_numbers(a, stored, count);
+    const struct setting *first = parse_flat(a, stored, count);
     struct setting *all = arena_zero(a, (size_t)(*count + set_count) + 1, sizeof *all);
     for (int i = 0; i < *count; i++)
         all[i] = first[i];

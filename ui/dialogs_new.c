@@ -132,7 +132,7 @@ static const char *new_words(struct dialog *d, void *context, const char *words[
     return *words[1] ? complaint : "which space? A preset's name or a file";
 }
 
-// {"N":512,"M":64} as "N=512 M=64": ours, flat, whole numbers.
+// {"N":512,"type":"f16"} as "N=512 type=f16": ours, flat, whole numbers and words.
 static void settings_text(const char *json, char *out, size_t size)
 {
     size_t n = 0;

@@ -1,8 +1,8 @@
 #include "space_file.h"
 
 #include "base/file.h"
+#include "base/str.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,30 +195,24 @@ static void keep_around(struct space_file *f)
 
 #define MOST_SETTINGS 32
 
-// The sizes that the session was given; others are the file's to change.
-static int settings_of(const struct script *s, struct setting set[MOST_SETTINGS],
-                       char value[MOST_SETTINGS][24])
+// The sizes and choices that the session was given; others are the file's to change.
+static int settings_of(const struct script *s, struct setting set[MOST_SETTINGS])
 {
-    int sizes = 0, count = 0;
-    const struct script_size *size = s ? script_sizes(s, &sizes) : NULL;
-    for (int i = 0; i < sizes && count < MOST_SETTINGS; i++) {
-        if (size[i].value == size[i].standard)
-            continue;
-        snprintf(value[count], sizeof value[count], "%" PRId64, size[i].value);
-        set[count] = (struct setting){size[i].name, value[count]};
-        count++;
-    }
+    int all = 0, count = 0;
+    const struct script_setting *setting = s ? script_settings(s, &all) : NULL;
+    for (int i = 0; i < all && count < MOST_SETTINGS; i++)
+        if (!str_equal(setting[i].value, setting[i].standard))
+            set[count++] = (struct setting){setting[i].name, setting[i].value};
     return count;
 }
 
 static struct script *load(const struct space_file_basis *b, struct err *e)
 {
     struct setting set[MOST_SETTINGS];
-    char value[MOST_SETTINGS][24];
     struct script_options o = {
         .path = b->path,
         .set = set,
-        .set_count = settings_of(b->script, set, value),
+        .set_count = settings_of(b->script, set),
         .device_type = b->device_type,
         .limits = b->limits,
     };

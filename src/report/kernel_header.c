@@ -145,15 +145,15 @@ static void add_bindings(struct str *out, const char *id, const struct kernel_de
 static void add_sizes(struct str *out, const char *id, const struct operation *o)
 {
     str_printf(out, "\nstatic const struct tilewalk_size %s_sizes[] = {\n", id);
-    for (int i = 0; o->kind->sizes[i]; i++)
-        str_printf(out, "    {\"%s\", %" PRId64 "},\n", o->kind->sizes[i], o->size[i]);
+    for (int i = 0; o->kind->sizes[i].name; i++)
+        str_printf(out, "    {\"%s\", %" PRId64 "},\n", o->kind->sizes[i].name, o->size[i]);
     str_add(out, "    {NULL, 0},\n};\n");
 }
 
 static void add_choices(struct str *out, const char *id, const struct operation *o)
 {
     str_printf(out, "\nstatic const struct tilewalk_choice %s_choices[] = {\n", id);
-    for (int i = 0; o->kind->choices[i].name; i++)
+    for (int i = 0; o->kind->choices && o->kind->choices[i].name; i++)
         str_printf(out, "    {\"%s\", \"%s\"},\n", o->kind->choices[i].name,
                    o->kind->choices[i].values[o->choice[i]]);
     str_add(out, "    {NULL, NULL},\n};\n");

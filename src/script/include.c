@@ -56,32 +56,35 @@ static int include(lua_State *L)
     return 1;
 }
 
+// Reads the names in the array at 3 and their values in the table at 2.
 static void add_overrides(lua_State *L, struct script *s, int count)
 {
     for (int i = 1; i <= count; i++) {
-        lua_rawgeti(L, -1, i);
+        lua_rawgeti(L, 3, i);
         const char *name = check_identifier(L, -1, "use: the name of a size");
         const char *what = lua_pushfstring(L, "use: size '%s'", name);
-        lua_getfield(L, 2, name);
-        int64_t value = check_whole(L, -1, what, 1, INT32_MAX);
-        MEM_GROW(s->override, s->override_count, s->override_capacity);
-        s->override[s->override_count++] =
-            (struct override){.name = arena_strdup(&s->arena, name), .value = value};
+        if (lua_getfield(L, 2, name) != LUA_TSTRING)
+            lua_pushinteger(L, check_whole(L, -1, what, 0, INT32_MAX));
+        setting_add_override(s, name, lua_tostring(L, -1), false);
         lua_settop(L, 3);
     }
 }
 
-static void check_used(lua_State *L, const struct script *s, const char *file, const char *name)
+// That what was given is declared by now, and taken.
+static void check_used(lua_State *L, const struct script *s, const char *file,
+                       const struct override *o)
 {
+    if (o->complaint)
+        luaL_error(L, "use: %s=%s: %s", o->name, o->text, o->complaint);
+    if (setting_find(s, o->name))
+        return;
     lua_newtable(L);
-    for (int i = 0; i < s->size_count; i++) {
-        if (strcmp(s->size[i].name, name) == 0)
-            return;
-        lua_pushstring(L, s->size[i].name);
+    for (int i = 0; i < s->setting_count; i++) {
+        lua_pushstring(L, s->setting[i].name);
         lua_rawseti(L, -2, i + 1);
     }
-    order_push_suggestion_in(L, -1, name);
-    luaL_error(L, "use: %s has no size '%s'%s", file, name, lua_tostring(L, -1));
+    order_push_suggestion_in(L, -1, o->name);
+    luaL_error(L, "use: %s has no size '%s'%s", file, o->name, lua_tostring(L, -1));
 }
 
 // use(file, sizes). The outermost use of a size counts: overrides are looked up in order.
@@ -95,14 +98,11 @@ static int use(lua_State *L)
         lua_replace(L, 2);
     }
     check_type(L, 2, "use: sizes", LUA_TTABLE);
-    int count = order_push_keys(L, 2);
+    int count = order_push_keys(L, 2), first = s->override_count;
     add_overrides(L, s, count);
     include_run(L, include_find(L, "use", file, "presets"));
-    for (int i = 1; i <= count; i++) {
-        lua_rawgeti(L, 3, i);
-        check_used(L, s, file, lua_tostring(L, -1));
-        lua_settop(L, 3);
-    }
+    for (int i = 0; i < count; i++)
+        check_used(L, s, file, &s->override[first + i]);
     return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "script/readonly.h"
 #include "script/state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +98,8 @@ static void push_device(lua_State *L, const struct limits *l, const char *type)
     lua_setfield(L, -2, "is_cpu");
     lua_pushboolean(L, l->f16);
     lua_setfield(L, -2, "f16");
+    lua_pushboolean(L, l->i8);
+    lua_setfield(L, -2, "i8");
     set_integer(L, "invocations", l->invocations);
     set_triple(L, "device.group_size", l->group_size);
     set_triple(L, "device.group_count", l->group_count);
@@ -110,20 +111,6 @@ static void push_device(lua_State *L, const struct limits *l, const char *type)
     set_integer(L, "subgroup_size", l->subgroup_size);
     set_matrix(L, &l->matrix);
     readonly_wrap(L, "device", NULL);
-}
-
-static void push_operation(lua_State *L, const struct operation *o)
-{
-    lua_newtable(L);
-    lua_pushstring(L, o->kind->name);
-    lua_setfield(L, -2, "kind");
-    for (int i = 0; o->kind->sizes[i]; i++)
-        set_integer(L, o->kind->sizes[i], (uint64_t)o->size[i]);
-    for (int i = 0; o->kind->choices[i].name; i++) {
-        lua_pushstring(L, o->kind->choices[i].values[o->choice[i]]);
-        lua_setfield(L, -2, o->kind->choices[i].name);
-    }
-    readonly_wrap(L, "op", NULL);
 }
 
 // The globals of all Lua files: the safe library, the language, the device. Leaves the scope of
@@ -144,6 +131,8 @@ static void set_globals(lua_State *L, struct script *s)
 
     lua_newtable(L);
     script_copy_fields(L, -2, -1);
+    setting_open(L);
+    declare_operator_open(L);
     declare_open(L);
     declare_param_open(L);
     include_open(L);
@@ -154,10 +143,17 @@ static void set_globals(lua_State *L, struct script *s)
 // Adds what templates see beside the table on the top, and keeps it.
 static void keep_scope(lua_State *L, struct script *s)
 {
-    for (int i = 0; i < s->size_count; i++)
-        set_integer(L, s->size[i].name, (uint64_t)s->size[i].value);
+    for (int i = 0; i < s->setting_count; i++) {
+        const char *name = s->setting[i].name;
+        bool is_taken = lua_getfield(L, -1, name) != LUA_TNIL; // by the library
+        lua_pop(L, 1);
+        if (is_taken)
+            continue;
+        setting_push(L, &s->setting[i]);
+        lua_setfield(L, -2, name);
+    }
     if (s->operation.kind) {
-        push_operation(L, &s->operation);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, s->operation_table);
         lua_setfield(L, -2, "op");
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, s->view.front);
@@ -185,51 +181,6 @@ static int visit_load(lua_State *L)
     return 0;
 }
 
-static bool read_settings(struct script *s, const struct script_options *o, struct err *e)
-{
-    for (int i = 0; i < o->set_count; i++) {
-        int64_t value;
-        if (!str_to_int(o->set[i].value, 1, INT32_MAX, &value))
-            return err_usage(e, "--set %s=%s: a size is a whole number from 1 to %" PRId32,
-                             o->set[i].name, o->set[i].value, INT32_MAX);
-        MEM_GROW(s->override, s->override_count, s->override_capacity);
-        s->override[s->override_count++] =
-            (struct override){arena_strdup(&s->arena, o->set[i].name), value, true};
-    }
-    return true;
-}
-
-static const char *size_name(const void *context, size_t i)
-{
-    const struct script *s = context;
-    return s->size[i].name;
-}
-
-// A --set of a size that the space file does not have.
-static bool check_settings(const struct script *s, const struct script_options *o, struct err *e)
-{
-    for (int i = 0; i < o->set_count; i++) {
-        const char *name = o->set[i].name;
-        int k = 0;
-        while (k < s->size_count && strcmp(s->size[k].name, name) != 0)
-            k++;
-        if (k < s->size_count)
-            continue;
-        const char *near = str_suggest(name, (size_t)s->size_count, size_name, s);
-        if (near)
-            return err_usage(e, "--set %s=%s: unknown size (did you mean '%s'?)", name,
-                             o->set[i].value, near);
-        struct str all = {0};
-        for (k = 0; k < s->size_count; k++)
-            str_printf(&all, "%s%s", k ? ", " : "", s->size[k].name);
-        err_usage(e, "--set %s=%s: unknown size (%s has %s)", name, o->set[i].value,
-                  s->texts.item[0].name, s->size_count ? str_text(&all) : "none");
-        str_finish(&all);
-        return false;
-    }
-    return true;
-}
-
 static struct space *create_space(const char *file)
 {
     char *name = mem_strdup(path_name(file));
@@ -243,14 +194,16 @@ static struct space *create_space(const char *file)
 
 static bool load(struct script *s, const struct script_options *o, struct err *e)
 {
-    if (!read_settings(s, o, e) || !texts_open(&s->texts, o, e))
+    for (int i = 0; i < o->set_count; i++)
+        setting_add_override(s, o->set[i].name, o->set[i].value, true);
+    if (!texts_open(&s->texts, o, e))
         return false;
     s->space = create_space(s->texts.item[0].name);
     guard_create(&s->guard, &s->texts, s);
     s->is_loading = true;
     bool loaded = guard_run(&s->guard, GUARD_LOAD, (struct place){0, 0}, visit_load, s, e);
     s->is_loading = false;
-    return loaded && check_settings(s, o, e) && space_seal(s->space, e);
+    return setting_check(s, loaded, e) && space_seal(s->space, e);
 }
 
 struct script *script_create(const struct script_options *o, struct err *e)
@@ -282,7 +235,7 @@ void script_destroy(struct script *s)
     guard_destroy(&s->guard);
     space_destroy(s->space);
     texts_finish(&s->texts);
-    free(s->size);
+    free(s->setting);
     free(s->override);
     arena_finish(&s->arena);
     free(s);
@@ -298,10 +251,10 @@ const struct operation *script_operation(const struct script *s)
     return &s->operation;
 }
 
-const struct script_size *script_sizes(const struct script *s, int *count)
+const struct script_setting *script_settings(const struct script *s, int *count)
 {
-    *count = s->size_count;
-    return s->size;
+    *count = s->setting_count;
+    return s->setting;
 }
 
 const struct script_text *script_texts(const struct script *s, int *count)

@@ -31,8 +31,9 @@ struct script_text {  // a file as it was read
 };
 
 struct script_options {
-    const char *path;          // the space file
-    const struct setting *set; // overrides of size(); an unknown name is an error with a suggestion
+    const char *path; // the space file
+    const struct setting
+        *set; // overrides of size() and choice(); an unknown name is an error with a suggestion
     int set_count;
     const char *device_type;     // "cpu", "discrete", ..., or "none": what `device.type` says
     const struct limits *limits; // what `device.*` says; NULL: limits_vulkan_minimum
@@ -45,9 +46,10 @@ struct script_options {
     bool space_only;
 };
 
-struct script_size { // a size() and what it is now
+struct script_setting { // a size() or choice(), and what it is now: as --set would say it
     const char *name;
-    int64_t value, standard;
+    const char *value, *standard; // "1024", "f16"
+    const char *const *values;    // of a choice, NULL-terminated; NULL: a whole number
 };
 
 struct script;
@@ -58,7 +60,7 @@ void script_destroy(struct script *s);
 const struct space *script_space(const struct script *s);
 // Complete; its kind is NULL where only the space was wanted and no operator is declared.
 const struct operation *script_operation(const struct script *s);
-const struct script_size *script_sizes(const struct script *s, int *count);
+const struct script_setting *script_settings(const struct script *s, int *count);
 const struct script_text *script_texts(const struct script *s, int *count); // in order of first use
 
 // Renders all passes of a candidate that satisfies the constraints. `job` is filled for the caller

@@ -1,7 +1,9 @@
 // What a script is made of; shared by the files of this folder only.
 //
 //     script.c          makes and ends it, and says what a space file sees
-//     declare.c         size, operator, constraint, resources, kernel, scratch
+//     setting.c         size, choice, and what --set and use() make of them
+//     declare_operator.c  operator, and the operator as Lua sees it: `op`
+//     declare.c         constraint, resources, kernel, scratch
 //     declare_param.c   param and the five kinds
 //     include.c         include, use
 //     view.c            the configuration as Lua sees it: `c`
@@ -18,10 +20,10 @@
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
 
-struct override { // of a size
-    const char *name;
-    int64_t value;
-    bool from_user; // --set, not use()
+struct override { // of a size or choice
+    const char *name, *text;
+    bool from_user;        // --set, not use()
+    const char *complaint; // NULL: it fits, as far as it was looked at
 };
 
 struct rule { // a function of c
@@ -65,8 +67,9 @@ struct script {
     int modules;                       // table: index of text + 1 -> what the file returned
 
     struct operation operation; // kind NULL: not declared
-    struct script_size *size;
-    int size_count, size_capacity;
+    int operation_table;        // what operator.KIND returned, `op` in templates
+    struct script_setting *setting;
+    int setting_count, setting_capacity;
     struct override *override;
     int override_count, override_capacity;
     const struct limits *limits;
@@ -89,9 +92,18 @@ int script_keep(lua_State *L);                           // pops a value into th
 void script_copy_fields(lua_State *L, int from, int to); // of one table into another
 
 // Functions of the language: each adds its names to the table on the top of the stack.
+void setting_open(lua_State *L);
+void declare_operator_open(lua_State *L);
 void declare_open(lua_State *L);
 void declare_param_open(lua_State *L);
 void include_open(lua_State *L);
+
+void setting_add_override(struct script *s, const char *name, const char *text, bool from_user);
+const struct script_setting *setting_find(const struct script *s, const char *name); // or NULL
+void setting_push(lua_State *L, const struct script_setting *setting);
+// After loading: refuses a --set that no size or choice takes. False also where it is not loaded,
+// `e` then being as it was.
+bool setting_check(const struct script *s, bool is_loaded, struct err *e);
 
 // The index of another text; `what` asks for it.
 int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder);

@@ -24,6 +24,7 @@ struct limits {
     uint32_t statements;   // soft: more of them take long to compile; 0: unlimited
     uint32_t subgroup_size;
     bool f16;                   // 16-bit storage and arithmetic
+    bool i8;                    // 8-bit storage and arithmetic
     struct matrix_units matrix; // those that kernels can use here
 };
 

@@ -1,66 +1,72 @@
 #include "space/operation.h"
 
+#include "space/operation_kinds.h"
+
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-static double matmul_flop(const int64_t *size)
-{
-    return 2.0 * (double)size[0] * (double)size[1] * (double)size[2];
-}
-
-// C[N,M] = A[N,K] B[K,M]; a layout says for A and for B whether it is stored transposed.
-static const struct operation_kind matmul = {
-    .name = "matmul",
-    .sizes = (const char *const[]){"N", "M", "K", NULL},
-    .choices =
-        (const struct operation_choice[]){
-            {"type", (const char *const[]){"f32", "f16", NULL}},
-            {"layout", (const char *const[]){"nn", "nt", "tn", "tt", NULL}},
-            {NULL, NULL},
-        },
-    .flop = matmul_flop,
+const struct operation_kind *const operation_kinds[] = {
+    &operation_matmul,
+    &operation_batch_matmul,
+    &operation_conv2d,
+    NULL,
 };
 
-const struct operation_kind *const operation_kinds[] = {&matmul, NULL};
-
-static int list_length(const char *const *list)
+// The lists of a kind have one shape: records that begin with a name, up to one without.
+static int find_name(const void *list, size_t record, const char *name)
 {
-    int n = 0;
-    while (list[n])
-        n++;
-    return n;
-}
-
-static int list_find(const char *const *list, const char *name)
-{
-    for (int i = 0; list[i]; i++)
-        if (strcmp(list[i], name) == 0)
+    const char *at = list;
+    for (int i = 0; at; i++, at += record) {
+        const char *here;
+        memcpy(&here, at, sizeof here);
+        if (!here)
+            break;
+        if (strcmp(here, name) == 0)
             return i;
+    }
     return -1;
 }
 
-static int choice_find(const struct operation_kind *kind, const char *name)
+static int find_size(const struct operation_kind *kind, const char *name)
 {
-    for (int i = 0; kind->choices[i].name; i++)
-        if (strcmp(kind->choices[i].name, name) == 0)
-            return i;
-    return -1;
+    return find_name(kind->sizes, sizeof *kind->sizes, name);
+}
+
+static int find_choice(const struct operation_kind *kind, const char *name)
+{
+    return find_name(kind->choices, sizeof *kind->choices, name);
+}
+
+static int find_real(const struct operation_kind *kind, const char *name)
+{
+    return find_name(kind->reals, sizeof *kind->reals, name);
 }
 
 // "matmul has no type 'f64' (did you mean 'f16'?)", or the list where nothing is near.
 static bool unknown(const struct operation_kind *kind, const char *what, const char *name,
                     const char *const *known, struct err *e)
 {
-    const char *near = str_suggest_list(name, (size_t)list_length(known), known);
-    if (near)
-        return err_set(e, "%s has no %s '%s' (did you mean '%s'?)", kind->name, what, name, near);
+    int count = 0;
     struct str all = {0};
-    for (int i = 0; known[i]; i++)
-        str_printf(&all, "%s%s", i ? ", " : "", known[i]);
-    err_set(e, "%s has no %s '%s' (it has %s)", kind->name, what, name, str_text(&all));
+    for (; known[count]; count++)
+        str_printf(&all, "%s%s", count ? ", " : "", known[count]);
+    const char *near = str_suggest_list(name, (size_t)count, known);
+    if (near)
+        err_set(e, "%s has no %s '%s' (did you mean '%s'?)", kind->name, what, name, near);
+    else
+        err_set(e, "%s has no %s '%s' (it has %s)", kind->name, what, name, str_text(&all));
     str_finish(&all);
     return false;
+}
+
+static bool unknown_size(const struct operation_kind *kind, const char *name, struct err *e)
+{
+    const char *known[OPERATION_MAX_SIZES + 1] = {NULL};
+    for (int i = 0; kind->sizes[i].name; i++)
+        known[i] = kind->sizes[i].name;
+    return unknown(kind, "size", name, known, e);
 }
 
 const struct operation_kind *operation_kind_find(const char *name)
@@ -74,77 +80,163 @@ const struct operation_kind *operation_kind_find(const char *name)
 void operation_init(struct operation *o, const struct operation_kind *kind)
 {
     *o = (struct operation){.kind = kind};
+    for (int i = 0; kind->sizes[i].name; i++)
+        o->size[i] = kind->sizes[i].standard;
+    for (int i = 0; kind->reals && kind->reals[i].name; i++)
+        o->real[i] = kind->reals[i].standard;
 }
 
 bool operation_set_size(struct operation *o, const char *name, int64_t value, struct err *e)
 {
-    int i = list_find(o->kind->sizes, name);
+    int i = find_size(o->kind, name);
     if (i < 0)
-        return unknown(o->kind, "size", name, o->kind->sizes, e);
-    if (value < 1 || value > INT32_MAX)
-        return err_set(e, "%s: %s = %" PRId64 " is not within 1..%" PRId32, o->kind->name, name,
-                       value, INT32_MAX);
+        return unknown_size(o->kind, name, e);
+    int64_t least = o->kind->sizes[i].least;
+    if (value < least || value > INT32_MAX)
+        return err_set(e, "%s: %s = %" PRId64 " is not within %" PRId64 "..%" PRId32, o->kind->name,
+                       name, value, least, INT32_MAX);
     o->size[i] = value;
     return true;
 }
 
 bool operation_set_choice(struct operation *o, const char *name, const char *value, struct err *e)
 {
-    int i = choice_find(o->kind, name);
+    int i = find_choice(o->kind, name);
     if (i < 0)
         return err_set(e, "%s has no choice '%s'", o->kind->name, name);
-    int v = list_find(o->kind->choices[i].values, value);
-    if (v < 0)
-        return unknown(o->kind, name, value, o->kind->choices[i].values, e);
-    o->choice[i] = v;
+    const char *const *values = o->kind->choices[i].values;
+    for (int v = 0; values[v]; v++)
+        if (strcmp(values[v], value) == 0) {
+            o->choice[i] = v;
+            return true;
+        }
+    return unknown(o->kind, name, value, values, e);
+}
+
+bool operation_set_real(struct operation *o, const char *name, double value, struct err *e)
+{
+    int i = find_real(o->kind, name);
+    if (i < 0)
+        return err_set(e, "%s has no number '%s'", o->kind->name, name);
+    if (!isfinite(value))
+        return err_set(e, "%s: %s is not a finite number", o->kind->name, name);
+    o->real[i] = value;
     return true;
 }
 
-bool operation_complete(const struct operation *o, struct err *e)
+bool operation_complete(struct operation *o, struct err *e)
 {
-    for (int i = 0; o->kind->sizes[i]; i++)
-        if (o->size[i] == 0)
-            return err_set(e, "%s: size %s is missing", o->kind->name, o->kind->sizes[i]);
-    return true;
+    for (int i = 0; o->kind->sizes[i].name; i++)
+        if (o->size[i] == SIZE_REQUIRED)
+            return err_set(e, "%s: size %s is missing", o->kind->name, o->kind->sizes[i].name);
+    return !o->kind->complete || o->kind->complete(o, e);
+}
+
+int64_t *operation_size_at(struct operation *o, const char *name)
+{
+    int i = find_size(o->kind, name);
+    assert(i >= 0);
+    return &o->size[i];
 }
 
 int64_t operation_size(const struct operation *o, const char *name)
 {
-    int i = list_find(o->kind->sizes, name);
+    const struct operation_derived *derived = o->kind->derived;
+    int i = find_size(o->kind, name);
+    if (i >= 0)
+        return o->size[i];
+    i = find_name(derived, sizeof *derived, name);
     assert(i >= 0);
-    return o->size[i];
+    return derived[i].value(o);
 }
 
 const char *operation_choice(const struct operation *o, const char *name)
 {
-    int i = choice_find(o->kind, name);
+    int i = find_choice(o->kind, name);
     assert(i >= 0);
     return o->kind->choices[i].values[o->choice[i]];
 }
 
+bool operation_chooses(const struct operation *o, const char *name, const char *value)
+{
+    return str_equal(operation_choice(o, name), value);
+}
+
+double operation_real(const struct operation *o, const char *name)
+{
+    int i = find_real(o->kind, name);
+    assert(i >= 0);
+    return o->real[i];
+}
+
+enum element operation_element(const struct operation *o)
+{
+    const char *type = operation_choice(o, "type");
+    enum element e = ELEMENT_F32;
+    while (strcmp(element_name(e), type) != 0)
+        e++;
+    return e;
+}
+
 double operation_flop(const struct operation *o)
 {
-    return o->kind->flop(o->size);
+    return o->kind->flop(o);
+}
+
+int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
+{
+    return o->kind->tensors(o, out);
+}
+
+// Whether a size is what it would be had it not been given.
+static bool is_standard(const struct operation *o, int i)
+{
+    struct operation plain = *o;
+    plain.size[i] = o->kind->sizes[i].standard;
+    return plain.size[i] != SIZE_REQUIRED && operation_complete(&plain, NULL) &&
+           plain.size[i] == o->size[i];
 }
 
 void operation_add_text(const struct operation *o, struct str *out)
 {
-    str_add(out, o->kind->name);
-    for (int i = 0; o->kind->choices[i].name; i++)
-        str_printf(out, " %s", o->kind->choices[i].values[o->choice[i]]);
-    for (int i = 0; o->kind->sizes[i]; i++)
-        str_printf(out, "%c%" PRId64, i ? 'x' : ' ', o->size[i]);
+    const struct operation_kind *kind = o->kind;
+    str_add(out, kind->name);
+    for (int i = 0; kind->choices && kind->choices[i].name; i++)
+        if (kind->choices[i].is_plain)
+            str_printf(out, " %s", kind->choices[i].values[o->choice[i]]);
+    char between = ' ';
+    for (int i = 0; kind->sizes[i].name; i++)
+        if (kind->sizes[i].standard == SIZE_REQUIRED) {
+            str_printf(out, "%c%" PRId64, between, o->size[i]);
+            between = 'x';
+        }
+    for (int i = 0; kind->sizes[i].name; i++)
+        if (kind->sizes[i].standard != SIZE_REQUIRED && !is_standard(o, i))
+            str_printf(out, " %s=%" PRId64, kind->sizes[i].name, o->size[i]);
+    for (int i = 0; kind->choices && kind->choices[i].name; i++)
+        if (!kind->choices[i].is_plain && o->choice[i] != 0)
+            str_printf(out, " %s=%s", kind->choices[i].name, kind->choices[i].values[o->choice[i]]);
+    for (int i = 0; kind->reals && kind->reals[i].name; i++)
+        if (o->real[i] != kind->reals[i].standard) {
+            str_printf(out, " %s=", kind->reals[i].name);
+            str_add_real(out, o->real[i]);
+        }
 }
 
 void operation_add_json(const struct operation *o, struct str *out)
 {
+    const struct operation_kind *kind = o->kind;
     str_add(out, "{\"kind\":");
-    str_add_json(out, o->kind->name);
-    for (int i = 0; o->kind->sizes[i]; i++)
-        str_printf(out, ",\"%s\":%" PRId64, o->kind->sizes[i], o->size[i]);
-    for (int i = 0; o->kind->choices[i].name; i++) {
-        const struct operation_choice *c = &o->kind->choices[i];
+    str_add_json(out, kind->name);
+    for (int i = 0; kind->sizes[i].name; i++)
+        str_printf(out, ",\"%s\":%" PRId64, kind->sizes[i].name, o->size[i]);
+    for (int i = 0; kind->choices && kind->choices[i].name; i++) {
+        const struct operation_choice *c = &kind->choices[i];
         str_printf(out, ",\"%s\":\"%s\"", c->name, c->values[o->choice[i]]);
+    }
+    for (int i = 0; kind->reals && kind->reals[i].name; i++) {
+        str_printf(out, ",\"%s\":", kind->reals[i].name);
+        str_add_real(out, o->real[i]);
     }
     str_add_char(out, '}');
 }

@@ -4,6 +4,7 @@
 #include "base/str.h"
 
 #include <cJSON.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +105,12 @@ static enum trial_phase get_phase(struct reader *r, const cJSON *o)
 
 static void read_operation(struct reader *r, const cJSON *o, struct operation *out)
 {
-    double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0};
+    double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0},
+           real[OPERATION_MAX_REALS] = {0};
     const struct operation_kind *kind = operation_kind_find(get_text(r, o, "operation"));
-    get_array(r, o, "size", OPERATION_MAX_SIZES, 0, INT32_MAX, size);
+    get_array(r, o, "size", OPERATION_MAX_SIZES, 0, 0x1p53, size);
     get_array(r, o, "choice", OPERATION_MAX_CHOICES, 0, 1000, choice);
+    get_array(r, o, "real", OPERATION_MAX_REALS, -DBL_MAX, DBL_MAX, real);
     if (!kind) {
         r->bad = r->bad ? r->bad : "operation";
         return;
@@ -117,6 +120,7 @@ static void read_operation(struct reader *r, const cJSON *o, struct operation *o
         out->size[i] = (int64_t)size[i];
     for (int i = 0; i < OPERATION_MAX_CHOICES; i++)
         out->choice[i] = (int)choice[i];
+    memcpy(out->real, real, sizeof out->real);
 }
 
 static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
@@ -131,6 +135,7 @@ static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
     l->statements = get_u32(r, o, "statements");
     l->subgroup_size = get_u32(r, o, "subgroup_size");
     l->f16 = get_bool(r, o, "f16");
+    l->i8 = get_bool(r, o, "i8");
     if (!matrix_units_parse(get_text(r, o, "matrix"), &l->matrix))
         r->bad = r->bad ? r->bad : "matrix";
 }

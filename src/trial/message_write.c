@@ -88,6 +88,7 @@ static void add_operation(struct str *s, const struct operation *o)
     add_text(s, "operation", o->kind->name);
     add_reals(s, "size", OPERATION_MAX_SIZES, size);
     add_reals(s, "choice", OPERATION_MAX_CHOICES, choice);
+    add_reals(s, "real", OPERATION_MAX_REALS, o->real);
 }
 
 static void add_limits(struct str *s, const struct limits *l)
@@ -102,6 +103,7 @@ static void add_limits(struct str *s, const struct limits *l)
     add_count(s, "statements", l->statements);
     add_count(s, "subgroup_size", l->subgroup_size);
     add_bool(s, "f16", l->f16);
+    add_bool(s, "i8", l->i8);
     str_add(s, ",\"matrix\":\"");
     matrix_units_add_text(&l->matrix, s);
     str_add(s, "\"}");

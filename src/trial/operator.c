@@ -1,15 +1,20 @@
 #include "trial/operator.h"
 
+#include "base/rng.h"
 #include "base/str.h"
-#include "trial/half.h"
+#include "trial/element.h"
 #include "trial/operator_kind.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-static const struct operator_kind *const kinds[] = {&operator_matmul, NULL};
+enum { POISON_BYTE = 0xff };
+
+static const struct operator_kind *const kinds[] = {&operator_matmul, &operator_batch_matmul,
+                                                    &operator_conv2d, NULL};
 
 static const struct operator_kind *find(const struct operation *o)
 {
@@ -20,14 +25,15 @@ static const struct operator_kind *find(const struct operation *o)
     return NULL;
 }
 
-bool operator_is_f16(const struct operation *o)
-{
-    return str_equal(operation_choice(o, "type"), "f16");
-}
-
 struct operator_layout operator_layout(const struct operation *o)
 {
-    return find(o)->layout(o);
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    struct operator_layout l = {.count = operation_tensors(o, tensor)};
+    for (int i = 0; i < l.count; i++)
+        l.buffer[i] = (struct operator_buffer){.name = tensor[i].name,
+                                               .bytes = tensor_bytes(&tensor[i]),
+                                               .is_output = i == l.count - 1};
+    return l;
 }
 
 bool operator_fits(const struct operation *o, const struct limits *l, struct err *e)
@@ -44,95 +50,141 @@ bool operator_fits(const struct operation *o, const struct limits *l, struct err
     return true;
 }
 
+// --- inputs ---
+
+static double draw(const struct filling *f, struct rng *r)
+{
+    if (f->largest == 0)
+        return f->low + (f->high - f->low) * rng_real(r);
+    if (f->density < 1 && rng_real(r) >= f->density)
+        return 0;
+    return (double)((int64_t)rng_below(r, (uint64_t)(2 * f->largest + 1)) - f->largest);
+}
+
 void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index,
                    void *out)
 {
-    find(o)->fill(o, set, seed, index, out);
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    operation_tensors(o, tensor);
+    const struct tensor *t = &tensor[index];
+    struct filling f = find(o)->filling(o, set, index);
+    struct rng r;
+    rng_seed(&r, seed + 2 * (uint64_t)index + (uint64_t)set);
+    memset(out, POISON_BYTE, tensor_bytes(t));
+    int64_t lines = tensor_lines(t), size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
+    for (int64_t line = 0; line < lines; line++) {
+        int64_t at = tensor_line(t, line);
+        for (int64_t i = 0; i < size; i++)
+            element_put(out, t->element, at + i * step, draw(&f, &r));
+    }
 }
 
 void operator_reference(const struct operation *o, const void *const *inputs, void *output)
 {
+    struct operator_layout l = operator_layout(o);
+    memset(output, POISON_BYTE, l.buffer[l.count - 1].bytes);
     find(o)->reference(o, inputs, output);
 }
 
-struct comparison {
-    bool f16;
-    double tolerance, relative; // an element may be off by tolerance + relative * |expected|
-};
+// --- comparison ---
 
-static double element(const struct comparison *c, const void *buffer, int64_t i)
+struct tolerance tolerance_of_store(enum element e)
 {
-    if (c->f16)
-        return (double)half_to_float(((const uint16_t *)buffer)[i]);
-    return (double)((const float *)buffer)[i];
+    switch (e) {
+    case ELEMENT_F16: return (struct tolerance){0x1p-24, 1.5 * 0x1p-10};
+    case ELEMENT_F32: return (struct tolerance){0x1p-149, 1.5 * 0x1p-23};
+    default: return (struct tolerance){0, 0};
+    }
 }
 
-// How far element i is off, relative to what it may be; 0 when equal, and NaN never passes as
+struct comparison {
+    struct tensor output;
+    struct tolerance tolerance;
+    const void *got, *expected;
+    int64_t wrong, first_line, first; // the first wrong one's line and place in it
+    double largest;                   // error relative to the tolerance
+};
+
+// How far an element is off, relative to what it may be; 0 when equal, and NaN never passes as
 // small.
-static double relative_error(const struct comparison *c, const void *output, const void *reference,
-                             int64_t i)
+static double relative_error(const struct comparison *c, int64_t offset)
 {
-    double got = element(c, output, i), expected = element(c, reference, i);
+    double got = element_get(c->got, c->output.element, offset);
+    double expected = element_get(c->expected, c->output.element, offset);
     if (got == expected)
         return 0;
-    double ratio = fabs(got - expected) / (c->tolerance + c->relative * fabs(expected));
+    double allowed = c->tolerance.absolute + c->tolerance.relative * fabs(expected);
+    double ratio = fabs(got - expected) / allowed;
     return isnan(ratio) ? INFINITY : ratio;
 }
 
-static void describe(const struct operator_shape *shape, const char *name, int64_t first,
-                     double got, double expected, int64_t wrong, char *reason, size_t size)
+static void compare_line(struct comparison *c, int64_t line)
 {
-    int64_t count = 1, index[OPERATOR_MAX_RANK];
-    for (int d = shape->rank - 1; d >= 0; d--) {
-        index[d] = first % shape->size[d];
-        first /= shape->size[d];
-        count *= shape->size[d];
+    const struct tensor *t = &c->output;
+    int64_t at = tensor_line(t, line), size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
+    for (int64_t i = 0; i < size; i++) {
+        double error = relative_error(c, at + i * step);
+        if (error > 1 && c->wrong++ == 0) {
+            c->first_line = line;
+            c->first = i;
+        }
+        c->largest = error > c->largest ? error : c->largest;
     }
+}
+
+static void describe(const struct comparison *c, char *reason, size_t size)
+{
+    const struct tensor *t = &c->output;
+    int64_t line = c->first_line, index[TENSOR_MAX_RANK];
+    for (int d = t->rank - 2; d >= 0; d--) {
+        index[d] = line % t->size[d];
+        line /= t->size[d];
+    }
+    index[t->rank - 1] = c->first;
+    int64_t at = tensor_line(t, c->first_line) + c->first * t->stride[t->rank - 1];
+    double got = element_get(c->got, t->element, at);
     struct str s = {0};
-    str_printf(&s, "%s[", name);
-    for (int d = 0; d < shape->rank; d++)
+    str_printf(&s, "%s[", t->name);
+    for (int d = 0; d < t->rank; d++)
         str_printf(&s, "%s%" PRId64, d ? "," : "", index[d]);
     str_printf(&s, "] = %.9g, expected %.9g (%" PRId64 " of %" PRId64 " wrong)",
-               isnan(got) ? fabs(got) : got, expected, wrong, count); // not "-nan"
+               isnan(got) ? fabs(got) : got, element_get(c->expected, t->element, at), c->wrong,
+               tensor_count(t)); // not "-nan"
     snprintf(reason, size, "%s", str_text(&s));
     str_finish(&s);
 }
 
-// The device's store to a half may round either way (Vulkan spec, "Precision and Operation of
-// SPIR-V Instructions"), the reference's is to nearest: together 1.5 units in the last place.
-static struct comparison rule(const struct operation *o, enum input_set set)
+// Nothing may be written between the elements.
+static bool gaps_are_intact(const struct tensor *t, const void *got, char *reason, size_t size)
 {
-    struct comparison c = {.f16 = operator_is_f16(o), .tolerance = find(o)->tolerance(o, set)};
-    if (c.f16 && set == INPUT_RANDOM) {
-        c.relative = 1.5 * 0x1p-10;
-        c.tolerance += 0x1p-24;
-    }
-    return c;
+    int64_t extent = tensor_extent(t), bytes = element_bytes(t->element);
+    const unsigned char *byte = got;
+    if (extent == tensor_count(t))
+        return true;
+    for (int64_t i = 0; i < extent * bytes; i++)
+        if (byte[i] != POISON_BYTE && !tensor_has(t, i / bytes)) {
+            snprintf(reason, size, "it wrote between the rows of %s, at element %" PRId64, t->name,
+                     i / bytes);
+            return false;
+        }
+    return true;
 }
 
 bool operator_compare(const struct operation *o, enum input_set set, const void *output,
                       const void *reference, double *worst, char *reason, size_t size)
 {
-    struct comparison c = rule(o, set);
-    struct operator_shape shape = find(o)->output_shape(o);
-    int64_t count = 1, wrong = 0, first = 0;
-    for (int d = 0; d < shape.rank; d++)
-        count *= shape.size[d];
-    double largest = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double error = relative_error(&c, output, reference, i);
-        if (error > 1 && wrong++ == 0)
-            first = i;
-        largest = error > largest ? error : largest;
-    }
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    struct comparison c = {
+        .tolerance = find(o)->tolerance(o, set), .got = output, .expected = reference};
+    c.output = tensor[operation_tensors(o, tensor) - 1];
+    int64_t lines = tensor_lines(&c.output);
+    for (int64_t line = 0; line < lines; line++)
+        compare_line(&c, line);
     if (worst)
-        *worst = largest;
+        *worst = c.largest;
     if (size)
         reason[0] = '\0';
-    if (wrong) {
-        struct operator_layout l = operator_layout(o);
-        describe(&shape, l.buffer[l.count - 1].name, first, element(&c, output, first),
-                 element(&c, reference, first), wrong, reason, size);
-    }
-    return wrong == 0;
+    if (c.wrong)
+        describe(&c, reason, size);
+    return c.wrong == 0 && gaps_are_intact(&c.output, output, reason, size);
 }

@@ -1,9 +1,11 @@
 // Operators as computations: their buffers, inputs, and the right result on the CPU.
 //
 // Inputs come in two sets. `exact`: random numbers of few bits, so that every partial sum is
-// representable and a right fp32 kernel has error 0 whatever its order of summation. `random`:
-// uniform in [-1, 1), compared with a tolerance that grows with the number of additions. The
-// reference is OpenBLAS.
+// representable and a right kernel has error 0 whatever its order of summation (a few units in the
+// last place where what follows the sum rounds). `random`: uniform in [-1, 1), compared with a
+// tolerance that grows with the number of additions. The reference computes in double, by OpenBLAS
+// where there are products to be summed. What lies between the elements of a strided buffer is
+// poison (bytes 0xff): an input's must not matter, the output's must stay.
 #ifndef TILEWALK_TRIAL_OPERATOR_H
 #define TILEWALK_TRIAL_OPERATOR_H
 
@@ -38,7 +40,7 @@ bool operator_fits(const struct operation *o, const struct limits *l, struct err
 void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index,
                    void *out);
 
-// Computes the right output from inputs as filled, in the output's own type.
+// Computes the right output from inputs as filled, in the output's own type, gaps poisoned.
 void operator_reference(const struct operation *o, const void *const *inputs, void *output);
 
 // Compares a whole output with the reference. True when right. `worst` (may be NULL) gets the

@@ -1,33 +1,40 @@
 // One operator as a computation: the record behind operator.h. A new operator is a new file with
-// one of these, listed in operator.c.
+// one of these, listed in operator.c; what tensors it has and how they lie is said by its
+// space/operation.h kind.
 //
-// Comparison is shared: an element is right when |got - expected| <= tolerance, plus one rounding
-// for 16-bit outputs of random inputs. `tolerance` is 0 for exact inputs, where every partial sum
-// is representable.
+// Filling and comparison are shared: an element is right when |got - expected| <= absolute +
+// relative * |expected|.
 #ifndef TILEWALK_TRIAL_OPERATOR_KIND_H
 #define TILEWALK_TRIAL_OPERATOR_KIND_H
 
 #include "trial/operator.h"
 
-#define OPERATOR_MAX_RANK 4
+// What an input is filled with: whole numbers in [-largest, largest], 0 where a draw exceeds
+// `density`; or, with `largest` 0, numbers uniform in [low, high).
+struct filling {
+    int64_t largest;
+    double density;
+    double low, high;
+};
 
-struct operator_shape {
-    int rank;
-    int64_t size[OPERATOR_MAX_RANK]; // slowest first
+struct tolerance {
+    double absolute, relative;
 };
 
 struct operator_kind {
     const char *name; // of the operation kind
-    struct operator_layout (*layout)(const struct operation *o);
-    struct operator_shape (*output_shape)(const struct operation *o);
-    void (*fill)(const struct operation *o, enum input_set set, uint64_t seed, int index,
-                 void *out);
+    struct filling (*filling)(const struct operation *o, enum input_set set, int index);
+    // `inputs` as filled; `output` holds what lies in the gaps already.
     void (*reference)(const struct operation *o, const void *const *inputs, void *output);
-    double (*tolerance)(const struct operation *o, enum input_set set); // absolute
+    struct tolerance (*tolerance)(const struct operation *o, enum input_set set);
 };
 
-extern const struct operator_kind operator_matmul;
+extern const struct operator_kind operator_matmul, operator_batch_matmul; // matmul.c
+extern const struct operator_kind operator_conv2d;                        // conv2d.c
 
-bool operator_is_f16(const struct operation *o);
+// What the store of a result of this type may add: the device may round either way (Vulkan spec,
+// "Precision and Operation of SPIR-V Instructions"), the reference rounds to nearest: together 1.5
+// units in the last place, and of what is below the smallest normal half the smallest subnormal.
+struct tolerance tolerance_of_store(enum element e);
 
 #endif

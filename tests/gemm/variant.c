@@ -1,19 +1,14 @@
 #include "variant.h"
 
-#include "base/mem.h"
-#include "base/str.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#define DRAWS     200000
-#define MAX_TEXTS 8
+#define DRAWS 200000
 
 const struct limits variant_gpu = {
     .invocations = 1024,
@@ -40,63 +35,31 @@ const struct limits variant_cpu = {
     .f16 = true,
 };
 
-static struct script *create(const struct script_options *o)
-{
-    struct err e;
-    char message[1400];
-    struct script *s = script_create(o, &e);
-    if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
-    return s;
-}
-
-// The presets say `type = "f32", layout = "nn"`, once; the test fails when they no longer do.
-static char *with_type(const char *text, const struct variant *v)
-{
-    static const char shipped[] = "type = \"f32\", layout = \"nn\"";
-    const char *at = strstr(text, shipped);
-    assert_non_null(at);
-    return mem_printf("%.*stype = \"%s\", layout = \"%s\"%s", (int)(at - text), text, v->type,
-                      v->layout, at + strlen(shipped));
-}
-
-// Loads once for the texts, changes the one with the operator, and loads again from the texts.
-static struct script *load_changed(const struct variant *v, struct script_options *o)
-{
-    struct script *shipped = create(o);
-    int count;
-    const struct script_text *given = script_texts(shipped, &count);
-    struct script_text text[MAX_TEXTS];
-    assert_in_range(count, 1, MAX_TEXTS);
-    memcpy(text, given, (size_t)count * sizeof *text);
-    char *changed = with_type(given[0].text, v);
-    text[0].text = changed;
-    o->texts = text;
-    o->text_count = count;
-    struct script *s = create(o);
-    script_destroy(shipped);
-    free(changed);
-    return s;
-}
-
 struct script *variant_load(const struct variant *v)
 {
     static const char *const name[] = {"N", "M", "K"};
-    char value[3][16];
-    struct setting set[3];
-    for (int i = 0; i < 3; i++) {
+    char value[3][16], message[1400];
+    struct setting set[5];
+    int count = 0;
+    for (int i = 0; v->size[0] && i < 3; i++) {
         snprintf(value[i], sizeof value[i], "%d", v->size[i]);
-        set[i] = (struct setting){name[i], value[i]};
+        set[count++] = (struct setting){name[i], value[i]};
     }
+    if (v->type)
+        set[count++] = (struct setting){"type", v->type};
+    if (v->layout)
+        set[count++] = (struct setting){"layout", v->layout};
     struct err e;
     char *path = script_find(v->preset, &e);
     assert_non_null(path);
     struct script_options o = {.path = path,
                                .set = set,
-                               .set_count = v->size[0] ? 3 : 0,
+                               .set_count = count,
                                .device_type = v->device_type,
                                .limits = v->limits};
-    struct script *s = v->type ? load_changed(v, &o) : create(&o);
+    struct script *s = script_create(&o, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
     free(path);
     return s;
 }

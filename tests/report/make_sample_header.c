@@ -57,7 +57,8 @@ static bool describe(struct operation *o, struct kernel_description *d, struct e
     };
     operation_init(o, operation_kind_find("matmul"));
     return operation_set_size(o, "N", N, e) && operation_set_size(o, "M", M, e) &&
-           operation_set_size(o, "K", K, e) && operation_set_choice(o, "layout", "nt", e);
+           operation_set_size(o, "K", K, e) && operation_set_choice(o, "layout", "nt", e) &&
+           operation_complete(o, e);
 }
 
 static bool compile(struct kernel_description *d, struct spirv spirv[2], struct err *e)

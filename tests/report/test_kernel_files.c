@@ -35,6 +35,7 @@ static void sample_init(struct sample *s, const char *name)
     assert_true(operation_set_size(&s->operation, "M", 2147483647, &e));
     assert_true(operation_set_size(&s->operation, "K", 16, &e));
     assert_true(operation_set_choice(&s->operation, "layout", "nt", &e));
+    assert_true(operation_complete(&s->operation, &e));
     s->about = (struct kernel_description){
         .name = name,
         .session = 7,
@@ -269,8 +270,8 @@ static const char reader[] =
     "    printf(\"%s %s %u %u\\n\", k->name, k->operation, k->binding_count, k->pass_count);\n"
     "    printf(\"%s %lld %s %lld\\n\", k->sizes[0].name, (long long)k->sizes[0].value,\n"
     "           k->sizes[1].name, (long long)k->sizes[1].value);\n"
-    "    printf(\"%d %s %s %d\\n\", k->sizes[3].name == NULL, k->choices[1].name,\n"
-    "           k->choices[1].value, k->choices[2].name == NULL);\n"
+    "    printf(\"%d %s %s %d\\n\", k->sizes[6].name == NULL, k->choices[1].name,\n"
+    "           k->choices[1].value, k->choices[6].name == NULL);\n"
     "    printf(\"%s %s %llu\\n\", b[1].name, b[1].access, (unsigned long long)b[1].bytes);\n"
     "    printf(\"%d %08x %08x %d %s\\n\", (int)p[0].spirv_bytes, p[0].spirv[2], p[0].spirv[9],\n"
     "           (int)p[1].spirv_bytes, p[1].entry);\n"

@@ -360,7 +360,7 @@ static void files_are_checked(void **state)
     fails_with_files((struct source[]){{"a.lua", "\nuse('b.lua', { N = 'x' })"},
                                        {"b.lua", "size('N', 8)"},
                                        {NULL, NULL}},
-                     "a.lua:2: use: size 'N': expected a number, got string");
+                     "a.lua:2: use: N=x: a size is a whole number from 1 to 2147483647");
     fails_with_files((struct source[]){{"a.lua", "include 'b.lua'"},
                                        {"b.lua", "\ninclude 'c.lua'"},
                                        {"c.lua", "(("},

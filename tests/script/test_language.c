@@ -173,14 +173,14 @@ static void sizes_are_overridden(void **state)
     struct script *s = script_from_with(files, set, 2, &e);
     assert_non_null(s);
     int count;
-    const struct script_size *size = script_sizes(s, &count);
+    const struct script_setting *size = script_settings(s, &count);
     assert_int_equal(count, 3);
     assert_string_equal(size[0].name, "N");
-    assert_int_equal(size[0].value, 16); // the outermost use
-    assert_int_equal(size[0].standard, 16);
-    assert_int_equal(size[1].value, 7); // the last --set
-    assert_int_equal(size[1].standard, 32);
-    assert_int_equal(size[2].value, 64);
+    assert_string_equal(size[0].value, "16"); // the outermost use
+    assert_string_equal(size[0].standard, "16");
+    assert_string_equal(size[1].value, "7"); // the last --set
+    assert_string_equal(size[1].standard, "32");
+    assert_string_equal(size[2].value, "64");
     const struct operation *o = script_operation(s);
     assert_int_equal(operation_size(o, "M"), 7);
     assert_string_equal(operation_choice(o, "layout"), "tn");

@@ -73,6 +73,7 @@ void prepare_pool(struct fixture *f, int workers)
 void open_pool(struct fixture *f)
 {
     struct err e = {0};
+    assert_true(operation_complete(&f->operation, &e));
     f->pool = pool_create(&f->options, &e);
     if (!f->pool)
         print_error("%s\n", e.text);

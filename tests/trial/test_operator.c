@@ -25,6 +25,7 @@ static struct operation matmul(int64_t n, int64_t m, int64_t k, const char *type
     assert_true(operation_set_size(&o, "K", k, NULL));
     assert_true(operation_set_choice(&o, "type", type, NULL));
     assert_true(operation_set_choice(&o, "layout", layout, NULL));
+    assert_true(operation_complete(&o, NULL));
     return o;
 }
 

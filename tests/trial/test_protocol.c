@@ -170,16 +170,21 @@ static struct hello sample_hello(void)
                                  .accumulators = 9,
                                  .statements = 10,
                                  .subgroup_size = 8,
-                                 .f16 = true},
+                                 .f16 = true,
+                                 .i8 = true},
                       .trips_undeclared = true,
                       .seed = UINT64_MAX - 1,
                       .start = 3,
                       .fault = "segv@run:3"};
     assert_true(matrix_units_parse("khr 16x8x16.f16.f32 8x8x32.i8.i32", &h.limits.matrix));
-    operation_init(&h.operation, operation_kind_find("matmul"));
+    operation_init(&h.operation, operation_kind_find("batch_matmul"));
     operation_set_size(&h.operation, "N", 2147483647, NULL);
+    operation_set_size(&h.operation, "M", 2147483647, NULL);
+    operation_set_size(&h.operation, "batch", 3, NULL);
     operation_set_size(&h.operation, "K", 77, NULL);
+    operation_set_real(&h.operation, "scale", -1.0 / 3, NULL);
     operation_set_choice(&h.operation, "layout", "tn", NULL);
+    operation_complete(&h.operation, NULL); // its matrices lie more than 2^32 elements apart
     for (int i = 0; i < PHASE_COUNT; i++)
         h.deadline_s[i] = 0.1 * i;
     return h;
@@ -199,7 +204,8 @@ static void hello_arrives(void **state)
     assert_memory_equal(m.hello.operation.choice, h.operation.choice, sizeof h.operation.choice);
     assert_memory_equal(&m.hello.limits, &h.limits, offsetof(struct limits, f16));
     assert_memory_equal(&m.hello.limits.matrix, &h.limits.matrix, sizeof h.limits.matrix);
-    assert_true(m.hello.limits.f16 && m.hello.validate && m.hello.device == 2);
+    assert_memory_equal(m.hello.operation.real, h.operation.real, sizeof h.operation.real);
+    assert_true(m.hello.limits.i8 && m.hello.limits.f16 && m.hello.validate && m.hello.device == 2);
     assert_true(m.hello.trips_undeclared && m.hello.seed == h.seed && m.hello.start == 3);
     assert_memory_equal(m.hello.deadline_s, h.deadline_s, sizeof h.deadline_s);
     assert_string_equal(m.hello.fault, h.fault);

@@ -277,12 +277,12 @@ static void test_sizes_of_the_session(void **state)
     look();
     assert_int_equal(file.state, SPACE_FILE_NEW);
     int count;
-    const struct script_size *size = script_sizes(file.fresh, &count);
+    const struct script_setting *size = script_settings(file.fresh, &count);
     assert_int_equal(count, 2);
     assert_string_equal(size[0].name, "N");
-    assert_int_equal(size[0].value, 128);
-    assert_int_equal(size[0].standard, 64);
-    assert_int_equal(size[1].value, 5);
+    assert_string_equal(size[0].value, "128");
+    assert_string_equal(size[0].standard, "64");
+    assert_string_equal(size[1].value, "5");
 }
 
 static void test_without_the_session_script(void **state)

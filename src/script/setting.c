@@ -1,0 +1,229 @@
+// size and choice: what a space file is declared for, and what --set and use() make of it.
+#include "script/check.h"
+#include "script/library.h"
+#include "script/state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void setting_add_override(struct script *s, const char *name, const char *text, bool from_user)
+{
+    MEM_GROW(s->override, s->override_count, s->override_capacity);
+    s->override[s->override_count++] = (struct override){.name = arena_strdup(&s->arena, name),
+                                                         .text = arena_strdup(&s->arena, text),
+                                                         .from_user = from_user};
+}
+
+static struct override *find_override(struct script *s, const char *name, bool from_user)
+{
+    struct override *last = NULL;
+    for (int i = 0; i < s->override_count; i++) {
+        struct override *o = &s->override[i];
+        if (o->from_user != from_user || strcmp(o->name, name) != 0)
+            continue;
+        if (!from_user)
+            return o; // the outermost use() counts
+        last = o;     // the last --set counts
+    }
+    return last;
+}
+
+const struct script_setting *setting_find(const struct script *s, const char *name)
+{
+    for (int i = 0; i < s->setting_count; i++)
+        if (strcmp(s->setting[i].name, name) == 0)
+            return &s->setting[i];
+    return NULL;
+}
+
+// `what` is "size" or "choice". A choice may be called as a function of the library is (`type`):
+// templates then see the function, and the choice as a field of `op`.
+static void check_new(lua_State *L, const struct script *s, const char *what, const char *name)
+{
+    const struct script_setting *known = setting_find(s, name);
+    if (known)
+        luaL_error(L, "%s '%s' is declared twice", known->values ? "choice" : "size", name);
+    library_push(L);
+    bool is_function = lua_getfield(L, -1, name) != LUA_TNIL && strcmp(what, "size") == 0;
+    bool is_ours = strcmp(name, "c") == 0 || strcmp(name, "op") == 0 || strcmp(name, "device") == 0;
+    if (is_function || is_ours)
+        luaL_error(L, "%s '%s' would hide what templates know by this name", what, name);
+    lua_pop(L, 2);
+}
+
+// Picks `value` and returns the standard. What `fits` refuses waits in the override for whoever
+// gave it, and the standard stands in.
+static const char *pick(struct script *s, const char *name, const char *standard,
+                        bool (*fits)(void *context, struct override *o), void *context,
+                        const char **value)
+{
+    struct override *use = find_override(s, name, false), *user = find_override(s, name, true);
+    if (use && fits(context, use))
+        standard = use->text;
+    *value = user && fits(context, user) ? user->text : standard;
+    return standard;
+}
+
+static void add_setting(lua_State *L, struct script *s, const char *name, const char *standard,
+                        const char *value, const char *const *values)
+{
+    MEM_GROW(s->setting, s->setting_count, s->setting_capacity);
+    s->setting[s->setting_count++] =
+        (struct script_setting){.name = arena_strdup(&s->arena, name),
+                                .value = arena_strdup(&s->arena, value),
+                                .standard = arena_strdup(&s->arena, standard),
+                                .values = values};
+    setting_push(L, &s->setting[s->setting_count - 1]);
+}
+
+void setting_push(lua_State *L, const struct script_setting *setting)
+{
+    if (setting->values)
+        lua_pushstring(L, setting->value);
+    else
+        lua_stringtonumber(L, setting->value);
+}
+
+struct size_rule {
+    struct script *script;
+    int64_t least;
+};
+
+static bool size_fits(void *context, struct override *o)
+{
+    const struct size_rule *rule = context;
+    int64_t value;
+    if (str_to_int(o->text, rule->least, INT32_MAX, &value))
+        return true;
+    struct str s = {0};
+    str_printf(&s, "a size is a whole number from %" PRId64 " to %" PRId32, rule->least, INT32_MAX);
+    o->complaint = arena_strdup(&rule->script->arena, str_text(&s));
+    str_finish(&s);
+    return false;
+}
+
+static int declare_size(lua_State *L) // size(name, standard, least) -> value
+{
+    struct script *s = script_loading(L, "size");
+    lua_settop(L, 3);
+    const char *name = check_identifier(L, 1, "size");
+    const char *what = lua_pushfstring(L, "size '%s'", name);
+    check_new(L, s, "size", name);
+    int64_t least = 1;
+    if (!lua_isnil(L, 3))
+        least = check_whole(L, 3, lua_pushfstring(L, "%s: the least", what), 0, INT32_MAX);
+    lua_pushinteger(L, check_whole(L, 2, what, least, INT32_MAX));
+    struct size_rule rule = {s, least};
+    const char *value, *standard = pick(s, name, lua_tostring(L, -1), size_fits, &rule, &value);
+    add_setting(L, s, name, standard, value, NULL);
+    return 1;
+}
+
+// --- choices ---
+
+struct choice_rule {
+    struct script *script;
+    const char *name;
+    const char *const *values;
+};
+
+static bool is_among(const char *const *values, const char *text)
+{
+    for (; *values; values++)
+        if (strcmp(*values, text) == 0)
+            return true;
+    return false;
+}
+
+static bool choice_fits(void *context, struct override *o)
+{
+    const struct choice_rule *rule = context;
+    if (is_among(rule->values, o->text))
+        return true;
+    struct str s = {0};
+    str_printf(&s, "%s has", rule->name);
+    for (int i = 0; rule->values[i]; i++)
+        str_printf(&s, "%s %s", i ? "," : "", rule->values[i]);
+    o->complaint = arena_strdup(&rule->script->arena, str_text(&s));
+    str_finish(&s);
+    return false;
+}
+
+// A value must survive --set and the database, where settings are stored as a flat object.
+static const char *const *check_values(lua_State *L, struct script *s, const char *what)
+{
+    int count = check_list(L, 2, what);
+    if (count == 0)
+        luaL_error(L, "%s: the list is empty", what);
+    const char **values = arena_zero(&s->arena, (size_t)count + 1, sizeof *values);
+    for (int i = 0; i < count; i++) {
+        const char *place = lua_pushfstring(L, "%s: value %d", what, i + 1);
+        lua_geti(L, 2, i + 1);
+        const char *value = check_string(L, -1, place);
+        if (strpbrk(value, " \t\r\n\"\\{}:,=") != NULL)
+            luaL_error(L, "%s: '%s' is not a word", what, value);
+        if (is_among(values, value))
+            luaL_error(L, "%s: '%s' is listed twice", what, value);
+        values[i] = arena_strdup(&s->arena, value);
+        lua_pop(L, 2);
+    }
+    return values;
+}
+
+static int declare_choice(lua_State *L) // choice(name, values, standard) -> value
+{
+    struct script *s = script_loading(L, "choice");
+    lua_settop(L, 3);
+    const char *name = check_identifier(L, 1, "choice");
+    const char *what = lua_pushfstring(L, "choice '%s'", name);
+    check_new(L, s, "choice", name);
+    struct choice_rule rule = {s, name, check_values(L, s, what)};
+    const char *given = lua_isnil(L, 3) ? rule.values[0] : check_string(L, 3, what);
+    if (!is_among(rule.values, given))
+        luaL_error(L, "%s: the standard '%s' is not among its values", what, given);
+    const char *value, *standard = pick(s, name, given, choice_fits, &rule, &value);
+    add_setting(L, s, name, standard, value, rule.values);
+    return 1;
+}
+
+void setting_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"size", declare_size}, {"choice", declare_choice}, {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}
+
+// --- what was given with --set ---
+
+static const char *name_at(const void *context, size_t i)
+{
+    const struct script *s = context;
+    return s->setting[i].name;
+}
+
+static bool unknown(const struct script *s, const struct override *o, struct err *e)
+{
+    const char *near = str_suggest(o->name, (size_t)s->setting_count, name_at, s);
+    if (near)
+        return err_usage(e, "--set %s=%s: unknown size (did you mean '%s'?)", o->name, o->text,
+                         near);
+    struct str all = {0};
+    for (int i = 0; i < s->setting_count; i++)
+        str_printf(&all, "%s%s", i ? ", " : "", s->setting[i].name);
+    err_usage(e, "--set %s=%s: unknown size (%s has %s)", o->name, o->text, s->texts.item[0].name,
+              s->setting_count ? str_text(&all) : "none");
+    str_finish(&all);
+    return false;
+}
+
+bool setting_check(const struct script *s, bool is_loaded, struct err *e)
+{
+    for (int i = 0; i < s->override_count; i++) {
+        const struct override *o = &s->override[i];
+        if (o->from_user && o->complaint)
+            return err_usage(e, "--set %s=%s: %s", o->name, o->text, o->complaint);
+        if (o->from_user && is_loaded && !setting_find(s, o->name))
+            return unknown(s, o, e);
+    }
+    return is_loaded;
+}

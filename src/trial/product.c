@@ -1,0 +1,186 @@
+#include "trial/product.h"
+
+#include "trial/element.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LARGEST_ADDEND 8 // of exact bias and residual
+#define DEVIATIONS     10
+
+static bool is_clamped(const struct operation *o)
+{
+    return operation_chooses(o, "activation", "clamp");
+}
+
+// --- inputs ---
+
+// Up to where every whole number has its place among the sums: in fp32, in halves (stored, or also
+// added up: partial sums are no larger), in 32 bits.
+static double exact_bound(const struct operation *o)
+{
+    if (operation_chooses(o, "type", "f16"))
+        return 2048 - 2 * LARGEST_ADDEND;
+    return operation_chooses(o, "type", "i8") ? 0x1p31 - 1 - 2 * LARGEST_ADDEND : 0x1p24;
+}
+
+// fp32: with b bits, |sum of K products| < 2^(2b + ceil(log2 K)) <= 2^24, so that every partial sum
+// is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a lost or
+// doubled term can't hide. (7 with a sign are what i8 has.)
+static int most_bits(const struct operation *o, int64_t depth)
+{
+    int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
+    double room = log2(exact_bound(o));
+    while (log2_depth < 62 && ((int64_t)1 << log2_depth) < depth)
+        log2_depth++;
+    int bits = ((int)room - log2_depth) / 2;
+    if (operation_chooses(o, "type", "f16"))
+        bits = most;
+    return bits < 1 ? 1 : bits > most ? most : bits;
+}
+
+// A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3; it
+// is kept below a tenth of the bound where that is what a half holds, and no result, nor any
+// partial sum, will be ten deviations out. The same rule, with 2^24, serves products so deep that
+// not even single bits are safe in the worst case; beyond, inputs get sparse. Behind a clamp the
+// deviation is kept at the window's size, else nearly every result would be one of its two ends.
+static struct filling exact_filling(const struct operation *o, int64_t depth)
+{
+    bool by_deviation = operation_chooses(o, "type", "f16") || is_clamped(o);
+    double bound = exact_bound(o), root = sqrt((double)depth);
+    double scale = fmax(fabs(operation_real(o, "scale")), 0x1p-10);
+    if (by_deviation)
+        bound /= fmax(scale, 1);
+    if (is_clamped(o)) {
+        double window = operation_real(o, "high") - operation_real(o, "low");
+        bound = fmin(bound, DEVIATIONS * fmax(1, window / (2 * scale)));
+    }
+    struct filling f = {.largest = ((int64_t)1 << most_bits(o, depth)) - 1, .density = 1};
+    while (by_deviation && f.largest > 1 &&
+           DEVIATIONS * root * (double)(f.largest * (f.largest + 1)) / 3 > bound)
+        f.largest /= 2;
+    double deviation = root * 2 / 3; // with v = 1, the last resort
+    if (f.largest == 1 && DEVIATIONS * deviation > bound)
+        f.density = bound / (DEVIATIONS * deviation);
+    return f;
+}
+
+struct filling product_filling(const struct operation *o, enum input_set set, int index,
+                               int64_t depth)
+{
+    bool is_addend = index >= 2,
+         is_exact = set == INPUT_EXACT || operation_chooses(o, "type", "i8");
+    if (!is_exact)
+        return (struct filling){.low = -1, .high = 1};
+    if (is_addend)
+        return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
+    return exact_filling(o, depth);
+}
+
+// --- tolerances ---
+
+// |computed - true| <= gamma_K * sum |a||b| for any order of summation, gamma_K = K u / (1 - K u)
+// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), with u = 2^-23: the device
+// may round either way. For inputs uniform in [-1, 1) the sum of |a||b| has mean K/4 and deviation
+// sqrt(7 K)/12; ten deviations are added, at most K in all.
+static double fp32_sum_tolerance(double k)
+{
+    double u = 0x1p-23, gamma = k * u < 0.5 ? k * u / (1 - k * u) : 1;
+    return gamma * fmin(k, k / 4 + DEVIATIONS * sqrt(7 * k) / 12);
+}
+
+// With u = 2^-11 that bound soon exceeds the sums themselves. Roundings to nearest are as good as
+// independent and of mean 0 (Higham and Mary, "A new approach to probabilistic rounding error
+// analysis", SIAM J. Sci. Comput. 41, 2019), and partial sums of random numbers of mean 0 grow with
+// the root of their length only ("Sharper probabilistic backward error analysis for basic linear
+// algebra kernels with random data", SIAM J. Sci. Comput. 42, 2020). So step j of K, whose partial
+// sum has variance j s^2 (s^2 = 1/9, a product's), adds an error of variance u^2/3 j s^2: in all
+// u^2 s^2 K(K+1)/6, and the roundings of the products u^2 s^2 K/3. Some sums wander further than
+// others: for a Brownian path W, integral W^2 > x has probability of about exp(-pi^2 x/8), so that
+// an error of t u s K / sqrt(3) has one of exp(-pi t/2). t = 20 (28 deviations) is met once in
+// 10^13 sums, and is sqrt(K)/177 of the root mean square of a sum: a fortieth for K = 16, a fifth
+// for K = 1024.
+static double half_sum_tolerance(double k)
+{
+    double u = 0x1p-11, s = 1.0 / 3, t = 20;
+    return t * u * s * sqrt((k * (k + 1) + 2 * k) / 3);
+}
+
+static bool is_leaky(const struct operation *o)
+{
+    return operation_chooses(o, "activation", "leaky");
+}
+
+// Whether the epilogue of whole numbers rounds nothing: by a power of two near 1 a sum is scaled
+// exactly, but an addend may then not fit.
+static bool epilogue_is_exact(const struct operation *o)
+{
+    int exponent;
+    double scale = fabs(operation_real(o, "scale"));
+    bool adds = operation_chooses(o, "bias", "add") || operation_chooses(o, "residual", "add");
+    bool power = scale == 1 || (!adds && frexp(scale, &exponent) == 0.5 && abs(exponent) <= 3);
+    return power && !is_leaky(o) && !(is_clamped(o) && operation_chooses(o, "type", "f16"));
+}
+
+struct tolerance product_tolerance(const struct operation *o, enum input_set set, int64_t depth)
+{
+    bool is_half = operation_chooses(o, "type", "f16"),
+         sums_halves = operation_chooses(o, "accumulate", "f16");
+    if (operation_chooses(o, "type", "i8") || (set == INPUT_EXACT && epilogue_is_exact(o)))
+        return (struct tolerance){0, 0};
+    struct tolerance t = tolerance_of_store(is_half ? ELEMENT_F16 : ELEMENT_F32);
+    // Multiply, add, add, multiply, each within a unit in the last place of what it gives, which is
+    // at most the result and the addends.
+    double unit = sums_halves ? 0x1p-10 : 0x1p-23;
+    double addend = set == INPUT_EXACT ? LARGEST_ADDEND : 1;
+    t.relative += 4 * unit;
+    t.absolute += 4 * unit * 2 * addend;
+    if (set == INPUT_EXACT)
+        return t;
+    double k = (double)depth, slope = is_leaky(o) ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
+    double sum = sums_halves ? half_sum_tolerance(k) : fp32_sum_tolerance(k);
+    t.absolute += fabs(operation_real(o, "scale")) * slope * sum;
+    return t;
+}
+
+// --- epilogue ---
+
+struct epilogue epilogue_of(const struct operation *o, const void *const *inputs, void *output)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor), next = 2;
+    struct epilogue p = {
+        .element = tensor[count - 1].element,
+        .activation = operation_choice(o, "activation"),
+        .scale = operation_real(o, "scale"),
+        .slope = operation_real(o, "slope"),
+        .low = operation_real(o, "low"),
+        .high = operation_real(o, "high"),
+        .output = output,
+    };
+    if (operation_chooses(o, "bias", "add"))
+        p.bias = inputs[next++];
+    if (operation_chooses(o, "residual", "add"))
+        p.residual = inputs[next++];
+    return p;
+}
+
+static double activate(const struct epilogue *p, double y)
+{
+    switch (p->activation[0]) {
+    case 'r': return y < 0 ? 0 : y;
+    case 'l': return y < 0 ? p->slope * y : y;
+    case 'c': return fmin(fmax(y, p->low), p->high);
+    default: return y;
+    }
+}
+
+void epilogue_store(const struct epilogue *p, double sum, int64_t channel, int64_t offset)
+{
+    double y = p->scale * sum;
+    if (p->bias)
+        y += element_get(p->bias, p->element, channel);
+    if (p->residual)
+        y += element_get(p->residual, p->element, offset);
+    element_put(p->output, p->element, offset, activate(p, y));
+}
