@@ -138,9 +138,9 @@ void kernel_table_add_text(const struct kernel_table *t, struct str *out)
 static bool is_size(const struct operation_kind *kind, struct json name)
 {
     int i = 0;
-    while (kind->sizes[i] && !json_is(name, kind->sizes[i]))
+    while (kind->sizes[i].name && !json_is(name, kind->sizes[i].name))
         i++;
-    return kind->sizes[i] != NULL;
+    return kind->sizes[i].name != NULL;
 }
 
 static int member_count(struct json object)
@@ -151,7 +151,8 @@ static int member_count(struct json object)
     return n;
 }
 
-// Whether `b` differs from `a` in sizes at most; then the distance between these.
+// Whether `b` differs from `a` in sizes at most, none of them 0 in one alone (no padding is another
+// kernel than padding); then the distance between these.
 static bool are_alike(struct arena *scratch, const struct operation_kind *kind, struct json a,
                       struct json b, double *distance)
 {
@@ -165,6 +166,8 @@ static bool are_alike(struct arena *scratch, const struct operation_kind *kind, 
         if (!is_size(kind, w.key)) {
             if (!same_text(w.value, other))
                 return false;
+        } else if (same_text(w.value, other)) {
+            continue;
         } else if (json_number(w.value, &x) && json_number(other, &y) && x > 0 && y > 0) {
             sum += pow(log2(y / x), 2);
         } else {

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct operation_kind *const operation_kinds[] = {
@@ -197,46 +198,81 @@ static bool is_standard(const struct operation *o, int i)
            plain.size[i] == o->size[i];
 }
 
-void operation_add_text(const struct operation *o, struct str *out)
+// Calls `add` with the fields that say what an operation is: the sizes that it must be given and
+// the plain choices, then what is not at its standard.
+static void each_field(const struct operation *o, struct str *out,
+                       void (*add)(struct str *out, const char *name, const char *value,
+                                   bool is_plain, bool is_number))
 {
     const struct operation_kind *kind = o->kind;
-    str_add(out, kind->name);
-    for (int i = 0; kind->choices && kind->choices[i].name; i++)
-        if (kind->choices[i].is_plain)
-            str_printf(out, " %s", kind->choices[i].values[o->choice[i]]);
-    char between = ' ';
-    for (int i = 0; kind->sizes[i].name; i++)
-        if (kind->sizes[i].standard == SIZE_REQUIRED) {
-            str_printf(out, "%c%" PRId64, between, o->size[i]);
-            between = 'x';
-        }
-    for (int i = 0; kind->sizes[i].name; i++)
-        if (kind->sizes[i].standard != SIZE_REQUIRED && !is_standard(o, i))
-            str_printf(out, " %s=%" PRId64, kind->sizes[i].name, o->size[i]);
-    for (int i = 0; kind->choices && kind->choices[i].name; i++)
-        if (!kind->choices[i].is_plain && o->choice[i] != 0)
-            str_printf(out, " %s=%s", kind->choices[i].name, kind->choices[i].values[o->choice[i]]);
+    char text[40];
+    struct str real = {0};
+    for (int i = 0; kind->sizes[i].name; i++) {
+        bool required = kind->sizes[i].standard == SIZE_REQUIRED;
+        snprintf(text, sizeof text, "%" PRId64, o->size[i]);
+        if (required || !is_standard(o, i))
+            add(out, kind->sizes[i].name, text, required, true);
+    }
+    for (int i = 0; kind->choices && kind->choices[i].name; i++) {
+        const struct operation_choice *c = &kind->choices[i];
+        if (c->is_plain || o->choice[i] != 0)
+            add(out, c->name, c->values[o->choice[i]], c->is_plain, false);
+    }
     for (int i = 0; kind->reals && kind->reals[i].name; i++)
         if (o->real[i] != kind->reals[i].standard) {
-            str_printf(out, " %s=", kind->reals[i].name);
-            str_add_real(out, o->real[i]);
+            str_add_real(&real, o->real[i]);
+            add(out, kind->reals[i].name, str_text(&real), false, true);
+            str_finish(&real);
         }
+}
+
+static void add_choice_text(struct str *out, const char *name, const char *value, bool is_plain,
+                            bool is_number)
+{
+    (void)name;
+    if (is_plain && !is_number)
+        str_printf(out, " %s", value);
+}
+
+static void add_size_text(struct str *out, const char *name, const char *value, bool is_plain,
+                          bool is_number)
+{
+    (void)name;
+    if (is_plain && is_number)
+        str_printf(out, "x%s", value);
+}
+
+static void add_other_text(struct str *out, const char *name, const char *value, bool is_plain,
+                           bool is_number)
+{
+    (void)is_number;
+    if (!is_plain)
+        str_printf(out, " %s=%s", name, value);
+}
+
+void operation_add_text(const struct operation *o, struct str *out)
+{
+    struct str sizes = {0};
+    str_add(out, o->kind->name);
+    each_field(o, out, add_choice_text);
+    each_field(o, &sizes, add_size_text);
+    str_printf(out, " %s", str_text(&sizes) + 1);
+    each_field(o, out, add_other_text);
+    str_finish(&sizes);
+}
+
+static void add_json(struct str *out, const char *name, const char *value, bool is_plain,
+                     bool is_number)
+{
+    (void)is_plain;
+    const char *quote = is_number ? "" : "\"";
+    str_printf(out, ",\"%s\":%s%s%s", name, quote, value, quote);
 }
 
 void operation_add_json(const struct operation *o, struct str *out)
 {
-    const struct operation_kind *kind = o->kind;
     str_add(out, "{\"kind\":");
-    str_add_json(out, kind->name);
-    for (int i = 0; kind->sizes[i].name; i++)
-        str_printf(out, ",\"%s\":%" PRId64, kind->sizes[i].name, o->size[i]);
-    for (int i = 0; kind->choices && kind->choices[i].name; i++) {
-        const struct operation_choice *c = &kind->choices[i];
-        str_printf(out, ",\"%s\":\"%s\"", c->name, c->values[o->choice[i]]);
-    }
-    for (int i = 0; kind->reals && kind->reals[i].name; i++) {
-        str_printf(out, ",\"%s\":", kind->reals[i].name);
-        str_add_real(out, o->real[i]);
-    }
+    str_add_json(out, o->kind->name);
+    each_field(o, out, add_json);
     str_add_char(out, '}');
 }

@@ -112,7 +112,7 @@ double operation_flop(const struct operation *o);
 int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS]);
 // "matmul f32 nn 512x1024x1024", and then what differs from the standard: " bias=add"
 void operation_add_text(const struct operation *o, struct str *out);
-// {"kind":"matmul","N":512,...,"type":"f32",...,"scale":1}: all sizes, choices and numbers
+// {"kind":"matmul","N":512,"M":1024,"K":1024,"type":"f32","layout":"nn"}, and likewise
 void operation_add_json(const struct operation *o, struct str *out);
 
 #endif

@@ -57,7 +57,7 @@ static struct operation problem(const struct made *m)
                 operation_set_size(&o, "M", m->size[1], &e) &&
                 operation_set_size(&o, "K", m->size[2], &e) &&
                 operation_set_choice(&o, "type", m->type, &e) &&
-                operation_set_choice(&o, "layout", m->layout, &e));
+                operation_set_choice(&o, "layout", m->layout, &e) && operation_complete(&o, &e));
     return o;
 }
 
