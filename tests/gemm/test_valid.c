@@ -86,12 +86,15 @@ static struct script *load_odd(struct script *shipped, const char *path, const c
 {
     struct setting set[MOST_SIZES];
     struct err ignored;
-    int count;
-    const struct script_size *size = script_sizes(shipped, &count);
-    assert_in_range(count, 0, MOST_SIZES);
-    for (int i = 0; i < count; i++) {
-        int64_t value = size[i].value > 16 ? size[i].value - 1 : size[i].value;
-        set[i] = (struct setting){size[i].name, mem_printf("%lld", (long long)value)};
+    int all, count = 0;
+    const struct script_setting *setting = script_settings(shipped, &all);
+    assert_in_range(all, 0, MOST_SIZES);
+    for (int i = 0; i < all; i++) {
+        int64_t value = 0;
+        bool is_large = !setting[i].values && str_to_int(setting[i].value, 17, INT32_MAX, &value);
+        if (is_large)
+            set[count++] =
+                (struct setting){setting[i].name, mem_printf("%lld", (long long)value - 1)};
     }
     struct script *s = load(path, device_type, l, set, count, &ignored);
     for (int i = 0; i < count; i++)
