@@ -9,10 +9,11 @@
 #include <string.h>
 
 const struct operation_kind *const operation_kinds[] = {
-    &operation_matmul,
-    &operation_batch_matmul,
-    &operation_conv2d,
-    NULL,
+    &operation_matmul,      &operation_batch_matmul,
+    &operation_conv2d,      &operation_max_pool,
+    &operation_avg_pool,    &operation_softmax,
+    &operation_elementwise, &operation_copy,
+    &operation_lrn,         NULL,
 };
 
 // The lists of a kind have one shape: records that begin with a name, up to one without.

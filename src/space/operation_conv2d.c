@@ -48,15 +48,6 @@ static bool conv2d_complete(struct operation *o, struct err *e)
     return epilogue_check(o, e);
 }
 
-// Of size { first, channels, height, width }, in the order of the layout.
-static struct tensor four(const struct operation *o, const char *name, enum element element,
-                          const int64_t size[4])
-{
-    bool channels_last = operation_chooses(o, "layout", "nhwc");
-    const int64_t last[4] = {size[0], size[2], size[3], size[1]};
-    return tensor_packed(name, element, 4, channels_last ? last : size);
-}
-
 static int conv2d_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
 {
     int64_t batch = operation_size(o, "batch"), in = operation_size(o, "in_channels"),
@@ -65,9 +56,9 @@ static int conv2d_tensors(const struct operation *o, struct tensor out[OPERATION
     const int64_t w[4] = {channels, in / operation_size(o, "groups"), operation_size(o, "kernel_h"),
                           operation_size(o, "kernel_w")};
     const int64_t y[4] = {batch, channels, out_height(o), out_width(o)};
-    out[0] = four(o, "X", operation_element(o), x);
-    out[1] = four(o, "W", operation_element(o), w);
-    struct tensor output = four(o, "Y", epilogue_element(o), y);
+    out[0] = tensor_image(o, "X", operation_element(o), x);
+    out[1] = tensor_image(o, "W", operation_element(o), w);
+    struct tensor output = tensor_image(o, "Y", epilogue_element(o), y);
     return epilogue_tensors(o, 2, channels, &output, out);
 }
 

@@ -17,6 +17,9 @@ enum element operation_element(const struct operation *o);
 
 // A tensor without gaps.
 struct tensor tensor_packed(const char *name, enum element element, int rank, const int64_t *size);
+// One of { first, channels, height, width }, in the order of the choice `layout`: nchw or nhwc.
+struct tensor tensor_image(const struct operation *o, const char *name, enum element element,
+                           const int64_t size[4]);
 
 // --- what products of matrices and convolutions share: y = activation(scale * sum + bias +
 // residual) ---

@@ -104,3 +104,11 @@ struct tensor tensor_packed(const char *name, enum element element, int rank, co
     }
     return t;
 }
+
+struct tensor tensor_image(const struct operation *o, const char *name, enum element element,
+                           const int64_t size[4])
+{
+    bool channels_last = operation_chooses(o, "layout", "nhwc");
+    const int64_t last[4] = {size[0], size[2], size[3], size[1]};
+    return tensor_packed(name, element, 4, channels_last ? last : size);
+}

@@ -1,6 +1,6 @@
 // conv2d: per image and group the product of the weights, a row for each output channel, with the
 // image's patches, a column for each output pixel (im2col).
-#include "trial/element.h"
+#include "trial/image.h"
 #include "trial/product.h"
 
 #include "base/mem.h"
@@ -8,50 +8,24 @@
 #include <cblas.h>
 #include <stdlib.h>
 
-// A tensor of four dimensions by their meaning, whatever their order in memory.
-struct map {
-    const void *buffer;
-    enum element element;
-    int64_t outer, channels, height, width;
-    int64_t outer_stride, channel_stride, row_stride, column_stride;
-};
-
-static struct map map_of(const struct operation *o, const struct tensor *t, const void *buffer)
-{
-    bool channels_last = operation_chooses(o, "layout", "nhwc");
-    int c = channels_last ? 3 : 1, y = channels_last ? 1 : 2, x = channels_last ? 2 : 3;
-    return (struct map){buffer,     t->element,   t->size[0],   t->size[c],   t->size[y],
-                        t->size[x], t->stride[0], t->stride[c], t->stride[y], t->stride[x]};
-}
-
-static int64_t offset(const struct map *m, int64_t outer, int64_t channel, int64_t y, int64_t x)
-{
-    return outer * m->outer_stride + channel * m->channel_stride + y * m->row_stride +
-           x * m->column_stride;
-}
-
-// Zero outside the image.
-static double pixel(const struct map *m, int64_t image, int64_t channel, int64_t y, int64_t x)
-{
-    bool is_inside = y >= 0 && y < m->height && x >= 0 && x < m->width;
-    return is_inside ? element_get(m->buffer, m->element, offset(m, image, channel, y, x)) : 0;
-}
-
 struct conv2d {
-    struct map x, w, y;
+    struct image x, w, y;
     int64_t stride, padding, dilation, groups;
     int64_t depth, pixels; // products of a sum; results of an image and channel
     double *patches, *weights, *sums;
 };
 
-// What kernel element (ky, kx) of input channel `channel` meets, for each output pixel.
+// What kernel element (ky, kx) of input channel `channel` meets, for each output pixel: zero
+// outside the image.
 static void gather_row(const struct conv2d *p, int64_t image, int64_t channel, int64_t ky,
                        int64_t kx, double *out)
 {
-    for (int64_t y = 0; y < p->y.height; y++)
-        for (int64_t x = 0; x < p->y.width; x++)
-            *out++ = pixel(&p->x, image, channel, y * p->stride + ky * p->dilation - p->padding,
-                           x * p->stride + kx * p->dilation - p->padding);
+    for (int64_t i = 0; i < p->y.height; i++)
+        for (int64_t j = 0; j < p->y.width; j++) {
+            int64_t y = i * p->stride + ky * p->dilation - p->padding;
+            int64_t x = j * p->stride + kx * p->dilation - p->padding;
+            *out++ = image_has(&p->x, y, x) ? image_get(&p->x, image, channel, y, x) : 0;
+        }
 }
 
 static void gather_patches(const struct conv2d *p, int64_t image, int64_t group)
@@ -70,7 +44,7 @@ static void gather_weights(const struct conv2d *p)
         for (int64_t c = 0; c < p->w.channels; c++)
             for (int64_t ky = 0; ky < p->w.height; ky++)
                 for (int64_t kx = 0; kx < p->w.width; kx++)
-                    *out++ = element_get(p->w.buffer, p->w.element, offset(&p->w, f, c, ky, kx));
+                    *out++ = image_get(&p->w, f, c, ky, kx);
 }
 
 static void store(const struct conv2d *p, const struct epilogue *epilogue, int64_t image,
@@ -80,7 +54,7 @@ static void store(const struct conv2d *p, const struct epilogue *epilogue, int64
     for (int64_t c = first; c < first + channels; c++)
         for (int64_t y = 0; y < p->y.height; y++)
             for (int64_t x = 0; x < p->y.width; x++)
-                epilogue_store(epilogue, *sum++, c, offset(&p->y, image, c, y, x));
+                epilogue_store(epilogue, *sum++, c, image_offset(&p->y, image, c, y, x));
 }
 
 static void convolve(const struct conv2d *p, const struct epilogue *epilogue)
@@ -108,9 +82,9 @@ static void conv2d_reference(const struct operation *o, const void *const *input
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
     int count = operation_tensors(o, tensor);
-    struct conv2d p = {.x = map_of(o, &tensor[0], inputs[0]),
-                       .w = map_of(o, &tensor[1], inputs[1]),
-                       .y = map_of(o, &tensor[count - 1], output),
+    struct conv2d p = {.x = image_of(o, &tensor[0], inputs[0]),
+                       .w = image_of(o, &tensor[1], inputs[1]),
+                       .y = image_of(o, &tensor[count - 1], output),
                        .stride = operation_size(o, "stride"),
                        .padding = operation_size(o, "padding"),
                        .dilation = operation_size(o, "dilation"),

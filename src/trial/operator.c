@@ -13,8 +13,11 @@
 
 enum { POISON_BYTE = 0xff };
 
-static const struct operator_kind *const kinds[] = {&operator_matmul, &operator_batch_matmul,
-                                                    &operator_conv2d, NULL};
+static const struct operator_kind *const kinds[] = {&operator_matmul,      &operator_batch_matmul,
+                                                    &operator_conv2d,      &operator_max_pool,
+                                                    &operator_avg_pool,    &operator_softmax,
+                                                    &operator_elementwise, &operator_copy,
+                                                    &operator_lrn,         NULL};
 
 static const struct operator_kind *find(const struct operation *o)
 {

@@ -1,0 +1,220 @@
+// softmax, copy, elementwise: what is read once and written once.
+//
+// Kernels compute in fp32, whatever they load and store. Errors of exp, tanh, division are those
+// that Vulkan allows (spec, "Precision and Operation of SPIR-V Instructions"), twice: exp(x) 3 + 2
+// |x| units in the last place, division 2.5.
+#include "trial/element.h"
+#include "trial/operator_kind.h"
+
+#include "base/str.h"
+
+#include <math.h>
+
+#define UNIT 0x1p-23
+
+enum {
+    LARGEST = 45,        // sums and products of two are exact in halves
+    LARGEST_EXPONENT = 4 // of what is raised
+};
+
+static enum element type_of(const struct operation *o)
+{
+    return operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32;
+}
+
+static struct filling fill_to(enum input_set set, int64_t largest, double high)
+{
+    return set == INPUT_EXACT ? (struct filling){.largest = largest, .density = 1}
+                              : (struct filling){.low = -high, .high = high};
+}
+
+// The store's tolerance and `units` in the last place of fp32.
+static struct tolerance within(const struct operation *o, double units)
+{
+    struct tolerance t = tolerance_of_store(type_of(o));
+    t.relative += units * UNIT;
+    return t;
+}
+
+// --- softmax ---
+
+static void softmax_row(enum element e, const void *x, void *y, int64_t first, int64_t columns)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t j = first; j < first + columns; j++)
+        largest = fmax(largest, element_get(x, e, j));
+    for (int64_t j = first; j < first + columns; j++)
+        sum += exp(element_get(x, e, j) - largest);
+    for (int64_t j = first; j < first + columns; j++)
+        element_put(y, e, j, exp(element_get(x, e, j) - largest) / sum);
+}
+
+static void softmax_reference(const struct operation *o, const void *const *inputs, void *output)
+{
+    int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
+    for (int64_t i = 0; i < rows; i++)
+        softmax_row(type_of(o), inputs[0], output, i * columns, columns);
+}
+
+static struct filling softmax_filling(const struct operation *o, enum input_set set, int index)
+{
+    (void)o;
+    (void)index;
+    return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
+}
+
+// The sum of n positive terms adds n units at most, and with a probability of exp(-32) less than 8
+// sqrt(n) (Higham and Mary 2019, as in product.c).
+static struct tolerance softmax_tolerance(const struct operation *o, enum input_set set)
+{
+    (void)set;
+    double n = (double)operation_size(o, "columns");
+    double raised = 3 + 2 * 2 * LARGEST_EXPONENT;
+    return within(o, 2 * (2 * raised + 2.5) + fmin(n, 8 * sqrt(n)));
+}
+
+const struct operator_kind operator_softmax = {.name = "softmax",
+                                               .filling = softmax_filling,
+                                               .reference = softmax_reference,
+                                               .tolerance = softmax_tolerance};
+
+// --- copy ---
+
+static void copy_reference(const struct operation *o, const void *const *inputs, void *output)
+{
+    int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
+    bool turned = operation_chooses(o, "transpose", "yes");
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            element_put(output, type_of(o), turned ? j * rows + i : i * columns + j,
+                        element_get(inputs[0], type_of(o), i * columns + j));
+}
+
+static struct filling plain_filling(const struct operation *o, enum input_set set, int index)
+{
+    (void)o;
+    (void)index;
+    return fill_to(set, LARGEST, 1);
+}
+
+static struct tolerance no_tolerance(const struct operation *o, enum input_set set)
+{
+    (void)o;
+    (void)set;
+    return (struct tolerance){0, 0};
+}
+
+const struct operator_kind operator_copy = {.name = "copy",
+                                            .filling = plain_filling,
+                                            .reference = copy_reference,
+                                            .tolerance = no_tolerance};
+
+// --- elementwise ---
+
+struct function {
+    const char *name;
+    double (*apply)(const struct operation *o, double x, double z);
+    bool is_raised;         // by exp: of small numbers
+    bool is_exact;          // of whole numbers
+    double units, absolute; // that it may be off by, in fp32
+};
+
+static double relu(const struct operation *o, double x, double z)
+{
+    (void)o;
+    (void)z;
+    return x < 0 ? 0 : x;
+}
+
+static double leaky(const struct operation *o, double x, double z)
+{
+    (void)z;
+    return x < 0 ? operation_real(o, "slope") * x : x;
+}
+
+static double clamp(const struct operation *o, double x, double z)
+{
+    (void)z;
+    return fmin(fmax(x, operation_real(o, "low")), operation_real(o, "high"));
+}
+
+static double sigmoid(const struct operation *o, double x, double z)
+{
+    (void)o;
+    (void)z;
+    return 1 / (1 + exp(-x));
+}
+
+static double tangent(const struct operation *o, double x, double z)
+{
+    (void)o;
+    (void)z;
+    return tanh(x);
+}
+
+static double sum(const struct operation *o, double x, double z)
+{
+    (void)o;
+    return x + z;
+}
+
+static double product(const struct operation *o, double x, double z)
+{
+    (void)o;
+    return x * z;
+}
+
+// tanh(x) may be computed as (e^x - e^-x) / (e^x + e^-x): near 0 it errs by what its terms do.
+static const struct function functions[] = {
+    {"relu", relu, false, true, 0, 0},      {"leaky", leaky, false, false, 1, 0},
+    {"clamp", clamp, false, false, 1, 0},   {"sigmoid", sigmoid, true, false, 30, 0},
+    {"tanh", tangent, true, false, 30, 30}, {"add", sum, false, true, 1, 0},
+    {"mul", product, false, true, 1, 0},
+};
+
+static const struct function *function_of(const struct operation *o)
+{
+    const struct function *f = functions;
+    while (!operation_chooses(o, "function", f->name))
+        f++;
+    return f;
+}
+
+static void elementwise_reference(const struct operation *o, const void *const *inputs,
+                                  void *output)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    bool of_two = operation_tensors(o, tensor) == 3;
+    const struct function *f = function_of(o);
+    enum element e = type_of(o);
+    int64_t count = operation_size(o, "count");
+    for (int64_t i = 0; i < count; i++) {
+        double z = of_two ? element_get(inputs[1], e, i) : 0;
+        element_put(output, e, i, f->apply(o, element_get(inputs[0], e, i), z));
+    }
+}
+
+static struct filling elementwise_filling(const struct operation *o, enum input_set set, int index)
+{
+    (void)index;
+    bool is_raised = function_of(o)->is_raised,
+         is_clamp = operation_chooses(o, "function", "clamp");
+    if (is_raised)
+        return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
+    return fill_to(set, LARGEST, is_clamp ? 2 * fabs(operation_real(o, "high")) + 1 : 1);
+}
+
+static struct tolerance elementwise_tolerance(const struct operation *o, enum input_set set)
+{
+    const struct function *f = function_of(o);
+    if (f->units == 0 || (f->is_exact && set == INPUT_EXACT))
+        return (struct tolerance){0, 0};
+    struct tolerance t = within(o, f->units);
+    t.absolute += f->absolute * UNIT;
+    return t;
+}
+
+const struct operator_kind operator_elementwise = {.name = "elementwise",
+                                                   .filling = elementwise_filling,
+                                                   .reference = elementwise_reference,
+                                                   .tolerance = elementwise_tolerance};
