@@ -34,6 +34,13 @@ function glsl.converted(text, from, to, n)
   return from == to and text or glsl.vector(to, n) .. "(" .. text .. ")"
 end
 
+-- The text of n neighbours where the condition holds, zeros elsewhere: selected, because branches in nested loops may
+-- take compilers a time that doubles with each. What is read must be there either way.
+function glsl.guarded(condition, value, element, n)
+  local zeros = glsl.vector(element, n) .. "(0)"
+  return "mix(" .. zeros .. ", " .. value .. ", " .. (n > 1 and "bvec" .. n or "") .. "(" .. condition .. "))"
+end
+
 -- The extensions that inputs of an element need; sums and outputs need no others.
 function glsl.extensions(element)
   if element == "f16" then
@@ -50,7 +57,7 @@ function glsl.literal(element, number)
   return tostring(number + 0.0)
 end
 
--- Sums and products of texts and whole numbers, without the terms and factors that change nothing. ---------------------
+-- Sums and products of texts and whole numbers, without the terms and factors that change nothing. --------------------
 
 function glsl.sum(...)
   local text, constant = nil, 0

@@ -1,104 +1,117 @@
 #version 450
-// C[${N},${M}] = A B over ${K}: ${a.tile} x ${b.tile} elements of C a workgroup, ${a.count} x ${b.count} an invocation.
-% -- One kernel for every schedule; lua/matmul.lua derives its sizes and explains the words. `x` is an operand, a or b.
-% local half = op.type == "f16"
+% -- One kernel for every schedule; lua/gemm_plan.lua derives its sizes and explains the words, lua/gemm_text.lua writes
+% -- the addresses. `x` is an operand, a or b.
+% local p, product, result = plan, plan.product, plan.product.result
+% local a, b, parts, width = p.a, p.b, p.parts, p.b.chunk -- sums are vectors of `width` columns
 % local operands = { a, b }
-%
+// C[${product.N},${product.M}] = A B over ${product.K}${p.matrices > 1 and ", " .. p.matrices .. " times" or ""}:
+// ${a.tile} x ${b.tile} elements of C a workgroup, ${a.count} x ${b.count} an invocation.
+% local sums = glsl.sums(op)
+% local sum, times, over, components = glsl.sum, glsl.times, glsl.over, glsl.components
 % local function stored(n) return glsl.vector(op.type, n) end
-% local function number(n) return glsl.vector("f32", n) end
-% local function widened(text, n) return glsl.converted(text, op.type, "f32", n) end
-% local sum, times, over, modulo = glsl.sum, glsl.times, glsl.over, glsl.modulo
-% local below, components = glsl.below, glsl.components
+% local function number(n) return glsl.vector(sums, n) end
+% local last = epilogue.of(op, { sums = sums, n = p.vector_c, along_bias = result.bias == "columns" })
+%
+% -- Calls action(x) for the operands for which a field, and with a third argument its value, is as wished.
+% local function each(field, action, value)
+%   for _, x in ipairs(operands) do
+%     if value == nil and x[field] or value ~= nil and x[field] == value then action(x) end
+%   end
+% end
+% local function any(field, value)
+%   local found = false
+%   each(field, function() found = true end, value)
+%   return found
+% end
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
-% if hint then
+% if p.hint then
 #extension GL_EXT_control_flow_attributes : require
 % end
 
-layout(local_size_x = ${b.lanes}, local_size_y = ${a.lanes}) in;
+layout(local_size_x = ${b.lanes}, local_size_y = ${a.lanes}, local_size_z = ${p.together}) in;
 
-layout(std430, set = 0, binding = ${op.bindings.A}) restrict readonly buffer MatrixA { ${stored(a.vector)} matrix_a[]; };
-layout(std430, set = 0, binding = ${op.bindings.B}) restrict readonly buffer MatrixB { ${stored(b.vector)} matrix_b[]; };
-% if parts == 1 then
-layout(std430, set = 0, binding = ${op.bindings.C}) restrict writeonly buffer MatrixC { ${stored(vector_c)} matrix_c[]; };
-% else
-layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict writeonly buffer Parts { ${number(vector_c)} matrix_c[]; };
+% local whole = parts == 1
+% local output = whole and glsl.output(op) or glsl.wide(sums)
+% local function binding(number) return "std430, set = 0, binding = " .. number end
+layout(${binding(a.place.binding)}) restrict readonly buffer MatrixA { ${stored(a.vector)} matrix_a[]; };
+layout(${binding(b.place.binding)}) restrict readonly buffer MatrixB { ${stored(b.vector)} matrix_b[]; };
+% local binding_c = binding(whole and result.binding or op.bindings.scratch)
+layout(${binding_c}) restrict writeonly buffer MatrixC { ${glsl.vector(output, p.vector_c)} matrix_c[]; };
+% if whole and last.text ~= "" then
+${last.text}
 % end
-% for _, x in ipairs(operands) do
-%   if x.staged then
-%     local copies = x.stage == "double" and "2 x " or ""
-shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${depth} x ${x.tile} elements
+% each("staged", function(x)
+%   local copies = (p.together > 1 and p.together .. " x " or "") .. (x.stage == "double" and "2 x " or "")
+shared ${stored(x.chunk)} tile_${x.name}[${p.together * x.shared_chunks}]; // ${copies}${p.depth} x ${x.tile} elements
+% end)
+%
+% -- Images ------------------------------------------------------------------------------------------------------------
+%
+% each("gather", function(x)
+%   local g = x.gather
+%   local pixels, rows, taps = g.out_height * g.out_width, g.height * g.width, g.kernel_h * g.kernel_w
+%   local channels, all_channels = g.channels // x.vector, g.all_channels // x.vector
+%   local function start(index) return times(index, g.stride) .. (g.padding > 0 and " - " .. g.padding or "") end
+
+// The image under an output pixel: its first element, row and column. What lies outside wraps to large numbers.
+uvec3 pixel_of_${x.name}(uint origin, uint line)
+{
+    const uint image = line / ${pixels}, row = line % ${pixels} / ${g.out_width}, column = line % ${g.out_width};
+    return uvec3(origin + image * ${rows * all_channels}, ${start("row")}, ${start("column")});
+}
+
+// Vector k of what the kernel sees there.
+${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
+{
+%   local inside = g.padding > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
+%   if not p.exact_k then
+%     inside = "k < " .. product.K // x.vector .. (inside == "" and "" or " && " .. inside)
 %   end
-% end
+%   if g.channels_last then
+    const uint channel = ${glsl.modulo("k", channels)}, tap = ${over("k", channels)};
+%   else
+    const uint channel = ${over("k", taps)}, tap = ${glsl.modulo("k", taps)};
+%   end
+    const uint row = ${sum("pixel.y", times(over("tap", g.kernel_w), g.dilation))};
+    const uint column = ${sum("pixel.z", times(glsl.modulo("tap", g.kernel_w), g.dilation))};
+%   local at = g.channels_last and "(row * " .. g.width .. " + column) * " .. all_channels .. " + channel"
+%     or "(channel * " .. g.height .. " + row) * " .. g.width .. " + column"
+%   at = "pixel.x + " .. at
+%   local function value(at) return "matrix_" .. x.name .. "[" .. at .. "]" end
+%   local elements = x.place.elements // x.vector
+    return ${inside == "" and value(at) or glsl.guarded(inside, value(glsl.below(at, elements)), op.type, x.vector)};
+}
+% end)
 %
 % -- Registers ---------------------------------------------------------------------------------------------------------
 %
-% -- How far register line i is from the first one of its invocation.
-% local function offset(x, i) return i // x.registers * x.lanes * x.registers + i % x.registers end
-%
-% -- Elements are read in chunks: from shared memory neighbours across the lines, from the buffer as they lie there.
-% -- The chunk with element k of register line i: its first line, its first k, its width.
-% local function chunk(x, i, k)
-%   if x.staged then return i // x.chunk * x.chunk, k, x.chunk end
-%   if x.along_k then return i, k // x.vector * x.vector, x.vector end
-%   return i // x.vector * x.vector, k, x.vector
-% end
-%
-% -- How many register lines such a chunk has; sums are vectors of as many columns.
-% local function lines_of_chunk(x) return x.staged and x.chunk or x.along_k and 1 or x.vector end
-% local width = lines_of_chunk(b)
-%
 % -- Element k of register line i and its neighbours, n in all.
 % local function register(x, i, k, n)
-%   local first_i, first_k, size = chunk(x, i, k)
+%   local first_i, first_k, size = text.chunk(x, i, k)
 %   return components(x.name .. "_" .. first_i .. "_" .. first_k, size, i - first_i + k - first_k, n)
 % end
-%
-% -- Vectors from one row of the buffer to the next.
-% local function pitch(x) return x.pitch_in_memory // x.vector end
-%
-% -- Whether addresses need no clamping, so that the chunks of a step lie at constant distances from x_at.
-% local function is_plain(x) return x.staged or x.exact and exact_k end
 %
 % -- Where a step that begins at `at` within the tile finds its registers.
 % local function begin_step(x, at)
 %   if x.staged then
             const uint ${x.name}_at = ${sum("read_" .. x.name, times(at, x.pitch))};
-%   elseif is_plain(x) then
-%     local distance = x.along_k and over("k", x.vector) or times("k", pitch(x))
+%   elseif text.is_plain(p, x) then
+%     local distance = x.along_k and over("k", x.vector) or times("k", text.pitch(x))
             const uint ${x.name}_at = ${sum("line_" .. x.name, distance)};
 %   end
-% end
-%
-% -- A value where the condition holds, zeros elsewhere: selected, because branches in nested loops may take compilers a
-% -- time that doubles with each.
-% local function guarded(condition, value, type, size)
-%   return "mix(" .. type .. "(0), " .. value .. ", " .. (size > 1 and "bvec" .. size or "") .. "(" .. condition .. "))"
-% end
-%
-% -- Text of the chunk that begins at element k of register line i.
-% local function read(x, i, k, size)
-%   local function from(memory, at) return widened(memory .. x.name .. "[" .. at .. "]", size) end
-%   local here = x.name .. "_at"
-%   if x.staged then return from("tile_", sum(here, k * x.pitch + offset(x, i) // x.chunk)) end
-%   if is_plain(x) and x.along_k then return from("matrix_", sum(here, offset(x, i) * pitch(x) + k // x.vector)) end
-%   if is_plain(x) then return from("matrix_", sum(here, k * pitch(x) + offset(x, i) // x.vector)) end
-%   local element = sum("k", k)
-%   local at = exact_k and element or "min(" .. element .. ", " .. K - (x.along_k and x.vector or 1) .. ")"
-%   at = x.along_k and over(at, x.vector) or times(at, pitch(x))
-%   local value = from("matrix_", sum("line_" .. x.name .. "_" .. i, at))
-%   return exact_k and value or guarded(element .. " < " .. K, value, number(size), size)
 % end
 %
 % -- Loads the chunk with element k of register line i, the first time that a step asks for it.
 % local loaded
 % local function need(x, i, k)
-%   local first_i, first_k, size = chunk(x, i, k)
+%   local first_i, first_k, size = text.chunk(x, i, k)
 %   local name = x.name .. "_" .. first_i .. "_" .. first_k
 %   if not loaded[name] then
 %     loaded[name] = true
-            const ${number(size)} ${name} = ${read(x, first_i, first_k, size)};
+%     local value = text.read(p, x, first_i, first_k, size)
+            const ${number(size)} ${name} = ${glsl.converted(value, op.type, sums, size)};
 %   end
 % end
 %
@@ -111,9 +124,9 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %   begin_step(a, at)
 %   begin_step(b, at)
 %   loaded = {}
-%   local extent, stride, index = { n = a.count, m = b.count, k = step }, { n = 1, m = width, k = 1 }, {}
+%   local extent, stride, index = { n = a.count, m = b.count, k = p.step }, { n = 1, m = width, k = 1 }, {}
 %   local function nest(level)
-%     local name = order[level]
+%     local name = p.order[level]
 %     for value = 0, extent[name] - 1, stride[name] do
 %       index[name] = value
 %       if level < 3 then
@@ -132,43 +145,20 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %
 % -- Shared tiles ------------------------------------------------------------------------------------------------------
 %
-% -- In round r an invocation brings vector thread + r * threads of the tile, counted as the tile lies in memory: in
-% -- rows of `row_vectors`. Returns the row and the place in it; where rows and rounds fit, rounds lie at constant
-% -- distances.
-% local function row_vectors(x) return (x.along_k and depth or x.tile) // x.vector end
-% local function place(x, r)
-%   local row = row_vectors(x)
-%   if r == "i" then
-%     local vector = "thread + i * " .. threads
-%     return over(vector, row), modulo(vector, row)
-%   elseif threads % row == 0 then
-%     return sum("row_" .. x.name, r * (threads // row)), "place_" .. x.name
-%   elseif row % threads == 0 then
-%     local turns = row // threads
-%     return sum("row_" .. x.name, r // turns), sum("place_" .. x.name, r % turns * threads)
-%   end
-%   local vector = sum("thread", r * threads)
-%   return over(vector, row), modulo(vector, row)
-% end
+% -- Where the tiles of an invocation's matrix begin in shared memory.
+% local function base(x) return p.together > 1 and "base_" .. x.name or "0" end
 %
-% -- Text of the vector that is brought in round r for the tile at `k`.
+% -- The pixels of gathered operands by their lines, where they are found once.
+% local pixels = {}
 % local function fetch(x, r, k)
-%   local row, at = place(x, r)
-%   local vectors_k, vectors_lines = x.along_k and K // x.vector or K, x.along_k and x.lines or x.lines // x.vector
-%   local line = sum(x.along_k and "first_" .. x.name or over("first_" .. x.name, x.vector), x.along_k and row or at)
-%   local element = sum(x.along_k and over(k, x.vector) or k, x.along_k and at or row)
-%   if not x.exact then line = below(line, vectors_lines) end
-%   local inside = element .. " < " .. vectors_k
-%   if not exact_k then element = below(element, vectors_k) end
-%   if x.along_k then line = times(line, pitch(x)) else element = times(element, pitch(x)) end
-%   local value = "matrix_" .. x.name .. "[" .. sum(line, element) .. "]"
-%   return exact_k and value or guarded(inside, value, stored(x.vector), x.vector)
+%   local line = x.gather and text.line(p, x, r)
+%   return text.fetch(p, x, r, k, line and (pixels[line] or text.pixel(p, x, line)))
 % end
 %
 % -- Puts a vector of round r into its place: whole chunks when neighbours in memory are neighbours in the tile.
 % local function put(x, r, vector, half_tile)
-%   local row, at = place(x, r)
-%   local first = sum(half_tile, times(x.along_k and times(at, x.vector) or row, x.pitch))
+%   local row, at = text.place(p, x, r)
+%   local first = sum(base(x), half_tile, times(x.along_k and times(at, x.vector) or row, x.pitch))
 %   if not x.along_k and x.vector % x.chunk == 0 then
 %     for j = 0, x.vector - 1, x.chunk do
 %       local to = sum(first, times(at, x.vector // x.chunk), j // x.chunk)
@@ -178,17 +168,10 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %     for j = 0, x.vector - 1 do
 %       local line = x.along_k and row or sum(times(at, x.vector), j)
 %       local to = sum(first, x.along_k and j * x.pitch or 0, over(line, x.chunk))
-%       local component = x.chunk > 1 and "[" .. modulo(line, x.chunk) .. "]" or ""
+%       local component = x.chunk > 1 and "[" .. glsl.modulo(line, x.chunk) .. "]" or ""
             tile_${x.name}[${to}]${component} = ${components(vector, x.vector, j, 1)};
 %     end
 %   end
-% end
-%
-% -- Not every invocation has a vector in the last round.
-% local function if_any(x, r)
-%   local vector = r == "i" and "thread + i * " .. threads or sum("thread", r * threads)
-%   local is_full = x.vectors % threads == 0 or r ~= "i" and r < x.rounds - 1
-%   return is_full and "" or "if (" .. vector .. " < " .. x.vectors .. ") "
 % end
 %
 % -- Fills a tile at once: all rounds, in a loop when they are many.
@@ -199,7 +182,7 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 %   end
 %   for n = 0, rounds - 1 do
 %     local r = x.looped and "i" or n
-        ${if_any(x, r)}{
+        ${text.if_any(p, x, r)}{
             const ${stored(x.vector)} v = ${fetch(x, r, k)};
 %     put(x, r, "v", half_tile)
         }
@@ -209,36 +192,84 @@ shared ${stored(x.chunk)} tile_${x.name}[${x.shared_chunks}]; // ${copies}${dept
 % -- The same in two halves, the vectors waiting in registers in between.
 % local function fetch_ahead(x, k)
 %   for r = 0, x.rounds - 1 do
-        ${if_any(x, r)}next_${x.name}_${r} = ${fetch(x, r, k)};
+        ${text.if_any(p, x, r)}next_${x.name}_${r} = ${fetch(x, r, k)};
 %   end
 % end
 % local function put_ahead(x, half_tile)
 %   for r = 0, x.rounds - 1 do
-        ${if_any(x, r)}{
+        ${text.if_any(p, x, r)}{
 %     put(x, r, "next_" .. x.name .. "_" .. r, half_tile)
         }
 %   end
 % end
 %
-% -- Calls action(x) for the operands for which a field, and with a third argument its value, is as wished.
-% local function each(field, action, value)
+% -- Constants of an invocation ----------------------------------------------------------------------------------------
+%
+% local function find_origins()
+%   if p.matrices == 1 then return end
+%   local exact = p.matrices % p.together == 0
+%   if exact then
+    const uint matrix = ${text.matrix(p)};
+%   else
+    const bool has_matrix = ${text.matrix(p)} < ${p.matrices};
+    const uint matrix = ${glsl.below(text.matrix(p), p.matrices)};
+%   end
 %   for _, x in ipairs(operands) do
-%     if value == nil and x[field] or value ~= nil and x[field] == value then action(x) end
+%     if text.origin_name(p, x) ~= "0" then
+    const uint ${text.origin_name(p, x)} = ${text.origin(p, x.place, x.vector)};
+%     end
 %   end
 % end
-% local function any(field, value)
-%   local found = false
-%   each(field, function() found = true end, value)
-%   return found
+%
+% -- The register lines of an operand that is not staged.
+% local function find_register_lines(x)
+%   if x.hoisted then
+%     for i = 0, x.count - 1 do
+    const uvec3 pixel_${x.name}_${i} = ${text.pixel(p, x, text.register_line(x, i))};
+%     end
+%   elseif not x.gather then
+%     local function address(line)
+%       return sum(text.origin_name(p, x), x.along_k and times(line, text.pitch(x)) or over(line, x.vector))
+%     end
+%     if text.is_plain(p, x) then
+    const uint line_${x.name} = ${address(text.register_line(x))};
+%     else
+%       for i = 0, x.count - 1, x.chunk do
+    const uint line_${x.name}_${i} = ${address(text.register_line(x, i))};
+%       end
+%     end
+%   end
+% end
+%
+% -- Where an invocation reads, writes and fills the shared tiles.
+% local function find_tiles(x)
+%   if p.together > 1 then
+    const uint base_${x.name} = ${times("gl_LocalInvocationID.z", x.shared_chunks)};
+%   end
+    uint read_${x.name} = ${sum(base(x), times("lane_" .. x.name, x.registers // x.chunk))};
+%   if x.stage == "double" then
+    uint write_${x.name} = ${x.chunks};
+%   end
+%   if not x.looped then
+    const uint row_${x.name} = thread / ${text.row_vectors(p, x)}, place_${x.name} = thread % ${text.row_vectors(p, x)};
+%   end
+%   for r = 0, x.hoisted and x.rounds - 1 or -1 do
+%     local line = text.line(p, x, r)
+%     if not pixels[line] then
+%       pixels[line] = "pixel_" .. x.name .. "_" .. r
+    const uvec3 ${pixels[line]} = ${text.pixel(p, x, line)};
+%     end
+%   end
 % end
 
 void main()
 {
-% if walk == 1 then
+% if p.walk == 1 then
     const uint tile_row = gl_WorkGroupID.y, tile_column = gl_WorkGroupID.x;
-% elseif walk == 0 then
+% elseif p.walk == 0 then
     const uint tile_row = gl_WorkGroupID.x, tile_column = gl_WorkGroupID.y;
 % else
+%   local walk = p.walk
     // Workgroups go down bands of ${walk} rows of tiles, so that those that run together share what they read.
     const uint group = gl_WorkGroupID.y * ${b.tiles} + gl_WorkGroupID.x;
     const uint band = group / ${walk * b.tiles} * ${walk}, in_band = group % ${walk * b.tiles};
@@ -247,32 +278,14 @@ void main()
 % end
     const uint first_a = tile_row * ${a.tile}, first_b = tile_column * ${b.tile};
     const uint lane_a = ${a.lanes == 1 and "0" or "gl_LocalInvocationID.y"}, lane_b = gl_LocalInvocationID.x;
-    uint k_tile = ${parts == 1 and "0" or times("gl_WorkGroupID.z", depth * tiles)};
-%
-% each("staged", function(x)
-%   local first = "first_" .. x.name .. " + " .. times("lane_" .. x.name, x.registers)
-%   if is_plain(x) then
-    const uint line_${x.name} = ${x.along_k and times(first, pitch(x)) or over(first, x.vector)};
-%   else
-%     for i = 0, x.count - 1, lines_of_chunk(x) do
-%       local line = sum(first, offset(x, i))
-%       if not x.exact then line = "min(" .. line .. ", " .. x.lines - (x.along_k and 1 or x.vector) .. ")" end
-    const uint line_${x.name}_${i} = ${x.along_k and times(line, pitch(x)) or over(line, x.vector)};
-%     end
-%   end
-% end, false)
+% local part = p.matrices == 1 and "gl_WorkGroupID.z" or glsl.modulo("gl_WorkGroupID.z", parts)
+    uint k_tile = ${whole and "0" or times(part, p.depth * p.tiles)};
+% find_origins()
+% each("staged", find_register_lines, false)
 % if any("staged") then
-    const uint thread = gl_LocalInvocationIndex;
+    const uint thread = gl_LocalInvocationIndex${p.together > 1 and " % " .. p.threads or ""};
 % end
-% each("staged", function(x)
-    uint read_${x.name} = ${times("lane_" .. x.name, x.registers // x.chunk)};
-%   if x.stage == "double" then
-    uint write_${x.name} = ${x.chunks};
-%   end
-%   if not x.looped then
-    const uint row_${x.name} = thread / ${row_vectors(x)}, place_${x.name} = thread % ${row_vectors(x)};
-%   end
-% end)
+% each("staged", find_tiles)
 % each("ahead", function(x)
 %   for r = 0, x.rounds - 1 do
     ${stored(x.vector)} next_${x.name}_${r};
@@ -293,15 +306,15 @@ void main()
 % if any("staged") and not single then
     barrier();
 % end
-    for (uint tile = 0; tile < ${tiles}; ++tile, k_tile += ${depth}) {
+    for (uint tile = 0; tile < ${p.tiles}; ++tile, k_tile += ${p.depth}) {
 % each("stage", function(x) fill(x, "k_tile", "0") end, "shared")
 % each("stage", function(x) put_ahead(x, "0") end, "prefetch")
 % if single then
         barrier();
 % end
 % if any("ahead") or any("stage", "double") then
-        const bool more = tile < ${tiles - 1};
-        const uint k_next = k_tile + ${depth};
+        const bool more = tile < ${p.tiles - 1};
+        const uint k_next = k_tile + ${p.depth};
         if (more) {
 %   each("ahead", function(x) fetch_ahead(x, "k_next") end)
 %   each("stage", function(x)
@@ -309,18 +322,18 @@ void main()
 %   end, "double")
         }
 % end
-% local body, at = step * unrolled, "0"
-% if unrolled < steps then
+% local body, at = p.step * p.unrolled, "0"
+% if p.unrolled < p.steps then
 %   at = "i"
-        for (uint i = 0; i < ${depth}; i += ${body}) {
+        for (uint i = 0; i < ${p.depth}; i += ${body}) {
 % end
-% if hint then
-        [[unroll]] for (uint j = 0; j < ${body}; j += ${step})
+% if p.hint then
+        [[unroll]] for (uint j = 0; j < ${body}; j += ${p.step})
 %   products(sum(at, "j"))
 % else
-%   for n = 0, unrolled - 1 do products(sum(at, n * step)) end
+%   for n = 0, p.unrolled - 1 do products(sum(at, n * p.step)) end
 % end
-% if unrolled < steps then
+% if p.unrolled < p.steps then
         }
 % end
 % each("stage", function(x)
@@ -329,7 +342,7 @@ void main()
 %     put_ahead(x, "write_" .. x.name)
         }
 %   end
-        read_${x.name} = ${sum(times("lane_" .. x.name, x.registers // x.chunk), "write_" .. x.name)};
+        read_${x.name} = ${sum(base(x), times("lane_" .. x.name, x.registers // x.chunk), "write_" .. x.name)};
         write_${x.name} = ${x.chunks} - write_${x.name};
 % end, "double")
 % if any("staged") then
@@ -338,29 +351,50 @@ void main()
     }
 
 % -- The sums of register line i from column j on, one vector.
-% local function result(i, j)
-%   if vector_c <= width then
-%     return components("sum_" .. i .. "_" .. j // width * width, width, j % width, vector_c)
+% local function result_vector(i, j)
+%   if p.vector_c <= width then
+%     return components("sum_" .. i .. "_" .. j // width * width, width, j % width, p.vector_c)
 %   end
 %   local vectors = {}
-%   for n = j, j + vector_c - 1, width do vectors[#vectors + 1] = "sum_" .. i .. "_" .. n end
-%   return number(vector_c) .. "(" .. table.concat(vectors, ", ") .. ")"
+%   for n = j, j + p.vector_c - 1, width do vectors[#vectors + 1] = "sum_" .. i .. "_" .. n end
+%   return number(p.vector_c) .. "(" .. table.concat(vectors, ", ") .. ")"
 % end
+%
+% -- Rows and columns of C lie apart as the result does, those of parts without gaps.
+% local function vector_of(j) return over(sum("column", text.offset(b, j)), p.vector_c) end
+% local pitch = (whole and result.pitch or product.M) // p.vector_c
+% local origin = whole and text.origin(p, result, p.vector_c) or "0"
     const uint row = ${sum("first_a", times("lane_a", a.registers))};
     const uint column = ${sum("first_b", times("lane_b", b.registers))};
-% local c_row = parts == 1 and "row" or "(" .. times("gl_WorkGroupID.z", N) .. " + row)"
-    const uint corner = ${sum(times(c_row, M // vector_c), over("column", vector_c))};
+% local c_row = whole and "row" or sum(times(text.part(p), product.N), "row")
+% local far = whole and result.columns -- columns of several images
+    const uint corner = ${sum(origin, times(c_row, pitch), far and "0" or over("column", p.vector_c))};
+% if p.matrices % p.together ~= 0 then
+    if (has_matrix) {
+% end
+% for j = 0, far and b.count - 1 or -1, p.vector_c do
+    const uint column_${j} = ${text.column(p, vector_of(j), p.vector_c)};
+% end
 % for i = 0, a.count - 1 do
 %   if not a.exact then
-    if (${sum("row", offset(a, i))} < ${N}) {
+    if (${sum("row", text.offset(a, i))} < ${product.N}) {
 %   end
-%   for j = 0, b.count - 1, vector_c do
-%     local value = half and parts == 1 and stored(vector_c) .. "(" .. result(i, j) .. ")" or result(i, j)
-%     local guard = b.exact and "" or "if (" .. sum("column", offset(b, j)) .. " < " .. M .. ") "
-        ${guard}matrix_c[${sum("corner", offset(a, i) * (M // vector_c) + offset(b, j) // vector_c)}] = ${value};
+%   for j = 0, b.count - 1, p.vector_c do
+%     local at = sum("corner", far and "column_" .. j or text.offset(b, j) // p.vector_c, text.offset(a, i) * pitch)
+%     local value = result_vector(i, j)
+%     if whole then
+%       value = last.call(value, text.bias(p, sum("row", text.offset(a, i)), vector_of(j), p.vector_c), at)
+%     else
+%       value = glsl.converted(value, sums, output, p.vector_c)
+%     end
+%     local guard = b.exact and "" or "if (" .. sum("column", text.offset(b, j)) .. " < " .. product.M .. ") "
+        ${guard}matrix_c[${at}] = ${value};
 %   end
 %   if not a.exact then
     }
 %   end
+% end
+% if p.matrices % p.together ~= 0 then
+    }
 % end
 }

@@ -1,28 +1,33 @@
 #version 450
-// The second pass of a split product: C is the sum of its ${parts} parts, ${vector} neighbours an invocation.
-% local half = op.type == "f16"
-% local number = vector == 1 and "float" or "vec" .. vector
-% local stored = half and (vector == 1 and "float16_t" or "f16vec" .. vector) or number
-% local length = M // vector
-% if half then
-#extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+% local p, product, result = plan, plan.product, plan.product.result
+% local n, element = result.widest, glsl.wide(op.type)
+% local length = product.M // n
+// The second pass of a split product: C is the sum of its ${p.parts} parts, ${n} neighbours an invocation.
+% local last = epilogue.of(op, { sums = element, n = n, along_bias = result.bias == "columns" })
+% for _, name in ipairs(glsl.extensions(op.type)) do
+#extension ${name} : require
 % end
 
-layout(local_size_x = ${group[1]}, local_size_y = ${group[2]}) in;
+layout(local_size_x = ${reduce_group[1]}, local_size_y = ${reduce_group[2]}) in;
 
-layout(std430, set = 0, binding = ${op.bindings.C}) restrict writeonly buffer MatrixC { ${stored} matrix_c[]; };
-layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict readonly buffer Parts { ${number} part[]; };
+% local stored, summed = glsl.vector(glsl.output(op), n), glsl.vector(element, n)
+layout(std430, set = 0, binding = ${result.binding}) restrict writeonly buffer MatrixC { ${stored} matrix_c[]; };
+layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict readonly buffer Parts { ${summed} part[]; };
+% if last.text ~= "" then
+${last.text}
+% end
 
 void main()
 {
-    const uint row = gl_GlobalInvocationID.y, column = gl_GlobalInvocationID.x;
-    if (row >= ${N} || column >= ${length})
+    const uint row = gl_GlobalInvocationID.y, vector = gl_GlobalInvocationID.x, matrix = gl_WorkGroupID.z;
+    if (row >= ${product.N} || vector >= ${length})
         return;
-    const uint at = row * ${length} + column;
-    ${number} sum = part[at];
-% for i = 1, parts - 1 do
-    sum += part[at + ${i * N * length}];
+    const uint from = (matrix * ${p.parts * product.N} + row) * ${length} + vector;
+    ${summed} sum = part[from];
+% for i = 1, p.parts - 1 do
+    sum += part[from + ${i * product.N * length}];
 % end
-    matrix_c[at] = ${stored}(sum);
+% local row_at = glsl.sum(text.origin(p, result, n), glsl.times("row", result.pitch // n))
+    const uint at = ${glsl.sum(row_at, text.column(p, "vector", n))};
+    matrix_c[at] = ${last.call("sum", text.bias(p, "row", "vector", n), "at")};
 }

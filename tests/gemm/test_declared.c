@@ -4,8 +4,6 @@
 #include "kernel/kernel.h"
 #include "variant.h"
 
-#include "base/str.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +12,6 @@
 #include <cmocka.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static const char *const types[] = {"f32", "f16"};
-static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
-static const int sizes[][3] = {{256, 256, 256}, {1, 1, 1}, {1000, 777, 333}, {96, 40, 1024}};
 
 static void check_pass(const struct pass *pass, const struct resources *needs, const char *what)
 {
@@ -39,20 +33,21 @@ static void check_pass(const struct pass *pass, const struct resources *needs, c
     }
 }
 
-static void check_variant(const struct variant *v, struct rng *r, int points)
+// Random legal points of a preset, `set` as it is.
+static void check_points(const char *preset, const char *device_type, const struct limits *l,
+                         const char *set, struct rng *r, int points)
 {
-    struct script *s = variant_load(v);
+    struct script *s = variant_load(preset, device_type, l, set);
     for (int i = 0; i < points; i++) {
         struct config c;
         struct resources needs;
         struct job job;
         struct err e;
         char message[1400];
-        if (!variant_sample(s, v->limits, r, &c, &needs))
-            fail_msg("%s %s %s: no legal point", v->preset, v->type, v->layout);
+        if (!variant_sample(s, l, r, &c, &needs))
+            fail_msg("%s %s: no legal point", preset, set);
         struct str key = {0};
-        str_printf(&key, "%s %s %s %dx%dx%d ", v->preset, v->type, v->layout, v->size[0],
-                   v->size[1], v->size[2]);
+        str_printf(&key, "%s %s ", preset, set);
         config_add_json(script_space(s), &c, &key);
         if (!script_render(s, &c, &job, &e))
             fail_msg("%s: %s", str_text(&key), err_format(&e, message, sizeof message));
@@ -64,32 +59,41 @@ static void check_variant(const struct variant *v, struct rng *r, int points)
     script_destroy(s);
 }
 
-static void check_all(const char *preset, const char *device_type, const struct limits *l,
-                      uint64_t seed)
+static void check_family(const struct family *f, const char *device_type, const struct limits *l,
+                         struct rng *r)
 {
-    kernel_setup();
-    struct rng r;
-    rng_seed(&r, seed);
-    for (size_t t = 0; t < COUNT(types); t++)
-        for (size_t o = 0; o < COUNT(layouts); o++)
-            for (size_t n = 0; n < COUNT(sizes); n++) {
-                struct variant v = {preset, device_type, l, types[t], layouts[o], {0}};
-                memcpy(v.size, sizes[n], sizeof v.size);
-                check_variant(&v, &r, 2);
+    for (int layout = 0; f->layouts[layout]; layout++)
+        for (int type = 0; variant_types[type]; type++)
+            for (int shape = 0; shape < 3; shape++) {
+                struct str set = {0};
+                variant_draw(f, f->layouts[layout], variant_types[type], r, &set);
+                check_points(f->preset, device_type, l, str_text(&set), r, 2);
+                str_finish(&set);
             }
 }
 
-static void gemm_holds_what_it_declares(void **state)
+static void families_hold_what_they_declare(void **state)
 {
     (void)state;
-    check_all("gemm", "cpu", &variant_cpu, 1);
-    check_all("gemm", "discrete", &variant_gpu, 2);
+    kernel_setup();
+    struct rng r;
+    rng_seed(&r, 1);
+    for (int i = 0; i < family_count; i++) {
+        check_family(&families[i], "cpu", &variant_cpu, &r);
+        check_family(&families[i], "discrete", &variant_gpu, &r);
+    }
 }
 
-static void mm_holds_what_it_declares(void **state)
+static void shipped_sizes_hold_what_they_declare(void **state)
 {
     (void)state;
-    check_all("mm", "cpu", &variant_cpu, 3);
+    static const char *const presets[] = {"gemm", "gemm16", "mm1",           "bmm1",
+                                          "bmm2", "bmm3",   "conv-implicit", "conv1x1"};
+    kernel_setup();
+    struct rng r;
+    rng_seed(&r, 2);
+    for (size_t i = 0; i < COUNT(presets); i++)
+        check_points(presets[i], "discrete", &variant_gpu, "", &r, 2);
 }
 
 static void papers_spaces_have_their_sizes(void **state)
@@ -97,19 +101,19 @@ static void papers_spaces_have_their_sizes(void **state)
     (void)state;
     static const struct {
         const char *preset, *size;
-    } known[] = {{"mm1", "4152720"}, {"mm2", "6606600"}, {"mm3", "5725720"}};
+    } known[] = {{"mm1", "4152720"},   {"mm2", "6606600"},   {"mm3", "5725720"},
+                 {"bmm1", "10160640"}, {"bmm2", "10160640"}, {"bmm3", "11289600"}};
     for (size_t i = 0; i < COUNT(known); i++) {
-        struct script *s =
-            variant_load(&(struct variant){.preset = known[i].preset, .device_type = "none"});
+        struct script *s = variant_load(known[i].preset, "none", NULL, "");
         assert_string_equal(script_space(s)->size_text, known[i].size);
         script_destroy(s);
     }
 }
 
-static int legal_per_thousand(const char *device_type, const struct limits *l)
+static int legal_per_thousand(const char *preset, const char *device_type, const struct limits *l,
+                              const char *set)
 {
-    struct script *s =
-        variant_load(&(struct variant){.preset = "gemm", .device_type = device_type, .limits = l});
+    struct script *s = variant_load(preset, device_type, l, set);
     struct rng r;
     rng_seed(&r, 7);
     int legal = 0;
@@ -125,20 +129,35 @@ static int legal_per_thousand(const char *device_type, const struct limits *l)
     return legal / 2;
 }
 
-static void a_third_of_gemm_is_legal(void **state)
+static void a_third_of_rich_spaces_is_legal(void **state)
 {
     (void)state;
-    assert_true(legal_per_thousand("cpu", &variant_cpu) > 300);
-    assert_true(legal_per_thousand("discrete", &variant_gpu) > 300);
+    static const struct {
+        const char *preset, *set;
+    } rich[] = {
+        {"gemm", ""},
+        {"gemm", "batch=16"},
+        {"gemm16", ""},
+        {"conv-implicit", ""},
+        {"conv-implicit", "layout=nhwc"},
+        {"conv1x1", ""},
+    };
+    for (size_t i = 0; i < COUNT(rich); i++) {
+        int on_cpu = legal_per_thousand(rich[i].preset, "cpu", &variant_cpu, rich[i].set);
+        int on_gpu = legal_per_thousand(rich[i].preset, "discrete", &variant_gpu, rich[i].set);
+        if (on_cpu <= 300 || on_gpu <= 300)
+            fail_msg("%s %s: %d and %d of 1000 are legal", rich[i].preset, rich[i].set, on_cpu,
+                     on_gpu);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(papers_spaces_have_their_sizes),
-        cmocka_unit_test(a_third_of_gemm_is_legal),
-        cmocka_unit_test(gemm_holds_what_it_declares),
-        cmocka_unit_test(mm_holds_what_it_declares),
+        cmocka_unit_test(a_third_of_rich_spaces_is_legal),
+        cmocka_unit_test(families_hold_what_they_declare),
+        cmocka_unit_test(shipped_sizes_hold_what_they_declare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-// Random legal points of the presets compute the right product: all layouts, both types, ragged and
-// single-element sizes, poisoned outputs with a guard behind them. Runs on the best device there
-// is, skipped (77) without one.
+// Random legal points of the presets compute the right product: all layouts, types and epilogues,
+// ragged and single-element sizes, gaps between rows, images with strides, padding, dilation and
+// groups; poisoned outputs with a guard behind them. Runs on the best device there is, skipped (77)
+// without one.
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "trial/operator.h"
@@ -18,8 +19,6 @@
 
 #include <cmocka.h>
 
-#define COUNT(a)        (sizeof(a) / sizeof((a)[0]))
-#define BUFFERS         3
 #define GUARD           256 // bytes
 #define MOST_STATEMENTS 300 // lavapipe translates about a thousand a second
 #define TIMEOUT_S       60
@@ -31,7 +30,8 @@ static const struct gpu_info *info;
 struct product {
     const struct operation *operation;
     struct operator_layout layout;
-    struct gpu_buffer *buffer[BUFFERS + 1]; // A, B, C with its guard, scratch
+    int output;                                          // the last buffer
+    struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the output with its guard, scratch
     void *reference, *result;
 };
 
@@ -42,31 +42,39 @@ static void must(bool good, const struct err *e, const char *what)
         fail_msg("%s: %s", what, err_format(e, message, sizeof message));
 }
 
+static struct gpu_buffer *new_buffer(uint64_t bytes)
+{
+    struct err e;
+    struct gpu_buffer *b = gpu_buffer_create(gpu, bytes, &e);
+    must(b, &e, "buffer");
+    return b;
+}
+
 static void product_open(struct product *p, const struct operation *o)
 {
     struct err e;
-    void *input[2];
+    void *input[OPERATOR_MAX_BUFFERS];
     *p = (struct product){.operation = o, .layout = operator_layout(o)};
-    for (int i = 0; i < BUFFERS; i++) {
+    p->output = p->layout.count - 1;
+    uint64_t output_bytes = p->layout.buffer[p->output].bytes;
+    for (int i = 0; i < p->output; i++) {
         uint64_t bytes = p->layout.buffer[i].bytes;
-        p->buffer[i] = gpu_buffer_create(gpu, bytes + (i == 2 ? GUARD : 0), &e);
-        must(p->buffer[i], &e, "buffer");
-        if (i == 2)
-            continue;
+        p->buffer[i] = new_buffer(bytes);
         input[i] = mem_alloc(bytes);
         operator_fill(o, INPUT_EXACT, 1, i, input[i]);
         must(gpu_write(gpu, p->buffer[i], 0, input[i], bytes, &e) == GPU_OK, &e, "write");
     }
-    p->reference = mem_alloc(p->layout.buffer[2].bytes);
-    p->result = mem_alloc(p->layout.buffer[2].bytes + GUARD);
+    p->buffer[p->output] = new_buffer(output_bytes + GUARD);
+    p->reference = mem_alloc(output_bytes);
+    p->result = mem_alloc(output_bytes + GUARD);
     operator_reference(o, (const void *const *)input, p->reference);
-    free(input[0]);
-    free(input[1]);
+    for (int i = 0; i < p->output; i++)
+        free(input[i]);
 }
 
 static void product_close(struct product *p)
 {
-    for (int i = 0; i < BUFFERS; i++)
+    for (int i = 0; i < p->layout.count; i++)
         gpu_buffer_destroy(gpu, p->buffer[i]);
     free(p->reference);
     free(p->result);
@@ -76,7 +84,7 @@ static void run(struct product *p, const struct job *job, const char *what)
 {
     struct err e;
     struct gpu_pass pass[JOB_MAX_PASSES] = {0};
-    int buffers = job->scratch_bytes ? BUFFERS + 1 : BUFFERS;
+    int buffers = p->layout.count + (job->scratch_bytes ? 1 : 0);
     for (int i = 0; i < job->pass_count; i++) {
         struct spirv spirv;
         must(kernel_compile(job->pass[i].glsl, &spirv, &e), &e, what);
@@ -86,26 +94,27 @@ static void run(struct product *p, const struct job *job, const char *what)
         memcpy(pass[i].groups, job->pass[i].groups, sizeof pass[i].groups);
         spirv_finish(&spirv);
     }
+    struct gpu_buffer **scratch = &p->buffer[p->layout.count];
     if (job->scratch_bytes) {
-        p->buffer[BUFFERS] = gpu_buffer_create(gpu, job->scratch_bytes, &e);
-        must(p->buffer[BUFFERS], &e, what);
-        must(gpu_fill(gpu, p->buffer[BUFFERS], UINT32_MAX, &e) == GPU_OK, &e, what);
+        *scratch = new_buffer(job->scratch_bytes);
+        must(gpu_fill(gpu, *scratch, UINT32_MAX, &e) == GPU_OK, &e, what);
     }
-    must(gpu_fill(gpu, p->buffer[2], UINT32_MAX, &e) == GPU_OK, &e, what);
+    must(gpu_fill(gpu, p->buffer[p->output], UINT32_MAX, &e) == GPU_OK, &e, what);
     must(gpu_run(gpu, pass, job->pass_count, 1, p->buffer, buffers, TIMEOUT_S, NULL, &e) == GPU_OK,
          &e, what);
     for (int i = 0; i < job->pass_count; i++)
         gpu_pipeline_destroy(gpu, pass[i].pipeline);
     if (job->scratch_bytes)
-        gpu_buffer_destroy(gpu, p->buffer[BUFFERS]);
+        gpu_buffer_destroy(gpu, *scratch);
 }
 
 static void verify(struct product *p, const char *what)
 {
     struct err e;
     char reason[200];
-    uint64_t bytes = p->layout.buffer[2].bytes;
-    must(gpu_read(gpu, p->buffer[2], 0, p->result, bytes + GUARD, &e) == GPU_OK, &e, "read");
+    uint64_t bytes = p->layout.buffer[p->output].bytes;
+    must(gpu_read(gpu, p->buffer[p->output], 0, p->result, bytes + GUARD, &e) == GPU_OK, &e,
+         "read");
     if (!operator_compare(p->operation, INPUT_EXACT, p->result, p->reference, NULL, reason,
                           sizeof reason))
         fail_msg("%s: %s", what, reason);
@@ -114,9 +123,10 @@ static void verify(struct product *p, const char *what)
             fail_msg("%s: writes past the end of C", what);
 }
 
-static void check_variant(const struct variant *v, struct rng *r, int points)
+static void check_points(const struct family *f, const char *device_type, const struct limits *l,
+                         const char *set, struct rng *r, int points)
 {
-    struct script *s = variant_load(v);
+    struct script *s = variant_load(f->preset, device_type, l, set);
     struct product p;
     product_open(&p, script_operation(s));
     for (int i = 0; i < points; i++) {
@@ -125,8 +135,8 @@ static void check_variant(const struct variant *v, struct rng *r, int points)
         struct job job;
         struct err e;
         struct str what = {0};
-        assert_true(variant_sample(s, v->limits, r, &c, &needs));
-        operation_add_text(script_operation(s), &what);
+        assert_true(variant_sample(s, l, r, &c, &needs));
+        str_printf(&what, "%s on %s: %s ", f->preset, device_type, set);
         config_add_json(script_space(s), &c, &what);
         must(script_render(s, &c, &job, &e), &e, str_text(&what));
         run(&p, &job, str_text(&what));
@@ -138,40 +148,40 @@ static void check_variant(const struct variant *v, struct rng *r, int points)
     script_destroy(s);
 }
 
-static const char *const types[] = {"f32", "f16"};
-static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
+static bool has_type(const struct limits *l, const char *type)
+{
+    return (l->f16 || strcmp(type, "f16") != 0) && (l->i8 || strcmp(type, "i8") != 0);
+}
 
-static void check_sizes(const char *preset, const char *device_type, const int (*size)[3],
-                        size_t sizes, uint64_t seed)
+static void check_family(const struct family *f, int shapes, uint64_t seed)
 {
     struct limits l = info->limits;
     l.statements = MOST_STATEMENTS;
     struct rng r;
     rng_seed(&r, seed);
-    for (size_t n = 0; n < sizes; n++)
-        for (size_t t = 0; t < (l.f16 ? COUNT(types) : 1); t++)
-            for (size_t o = 0; o < COUNT(layouts); o++) {
-                struct variant v = {preset, device_type, &l, types[t], layouts[o], {0}};
-                memcpy(v.size, size[n], sizeof v.size);
-                check_variant(&v, &r, 1);
+    for (int layout = 0; f->layouts[layout]; layout++)
+        for (int type = 0; variant_types[type]; type++)
+            for (int shape = 0; has_type(&l, variant_types[type]) && shape < shapes; shape++) {
+                struct str set = {0};
+                variant_draw(f, f->layouts[layout], variant_types[type], &r, &set);
+                check_points(f, shape % 2 ? "discrete" : "cpu", &l, str_text(&set), &r, 1);
+                str_finish(&set);
             }
 }
 
-static void exact_sizes(void **state)
+// TILEWALK_TEST_SHAPES and TILEWALK_TEST_SEED: how many shapes of each layout and type, and which.
+static uint64_t number_from(const char *variable, uint64_t standard)
 {
-    (void)state;
-    static const int size[][3] = {{64, 128, 32}};
-    check_sizes("gemm", "cpu", size, COUNT(size), 1);
-    check_sizes("gemm", "discrete", size, COUNT(size), 2);
-    check_sizes("mm", "cpu", size, COUNT(size), 3);
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : standard;
 }
 
-static void ragged_sizes(void **state)
+static void products_are_right(void **state)
 {
     (void)state;
-    static const int size[][3] = {{1, 1, 1}, {17, 33, 65}, {100, 78, 34}, {48, 200, 100}};
-    check_sizes("gemm", "cpu", size, COUNT(size), 4);
-    check_sizes("gemm", "discrete", size, COUNT(size), 5);
+    for (int i = 0; i < family_count; i++)
+        check_family(&families[i], (int)number_from("TILEWALK_TEST_SHAPES", 2),
+                     number_from("TILEWALK_TEST_SEED", 1));
 }
 
 int main(void)
@@ -192,8 +202,7 @@ int main(void)
         return 1;
     info = gpu_get_info(gpu);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_sizes),
-        cmocka_unit_test(ragged_sizes),
+        cmocka_unit_test(products_are_right),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gpu_close(gpu);

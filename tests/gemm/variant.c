@@ -1,14 +1,19 @@
 #include "variant.h"
 
+#include "base/mem.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#define DRAWS 200000
+#define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
+#define VALUES(...)  ((const char *const[]){__VA_ARGS__, NULL})
+#define DRAWS        200000
+#define MAX_SETTINGS 32
 
 const struct limits variant_gpu = {
     .invocations = 1024,
@@ -20,6 +25,7 @@ const struct limits variant_gpu = {
     .statements = 20000,
     .subgroup_size = 32,
     .f16 = true,
+    .i8 = true,
 };
 
 const struct limits variant_cpu = {
@@ -33,34 +39,115 @@ const struct limits variant_cpu = {
     .statements = 20000,
     .subgroup_size = 8,
     .f16 = true,
+    .i8 = true,
 };
 
-struct script *variant_load(const struct variant *v)
-{
-    static const char *const name[] = {"N", "M", "K"};
-    char value[3][16], message[1400];
-    struct setting set[5];
-    int count = 0;
-    for (int i = 0; v->size[0] && i < 3; i++) {
-        snprintf(value[i], sizeof value[i], "%d", v->size[i]);
-        set[count++] = (struct setting){name[i], value[i]};
+const char *const variant_types[] = {"f32", "f16", "i8", NULL};
+
+#define EXTENTS VALUES("1", "8", "17", "33", "64", "78", "100")
+#define EPILOGUE                                                                                   \
+    {"bias", VALUES("none", "add")}, {"residual", VALUES("none", "add")},                          \
+    {                                                                                              \
+        "activation", VALUES("none", "relu", "clamp")                                              \
     }
-    if (v->type)
-        set[count++] = (struct setting){"type", v->type};
-    if (v->layout)
-        set[count++] = (struct setting){"layout", v->layout};
+
+// Rows in memory are longer than the matrices now and then, in all three at once.
+static const struct draw of_gemm[] = {
+    {"N", EXTENTS},
+    {"M", EXTENTS},
+    {"K", VALUES("1", "4", "34", "65", "100")},
+    {"batch", VALUES("1", "1", "3", "4")},
+    {"row_a", VALUES("0", "0", "104", "107")},
+    {"row_b", VALUES("0", "0", "104", "107")},
+    {"row_c", VALUES("0", "0", "104", "107")},
+    EPILOGUE,
+    {0},
+};
+
+static const struct draw of_bmm[] = {
+    {"batch", VALUES("1", "4", "6")},
+    {"N", VALUES("16", "48", "64")},
+    {"M", VALUES("16", "20", "64")},
+    {"K", VALUES("8", "32", "36")},
+    {0},
+};
+
+static const struct draw of_implicit[] = {
+    {"batch", VALUES("1", "2", "3")},
+    {"in_channels", VALUES("6", "12", "24")},
+    {"out_channels", VALUES("6", "18", "24")},
+    {"height", VALUES("7", "9", "16")},
+    {"width", VALUES("7", "11", "16")},
+    {"kernel_h", VALUES("1", "2", "3")},
+    {"kernel_w", VALUES("1", "3", "5")},
+    {"stride", VALUES("1", "1", "2", "3")},
+    {"padding", VALUES("0", "1", "2")},
+    {"dilation", VALUES("1", "1", "2")},
+    {"groups", VALUES("1", "1", "2", "6")},
+    EPILOGUE,
+    {0},
+};
+
+static const struct draw of_1x1[] = {
+    {"batch", VALUES("1", "2", "3")},
+    {"in_channels", VALUES("6", "12", "24")},
+    {"out_channels", VALUES("6", "18", "24")},
+    {"height", VALUES("5", "8", "16")},
+    {"width", VALUES("5", "8", "16")},
+    {"stride", VALUES("1", "1", "1", "2")},
+    {"groups", VALUES("1", "1", "2")},
+    EPILOGUE,
+    {0},
+};
+
+static const char *const of_matrices[] = {"nn", "nt", "tn", "tt", NULL};
+static const char *const of_images[] = {"nchw", "nhwc", NULL};
+
+const struct family families[] = {
+    {"gemm", of_matrices, of_gemm},
+    {"bmm", of_matrices, of_bmm},
+    {"conv-implicit", of_images, of_implicit},
+    {"conv1x1", of_images, of_1x1},
+};
+const int family_count = COUNT(families);
+
+void variant_draw(const struct family *f, const char *layout, const char *type, struct rng *r,
+                  struct str *set)
+{
+    str_printf(set, "layout=%s type=%s", layout, type);
+    for (const struct draw *d = f->draws; d->name; d++) {
+        uint64_t count = 0;
+        while (d->values[count])
+            count++;
+        str_printf(set, " %s=%s", d->name, d->values[rng_below(r, count)]);
+    }
+    if (strcmp(type, "f16") == 0 && rng_below(r, 2) && f->draws != of_bmm)
+        str_add(set, " accumulate=f16");
+}
+
+struct script *variant_load(const char *preset, const char *device_type, const struct limits *l,
+                            const char *set)
+{
+    struct setting setting[MAX_SETTINGS];
+    int count = 0;
+    char *words = mem_strdup(set), *rest = words, message[1400];
+    for (char *word; (word = strtok_r(rest, " ", &rest)); count++) {
+        char *equals = strchr(word, '=');
+        assert_non_null(equals);
+        assert_true(count < MAX_SETTINGS);
+        *equals = '\0';
+        setting[count] = (struct setting){word, equals + 1};
+    }
     struct err e;
-    char *path = script_find(v->preset, &e);
+    char *path = script_find(preset, &e);
     assert_non_null(path);
-    struct script_options o = {.path = path,
-                               .set = set,
-                               .set_count = count,
-                               .device_type = v->device_type,
-                               .limits = v->limits};
+    struct script_options o = {
+        .path = path, .set = setting, .set_count = count, .device_type = device_type, .limits = l};
     struct script *s = script_create(&o, &e);
     if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
+        fail_msg("%s %s: %s", preset, set, err_format(&e, message, sizeof message));
     free(path);
+    free(words);
     return s;
 }
 

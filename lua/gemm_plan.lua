@@ -1,0 +1,215 @@
+-- C = A B, perhaps many times: what a schedule means, derived once for constraints, resources and templates alike.
+--
+--     local p = gemm.plan(product, schedule)    the sizes that follow from a schedule
+--     gemm.kernels(plan)                        declares resources, kernels and scratch memory by plan(c)
+--
+-- A product says what is multiplied and where it lies in memory; matmul.lua makes it from matrices, implicit_gemm.lua
+-- from the image and the weights of a convolution:
+--
+--     op, matrices, N, M, K      C[N,M] = A[N,K] B[K,M], `matrices` times
+--     a, b                       operands: along_k (whether neighbours in memory are neighbours along K), widest
+--                                (vector that its rows can be read in), elements (of the buffer), pitch (elements from
+--                                row to row in memory) or gather (see gemm_text.lua)
+--     result                     C: widest, pitch, bias ("rows", "columns": what has one bias each), and for several
+--                                images columns (of one image) and image (elements from one image to the next)
+--     of these and bias_place    binding; from_matrix (elements from one matrix to the next), and cycle where the
+--                                matrices repeat: matrix i is number i % cycle in memory
+--     buffer_bytes               the largest buffer
+--
+-- A and B are treated alike. An operand consists of `lines` (rows of A, columns of B) of K elements. A workgroup works
+-- on `tile` lines of each, an invocation on `count` of them: `virtual` groups of `registers` neighbours, the groups
+-- `lanes * registers` apart. K is cut into tiles of `depth` elements, a tile into steps of `step` elements, and one
+-- step is written out in full. A workgroup has `together` matrices, each with its own invocations and shared tiles.
+--
+-- An operand reaches the registers in one of four ways:
+--
+--     none      straight from the buffer
+--     shared    tile by tile through shared memory
+--     prefetch  the same, while the next tile is already on its way to registers
+--     double    the same, into the other half of a doubled shared tile: one barrier a tile
+
+local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
+local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
+local ceil_div, divisor, widest = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest
+
+local gemm = {}
+
+gemm.stages = { "none", "shared", "prefetch", "double" }
+
+-- Orders of the workgroups: along the rows of C, in bands of 2, 4 or 8 rows, along the columns.
+local bands = { rows = 1, group2 = 2, group4 = 4, group8 = 8, columns = 0 }
+local bands_next_to = {
+  rows = { "group2" }, group2 = { "rows", "group4" }, group4 = { "group2", "group8" },
+  group8 = { "group4", "columns" }, columns = { "group8" },
+}
+gemm.walks = {
+  values = { "rows", "group2", "group4", "group8", "columns" },
+  neighbours = function(walk) return bands_next_to[walk] end,
+}
+
+local most_rounds_copied = 16   -- a cooperative load of more rounds is a loop
+local statements_of_gather = 12 -- of the address and the test of one element of an image
+local reduce_group = { 32, 8 }  -- workgroup of the second pass of a split product
+
+-- The vector widths with which an operand can be read.
+function gemm.widths(operand)
+  return operand.widest == 4 and { 1, 2, 4 } or operand.widest == 2 and { 1, 2 } or { 1 }
+end
+
+local function operand(name, place, lines, split, stage)
+  local virtual, lanes, registers = split[1], split[2], split[3]
+  local tile = virtual * lanes * registers
+  return {
+    name = name, lines = lines, along_k = place.along_k, gather = place.gather, place = place,
+    virtual = virtual, lanes = lanes, registers = registers,
+    count = virtual * registers, tile = tile,
+    tiles = ceil_div(lines, tile), exact = lines % tile == 0,
+    stage = stage, staged = stage ~= "none",
+  }
+end
+
+-- How many neighbours an operand has within what is loaded at once.
+local function neighbours(p, x)
+  if x.staged then return x.along_k and p.depth or x.tile end
+  return x.along_k and p.step or x.registers
+end
+
+-- How many register lines are loaded at once: neighbours in a shared tile, or in memory, or gathered one by one.
+local function chunk(x)
+  if x.staged or x.gather and not x.along_k then return widest(x.registers) end
+  return x.along_k and 1 or x.vector
+end
+
+-- What staging adds. A shared tile is k-major: `depth` lines of `pitch` chunks. It is filled in `rounds` of one vector
+-- an invocation, numbered in the order of memory.
+local function add_stage(p, x, pad)
+  x.pitch = x.tile // x.chunk + pad
+  x.chunks = p.depth * x.pitch
+  local aligned = ceil_div(16, x.chunk * glsl.bytes(p.product.op.type)) -- chunks, so that no gap is behind them
+  x.shared_chunks = ceil_div(x.stage == "double" and 2 * x.chunks or x.chunks, aligned) * aligned
+  x.vectors = p.depth * x.tile // x.vector
+  x.rounds = ceil_div(x.vectors, p.threads)
+  x.looped = x.rounds > most_rounds_copied
+  x.ahead = x.stage ~= "shared" and not x.looped -- the next tile waits in registers
+end
+
+-- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
+-- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
+-- (1), vector_a, vector_b, vector_c (the widest), pad (0), explicit (false), walk ("rows"), split_k (1), index
+-- ("hoist": where a pixel lies is found before the loop; or "recompute").
+function gemm.plan(product, s)
+  local p = {
+    product = product, order = s.order, walk = bands[s.walk or "rows"], parts = s.split_k or 1,
+    matrices = product.matrices, together = s.together or 1,
+  }
+  p.a = operand("a", product.a, product.N, s.rows, s.stage_a)
+  p.b = operand("b", product.b, product.M, s.columns, s.stage_b)
+  p.threads = p.a.lanes * p.b.lanes -- of one matrix
+  p.depth = s.depth[1] * s.depth[2]
+  local unroll = s.unroll // (p.a.count * p.b.count) -- in elements of K
+  p.step = s.cut and divisor(s.depth[2], unroll) or s.depth[2]
+  p.steps = p.depth // p.step
+  p.unrolled = divisor(p.steps, unroll // p.step)
+  p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
+  p.exact_k = product.K % (p.depth * p.parts) == 0
+  p.hint = p.unrolled > 1 and not s.explicit
+  for _, x in ipairs { p.a, p.b } do
+    x.vector = s["vector_" .. x.name] or math.min(widest(neighbours(p, x)), x.place.widest)
+    x.chunk = chunk(x)
+    if x.staged then add_stage(p, x, s.pad or 0) end
+    x.hoisted = x.gather and s.index ~= "recompute" and not x.looped
+  end
+  p.vector_c = s.vector_c or math.min(widest(p.b.registers), product.result.widest)
+  return p
+end
+
+function gemm.threads(p) return p.threads * p.together end
+
+function gemm.vectors_fit(p)
+  return neighbours(p, p.a) % p.a.vector == 0 and neighbours(p, p.b) % p.b.vector == 0
+end
+
+function gemm.next_tile_fits(p)
+  return not (p.a.stage == "prefetch" and p.a.looped) and not (p.b.stage == "prefetch" and p.b.looped)
+end
+
+-- Whether what is staged is read by several invocations: those that differ in the other operand's lane.
+function gemm.staging_pays(p)
+  return not (p.a.staged and p.b.lanes == 1) and not (p.b.staged and p.a.lanes == 1)
+end
+
+-- A loop of n iterations takes n + 1 trips, as lavapipe counts them: the last one finds the end.
+local function loop_trips(p)
+  local trips = 1 -- of one iteration over the tiles
+  if p.unrolled < p.steps then trips = trips + p.steps // p.unrolled + 1 end
+  if p.hint then trips = trips + p.steps + p.steps // p.unrolled end -- a driver may ignore the hint
+  if p.a.looped then trips = trips + p.a.rounds + 1 end
+  if p.b.looped then trips = trips + p.b.rounds + 1 end
+  return p.tiles * trips + (p.a.looped and p.a.rounds + 1 or 0) + (p.b.looped and p.b.rounds + 1 or 0) + 1
+end
+
+-- Statements that load an operand: for the unrolled steps, and to fill its shared tile.
+local function load_statements(p, x)
+  local loads = p.unrolled * p.step * x.count
+  local of_vector = x.gather and statements_of_gather or 1
+  if not x.staged then return loads // (x.along_k and x.vector or x.gather and 1 or x.chunk) * of_vector end
+  return loads // x.chunk + (x.looped and 1 or x.rounds) * (of_vector + x.vector)
+end
+
+local function statements(p)
+  local stores = p.a.count * p.b.count // p.vector_c * (epilogue.is_needed(p.product.op) and 4 or 1)
+  return stores + p.unrolled * p.step * p.a.count * p.b.count + load_statements(p, p.a) + load_statements(p, p.b)
+end
+
+-- lavapipe translates about 1000 statements a second
+function gemm.compiles_quickly(p) return not device.is_cpu or statements(p) <= 768 end
+
+local function groups(p)
+  local z = ceil_div(p.matrices, p.together) * p.parts
+  if p.walk == bands.columns then return { p.a.tiles, p.b.tiles, z } end
+  return { p.b.tiles, p.a.tiles, z }
+end
+
+local function scratch_bytes(p)
+  return p.parts > 1 and arithmetic.product(4, p.parts, p.matrices, p.product.N, p.product.M) or 0
+end
+
+local function resources_of(p)
+  local bytes = glsl.bytes(p.product.op.type)
+  local function shared_bytes(x) return x.staged and bytes * x.shared_chunks * x.chunk or 0 end
+  return {
+    invocations = { p.b.lanes, p.a.lanes, p.together },
+    groups = groups(p),
+    shared_bytes = p.together * (shared_bytes(p.a) + shared_bytes(p.b)),
+    accumulators = p.a.count * p.b.count,
+    loop_trips = loop_trips(p),
+    statements = statements(p),
+    buffer_bytes = math.max(p.product.buffer_bytes, scratch_bytes(p)),
+  }
+end
+
+local function values(p)
+  return { plan = p, glsl = glsl, text = text, epilogue = epilogue, reduce_group = reduce_group }
+end
+
+function gemm.kernels(plan)
+  resources(function(c) return resources_of(plan(c)) end)
+  kernel {
+    template = "gemm.comp",
+    values = function(c) return values(plan(c)) end,
+    groups = function(c) return groups(plan(c)) end,
+  }
+  kernel { -- adds the parts of a split product
+    template = "reduce.comp",
+    values = function(c) return values(plan(c)) end,
+    groups = function(c)
+      local product = plan(c).product
+      local columns = ceil_div(product.M // product.result.widest, reduce_group[1])
+      return { columns, ceil_div(product.N, reduce_group[2]), product.matrices }
+    end,
+    when = function(c) return plan(c).parts > 1 end,
+  }
+  scratch(function(c) return scratch_bytes(plan(c)) end)
+end
+
+return gemm

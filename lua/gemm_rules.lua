@@ -1,0 +1,40 @@
+-- What combinations of a product's parameters make sense, and the kernels: for spaces that offer everything a
+-- hand-written kernel would choose from (presets/gemm.lua, presets/conv-implicit.lua).
+--
+--     gemm_rules.declare(product)    product: see gemm_plan.lua; after the parameters are declared
+--
+-- The parameters: threads { unused, rows, columns in eights }, registers { unused, virtual and neighbouring rows,
+-- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
+-- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index.
+
+local gemm = include "gemm_plan.lua"
+
+local gemm_rules = {}
+
+function gemm_rules.gathers(product) return product.a.gather or product.b.gather end
+
+local function plan_of(product)
+  local many, gathers = product.matrices > 1, gemm_rules.gathers(product)
+  return function(c)
+    local t, r = c.threads, c.registers
+    return gemm.plan(product, {
+      rows = { r[2], t[2], r[3] }, columns = { r[4], 8 * t[3], r[5] }, depth = { c.tile_k[2], c.tile_k[3] },
+      stage_a = c.stage_a, stage_b = c.stage_b, vector_a = c.vector_a, vector_b = c.vector_b,
+      pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit == "copies",
+      walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
+    })
+  end
+end
+
+function gemm_rules.declare(product)
+  local plan = plan_of(product)
+  constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
+  constraint("a tile ahead fits registers", function(c) return gemm.next_tile_fits(plan(c)) end)
+  constraint("only what is shared is staged", function(c) return gemm.staging_pays(plan(c)) end)
+  constraint("whole subgroups", function(c) return gemm.threads(plan(c)) >= device.subgroup_size end)
+  constraint("compiles quickly", function(c) return gemm.compiles_quickly(plan(c)) end)
+  constraint("no empty part of K", function(c) return c.tile_k[2] * c.tile_k[3] * (c.split_k - 1) < product.K end)
+  gemm.kernels(plan)
+end
+
+return gemm_rules

@@ -1,0 +1,174 @@
+-- Where the elements of a product lie: the addresses that gemm.comp and reduce.comp write, as texts. `p` is a plan of
+-- gemm_plan.lua, `x` one of its operands. The texts name constants of the kernel: matrix, first_x, lane_x, origin_x,
+-- thread, row_x, place_x.
+--
+-- A gathered operand is the image of a convolution, an element being what a tap of the kernel sees under an output
+-- pixel. Its lines are output pixels, its K goes over channels and taps as the weights lie in memory. `gather`:
+--
+--     channels_last           nhwc, K = taps x channels; else nchw, K = channels x taps
+--     channels, all_channels  of one group, of the image
+--     height, width, out_height, out_width, kernel_h, kernel_w, stride, padding, dilation
+--
+-- The template turns a line into a `pixel`: (first element, row, column) of the image under it, then pixel and k into
+-- an element. All are unsigned and wrap: a row or column above the image is very large, so that one comparison finds
+-- what lies outside, which is zero.
+
+local glsl = include "glsl.lua"
+local sum, times, over, modulo = glsl.sum, glsl.times, glsl.over, glsl.modulo
+
+local text = {}
+
+-- The matrix of an invocation, for p.matrices > 1; beyond the last where p.together does not divide them.
+function text.matrix(p)
+  local z = over("gl_WorkGroupID.z", p.parts)
+  return p.together == 1 and z or sum(times(z, p.together), "gl_LocalInvocationID.z")
+end
+
+-- Which part of a split product an invocation computes, counted over all matrices.
+function text.part(p)
+  if p.together == 1 then return "gl_WorkGroupID.z" end
+  return sum(times("matrix", p.parts), modulo("gl_WorkGroupID.z", p.parts))
+end
+
+-- Where an invocation's matrix begins, in units of `unit` elements. `place`: of an operand, the result or its bias.
+function text.origin(p, place, unit)
+  if p.matrices == 1 or place.from_matrix == 0 or place.cycle == 1 then return "0" end
+  local cycles = place.cycle and place.cycle < p.matrices
+  return times(cycles and modulo("matrix", place.cycle) or "matrix", place.from_matrix // unit)
+end
+
+-- The name of that constant, for an operand.
+function text.origin_name(p, x)
+  return text.origin(p, x.place, x.vector) == "0" and "0" or "origin_" .. x.name
+end
+
+-- Vectors from one row of the buffer to the next.
+function text.pitch(x) return x.place.pitch // x.vector end
+
+-- Registers -----------------------------------------------------------------------------------------------------------
+
+-- How far register line i is from the first one of its invocation.
+function text.offset(x, i) return i // x.registers * x.lanes * x.registers + i % x.registers end
+
+-- Whether addresses need no clamping, so that the chunks of a step lie at constant distances from x_at.
+function text.is_plain(p, x) return x.staged or not x.gather and x.exact and p.exact_k end
+
+-- The chunk with element k of register line i: its first line, its first k, its width. Elements are read in chunks:
+-- neighbours across the lines from shared memory, from the buffer as they lie there.
+function text.chunk(x, i, k)
+  if x.along_k and not x.staged then return i, k // x.vector * x.vector, x.vector end
+  return i // x.chunk * x.chunk, k, x.chunk
+end
+
+-- Register line i of an operand that is not staged.
+function text.register_line(x, i)
+  local line = sum("first_" .. x.name, times("lane_" .. x.name, x.registers), i and text.offset(x, i) or 0)
+  if x.exact or not i then return line end
+  return "min(" .. line .. ", " .. x.lines - (x.along_k and 1 or x.vector) .. ")"
+end
+
+-- The image under a line of a gathered operand.
+function text.pixel(p, x, line) return "pixel_of_" .. x.name .. "(" .. text.origin_name(p, x) .. ", " .. line .. ")" end
+
+-- Vector `element` along K of the image under a pixel.
+local function gathered(x, pixel, element) return "gathered_" .. x.name .. "(" .. pixel .. ", " .. element .. ")" end
+
+-- A value of n elements where the element lies within K, and zero else.
+local function within(p, inside, value, n)
+  return p.exact_k and value or glsl.guarded(inside, value, p.product.op.type, n)
+end
+
+local function gathered_chunk(p, x, i, element, n)
+  local elements = {}
+  for j = i, i + n - 1 do
+    local pixel = x.hoisted and "pixel_" .. x.name .. "_" .. j or text.pixel(p, x, text.register_line(x, j))
+    elements[#elements + 1] = gathered(x, pixel, element)
+  end
+  return n == 1 and elements[1] or glsl.vector(p.product.op.type, n) .. "(" .. table.concat(elements, ", ") .. ")"
+end
+
+-- The chunk that begins at element k of register line i, of `size` elements, as it is stored.
+function text.read(p, x, i, k, size)
+  local here, matrix = x.name .. "_at", "matrix_" .. x.name .. "["
+  if x.staged then return "tile_" .. x.name .. "[" .. sum(here, k * x.pitch + text.offset(x, i) // x.chunk) .. "]" end
+  if x.gather and x.along_k then return gathered_chunk(p, x, i, over(sum("k", k), x.vector), 1) end
+  if x.gather then return gathered_chunk(p, x, i, sum("k", k), size) end
+  if text.is_plain(p, x) and x.along_k then
+    return matrix .. sum(here, text.offset(x, i) * text.pitch(x) + k // x.vector) .. "]"
+  elseif text.is_plain(p, x) then
+    return matrix .. sum(here, k * text.pitch(x) + text.offset(x, i) // x.vector) .. "]"
+  end
+  local element, K = sum("k", k), p.product.K
+  local at = p.exact_k and element or "min(" .. element .. ", " .. K - (x.along_k and x.vector or 1) .. ")"
+  at = x.along_k and over(at, x.vector) or times(at, text.pitch(x))
+  return within(p, element .. " < " .. K, matrix .. sum("line_" .. x.name .. "_" .. i, at) .. "]", size)
+end
+
+-- Shared tiles --------------------------------------------------------------------------------------------------------
+
+-- In round r an invocation brings vector thread + r * threads of the tile, counted as the tile lies in memory: in
+-- rows of `row_vectors`. In a loop of rounds r is "i".
+function text.row_vectors(p, x) return (x.along_k and p.depth or x.tile) // x.vector end
+
+local function vector_of_round(p, r)
+  return r == "i" and "thread + i * " .. p.threads or sum("thread", r * p.threads)
+end
+
+-- The row and the place in it; where rows and rounds fit, rounds lie at constant distances.
+function text.place(p, x, r)
+  local row, threads = text.row_vectors(p, x), p.threads
+  if r ~= "i" and threads % row == 0 then
+    return sum("row_" .. x.name, r * (threads // row)), "place_" .. x.name
+  elseif r ~= "i" and row % threads == 0 then
+    local turns = row // threads
+    return sum("row_" .. x.name, r // turns), sum("place_" .. x.name, r % turns * threads)
+  end
+  local vector = vector_of_round(p, r)
+  return over(vector, row), modulo(vector, row)
+end
+
+-- The condition under which an invocation has a vector in round r: not every one has in the last round.
+function text.if_any(p, x, r)
+  local is_full = x.vectors % p.threads == 0 or r ~= "i" and r < x.rounds - 1
+  return is_full and "" or "if (" .. vector_of_round(p, r) .. " < " .. x.vectors .. ") "
+end
+
+-- The line that is brought in round r, in vectors where neighbours in memory are lines; never beyond the last.
+function text.line(p, x, r)
+  local row, at = text.place(p, x, r)
+  local first = "first_" .. x.name
+  local line = sum(x.along_k and first or over(first, x.vector), x.along_k and row or at)
+  return x.exact and line or glsl.below(line, x.along_k and x.lines or x.lines // x.vector)
+end
+
+-- The vector that is brought in round r for the tile at `k`. `pixel` is the image under its line, if it is gathered.
+function text.fetch(p, x, r, k, pixel)
+  local row, at = text.place(p, x, r)
+  local element = sum(x.along_k and over(k, x.vector) or k, x.along_k and at or row)
+  if x.gather then return gathered(x, pixel, element) end
+  local line, vectors = text.line(p, x, r), x.along_k and p.product.K // x.vector or p.product.K
+  local inside = element .. " < " .. vectors
+  if not p.exact_k then element = glsl.below(element, vectors) end
+  if x.along_k then line = times(line, text.pitch(x)) else element = times(element, text.pitch(x)) end
+  local value = "matrix_" .. x.name .. "[" .. sum(text.origin_name(p, x), line, element) .. "]"
+  return within(p, inside, value, x.vector)
+end
+
+-- The result ----------------------------------------------------------------------------------------------------------
+
+-- Where vector `vector` of a row of C lies behind the row's first one, in vectors of n.
+function text.column(p, vector, n)
+  local result = p.product.result
+  if not result.columns then return vector end
+  local vectors = result.columns // n
+  return sum(times(over(vector, vectors), result.image // n), modulo(vector, vectors))
+end
+
+-- The bias of vector `vector` of a row of C, in vectors of n where columns have one each.
+function text.bias(p, row, vector, n)
+  local place = p.product.result.bias_place
+  if p.product.result.bias == "rows" then return sum(text.origin(p, place, 1), row) end
+  return sum(text.origin(p, place, n), vector)
+end
+
+return text

@@ -1,0 +1,46 @@
+-- presets/conv-implicit.lua: a convolution as a product of matrices, one of which is gathered from the image while it
+-- is loaded. Rows are output channels and columns pixels (nchw), or the other way round (nhwc).
+local gemm, rules = include "gemm_plan.lua", include "gemm_rules.lua"
+local implicit_gemm = include "implicit_gemm.lua"
+
+local function sized(name, on_cpu, on_gpu) return size(name, device.is_cpu and on_cpu or on_gpu) end
+
+local product = implicit_gemm.product(operator.conv2d {
+  batch = sized("batch", 1, 16),
+  in_channels = sized("in_channels", 32, 64), height = sized("height", 28, 56), width = sized("width", 28, 56),
+  out_channels = sized("out_channels", 32, 64), kernel_h = size("kernel_h", 3), kernel_w = size("kernel_w", 3),
+  stride = size("stride", 1), padding = size("padding", 1, 0), dilation = size("dilation", 1),
+  groups = size("groups", 1),
+  type = choice("type", { "f32", "f16", "i8" }),
+  layout = choice("layout", { "nchw", "nhwc" }),
+  accumulate = choice("accumulate", { "f32", "f16" }), -- sums of f16
+  bias = choice("bias", { "none", "add" }),
+  residual = choice("residual", { "none", "add" }),
+  activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
+})
+
+-- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
+param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights
+param.registers = factors(128, 5)                         -- unused, virtual and neighbouring rows, the same for columns
+param.tile_k    = factors(device.is_cpu and 16 or 32, 3)  -- unused, steps through shared memory, elements a step
+
+param.stage_a = categorical(gemm.stages)
+param.stage_b = categorical(gemm.stages)
+param.pad     = discrete { 0, 1, 2, 4 }                   -- after each line of a shared tile, if any, in vectors
+
+param.vector_a = discrete(gemm.widths(product.a))
+param.vector_b = discrete(gemm.widths(product.b))
+
+param.order    = permutation { "n", "m", "k" }            -- inner loops, outermost first
+param.unroll   = discrete { 0, 128, 512, 2048 }           -- products written out at most
+param.explicit = categorical { "hint", "copies" }
+param.split_k  = discrete { 1, 2, 4, 8 }
+param.walk     = custom(gemm.walks)
+if product.matrices > 1 then
+  param.together = discrete { 1, 2 }                      -- matrices of a workgroup
+end
+if rules.gathers(product) then
+  param.index = categorical { "hoist", "recompute" }      -- where a pixel lies: found before the loop, or each time
+end
+
+rules.declare(product)
