@@ -1,6 +1,7 @@
 // compare: strategies side by side, in sessions or on recordings, as tables and as a picture.
 #include "base/file.h"
 #include "contest.h"
+#include "portability.h"
 
 #include <inttypes.h>
 #include <langinfo.h>
@@ -210,6 +211,41 @@ static bool draw(struct contest *c, const char *path, struct err *e)
     return chart_write(&chart, path, e);
 }
 
+// --- portability ---
+
+static bool check_portability(const struct arguments *a, bool recordings, struct err *e)
+{
+    if (!arguments_flag(a, "portability"))
+        return true;
+    if (recordings)
+        return err_usage(e, "--portability measures sessions; recordings have no kernels");
+    for (int i = 0; i < 3; i++) {
+        static const char *const of_curves[] = {"plot", "at", "against"};
+        if (arguments_text(a, of_curves[i]))
+            return err_usage(e, "--%s is for curves; --portability has none", of_curves[i]);
+    }
+    return true;
+}
+
+static bool compare_devices(const struct arguments *a, struct err *e)
+{
+    struct portability p;
+    struct str out = {0};
+    bool ok = portability_measure(a, &p, e);
+    if (ok && arguments_flag(a, "json"))
+        portability_add_json(&p, &out);
+    else if (ok && arguments_flag(a, "csv"))
+        portability_add_csv(&p, &out);
+    else if (ok && arguments_flag(a, "markdown"))
+        portability_add_markdown(&p, &out);
+    else if (ok)
+        portability_add_text(&p, &out);
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+    portability_finish(&p);
+    return ok;
+}
+
 // --- the command ---
 
 static bool check_words(const struct arguments *a, bool *recordings, struct comparison_setup *at,
@@ -221,7 +257,8 @@ static bool check_words(const struct arguments *a, bool *recordings, struct comp
     if (formats > 1)
         return err_usage(e, "--json, --csv and --markdown are ways to print the same (choose one)");
     return tell_recordings(a, recordings, e) && check_options(a, *recordings, e) &&
-           parse_at(arguments_text(a, "at"), at, e) && (!plot || chart_check_name(plot, e));
+           check_portability(a, *recordings, e) && parse_at(arguments_text(a, "at"), at, e) &&
+           (!plot || chart_check_name(plot, e));
 }
 
 static bool compare(const struct arguments *a, struct contest *c, struct err *e)
@@ -244,6 +281,8 @@ static int run_compare(const struct command *self, const struct arguments *a)
     (void)self;
     if (!check_words(a, &recordings, &given, &e))
         return fail_with(&e, EXIT_USAGE);
+    if (arguments_flag(a, "portability"))
+        return compare_devices(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
     bool ok = recordings ? contest_of_recordings(a, &c, &e) : contest_of_sessions(a, &c, &e);
     c.setup.at_count = given.at_count;
     memcpy(c.setup.at, given.at, sizeof given.at);
@@ -265,6 +304,8 @@ static const struct option options[] = {
     {"at", OPTION_TEXT, "N,N,...",
      "trials or seconds after which the best so far is compared (default: four of 1, 2, 5, 10, "
      "...)"},
+    {"portability", OPTION_FLAG, NULL,
+     "sessions of several devices: measure the best configuration of each on each of the devices"},
     {"markdown", OPTION_FLAG, NULL, "print a Markdown table only"},
     {"csv", OPTION_FLAG, NULL, "print CSV only"},
     OPTION_JSON,

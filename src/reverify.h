@@ -15,14 +15,17 @@
 #include "base/str.h"
 #include "script/script.h"
 #include "store/store.h"
+#include "trial/trial.h"
 
 struct reverified {
     const char *name; // of its files
     int64_t trial;
     struct config config;
-    double stored_s;     // seconds of one run
-    const char *samples; // JSON array of seconds that stored_s comes from; NULL: not known
-    double again_s;      // out
+    double stored_s;      // seconds of one run
+    const char *samples;  // JSON array of seconds that stored_s comes from; NULL: not known
+    enum outcome outcome; // out
+    double again_s;       // out, of ok ones
+    char reason[TRIAL_REASON_SIZE]; // out, of others
 };
 
 struct reverify_options {
@@ -30,6 +33,12 @@ struct reverify_options {
     double slower_percent; // allowed
     const char *fault;     // see pool_options.fault
 };
+
+// Measures all of them on the session's device, verified and in turns; those that fail say so in
+// `outcome`. False: no such device here, a session without one, or no worker. Blocks.
+bool reverify_measure(const struct session_record *session, struct script *script,
+                      const struct reverify_options *o, struct reverified *k, int count,
+                      struct err *e);
 
 // All of them pass. False: no such device here, a session without one, or the first that does not
 // pass, and why. Blocks; starts a worker process.

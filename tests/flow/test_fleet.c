@@ -1,5 +1,5 @@
-// tune --device all: on the device that is here, and on lavapipe and SwiftShader together where
-// both are.
+// Several devices: tune --device all, on the device that is here and on lavapipe and SwiftShader
+// together where both are; and compare --portability.
 #include "sessions.h"
 
 #include "base/file.h"
@@ -157,6 +157,91 @@ static void test_usage(void **state)
     assert_contains(r.err, "[1] tilewalk: --set X=3: unknown size");
 }
 
+// The fastest of two points has more invocations than SwiftShader takes.
+static const char *space_of_two(struct box *b)
+{
+    box_write(b, "two.comp",
+              "#version 450\n"
+              "layout(local_size_x = ${c.threads}) in;\n"
+              "layout(binding = 0) buffer A { float a[]; };\n"
+              "layout(binding = 1) buffer B { float b[]; };\n"
+              "layout(binding = 2) buffer C { float c[]; };\n"
+              "void main() {\n"
+              "    uint at = gl_GlobalInvocationID.x;\n"
+              "    float sum = 0.0;\n"
+              "    if (at >= 64) return;\n"
+              "    for (uint r = 0; r < ${c.threads == 64 and 2000 or 1}; ++r) {\n"
+              "        sum *= 0.0;\n"
+              "        for (uint k = 0; k < 8; ++k) sum += a[at / 8 * 8 + k] * b[k * 8 + at % 8];\n"
+              "    }\n"
+              "    c[at] = sum;\n"
+              "}\n");
+    return box_write(b, "two.lua",
+                     "operator.matmul { N = 8, M = 8, K = 8 }\n"
+                     "param.threads = discrete { 64, 512 }\n"
+                     "resources(function(c) return { invocations = { c.threads } } end)\n"
+                     "kernel { template = \"two.comp\", groups = function(c) return { 1 } end }\n");
+}
+
+static const cJSON *cell(const cJSON *rows, int64_t session, bool own)
+{
+    const cJSON *row, *on;
+    cJSON_ArrayForEach(row, rows)
+    {
+        if ((int64_t)number_of(row, "session") != session)
+            continue;
+        cJSON_ArrayForEach(on,
+                           member(row, "on")) if (cJSON_IsTrue(member(on, "own")) == own) return on;
+    }
+    fail_msg("no such cell");
+    return NULL;
+}
+
+static void test_portability(void **state)
+{
+    struct box *b = *state;
+    if (!take_two_devices(b))
+        return;
+    const char *space = space_of_two(b);
+    struct result r =
+        RUN(b, "tune", space, "--strategy", "grid", "--device", "llvmpipe", "--plain");
+    assert_ok(&r);
+    r = RUN(b, "tune", space, "--strategy", "grid", "--device", "swiftshader", "--plain");
+    assert_ok(&r);
+    r = RUN(b, "compare", "1", "2", "--portability", "--json");
+    assert_ok(&r);
+    const cJSON *rows = member(json_of(b, r.out), "portability");
+    assert_int_equal(cJSON_GetArraySize(rows), 2);
+    const cJSON *rejected = cell(rows, 1, false);
+    assert_string_equal(text_of(rejected, "outcome"), "rejected");
+    assert_string_equal(text_of(rejected, "reason"), "invocations 512 > 256");
+    assert_true(is_null(rejected, "tflops") && is_null(rejected, "share"));
+    assert_float_equal(number_of(cell(rows, 1, true), "share"), 1, 0);
+    assert_float_equal(number_of(cell(rows, 2, true), "share"), 1, 0);
+    const cJSON *slower = cell(rows, 2, false);
+    assert_string_equal(text_of(slower, "outcome"), "ok");
+    assert_true(number_of(slower, "tflops") > 0 && number_of(slower, "share") < 1);
+    assert_contains(RUN(b, "compare", "1", "2", "--portability").out,
+                    "#1 on B: rejected: invocations 512 > 256");
+    assert_contains(RUN(b, "compare", "1", "2", "--portability", "--csv").out,
+                    ",rejected,,,\"invocations 512 > 256\"\r\n");
+    assert_contains(RUN(b, "compare", "2", "1", "--portability", "--markdown").out,
+                    "| rejected: invocations 512 > 256 |");
+}
+
+static void test_no_portability(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "gemm", "--source", "synthetic:bowl", "--trials", "3");
+    assert_ok(&r);
+    r = RUN(b, "compare", "1", "--portability");
+    assert_refused(&r, 1, "session 1 was not measured on a device", NULL);
+    r = RUN(b, "compare", "1", "--portability", "--plot", "x.svg");
+    assert_refused(&r, 2, "--plot", "--portability");
+    r = RUN(b, "compare", flow_path(b, "small.lua"), "--portability");
+    assert_refused(&r, 2, "--portability", "recordings");
+}
+
 static bool has_device(void)
 {
     void *state = NULL;
@@ -169,9 +254,15 @@ static bool has_device(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_what_is_here), FLOW_TEST(test_two),    FLOW_TEST(test_lines_and_exports),
-        FLOW_TEST(test_interrupted),  FLOW_TEST(test_killed), FLOW_TEST(test_refused),
+        FLOW_TEST(test_what_is_here),
+        FLOW_TEST(test_two),
+        FLOW_TEST(test_lines_and_exports),
+        FLOW_TEST(test_interrupted),
+        FLOW_TEST(test_killed),
+        FLOW_TEST(test_refused),
         FLOW_TEST(test_usage),
+        FLOW_TEST(test_portability),
+        FLOW_TEST(test_no_portability),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
 }
