@@ -66,6 +66,8 @@ static void print_text(const struct view *v, const char *state, pid_t runner)
         printf("  (process %d)", (int)runner);
     printf("%s%s\n", r->message && *r->message ? "  " : "", r->message ? r->message : "");
     printf("problem  %s  (%s, %s points)\n", r->title, r->name, r->size);
+    if (r->reduced)
+        printf("         %s\n", r->reduced);
     printf("device   %s  (%s)\n", r->device, r->driver);
     printf("search   %s  seed %" PRIu64 "\n", r->strategy, r->seed);
     if (r->note && *r->note)

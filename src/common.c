@@ -147,6 +147,8 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_text(out, "title", r->title);
     str_printf(out, ",\"operator\":\"%.*s\"", (int)strcspn(r->title, " "), r->title);
     add_raw(out, "problem", r->operation);
+    add_raw(out, "declared", r->declared);
+    add_text(out, "reduced", r->reduced);
     add_raw(out, "settings", r->settings);
     add_text(out, "device", r->device);
     add_text(out, "driver", r->driver);

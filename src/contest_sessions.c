@@ -60,6 +60,8 @@ static const char *members_of(const struct session_record *r, struct arena *aren
         str_add_json(&out, member[i][1]);
         str_add(&out, ",");
     }
+    if (r->declared)
+        str_printf(&out, "\"declared\":%s,", r->declared);
     const char *kept = arena_strdup(arena, str_text(&out));
     str_finish(&out);
     return kept;
@@ -108,7 +110,9 @@ bool contest_of_sessions(const struct arguments *a, struct contest *c, struct er
     const char *place = session_curves_place(first);
     c->unit = COMPARISON_FLOPS;
     c->title = arena_printf(&c->arena, "%s on %s", first->title, place);
-    c->heading = arena_printf(&c->arena, "%s (%s) on %s", first->title, first->name, place);
+    c->heading =
+        arena_printf(&c->arena, "%s (%s%s%s) on %s", first->title, first->name,
+                     first->reduced ? ", " : "", first->reduced ? first->reduced : "", place);
     c->members = members_of(first, &c->arena);
     set_up(c);
     return true;

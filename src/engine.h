@@ -33,6 +33,8 @@ struct session_options {
     int64_t like; // 0: none; else a session whose texts and choices count where none are given here
     const struct setting *set; // --set
     int set_count;
+    int listed; // of `set`, the first so many are not the user's but those of a list's item
+    const char *note;
     const char *strategy; // NULL: the default
     const char *source;   // NULL or "device"; "synthetic:bowl:..."
     const char *device; // NULL: the best one; an index, a part of a name; "none" with sources that

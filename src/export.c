@@ -107,6 +107,7 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     bool measured = str_equal(r->source, "device");
     d->session = r->id;
     d->title = r->title;
+    d->declared = r->declared;
     d->source = r->source;
     d->space = r->name;
     d->settings = r->settings;

@@ -192,7 +192,10 @@ static void print_curve(const struct front *f)
 static void print_session(const struct event *event)
 {
     const struct session_record *r = event->session;
-    printf("session %" PRId64 "  %s  %s  on %s\n", r->id, r->name, r->title, r->device);
+    printf("session %" PRId64 "  %s  %s", r->id, r->name, r->title);
+    if (r->reduced)
+        printf("  (%s)", r->reduced);
+    printf("  on %s\n", r->device);
     printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trials  workers %d\n",
            r->size, r->strategy, r->seed, r->budget_trials, r->workers);
 }

@@ -108,6 +108,12 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e);
 void session_destroy(struct session *s);
 
+// The script of a new session, its batch reduced to what the device can bear (session_fit.c):
+// `declared` and `reduced` of the record say so. Of one that is like another, `reduced` is that
+// session's before.
+struct script *session_read_script(struct session *s, const struct session_options *o,
+                                   struct err *e);
+
 // On a recording (session_recorded.c): describes it and makes the strategy; tells a new session's
 // users what its speeds mean.
 bool session_assemble_recorded(struct session *s, struct err *e);

@@ -165,23 +165,6 @@ static bool assemble(struct session *s, struct script *script, struct err *e)
     return session_make_strategy(s, &problem, e);
 }
 
-static struct script *read_script(struct session *s, const struct session_options *o, struct err *e)
-{
-    if (o->like) {
-        struct session_record from = s->record; // on our device
-        from.id = o->like;
-        return stored_script_set(s->store, &from, o->set, o->set_count, &s->arena, e);
-    }
-    struct script_options script = {
-        .path = s->record.path,
-        .set = o->set,
-        .set_count = o->set_count,
-        .device_type = s->record.device_type,
-        .limits = s->has_limits ? &s->limits : NULL,
-    };
-    return script_create(&script, e);
-}
-
 static char *take_in_arena(struct session *s, struct str *text)
 {
     char *kept = arena_strdup(&s->arena, str_text(text));
@@ -258,6 +241,7 @@ static void fill_record(struct session *s, const struct session_options *o, cons
 {
     struct session_record *r = &s->record;
     r->created = os_unix_time();
+    r->note = o->note;
     r->state = "running";
     r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
@@ -327,6 +311,7 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
                          o->like, recorded_is(source) ? "is not on" : "is on");
     s->record.path = like->path;
     s->record.settings = like->settings;
+    s->record.reduced = like->reduced;
     o->source = source;
     o->strategy = o->strategy ? o->strategy : like->strategy;
     o->trials = o->trials ? o->trials : like->budget_trials;
@@ -363,7 +348,7 @@ static bool find_problem(struct session *s, const struct session_options *o, str
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
     describe_place(s, p);
-    if (!assemble(s, read_script(s, o, e), e))
+    if (!assemble(s, session_read_script(s, o, e), e))
         return false;
     describe_problem(s);
     return !s->has_limits || operator_fits(script_operation(s->script), &s->limits, e);

@@ -49,6 +49,7 @@ struct kernel_description {
     int64_t session, trial;
     const char *title;            // "matmul f32 nn 256x256x256"
     const char *space, *settings; // its name; JSON object of the sizes that were set
+    const char *declared; // JSON of the operation before its batch was reduced; NULL: it was not
     const struct operation *operation;
     const char *configuration; // JSON object
     const char *source;        // where times come from: "device", "synthetic:..."

@@ -153,6 +153,7 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     str_printf(out, "%" PRId64, d->trial);
     add_text(out, "title", d->title);
     add_problem(out, d->operation);
+    add_raw(out, "declared", d->declared);
     add_raw(out, "configuration", d->configuration);
     add_passes(out, d, embedded);
     add_text(out, "dispatch",

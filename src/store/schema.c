@@ -73,10 +73,15 @@ static const char version_2[] =
     "    SELECT session, outcome, count(*),\n"
     "    count(*) FILTER (WHERE outcome = 'ok' AND early_stopped)\n"
     "    FROM trial WHERE outcome IS NOT NULL GROUP BY session, outcome;\n";
+
+// Version 3: operations whose batch was reduced for the device.
+static const char version_3[] =
+    "ALTER TABLE session ADD COLUMN declared TEXT;\n"
+    "ALTER TABLE session ADD COLUMN reduced TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3};
 
 const char *const *db_scripts(int *count)
 {

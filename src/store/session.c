@@ -6,7 +6,7 @@
     F(created) F(state) F(name) F(path) F(title) F(operation) F(settings) F(device) F(driver) \
     F(device_type) F(device_id) F(limits) F(source) F(strategy) F(seed) F(flop) F(size) \
     F(text_hash) F(budget_trials) F(budget_seconds) F(workers) F(count_rejected) F(ran_seconds) \
-    F(message) F(note) F(warm) F(population)
+    F(message) F(note) F(warm) F(population) F(declared) F(reduced)
 // clang-format on
 #define AS_FIELD(name)          FIELD(session_record, name),
 #define AS_SESSION_COLUMN(name) ", s." #name

@@ -47,7 +47,10 @@ struct session_record {
     const char *title;     // "matmul f32 nn 256x256x256"
     const char *operation; // JSON object
     const char *settings;  // JSON object of --set
-    const char *device;    // name; "none" for sources without
+    // Where the batch was reduced for the device: `operation` as the space file declares it, and a
+    // sentence, "batch 960 reduced to 320: ..."; NULL: it was not.
+    const char *declared, *reduced;
+    const char *device; // name; "none" for sources without
     const char *driver;
     const char *device_type;
     const char *device_id; // identity hash
