@@ -6,6 +6,7 @@
 #include "fleet.h"
 #include "front.h"
 #include "recorded.h"
+#include "tune_list.h"
 #include "workbench.h"
 
 #include <errno.h>
@@ -109,21 +110,42 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                          a->operand[0], like);
     if (recorded_is(arguments_text(a, "source")))
         return check_recorded(a, e);
-    return like || a->operand_count ||
-           err_usage(e, "tune: missing %s, or --like ID (usage: tilewalk tune %s)",
+    return like || a->operand_count || tune_list_wanted(a) ||
+           err_usage(e, "tune: missing %s, --list or --like ID (usage: tilewalk tune %s)",
                      cmd_tune.operands, cmd_tune.operands);
 }
 
-static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
+// What the user says comes after what the item says, and so counts.
+static void take_item(struct session_options *o, const struct tune_item *t, struct arena *storage)
+{
+    int own = t->item->set_count;
+    struct setting *all = arena_zero(storage, (size_t)(own + o->set_count) + 1, sizeof *all);
+    for (int i = 0; i < own; i++)
+        all[i] = t->item->set[i];
+    for (int i = 0; i < o->set_count; i++)
+        all[own + i] = o->set[i];
+    o->set = all;
+    o->set_count += own;
+    o->listed = own;
+    o->space = o->space ? o->space : t->item->preset;
+    o->note = arena_printf(storage, "%s %s", t->list, t->item->label);
+}
+
+static bool begin_tune(struct front *f, const struct arguments *a, struct tune_item *item,
+                       int64_t *id, struct err *e)
 {
     struct session_options o;
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
     o.like = arguments_integer(a, "like", 0);
-    o.space = a->operand[0];
+    o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
+    if (item)
+        take_item(&o, item, &storage);
     bool ok = check_device_word(&o, e) && engine_start(f->engine, &o, id, e);
+    if (item && ok)
+        item->session = *id;
     arena_finish(&storage);
     return ok;
 }
@@ -145,9 +167,11 @@ static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
     return ok;
 }
 
-static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
+static bool begin_resume(struct front *f, const struct arguments *a, struct tune_item *none,
+                         int64_t *id, struct err *e)
 {
     struct session_options o;
+    (void)none;
     fill_options(a, &o);
     return common_session_id(a->operand[0], id, e) && check_nobody_waits(f->store, *id, e) &&
            engine_resume(f->engine, *id, &o, e);
@@ -162,9 +186,9 @@ static bool check_attached(const struct arguments *a, struct err *e)
     return attached_check(e);
 }
 
-static int run_session(const struct arguments *a,
-                       bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
-                                     struct err *e))
+static int run_session(const struct arguments *a, struct tune_item *item,
+                       bool (*begin)(struct front *f, const struct arguments *a,
+                                     struct tune_item *item, int64_t *id, struct err *e))
 {
     struct err e;
     struct front front;
@@ -184,7 +208,7 @@ static int run_session(const struct arguments *a,
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
-    bool begun = front.engine && begin(&front, a, &id, &e);
+    bool begun = front.engine && begin(&front, a, item, &id, &e);
     code = begun ? run(a, &front, id) : fail_with(&e, EXIT_FAILED);
     engine_destroy(front.engine);
     store_close(store);
@@ -201,13 +225,20 @@ static int run_on_several(const struct arguments *a)
     return code;
 }
 
+static int tune_item(const struct arguments *a, struct tune_item *item)
+{
+    return run_session(a, item, begin_tune);
+}
+
 static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
     (void)self;
     if (!check_space(a, arguments_integer(a, "like", 0), &e))
         return fail_with(&e, EXIT_USAGE);
-    return fleet_wanted(a) ? run_on_several(a) : run_session(a, begin_tune);
+    if (fleet_wanted(a))
+        return run_on_several(a);
+    return tune_list_wanted(a) ? tune_list(a, tune_item) : tune_item(a, NULL);
 }
 
 static int run_resume(const struct command *self, const struct arguments *a)
@@ -217,10 +248,14 @@ static int run_resume(const struct command *self, const struct arguments *a)
     (void)self;
     if (!common_session_id(a->operand[0], &id, &e))
         return fail_with(&e, EXIT_USAGE);
-    return run_session(a, begin_resume);
+    return run_session(a, NULL, begin_resume);
 }
 
 static const struct option tune_options[] = {
+    {"list", OPTION_TEXT, "LIST|FILE",
+     "the operations of a list, one session after the other (tilewalk ops lists the lists); with a "
+     "space, all of them by that one"},
+    {"only", OPTION_TEXT, "LABEL", "of the list, this operation only"},
     {"like", OPTION_INTEGER, "ID",
      "instead of a space: that of session ID, as it was stored, with its sizes, device, strategy "
      "and budget where nothing else is said",

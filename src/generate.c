@@ -1,7 +1,7 @@
 #include "generate.h"
 
 #include "base/mem.h"
-#include "script/script.h"
+#include "script/list.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -116,15 +116,15 @@ static void add_word(struct str *out, const char *word, size_t length)
     str_add_bytes(out, word, length);
 }
 
-static void add_presets(struct str *out)
+static void add_shipped(struct str *out, char **(*names)(int *count))
 {
     int count;
-    char **preset = script_presets(&count);
+    char **name = names(&count);
     for (int i = 0; i < count; i++) {
-        add_word(out, preset[i], strlen(preset[i]));
-        free(preset[i]);
+        add_word(out, name[i], strlen(name[i]));
+        free(name[i]);
     }
-    free(preset);
+    free(name);
 }
 
 static bool is(const char *word, size_t length, const char *other)
@@ -150,7 +150,9 @@ struct place_words place_words(const char *shown)
         else if (is(word, length, "DIR"))
             p.folders = true;
         else if (is(word, length, "PRESET"))
-            add_presets(&p.words);
+            add_shipped(&p.words, script_presets);
+        else if (is(word, length, "LIST"))
+            add_shipped(&p.words, list_names);
         else if (stands_for_itself(word, length))
             add_word(&p.words, word, length);
         word += length + (word[length] == '|');

@@ -1,4 +1,4 @@
-#include "script/script.h"
+#include "script/list.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -21,9 +21,17 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char **script_presets(int *count)
+// What ships in a folder, and how messages call it.
+struct shelf {
+    const char *folder, *what, *many;
+};
+
+static const struct shelf presets = {"presets", "preset", "presets"};
+static const struct shelf lists = {"presets/lists", "list", "lists"};
+
+static char **names_on(const struct shelf *shelf, int *count)
 {
-    char *folder = path_shipped("presets");
+    char *folder = path_shipped(shelf->folder);
     DIR *d = folder ? opendir(folder) : NULL;
     char **names = NULL;
     int capacity = 0;
@@ -49,39 +57,60 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static void complain(const char *name, struct err *e)
+static void complain(const struct shelf *shelf, const char *name, struct err *e)
 {
     int count;
-    char **presets = script_presets(&count);
-    const char *near = str_suggest_list(name, (size_t)count, (const char *const *)presets);
+    char **names = names_on(shelf, &count);
+    const char *near = str_suggest_list(name, (size_t)count, (const char *const *)names);
     struct str all = {0};
     for (int i = 0; i < count; i++)
-        str_printf(&all, "%s%s", i ? ", " : "", presets[i]);
+        str_printf(&all, "%s%s", i ? ", " : "", names[i]);
     if (is_folder(name))
-        err_usage(e, "'%s' is a folder, not a space file", name);
+        err_usage(e, "'%s' is a folder, not a %s", name,
+                  shelf == &presets ? "space file" : shelf->what);
     else if (near)
-        err_usage(e, "no file and no preset '%s' (did you mean '%s'?)", name, near);
+        err_usage(e, "no file and no %s '%s' (did you mean '%s'?)", shelf->what, name, near);
     else
-        err_usage(e, "no file and no preset '%s' (presets: %s)", name,
+        err_usage(e, "no file and no %s '%s' (%s: %s)", shelf->what, name, shelf->many,
                   count ? str_text(&all) : "none are installed");
     str_finish(&all);
     for (int i = 0; i < count; i++)
-        free(presets[i]);
-    free(presets);
+        free(names[i]);
+    free(names);
 }
 
-char *script_find(const char *name, struct err *e)
+static char *find_on(const struct shelf *shelf, const char *name, struct err *e)
 {
     // `gemm` is the preset even where there is a folder of this name. A pipe is fine.
     if (file_exists(name) && !is_folder(name))
         return mem_strdup(name);
     char *shipped = NULL;
     if (*name && !strchr(name, '/')) {
-        char *file = mem_printf("presets/%s" SUFFIX, name);
+        char *file = mem_printf("%s/%s" SUFFIX, shelf->folder, name);
         shipped = path_shipped(file);
         free(file);
     }
     if (!shipped)
-        complain(name, e);
+        complain(shelf, name, e);
     return shipped;
+}
+
+char *script_find(const char *name, struct err *e)
+{
+    return find_on(&presets, name, e);
+}
+
+char **script_presets(int *count)
+{
+    return names_on(&presets, count);
+}
+
+char *list_find(const char *name, struct err *e)
+{
+    return find_on(&lists, name, e);
+}
+
+char **list_names(int *count)
+{
+    return names_on(&lists, count);
 }

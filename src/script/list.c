@@ -1,0 +1,139 @@
+#include "script/list.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "script/check.h"
+#include "script/library.h"
+#include "script/order.h"
+#include "script/readonly.h"
+#include "script/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+    struct list *list;
+    struct texts texts;
+    struct guard guard;
+};
+
+static struct list *list_of(lua_State *L)
+{
+    struct reading *r = guard_of(L)->owner;
+    return r->list;
+}
+
+static int declare_about(lua_State *L) // about(text)
+{
+    struct list *l = list_of(L);
+    l->about = arena_strdup(&l->arena, check_string(L, 1, "about"));
+    return 0;
+}
+
+// A word that --set could say.
+static const char *check_value(lua_State *L, const char *what)
+{
+    if (lua_type(L, -1) == LUA_TSTRING)
+        return check_string(L, -1, what);
+    lua_pushinteger(L, check_whole(L, -1, what, 0, INT32_MAX));
+    lua_replace(L, -2);
+    return lua_tostring(L, -1);
+}
+
+static void read_settings(lua_State *L, struct list *l, struct list_item *item)
+{
+    if (lua_getfield(L, 1, "set") == LUA_TNIL)
+        return;
+    check_type(L, -1, "item: set", LUA_TTABLE);
+    int table = lua_gettop(L), count = order_push_keys(L, table), keys = table + 1;
+    item->set = arena_zero(&l->arena, (size_t)count + 1, sizeof *item->set);
+    for (int i = 0; i < count; i++) {
+        lua_rawgeti(L, keys, i + 1);
+        const char *name = check_identifier(L, -1, "item: the name of a size");
+        const char *what = lua_pushfstring(L, "item: %s", name);
+        lua_getfield(L, table, name);
+        const char *value = check_value(L, what);
+        item->set[i] =
+            (struct setting){arena_strdup(&l->arena, name), arena_strdup(&l->arena, value)};
+        lua_settop(L, keys);
+    }
+    item->set_count = count;
+}
+
+static const char *read_text(lua_State *L, struct list *l, const char *field, const char *what)
+{
+    lua_getfield(L, 1, field);
+    return arena_strdup(&l->arena, check_string(L, -1, what));
+}
+
+static int declare_item(lua_State *L) // item { label = , preset = , uses = , set = { } }
+{
+    static const char *const known[] = {"label", "preset", "uses", "set", NULL};
+    struct list *l = list_of(L);
+    struct list_item item = {.uses = 1};
+    check_fields(L, 1, "item", known);
+    item.label = read_text(L, l, "label", "item: label");
+    item.preset = read_text(L, l, "preset", "item: preset");
+    if (lua_getfield(L, 1, "uses") != LUA_TNIL)
+        item.uses = check_whole(L, -1, "item: uses", 1, INT32_MAX);
+    read_settings(L, l, &item);
+    for (int i = 0; i < l->count; i++)
+        if (strcmp(l->item[i].label, item.label) == 0)
+            luaL_error(L, "item '%s' is declared twice", item.label);
+    MEM_GROW(l->item, l->count, l->capacity);
+    l->item[l->count++] = item;
+    return 0;
+}
+
+static int visit_list(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"about", declare_about}, {"item", declare_item}, {0}};
+    static const struct readonly_words words = {
+        .unknown = "unknown name '%s'",
+        .assign = "'%s' is not a local variable (write 'local')",
+        .hint = library_hint,
+    };
+    struct reading *r = lua_touserdata(L, 1);
+    lua_newtable(L);
+    library_push(L);
+    script_copy_fields(L, -1, -2);
+    lua_pop(L, 1);
+    luaL_setfuncs(L, functions, 0);
+    readonly_wrap(L, "the environment", &words);
+    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    const char *text = r->texts.item[0].text;
+    guard_load_text(L, 0, text, strlen(text));
+    lua_call(L, 0, 0);
+    r->guard.place = (struct place){0, 0};
+    if (r->list->count == 0)
+        luaL_error(L, "the list is empty (item { label = , preset = })");
+    return 0;
+}
+
+bool list_read(const char *path, struct list *out, struct err *e)
+{
+    struct reading r = {.list = out};
+    struct script_options o = {.path = path};
+    *out = (struct list){.about = ""};
+    arena_init(&out->arena);
+    char *name = arena_strdup(&out->arena, path_name(path)), *dot = strrchr(name, '.');
+    if (dot && dot > name)
+        *dot = '\0';
+    out->name = name;
+    bool ok = texts_open(&r.texts, &o, e);
+    if (ok) {
+        guard_create(&r.guard, &r.texts, &r);
+        ok = guard_run(&r.guard, GUARD_LOAD, (struct place){0, 0}, visit_list, &r, e);
+        guard_destroy(&r.guard);
+    }
+    texts_finish(&r.texts);
+    return ok;
+}
+
+void list_finish(struct list *l)
+{
+    free(l->item);
+    arena_finish(&l->arena);
+    *l = (struct list){0};
+}
