@@ -55,6 +55,37 @@ static const struct error_case cases[] = {
 
     // Operator
     {"operator.matmull { }", NULL, "a.lua:1: unknown operator 'matmull' (did you mean 'matmul'?)"},
+    {"choice('a', { 'x' }) choice('a', { 'x' })", NULL, "a.lua:1: choice 'a' is declared twice"},
+    {"choice('a', {})", NULL, "a.lua:1: choice 'a': the list is empty"},
+    {"choice('a', { 'x y' })", NULL, "a.lua:1: choice 'a': 'x y' is not a word"},
+    {"choice('a', { 'x', 'x' })", NULL, "a.lua:1: choice 'a': 'x' is listed twice"},
+    {"choice('a', { 'x' }, 'z')", NULL,
+     "a.lua:1: choice 'a': the standard 'z' is not among its values"},
+    {"operator.matmul { N = 8, M = 8, K = 8, row_a = 7 }", NULL,
+     "a.lua:1: matmul: row_a is smaller than a row of A"},
+    {"operator.matmul { N = 8, M = 8, K = 8, accumulate = 'f16' }", NULL,
+     "a.lua:1: matmul: accumulate = \"f16\" needs type = \"f16\""},
+    {"operator.matmul { N = 8, M = 8, K = 8, activation = 'clamp', low = 7 }", NULL,
+     "a.lua:1: matmul: low is greater than high"},
+    {"operator.matmul { N = 8, M = 8, K = 8, type = 'i8', scale = 2 }", NULL,
+     "a.lua:1: matmul: i8 has no scale (its sums are stored as i32)"},
+    {"operator.matmul { N = 8, M = 8, K = 8, scale = 'x' }", NULL,
+     "a.lua:1: matmul: scale: expected a number, got string"},
+    {"operator.batch_matmul { batch = 2, N = 8, M = 8, K = 8, batch_c = 63 }", NULL,
+     "a.lua:1: batch_matmul: batch_c lets the matrices of C overlap"},
+    {"operator.conv2d { batch = 1, in_channels = 2, height = 4, width = 4, out_channels = 2, "
+     "kernel_h = 5, kernel_w = 1 }",
+     NULL, "a.lua:1: conv2d: the kernel is larger than the padded image"},
+    {"operator.conv2d { batch = 1, in_channels = 2, height = 4, width = 4, out_channels = 3, "
+     "kernel_h = 1, kernel_w = 1, groups = 2 }",
+     NULL, "a.lua:1: conv2d: groups does not divide in_channels and out_channels"},
+    {"operator.max_pool { batch = 1, channels = 1, height = 4, width = 4, window = 2, "
+     "padding = 2 }",
+     NULL, "a.lua:1: max_pool: the padding is not smaller than the window"},
+    {"local op = operator.matmul { N = 8, M = 8, K = 8 } local t = op.tipe", NULL,
+     "a.lua:1: op has no field 'tipe' (did you mean 'type'?)"},
+    {"local op = operator.matmul { N = 8, M = 8, K = 8 } local b = op.bindings.bias", NULL,
+     "a.lua:1: op.bindings has no field 'bias'"},
     {"operator.matmul { N = 8, M = 8 }", NULL, "a.lua:1: matmul: size K is missing"},
     {"operator.matmul { N = 8, M = 8, K = 8, tipe = 'f32' }", NULL,
      "a.lua:1: matmul has no field 'tipe' (did you mean 'type'?)"},
@@ -306,7 +337,9 @@ static void each_error_reads_as_promised(void **state)
 static void fails_with_settings(const char *name, const char *value, const char *expected)
 {
     struct source files[] = {
-        {"a.lua", "size('N', 8) size('K', 4) " ALL}, {"t.comp", "x"}, {NULL, NULL}};
+        {"a.lua", "size('N', 8) size('K', 4) choice('type', { 'f32', 'f16' }) " ALL},
+        {"t.comp", "x"},
+        {NULL, NULL}};
     struct setting set = {name, value};
     struct err e;
     assert_null(script_from_with(files, &set, 1, &e));
@@ -317,7 +350,8 @@ static void settings_are_checked(void **state)
 {
     (void)state;
     fails_with_settings("NN", "8", "--set NN=8: unknown size (did you mean 'N'?)");
-    fails_with_settings("batch", "8", "--set batch=8: unknown size (a.lua has N, K)");
+    fails_with_settings("batch", "8", "--set batch=8: unknown size (a.lua has N, K, type)");
+    fails_with_settings("type", "f64", "--set type=f64: type has f32, f16");
     const char *bad[] = {
         "", "0", "-1", "x", "8x", " 8", "1.5", "2147483648", "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -361,6 +395,10 @@ static void files_are_checked(void **state)
                                        {"b.lua", "size('N', 8)"},
                                        {NULL, NULL}},
                      "a.lua:2: use: N=x: a size is a whole number from 1 to 2147483647");
+    fails_with_files((struct source[]){{"a.lua", "\nuse('b.lua', { a = 'z' })"},
+                                       {"b.lua", "choice('a', { 'x', 'y' })"},
+                                       {NULL, NULL}},
+                     "a.lua:2: use: a=z: a has x, y");
     fails_with_files((struct source[]){{"a.lua", "include 'b.lua'"},
                                        {"b.lua", "\ninclude 'c.lua'"},
                                        {"c.lua", "(("},

@@ -193,6 +193,43 @@ static void sizes_are_overridden(void **state)
     script_destroy(s);
 }
 
+static void choices_are_overridden_and_the_operator_is_given_back(void **state)
+{
+    (void)state;
+    struct source files[] = {
+        {"a.lua", "use('b.lua', { walk = 'columns', type = 'i8', pad = 0 })"},
+        {"b.lua",
+         "local pad = size('pad', 2, 0) assert(pad == 0)\n"
+         "local op = operator.conv2d { batch = 1, in_channels = 3, height = 9, width = 7,\n"
+         "  out_channels = 4, kernel_h = 3, kernel_w = 3, padding = pad, bias = 'add',\n"
+         "  type = choice('type', { 'f32', 'f16', 'i8' }), layout = choice('order', { 'nchw', "
+         "'nhwc' }, 'nhwc') }\n"
+         "assert(op.type == 'f16' and op.layout == 'nhwc' and op.out_height == 7 and op.stride == "
+         "1)\n"
+         "assert(op.bindings.bias == 2 and op.bindings.Y == 3 and op.bindings.scratch == 4)\n"
+         "assert(choice('walk', { 'rows', 'columns' }) == 'columns' and op.scale == 1)\n" PARAM
+             KERNEL},
+        {"t.comp", "${walk} ${order} ${type(op)} ${op.type} ${op.out_width} ${op.scale} ${pad}"},
+        {NULL, NULL}};
+    struct setting set[] = {{"type", "f16"}};
+    struct err e;
+    struct script *s = script_from_with(files, set, 1, &e);
+    assert_non_null(s);
+    int count;
+    const struct script_setting *setting = script_settings(s, &count);
+    assert_int_equal(count, 4);
+    assert_string_equal(setting[1].standard, "i8");
+    assert_string_equal(setting[1].value, "f16");
+    assert_string_equal(setting[1].values[2], "i8");
+    struct config c;
+    struct job job;
+    space_point(script_space(s), 0, &c);
+    assert_true(script_render(s, &c, &job, &e));
+    assert_string_equal(job.pass[0].glsl, "columns nhwc table f16 5 1.0 0\n");
+    job_finish(&job);
+    script_destroy(s);
+}
+
 static void modules_run_once_and_see_the_language(void **state)
 {
     (void)state;
@@ -321,6 +358,7 @@ int main(void)
         cmocka_unit_test(c_behaves_like_tables),
         cmocka_unit_test(the_library_is_ordered),
         cmocka_unit_test(sizes_are_overridden),
+        cmocka_unit_test(choices_are_overridden_and_the_operator_is_given_back),
         cmocka_unit_test(modules_run_once_and_see_the_language),
         cmocka_unit_test(the_device_is_what_the_options_say),
         cmocka_unit_test(a_space_alone_needs_nothing_else),
