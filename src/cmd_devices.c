@@ -32,6 +32,7 @@ static void print_limits(const struct limits *l)
            l->buffer_bytes >> 20);
     printf("   subgroup   %u invocations\n", l->subgroup_size);
     printf("   16 bit     %s\n", l->f16 ? "storage and arithmetic" : "no");
+    printf("   8 bit      %s\n", l->i8 ? "storage and arithmetic" : "no");
     if (l->loop_trips)
         printf("   loops      cut after %" PRIu64 " iterations of an invocation\n", l->loop_trips);
 }

@@ -200,10 +200,10 @@ void json_device(struct str *out, const struct gpu_info *i)
         out,
         ",\"limits\":{\"invocations\":%u,\"group_size\":[%u,%u,%u],\"group_count\":[%u,%u,%u],"
         "\"shared_bytes\":%u,\"buffer_bytes\":%" PRIu64 ",\"loop_trips\":%" PRIu64
-        ",\"subgroup_size\":%u,\"f16\":%s",
+        ",\"subgroup_size\":%u,\"f16\":%s,\"i8\":%s",
         l->invocations, l->group_size[0], l->group_size[1], l->group_size[2], l->group_count[0],
         l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips,
-        l->subgroup_size, l->f16 ? "true" : "false");
+        l->subgroup_size, l->f16 ? "true" : "false", l->i8 ? "true" : "false");
     add_matrix(out, &l->matrix);
     str_add(out, "}}");
 }

@@ -21,14 +21,14 @@ static struct setting *parse_flat(struct arena *a, const char *json, int *count)
     return out;
 }
 
-enum { NUMBERS_OF_LIMITS = 14 };
+enum { OLD_NUMBERS = 14, NUMBERS_OF_LIMITS = 15 }; // there was no i8
 
 static void limits_to_numbers(const struct limits *l, uint64_t n[NUMBERS_OF_LIMITS])
 {
     uint64_t numbers[NUMBERS_OF_LIMITS] = {
         l->invocations,    l->group_size[0],  l->group_size[1], l->group_size[2], l->group_count[0],
         l->group_count[1], l->group_count[2], l->shared_bytes,  l->buffer_bytes,  l->loop_trips,
-        l->accumulators,   l->statements,     l->subgroup_size, l->f16,
+        l->accumulators,   l->statements,     l->subgroup_size, l->f16,           l->i8,
     };
     memcpy(n, numbers, sizeof numbers);
 }
@@ -36,7 +36,7 @@ static void limits_to_numbers(const struct limits *l, uint64_t n[NUMBERS_OF_LIMI
 static const char *const limit_keys[NUMBERS_OF_LIMITS] = {
     "invocations",   "group_size_x",  "group_size_y",  "group_size_z", "group_count_x",
     "group_count_y", "group_count_z", "shared_bytes",  "buffer_bytes", "loop_trips",
-    "accumulators",  "statements",    "subgroup_size", "f16",
+    "accumulators",  "statements",    "subgroup_size", "f16",          "i8",
 };
 
 void stored_add_limits(struct str *out, const struct limits *l)
@@ -51,24 +51,27 @@ void stored_add_limits(struct str *out, const struct limits *l)
 }
 
 // Records that are older than matrix units end before them.
-static bool parse_matrix(const struct setting *given, int count, struct matrix_units *out)
+static bool parse_matrix(const struct setting *given, int count, int numbers,
+                         struct matrix_units *out)
 {
     *out = (struct matrix_units){0};
-    return count == NUMBERS_OF_LIMITS ||
-           (count == NUMBERS_OF_LIMITS + 1 && str_equal(given[count - 1].name, "matrix") &&
+    return count == numbers ||
+           (count == numbers + 1 && str_equal(given[count - 1].name, "matrix") &&
             matrix_units_parse(given[count - 1].value, out));
 }
 
 bool stored_parse_limits(const char *json, struct limits *out)
 {
-    int64_t n[NUMBERS_OF_LIMITS];
+    int64_t n[NUMBERS_OF_LIMITS] = {0};
     struct arena a;
     int count;
     arena_init(&a);
     const struct setting *given = parse_flat(&a, json, &count);
     struct matrix_units matrix;
-    bool ok = parse_matrix(given, count, &matrix);
-    for (int i = 0; ok && i < NUMBERS_OF_LIMITS; i++)
+    bool has_i8 = count > OLD_NUMBERS && str_equal(given[OLD_NUMBERS].name, "i8");
+    int numbers = has_i8 ? NUMBERS_OF_LIMITS : OLD_NUMBERS;
+    bool ok = parse_matrix(given, count, numbers, &matrix);
+    for (int i = 0; ok && i < numbers; i++)
         ok = str_equal(given[i].name, limit_keys[i]) &&
              str_to_int(given[i].value, 0, INT64_MAX, &n[i]);
     arena_finish(&a);
@@ -85,6 +88,7 @@ bool stored_parse_limits(const char *json, struct limits *out)
         .statements = (uint32_t)n[11],
         .subgroup_size = (uint32_t)n[12],
         .f16 = n[13] != 0,
+        .i8 = n[14] != 0,
         .matrix = matrix,
     };
     return true;

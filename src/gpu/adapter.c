@@ -125,17 +125,23 @@ static void describe_properties(struct adapter *a, bool has_driver)
     a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
 }
 
-static void describe_features(struct adapter *a, bool has_float16)
+// `has_arithmetic`, `has_storage8`: whether the driver knows what asks for 16-bit and 8-bit
+// arithmetic, 8-bit storage.
+static void describe_features(struct adapter *a, bool has_arithmetic, bool has_storage8)
 {
+    VkPhysicalDevice8BitStorageFeatures bytes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
     VkPhysicalDeviceShaderFloat16Int8Features arithmetic = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+        .pNext = has_storage8 ? &bytes : NULL};
     VkPhysicalDevice16BitStorageFeatures storage = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
-        .pNext = has_float16 ? &arithmetic : NULL};
+        .pNext = has_arithmetic ? &arithmetic : NULL};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = &storage};
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
     a->info.limits.f16 = storage.storageBuffer16BitAccess && arithmetic.shaderFloat16;
+    a->info.limits.i8 = bytes.storageBuffer8BitAccess && arithmetic.shaderInt8;
 }
 
 // The first family that computes, better one that takes timestamps.
@@ -167,11 +173,12 @@ static bool describe(struct adapter *a, VkInstance instance)
         return false;
     }
     bool is_1_2 = p.apiVersion >= VK_API_VERSION_1_2;
-    bool has_float16 =
+    bool has_arithmetic =
         is_1_2 || adapter_has_extension(a, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
     describe_properties(a, is_1_2 ||
                                adapter_has_extension(a, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
-    describe_features(a, has_float16);
+    describe_features(a, has_arithmetic,
+                      is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
     a->needs_f16_extension = !is_1_2;
     matrix_describe(a, instance);
     a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0;
@@ -219,13 +226,19 @@ enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int
 
 enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e)
 {
+    bool f16 = a->info.limits.f16, i8 = a->info.limits.i8;
+    VkPhysicalDevice8BitStorageFeatures bytes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES,
+        .storageBuffer8BitAccess = VK_TRUE};
     VkPhysicalDeviceShaderFloat16Int8Features arithmetic = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
-        .shaderFloat16 = VK_TRUE};
+        .pNext = i8 ? &bytes : NULL,
+        .shaderFloat16 = f16,
+        .shaderInt8 = i8};
     VkPhysicalDevice16BitStorageFeatures storage = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
         .pNext = &arithmetic,
-        .storageBuffer16BitAccess = VK_TRUE};
+        .storageBuffer16BitAccess = f16};
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -234,14 +247,15 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         .pQueuePriorities = &priority,
     };
     struct matrix_features matrix = a->matrix;
-    const char *extension[1 + MATRIX_EXTENSIONS];
+    const char *extension[2 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
-    bool f16 = a->info.limits.f16;
-    if (f16 && a->needs_f16_extension)
+    if ((f16 || i8) && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
+    if (i8 && a->needs_f16_extension)
+        extension[extensions++] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = matrix_enable(&matrix, extension, &extensions, f16 ? &storage : NULL),
+        .pNext = matrix_enable(&matrix, extension, &extensions, f16 || i8 ? &storage : NULL),
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = extensions,

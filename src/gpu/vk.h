@@ -42,7 +42,7 @@ struct adapter {
     uint32_t family;     // queue family for compute
     uint32_t valid_bits; // of its timestamps
     double tick_s;
-    bool needs_f16_extension; // before Vulkan 1.2
+    bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
     bool sizes_subgroups;     // kernels can ask for full subgroups of one size
     struct matrix_features matrix;
     struct gpu_info info;

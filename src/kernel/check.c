@@ -30,6 +30,11 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
             snprintf(reason, size, "needs 16-bit floats, which the device does not have");
         exceeded |= KERNEL_NEEDS_F16;
     }
+    if (f->uses_i8 && !l->i8) {
+        if (!exceeded)
+            snprintf(reason, size, "needs 8-bit integers, which the device does not have");
+        exceeded |= KERNEL_NEEDS_I8;
+    }
     const char *matrix = lacks_matrix(f, l);
     if (matrix) {
         if (!exceeded)

@@ -16,8 +16,11 @@
 
 enum capability {
     CAP_FLOAT16 = 9,
+    CAP_INT8 = 39,
     CAP_STORAGE16 = 4433,
     CAP_UNIFORM_STORAGE16 = 4434,
+    CAP_STORAGE8 = 4448,
+    CAP_UNIFORM_STORAGE8 = 4449,
     CAP_MATRIX_NV = 5357,
     CAP_MATRIX_KHR = 6022,
 };
@@ -127,6 +130,8 @@ static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
         r->facts->uses_f16 = true;
     if (w[1] == CAP_STORAGE16 || w[1] == CAP_UNIFORM_STORAGE16)
         r->facts->uses_f16_storage = true;
+    if (w[1] == CAP_INT8 || w[1] == CAP_STORAGE8 || w[1] == CAP_UNIFORM_STORAGE8)
+        r->facts->uses_i8 = true;
     if (w[1] == CAP_MATRIX_NV)
         r->facts->matrix = MATRIX_NV;
     if (w[1] == CAP_MATRIX_KHR)

@@ -29,6 +29,7 @@ struct kernel_facts {
     uint32_t bindings; // highest storage buffer binding in set 0, plus one
     size_t words;
     bool uses_f16, uses_f16_storage;
+    bool uses_i8;           // arithmetic or storage
     enum matrix_api matrix; // what its cooperative matrices are, if it has any
     bool has_loops;         // unrolled or not: a driver may ignore the hint
     bool uses_group_count;  // gl_NumWorkGroups
@@ -61,6 +62,7 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
 #define KERNEL_NEEDS_F16    (1u << LIMIT_COUNT)
 #define KERNEL_TOO_LONG     (1u << (LIMIT_COUNT + 1))
 #define KERNEL_NEEDS_MATRIX (1u << (LIMIT_COUNT + 2))
+#define KERNEL_NEEDS_I8     (1u << (LIMIT_COUNT + 3)) // 8-bit integers
 #define KERNEL_MAX_WORDS    (1u << 20)
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size);

@@ -39,9 +39,21 @@ struct operator_layout operator_layout(const struct operation *o)
     return l;
 }
 
+static bool type_fits(const struct operation *o, const struct limits *l, struct err *e)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    operation_tensors(o, tensor); // the first is of the operation's type
+    bool lacks = (tensor[0].element == ELEMENT_F16 && !l->f16) ||
+                 (tensor[0].element == ELEMENT_I8 && !l->i8);
+    return !lacks || err_set(e, "%s: the device has no %s (choose another type)", o->kind->name,
+                             element_name(tensor[0].element));
+}
+
 bool operator_fits(const struct operation *o, const struct limits *l, struct err *e)
 {
     struct operator_layout layout = operator_layout(o);
+    if (!type_fits(o, l, e))
+        return false;
     for (int i = 0; i < layout.count; i++) {
         const struct operator_buffer *b = &layout.buffer[i];
         if (b->bytes > l->buffer_bytes)

@@ -31,6 +31,12 @@ static void test_check(void **state)
     f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_f16_storage = true};
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_F16);
     assert_non_null(strstr(reason, "16-bit"));
+    f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_i8 = true};
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_I8);
+    assert_non_null(strstr(reason, "8-bit"));
+    struct limits with_i8 = l;
+    with_i8.i8 = true;
+    assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
 }
 
 static void test_check_matrix(void **state)

@@ -258,6 +258,13 @@ static void what_the_device_cannot_hold_is_named(void **state)
     l.buffer_bytes--;
     assert_false(operator_fits(&o, &l, &e));
     assert_non_null(strstr(e.text, "buffer A needs 80000 bytes, the device allows 79999"));
+    o = matmul(100, 10, 20, "f16", "nn");
+    assert_false(operator_fits(&o, &l, &e));
+    assert_string_equal(e.text, "matmul: the device has no f16 (choose another type)");
+    l.f16 = true;
+    assert_true(operator_fits(&o, &l, &e));
+    o = matmul(100, 10, 20, "i8", "nn");
+    assert_false(operator_fits(&o, &l, &e));
     o = matmul(INT32_MAX, INT32_MAX, 1, "f32", "nn"); // just below 2^64 bytes
     l.buffer_bytes = UINT64_C(1) << 40;
     assert_false(operator_fits(&o, &l, &e));

@@ -207,6 +207,51 @@ static void halves_are_measured_too(void **state)
     close_pool(&f);
 }
 
+// A product of bytes with a bias, its rows 40 numbers apart: what lies between them must stay.
+static void expect_bytes(struct fixture *f, const char *last_column, enum outcome o,
+                         const char *reason)
+{
+    struct trial_request r = {.ticket = 6, .count = 1};
+    r.job[0] = gemm_job(GEMM_RIGHT);
+    free(r.job[0].pass[0].glsl);
+    r.job[0].pass[0].glsl =
+        mem_printf("#version 450\n"
+                   "#extension GL_EXT_shader_8bit_storage : require\n"
+                   "layout(local_size_x = 8, local_size_y = 8) in;\n"
+                   "layout(std430, binding = 0) readonly buffer A { int8_t a[]; };\n"
+                   "layout(std430, binding = 1) readonly buffer B { int8_t b[]; };\n"
+                   "layout(std430, binding = 2) readonly buffer Bias { int bias[]; };\n"
+                   "layout(std430, binding = 3) buffer C { int c[]; };\n"
+                   "void main() {\n"
+                   "uint i = gl_GlobalInvocationID.y, j = gl_GlobalInvocationID.x;\n"
+                   "int sum = bias[j];\n"
+                   "for (uint k = 0; k < 32; k++) sum += int(a[i * 32 + k]) * int(b[k * 32 + j]);\n"
+                   "c[i * 40 + j] = sum;\n"
+                   "if (j == %s) c[i * 40 + 32] = 0;\n"
+                   "}\n",
+                   last_column);
+    source_submit(f->pool, &r);
+    struct trial_result result = next_result(f);
+    assert_int_equal(result.outcome[0], o);
+    assert_non_null(strstr(result.reason[0], reason));
+}
+
+static void bytes_are_measured_too(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    if (!f.limits.i8)
+        skip();
+    operation_set_choice(&f.operation, "type", "i8", NULL);
+    operation_set_choice(&f.operation, "bias", "add", NULL);
+    operation_set_size(&f.operation, "row_c", 40, NULL);
+    open_pool(&f);
+    expect_bytes(&f, "99", OUTCOME_OK, "");
+    expect_bytes(&f, "31", OUTCOME_WRONG, "between the rows of C, at element 32");
+    close_pool(&f);
+}
+
 // What workers were doing when, by their own clocks (which are one clock: it is the machine's).
 struct span {
     bool timing; // else compiling
@@ -347,6 +392,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_race_goes_on_without_the_one_that_hangs),
         cmocka_unit_test(a_text_that_is_too_long_is_a_compile_error),
         cmocka_unit_test(halves_are_measured_too),
+        cmocka_unit_test(bytes_are_measured_too),
         cmocka_unit_test(timing_is_never_disturbed),
         cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
         cmocka_unit_test(a_program_that_is_not_there_is_an_error),
