@@ -111,6 +111,23 @@ static void test_extensions(void **state)
     spirv_finish(&s);
 }
 
+static void test_bytes_are_a_fact(void **state)
+{
+    (void)state;
+    struct spirv s;
+    struct kernel_facts f;
+    struct err e;
+    const char *glsl = "#version 450\n"
+                       "#extension GL_EXT_shader_8bit_storage : require\n"
+                       "layout(local_size_x = 8) in;\n"
+                       "layout(std430, binding = 0) buffer A { int8_t a[]; };\n"
+                       "void main() { a[1] = a[0]; }\n";
+    assert_true(kernel_compile(glsl, &s, &e));
+    assert_true(kernel_inspect(&s, &f, &e));
+    assert_true(f.uses_i8 && !f.uses_f16 && !f.uses_f16_storage);
+    spirv_finish(&s);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -127,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_warning_before_error),
         cmocka_unit_test(test_large_group_compiles),
         cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_bytes_are_a_fact),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -135,20 +135,6 @@ static void test_f16(void **state)
     free(both);
 }
 
-static void test_i8(void **state)
-{
-    (void)state;
-    const char *head = "#version 450\n#extension GL_EXT_shader_8bit_storage : require\n"
-                       "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n" SIZE
-                       "layout(std430, binding = 0) buffer A { int8_t a[]; };\n";
-    char *storage = mem_printf("%svoid main() { a[1] = a[0]; }\n", head);
-    char *arithmetic = mem_printf("%svoid main() { a[1] = a[0] * a[2]; }\n", head);
-    assert_true(facts_of(storage).uses_i8);
-    assert_true(facts_of(arithmetic).uses_i8);
-    free(storage);
-    free(arithmetic);
-}
-
 #define NV_MATRIX                                                                                  \
     "#extension GL_NV_cooperative_matrix : require\n"                                              \
     "#extension GL_KHR_memory_scope_semantics : require\n"
@@ -497,7 +483,6 @@ int main(void)
         cmocka_unit_test(test_shared_bytes),
         cmocka_unit_test(test_buffers_and_push),
         cmocka_unit_test(test_f16),
-        cmocka_unit_test(test_i8),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_unbindable),
         cmocka_unit_test(test_layout_agrees_with_glslang),
