@@ -259,6 +259,7 @@ static const struct option options[] = {
     {"samples", OPTION_INTEGER, "N",
      "random points to judge in a space too large to count (default: 4000)", 1, 1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
+    OPTION_GLSLANG,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,

@@ -97,7 +97,7 @@ static int run_devices(const struct command *self, const struct arguments *a)
     return EXIT_OK;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_HELP, OPTION_END};
+static const struct option options[] = {OPTION_GLSLANG, OPTION_JSON, OPTION_HELP, OPTION_END};
 
 const struct command cmd_devices = {
     .name = "devices",

@@ -213,6 +213,7 @@ static const struct option options[] = {
     {"force", OPTION_FLAG, NULL,
      "replace files that are there: those that another session's export wrote, or that FILE names"},
     {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
+    OPTION_GLSLANG,
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,

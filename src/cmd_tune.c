@@ -22,7 +22,7 @@ extern const struct command cmd_tune;
      1,        9e18},                                                                              \
         {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_DB, OPTION_JSON,                                                                    \
+        OPTION_GLSLANG, OPTION_DB, OPTION_JSON,                                                    \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel there at the end (see tilewalk export)"},                          \

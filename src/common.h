@@ -27,6 +27,12 @@
         "device", OPTION_TEXT, "DEVICE",                                                           \
             "index or part of a name (default: the best one; see tilewalk devices)"                \
     }
+#define OPTION_GLSLANG                                                                             \
+    {                                                                                              \
+        "glslang", OPTION_TEXT, "PROGRAM",                                                         \
+            "path of a glslangValidator or glslc to compile with (default: $TILEWALK_GLSLANG, "    \
+            "else the glslang that is built in)"                                                   \
+    }
 #define OPTION_HELP                                                                                \
     {                                                                                              \
         "help", OPTION_FLAG, NULL, "show this text"                                                \

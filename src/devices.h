@@ -6,7 +6,8 @@
 
 // As gpu_list, in an environment prepared for it, and `limits.matrix` of each device is what
 // kernels can use: KHR's cooperative matrices where the device has them and the compiler knows
-// them, else NV's, else none.
+// them, else NV's, else none. A compiler that the user named is part of a device's driver, and so
+// of what results are compared by.
 bool devices_find(struct gpu_info **list, int *count, struct err *e);
 
 #endif

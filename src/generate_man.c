@@ -113,6 +113,10 @@ static void add_environment(struct str *out)
     add_entry(out, "TILEWALK_DATA",
               "A folder with the presets, shaders and lua folders to use instead of the shipped "
               "ones.");
+    add_entry(
+        out, "TILEWALK_GLSLANG",
+        "The path of a glslangValidator or glslc to compile with, where --glslang names none; "
+        "else the glslang that is built in.");
     add_entry(out, "VISUAL, EDITOR",
               "The editor of the workbench, where workbench.conf names none.");
     add_entry(out, "NO_COLOR", "Present and not empty: no colours, unless --color always.");

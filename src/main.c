@@ -4,9 +4,12 @@
 #include "trial/source.h"
 #include "workbench.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
     cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_note, cmd_rm, cmd_export, cmd_lookup,
@@ -58,6 +61,22 @@ static int unknown_command(const char *name)
     return fail_with(&e, EXIT_USAGE);
 }
 
+// Workers, and what runs in the background in another folder, find it as we do.
+static bool take_compiler(const struct arguments *a, struct err *e)
+{
+    const char *program = arguments_text(a, "glslang");
+    if (!program)
+        return true;
+    char *path = realpath(program, NULL);
+    bool ok = path && access(path, X_OK) == 0;
+    if (ok)
+        setenv("TILEWALK_GLSLANG", path, 1);
+    else
+        err_usage(e, "--glslang '%s': %s", program, strerror(errno));
+    free(path);
+    return ok;
+}
+
 // `argv` holds the command's name and what follows it.
 static int run(const struct command *c, int argc, char **argv)
 {
@@ -69,7 +88,7 @@ static int run(const struct command *c, int argc, char **argv)
             command_print_help(c);
             return EXIT_OK;
         }
-    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e))
+    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e) || !take_compiler(&a, &e))
         code = fail_with(&e, EXIT_USAGE);
     else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);

@@ -1,11 +1,14 @@
 #include "kernel/kernel.h"
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "kernel/external.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,13 +37,25 @@ static const char *skip_place(const char *message, int *line)
     return end + 1 + strspn(end + 1, " ");
 }
 
+// glslang writes "ERROR: place: message", glslc "place: error: message".
+static const char *first_error(const char *log, int *line)
+{
+    static const char prefix[] = "ERROR: ", infix[] = "error: ";
+    const char *message = strstr(log, prefix), *of_glslc = strstr(log, infix);
+    if (message)
+        return skip_place(message + sizeof prefix - 1, line);
+    if (!of_glslc)
+        return skip_place(log, line);
+    while (of_glslc > log && of_glslc[-1] != '\n')
+        of_glslc--;
+    message = skip_place(of_glslc, line);
+    return str_starts(message, infix) ? message + sizeof infix - 1 : message;
+}
+
 static bool report_first(const char *log, struct err *e)
 {
-    static const char prefix[] = "ERROR: ";
-    const char *message = strstr(log, prefix);
-    message = message ? message + sizeof prefix - 1 : log;
     int line = 0;
-    message = skip_place(message, &line);
+    const char *message = first_error(log, &line);
     size_t length = strcspn(message, "\n");
     while (length > 0 && isspace((unsigned char)message[length - 1]))
         length--;
@@ -75,9 +90,21 @@ static glslang_resource_t generous_resource(void)
     return r;
 }
 
+static bool compile_outside(const char *program, const char *glsl, struct spirv *out, struct err *e)
+{
+    struct str log = {0};
+    bool ok = external_compile(program, glsl, out, &log, e);
+    if (ok && !out->word)
+        ok = report_first(str_text(&log), e);
+    str_finish(&log);
+    return ok;
+}
+
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
 {
     *out = (struct spirv){0};
+    if (external_program())
+        return compile_outside(external_program(), glsl, out, e);
     glslang_resource_t resource = generous_resource();
     const glslang_input_t input = {
         .language = GLSLANG_SOURCE_GLSL,
@@ -144,4 +171,18 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
     const char *file = p->template_name && p->template_name[0] ? p->template_name : "shader";
     int line = raw.line >= 1 && raw.line <= p->line_count ? p->line_map[raw.line - 1] : 0;
     return err_at(e, file, line, "%s (generated line %d)", raw.text, raw.line);
+}
+
+bool kernel_add_compiler(char *text, size_t size, struct err *e)
+{
+    static char *version; // asked for once a process
+    if (!external_program())
+        return true;
+    if (!version)
+        version = external_version(external_program(), e);
+    if (!version)
+        return false;
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, ", %s", version);
+    return true;
 }

@@ -5,8 +5,8 @@
 //
 // Vulkan drivers do not enforce their own limits (lavapipe runs 256 KiB of shared memory and 2048
 // invocations), so everything is checked here, against the module and not against what a space
-// declares. Front end: glslang's C API, target Vulkan 1.1 / SPIR-V 1.3. No optimiser pass. One
-// thread at a time.
+// declares. Front end: glslang's C API, or the compiler that TILEWALK_GLSLANG names (external.h);
+// target Vulkan 1.1 / SPIR-V 1.3. No optimiser pass. One thread at a time.
 #ifndef TILEWALK_KERNEL_KERNEL_H
 #define TILEWALK_KERNEL_KERNEL_H
 
@@ -42,6 +42,10 @@ void kernel_setup(
 // without its prefix.
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
+
+// Adds the version of the compiler that TILEWALK_GLSLANG names, if any, to what a driver says of
+// itself: both make a kernel what it is. False and `e` when it cannot be run.
+bool kernel_add_compiler(char *text, size_t size, struct err *e);
 
 // Whether cooperative matrices of this API can be compiled; tried once a process.
 bool kernel_knows_matrix(enum matrix_api api);

@@ -61,14 +61,16 @@ static bool probe(struct rig *r, struct err *e)
 // Numbers of devices change when a driver comes or goes.
 static bool check_identity(const struct rig *r, struct err *e)
 {
-    const struct gpu_info *info = gpu_get_info(r->gpu);
+    struct gpu_info info = *gpu_get_info(r->gpu);
     char id[33];
-    gpu_identity(info, id);
+    if (!kernel_add_compiler(info.driver, sizeof info.driver, e))
+        return false;
+    gpu_identity(&info, id);
     return !r->hello.device_id[0] || strcmp(id, r->hello.device_id) == 0 ||
            err_set(e,
                    "device %d is '%s' now, not the one this session was opened on (its driver or "
                    "the list of devices has changed)",
-                   r->hello.device, info->name);
+                   r->hello.device, info.name);
 }
 
 bool rig_open(struct rig *r, const struct hello *h, struct err *e)

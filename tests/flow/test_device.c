@@ -287,6 +287,31 @@ static void test_check(void **state)
     assert_refused(&r, 2, "'no such thing'", NULL);
 }
 
+// A compiler of the user's compiles what is measured, and what was measured with it goes on with
+// it.
+static void test_compiler(void **state)
+{
+    struct box *b = *state;
+    const char *real = "/usr/bin/glslangValidator", *space = flow_path(b, "small.lua");
+    struct result r = RUN(b, "tune", space, "--glslang", "/no/such/compiler");
+    assert_refused(&r, 2, "--glslang '/no/such/compiler'", "No such file");
+    r = RUN(b, "tune", space, "--glslang", "/bin/true", "--plain");
+    assert_refused(&r, 1, "--glslang", "without a module");
+    if (!file_exists(real)) {
+        print_message("not checked: no %s (package glslang-tools)\n", real);
+        return;
+    }
+    r = RUN(b, "tune", space, "--trials", "2", "--seed", "1", "--json", "--glslang", real);
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    assert_contains(text_of(first_event(&e, "session"), "driver"), "Glslang Version");
+    assert_string_equal(text_of(member(end_event(&e), "best"), "outcome"), "ok");
+    r = RUN(b, "resume", "1", "--trials", "3", "--plain");
+    assert_refused(&r, 1, "Glslang Version", "not here as it was");
+    r = RUN(b, "resume", "1", "--trials", "3", "--json", "--glslang", real);
+    assert_ok(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +325,7 @@ int main(void)
         FLOW_TEST(test_kill_and_resume),
         FLOW_TEST(test_interrupted),
         FLOW_TEST(test_check),
+        FLOW_TEST(test_compiler),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
 }

@@ -1,0 +1,115 @@
+#include "kernel/external.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *external_program(void)
+{
+    const char *program = getenv("TILEWALK_GLSLANG");
+    return program && *program ? program : NULL;
+}
+
+// All that the child says, until it closes its end.
+static void read_all(int fd, struct str *out)
+{
+    char bytes[4096];
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        poll(&p, 1, -1);
+        ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n > 0)
+            str_add_bytes(out, bytes, (size_t)n);
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            return;
+    }
+}
+
+static bool run(const char *const *argv, struct str *log, int *status, struct err *e)
+{
+    struct child c = {0};
+    if (!os_spawn(&c, argv, NULL, -1, e))
+        return err_prefix(e, "--glslang");
+    read_all(c.stderr_fd, log);
+    while (!os_reap(&c, status))
+        poll(NULL, 0, 1); // it has closed its output: it is about to end
+    os_kill(&c, NULL);
+    return true;
+}
+
+static bool read_module(FILE *f, struct spirv *out)
+{
+    long bytes = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (bytes <= 0 || bytes % 4)
+        return false;
+    rewind(f);
+    out->count = (size_t)bytes / 4;
+    out->word = mem_alloc((size_t)bytes);
+    if (fread(out->word, 4, out->count, f) == out->count)
+        return true;
+    spirv_finish(out);
+    return false;
+}
+
+// Files without names, which the child opens through ours: nothing is left behind by a process that
+// is killed.
+static bool compile_files(const char *program, FILE *in, FILE *module, struct spirv *out,
+                          struct str *log, struct err *e)
+{
+    char in_path[64], out_path[64];
+    int status = 0;
+    snprintf(in_path, sizeof in_path, "/proc/%ld/fd/%d", (long)getpid(), fileno(in));
+    snprintf(out_path, sizeof out_path, "/proc/%ld/fd/%d", (long)getpid(), fileno(module));
+    const char *const glslang[] = {program, "-V", "--target-env", "vulkan1.1", "-S",
+                                   "comp",  "-o", out_path,       in_path,     NULL};
+    const char *const glslc[] = {
+        program, "-fshader-stage=compute", "--target-env=vulkan1.1", "-o", out_path, in_path, NULL};
+    bool is_glslc = strstr(path_name(program), "glslc") != NULL;
+    if (!run(is_glslc ? glslc : glslang, log, &status, e))
+        return false;
+    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return (good && read_module(module, out)) || log->length > 0 ||
+           err_set(e, "--glslang: '%s' ended without a module and without a word", program);
+}
+
+bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
+                      struct err *e)
+{
+    FILE *in = tmpfile(), *module = tmpfile();
+    *out = (struct spirv){0};
+    bool ok = in && module && fputs(glsl, in) >= 0 && fflush(in) == 0;
+    if (!ok)
+        err_set(e, "--glslang: a temporary file: %s", strerror(errno));
+    else
+        ok = compile_files(program, in, module, out, log, e);
+    if (in)
+        fclose(in);
+    if (module)
+        fclose(module);
+    return ok;
+}
+
+char *external_version(const char *program, struct err *e)
+{
+    const char *const argv[] = {program, "--version", NULL};
+    struct str log = {0};
+    int status = 0;
+    char *version = NULL;
+    if (run(argv, &log, &status, e)) {
+        size_t length = strcspn(str_text(&log), "\r\n");
+        if (length > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            version = mem_printf("%.*s", (int)length, str_text(&log));
+        else
+            err_set(e, "--glslang: '%s' does not say its version: is it a GLSL compiler?", program);
+    }
+    str_finish(&log);
+    return version;
+}

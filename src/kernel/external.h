@@ -1,0 +1,22 @@
+// A compiler of the user's: glslangValidator or glslc, newer than the glslang that is built in,
+// say. Named by TILEWALK_GLSLANG (--glslang sets it). A process per shader; whoever must not wait
+// for it for ever ends its own process, and the child with it.
+#ifndef TILEWALK_KERNEL_EXTERNAL_H
+#define TILEWALK_KERNEL_EXTERNAL_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "kernel/kernel.h"
+
+// The program's path; NULL: none is named.
+const char *external_program(void);
+
+// False only when it cannot be run at all, or left no module and no word: then `e` says so. Else
+// `log` has what it wrote, and `out` the module, or nothing when the shader is wrong.
+bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
+                      struct err *e);
+
+// The first line of what it says of its version. Heap, the caller's; NULL and `e` on failure.
+char *external_version(const char *program, struct err *e);
+
+#endif
