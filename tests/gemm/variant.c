@@ -77,7 +77,7 @@ static const struct draw of_implicit[] = {
     {"in_channels", VALUES("6", "12", "24")},
     {"out_channels", VALUES("6", "18", "24")},
     {"height", VALUES("7", "9", "16")},
-    {"width", VALUES("7", "11", "16")},
+    {"width", VALUES("9", "11", "16")},
     {"kernel_h", VALUES("1", "2", "3")},
     {"kernel_w", VALUES("1", "3", "5")},
     {"stride", VALUES("1", "1", "2", "3")},
