@@ -30,6 +30,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
+local ggml = include "ggml.lua"
 local ceil_div, divisor, widest = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest
 
 local gemm = {}
@@ -210,6 +211,10 @@ function gemm.kernels(plan)
     when = function(c) return plan(c).parts > 1 end,
   }
   scratch(function(c) return scratch_bytes(plan(c)) end)
+  export("ggml", function(c)
+    local p = plan(c)
+    return ggml.tuple(p, p.product.op.type, p.product.op.layout)
+  end)
 end
 
 return gemm

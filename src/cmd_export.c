@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "common.h"
 #include "export.h"
+#include "export_form.h"
 #include "export_text.h"
 #include "report/kernel_table.h"
 #include "trial_list.h"
@@ -8,14 +9,15 @@
 
 #include <stdlib.h>
 
-// What a session can be written as, beside kernels: one file, named by the way's option.
+// What a session can be written as, beside kernels: one file, named by the way's option, or lines
+// on stdout.
 struct way {
     const char *option;
     bool chooses; // by --best
     bool many;    // of several sessions
     bool adds;    // to the file that is there
     bool (*make)(struct store *store, const struct arguments *a, struct export_text *out,
-                 struct err *e);
+                 struct err *e); // the file's text; NULL: it is printed
 };
 
 static bool collect(void *context, const struct trial_record *t)
@@ -88,6 +90,7 @@ static const struct way ways[] = {
     {.option = "csv", .make = make_csv},
     {.option = "warm-start", .chooses = true, .make = make_warm_start},
     {.option = "table", .many = true, .adds = true, .make = make_table},
+    {.option = "as", .chooses = true},
     {NULL},
 };
 
@@ -109,7 +112,7 @@ static bool check_way(const struct way *way, const struct arguments *a, struct e
                              other->option);
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
         if (arguments_flag(a, of_kernels[i]) || arguments_text(a, of_kernels[i]))
-            return err_usage(e, "--%s writes one file, and no kernel: --%s has no meaning there",
+            return err_usage(e, "--%s writes no files of kernels: --%s has no meaning there",
                              way->option, of_kernels[i]);
     return way->chooses || !arguments_integer(a, "best", 0) ||
            err_usage(e, "--%s does not choose among trials: --best has no meaning there",
@@ -119,6 +122,9 @@ static bool check_way(const struct way *way, const struct arguments *a, struct e
 static bool write_way(const struct way *way, struct store *store, const struct arguments *a,
                       struct err *e)
 {
+    if (!way->make)
+        return export_form(store, strtoll(a->operand[0], NULL, 10), arguments_text(a, way->option),
+                           (int)arguments_integer(a, "best", 1), arguments_flag(a, "json"), e);
     struct export_text text = {
         .path = arguments_text(a, way->option),
         .replaces = way->adds || arguments_flag(a, "force"),
@@ -209,6 +215,9 @@ static const struct option options[] = {
     {"warm-start", OPTION_TEXT, "FILE",
      "write no kernel but the N best configurations (default: 8), for tilewalk tune --warm-start "
      "here or on another machine"},
+    {"as", OPTION_TEXT, "FORM",
+     "print the best configuration in the words of another program, as its space file declares it "
+     "(ggml: the warptile tuple of ggml's matrix product)"},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL,
      "replace files that are there: those that another session's export wrote, or that FILE names"},

@@ -136,6 +136,7 @@ static void set_globals(lua_State *L, struct script *s)
     declare_open(L);
     declare_param_open(L);
     include_open(L);
+    form_open(L);
     readonly_wrap(L, "the environment", &words);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }

@@ -8,6 +8,7 @@
 //     include.c         include, use
 //     view.c            the configuration as Lua sees it: `c`
 //     rule.c            constraints and resources as callbacks of the space
+//     form.c            export, and configurations in these forms
 //     render.c          templates
 //
 // Functions of Lua are kept by reference in its registry (`int function`, LUA_NOREF: none).
@@ -19,6 +20,7 @@
 #include "script/template.h"
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
+#define SCRIPT_MAX_FORMS   16
 
 struct override { // of a size or choice
     const char *name, *text;
@@ -28,7 +30,7 @@ struct override { // of a size or choice
 
 struct rule { // a function of c
     struct script *script;
-    const char *name; // of a constraint
+    const char *name; // of a constraint or a form
     struct place place;
     int function;
 };
@@ -78,6 +80,8 @@ struct script {
     struct rule resources, scratch;
     struct stage stage[JOB_MAX_PASSES];
     int stage_count;
+    struct rule form[SCRIPT_MAX_FORMS]; // export()
+    int form_count;
 
     struct view view;
     int scope;             // what every template sees
@@ -97,6 +101,7 @@ void declare_operator_open(lua_State *L);
 void declare_open(lua_State *L);
 void declare_param_open(lua_State *L);
 void include_open(lua_State *L);
+void form_open(lua_State *L);
 
 void setting_add_override(struct script *s, const char *name, const char *text, bool from_user);
 const struct script_setting *setting_find(const struct script *s, const char *name); // or NULL

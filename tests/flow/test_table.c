@@ -67,6 +67,38 @@ static void test_wrong_words(void **state)
     assert_false(file_exists(path));
 }
 
+// --- forms ---
+
+static void test_form(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        RUN(b, "tune", "gemm", "--set", "N=512", "--set", "M=512", "--set", "K=512", "--source",
+            "synthetic:bowl", "--trials", "200", "--strategy", "random", "--seed", "3");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--as", "ggml", "--best", "200", "--json");
+    assert_ok(&r);
+    const cJSON *form = json_of(b, r.out), *kernel;
+    assert_string_equal(text_of(form, "form"), "ggml");
+    int made = 0, refused = 0;
+    cJSON_ArrayForEach(kernel, member(form, "kernels"))
+    {
+        made += !is_null(kernel, "text");
+        refused += !is_null(kernel, "why_not");
+    }
+    assert_true(made > 0 && refused > 0);
+    assert_int_equal(made + refused, 200);
+    r = RUN(b, "export", "1", "--as", "ggml", "--best", "200");
+    assert_ok(&r);
+    assert_contains(r.out, "} // BLOCK_SIZE, BM, BN, BK, WM, WN, WMITER, TM, TN, TK, WARP\n");
+    assert_contains(r.out, " has no such form: ");
+    r = RUN(b, "export", "1", "--as", "gml");
+    assert_refused(&r, 1, "exports no 'gml'", "ggml");
+    make_synthetic(b);
+    r = RUN(b, "export", "2", "--as", "ggml");
+    assert_refused(&r, 1, "small.lua exports no 'ggml' (it has none)", NULL);
+}
+
 // --- tables ---
 
 static void test_only_measured(void **state)
@@ -193,8 +225,8 @@ static void test_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest anywhere[] = {
-        FLOW_TEST(test_csv),    FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured),
-        FLOW_TEST(test_lookup), FLOW_TEST(test_nothing_found),
+        FLOW_TEST(test_csv),           FLOW_TEST(test_form),   FLOW_TEST(test_wrong_words),
+        FLOW_TEST(test_only_measured), FLOW_TEST(test_lookup), FLOW_TEST(test_nothing_found),
     };
     const struct CMUnitTest on_device[] = {FLOW_TEST(test_measured)};
     int failed = cmocka_run_group_tests(anywhere, NULL, NULL);

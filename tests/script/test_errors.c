@@ -159,6 +159,15 @@ static const struct error_case cases[] = {
      "  neighbours = function(v) return v == 1 and { 2 } or { } end }",
      NULL, "a.lua:2: parameter 'p': 1 has the neighbour 2, but 2 does not have 1"},
 
+    // Exports
+    {"export('x')", NULL, "a.lua:1: export 'x': expected a function, got nothing"},
+    {"export('a b', function() end)", NULL,
+     "a.lua:1: export: 'a b' is not a name (letters, digits and _)"},
+    {"local function f() end export('x', f) export('x', f)", NULL,
+     "a.lua:1: export 'x' is declared twice"},
+    {"for i = 1, 17 do export('x' .. i, function() end) end", NULL,
+     "a.lua:1: more than 16 exports"},
+
     // Rules
     {"constraint('x')", NULL, "a.lua:1: constraint 'x': expected a function, got nothing"},
     {"constraint(function() end)", NULL,

@@ -1,0 +1,85 @@
+// export(name, function(c) ... end): a configuration as a text that another program reads.
+#include "script/check.h"
+#include "script/state.h"
+
+#include <string.h>
+
+static const struct rule *find(const struct script *s, const char *name)
+{
+    for (int i = 0; i < s->form_count; i++)
+        if (strcmp(s->form[i].name, name) == 0)
+            return &s->form[i];
+    return NULL;
+}
+
+static int declare_export(lua_State *L) // export(name, function(c) -> text, or nil and why not)
+{
+    struct script *s = script_loading(L, "export");
+    lua_settop(L, 2);
+    const char *name = check_identifier(L, 1, "export");
+    if (find(s, name))
+        return luaL_error(L, "export '%s' is declared twice", name);
+    if (s->form_count == SCRIPT_MAX_FORMS)
+        return luaL_error(L, "more than %d exports", SCRIPT_MAX_FORMS);
+    check_type(L, 2, lua_pushfstring(L, "export '%s'", name), LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    s->form[s->form_count++] = (struct rule){
+        .script = s,
+        .name = arena_strdup(&s->arena, name),
+        .place = guard_caller(L),
+        .function = script_keep(L),
+    };
+    return 0;
+}
+
+void form_open(lua_State *L)
+{
+    lua_pushcfunction(L, declare_export);
+    lua_setfield(L, -2, "export");
+}
+
+struct form_call {
+    const struct rule *rule;
+    const struct config *config;
+    struct str *out;
+    bool made;
+};
+
+static int visit_form(lua_State *L)
+{
+    struct form_call *call = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, call->rule->function);
+    view_push(L, call->rule->script, call->config);
+    lua_call(L, 1, 2);
+    call->made = !lua_isnil(L, -2);
+    const char *text =
+        check_string(L, call->made ? -2 : -1, call->made ? "what it returns" : "nil, and why");
+    str_add(call->out, text);
+    return 0;
+}
+
+static bool unknown(const struct script *s, const char *name, struct err *e)
+{
+    struct str all = {0};
+    for (int i = 0; i < s->form_count; i++)
+        str_printf(&all, "%s%s", i ? ", " : "", s->form[i].name);
+    err_set(e, "%s exports no '%s' (it has %s)", s->texts.item[0].name, name,
+            s->form_count ? str_text(&all) : "none");
+    str_finish(&all);
+    return false;
+}
+
+enum script_form script_export(struct script *s, const char *name, const struct config *c,
+                               struct str *out, struct err *e)
+{
+    struct form_call call = {.rule = find(s, name), .config = c, .out = out};
+    if (!call.rule) {
+        unknown(s, name, e);
+        return FORM_FAILED;
+    }
+    if (!guard_run(&s->guard, GUARD_RENDER, call.rule->place, visit_form, &call, e)) {
+        err_prefix(e, "export '%s'", name);
+        return FORM_FAILED;
+    }
+    return call.made ? FORM_MADE : FORM_NONE;
+}

@@ -1,0 +1,185 @@
+// export("ggml"): every tuple is one that ggml's kernel takes, and means the tiles that we have.
+#include "variant.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct tuple {
+    int block, bm, bn, bk, wm, wn, wmiter, tm, tn, tk, warp;
+};
+
+static struct tuple parse(const char *text)
+{
+    struct tuple t;
+    assert_int_equal(sscanf(text, "{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d} // BLOCK_SIZE, BM,",
+                            &t.block, &t.bm, &t.bn, &t.bk, &t.wm, &t.wn, &t.wmiter, &t.tm, &t.tn,
+                            &t.tk, &t.warp),
+                     11);
+    return t;
+}
+
+// What ggml's mul_mm.comp asks for.
+static void check_constraints(const struct tuple *t, bool half)
+{
+    int width = half ? 8 : 4;
+    assert_int_equal(t->bm % t->wm, 0);
+    assert_int_equal(t->bn % t->wn, 0);
+    assert_int_equal(t->block, t->bm / t->wm * (t->bn / t->wn) * t->warp);
+    assert_int_equal(t->wm * t->wn % (t->warp * t->tm * t->tn * t->wmiter), 0);
+    assert_int_equal(t->block * width % t->bk, 0);
+    int stride = t->block * width / t->bk;
+    assert_int_equal(t->bm % stride, 0);
+    assert_int_equal(t->bn % stride, 0);
+    assert_int_equal(t->bk % 4, 0);
+    assert_int_equal(t->tm * t->tn % 2, 0);
+    assert_int_equal(t->tk, 1);
+}
+
+// Walks as ggml's invocations do: each element of the tile must be somebody's, once.
+static void check_cover(const struct tuple *t)
+{
+    int wniter = t->wm * t->wn / (t->warp * t->tm * t->tn * t->wmiter);
+    int sub_m = t->wm / t->wmiter, sub_n = t->wn / wniter, warps_m = t->bm / t->wm;
+    char *seen = calloc((size_t)(t->bm * t->bn), 1);
+    for (int thread = 0; thread < t->block; thread++) {
+        int warp = thread / t->warp, lane = thread % t->warp, lanes_m = sub_m / t->tm;
+        for (int i = 0; i < t->wmiter * wniter * t->tm * t->tn; i++) {
+            int cm = i % t->tm, cn = i / t->tm % t->tn, part = i / (t->tm * t->tn);
+            int m = warp % warps_m * t->wm + part % t->wmiter * sub_m + lane % lanes_m * t->tm + cm;
+            int n = warp / warps_m * t->wn + part / t->wmiter * sub_n + lane / lanes_m * t->tn + cn;
+            assert_true(m < t->bm && n < t->bn && !seen[m * t->bn + n]);
+            seen[m * t->bn + n] = 1;
+        }
+    }
+    assert_null(memchr(seen, 0, (size_t)(t->bm * t->bn)));
+    free(seen);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void check_tiles(const struct tuple *t, const struct resources *r, const int size[3])
+{
+    int wniter = t->wm * t->wn / (t->warp * t->tm * t->tn * t->wmiter);
+    assert_int_equal(t->block, r->group_size[0] * r->group_size[1]);
+    assert_int_equal(t->tm * t->wmiter * t->tn * wniter, r->accumulators);
+    int64_t along_m = ceil_div(size[1], t->bm), along_n = ceil_div(size[0], t->bn);
+    int64_t x = (int64_t)r->groups[0], y = (int64_t)r->groups[1];
+    assert_true((x == along_m && y == along_n) || (x == along_n && y == along_m));
+}
+
+static int check_some(const struct variant *v)
+{
+    enum { SAMPLES = 4000 };
+    struct script *s = variant_load(v);
+    struct rng r;
+    struct err e;
+    int made = 0;
+    rng_seed(&r, 11);
+    for (int n = 0; n < SAMPLES; n++) {
+        struct config c;
+        struct resources needs;
+        struct str text = {0};
+        assert_true(variant_sample(s, v->limits, &r, &c, &needs));
+        enum script_form found = script_export(s, "ggml", &c, &text, &e);
+        assert_int_not_equal(found, FORM_FAILED);
+        assert_true(text.length > 0);
+        if (found == FORM_MADE) {
+            struct tuple t = parse(str_text(&text));
+            check_constraints(&t, str_equal(v->type, "f16"));
+            check_cover(&t);
+            check_tiles(&t, &needs, v->size);
+            made++;
+        }
+        str_finish(&text);
+    }
+    script_destroy(s);
+    return made;
+}
+
+static void test_random_schedules(void **state)
+{
+    (void)state;
+    static const struct variant variants[] = {
+        {"gemm", "discrete", &variant_gpu, "f32", "nt", {512, 2048, 1024}},
+        {"gemm", "cpu", &variant_cpu, "f32", "nn", {300, 200, 77}},
+        {"gemm", "discrete", &variant_gpu, "f16", "nt", {1000, 4096, 64}},
+    };
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        assert_in_range(check_some(&variants[i]), 20, 4000);
+}
+
+// A schedule written by hand, as a space file with nothing else.
+static void expect(const char *a, const char *b, const char *rest, const char *expected)
+{
+    struct err e;
+    char *shipped = path_shipped("lua/ggml.lua"), *ggml;
+    assert_non_null(shipped);
+    assert_true(file_read(shipped, &ggml, NULL, &e));
+    char *lua = mem_printf("local ggml = include \"ggml.lua\"\n"
+                           "operator.matmul { N = 8, M = 8, K = 8 } param.p = factors(8, 2)\n"
+                           "kernel { template = 't.comp', groups = function() return { 1 } end }\n"
+                           "export('ggml', function() return ggml.tuple({ a = { name = 'a', %s },\n"
+                           "b = { name = 'b', %s }, parts = 1, %s }, 'f32', 'nt') end)",
+                           a, b, rest);
+    struct script_text text[] = {
+        {"a.lua", "a.lua", lua}, {"ggml.lua", "ggml.lua", ggml}, {"t.comp", "t.comp", "x"}};
+    struct script *s = script_create(
+        &(struct script_options){.texts = text, .text_count = 3, .limits = &variant_gpu}, &e);
+    if (!s)
+        fail_msg("%s", e.text);
+    struct str found = {0};
+    struct config c;
+    space_point(script_space(s), 0, &c);
+    assert_int_not_equal(script_export(s, "ggml", &c, &found, &e), FORM_FAILED);
+    if (strncmp(str_text(&found), expected, strlen(expected)) != 0)
+        fail_msg("%s is not %s", str_text(&found), expected);
+    assert_null(strstr(str_text(&found), "measured with"));
+    str_finish(&found);
+    script_destroy(s);
+    free(lua);
+    free(ggml);
+    free(shipped);
+}
+
+#define SHARED "staged = true, stage = 'shared', "
+
+static void test_known_schedules(void **state)
+{
+    (void)state;
+    const char *a = SHARED "lanes = 8, registers = 4, virtual = 4, tile = 128";
+    const char *b = SHARED "lanes = 16, registers = 4, virtual = 2, tile = 128";
+    expect(a, b, "threads = 128, depth = 32", "{128, 128, 128, 32, 128, 32, 2, 4, 4, 1, 32} //");
+    expect(b, a, "threads = 128, depth = 32", "{128, 128, 128, 32, 128, 32, 4, 4, 4, 1, 32} //");
+    expect(a, b, "threads = 128, depth = 2", "BK = 2 is no multiple of 4");
+    expect(a, b, "threads = 128, depth = 12", "BK = 12 does not divide the 512 elements");
+    expect(SHARED "lanes = 16, registers = 1, virtual = 1, tile = 16",
+           SHARED "lanes = 16, registers = 1, virtual = 1, tile = 16", "threads = 256, depth = 64",
+           "TM x TN is odd");
+    expect(a, b, "threads = 128, depth = 4, together = 2", "a workgroup has several matrices");
+    expect(a, SHARED "lanes = 12, registers = 4, virtual = 2, tile = 96", "threads = 96, depth = 4",
+           "a subgroup of 32 covers no rectangle of the 12 x 8 invocations");
+    expect("staged = false", b, "threads = 128, depth = 32", "operand a is not staged");
+    expect(a, SHARED "lanes = 16, registers = 2, virtual = 1, tile = 32",
+           "threads = 128, depth = 4", "BM = 32 is no multiple of the 128 lines");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_schedules),
+        cmocka_unit_test(test_known_schedules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
