@@ -42,10 +42,26 @@ static bool find_kind(struct lookup *l, const char *name, struct err *e)
 
 static bool is_choice(const struct operation_kind *kind, const char *name)
 {
-    int i = 0;
-    while (kind->choices[i].name && !str_equal(kind->choices[i].name, name))
-        i++;
-    return kind->choices[i].name != NULL;
+    const struct operation_choice *c = kind->choices;
+    while (c && c->name && !str_equal(c->name, name))
+        c++;
+    return c && c->name;
+}
+
+static bool is_real(const struct operation_kind *kind, const char *name)
+{
+    const struct operation_real *r = kind->reals;
+    while (r && r->name && !str_equal(r->name, name))
+        r++;
+    return r && r->name;
+}
+
+static bool set_real(struct lookup *l, const struct setting *s, struct err *e)
+{
+    double value;
+    return (str_to_real(s->value, &value) ||
+            err_set(e, "--set %s=%s: not a number", s->name, s->value)) &&
+           operation_set_real(&l->wanted, s->name, value, e);
 }
 
 static bool set(struct lookup *l, const struct setting *s, struct err *e)
@@ -53,8 +69,10 @@ static bool set(struct lookup *l, const struct setting *s, struct err *e)
     int64_t size;
     if (is_choice(l->wanted.kind, s->name))
         return operation_set_choice(&l->wanted, s->name, s->value, e);
-    if (!str_to_int(s->value, 1, INT32_MAX, &size))
-        return err_set(e, "--set %s=%s: a size is a whole number from 1 to %" PRId32, s->name,
+    if (is_real(l->wanted.kind, s->name))
+        return set_real(l, s, e);
+    if (!str_to_int(s->value, 0, INT32_MAX, &size))
+        return err_set(e, "--set %s=%s: a size is a whole number from 0 to %" PRId32, s->name,
                        s->value, INT32_MAX);
     return operation_set_size(&l->wanted, s->name, size, e);
 }
@@ -163,7 +181,8 @@ static void add_command(const struct lookup *l, struct str *out)
     const struct setting *given = common_settings(l->a, &arena, &count);
     str_printf(out, "tilewalk tune %s%s", space, shipped ? "" : ".lua");
     for (int i = 0; i < count; i++)
-        if (!is_choice(l->wanted.kind, given[i].name)) // the space has the type and the layout
+        if (!is_choice(l->wanted.kind, given[i].name) && // the space has these
+            !is_real(l->wanted.kind, given[i].name))
             str_printf(out, " --set %s=%s", given[i].name, given[i].value);
     arena_finish(&arena);
     free(shipped);
@@ -247,7 +266,7 @@ static int run_lookup(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"set", OPTION_LIST, "NAME=VALUE",
-     "a size of the problem, or its type or layout; may be repeated"},
+     "a size, choice (type, layout) or number of the problem; may be repeated"},
     {"device", OPTION_TEXT, "DEVICE|none",
      "index or part of the name of a device that is here or in the table (default: the best one "
      "here; none: whatever device)"},
