@@ -181,9 +181,17 @@ static void add_command(const struct lookup *l, struct str *out)
     const struct setting *given = common_settings(l->a, &arena, &count);
     str_printf(out, "tilewalk tune %s%s", space, shipped ? "" : ".lua");
     for (int i = 0; i < count; i++)
-        if (!is_choice(l->wanted.kind, given[i].name) && // the space has these
-            !is_real(l->wanted.kind, given[i].name))
+        if (!is_choice(l->wanted.kind, given[i].name) && !is_real(l->wanted.kind, given[i].name))
             str_printf(out, " --set %s=%s", given[i].name, given[i].value);
+    // All but the sizes is as the entry has it: what its session did not set, its space has.
+    for (struct json_walk w = json_walk(json_member(l->near.entry->root, "settings"));
+         json_next(&w);) {
+        const char *member = json_text(w.key, &arena), *text = json_text(w.value, &arena);
+        if (text && is_choice(l->wanted.kind, member))
+            str_printf(out, " --set %s=%s", member, text);
+        else if (!text && is_real(l->wanted.kind, member))
+            str_printf(out, " --set %s=%.*s", member, (int)json_length(w.value), w.value.at);
+    }
     arena_finish(&arena);
     free(shipped);
     free(name);

@@ -119,6 +119,7 @@ static void test_only_measured(void **state)
     "{\"format\": \"tilewalk-table\", \"version\": 1, \"entries\": [\n"                            \
     "{\"title\": \"matmul f32 nn 64x64x64\", \"space\": \"gemm\", \"device\": \"Card 1\",\n"       \
     " \"device_type\": \"discrete\", \"driver\": \"Maker, 1\", \"device_identity\": \"c1\",\n"     \
+    " \"settings\": {\"N\":64,\"layout\":\"nn\"},\n"                                               \
     " \"problem\": {\"kind\":\"matmul\",\"N\":64,\"M\":64,\"K\":64,\"type\":\"f32\",\"layout\":"   \
     "\"nn\"},\n \"configuration\": {\"pad\":1}, \"timing\": {\"ms\": 1, \"tflops\": 0.5}},\n"      \
     "{\"title\": \"matmul f32 nn 512x64x64\", \"space\": \"mine\", \"device\": \"Card 2\",\n"      \
@@ -137,7 +138,8 @@ static void test_lookup(void **state)
     assert_contains(r.out, "nearest   matmul f32 nn 64x64x64 on Card 1\n");
     assert_contains(r.out, "distance 1 ");
     assert_contains(r.out, "pad=1\n");
-    assert_contains(r.out, "tilewalk tune gemm --set N=128 --set M=64 --set K=64\n");
+    assert_contains(r.out,
+                    "tilewalk tune gemm --set N=128 --set M=64 --set K=64 --set layout=nn\n");
     r = RUN(b, "lookup", path, WANTED, "--device", "card 2");
     assert_ok(&r);
     assert_contains(r.out, "matmul f32 nn 512x64x64 on Card 2\n");
