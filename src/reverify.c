@@ -113,6 +113,7 @@ static struct source *open_pool(const struct gpu_info *device, const struct sess
         .device_id = r->device_id,
         .workers = 1,
         .operation = script_operation(script),
+        .reference = script_reference(script),
         .limits = &device->limits,
         .seed = os_seed(), // not the inputs of the search again
         .is_cpu = device->is_cpu,

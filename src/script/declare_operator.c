@@ -91,30 +91,47 @@ static void push_operation(lua_State *L, const struct operation *o)
     readonly_wrap(L, "op", NULL);
 }
 
-static int declare_operator(lua_State *L) // operator.KIND { ... } -> op; upvalue: the kind
+void declare_operator_read(lua_State *L, int fields, const struct operation_kind *kind,
+                           struct operation *out)
+{
+    const char *known[MOST_FIELDS + 1];
+    struct err e;
+    int top = lua_gettop(L);
+    list_fields(kind, known);
+    check_fields(L, fields, kind->name, known);
+    operation_init(out, kind);
+    for (int i = 0; known[i]; i++) {
+        if (lua_getfield(L, fields, known[i]) != LUA_TNIL && !set_field(L, out, known[i], &e))
+            luaL_error(L, "%s", e.text);
+        lua_settop(L, top);
+    }
+    if (!operation_complete(out, &e))
+        luaL_error(L, "%s", e.text);
+}
+
+struct script *declare_operator_begin(lua_State *L)
 {
     struct script *s = script_loading(L, "operator");
-    const struct operation_kind *kind = lua_touserdata(L, lua_upvalueindex(1));
     if (s->operation.kind)
-        return luaL_error(L, "the operator is declared twice");
-    const char *known[MOST_FIELDS + 1];
-    list_fields(kind, known);
-    check_fields(L, 1, kind->name, known);
-    struct operation o;
-    struct err e;
-    operation_init(&o, kind);
-    for (int i = 0; known[i]; i++) {
-        lua_settop(L, 1);
-        if (lua_getfield(L, 1, known[i]) != LUA_TNIL && !set_field(L, &o, known[i], &e))
-            return luaL_error(L, "%s", e.text);
-    }
-    if (!operation_complete(&o, &e))
-        return luaL_error(L, "%s", e.text);
-    s->operation = o;
-    push_operation(L, &o);
+        luaL_error(L, "the operator is declared twice");
+    return s;
+}
+
+int declare_operator_end(lua_State *L, struct script *s, const struct operation *o)
+{
+    s->operation = *o;
+    push_operation(L, o);
     lua_pushvalue(L, -1);
     s->operation_table = script_keep(L);
     return 1;
+}
+
+static int declare_operator(lua_State *L) // operator.KIND { ... } -> op; upvalue: the kind
+{
+    struct script *s = declare_operator_begin(L);
+    struct operation o;
+    declare_operator_read(L, 1, lua_touserdata(L, lua_upvalueindex(1)), &o);
+    return declare_operator_end(L, s, &o);
 }
 
 void declare_operator_open(lua_State *L)
@@ -126,6 +143,8 @@ void declare_operator_open(lua_State *L)
         lua_pushcclosure(L, declare_operator, 1);
         lua_setfield(L, -2, operation_kinds[i]->name);
     }
+    lua_pushcfunction(L, declare_operator_define);
+    lua_setfield(L, -2, "define");
     readonly_wrap(L, "operator", &words);
     lua_setfield(L, -2, "operator");
 }

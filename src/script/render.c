@@ -132,6 +132,12 @@ void render_compile(lua_State *L, struct stage *stage)
     stage->function = script_keep(L);
 }
 
+void render_finish(struct stage *stage)
+{
+    template_finish(&stage->template);
+    str_finish(&stage->lua);
+}
+
 static const struct readonly_words scope_words = {
     .unknown = "unknown name '%s'",
     .assign = "'%s' is not a local variable (write 'local')",
@@ -159,16 +165,27 @@ static void add_values(lua_State *L, struct render *r)
     lua_settop(L, scope);
 }
 
-static void run_template(lua_State *L, struct render *r)
+// Pushes the names that the template sees.
+static void push_scope(lua_State *L, struct render *r)
 {
     lua_newtable(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->scope);
     script_copy_fields(L, -1, -2);
     lua_pop(L, 1);
+    if (!r->config) { // for all configurations alike
+        lua_pushnil(L);
+        lua_setfield(L, -2, "c");
+        return;
+    }
     if (r->stage->values != LUA_NOREF)
         add_values(L, r);
     view_push(L, r->script, r->config); // brings `c` of the scope up to date
     lua_pop(L, 1);
+}
+
+static void run_template(lua_State *L, struct render *r)
+{
+    push_scope(L, r);
     readonly_wrap(L, "the template", &scope_words);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->function);
     lua_insert(L, -2);
@@ -268,16 +285,41 @@ static int visit_render(lua_State *L)
     return 0;
 }
 
+static void finish_render(struct render *r)
+{
+    r->script->render = NULL;
+    str_finish(&r->glsl);
+    free(r->map);
+}
+
 bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
 {
     struct render r = {.script = s, .config = c};
     s->render = &r;
     bool done = guard_run(&s->guard, GUARD_RENDER, s->stage[0].place, visit_render, &r, e);
-    s->render = NULL;
     if (!done)
         job_finish(&r.job);
     *job = r.job;
-    str_finish(&r.glsl);
-    free(r.map);
+    finish_render(&r);
+    return done;
+}
+
+static int visit_reference(lua_State *L)
+{
+    struct render *r = lua_touserdata(L, 1);
+    run_template(L, r);
+    memcpy(finish_pass(r)->groups, r->script->reference_groups, sizeof r->script->reference_groups);
+    return 0;
+}
+
+bool render_reference(struct script *s, struct err *e)
+{
+    if (s->reference.function == LUA_NOREF)
+        return true;
+    struct render r = {.script = s, .stage = &s->reference};
+    s->render = &r;
+    bool done = guard_run(&s->guard, GUARD_RENDER, s->reference.place, visit_reference, &r, e);
+    s->reference_job = r.job;
+    finish_render(&r);
     return done;
 }

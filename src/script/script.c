@@ -204,7 +204,7 @@ static bool load(struct script *s, const struct script_options *o, struct err *e
     s->is_loading = true;
     bool loaded = guard_run(&s->guard, GUARD_LOAD, (struct place){0, 0}, visit_load, s, e);
     s->is_loading = false;
-    return setting_check(s, loaded, e) && space_seal(s->space, e);
+    return setting_check(s, loaded, e) && space_seal(s->space, e) && render_reference(s, e);
 }
 
 struct script *script_create(const struct script_options *o, struct err *e)
@@ -213,7 +213,7 @@ struct script *script_create(const struct script_options *o, struct err *e)
     arena_init(&s->arena);
     s->limits = o->limits ? o->limits : &limits_vulkan_minimum;
     s->device_type = o->device_type ? o->device_type : "none";
-    s->resources.function = s->scratch.function = LUA_NOREF;
+    s->resources.function = s->scratch.function = s->reference.function = LUA_NOREF;
     s->space_only = o->space_only;
     if (!load(s, o, e)) {
         script_destroy(s);
@@ -229,10 +229,11 @@ void script_destroy(struct script *s)
 {
     if (!s)
         return;
-    for (int i = 0; i < s->stage_count; i++) {
-        template_finish(&s->stage[i].template);
-        str_finish(&s->stage[i].lua);
-    }
+    for (int i = 0; i < s->stage_count; i++)
+        render_finish(&s->stage[i]);
+    render_finish(&s->reference);
+    job_finish(&s->reference_job);
+    custom_destroy(s->custom);
     guard_destroy(&s->guard);
     space_destroy(s->space);
     texts_finish(&s->texts);
@@ -250,6 +251,11 @@ const struct space *script_space(const struct script *s)
 const struct operation *script_operation(const struct script *s)
 {
     return &s->operation;
+}
+
+const struct job *script_reference(const struct script *s)
+{
+    return &s->reference_job;
 }
 
 const struct script_setting *script_settings(const struct script *s, int *count)

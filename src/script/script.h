@@ -60,6 +60,8 @@ void script_destroy(struct script *s);
 const struct space *script_space(const struct script *s);
 // Complete; its kind is NULL where only the space was wanted and no operator is declared.
 const struct operation *script_operation(const struct script *s);
+// The kernel that computes what is right for an operation that is defined by one; else no passes.
+const struct job *script_reference(const struct script *s);
 const struct script_setting *script_settings(const struct script *s, int *count);
 const struct script_text *script_texts(const struct script *s, int *count); // in order of first use
 

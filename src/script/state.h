@@ -3,6 +3,7 @@
 //     script.c          makes and ends it, and says what a space file sees
 //     setting.c         size, choice, and what --set and use() make of them
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
+//     declare_operator_define.c  operator.define
 //     declare.c         constraint, resources, kernel, scratch
 //     declare_param.c   param and the five kinds
 //     include.c         include, use
@@ -18,6 +19,7 @@
 #include "script/guard.h"
 #include "script/script.h"
 #include "script/template.h"
+#include "space/custom_operation.h"
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
 #define SCRIPT_MAX_FORMS   16
@@ -68,8 +70,12 @@ struct script {
     int open_text[SCRIPT_MAX_NESTING]; // files being run, outermost first
     int modules;                       // table: index of text + 1 -> what the file returned
 
-    struct operation operation; // kind NULL: not declared
-    int operation_table;        // what operator.KIND returned, `op` in templates
+    struct operation operation;      // kind NULL: not declared
+    int operation_table;             // what operator.KIND returned, `op` in templates
+    struct custom_operation *custom; // what it is of, when it was defined; NULL: built in
+    struct stage reference; // the kernel that computes what is right; function LUA_NOREF: none
+    uint32_t reference_groups[3];
+    struct job reference_job;
     struct script_setting *setting;
     int setting_count, setting_capacity;
     struct override *override;
@@ -103,6 +109,14 @@ void declare_param_open(lua_State *L);
 void include_open(lua_State *L);
 void form_open(lua_State *L);
 
+// Of an operator: that it is the first; its fields, which are at `fields`; that it is declared,
+// which pushes it.
+struct script *declare_operator_begin(lua_State *L);
+void declare_operator_read(lua_State *L, int fields, const struct operation_kind *kind,
+                           struct operation *out);
+int declare_operator_end(lua_State *L, struct script *s, const struct operation *o);
+int declare_operator_define(lua_State *L);
+
 void setting_add_override(struct script *s, const char *name, const char *text, bool from_user);
 const struct script_setting *setting_find(const struct script *s, const char *name); // or NULL
 void setting_push(lua_State *L, const struct script_setting *setting);
@@ -125,5 +139,7 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
                         struct resources *out);
 
 void render_compile(lua_State *L, struct stage *stage); // parses and compiles its text
+void render_finish(struct stage *stage);                // forgets both
+bool render_reference(struct script *s, struct err *e); // for the operation, when there is one
 
 #endif

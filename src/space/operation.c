@@ -257,7 +257,8 @@ void operation_add_text(const struct operation *o, struct str *out)
     str_add(out, o->kind->name);
     each_field(o, out, add_choice_text);
     each_field(o, &sizes, add_size_text);
-    str_printf(out, " %s", str_text(&sizes) + 1);
+    if (sizes.length) // an operation of a space file may have none
+        str_printf(out, " %s", str_text(&sizes) + 1);
     each_field(o, out, add_other_text);
     str_finish(&sizes);
 }

@@ -15,8 +15,8 @@
 #ifndef TILEWALK_TRIAL_MESSAGE_H
 #define TILEWALK_TRIAL_MESSAGE_H
 
+#include "space/custom_operation.h"
 #include "space/limits.h"
-#include "space/operation.h"
 #include "trial/trial.h"
 
 enum message_type {
@@ -37,6 +37,8 @@ struct hello {
     char device_id[33]; // as in pool_options; "": not checked
     bool validate;
     struct operation operation;
+    struct custom_operation *custom; // of which it is, once it is read; NULL: built in
+    struct job reference;            // computes what is right; without passes: the operator does
     struct limits limits;
     bool trips_undeclared;
     uint64_t seed;

@@ -123,6 +123,58 @@ static void read_operation(struct reader *r, const cJSON *o, struct operation *o
     memcpy(out->real, real, sizeof out->real);
 }
 
+static void read_buffer(struct reader *r, const cJSON *o, struct custom_operation *c)
+{
+    double size[TENSOR_MAX_RANK] = {0}, fill[2] = {0};
+    const char *element = get_text(r, o, "element");
+    struct tensor t = {.name = get_text(r, o, "name"), .element = ELEMENT_COUNT};
+    t.rank = get_array(r, o, "size", TENSOR_MAX_RANK, 1, INT32_MAX, size);
+    get_array(r, o, "fill", 2, -DBL_MAX, DBL_MAX, fill);
+    for (int d = 0; d < t.rank; d++)
+        t.size[d] = (int64_t)size[d];
+    for (int i = 0; i < ELEMENT_COUNT; i++)
+        if (str_equal(element, element_name((enum element)i)))
+            t.element = (enum element)i;
+    if (t.element == ELEMENT_COUNT || t.rank < 1 ||
+        !custom_add_tensor(c, &t, fill[0], fill[1], NULL))
+        r->bad = r->bad ? r->bad : "buffers";
+}
+
+static void read_step(struct reader *r, const cJSON *o, struct custom_operation *c)
+{
+    const cJSON *list = get(r, o, "buffers", cJSON_IsArray), *item;
+    const char *names[OPERATION_MAX_TENSORS];
+    struct operation operation;
+    int count = 0;
+    read_operation(r, o, &operation);
+    cJSON_ArrayForEach(item, list)
+    {
+        if (count < OPERATION_MAX_TENSORS && cJSON_IsString(item))
+            names[count++] = item->valuestring;
+        else
+            r->bad = r->bad ? r->bad : "buffers";
+    }
+    if (!r->bad && !custom_add_step(c, &operation, names, count, NULL))
+        r->bad = "steps";
+}
+
+static void read_custom(struct reader *r, const cJSON *o, struct hello *h)
+{
+    const cJSON *buffers = get(r, o, "buffers", cJSON_IsArray), *item;
+    const cJSON *steps = get(r, o, "steps", cJSON_IsArray);
+    double tolerance[2] = {0}, unused_flop = 1;
+    struct custom_operation *c = custom_create(get_text(r, o, "name"), unused_flop);
+    h->custom = c;
+    get_array(r, o, "tolerance", 2, 0, DBL_MAX, tolerance);
+    c->absolute = tolerance[0];
+    c->relative = tolerance[1];
+    cJSON_ArrayForEach(item, buffers) read_buffer(r, item, c);
+    cJSON_ArrayForEach(item, steps) read_step(r, item, c);
+    if (!r->bad && c->tensor_count == 0)
+        r->bad = "buffers";
+    operation_init(&h->operation, &c->kind);
+}
+
 static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
 {
     l->invocations = get_u32(r, o, "invocations");
@@ -138,20 +190,6 @@ static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
     l->i8 = get_bool(r, o, "i8");
     if (!matrix_units_parse(get_text(r, o, "matrix"), &l->matrix))
         r->bad = r->bad ? r->bad : "matrix";
-}
-
-static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
-{
-    h->device = (int)get_number(r, o, "device", 0, 1000);
-    snprintf(h->device_id, sizeof h->device_id, "%s", get_text(r, o, "device_id"));
-    h->validate = get_bool(r, o, "validate");
-    read_operation(r, o, &h->operation);
-    read_limits(r, get(r, o, "limits", cJSON_IsObject), &h->limits);
-    h->trips_undeclared = get_bool(r, o, "trips_undeclared");
-    h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
-    get_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
-    h->start = get_i64(r, o, "start");
-    snprintf(h->fault, sizeof h->fault, "%s", get_text(r, o, "fault"));
 }
 
 static void read_pass(struct reader *r, const cJSON *o, struct pass *p)
@@ -175,6 +213,24 @@ static void read_job(struct reader *r, const cJSON *o, struct job *job)
         else
             r->bad = "passes";
     }
+}
+
+static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
+{
+    h->device = (int)get_number(r, o, "device", 0, 1000);
+    snprintf(h->device_id, sizeof h->device_id, "%s", get_text(r, o, "device_id"));
+    h->validate = get_bool(r, o, "validate");
+    if (cJSON_HasObjectItem(o, "custom"))
+        read_custom(r, get(r, o, "custom", cJSON_IsObject), h);
+    else
+        read_operation(r, o, &h->operation);
+    read_job(r, get(r, o, "reference", cJSON_IsObject), &h->reference);
+    read_limits(r, get(r, o, "limits", cJSON_IsObject), &h->limits);
+    h->trips_undeclared = get_bool(r, o, "trips_undeclared");
+    h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
+    get_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
+    h->start = get_i64(r, o, "start");
+    snprintf(h->fault, sizeof h->fault, "%s", get_text(r, o, "fault"));
 }
 
 static void read_trial(struct reader *r, const cJSON *o, struct message *m)
@@ -268,6 +324,9 @@ bool message_parse(const char *text, struct message *out, struct err *e)
 
 void message_finish(struct message *m)
 {
+    custom_destroy(m->hello.custom);
+    m->hello.custom = NULL;
+    job_finish(&m->hello.reference);
     for (int i = 0; i < m->request.count; i++)
         job_finish(&m->request.job[i]);
     m->request.count = 0;

@@ -91,6 +91,47 @@ static void add_operation(struct str *s, const struct operation *o)
     add_reals(s, "real", OPERATION_MAX_REALS, o->real);
 }
 
+static void add_buffer(struct str *s, const struct custom_operation *c, int i)
+{
+    const struct tensor *t = &c->buffer[i];
+    str_printf(s, "%s{\"element\":\"%s\"", i ? "," : "", element_name(t->element));
+    add_text(s, "name", t->name);
+    add_reals(s, "fill", 2, (double[]){c->low[i], c->high[i]});
+    str_add(s, ",\"size\":[");
+    for (int d = 0; d < t->rank; d++)
+        str_printf(s, "%s%" PRId64, d ? "," : "", t->size[d]);
+    str_add(s, "]}");
+}
+
+static void add_step(struct str *s, const struct custom_operation *c, int i)
+{
+    const struct custom_step *step = &c->step[i];
+    struct tensor unused[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(&step->operation, unused);
+    str_printf(s, "%s{\"buffers\":[", i ? "," : "");
+    for (int k = 0; k < count; k++) {
+        str_add(s, k ? "," : "");
+        str_add_json(s, c->buffer[step->buffer[k]].name);
+    }
+    str_add_char(s, ']');
+    add_operation(s, &step->operation);
+    str_add_char(s, '}');
+}
+
+static void add_custom(struct str *s, const struct custom_operation *c)
+{
+    str_add(s, ",\"custom\":{\"buffers\":[");
+    for (int i = 0; i < c->tensor_count; i++)
+        add_buffer(s, c, i);
+    str_add(s, "],\"steps\":[");
+    for (int i = 0; i < c->step_count; i++)
+        add_step(s, c, i);
+    str_add_char(s, ']');
+    add_text(s, "name", c->kind.name);
+    add_reals(s, "tolerance", 2, (double[]){c->absolute, c->relative});
+    str_add_char(s, '}');
+}
+
 static void add_limits(struct str *s, const struct limits *l)
 {
     str_printf(s, ",\"limits\":{\"invocations\":%" PRIu32, l->invocations);
@@ -107,22 +148,6 @@ static void add_limits(struct str *s, const struct limits *l)
     str_add(s, ",\"matrix\":\"");
     matrix_units_add_text(&l->matrix, s);
     str_add(s, "\"}");
-}
-
-char *message_hello(const struct hello *h)
-{
-    struct str s = start(MESSAGE_HELLO);
-    add_int(&s, "device", h->device);
-    add_text(&s, "device_id", h->device_id);
-    add_bool(&s, "validate", h->validate);
-    add_operation(&s, &h->operation);
-    add_limits(&s, &h->limits);
-    add_bool(&s, "trips_undeclared", h->trips_undeclared);
-    str_printf(&s, ",\"seed\":\"%" PRIu64 "\"", h->seed); // all 64 bits: not a number
-    add_reals(&s, "deadline_s", PHASE_COUNT, h->deadline_s);
-    add_int(&s, "start", h->start);
-    add_text(&s, "fault", h->fault);
-    return finish(&s);
 }
 
 static void add_pass(struct str *s, const struct pass *p)
@@ -145,6 +170,27 @@ static void add_job(struct str *s, const struct job *job)
         add_pass(s, &job->pass[p]);
     }
     str_add(s, "]}");
+}
+
+char *message_hello(const struct hello *h)
+{
+    struct str s = start(MESSAGE_HELLO);
+    add_int(&s, "device", h->device);
+    add_text(&s, "device_id", h->device_id);
+    add_bool(&s, "validate", h->validate);
+    if (custom_of(&h->operation))
+        add_custom(&s, custom_of(&h->operation));
+    else
+        add_operation(&s, &h->operation);
+    str_add(&s, ",\"reference\":");
+    add_job(&s, &h->reference);
+    add_limits(&s, &h->limits);
+    add_bool(&s, "trips_undeclared", h->trips_undeclared);
+    str_printf(&s, ",\"seed\":\"%" PRIu64 "\"", h->seed); // all 64 bits: not a number
+    add_reals(&s, "deadline_s", PHASE_COUNT, h->deadline_s);
+    add_int(&s, "start", h->start);
+    add_text(&s, "fault", h->fault);
+    return finish(&s);
 }
 
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,

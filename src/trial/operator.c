@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "base/str.h"
+#include "space/custom_operation.h"
 #include "trial/element.h"
 #include "trial/operator_kind.h"
 
@@ -21,6 +22,8 @@ static const struct operator_kind *const kinds[] = {&operator_matmul,      &oper
 
 static const struct operator_kind *find(const struct operation *o)
 {
+    if (custom_of(o))
+        return &operator_custom;
     for (int i = 0; kinds[i]; i++)
         if (str_equal(kinds[i]->name, o->kind->name))
             return kinds[i];

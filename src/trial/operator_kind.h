@@ -34,6 +34,7 @@ extern const struct operator_kind operator_conv2d;                        // con
 extern const struct operator_kind operator_max_pool, operator_avg_pool;   // pooling.c
 extern const struct operator_kind operator_softmax, operator_copy, operator_elementwise; // plain.c
 extern const struct operator_kind operator_lrn;                                          // lrn.c
+extern const struct operator_kind operator_custom;                                       // custom.c
 
 // What the store of a result of this type may add: the device may round either way (Vulkan spec,
 // "Precision and Operation of SPIR-V Instructions"), the reference rounds to nearest: together 1.5

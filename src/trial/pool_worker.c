@@ -34,6 +34,8 @@ static char *hello_text(const struct pool *p)
                       .trips_undeclared = p->options.trips_undeclared,
                       .seed = p->options.seed,
                       .start = p->starts};
+    if (p->options.reference)
+        h.reference = *p->options.reference; // borrowed
     for (int i = 0; i < PHASE_COUNT; i++)
         h.deadline_s[i] = p->options.deadline_s[i];
     snprintf(h.fault, sizeof h.fault, "%s", p->fault);

@@ -3,13 +3,13 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
+#include "trial/device_reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { GUARD_BYTES = 16 * 1024, POISON_BYTE = 0xff };
-#define POISON_WORD 0xffffffffu
 
 // A JIT that runs wild must end this worker and not the machine. The limit is on address space, of
 // which a real GPU's driver and the sanitizers take terabytes.
@@ -99,12 +99,12 @@ void rig_close(struct rig *r)
 
 bool rig_prepare(struct rig *r, int fd, struct err *e)
 {
-    struct shared writable;
-    if (!shared_map(&writable, &r->hello.operation, fd, true, e))
+    if (!shared_map(&r->shared, &r->hello.operation, fd, true, e))
         return false;
-    shared_prepare(&writable, &r->hello.operation, r->hello.seed);
-    shared_unmap(&writable);
-    return true;
+    shared_prepare(&r->shared, &r->hello.operation, r->hello.seed);
+    bool ok = device_reference_compute(r, &r->hello.reference, e);
+    shared_unmap(&r->shared);
+    return ok;
 }
 
 bool rig_attach(struct rig *r, int fd, struct err *e)
@@ -144,7 +144,7 @@ enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
     int output = r->layout.count - 1, last = output + (r->scratch_bytes > 0);
     enum gpu_status status = GPU_OK;
     for (int i = 0; status == GPU_OK && i <= last; i++) {
-        status = gpu_fill(r->gpu, r->buffer[i], POISON_WORD, e);
+        status = gpu_fill(r->gpu, r->buffer[i], RIG_POISON_WORD, e);
         if (status == GPU_OK && i < output)
             status = gpu_write(r->gpu, r->buffer[i], 0, shared_buffer(&r->shared, set, i),
                                r->layout.buffer[i].bytes, e);

@@ -16,6 +16,8 @@
 #include "trial/message.h"
 #include "trial/shared.h"
 
+#define RIG_POISON_WORD 0xffffffffu // all that was not written
+
 struct rig {
     struct hello hello;
     struct gpu *gpu;
@@ -26,7 +28,7 @@ struct rig {
     unsigned char *fetched; // output and its guard, the guard of scratch
 };
 
-bool rig_open(struct rig *r, const struct hello *h, struct err *e);
+bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` points to must last
 void rig_close(struct rig *r);
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // somebody has; again is fine

@@ -69,7 +69,8 @@ struct pool_options {
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     bool validate;         // Vulkan validation layer in the workers
     int workers;           // >= 1
-    const struct operation *operation;
+    const struct operation *operation; // of one that is defined (custom_of) the definition lasts
+    const struct job *reference; // what is right for one that a kernel defines; lasts; may be NULL
     const struct limits *limits; // static limits that the SPIR-V is judged by
     bool trips_undeclared;       // the space declares no loop_trips: a wrong result says so
     uint64_t seed;               // of the inputs

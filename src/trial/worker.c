@@ -11,6 +11,7 @@ enum { SOCKET_FD = 3, SHARED_FD = 4 };
 
 struct worker {
     struct wire wire;
+    struct message hello; // the rig uses what it holds
     struct rig rig;
 };
 
@@ -22,15 +23,14 @@ static bool refuse(struct worker *w, const struct err *e)
 
 static bool start(struct worker *w)
 {
-    struct message m;
+    const struct hello *hello = &w->hello.hello;
     struct err e = {0};
-    wire_receive(&w->wire, &m);
-    bool ok = m.type == MESSAGE_HELLO || err_set(&e, "the first message is no hello");
-    if (ok && fault_parse(m.hello.fault, &w->wire.plan, &e)) {
-        wire_enter(&w->wire, PHASE_START, 0, m.hello.start);
-        ok = rig_open(&w->rig, &m.hello, &e);
+    wire_receive(&w->wire, &w->hello);
+    bool ok = w->hello.type == MESSAGE_HELLO || err_set(&e, "the first message is no hello");
+    if (ok && fault_parse(hello->fault, &w->wire.plan, &e)) {
+        wire_enter(&w->wire, PHASE_START, 0, hello->start);
+        ok = rig_open(&w->rig, hello, &e);
     }
-    message_finish(&m);
     if (!ok)
         return refuse(w, &e);
     wire_send(&w->wire, message_plain(MESSAGE_READY));

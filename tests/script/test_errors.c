@@ -1,9 +1,8 @@
 // Every error that a user can meet in a space file or template, word for word, and that
 // docs/spaces.md shows it.
-#include "base/file.h"
-#include "base/log.h"
-#include "base/mem.h"
-#include "help.h"
+#include "errors.h"
+
+#include "base/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,12 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-struct error_case {
-    const char *lua;      // the space file a.lua
-    const char *glsl;     // the template t.comp; NULL: "x\n"
-    const char *expected; // up to " | ": what follows the documentation need not show
-};
 
 #define ALL OPERATOR PARAM KERNEL
 
@@ -283,64 +276,10 @@ static const struct error_case cases[] = {
     {"\033Lua", NULL, "a.lua: attempt to load a binary chunk (mode is 't')"},
 };
 
-static char *documentation; // docs/spaces.md
-
-static int read_documentation(void **state)
-{
-    (void)state;
-    const char *root = getenv("TILEWALK_DATA");
-    char *path = path_join(root ? root : ".", "docs/spaces.md");
-    struct err e;
-    bool good = file_read(path, &documentation, NULL, &e);
-    if (!good)
-        print_error("%s\n", e.text);
-    free(path);
-    return good ? 0 : -1;
-}
-
-static int free_documentation(void **state)
-{
-    (void)state;
-    free(documentation);
-    return 0;
-}
-
-// Whether the documentation shows the message, which comes after `file:line: `.
-static bool is_documented(const char *expected)
-{
-    char *message = mem_strdup(strstr(expected, ": ") + 2), *bar = strstr(message, " | ");
-    if (bar)
-        *bar = '\0';
-    bool found = strstr(documentation, message);
-    if (!found)
-        print_error("not in docs/spaces.md: %s\n", message);
-    free(message);
-    return found;
-}
-
-static bool matches(const struct error_case *c, const char *message)
-{
-    const char *bar = strstr(c->expected, " | ");
-    size_t length = bar ? (size_t)(bar - c->expected) : strlen(c->expected);
-    if (strncmp(c->expected, message, length) == 0 && (bar || !message[length]))
-        return true;
-    print_error("%s\n   gives: %s\nexpected: %s\n", c->lua, message, c->expected);
-    return false;
-}
-
 static void each_error_reads_as_promised(void **state)
 {
     (void)state;
-    char message[1400];
-    int wrong = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct error_case *c = &cases[i];
-        struct source files[] = {
-            {"a.lua", c->lua}, {"t.comp", c->glsl ? c->glsl : "x\n"}, {NULL, NULL}};
-        wrong += !matches(c, try_script(files, message, sizeof message));
-        wrong += !is_documented(c->expected);
-    }
-    assert_int_equal(wrong, 0);
+    errors_check(cases, sizeof cases / sizeof *cases);
 }
 
 static void fails_with_settings(const char *name, const char *value, const char *expected)
@@ -376,7 +315,7 @@ static void fails_with_files(const struct source *files, const char *expected)
     char message[1400];
     assert_string_equal(try_script(files, message, sizeof message), expected);
     bool is_plain_lua = strstr(expected, "attempt to index") || strstr(expected, "<eof>");
-    assert_true(is_plain_lua || is_documented(expected));
+    assert_true(is_plain_lua || errors_is_documented(expected));
 }
 
 static void files_are_checked(void **state)
@@ -442,5 +381,5 @@ int main(void)
         cmocka_unit_test(files_are_checked),
         cmocka_unit_test(counts_are_limited),
     };
-    return cmocka_run_group_tests(tests, read_documentation, free_documentation);
+    return cmocka_run_group_tests(tests, errors_setup, errors_teardown);
 }

@@ -1,0 +1,322 @@
+// operator.define: an operator of the user's own.
+//
+//     operator.define {
+//       name = "scores", flop = 2 * N * M * D,
+//       inputs = { { "Q", N, D }, { "K", M, D, type = "f32", fill = { -1, 1 } } },
+//       output = { "P", N, M },
+//       reference = { { "matmul", "Q", "K", "S", N = N, M = M, K = D, layout = "nt" },
+//                     { "softmax", "S", "P", rows = N, columns = M } },
+//       -- or { template = "reference.comp", groups = { x, y, z } }
+//       tolerance = { absolute = 1e-5, relative = 1e-5 },
+//     }
+#include "script/check.h"
+#include "script/order.h"
+#include "script/state.h"
+
+#include <math.h>
+#include <string.h>
+
+// Raises what a call that has failed says.
+static void must(lua_State *L, bool done, const struct err *e)
+{
+    if (!done)
+        luaL_error(L, "%s", e->text);
+}
+
+static double check_real(lua_State *L, int index, const char *what)
+{
+    check_type(L, index, what, LUA_TNUMBER);
+    double value = lua_tonumber(L, index);
+    if (!isfinite(value))
+        luaL_error(L, "%s is not a finite number", what);
+    return value;
+}
+
+// Pushes the list and the fields of a table that is both: { "Q", rows, type = "f16" }.
+static void push_parts(lua_State *L, int index, const char *what)
+{
+    check_type(L, index, what, LUA_TTABLE);
+    lua_newtable(L);
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, index);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, lua_isinteger(L, -2) ? -5 : -4);
+    }
+    check_list(L, -2, what);
+}
+
+// --- buffers: 1 the definition, 2 a buffer, 3 its list, 4 its fields ---
+
+enum { BUFFER = 2, LIST, FIELDS };
+
+static enum element read_element(lua_State *L, const char *what)
+{
+    const char *type = lua_pushfstring(L, "%s: type", what);
+    if (lua_getfield(L, FIELDS, "type") == LUA_TNIL)
+        return ELEMENT_F32;
+    const char *name = check_string(L, -1, type);
+    const char *known[ELEMENT_COUNT];
+    for (int i = 0; i < ELEMENT_COUNT; i++) {
+        known[i] = element_name((enum element)i);
+        if (strcmp(name, known[i]) == 0)
+            return (enum element)i;
+    }
+    const char *near = str_suggest_list(name, ELEMENT_COUNT, known);
+    if (near)
+        luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, name, near);
+    luaL_error(L, "%s has no type '%s' (it may be f32, f16, i8, i32)", what, name);
+    return ELEMENT_F32;
+}
+
+static void read_fill(lua_State *L, const char *what, double *low, double *high)
+{
+    *low = -1;
+    *high = 1;
+    if (lua_getfield(L, FIELDS, "fill") == LUA_TNIL)
+        return;
+    int pair = lua_gettop(L);
+    what = lua_pushfstring(L, "%s: fill", what);
+    if (check_list(L, pair, what) != 2)
+        luaL_error(L, "%s: expected { low, high }", what);
+    lua_geti(L, pair, 1);
+    *low = check_real(L, -1, what);
+    lua_geti(L, pair, 2);
+    *high = check_real(L, -1, what);
+}
+
+static void read_sizes(lua_State *L, const char *what, struct tensor *t)
+{
+    t->rank = (int)lua_rawlen(L, LIST) - 1;
+    if (t->rank < 1 || t->rank > TENSOR_MAX_RANK)
+        luaL_error(L, "%s has %d sizes, not 1 to %d", what, t->rank, TENSOR_MAX_RANK);
+    for (int i = 0; i < t->rank; i++) {
+        const char *size = lua_pushfstring(L, "%s: size %d", what, i + 1);
+        lua_geti(L, LIST, i + 2);
+        t->size[i] = check_whole(L, -1, size, 1, INT32_MAX);
+    }
+}
+
+// The buffer on the top of the stack, the only thing over the definition.
+static void read_buffer(lua_State *L, struct custom_operation *c, const char *place,
+                        const char *const *known)
+{
+    struct tensor t = {0};
+    double low, high;
+    struct err e;
+    push_parts(L, BUFFER, place);
+    check_fields(L, FIELDS, place, known);
+    lua_geti(L, LIST, 1);
+    t.name = check_identifier(L, -1, place);
+    if (strcmp(t.name, "scratch") == 0)
+        luaL_error(L, "%s: 'scratch' is what templates know scratch memory by", place);
+    const char *what = lua_pushfstring(L, "define: buffer %s", t.name);
+    read_sizes(L, what, &t);
+    t.element = read_element(L, what);
+    read_fill(L, what, &low, &high);
+    must(L, custom_add_tensor(c, &t, low, high, &e), &e);
+    lua_settop(L, 1);
+}
+
+static void read_buffers(lua_State *L, struct custom_operation *c)
+{
+    static const char *const of_input[] = {"type", "fill", NULL}, *const of_output[] = {"type",
+                                                                                        NULL};
+    lua_getfield(L, 1, "inputs");
+    int count = check_list(L, -1, "define: inputs");
+    for (int i = 1; i <= count; i++) {
+        lua_settop(L, 1);
+        lua_getfield(L, 1, "inputs");
+        lua_geti(L, -1, i);
+        lua_replace(L, BUFFER);
+        char place[40];
+        snprintf(place, sizeof place, "define: input %d", i);
+        read_buffer(L, c, place, of_input);
+    }
+    lua_settop(L, 1);
+    lua_getfield(L, 1, "output");
+    read_buffer(L, c, "define: output", of_output);
+}
+
+// --- what is right ---
+
+static double read_share(lua_State *L, int table, const char *name, double standard)
+{
+    const char *what = lua_pushfstring(L, "define: tolerance: %s", name);
+    if (lua_getfield(L, table, name) == LUA_TNIL)
+        return standard;
+    double value = check_real(L, -1, what);
+    if (value < 0)
+        luaL_error(L, "%s is negative", what);
+    return value;
+}
+
+static void read_tolerance(lua_State *L, struct custom_operation *c)
+{
+    static const char *const known[] = {"absolute", "relative", NULL};
+    static const double standard[ELEMENT_COUNT] = {[ELEMENT_F32] = 1e-5, [ELEMENT_F16] = 1e-3};
+    double usual = standard[c->buffer[c->tensor_count - 1].element];
+    c->absolute = c->relative = usual;
+    lua_settop(L, 1);
+    if (lua_getfield(L, 1, "tolerance") == LUA_TNIL)
+        return;
+    check_fields(L, 2, "define: tolerance", known);
+    c->absolute = read_share(L, 2, "absolute", 0);
+    c->relative = read_share(L, 2, "relative", 0);
+}
+
+static const char *kind_name(const void *context, size_t i)
+{
+    (void)context;
+    return operation_kinds[i]->name;
+}
+
+static const struct operation_kind *find_kind(lua_State *L, const char *what, const char *name)
+{
+    const struct operation_kind *kind = operation_kind_find(name);
+    size_t count = 0;
+    while (operation_kinds[count])
+        count++;
+    const char *near = kind ? NULL : str_suggest(name, count, kind_name, NULL);
+    if (near)
+        luaL_error(L, "%s: unknown operator '%s' (did you mean '%s'?)", what, name, near);
+    if (!kind)
+        luaL_error(L, "%s: unknown operator '%s'", what, name);
+    return kind;
+}
+
+// { "softmax", "S", "P", rows = , columns = } at BUFFER
+static void read_step(lua_State *L, struct custom_operation *c, int number)
+{
+    const char *names[OPERATION_MAX_TENSORS + 1];
+    struct operation o;
+    struct err e;
+    char what[40];
+    snprintf(what, sizeof what, "define: step %d", number);
+    push_parts(L, BUFFER, what);
+    lua_geti(L, LIST, 1);
+    const struct operation_kind *kind = find_kind(L, what, check_string(L, -1, what));
+    int count = (int)lua_rawlen(L, LIST) - 1;
+    if (count > OPERATION_MAX_TENSORS)
+        luaL_error(L, "%s: more than %d buffers", what, OPERATION_MAX_TENSORS);
+    for (int i = 0; i < count; i++) {
+        lua_geti(L, LIST, i + 2);
+        names[i] = check_identifier(L, -1, what);
+    }
+    declare_operator_read(L, FIELDS, kind, &o);
+    must(L, custom_add_step(c, &o, names, count, &e), &e);
+}
+
+static void read_steps(lua_State *L, struct custom_operation *c)
+{
+    int count = check_list(L, -1, "define: reference");
+    for (int i = 1; i <= count; i++) {
+        lua_settop(L, 1);
+        lua_getfield(L, 1, "reference");
+        lua_geti(L, -1, i);
+        lua_replace(L, BUFFER);
+        read_step(L, c, i);
+    }
+}
+
+// { template = , groups = } on the top; it is rendered when everything is declared.
+static void read_kernel(lua_State *L, struct script *s)
+{
+    static const char *const known[] = {"template", "groups", NULL};
+    int table = lua_gettop(L);
+    uint64_t groups[3];
+    check_fields(L, table, "define: reference", known);
+    lua_getfield(L, table, "groups");
+    check_dimensions(L, -1, "define: reference: groups", UINT32_MAX, groups);
+    for (int i = 0; i < 3; i++)
+        s->reference_groups[i] = (uint32_t)groups[i];
+    lua_getfield(L, table, "template");
+    const char *what = "define: reference: template";
+    s->reference.text = include_find(L, what, check_string(L, -1, what), "shaders");
+    s->reference.place = guard_caller(L);
+    render_compile(L, &s->reference);
+}
+
+static void read_reference(lua_State *L, struct script *s)
+{
+    struct err e;
+    lua_settop(L, 1);
+    lua_getfield(L, 1, "reference");
+    check_type(L, 2, "define: reference", LUA_TTABLE);
+    bool is_kernel = lua_getfield(L, 2, "template") != LUA_TNIL;
+    lua_settop(L, 2);
+    if (is_kernel)
+        read_kernel(L, s);
+    else
+        read_steps(L, s->custom);
+    must(L, is_kernel || custom_is_computed(s->custom, &e), &e);
+}
+
+// --- the whole ---
+
+// Its sizes and choices are those that the space file has declared so far.
+static void take_settings(lua_State *L, struct script *s)
+{
+    struct arena *arena = &s->custom->arena;
+    struct operation_size *size = arena_zero(arena, OPERATION_MAX_SIZES + 1, sizeof *size);
+    struct operation_choice *choice = arena_zero(arena, OPERATION_MAX_CHOICES + 1, sizeof *choice);
+    int sizes = 0, choices = 0;
+    for (int i = 0; i < s->setting_count; i++) {
+        const struct script_setting *setting = &s->setting[i];
+        if (setting->values && choices < OPERATION_MAX_CHOICES)
+            choice[choices++] =
+                (struct operation_choice){setting->name, setting->values, .is_plain = true};
+        else if (!setting->values && sizes < OPERATION_MAX_SIZES)
+            size[sizes++] = (struct operation_size){setting->name, SIZE_REQUIRED, 0};
+        else
+            luaL_error(L, "define: more than %d sizes or %d choices are declared before it",
+                       OPERATION_MAX_SIZES, OPERATION_MAX_CHOICES);
+    }
+    s->custom->kind.sizes = size;
+    s->custom->kind.choices = choice;
+}
+
+static void set_settings(lua_State *L, const struct script *s, struct operation *o)
+{
+    struct err e;
+    for (int i = 0; i < s->setting_count; i++) {
+        const struct script_setting *setting = &s->setting[i];
+        setting_push(L, setting);
+        must(L,
+             setting->values ? operation_set_choice(o, setting->name, setting->value, &e)
+                             : operation_set_size(o, setting->name, lua_tointeger(L, -1), &e),
+             &e);
+        lua_pop(L, 1);
+    }
+}
+
+static void begin(lua_State *L, struct script *s)
+{
+    lua_getfield(L, 1, "name");
+    const char *name = check_identifier(L, -1, "define: name");
+    if (operation_kind_find(name))
+        luaL_error(L, "define: '%s' is built in", name);
+    lua_getfield(L, 1, "flop");
+    double flop = check_real(L, -1, "define: flop");
+    if (flop <= 0)
+        luaL_error(L, "define: flop: there must be some");
+    s->custom = custom_create(name, flop);
+    take_settings(L, s);
+}
+
+int declare_operator_define(lua_State *L) // operator.define { ... } -> op
+{
+    struct script *s = declare_operator_begin(L);
+    static const char *const known[] = {"name",      "flop",      "inputs", "output",
+                                        "reference", "tolerance", NULL};
+    struct operation o;
+    check_fields(L, 1, "define", known);
+    lua_settop(L, 1);
+    begin(L, s);
+    read_buffers(L, s->custom);
+    read_tolerance(L, s->custom);
+    read_reference(L, s);
+    operation_init(&o, &s->custom->kind);
+    set_settings(L, s, &o);
+    return declare_operator_end(L, s, &o);
+}

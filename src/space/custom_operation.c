@@ -1,0 +1,156 @@
+#include "space/custom_operation.h"
+
+#include "space/operation_kinds.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double flop(const struct operation *o)
+{
+    return custom_of(o)->flop;
+}
+
+static int tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
+{
+    const struct custom_operation *c = custom_of(o);
+    memcpy(out, c->buffer, (size_t)c->tensor_count * sizeof *out);
+    return c->tensor_count;
+}
+
+struct custom_operation *custom_create(const char *name, double flops)
+{
+    static const struct operation_size no_sizes[] = {{.name = NULL}};
+    struct custom_operation *c = mem_zero(1, sizeof *c);
+    arena_init(&c->arena);
+    c->kind = (struct operation_kind){.name = arena_strdup(&c->arena, name),
+                                      .help = "defined by its space file",
+                                      .sizes = no_sizes,
+                                      .flop = flop,
+                                      .tensors = tensors};
+    c->flop = flops;
+    return c;
+}
+
+void custom_destroy(struct custom_operation *c)
+{
+    if (!c)
+        return;
+    arena_finish(&c->arena);
+    free(c);
+}
+
+const struct custom_operation *custom_of(const struct operation *o)
+{
+    return o->kind && o->kind->tensors == tensors ? (const void *)o->kind : NULL;
+}
+
+static int find_buffer(const struct custom_operation *c, const char *name)
+{
+    for (int i = 0; i < c->buffer_count; i++)
+        if (strcmp(c->buffer[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void add_buffer(struct custom_operation *c, const struct tensor *t, const char *name)
+{
+    c->buffer[c->buffer_count++] =
+        tensor_packed(arena_strdup(&c->arena, name), t->element, t->rank, t->size);
+}
+
+bool custom_add_tensor(struct custom_operation *c, const struct tensor *t, double low, double high,
+                       struct err *e)
+{
+    int i = c->tensor_count;
+    if (i == OPERATION_MAX_TENSORS)
+        return err_set(e, "%s: more than %d buffers", c->kind.name, OPERATION_MAX_TENSORS);
+    if (find_buffer(c, t->name) >= 0)
+        return err_set(e, "%s: buffer %s is declared twice", c->kind.name, t->name);
+    if (!(low <= high))
+        return err_set(e, "%s: buffer %s: fill = { low, high } goes up", c->kind.name, t->name);
+    add_buffer(c, t, t->name);
+    c->tensor_count++;
+    c->low[i] = low;
+    c->high[i] = high;
+    return true;
+}
+
+// --- steps ---
+
+// Inputs are filled, and what lies in between was made by the step that wrote it.
+static bool is_written(const struct custom_operation *c, int buffer)
+{
+    bool is_written = buffer != c->tensor_count - 1;
+    for (int i = 0; i < c->step_count && !is_written; i++) {
+        struct tensor t[OPERATION_MAX_TENSORS];
+        int output = operation_tensors(&c->step[i].operation, t) - 1;
+        is_written = c->step[i].buffer[output] == buffer;
+    }
+    return is_written;
+}
+
+static bool same_content(const struct tensor *wanted, const struct tensor *given, struct err *e)
+{
+    if (wanted->element != given->element || tensor_count(wanted) != tensor_count(given))
+        return err_set(e, "%s is %" PRId64 " %s, %s is %" PRId64 " %s", wanted->name,
+                       tensor_count(wanted), element_name(wanted->element), given->name,
+                       tensor_count(given), element_name(given->element));
+    return tensor_bytes(wanted) == tensor_bytes(given) ||
+           err_set(e, "%s has gaps between its rows, %s has none", wanted->name, given->name);
+}
+
+static bool read_buffer(const struct custom_operation *c, const struct tensor *t, const char *name,
+                        int *out, struct err *e)
+{
+    *out = find_buffer(c, name);
+    if (*out < 0 || !is_written(c, *out))
+        return err_set(e, "it reads %s, which nothing has written", name);
+    return same_content(t, &c->buffer[*out], e);
+}
+
+static bool write_buffer(struct custom_operation *c, const struct tensor *t, const char *name,
+                         int *out, struct err *e)
+{
+    *out = find_buffer(c, name);
+    if (*out >= 0 && is_written(c, *out))
+        return err_set(e, "it writes %s, which %s", name,
+                       *out < c->tensor_count - 1 ? "is an input" : "is written already");
+    if (*out >= 0)
+        return same_content(t, &c->buffer[*out], e);
+    *out = c->buffer_count;
+    add_buffer(c, t, name);
+    return true;
+}
+
+static bool connect(struct custom_operation *c, struct custom_step *s, const char *const *names,
+                    int count, struct err *e)
+{
+    struct tensor t[OPERATION_MAX_TENSORS];
+    int wanted = operation_tensors(&s->operation, t);
+    if (count != wanted)
+        return err_set(e, "it has %d buffers, %d are named", wanted, count);
+    for (int i = 0; i < count - 1; i++)
+        if (!read_buffer(c, &t[i], names[i], &s->buffer[i], e))
+            return false;
+    return write_buffer(c, &t[count - 1], names[count - 1], &s->buffer[count - 1], e);
+}
+
+bool custom_add_step(struct custom_operation *c, const struct operation *o,
+                     const char *const *names, int count, struct err *e)
+{
+    if (c->step_count == CUSTOM_MAX_STEPS)
+        return err_set(e, "%s: more than %d steps", c->kind.name, CUSTOM_MAX_STEPS);
+    struct custom_step step = {.operation = *o};
+    if (!connect(c, &step, names, count, e))
+        return err_prefix(e, "%s: step %d (%s)", c->kind.name, c->step_count + 1, o->kind->name);
+    c->step[c->step_count++] = step;
+    return true;
+}
+
+bool custom_is_computed(const struct custom_operation *c, struct err *e)
+{
+    int output = c->tensor_count - 1;
+    return is_written(c, output) ||
+           err_set(e, "%s: no step writes %s", c->kind.name, c->buffer[output].name);
+}

@@ -1,0 +1,204 @@
+// operator.define: what it makes of a definition, and what it says of a bad one.
+#include "errors.h"
+
+#include "base/str.h"
+#include "space/custom_operation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NAMED   "name = 'd', flop = 1, "
+#define INPUTS  "inputs = { { 'X', 4, 8 }, { 'Z', 8, 4 } }, "
+#define OUTPUT  "output = { 'Y', 4, 4 }, "
+#define BUFFERS INPUTS OUTPUT
+#define PRODUCT "{ 'matmul', 'X', 'Z', 'Y', N = 4, M = 4, K = 8 }"
+#define STEPS   "reference = { " PRODUCT " } "
+#define GLSL    "reference = { template = 't.comp', groups = { 2, 3 } } "
+
+#define DEFINE(fields)      "operator.define { " fields " }"
+#define REFERENCE(steps)    DEFINE(NAMED BUFFERS "reference = { " steps " }")
+#define WITH_INPUTS(list)   DEFINE(NAMED "inputs = { " list " }, " OUTPUT STEPS)
+#define AFTER_PRODUCT(step) REFERENCE("{ 'matmul', 'X', 'Z', 'S', N = 4, M = 4, K = 8 }, " step)
+
+static const struct error_case cases[] = {
+    {DEFINE(""), NULL, "a.lua:1: define: name: expected a string, got nothing"},
+    {DEFINE("name = 'a b'"), NULL,
+     "a.lua:1: define: name: 'a b' is not a name (letters, digits and _)"},
+    {DEFINE("name = 'matmul'"), NULL, "a.lua:1: define: 'matmul' is built in"},
+    {DEFINE(NAMED "input = { }"), NULL,
+     "a.lua:1: define has no field 'input' (did you mean 'inputs'?)"},
+    {DEFINE("name = 'd'"), NULL, "a.lua:1: define: flop: expected a number, got nothing"},
+    {DEFINE("name = 'd', flop = 0"), NULL, "a.lua:1: define: flop: there must be some"},
+    {DEFINE("name = 'd', flop = 1 / 0"), NULL, "a.lua:1: define: flop is not a finite number"},
+    {DEFINE(NAMED), NULL, "a.lua:1: define: inputs: expected a table, got nothing"},
+    {DEFINE(NAMED INPUTS), NULL, "a.lua:1: define: output: expected a table, got nothing"},
+    {OPERATOR DEFINE(NAMED), NULL, "a.lua:1: the operator is declared twice"},
+
+    {WITH_INPUTS("{ 4, 8 }"), NULL, "a.lua:1: define: input 1: expected a string, got number"},
+    {WITH_INPUTS("{ 'scratch', 8 }"), NULL,
+     "a.lua:1: define: input 1: 'scratch' is what templates know scratch memory by"},
+    {WITH_INPUTS("{ 'X' }"), NULL, "a.lua:1: define: buffer X has 0 sizes, not 1 to 4"},
+    {WITH_INPUTS("{ 'X', 4, 0 }"), NULL,
+     "a.lua:1: define: buffer X: size 2 is 0, not within 1..2147483647"},
+    {WITH_INPUTS("{ 'X', 4, size = 8 }"), NULL, "a.lua:1: define: input 1 has no field 'size'"},
+    {WITH_INPUTS("{ 'X', 4, type = 'f23' }"), NULL,
+     "a.lua:1: define: buffer X has no type 'f23' (did you mean 'f32'?)"},
+    {WITH_INPUTS("{ 'X', 4, type = 'double' }"), NULL,
+     "a.lua:1: define: buffer X has no type 'double' (it may be f32, f16, i8, i32)"},
+    {WITH_INPUTS("{ 'X', 4, fill = { 1 } }"), NULL,
+     "a.lua:1: define: buffer X: fill: expected { low, high }"},
+    {WITH_INPUTS("{ 'X', 4, fill = { 1, -1 } }"), NULL,
+     "a.lua:1: d: buffer X: fill = { low, high } goes up"},
+    {WITH_INPUTS("{ 'X', 4 }, { 'X', 8 }"), NULL, "a.lua:1: d: buffer X is declared twice"},
+    {WITH_INPUTS("{ 'A', 1 }, { 'B', 1 }, { 'C', 1 }, { 'D', 1 }, { 'E', 1 }, { 'F', 1 }"), NULL,
+     "a.lua:1: d: more than 6 buffers"},
+
+    {DEFINE(NAMED BUFFERS), NULL, "a.lua:1: define: reference: expected a table, got nothing"},
+    {REFERENCE(""), NULL, "a.lua:1: d: no step writes Y"},
+    {REFERENCE("{ 'matmull', 'X' }"), NULL,
+     "a.lua:1: define: step 1: unknown operator 'matmull' (did you mean 'matmul'?)"},
+    {REFERENCE("{ 'matmul', 'X', 'Z', 'Y', N = 4, M = 4 }"), NULL,
+     "a.lua:1: matmul: size K is missing"},
+    {REFERENCE("{ 'matmul', 'X', 'Y', N = 4, M = 4, K = 8 }"), NULL,
+     "a.lua:1: d: step 1 (matmul): it has 3 buffers, 2 are named"},
+    {REFERENCE("{ 'matmul', 'X', 'Q', 'Y', N = 4, M = 4, K = 8 }"), NULL,
+     "a.lua:1: d: step 1 (matmul): it reads Q, which nothing has written"},
+    {REFERENCE("{ 'matmul', 'X', 'Y', 'S', N = 4, M = 4, K = 8 }"), NULL,
+     "a.lua:1: d: step 1 (matmul): it reads Y, which nothing has written"},
+    {REFERENCE("{ 'matmul', 'X', 'Z', 'Y', N = 4, M = 4, K = 4 }"), NULL,
+     "a.lua:1: d: step 1 (matmul): A is 16 f32, X is 32 f32"},
+    {REFERENCE("{ 'matmul', 'X', 'Z', 'Y', N = 4, M = 4, K = 8, type = 'f16' }"), NULL,
+     "a.lua:1: d: step 1 (matmul): A is 32 f16, X is 32 f32"},
+    {REFERENCE("{ 'matmul', 'X', 'Z', 'Y', N = 4, M = 4, K = 8, row_a = 9 }"), NULL,
+     "a.lua:1: d: step 1 (matmul): A has gaps between its rows, X has none"},
+    {REFERENCE("{ 'matmul', 'X', 'Z', 'X', N = 4, M = 4, K = 8 }"), NULL,
+     "a.lua:1: d: step 1 (matmul): it writes X, which is an input"},
+    {REFERENCE(PRODUCT ", " PRODUCT), NULL,
+     "a.lua:1: d: step 2 (matmul): it writes Y, which is written already"},
+    {AFTER_PRODUCT("{ 'matmul', 'X', 'Z', 'S', N = 4, M = 4, K = 8 }"), NULL,
+     "a.lua:1: d: step 2 (matmul): it writes S, which is written already"},
+    {"local steps = { } for i = 1, 9 do steps[i] = { 'matmul', 'X', 'Z', 'S' .. i, N = 4, M = 4, K "
+     "= 8 } end\n" DEFINE(NAMED BUFFERS "reference = steps"),
+     NULL, "a.lua:2: d: more than 8 steps"},
+    {DEFINE(NAMED BUFFERS "tolerance = { absolut = 1 }, " STEPS), NULL,
+     "a.lua:1: define: tolerance has no field 'absolut' (did you mean 'absolute'?)"},
+    {DEFINE(NAMED BUFFERS "tolerance = { absolute = -1 }, " STEPS), NULL,
+     "a.lua:1: define: tolerance: absolute is negative"},
+
+    {DEFINE(NAMED BUFFERS "reference = { template = 't.comp' }"), NULL,
+     "a.lua:1: define: reference: groups: expected a table, got nothing"},
+    {DEFINE(NAMED BUFFERS "reference = { template = 't.comp', groups = { 1, 0 } }"), NULL,
+     "a.lua:1: define: reference: groups is 0, not within 1..4294967295"},
+    {DEFINE(NAMED BUFFERS "reference = { template = 'u.comp', groups = { 1 } }"), NULL,
+     "a.lua:1: define: reference: template \"u.comp\": no such file among the stored texts"},
+    {DEFINE(NAMED BUFFERS GLSL) PARAM KERNEL, "\n${c.p[1]}", "t.comp:2: unknown name 'c'"},
+    {"for i = 1, 17 do size('s' .. i, 1) end " DEFINE(NAMED), NULL,
+     "a.lua:1: define: more than 16 sizes or 8 choices are declared before it"},
+};
+
+static void each_error_reads_as_promised(void **state)
+{
+    (void)state;
+    errors_check(cases, sizeof cases / sizeof *cases);
+}
+
+static struct script *load(const char *lua, const char *glsl)
+{
+    struct source files[] = {{"a.lua", lua}, {"t.comp", glsl}, {NULL, NULL}};
+    struct err e;
+    char message[1400];
+    struct script *s = script_from(files, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    return s;
+}
+
+static void steps_are_connected_by_names(void **state)
+{
+    (void)state;
+    struct script *s =
+        load("local N = size('N', 4) local mode = choice('mode', { 'slow', 'fast' })\n" DEFINE(
+                 NAMED BUFFERS "tolerance = { relative = 0.5 }, reference = { { 'matmul', 'X', "
+                               "'Z', 'S', N = N, M = 4, K = 8 }, "
+                               "{ 'matmul', 'S', 'S', 'Y', N = N, M = 4, K = 4, scale = 2 } }")
+                 PARAM KERNEL,
+             "x\n");
+    const struct operation *o = script_operation(s);
+    const struct custom_operation *c = custom_of(o);
+    struct str text = {0};
+    operation_add_text(o, &text);
+    assert_string_equal(str_text(&text), "d slow 4");
+    str_finish(&text);
+    assert_int_equal(script_reference(s)->pass_count, 0);
+    assert_int_equal(c->step_count, 2);
+    assert_int_equal(c->tensor_count, 3);
+    assert_int_equal(c->buffer_count, 4);
+    assert_string_equal(c->buffer[3].name, "S");
+    assert_int_equal(c->step[0].buffer[2], 3);
+    assert_int_equal(c->step[1].buffer[0], 3);
+    assert_int_equal(c->step[1].buffer[1], 3);
+    assert_int_equal(c->step[1].buffer[2], 2);
+    assert_true(c->absolute == 0 && c->relative == 0.5);
+    assert_true(operation_flop(o) == 1);
+    script_destroy(s);
+}
+
+static void a_kernel_is_rendered_with_the_operator(void **state)
+{
+    (void)state;
+    struct script *s =
+        load("size('N', 7) " DEFINE(NAMED BUFFERS GLSL) PARAM KERNEL,
+             "\n${op.kind} ${op.N} ${N} ${op.bindings.X}${op.bindings.Z}${op.bindings.Y}\n");
+    const struct job *job = script_reference(s);
+    assert_int_equal(job->pass_count, 1);
+    assert_string_equal(job->pass[0].glsl, "\nd 7 7 012\n");
+    assert_int_equal(job->pass[0].groups[0], 2);
+    assert_int_equal(job->pass[0].groups[1], 3);
+    assert_int_equal(job->pass[0].groups[2], 1);
+    assert_int_equal(job->pass[0].line_map[1], 2);
+    int texts;
+    script_texts(s, &texts);
+    assert_int_equal(texts, 2); // a session stores the template too
+    script_destroy(s);
+}
+
+static void buffers_have_their_types_and_fills(void **state)
+{
+    (void)state;
+    struct script *s = load(
+        DEFINE(
+            NAMED
+            "inputs = { { 'X', 4, 8, type = 'f16', fill = { 0, 3 } }, { 'Z', 5, type = 'i8' } }, "
+            "output = { 'Y', 3, 1, 2, type = 'i32' }, " GLSL) PARAM KERNEL,
+        "x\n");
+    const struct custom_operation *c = custom_of(script_operation(s));
+    struct tensor t[OPERATION_MAX_TENSORS];
+    assert_int_equal(operation_tensors(script_operation(s), t), 3);
+    assert_int_equal(t[0].element, ELEMENT_F16);
+    assert_int_equal(t[1].element, ELEMENT_I8);
+    assert_int_equal(t[2].element, ELEMENT_I32);
+    assert_int_equal(t[2].rank, 3);
+    assert_int_equal(t[2].stride[0], 2);
+    assert_true(c->low[0] == 0 && c->high[0] == 3 && c->low[1] == -1 && c->high[1] == 1);
+    assert_true(c->absolute == 0 && c->relative == 0); // of whole numbers
+    struct str text = {0};
+    operation_add_text(script_operation(s), &text);
+    assert_string_equal(str_text(&text), "d"); // it has no sizes
+    str_finish(&text);
+    script_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_error_reads_as_promised),
+        cmocka_unit_test(steps_are_connected_by_names),
+        cmocka_unit_test(a_kernel_is_rendered_with_the_operator),
+        cmocka_unit_test(buffers_have_their_types_and_fills),
+    };
+    return cmocka_run_group_tests(tests, errors_setup, errors_teardown);
+}
