@@ -70,7 +70,7 @@ static double elementwise_flop(const struct operation *o)
 
 static bool elementwise_complete(struct operation *o, struct err *e)
 {
-    return !operation_chooses(o, "function", "clamp") ||
+    return !operation_chooses(o, "apply", "clamp") ||
            operation_real(o, "low") <= operation_real(o, "high") ||
            err_set(e, "elementwise: low is greater than high");
 }
@@ -79,8 +79,7 @@ static int elementwise_tensors(const struct operation *o, struct tensor out[OPER
 {
     static const char *const names[] = {"X", "Z"};
     const int64_t size = operation_size(o, "count");
-    bool of_two =
-        operation_chooses(o, "function", "add") || operation_chooses(o, "function", "mul");
+    bool of_two = operation_chooses(o, "apply", "add") || operation_chooses(o, "apply", "mul");
     int count = 0;
     for (int i = 0; i < 1 + of_two; i++)
         out[count++] = tensor_packed(names[i], operation_element(o), 1, &size);
@@ -95,7 +94,7 @@ const struct operation_kind operation_elementwise = {
     .choices =
         (const struct operation_choice[]){
             TYPES,
-            {"function",
+            {"apply",
              (const char *const[]){"relu", "leaky", "clamp", "sigmoid", "tanh", "add", "mul", NULL},
              true},
             {NULL, NULL, false},

@@ -175,7 +175,7 @@ static const struct function functions[] = {
 static const struct function *function_of(const struct operation *o)
 {
     const struct function *f = functions;
-    while (!operation_chooses(o, "function", f->name))
+    while (!operation_chooses(o, "apply", f->name))
         f++;
     return f;
 }
@@ -197,8 +197,7 @@ static void elementwise_reference(const struct operation *o, const void *const *
 static struct filling elementwise_filling(const struct operation *o, enum input_set set, int index)
 {
     (void)index;
-    bool is_raised = function_of(o)->is_raised,
-         is_clamp = operation_chooses(o, "function", "clamp");
+    bool is_raised = function_of(o)->is_raised, is_clamp = operation_chooses(o, "apply", "clamp");
     if (is_raised)
         return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
     return fill_to(set, LARGEST, is_clamp ? 2 * fabs(operation_real(o, "high")) + 1 : 1);

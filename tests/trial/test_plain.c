@@ -165,7 +165,7 @@ static void functions_are_applied(void **state)
     char fields[100];
     for (int f = 0; f < 7; f++)
         for (int v = 0; v < 4; v++) {
-            snprintf(fields, sizeof fields, "count=61 type=%s function=%s", types[v % 2],
+            snprintf(fields, sizeof fields, "count=61 type=%s apply=%s", types[v % 2],
                      functions[f]);
             struct test_case c = case_make("elementwise", fields, sets[v / 2], 3);
             assert_int_equal(c.count, f < 5 ? 2 : 3);

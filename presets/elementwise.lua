@@ -1,0 +1,17 @@
+-- presets/elementwise.lua: Y[i] = f(X[i]), X[i] + Z[i] or X[i] * Z[i]
+local plain = include "plain.lua"
+
+local op = operator.elementwise {
+  count = size("count", device.is_cpu and 1 << 20 or 1 << 26),
+  apply = choice("apply", { "relu", "leaky", "clamp", "sigmoid", "tanh", "add", "mul" }),
+  type  = choice("type", { "f32", "f16" }),
+}
+
+plain.parameters(op.count)
+constraint("one line", function(c) return c.group[3] == 1 end)
+
+local function grid(c) return plain.grid(1, op.count, c) end
+
+plain.kernel("elementwise.comp", op, grid, function(c)
+  return { accumulators = c.vector, statements = 3 * c.each }
+end)

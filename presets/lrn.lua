@@ -1,0 +1,30 @@
+-- presets/lrn.lua: local response normalisation: each element divided by a power of its neighbour channels' squares
+local plain = include "plain.lua"
+
+local op = operator.lrn {
+  batch    = size("batch", device.is_cpu and 1 or 128),
+  channels = size("channels", 64),
+  height   = size("height", 55),
+  width    = size("width", 55),
+  window   = size("window", 5),
+  layout   = choice("layout", { "nchw", "nhwc" }),
+  type     = choice("type", { "f32", "f16" }),
+}
+local nchw, pixels = op.layout == "nchw", op.height * op.width
+
+plain.parameters(nchw and pixels or 1)
+param.unroll = categorical { "no", "yes" }
+
+local function grid(c)
+  if nchw then return plain.grid(op.batch * op.channels, pixels, c) end
+  return plain.grid(op.batch * pixels, op.channels, c)
+end
+
+plain.kernel("lrn.comp", op, grid, function(c)
+  local unrolled = c.unroll == "yes"
+  return {
+    accumulators = c.vector,
+    loop_trips = unrolled and 0 or c.each * (op.window + 1),
+    statements = c.each * (6 + 3 * (unrolled and op.window or 1)),
+  }
+end)
