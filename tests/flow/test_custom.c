@@ -1,0 +1,162 @@
+// An operator of the user's own, as docs/operators.md shows it: both ways to say what is right, on
+// a real device; kernels that are wrong are found out; the operator stays with its session.
+#include "sessions.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZES "--set", "heads=2", "--set", "N=21", "--set", "M=37", "--set", "D=32"
+
+static bool has_device(void)
+{
+    void *state = NULL;
+    box_setup(&state);
+    struct box *b = state;
+    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
+    box_teardown(&state);
+    return has;
+}
+
+static char *sample(struct box *b, const char *name)
+{
+    return box_read(b, flow_path(b, arena_printf(&b->arena, "../../docs/sample/%s", name)));
+}
+
+// `text` with its first `from` replaced, which must be there.
+static const char *replaced(struct box *b, const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    return arena_printf(&b->arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+// The space file with the other kind of reference, as the manual writes it.
+static const char *with_kernel(struct box *b, const char *lua)
+{
+    const char *begin = strstr(lua, "  reference = {"),
+               *end = begin ? strstr(begin, "\n  },\n") : NULL;
+    assert_non_null(end);
+    static const char kernel[] = "  reference = { template = \"attention_reference.comp\", groups "
+                                 "= { (N + 15) // 16, heads } },\n";
+    assert_contains(box_read(b, flow_path(b, "../../docs/operators.md")), kernel);
+    return arena_printf(&b->arena, "%.*s%s%s", (int)(begin - lua), lua, kernel,
+                        end + strlen("\n  },\n"));
+}
+
+// A copy of the sample in the box.
+static const char *write_sample(struct box *b, bool is_kernel, const char *template_text)
+{
+    const char *lua = sample(b, "attention.lua");
+    box_write(b, "attention.comp", template_text);
+    box_write(b, "attention_reference.comp", sample(b, "attention_reference.comp"));
+    return box_write(b, "attention.lua", is_kernel ? with_kernel(b, lua) : lua);
+}
+
+static void tune_well(struct box *b, bool is_kernel, const char *trials)
+{
+    const char *file = write_sample(b, is_kernel, sample(b, "attention.comp"));
+    struct result r = RUN(b, "tune", file, SIZES, "--trials", trials, "--seed", "3");
+    assert_ok(&r);
+    assert_contains(r.out, "attention_scores 2x21x37x32");
+    assert_contains(r.out, arena_printf(&b->arena, "trials  %s  ok %s ", trials, trials));
+}
+
+static void steps(void **state)
+{
+    tune_well(*state, false, "10");
+}
+
+static void kernel(void **state)
+{
+    tune_well(*state, true, "10");
+}
+
+static void find_wrong(struct box *b, bool is_kernel)
+{
+    const char *broken = replaced(b, sample(b, "attention.comp"), "sum += e;", "sum += 1.001 * e;");
+    struct result r =
+        RUN(b, "tune", write_sample(b, is_kernel, broken), SIZES, "--trials", "4", "--seed", "3");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.out, "trials  4  wrong 4 ");
+}
+
+static void steps_find_a_wrong_kernel(void **state)
+{
+    find_wrong(*state, false);
+}
+
+static void a_kernel_finds_a_wrong_kernel(void **state)
+{
+    find_wrong(*state, true);
+}
+
+static void a_session_keeps_its_operator(void **state)
+{
+    struct box *b = *state;
+    const char *out = box_path(b, "out");
+    tune_well(b, true, "3");
+    box_write(b, "attention.lua", "nothing");
+    box_write(b, "attention_reference.comp", "nothing");
+    struct result r = RUN(b, "resume", "1", "--trials", "5");
+    assert_ok(&r);
+    assert_contains(r.out, "trials  5  ok 5 ");
+    r = RUN(b, "export", "1", "--out", out, "--name", "k", "--verify", "--slower", "1000000");
+    assert_ok(&r);
+    const cJSON *kernel = json_of(b, box_read(b, arena_printf(&b->arena, "%s/k.json", out)));
+    const cJSON *problem = member(kernel, "problem");
+    assert_string_equal(text_of(problem, "kind"), "attention_scores");
+    assert_true(number_of(problem, "heads") == 2 && number_of(problem, "D") == 32);
+    assert_contains(box_read(b, arena_printf(&b->arena, "%s/k.h", out)), "\"attention_scores\"");
+}
+
+static void fails_with(struct box *b, const char *from, const char *to, const char *expected)
+{
+    const char *file = write_sample(b, true, sample(b, "attention.comp"));
+    box_write(b, "attention_reference.comp",
+              replaced(b, sample(b, "attention_reference.comp"), from, to));
+    struct result r = RUN(b, "tune", file, SIZES, "--trials", "4");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, expected);
+}
+
+static void a_reference_that_cannot_be_trusted_is_refused(void **state)
+{
+    fails_with(*state, "sum = 0.0;", "sum = nothing;",
+               "attention_reference.comp:14: 'nothing' : undeclared identifier");
+    fails_with(*state, "if (row >= ${N})", "if (row >= ${N - 1})", "it leaves P unwritten at byte");
+    fails_with(*state, "${op.bindings.P}", "7", "it uses binding 7, there are only 3");
+}
+
+// The manual prints what lies in the samples.
+static void the_manual_shows_the_samples(void **state)
+{
+    struct box *b = *state;
+    char *manual = box_read(b, flow_path(b, "../../docs/operators.md"));
+    char *lua = sample(b, "attention.lua"), *glsl = sample(b, "attention_reference.comp");
+    char *define = strstr(lua, "local heads"), *parameters = strstr(lua, "param.rows");
+    char *rest = strstr(lua, "\nconstraint("), *body = strstr(glsl, "void main()");
+    assert_true(define && parameters && rest && body);
+    *rest = '\0';
+    assert_contains(manual, parameters);
+    parameters[-1] = '\0';
+    assert_contains(manual, define);
+    assert_contains(manual, body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(the_manual_shows_the_samples),
+        FLOW_TEST(steps),
+        FLOW_TEST(kernel),
+        FLOW_TEST(steps_find_a_wrong_kernel),
+        FLOW_TEST(a_kernel_finds_a_wrong_kernel),
+        FLOW_TEST(a_session_keeps_its_operator),
+        FLOW_TEST(a_reference_that_cannot_be_trusted_is_refused),
+    };
+    if (!has_device())
+        return EXIT_SKIPPED;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
