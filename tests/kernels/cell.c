@@ -1,0 +1,311 @@
+#include "cell.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRAWS        200000
+#define MAX_SETTINGS 40
+
+struct range {
+    const char *preset, *name; // preset NULL: of all others
+    int64_t low, high;
+};
+
+static const struct range ranges[] = {
+    {"conv1x1", "kernel_h", 1, 1},
+    {"conv1x1", "kernel_w", 1, 1},
+    {"conv1x1", "padding", 0, 1},
+    {NULL, "N", 1, 70},
+    {NULL, "M", 1, 70},
+    {NULL, "K", 1, 70},
+    {NULL, "batch", 1, 4},
+    {NULL, "in_channels", 1, 20},
+    {NULL, "out_channels", 1, 20},
+    {NULL, "channels", 1, 20},
+    {NULL, "multiplier", 1, 3},
+    {NULL, "height", 8, 20},
+    {NULL, "width", 8, 20},
+    {NULL, "kernel_h", 1, 4},
+    {NULL, "kernel_w", 1, 4},
+    {NULL, "window", 1, 4},
+    {NULL, "stride", 1, 3},
+    {NULL, "padding", 0, 2},
+    {NULL, "dilation", 1, 2},
+    {NULL, "groups", 1, 3},
+    {NULL, "rows", 1, 60},
+    {NULL, "columns", 1, 300},
+    {NULL, "count", 1, 3000},
+};
+
+// What is one cell each; other choices are drawn.
+static const char *const axis_names[] = {"type", "layout", "transpose", "apply"};
+
+// --- cells ---
+
+static struct script *load(const char *preset, const char *device_type, const struct limits *l,
+                           const struct setting *set, int set_count, struct err *e)
+{
+    char *path = script_find(preset, e);
+    struct script_options o = {
+        .path = path, .set = set, .set_count = set_count, .device_type = device_type, .limits = l};
+    struct script *s = path ? script_create(&o, e) : NULL;
+    free(path);
+    return s;
+}
+
+// gemm16 is gemm, mm1 is mm: what they are made of is tested. conv1x1 is worth it for its shapes.
+static bool is_another(const struct script *s, const char *preset)
+{
+    int count;
+    const struct script_text *text = script_texts(s, &count);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (str_equal(ranges[i].preset, preset))
+            return false;
+    char *presets = path_folder(text[0].path);
+    bool is_made_of_another = false;
+    for (int i = 1; i < count; i++) {
+        char *folder = path_folder(text[i].path);
+        is_made_of_another |= strcmp(folder, presets) == 0;
+        free(folder);
+    }
+    free(presets);
+    return is_made_of_another;
+}
+
+static bool has_type(const struct limits *l, const char *name, const char *value)
+{
+    return strcmp(name, "type") != 0 ||
+           ((l->f16 || strcmp(value, "f16") != 0) && (l->i8 || strcmp(value, "i8") != 0));
+}
+
+// The choices that are axes, from `at` on: every combination with what `cell` has already.
+static void add_cells(struct cells *out, const struct limits *l, const struct script_setting *s,
+                      int count, int at, struct cell *cell)
+{
+    for (; at < count; at++) {
+        bool is_axis = false;
+        for (size_t i = 0; s[at].values && i < sizeof axis_names / sizeof *axis_names; i++)
+            is_axis |= strcmp(axis_names[i], s[at].name) == 0;
+        if (!is_axis || cell->axes == CELL_MAX_AXES)
+            continue;
+        for (int v = 0; s[at].values[v]; v++) {
+            struct cell more = *cell;
+            if (!has_type(l, s[at].name, s[at].values[v]))
+                continue;
+            more.axis[more.axes++] = (struct setting){arena_strdup(&out->arena, s[at].name),
+                                                      arena_strdup(&out->arena, s[at].values[v])};
+            add_cells(out, l, s, count, at + 1, &more);
+        }
+        return;
+    }
+    MEM_GROW(out->cell, out->count, out->capacity);
+    out->cell[out->count++] = *cell;
+}
+
+// A preset that wants matrix units is content with their emulation.
+static struct script *load_emulated(const char *preset, const struct limits *l, struct err *e)
+{
+    static const struct setting emulated = {"units", "emulated"};
+    struct err ignored;
+    struct script *s = load(preset, "cpu", l, NULL, 0, e);
+    return s ? s : load(preset, "cpu", l, &emulated, 1, &ignored);
+}
+
+bool cells_list(const struct limits *l, struct cells *out, struct err *e)
+{
+    int presets;
+    char **name = script_presets(&presets);
+    bool ok = presets > 0 || err_set(e, "there are no presets");
+    *out = (struct cells){0};
+    arena_init(&out->arena);
+    for (int i = 0; i < presets; i++) {
+        struct script *s = ok ? load_emulated(name[i], l, e) : NULL;
+        ok = s != NULL;
+        if (s && !is_another(s, name[i])) {
+            int count;
+            const struct script_setting *setting = script_settings(s, &count);
+            struct cell cell = {.preset = arena_strdup(&out->arena, name[i])};
+            add_cells(out, l, setting, count, 0, &cell);
+        }
+        script_destroy(s);
+        free(name[i]);
+    }
+    free(name);
+    return ok;
+}
+
+void cells_finish(struct cells *c)
+{
+    free(c->cell);
+    arena_finish(&c->arena);
+    *c = (struct cells){0};
+}
+
+void cell_add_text(const struct cell *c, struct str *out)
+{
+    str_add(out, c->preset);
+    for (int i = 0; i < c->axes; i++)
+        str_printf(out, " %s=%s", c->axis[i].name, c->axis[i].value);
+}
+
+// --- operations ---
+
+struct drawing {
+    const struct cell *cell;
+    struct rng *rng;
+    struct setting set[MAX_SETTINGS];
+    int count;
+    struct arena arena;
+};
+
+static void put(struct drawing *d, const char *name, const char *value)
+{
+    if (d->count < MAX_SETTINGS)
+        d->set[d->count++] = (struct setting){name, value};
+}
+
+static void put_number(struct drawing *d, const char *name, int64_t value)
+{
+    put(d, name, arena_printf(&d->arena, "%" PRId64, value));
+}
+
+static const char *value_of(const struct drawing *d, const char *name)
+{
+    for (int i = 0; i < d->count; i++)
+        if (strcmp(d->set[i].name, name) == 0)
+            return d->set[i].value;
+    return "";
+}
+
+static int64_t draw_within(struct rng *r, int64_t low, int64_t high)
+{
+    int64_t value = low + (int64_t)rng_below(r, (uint64_t)(high - low + 1));
+    bool rounds = high >= 8 && rng_below(r, 2); // where vectors fit
+    return rounds ? (value + 3) / 4 * 4 : value;
+}
+
+static const struct range *find_range(const char *preset, const char *name)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (strcmp(ranges[i].name, name) == 0 &&
+            (!ranges[i].preset || strcmp(ranges[i].preset, preset) == 0))
+            return &ranges[i];
+    return NULL;
+}
+
+// Rows and matrices of a product as they lie in memory: mostly packed (0), else far enough apart
+// for whatever is drawn.
+static bool draw_stride(struct drawing *d, const char *name)
+{
+    const int64_t row = 80, matrix = row * row;
+    bool is_row = str_starts(name, "row_"), is_batch = str_starts(name, "batch_");
+    if (!is_row && !is_batch)
+        return false;
+    int64_t least = is_row ? row : matrix;
+    put_number(d, name, rng_below(d->rng, 4) ? 0 : least + (int64_t)rng_below(d->rng, 5));
+    return true;
+}
+
+static bool draw_size(struct drawing *d, const char *name, struct err *e)
+{
+    if (draw_stride(d, name))
+        return true;
+    const struct range *range = find_range(d->cell->preset, name);
+    if (!range)
+        return err_set(e, "no range is known for the size %s of %s (tests/kernels/cell.c)", name,
+                       d->cell->preset);
+    put_number(d, name, draw_within(d->rng, range->low, range->high));
+    return true;
+}
+
+// Words that do not go together are not drawn together.
+static void draw_choice(struct drawing *d, const struct script_setting *s)
+{
+    for (int i = 0; i < d->cell->axes; i++)
+        if (strcmp(d->cell->axis[i].name, s->name) == 0) {
+            put(d, s->name, d->cell->axis[i].value);
+            return;
+        }
+    uint64_t count = 0;
+    while (s->values[count])
+        count++;
+    const char *value = s->values[rng_below(d->rng, count)], *type = value_of(d, "type");
+    bool is_half = strcmp(type, "f16") == 0, is_whole = strcmp(type, "i8") == 0;
+    if (strcmp(s->name, "units") == 0)
+        value = "emulated";
+    else if (strcmp(s->name, "accumulate") == 0 && !is_half)
+        value = s->values[0];
+    else if (strcmp(value, "leaky") == 0 && is_whole)
+        value = "relu";
+    put(d, s->name, arena_strdup(&d->arena, value));
+}
+
+static void change(struct drawing *d, const char *name, int64_t value)
+{
+    for (int i = 0; i < d->count; i++)
+        if (strcmp(d->set[i].name, name) == 0)
+            d->set[i].value = arena_printf(&d->arena, "%" PRId64, value);
+}
+
+// What sizes have to do with each other.
+static void relate(struct drawing *d)
+{
+    int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
+    int64_t window = strtoll(value_of(d, "window"), NULL, 10);
+    int64_t padding = strtoll(value_of(d, "padding"), NULL, 10);
+    static const char *const channels[] = {"in_channels", "out_channels"};
+    for (int i = 0; groups > 1 && i < 2; i++)
+        change(d, channels[i], groups * strtoll(value_of(d, channels[i]), NULL, 10));
+    if (window > 0 && padding >= window)
+        change(d, "padding", window - 1);
+}
+
+static bool draw_all(struct drawing *d, const struct script *standard, struct err *e)
+{
+    int count;
+    const struct script_setting *s = script_settings(standard, &count);
+    for (int i = 0; i < d->cell->axes; i++)
+        if (strcmp(d->cell->axis[i].name, "type") == 0)
+            put(d, "type", d->cell->axis[i].value);
+    for (int i = 0; i < count; i++)
+        if (s[i].values)
+            draw_choice(d, &s[i]);
+        else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
+            return false;
+    relate(d);
+    return true;
+}
+
+struct script *cell_draw(const struct cell *c, const char *device_type, const struct limits *l,
+                         struct rng *r, struct str *set, struct err *e)
+{
+    struct drawing d = {.cell = c, .rng = r};
+    struct script *standard = load_emulated(c->preset, l, e), *s = NULL;
+    arena_init(&d.arena);
+    if (standard && draw_all(&d, standard, e)) {
+        for (int i = 0; i < d.count; i++)
+            str_printf(set, " --set %s=%s", d.set[i].name, d.set[i].value);
+        s = load(c->preset, device_type, l, d.set, d.count, e);
+    }
+    script_destroy(standard);
+    arena_finish(&d.arena);
+    return s;
+}
+
+bool cell_sample(const struct script *s, const struct limits *l, struct rng *r, struct config *c,
+                 struct err *e)
+{
+    const struct space *space = script_space(s);
+    struct verdict v = {0};
+    for (int i = 0; i < DRAWS && !v.legal; i++) {
+        space_sample(space, r, c);
+        if (!space_judge(space, l, c, &v, e))
+            return false;
+    }
+    return v.legal || err_set(e, "no legal point in %d draws (the last: %s)", DRAWS, v.reason);
+}

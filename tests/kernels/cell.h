@@ -1,0 +1,48 @@
+// What is to be right: every preset in every type, layout and the like, a cell each; and random
+// operations of a cell.
+//
+//     struct cells all;
+//     cells_list(&limits, &all, e);
+//     struct script *s = cell_draw(&all.cell[i], "cpu", &limits, &rng, &set, e);
+//     cells_finish(&all);
+//
+// Presets are asked for what they can be told (script_settings), so that one that is added is
+// tested without being named here. A size whose name is not known is an error: it needs a range
+// (cell.c).
+#ifndef TILEWALK_TESTS_KERNELS_CELL_H
+#define TILEWALK_TESTS_KERNELS_CELL_H
+
+#include "base/rng.h"
+#include "script/script.h"
+
+#define CELL_MAX_AXES 4
+
+struct cell {
+    const char *preset;
+    int axes;
+    struct setting axis[CELL_MAX_AXES]; // "type=f16", "layout=nt"
+};
+
+struct cells {
+    struct cell *cell;
+    int count, capacity;
+    struct arena arena;
+};
+
+// Those that a device of these limits can run. To be finished in any case.
+bool cells_list(const struct limits *l, struct cells *out, struct err *e);
+void cells_finish(struct cells *c);
+
+// "gemm type=f16 layout=nt"
+void cell_add_text(const struct cell *c, struct str *out);
+
+// A random operation: sizes, often ragged, strides and choices. `set` gets what was chosen. NULL
+// and `e`: the preset does not load so.
+struct script *cell_draw(const struct cell *c, const char *device_type, const struct limits *l,
+                         struct rng *r, struct str *set, struct err *e);
+
+// A random legal configuration; false: none was found in many draws, or a rule failed (`e`).
+bool cell_sample(const struct script *s, const struct limits *l, struct rng *r, struct config *c,
+                 struct err *e);
+
+#endif

@@ -1,0 +1,126 @@
+#include "proof.h"
+
+#include "base/mem.h"
+#include "kernel/kernel.h"
+#include "trial/operator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD     256 // bytes
+#define TIMEOUT_S 120
+
+struct proof {
+    struct gpu *gpu;
+    const struct operation *operation;
+    struct operator_layout layout;
+    int output;                                          // the last buffer
+    struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the output with its guard, scratch
+    int buffers;
+    struct gpu_pass pass[JOB_MAX_PASSES];
+    int passes;
+    void *input[OPERATOR_MAX_BUFFERS], *reference, *result;
+};
+
+static bool make_buffers(struct proof *p, uint64_t scratch_bytes, struct err *e)
+{
+    p->buffers = p->layout.count + (scratch_bytes ? 1 : 0);
+    for (int i = 0; i < p->buffers; i++) {
+        bool is_scratch = i == p->layout.count;
+        uint64_t bytes = is_scratch ? scratch_bytes : p->layout.buffer[i].bytes;
+        p->buffer[i] = gpu_buffer_create(p->gpu, bytes + (i == p->output ? GUARD : 0), e);
+        if (!p->buffer[i])
+            return false;
+        if (i < p->output)
+            p->input[i] = mem_alloc(bytes);
+    }
+    p->reference = mem_alloc(p->layout.buffer[p->output].bytes);
+    p->result = mem_alloc(p->layout.buffer[p->output].bytes + GUARD);
+    return true;
+}
+
+static bool make_passes(struct proof *p, const struct job *job, struct err *e)
+{
+    const struct gpu_info *info = gpu_get_info(p->gpu);
+    for (int i = 0; i < job->pass_count; i++) {
+        struct spirv spirv = {0};
+        struct kernel_facts facts;
+        char reason[200];
+        if (!kernel_compile_pass(&job->pass[i], &spirv, e) || !kernel_inspect(&spirv, &facts, e))
+            return false;
+        struct gpu_pass *pass = &p->pass[p->passes];
+        memcpy(pass->groups, job->pass[i].groups, sizeof pass->groups);
+        bool ok = !kernel_check(&facts, pass->groups, &info->limits, reason, sizeof reason) ||
+                  err_set(e, "declared too little: %s", reason);
+        ok = ok && gpu_pipeline_create(p->gpu, spirv.word, spirv.count, p->buffers,
+                                       facts.matrix != MATRIX_NONE, &pass->pipeline, e) == GPU_OK;
+        spirv_finish(&spirv);
+        if (!ok)
+            return false;
+        p->passes++;
+    }
+    return true;
+}
+
+static bool check(struct proof *p, enum input_set set, struct err *e)
+{
+    char reason[200];
+    uint64_t bytes = p->layout.buffer[p->output].bytes;
+    if (!operator_compare(p->operation, set, p->result, p->reference, NULL, reason, sizeof reason))
+        return err_set(e, "%s inputs: %s", set == INPUT_EXACT ? "exact" : "random", reason);
+    for (int i = 0; i < GUARD; i++)
+        if (((unsigned char *)p->result)[bytes + (uint64_t)i] != 0xff)
+            return err_set(e, "writes past the end of the output");
+    return true;
+}
+
+static bool try_inputs(struct proof *p, enum input_set set, uint64_t seed, bool *wrong,
+                       struct err *e)
+{
+    for (int i = 0; i < p->output; i++) {
+        operator_fill(p->operation, set, seed, i, p->input[i]);
+        if (gpu_write(p->gpu, p->buffer[i], 0, p->input[i], p->layout.buffer[i].bytes, e) != GPU_OK)
+            return false;
+    }
+    for (int i = p->output; i < p->buffers; i++)
+        if (gpu_fill(p->gpu, p->buffer[i], UINT32_MAX, e) != GPU_OK)
+            return false;
+    uint64_t bytes = p->layout.buffer[p->output].bytes + GUARD;
+    if (gpu_run(p->gpu, p->pass, p->passes, 1, p->buffer, p->buffers, TIMEOUT_S, NULL, e) !=
+            GPU_OK ||
+        gpu_read(p->gpu, p->buffer[p->output], 0, p->result, bytes, e) != GPU_OK)
+        return false;
+    operator_reference(p->operation, (const void *const *)p->input, p->reference);
+    *wrong = !check(p, set, e);
+    return !*wrong;
+}
+
+static void finish(struct proof *p)
+{
+    for (int i = 0; i < p->passes; i++)
+        gpu_pipeline_destroy(p->gpu, p->pass[i].pipeline);
+    for (int i = 0; i < p->buffers; i++)
+        gpu_buffer_destroy(p->gpu, p->buffer[i]);
+    for (int i = 0; i < p->output; i++)
+        free(p->input[i]);
+    free(p->reference);
+    free(p->result);
+}
+
+bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t seed, bool *wrong,
+               struct err *e)
+{
+    struct job job;
+    struct proof p = {.gpu = g, .operation = script_operation(s)};
+    *wrong = false;
+    p.layout = operator_layout(p.operation);
+    p.output = p.layout.count - 1;
+    if (!script_render(s, c, &job, e))
+        return false;
+    bool ok = make_buffers(&p, job.scratch_bytes, e) && make_passes(&p, &job, e) &&
+              try_inputs(&p, INPUT_EXACT, seed, wrong, e) &&
+              try_inputs(&p, INPUT_RANDOM, seed, wrong, e);
+    finish(&p);
+    job_finish(&job);
+    return ok;
+}

@@ -1,0 +1,130 @@
+// All presets in all types, layouts and the like are right on the device here: a random operation
+// and configuration of each, with the validation layer listening where it is installed.
+// `./dev bench correctness` is the same with many.
+#include "cell.h"
+#include "kernel/kernel.h"
+#include "proof.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MOST_STATEMENTS 150 // CPU drivers translate about a thousand a second
+
+static struct gpu *gpu;
+
+static void check_cell(const struct cell *cell, const char *device_type, const struct limits *l,
+                       struct rng *r)
+{
+    struct str set = {0};
+    struct config c;
+    struct err e;
+    char message[1400];
+    bool wrong;
+    cell_add_text(cell, &set);
+    struct script *s = cell_draw(cell, device_type, l, r, &set, &e);
+    str_printf(&set, " on %s ", device_type);
+    bool ok = s && cell_sample(s, l, r, &c, &e);
+    if (ok)
+        config_add_json(script_space(s), &c, &set);
+    if (!ok || !proof_run(gpu, s, &c, 1, &wrong, &e))
+        fail_msg("%s: %s", str_text(&set), err_format(&e, message, sizeof message));
+    script_destroy(s);
+    str_finish(&set);
+}
+
+static void all_cells_are_right(void **state)
+{
+    struct limits l = gpu_get_info(gpu)->limits;
+    struct cells all;
+    struct rng r;
+    struct err e;
+    char message[1400];
+    (void)state;
+    l.statements = MOST_STATEMENTS;
+    rng_seed(&r, 1);
+    if (!cells_list(&l, &all, &e))
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    assert_true(all.count > 0);
+    for (int i = 0; i < all.count; i++)
+        check_cell(&all.cell[i], i % 2 ? "discrete" : "cpu", &l, &r);
+    cells_finish(&all);
+}
+
+// That of a fault: "" when none is found.
+static void prove_faulty(const char *fault, bool *wrong, char message[1400])
+{
+    const struct setting set = {"fault", fault};
+    struct script_options o = {.path = TILEWALK_FAULTY, .set = &set, .set_count = 1};
+    struct config c;
+    struct rng r;
+    struct err e;
+    struct script *s = script_create(&o, &e);
+    assert_non_null(s);
+    rng_seed(&r, 1);
+    space_sample(script_space(s), &r, &c);
+    message[0] = '\0';
+    if (!proof_run(gpu, s, &c, 1, wrong, &e))
+        err_format(&e, message, 1400);
+    script_destroy(s);
+}
+
+static void faults_are_found(void **state)
+{
+    static const char *const told[][2] = {
+        {"none", ""},
+        {"value", "exact inputs: C[4,5] = "},
+        {"unwritten", "exact inputs: C[7,7] = "},
+        {"past", "writes past the end of the output"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        char message[1400];
+        bool wrong;
+        prove_faulty(told[i][0], &wrong, message);
+        assert_int_equal(wrong, i > 0);
+        if (strncmp(message, told[i][1], strlen(told[i][1])) != 0 || (i == 0 && message[0]))
+            fail_msg("%s: %s", told[i][0], message);
+    }
+}
+
+static void nothing_was_said(void **state)
+{
+    (void)state;
+    assert_int_equal(gpu_validation_messages(gpu), 0);
+}
+
+int main(void)
+{
+    struct gpu_info *list = NULL;
+    int count = 0;
+    struct err e;
+    gpu_prepare_environment();
+    if (!gpu_list(&list, &count, &e) || count == 0) {
+        puts("skipped: no Vulkan device");
+        free(list);
+        return 77;
+    }
+    free(list);
+    kernel_setup();
+    gpu = gpu_open(0, true, &e);
+    if (!gpu)
+        gpu = gpu_open(0, false, &e); // the layer is not installed
+    if (!gpu)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(all_cells_are_right),
+        cmocka_unit_test(nothing_was_said),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu_close(gpu);
+    return failed;
+}
