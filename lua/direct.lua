@@ -1,0 +1,258 @@
+-- Direct convolution: what a configuration means, derived once for constraints, resources and the template alike.
+--
+--     local p = direct.plan(op, schedule)    the sizes that follow from a schedule; op is what operator.conv2d returned
+--     direct.constraints(op, plan)           declares what any plan(c) must satisfy
+--     direct.kernels(op, plan)               declares resources and the kernel by plan(c)
+--
+-- The output has three axes: f (its channels, one for each filter), y and x. A workgroup computes `tile` neighbours of
+-- each axis, an invocation `count` of them: `virtual` groups of `registers` neighbours, the groups `lanes * registers`
+-- apart. The sum runs over three more, the channels and the window: c, y and x. Each of those is cut into tiles of
+-- `tile` elements, a tile into steps of `step`; loops over tiles are the outer ones, those over steps the inner ones.
+-- Input and weights are read straight from their buffers, or tile by tile through shared memory.
+--
+-- A depthwise convolution is the same with the channels of the input along f: filter i reads channel i / per_channel.
+-- There a workgroup's filters may belong to different groups, in all others they belong to one.
+--
+-- Vectors lie along the channels in nhwc. In nchw they lie along the columns of the input, beginning at multiples of
+-- their width: so all columns of the window must be in one step, for which of a vector's components counts to be known.
+
+local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
+local ceil_div, widest, product = arithmetic.ceil_div, arithmetic.widest, arithmetic.product
+
+local direct = {}
+
+direct.stages = { "none", "shared" }
+
+local most_rounds_copied = 16 -- a cooperative load of more rounds is a loop
+
+local function widths(n) return ({ { 1 }, { 1, 2 }, [4] = { 1, 2, 4 } })[widest(n)] end
+
+-- The vector widths with which the input can be read: those that divide its rows in memory.
+function direct.widths(op)
+  if op.layout == "nchw" then return widths(op.width) end
+  return widths(direct.is_depthwise(op) and op.in_channels or op.in_channels // op.groups)
+end
+
+function direct.is_depthwise(op) return op.groups == op.in_channels end
+
+-- The divisors of n up to `most`.
+function direct.divisors(n, most)
+  local found = {}
+  for d = 1, math.min(n, most) do
+    if n % d == 0 then found[#found + 1] = d end
+  end
+  return found
+end
+
+-- The smallest odd prime up to 7 that divides n, 1 where none does: images are seldom powers of two wide.
+function direct.odd_part(n)
+  return n % 3 == 0 and 3 or n % 5 == 0 and 5 or n % 7 == 0 and 7 or 1
+end
+
+local function output_axis(lines, split)
+  local virtual, lanes, registers = split[1], split[2], split[3]
+  local tile = virtual * lanes * registers
+  return {
+    lines = lines, virtual = virtual, lanes = lanes, registers = registers,
+    count = virtual * registers, tile = tile, tiles = ceil_div(lines, tile), exact = lines % tile == 0,
+  }
+end
+
+-- Marks the inner loops that are unrolled. An unroll limit counts as in TVM 0.6 (unroll_loop.cc), from the innermost
+-- loop outwards: a loop is unrolled if its body has no loop left and its iterations times the statements of the body
+-- are at most `limit`. Loops over registers are always written out: sums are no array.
+local function unroll(p, limit)
+  local statements, innermost = p.f.count * p.y.count * p.x.count * p.k.c.step * p.k.y.step * p.k.x.step, true
+  for i = 3, 1, -1 do
+    local s = p.k[p.order[i]]
+    s.steps = s.tile // s.step
+    s.unrolled = innermost and s.steps > 1 and s.steps * statements <= limit
+    if s.unrolled then statements = statements * s.steps end
+    innermost = innermost and (s.unrolled or s.steps == 1)
+  end
+end
+
+-- The loops around one block of products, from the outermost: those over tiles, then those over the steps of a tile.
+-- `block` has how many elements of c, y and x one block is written out for.
+local function add_loops(p, explicit)
+  p.outer, p.inner, p.block = {}, {}, {}
+  for _, axis in ipairs(p.order) do
+    local s = p.k[axis]
+    local copied = s.unrolled and explicit
+    p.block[axis] = copied and s.tile or s.step
+    if s.tiles > 1 then p.outer[#p.outer + 1] = { axis = axis, count = s.tiles, step = s.tile, length = s.length } end
+    if s.steps > 1 and not copied then
+      p.inner[#p.inner + 1] = { axis = axis, count = s.steps, step = s.step, length = s.tile, hint = s.unrolled }
+      p.hint = p.hint or s.unrolled
+    end
+  end
+end
+
+-- How far the input of n outputs and t taps of the window reaches.
+local function reach(op, n, t) return (n - 1) * op.stride + (t - 1) * op.dilation + 1 end
+
+-- Whether an axis of the input is left on either side.
+local function is_left(op, axis, window, size)
+  return op.padding > 0 or reach(op, axis.tiles * axis.tile, window) > size
+end
+
+local function add_rounds(x, threads)
+  x.rounds = ceil_div(x.vectors, threads)
+  x.looped = x.rounds > most_rounds_copied
+end
+
+-- A shared tile of the input lies as the input does: `lines` of `length` vectors, `pitch` apart.
+local function add_input(p, op, s)
+  local planar = op.layout == "nchw"
+  local x = { staged = s.stage_input == "shared", vector = s.vector or 1 }
+  x.leaves_y, x.leaves_x = is_left(op, p.y, op.kernel_h, op.height), is_left(op, p.x, op.kernel_w, op.width)
+  x.shift = planar and -op.padding % x.vector or 0 -- columns before the first one, to begin at a whole vector
+  x.channels = p.depthwise and p.f.tile // p.per_channel or p.k.c.tile
+  x.rows = reach(op, p.y.tile, p.k.y.tile)
+  x.columns = reach(op, p.x.tile, p.k.x.tile) + x.shift
+  x.length = planar and ceil_div(x.columns, x.vector) or x.channels // x.vector
+  x.lines = planar and x.channels * x.rows or x.rows * x.columns
+  x.pitch = x.length + (s.pad or 0)
+  x.chunks, x.vectors = x.lines * x.pitch, x.lines * x.length
+  add_rounds(x, p.threads)
+  p.input = x
+end
+
+-- A shared tile of the weights has a line for each tap (element of c, y and x), of chunks of neighbouring filters.
+local function add_weights(p, op, s)
+  local x = { staged = s.stage_weights == "shared" }
+  x.vector = (op.layout == "nchw" or p.depthwise) and 1 or p.input.vector
+  x.chunk = x.staged and widest(p.f.registers) or 1
+  x.taps = p.k.c.tile * p.k.y.tile * p.k.x.tile
+  x.pitch = p.f.tile // x.chunk + (s.pad or 0)
+  x.chunks, x.vectors = x.taps * x.pitch, x.taps * p.f.tile // x.vector
+  add_rounds(x, p.threads)
+  p.weights = x
+end
+
+local function sum_axis(length, tile, step)
+  return { length = length, tile = tile, tiles = length // tile, step = step }
+end
+
+-- The widest vector of outputs that are neighbours in memory and in registers.
+local function output_vector(p, op)
+  if op.layout == "nchw" then return widest(p.x.registers, op.out_width) end
+  return widest(p.f.registers, op.out_channels // (p.depthwise and 1 or op.groups))
+end
+
+-- schedule: f, y, x { virtual, lanes, registers }; tile_c, tile_y, tile_x: tiles of the sum, divisors of its lengths;
+-- stage_input, stage_weights; unroll (products); and where they differ from the defaults: order ({ "c", "y", "x" }),
+-- explicit (false), vector (1), pad (0), filters_first (false): whether workgroups go along f first, not along the image,
+-- depthwise (false).
+function direct.plan(op, s)
+  local planar, multiplier = op.layout == "nchw", op.out_channels // op.in_channels
+  local p = {
+    order = s.order or { "c", "y", "x" }, depthwise = s.depthwise or false, per_channel = multiplier, hint = false,
+    glsl = glsl, epilogue = epilogue,
+  }
+  local vector = s.vector or 1
+  p.f = output_axis(s.depthwise and op.out_channels or op.out_channels // op.groups, s.f)
+  p.y, p.x = output_axis(op.out_height, s.y), output_axis(op.out_width, s.x)
+  p.threads = p.f.lanes * p.y.lanes * p.x.lanes
+  p.lanes = planar and { "x", "y", "f" } or { "f", "x", "y" }
+  p.walk = s.filters_first and { "f", "x", "y" } or { "x", "y", "f" }
+  p.tiles = { x = p.x.tiles, y = p.y.tiles, f = p.f.tiles * (s.depthwise and 1 or op.groups) }
+  p.k = {
+    c = sum_axis(op.in_channels // op.groups, s.tile_c, (planar or s.depthwise) and 1 or vector),
+    y = sum_axis(op.kernel_h, s.tile_y, 1),
+    x = sum_axis(op.kernel_w, s.tile_x, planar and vector > 1 and op.kernel_w or 1),
+  }
+  unroll(p, s.unroll)
+  add_loops(p, s.explicit)
+  add_input(p, op, s)
+  add_weights(p, op, s)
+  p.vector_out = output_vector(p, op)
+  return p
+end
+
+local function vectors_fit(op, p)
+  local vector = p.input.vector
+  if op.layout == "nchw" then
+    return vector == 1 or op.stride * p.x.registers % vector == 0 and p.k.x.tile == op.kernel_w
+  elseif p.depthwise then
+    return p.f.registers // p.per_channel % vector == 0
+  end
+  return p.k.c.tile % vector == 0
+end
+
+-- Whether what is staged is read by several invocations.
+local function staging_pays(p)
+  return not (p.input.staged and p.threads == 1) and not (p.weights.staged and p.y.lanes * p.x.lanes == 1)
+end
+
+-- A loop of n iterations takes n + 1 trips, as lavapipe counts them: the last one finds the end. Hints may be ignored.
+local function loop_trips(p)
+  local trips = 0
+  for i = #p.inner, 1, -1 do trips = p.inner[i].count * (trips + 1) + 1 end
+  for _, x in ipairs { p.input, p.weights } do
+    if x.staged and x.looped then trips = trips + x.rounds + 1 end
+  end
+  for i = #p.outer, 1, -1 do trips = p.outer[i].count * (trips + 1) + 1 end
+  return trips
+end
+
+-- Rows or columns of the input that `count` outputs of an axis read for `taps` of the window.
+local function lines_read(op, axis, taps)
+  return axis.virtual * math.min(axis.registers * taps, reach(op, axis.registers, taps))
+end
+
+local function statements(op, p)
+  local outputs = p.f.count * p.y.count * p.x.count
+  local c, y, x = 1, 1, 1 -- elements of the sum that are written out, or will be by the driver
+  if p.k.c.unrolled then c = p.k.c.steps end
+  if p.k.y.unrolled then y = p.k.y.steps end
+  if p.k.x.unrolled then x = p.k.x.steps end
+  c, y, x = c * p.k.c.step, y * p.k.y.step, x * p.k.x.step
+  local inputs = lines_read(op, p.y, y) * lines_read(op, p.x, x) * (p.depthwise and p.f.count or c)
+  local weights = c * y * x * p.f.count
+  local fills = 0
+  for _, operand in ipairs { p.input, p.weights } do
+    if operand.staged then fills = fills + (operand.looped and 1 or operand.rounds) * (1 + operand.vector) end
+  end
+  return c * y * x * outputs + inputs // p.input.vector + weights // p.weights.chunk + outputs // p.vector_out + fills
+end
+
+-- Workgroups along the three dimensions: images follow each other in the last.
+local function groups(op, p)
+  return { p.tiles[p.walk[1]], p.tiles[p.walk[2]], p.tiles[p.walk[3]] * op.batch }
+end
+
+local function resources_of(op, p)
+  local bytes, bytes_out = glsl.bytes(op.type), glsl.bytes(glsl.output(op))
+  local shared = 0
+  if p.input.staged then shared = shared + bytes * p.input.vector * p.input.chunks end
+  if p.weights.staged then shared = shared + bytes * p.weights.chunk * p.weights.chunks end
+  return {
+    invocations = { p[p.lanes[1]].lanes, p[p.lanes[2]].lanes, p[p.lanes[3]].lanes },
+    groups = groups(op, p),
+    shared_bytes = shared,
+    accumulators = p.f.count * p.y.count * p.x.count,
+    loop_trips = loop_trips(p),
+    statements = statements(op, p),
+    buffer_bytes = math.max(product(bytes, op.batch, op.in_channels, op.height, op.width),
+      product(bytes, op.out_channels, op.in_channels // op.groups, op.kernel_h, op.kernel_w),
+      product(bytes_out, op.batch, op.out_channels, op.out_height, op.out_width)),
+  }
+end
+
+-- What all spaces with budgets ask of a plan.
+function direct.constraints(op, plan)
+  constraint("vectors divide what is loaded", function(c) return vectors_fit(op, plan(c)) end)
+  constraint("only what is shared is staged", function(c) return staging_pays(plan(c)) end)
+  constraint("whole subgroups", function(c) return plan(c).threads % device.subgroup_size == 0 end)
+  if device.is_cpu then -- lavapipe translates about 1000 statements a second
+    constraint("compiles quickly", function(c) return statements(op, plan(c)) <= 768 end)
+  end
+end
+
+function direct.kernels(op, plan)
+  resources(function(c) return resources_of(op, plan(c)) end)
+  kernel { template = "conv_direct.comp", values = plan }
+end
+
+return direct

@@ -1,0 +1,37 @@
+-- presets/conv-direct.lua: direct convolution, everything a hand-written kernel would choose from
+local conv2d, direct = include "conv2d.lua", include "direct.lua"
+
+local op = conv2d.declare {
+  batch = device.is_cpu and 1 or 32, in_channels = device.is_cpu and 64 or 128, out_channels = device.is_cpu and 64 or 128,
+  height = 28, width = 28, kernel = 3, padding = 1,
+}
+
+-- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
+param.threads   = factors(device.is_cpu and 32 or 512, 4)         -- unused, filters, rows, columns
+param.registers = factors((device.is_cpu and 32 or 64) * direct.odd_part(op.out_width), 7) -- unused, virtual and neighbouring filters, rows, columns
+param.tile_c    = discrete(direct.divisors(op.in_channels // op.groups, 32)) -- channels, rows and columns of the
+param.tile_ry   = discrete(direct.divisors(op.kernel_h, 16))                 -- window that are brought at once
+param.tile_rx   = discrete(direct.divisors(op.kernel_w, 16))
+
+param.stage_input   = categorical(direct.stages)
+param.stage_weights = categorical(direct.stages)
+param.pad           = discrete { 0, 1, 2 }                        -- after each line of a shared tile, in vectors
+param.vector        = discrete(direct.widths(op))                 -- elements of the input that are read at once
+
+param.order    = permutation { "c", "y", "x" }                    -- loops of the sum, outermost first
+param.unroll   = discrete { 0, 128, 512, 2048 }                   -- products that an unrolled loop has at most
+param.explicit = categorical { "hint", "copies" }
+param.walk     = categorical { "image", "filters" }               -- what workgroups that follow each other differ in
+
+local function plan(c)
+  local t, r = c.threads, c.registers
+  return direct.plan(op, {
+    f = { r[2], t[2], r[3] }, y = { r[4], t[3], r[5] }, x = { r[6], t[4], r[7] },
+    tile_c = c.tile_c, tile_y = c.tile_ry, tile_x = c.tile_rx,
+    stage_input = c.stage_input, stage_weights = c.stage_weights, pad = c.pad, vector = c.vector,
+    order = c.order, unroll = c.unroll, explicit = c.explicit == "copies", filters_first = c.walk == "filters",
+  })
+end
+
+direct.constraints(op, plan)
+direct.kernels(op, plan)

@@ -1,0 +1,43 @@
+-- presets/depthwise.lua: each filter reads one channel of the input; `multiplier` filters a channel
+local direct = include "direct.lua"
+
+local channels, multiplier = size("channels", device.is_cpu and 64 or 128), size("multiplier", 1)
+local op = operator.conv2d {
+  batch = size("batch", device.is_cpu and 1 or 32), in_channels = channels, out_channels = channels * multiplier, groups = channels,
+  height = size("height", 56), width = size("width", 56), kernel_h = size("kernel_h", 3), kernel_w = size("kernel_w", 3),
+  stride = size("stride", 1), padding = size("padding", 1, 0), dilation = size("dilation", 1),
+  layout = choice("layout", { "nchw", "nhwc" }),
+  type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", { "f32", "f16" }),
+  bias = choice("bias", { "none", "add" }), residual = choice("residual", { "none", "add" }),
+  activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
+}
+
+-- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
+param.threads   = factors(device.is_cpu and 32 or 512, 4)         -- unused, channels, rows, columns
+param.registers = factors(32 * direct.odd_part(op.out_width), 7)  -- unused, virtual and neighbouring channels, rows, columns
+param.tile_ry   = discrete(direct.divisors(op.kernel_h, 16))      -- rows and columns of the window that are brought
+param.tile_rx   = discrete(direct.divisors(op.kernel_w, 16))      -- at once
+
+param.stage_input   = categorical(direct.stages)
+param.stage_weights = categorical(direct.stages)
+param.pad           = discrete { 0, 1, 2 }                        -- after each line of a shared tile, in vectors
+param.vector        = discrete(direct.widths(op))                 -- elements of the input that are read at once
+
+param.order    = permutation { "y", "x" }                         -- loops over the window, the outer one first
+param.unroll   = discrete { 0, 128, 512, 2048 }                   -- products that an unrolled loop has at most
+param.explicit = categorical { "hint", "copies" }
+param.walk     = categorical { "image", "channels" }              -- what workgroups that follow each other differ in
+
+local function plan(c)
+  local t, r = c.threads, c.registers
+  return direct.plan(op, {
+    f = { r[2], t[2], r[3] * multiplier }, y = { r[4], t[3], r[5] }, x = { r[6], t[4], r[7] },
+    tile_c = 1, tile_y = c.tile_ry, tile_x = c.tile_rx,
+    stage_input = c.stage_input, stage_weights = c.stage_weights, pad = c.pad, vector = c.vector,
+    order = { "c", c.order[1], c.order[2] }, unroll = c.unroll, explicit = c.explicit == "copies",
+    filters_first = c.walk == "channels", depthwise = true,
+  })
+end
+
+direct.constraints(op, plan)
+direct.kernels(op, plan)
