@@ -44,6 +44,24 @@ function direct.divisors(n, most)
   return found
 end
 
+-- What of the window is in one tile: all of it, a row, or one element.
+function direct.windows(op)
+  local words = { "whole" }
+  if op.kernel_h > 1 and op.kernel_w > 1 then words[2] = "row" end
+  if op.kernel_h > 1 or op.kernel_w > 1 then words[#words + 1] = "element" end
+  return words
+end
+
+function direct.window(op, word)
+  return word == "whole" and op.kernel_h or 1, word == "element" and 1 or op.kernel_w
+end
+
+-- Invocations along f and along x that go together for what lies together in memory.
+function direct.eights(op)
+  if op.layout == "nchw" then return 1, 8 end
+  return 8, 1
+end
+
 -- The smallest odd prime up to 7 that divides n, 1 where none does: images are seldom powers of two wide.
 function direct.odd_part(n)
   return n % 3 == 0 and 3 or n % 5 == 0 and 5 or n % 7 == 0 and 7 or 1
@@ -140,25 +158,31 @@ local function output_vector(p, op)
   return widest(p.f.registers, op.out_channels // (p.depthwise and 1 or op.groups))
 end
 
--- schedule: f, y, x { virtual, lanes, registers }; tile_c, tile_y, tile_x: tiles of the sum, divisors of its lengths;
--- stage_input, stage_weights; unroll (products); and where they differ from the defaults: order ({ "c", "y", "x" }),
--- explicit (false), vector (1), pad (0), filters_first (false): whether workgroups go along f first, not along the image,
--- depthwise (false).
+-- The split of an axis of which `unit` neighbours always stay together.
+local function in_units(split, unit) return { split[1], split[2], split[3] * unit } end
+
+-- schedule: f, y, x { virtual, lanes, registers }, where registers count units: along the vectors so many outputs as
+-- begin at whole vectors of the input, along f of a depthwise convolution all filters of a channel; tile_c, tile_y,
+-- tile_x: tiles of the sum, divisors of its lengths; stage_input, stage_weights; unroll (products); and where they differ
+-- from the defaults: order ({ "c", "y", "x" }), explicit (false), vector (1), pad (0), depthwise (false), filters_first
+-- (false): whether workgroups go along f first, not along the image.
 function direct.plan(op, s)
-  local planar, multiplier = op.layout == "nchw", op.out_channels // op.in_channels
+  local planar, vector, depthwise = op.layout == "nchw", s.vector or 1, s.depthwise or false
+  local per_channel = op.out_channels // op.in_channels
   local p = {
-    order = s.order or { "c", "y", "x" }, depthwise = s.depthwise or false, per_channel = multiplier, hint = false,
+    order = s.order or { "c", "y", "x" }, depthwise = depthwise, per_channel = per_channel, hint = false,
     glsl = glsl, epilogue = epilogue,
   }
-  local vector = s.vector or 1
-  p.f = output_axis(s.depthwise and op.out_channels or op.out_channels // op.groups, s.f)
-  p.y, p.x = output_axis(op.out_height, s.y), output_axis(op.out_width, s.x)
+  local f_unit = depthwise and per_channel * (planar and 1 or vector) or 1
+  local x_unit = planar and vector // widest(vector, op.stride) or 1
+  p.f = output_axis(depthwise and op.out_channels or op.out_channels // op.groups, in_units(s.f, f_unit))
+  p.y, p.x = output_axis(op.out_height, s.y), output_axis(op.out_width, in_units(s.x, x_unit))
   p.threads = p.f.lanes * p.y.lanes * p.x.lanes
   p.lanes = planar and { "x", "y", "f" } or { "f", "x", "y" }
   p.walk = s.filters_first and { "f", "x", "y" } or { "x", "y", "f" }
-  p.tiles = { x = p.x.tiles, y = p.y.tiles, f = p.f.tiles * (s.depthwise and 1 or op.groups) }
+  p.tiles = { x = p.x.tiles, y = p.y.tiles, f = p.f.tiles * (depthwise and 1 or op.groups) }
   p.k = {
-    c = sum_axis(op.in_channels // op.groups, s.tile_c, (planar or s.depthwise) and 1 or vector),
+    c = sum_axis(op.in_channels // op.groups, s.tile_c, (planar or depthwise) and 1 or vector),
     y = sum_axis(op.kernel_h, s.tile_y, 1),
     x = sum_axis(op.kernel_w, s.tile_x, planar and vector > 1 and op.kernel_w or 1),
   }
@@ -172,12 +196,8 @@ end
 
 local function vectors_fit(op, p)
   local vector = p.input.vector
-  if op.layout == "nchw" then
-    return vector == 1 or op.stride * p.x.registers % vector == 0 and p.k.x.tile == op.kernel_w
-  elseif p.depthwise then
-    return p.f.registers // p.per_channel % vector == 0
-  end
-  return p.k.c.tile % vector == 0
+  if op.layout == "nchw" then return vector == 1 or p.k.x.tile == op.kernel_w end
+  return p.depthwise or p.k.c.tile % vector == 0
 end
 
 -- Whether what is staged is read by several invocations.

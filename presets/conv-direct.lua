@@ -7,11 +7,11 @@ local op = conv2d.declare {
 }
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
-param.threads   = factors(device.is_cpu and 32 or 512, 4)         -- unused, filters, rows, columns
-param.registers = factors((device.is_cpu and 32 or 64) * direct.odd_part(op.out_width), 7) -- unused, virtual and neighbouring filters, rows, columns
-param.tile_c    = discrete(direct.divisors(op.in_channels // op.groups, 32)) -- channels, rows and columns of the
-param.tile_ry   = discrete(direct.divisors(op.kernel_h, 16))                 -- window that are brought at once
-param.tile_rx   = discrete(direct.divisors(op.kernel_w, 16))
+param.threads   = factors(device.is_cpu and 8 or 64, 4)           -- unused, filters, rows, columns: of the ones next to
+                                                                  -- each other in memory so many times eight
+param.registers = factors((device.is_cpu and 16 or 32) * direct.odd_part(op.out_width), 7) -- unused, virtual and neighbouring filters, rows, columns
+param.tile_c    = discrete(direct.divisors(op.in_channels // op.groups, 32)) -- channels that are brought at once
+param.window    = categorical(direct.windows(op))                 -- and what of the window
 
 param.stage_input   = categorical(direct.stages)
 param.stage_weights = categorical(direct.stages)
@@ -19,15 +19,17 @@ param.pad           = discrete { 0, 1, 2 }                        -- after each 
 param.vector        = discrete(direct.widths(op))                 -- elements of the input that are read at once
 
 param.order    = permutation { "c", "y", "x" }                    -- loops of the sum, outermost first
-param.unroll   = discrete { 0, 128, 512, 2048 }                   -- products that an unrolled loop has at most
+param.unroll   = discrete { 0, 64, 256, 1024 }                    -- products that an unrolled loop has at most
 param.explicit = categorical { "hint", "copies" }
 param.walk     = categorical { "image", "filters" }               -- what workgroups that follow each other differ in
 
 local function plan(c)
   local t, r = c.threads, c.registers
+  local rows, columns = direct.window(op, c.window)
+  local of_f, of_x = direct.eights(op)
   return direct.plan(op, {
-    f = { r[2], t[2], r[3] }, y = { r[4], t[3], r[5] }, x = { r[6], t[4], r[7] },
-    tile_c = c.tile_c, tile_y = c.tile_ry, tile_x = c.tile_rx,
+    f = { r[2], of_f * t[2], r[3] }, y = { r[4], t[3], r[5] }, x = { r[6], of_x * t[4], r[7] },
+    tile_c = c.tile_c, tile_y = rows, tile_x = columns,
     stage_input = c.stage_input, stage_weights = c.stage_weights, pad = c.pad, vector = c.vector,
     order = c.order, unroll = c.unroll, explicit = c.explicit == "copies", filters_first = c.walk == "filters",
   })
