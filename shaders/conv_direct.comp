@@ -95,7 +95,7 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %   end
 %   local at = sum("image", scaled(channel, input_stride.c, v), scaled(row, input_stride.y, v), scaled(column, input_stride.x, v))
             const ${stored(v)} elements = inputs[${at}];
-%   local value = inside[1] and table.concat(inside, " && ") .. " ? elements : " .. stored(v) .. "(0)" or "elements"
+%   local value = inside[1] and glsl.guarded(table.concat(inside, " && "), "elements", op.type, v) or "elements"
             tile_inputs[${input.pitch == input.length and vector or sum(times("line", input.pitch), over("place", v))}] = ${value};
 % end
 %
@@ -186,10 +186,8 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %     if input.leaves_y then inside[1] = "inside_y_" .. r end
 %     if input.leaves_x then inside[#inside + 1] = "inside_x_" .. q end
 %     local value = read("inputs[" .. at .. "]", v)
-            ${number(v)} ${name} = ${value};
-%     if inside[1] then
-            ${name} = ${table.concat(inside, " && ")} ? ${name} : ${number(v)}(0);
-%     end
+%     if inside[1] then value = glsl.guarded(table.concat(inside, " && "), value, glsl.sums(op), v) end
+            const ${number(v)} ${name} = ${value};
 %   end
 %   return name, place
 % end
@@ -365,8 +363,11 @@ void main()
     ${loop.hint and "[[unroll]] " or ""}for (uint ${variable} = 0; ${variable} < ${loop.length}; ${variable} += ${loop.step}) {
 %   end
 %   if level == #outer and (input.staged or weights.staged) then
+%     -- The tile of wider vectors comes first, so that there is no gap between the two.
+%     local function fill_weights() if weights.staged then each_round(weights, bring_weights) end end
+%     if width > v then fill_weights() end
 %     if input.staged then each_round(input, bring_input) end
-%     if weights.staged then each_round(weights, bring_weights) end
+%     if width <= v then fill_weights() end
         barrier();
 %   end
 %   if not input.staged and not is_plain then
