@@ -216,25 +216,28 @@ local function loop_trips(p)
   return trips
 end
 
--- Rows or columns of the input that `count` outputs of an axis read for `taps` of the window.
-local function lines_read(op, axis, taps)
-  return axis.virtual * math.min(axis.registers * taps, reach(op, axis.registers, taps))
+-- Lines of the input, `width` elements each, that the outputs of an axis read for so many taps of the window.
+local function lines_read(op, axis, taps, width)
+  return axis.virtual * math.min(axis.registers * taps, ceil_div(reach(op, axis.registers, taps), width))
 end
 
+-- A load that may be outside the image counts twice, a store that may be three times: a branch is around it.
 local function statements(op, p)
+  local function written_out(axis) return p.k[axis].unrolled and p.k[axis].tile or p.k[axis].step end
+  local c, y, x = written_out("c"), written_out("y"), written_out("x")
   local outputs = p.f.count * p.y.count * p.x.count
-  local c, y, x = 1, 1, 1 -- elements of the sum that are written out, or will be by the driver
-  if p.k.c.unrolled then c = p.k.c.steps end
-  if p.k.y.unrolled then y = p.k.y.steps end
-  if p.k.x.unrolled then x = p.k.x.steps end
-  c, y, x = c * p.k.c.step, y * p.k.y.step, x * p.k.x.step
-  local inputs = lines_read(op, p.y, y) * lines_read(op, p.x, x) * (p.depthwise and p.f.count or c)
-  local weights = c * y * x * p.f.count
+  local along_x, along_c = p.input.vector, 1
+  if op.layout == "nhwc" then along_x, along_c = along_c, along_x end
+  local inputs = lines_read(op, p.y, y, 1) * lines_read(op, p.x, x, along_x)
+  inputs = inputs * ceil_div(p.depthwise and p.f.count // p.per_channel or c, along_c)
+  if not p.input.staged and (p.input.leaves_y or p.input.leaves_x) then inputs = 2 * inputs end
+  local weights = c * y * x * p.f.count // p.weights.chunk
+  local stores = outputs // p.vector_out * (p.x.exact and 1 or 3)
   local fills = 0
   for _, operand in ipairs { p.input, p.weights } do
-    if operand.staged then fills = fills + (operand.looped and 1 or operand.rounds) * (1 + operand.vector) end
+    if operand.staged then fills = fills + (operand.looped and 1 or operand.rounds) * (2 + operand.vector) end
   end
-  return c * y * x * outputs + inputs // p.input.vector + weights // p.weights.chunk + outputs // p.vector_out + fills
+  return c * y * x * outputs + inputs + weights + stores + fills
 end
 
 -- Workgroups along the three dimensions: images follow each other in the last.
