@@ -1,25 +1,37 @@
--- A convolution all of whose sizes and choices are left to who tunes it: `--set stride=2 --set layout=nhwc`.
+-- Convolutions all of whose sizes and choices are left to who tunes them: `--set stride=2 --set layout=nhwc`.
 --
---     local op = conv2d.declare { in_channels = 64, out_channels = 64, height = 28, width = 28, kernel = 3, padding = 1 }
+--     op = conv2d.declare { in_channels = 64, out_channels = 64, height = 28, width = 28, kernel = 3, padding = 1 }
+--     op = conv2d.declare_depthwise { channels = 64, height = 56, width = 56, kernel = 3, padding = 1 }
 --
--- declares the operator with these standard sizes (batch, stride, dilation and groups are 1, padding is 0 where they
--- are not given) and returns what operator.conv2d returns.
+-- declare the operator with these standard sizes (batch, stride, dilation, groups and multiplier are 1, padding is 0
+-- where they are not given) and return what operator.conv2d returns.
 
 local conv2d = {}
 
-function conv2d.declare(standard)
+local function declare(standard, in_channels, out_channels, groups)
   return operator.conv2d {
     batch = size("batch", standard.batch or 1),
-    in_channels = size("in_channels", standard.in_channels), out_channels = size("out_channels", standard.out_channels),
+    in_channels = in_channels, out_channels = out_channels, groups = groups,
     height = size("height", standard.height), width = size("width", standard.width),
     kernel_h = size("kernel_h", standard.kernel), kernel_w = size("kernel_w", standard.kernel),
     stride = size("stride", standard.stride or 1), padding = size("padding", standard.padding or 0, 0),
-    dilation = size("dilation", standard.dilation or 1), groups = size("groups", standard.groups or 1),
+    dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
     type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", { "f32", "f16" }),
     bias = choice("bias", { "none", "add" }), residual = choice("residual", { "none", "add" }),
     activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
   }
+end
+
+function conv2d.declare(standard)
+  return declare(standard, size("in_channels", standard.in_channels), size("out_channels", standard.out_channels),
+    size("groups", standard.groups or 1))
+end
+
+-- Each channel is a group of its own, with `multiplier` filters.
+function conv2d.declare_depthwise(standard)
+  local channels, multiplier = size("channels", standard.channels), size("multiplier", standard.multiplier or 1)
+  return declare(standard, channels, channels * multiplier, channels)
 end
 
 return conv2d

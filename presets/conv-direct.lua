@@ -1,32 +1,33 @@
 -- presets/conv-direct.lua: direct convolution, everything a hand-written kernel would choose from
 local conv2d, direct = include "conv2d.lua", include "direct.lua"
 
+local channels = device.is_cpu and 64 or 128
 local op = conv2d.declare {
-  batch = device.is_cpu and 1 or 32, in_channels = device.is_cpu and 64 or 128, out_channels = device.is_cpu and 64 or 128,
+  batch = device.is_cpu and 1 or 32, in_channels = channels, out_channels = channels,
   height = 28, width = 28, kernel = 3, padding = 1,
 }
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
-param.threads   = factors(device.is_cpu and 8 or 64, 4)           -- unused, filters, rows, columns: of the ones next to
-                                                                  -- each other in memory so many times eight
-param.registers = factors((device.is_cpu and 16 or 32) * direct.odd_part(op.out_width), 7) -- unused, virtual and neighbouring filters, rows, columns
+local odd = direct.odd_part(op.out_width)
+param.threads   = factors(device.is_cpu and 8 or 64, 4)            -- unused, filters, rows, columns (along memory times 8)
+param.registers = factors((device.is_cpu and 16 or 32) * odd, 7)   -- unused, virtual and next filters, rows, columns
 param.tile_c    = discrete(direct.divisors(op.in_channels // op.groups, 32)) -- channels that are brought at once
-param.window    = categorical(direct.windows(op))                 -- and what of the window
+param.window    = categorical(direct.windows(op))                  -- and what of the window
 
 param.stage_input   = categorical(direct.stages)
 param.stage_weights = categorical(direct.stages)
-param.pad           = discrete { 0, 1, 2 }                        -- after each line of a shared tile, in vectors
-param.vector        = discrete(direct.widths(op))                 -- elements of the input that are read at once
+param.pad           = discrete { 0, 1, 2 }                         -- after each line of a shared tile, in vectors
+param.vector        = discrete(direct.widths(op))                  -- elements of the input that are read at once
 
-param.order    = permutation { "c", "y", "x" }                    -- loops of the sum, outermost first
-param.unroll   = discrete { 0, 64, 256, 1024 }                    -- products that an unrolled loop has at most
+param.order    = permutation { "c", "y", "x" }                     -- loops of the sum, outermost first
+param.unroll   = discrete { 0, 64, 256, 1024 }                     -- products that an unrolled loop has at most
 param.explicit = categorical { "hint", "copies" }
-param.walk     = categorical { "image", "filters" }               -- what workgroups that follow each other differ in
+param.walk     = categorical { "image", "filters" }                -- what workgroups that follow each other differ in
 
 local function plan(c)
   local t, r = c.threads, c.registers
-  local rows, columns = direct.window(op, c.window)
   local of_f, of_x = direct.eights(op)
+  local rows, columns = direct.window(op, c.window)
   return direct.plan(op, {
     f = { r[2], of_f * t[2], r[3] }, y = { r[4], t[3], r[5] }, x = { r[6], of_x * t[4], r[7] },
     tile_c = c.tile_c, tile_y = rows, tile_x = columns,

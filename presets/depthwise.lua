@@ -1,37 +1,31 @@
 -- presets/depthwise.lua: each filter reads one channel of the input; `multiplier` filters a channel
-local direct = include "direct.lua"
+local conv2d, direct = include "conv2d.lua", include "direct.lua"
 
-local channels, multiplier = size("channels", device.is_cpu and 64 or 128), size("multiplier", 1)
-local op = operator.conv2d {
-  batch = size("batch", device.is_cpu and 1 or 32), in_channels = channels, out_channels = channels * multiplier, groups = channels,
-  height = size("height", 56), width = size("width", 56), kernel_h = size("kernel_h", 3), kernel_w = size("kernel_w", 3),
-  stride = size("stride", 1), padding = size("padding", 1, 0), dilation = size("dilation", 1),
-  layout = choice("layout", { "nchw", "nhwc" }),
-  type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", { "f32", "f16" }),
-  bias = choice("bias", { "none", "add" }), residual = choice("residual", { "none", "add" }),
-  activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
+local op = conv2d.declare_depthwise {
+  batch = device.is_cpu and 1 or 32, channels = device.is_cpu and 64 or 128,
+  height = 56, width = 56, kernel = 3, padding = 1,
 }
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
-param.threads   = factors(device.is_cpu and 8 or 64, 4)           -- unused, channels, rows, columns: of the ones next to
-                                                                  -- each other in memory so many times eight
-param.registers = factors((device.is_cpu and 16 or 32) * direct.odd_part(op.out_width), 7)  -- unused, virtual and neighbouring channels, rows, columns
-param.window    = categorical(direct.windows(op))                 -- what of the window is brought at once
+local odd = direct.odd_part(op.out_width)
+param.threads   = factors(device.is_cpu and 8 or 64, 4)            -- unused, channels, rows, columns (along memory times 8)
+param.registers = factors((device.is_cpu and 16 or 32) * odd, 7)   -- unused, virtual and next channels, rows, columns
+param.window    = categorical(direct.windows(op))                  -- what of the window is brought at once
 
 param.stage_input   = categorical(direct.stages)
 param.stage_weights = categorical(direct.stages)
-param.pad           = discrete { 0, 1, 2 }                        -- after each line of a shared tile, in vectors
-param.vector        = discrete(direct.widths(op))                 -- elements of the input that are read at once
+param.pad           = discrete { 0, 1, 2 }                         -- after each line of a shared tile, in vectors
+param.vector        = discrete(direct.widths(op))                  -- elements of the input that are read at once
 
-param.order    = permutation { "y", "x" }                         -- loops over the window, the outer one first
-param.unroll   = discrete { 0, 64, 256, 1024 }                    -- products that an unrolled loop has at most
+param.order    = permutation { "y", "x" }                          -- loops over the window, the outer one first
+param.unroll   = discrete { 0, 64, 256, 1024 }                     -- products that an unrolled loop has at most
 param.explicit = categorical { "hint", "copies" }
-param.walk     = categorical { "image", "channels" }              -- what workgroups that follow each other differ in
+param.walk     = categorical { "image", "channels" }               -- what workgroups that follow each other differ in
 
 local function plan(c)
   local t, r = c.threads, c.registers
-  local rows, columns = direct.window(op, c.window)
   local of_f, of_x = direct.eights(op)
+  local rows, columns = direct.window(op, c.window)
   return direct.plan(op, {
     f = { r[2], of_f * t[2], r[3] }, y = { r[4], t[3], r[5] }, x = { r[6], of_x * t[4], r[7] },
     tile_c = 1, tile_y = rows, tile_x = columns,

@@ -27,6 +27,13 @@
 %   return stride % n == 0 and times(text, stride // n) or over(times(text, stride), n)
 % end
 %
+% -- The sum of such places, given as text, stride, text, stride, ...
+% local function weighted(list, n)
+%   local terms = {}
+%   for i = 1, #list, 2 do terms[#terms + 1] = scaled(list[i], list[i + 1], n) end
+%   return sum(table.unpack(terms))
+% end
+%
 % local finish = epilogue.of(op, { sums = glsl.sums(op), n = vector_out, along_bias = not planar })
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
@@ -35,11 +42,13 @@
 #extension GL_EXT_control_flow_attributes : require
 % end
 
-layout(local_size_x = ${axes[lanes[1]].lanes}, local_size_y = ${axes[lanes[2]].lanes}, local_size_z = ${axes[lanes[3]].lanes}) in;
+% local group_x, group_y, group_z = axes[lanes[1]].lanes, axes[lanes[2]].lanes, axes[lanes[3]].lanes
+layout(local_size_x = ${group_x}, local_size_y = ${group_y}, local_size_z = ${group_z}) in;
 
-layout(std430, set = 0, binding = ${op.bindings.X}) restrict readonly buffer Inputs { ${stored(v)} inputs[]; };
-layout(std430, set = 0, binding = ${op.bindings.W}) restrict readonly buffer Weights { ${stored(weights.vector)} weights[]; };
-layout(std430, set = 0, binding = ${op.bindings.Y}) restrict writeonly buffer Outputs { ${glsl.vector(glsl.output(op), vector_out)} outputs[]; };
+% local at, output = op.bindings, glsl.vector(glsl.output(op), vector_out)
+layout(std430, set = 0, binding = ${at.X}) restrict readonly buffer Inputs { ${stored(v)} inputs[]; };
+layout(std430, set = 0, binding = ${at.W}) restrict readonly buffer Weights { ${stored(weights.vector)} weights[]; };
+layout(std430, set = 0, binding = ${at.Y}) restrict writeonly buffer Outputs { ${output} outputs[]; };
 ${finish.text}
 % if input.staged then
 shared ${stored(v)} tile_inputs[${input.chunks}]; // ${input.channels} x ${input.rows} x ${input.columns} elements
@@ -93,10 +102,11 @@ shared ${stored(width)} tile_weights[${weights.chunks}]; // ${weights.taps} taps
 %     column = below("column", op.width + 1 - (planar and v or 1))
 %     inside[#inside + 1] = "column < " .. op.width
 %   end
-%   local at = sum("image", scaled(channel, input_stride.c, v), scaled(row, input_stride.y, v), scaled(column, input_stride.x, v))
-            const ${stored(v)} elements = inputs[${at}];
+%   local at = weighted({ channel, input_stride.c, row, input_stride.y, column, input_stride.x }, v)
+            const ${stored(v)} elements = inputs[${sum("image", at)}];
 %   local value = inside[1] and glsl.guarded(table.concat(inside, " && "), "elements", op.type, v) or "elements"
-            tile_inputs[${input.pitch == input.length and vector or sum(times("line", input.pitch), over("place", v))}] = ${value};
+%   local to = input.pitch == input.length and vector or sum(times("line", input.pitch), over("place", v))
+            tile_inputs[${to}] = ${value};
 % end
 %
 % -- Where an element of the tile's weights of one filter lies among all of that filter, both numbered in the order of
@@ -286,7 +296,8 @@ void main()
 %   local id = ids[n]
 %   if n == 3 and op.batch > 1 then id = modulo(id, tiles[axis]) end
     const uint tile_${axis} = ${tiles[axis] == 1 and "0" or id};
-    const uint lane_${lanes[n]} = ${axes[lanes[n]].lanes == 1 and "0" or "gl_LocalInvocationID." .. string.sub("xyz", n, n)};
+%   local lane = "gl_LocalInvocationID." .. string.sub("xyz", n, n)
+    const uint lane_${lanes[n]} = ${axes[lanes[n]].lanes == 1 and "0" or lane};
 % end
     const uint batch_item = ${op.batch == 1 and "0" or over("gl_WorkGroupID.z", tiles[walk[3]])};
 % if op.groups > 1 and not depthwise then
@@ -306,12 +317,13 @@ void main()
     const uint thread = gl_LocalInvocationIndex;
 % end
 % if input.staged then
-    const uint read_inputs = ${sum(scaled(channel_lane, tile_stride.c, v), scaled("lane_y", y.registers * stride * tile_stride.y, v), scaled("lane_x", x.registers * stride * tile_stride.x, v))};
+%   local of_y, of_x = y.registers * stride * tile_stride.y, x.registers * stride * tile_stride.x
+    const uint read_inputs = ${weighted({ channel_lane, tile_stride.c, "lane_y", of_y, "lane_x", of_x }, v)};
 % else
     const uint input_y = ${sum("first_row", times("lane_y", y.registers * stride))};
     const uint input_x = ${sum("first_column", times("lane_x", x.registers * stride))};
     const uint channel = ${sum("first_channel", channel_lane)};
-%   local places = is_plain and sum(scaled("input_y", input_stride.y, v), scaled("input_x", input_stride.x, v)) or "0"
+%   local places = is_plain and weighted({ "input_y", input_stride.y, "input_x", input_stride.x }, v) or "0"
 %   local channel = depthwise and not f.exact and "0" or scaled("channel", input_stride.c, v)
     const uint read_inputs = ${sum("image", channel, places)};
 %   if depthwise and not f.exact then
@@ -333,7 +345,8 @@ void main()
 % else
     const uint read_weights = ${scaled("group_filter", weights_stride.image, weights.vector)};
 %   for i = 0, f.count - 1 do
-    const uint filter_${i} = ${scaled(below(sum("own_filter", offset(f, i)), f.lines), weights_stride.image, weights.vector)};
+%     local filter = below(sum("own_filter", offset(f, i)), f.lines)
+    const uint filter_${i} = ${scaled(filter, weights_stride.image, weights.vector)};
 %   end
 % end
 
@@ -400,8 +413,8 @@ void main()
     const uint column = ${sum(times("tile_x", x.tile), times("lane_x", x.registers))};
     const uint output_filter = ${sum("group_filter", "own_filter")};
 % local strides = output_stride
-% local corner = { scaled("batch_item", strides.image, vector_out), scaled("output_filter", strides.c, vector_out), scaled("row", strides.y, vector_out), scaled("column", strides.x, vector_out) }
-    const uint corner = ${sum(table.unpack(corner))};
+% local corner = { "batch_item", strides.image, "output_filter", strides.c, "row", strides.y, "column", strides.x }
+    const uint corner = ${weighted(corner, vector_out)};
 % for i = 0, f.count - 1, planar and 1 or vector_out do
     ${only_below(f, sum("own_filter", offset(f, i)), f.lines)}{
 %   for j = 0, y.count - 1 do
