@@ -88,7 +88,8 @@ static void shipped_sizes_hold_what_they_declare(void **state)
 {
     (void)state;
     static const char *const presets[] = {"gemm", "gemm16", "mm1",           "bmm1",
-                                          "bmm2", "bmm3",   "conv-implicit", "conv1x1"};
+                                          "bmm2", "bmm3",   "conv-implicit", "conv1x1",
+                                          "c1",   "c2",     "conv-direct",   "depthwise"};
     kernel_setup();
     struct rng r;
     rng_seed(&r, 2);
@@ -102,7 +103,8 @@ static void papers_spaces_have_their_sizes(void **state)
     static const struct {
         const char *preset, *size;
     } known[] = {{"mm1", "4152720"},   {"mm2", "6606600"},   {"mm3", "5725720"},
-                 {"bmm1", "10160640"}, {"bmm2", "10160640"}, {"bmm3", "11289600"}};
+                 {"bmm1", "10160640"}, {"bmm2", "10160640"}, {"bmm3", "11289600"},
+                 {"c1", "1032192"},    {"c2", "22579200"}};
     for (size_t i = 0; i < COUNT(known); i++) {
         struct script *s = variant_load(known[i].preset, "none", NULL, "");
         assert_string_equal(script_space(s)->size_text, known[i].size);
@@ -141,6 +143,10 @@ static void a_third_of_rich_spaces_is_legal(void **state)
         {"conv-implicit", ""},
         {"conv-implicit", "layout=nhwc"},
         {"conv1x1", ""},
+        {"conv-direct", ""},
+        {"conv-direct", "layout=nhwc"},
+        {"depthwise", ""},
+        {"depthwise", "layout=nhwc"},
     };
     for (size_t i = 0; i < COUNT(rich); i++) {
         int on_cpu = legal_per_thousand(rich[i].preset, "cpu", &variant_cpu, rich[i].set);

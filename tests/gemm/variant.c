@@ -72,7 +72,7 @@ static const struct draw of_bmm[] = {
     {0},
 };
 
-static const struct draw of_implicit[] = {
+static const struct draw of_convolution[] = {
     {"batch", VALUES("1", "2", "3")},
     {"in_channels", VALUES("6", "12", "24")},
     {"out_channels", VALUES("6", "18", "24")},
@@ -100,14 +100,32 @@ static const struct draw of_1x1[] = {
     {0},
 };
 
+static const struct draw of_depthwise[] = {
+    {"batch", VALUES("1", "2", "3")},
+    {"channels", VALUES("6", "12", "16")},
+    {"multiplier", VALUES("1", "1", "2", "3")},
+    {"height", VALUES("7", "9", "16")},
+    {"width", VALUES("9", "11", "16")},
+    {"kernel_h", VALUES("1", "2", "3")},
+    {"kernel_w", VALUES("1", "3", "5")},
+    {"stride", VALUES("1", "1", "2", "3")},
+    {"padding", VALUES("0", "1", "2")},
+    {"dilation", VALUES("1", "1", "2")},
+    EPILOGUE,
+    {0},
+};
+
 static const char *const of_matrices[] = {"nn", "nt", "tn", "tt", NULL};
 static const char *const of_images[] = {"nchw", "nhwc", NULL};
 
 const struct family families[] = {
     {"gemm", of_matrices, of_gemm},
     {"bmm", of_matrices, of_bmm},
-    {"conv-implicit", of_images, of_implicit},
+    {"conv-implicit", of_images, of_convolution},
     {"conv1x1", of_images, of_1x1},
+    {"conv", of_images, of_convolution},
+    {"conv-direct", of_images, of_convolution},
+    {"depthwise", of_images, of_depthwise},
 };
 const int family_count = COUNT(families);
 
