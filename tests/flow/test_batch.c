@@ -77,8 +77,7 @@ static void test_buffers(void **state)
 {
     struct box *b = *state;
     const char *path = flow_path(b, "batch.lua");
-    const cJSON *session =
-        TUNED(b, path, "--set", "N=4096", "--set", "M=512", "--set", "K=1", "--set", "N=1");
+    const cJSON *session = TUNED(b, path, "--set", "N=1", "--set", "K=8");
     assert_batch(session, 4106, 0); // 4 MFLOP in 8 MB
     const char *wide = box_write(b, "wide.lua",
                                  "use(\"batch.lua\", { batch = 6, N = 1, M = 32768, "
