@@ -4,22 +4,17 @@
 // Tunes the preset `gemm` (fp32, 256^3) with seeds 1..3 and 200 trials, then times the winners, the
 // hand-written kernels of tests/bench/kernels and the naive one in turns, in one process: ratios
 // from one run, whatever the neighbours do.
-#include "base/file.h"
 #include "base/mem.h"
-#include "base/os.h"
 #include "base/str.h"
 #include "bench.h"
 #include "gpu/gpu.h"
-#include "race.h"
+#include "tuned.h"
 
-#include <dirent.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define FLOP (2.0 * RACE_SIZE * RACE_SIZE * RACE_SIZE)
+enum { SIZE = 256 };
+#define FLOP (2.0 * SIZE * SIZE * SIZE)
 
 // The naive one is the last.
 static const char *const hand_written[] = {"register_8x8", "register_16x8", "vec4_8x8", "naive"};
@@ -29,156 +24,46 @@ struct plan {
     int trials, seeds, rounds;
     int device;
     char device_name[256];
-    char *folder; // temporary
 };
 
-struct run {
-    double trials, rejected;
-    double wall_s, ran_s, busy_s; // of the process, of its session, of its workers
-};
-
-// --- the temporary folder ---
-
-static char *temporary; // removed at exit, however the benchmark ends
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static struct tuned session(const struct plan *p, int seed)
 {
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
+    return (struct tuned){.preset = "gemm",
+                          .set = {"N=256", "M=256", "K=256"},
+                          .trials = p->trials,
+                          .seed = seed,
+                          .device = p->device};
 }
 
-static void remove_temporary(void)
+static struct operation product(void)
 {
-    nftw(temporary, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    free(temporary);
-}
-
-static char *make_temporary(void)
-{
-    const char *base = getenv("TMPDIR");
-    temporary = mem_printf("%s/tilewalk-bench-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(temporary))
-        bench_fail(temporary, NULL);
-    atexit(remove_temporary);
-    return temporary;
-}
-
-// --- tuning ---
-
-static void take_line(const char *line, struct run *r)
-{
-    cJSON *event = cJSON_Parse(line);
-    if (str_equal(bench_text(event, "event"), "end")) {
-        r->trials = bench_number(event, "trials");
-        r->rejected = bench_number(event, "rejected");
-        r->ran_s = bench_number(event, "ran_seconds");
-        r->busy_s = bench_number(event, "busy_seconds");
-    }
-    cJSON_Delete(event);
-}
-
-static char *export_folder(const struct plan *p, int seed)
-{
-    return mem_printf("%s/%d", p->folder, seed);
-}
-
-static struct run tune(const struct plan *p, int seed)
-{
-    struct run r = {0};
-    struct bench_child child;
-    char *line = NULL, *out = export_folder(p, seed), *db = mem_printf("%s/bench.db", p->folder);
-    char *trials = mem_printf("%d", p->trials), *seed_text = mem_printf("%d", seed);
-    char *device = mem_printf("%d", p->device);
-    size_t capacity = 0;
-    int64_t start = os_now_ns();
-    bench_start(&child, (const char *const[]){"tune", "gemm", "--json", "--trials", trials,
-                                              "--seed", seed_text, "--device", device, "--db", db,
-                                              "--export", out, NULL});
-    while (getline(&line, &capacity, child.out) > 0)
-        take_line(line, &r);
-    bench_end(&child);
-    r.wall_s = (double)(os_now_ns() - start) / 1e9;
-    free(device);
-    free(seed_text);
-    free(trials);
-    free(db);
-    free(out);
-    free(line);
-    return r;
-}
-
-// --- the race ---
-
-static void add_hand_written(struct race *r, const char *name)
-{
+    static const char *const sizes[] = {"N", "M", "K"};
+    struct operation o;
     struct err e;
-    char *path = mem_printf("%s/%s.comp", TILEWALK_BENCH_KERNELS, name), *glsl;
-    struct race_pass pass = {.glsl_path = path, .groups = {1, 1, 1}};
-    if (!file_read(path, &glsl, NULL, &e))
-        bench_fail(path, &e);
-    const char *at = strstr(glsl, "// groups:");
-    if (!at || sscanf(at, "// groups: %u %u", &pass.groups[0], &pass.groups[1]) != 2)
-        bench_fail("a kernel without a line '// groups: X Y'", NULL);
-    race_add(r, name, &pass, 1);
-    free(glsl);
-    free(path);
-}
-
-// The one .json in an export.
-static cJSON *read_record(const char *folder)
-{
-    struct err e;
-    DIR *d = opendir(folder);
-    cJSON *record = NULL;
-    for (struct dirent *entry; d && (entry = readdir(d));) {
-        const char *end = strrchr(entry->d_name, '.');
-        char *text, *path = path_join(folder, entry->d_name);
-        if (str_equal(end, ".json") && !record) {
-            if (!file_read(path, &text, NULL, &e))
-                bench_fail(path, &e);
-            record = cJSON_Parse(text);
-            free(text);
-        }
-        free(path);
-    }
-    if (d)
-        closedir(d);
-    if (!record)
-        bench_fail("an export without a record", NULL);
-    return record;
-}
-
-static void add_export(struct race *r, const struct plan *p, int seed)
-{
-    char name[32], *folder = export_folder(p, seed), *path[RACE_MOST_PASSES];
-    struct race_pass pass[RACE_MOST_PASSES];
-    int passes = 0;
-    cJSON *record = read_record(folder), *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(record, "passes"))
-    {
-        const cJSON *groups = cJSON_GetObjectItem(item, "groups");
-        if (passes == RACE_MOST_PASSES || cJSON_GetArraySize(groups) != 3)
-            bench_fail("an export with passes that the race does not know", NULL);
-        pass[passes].glsl_path = path[passes] = path_join(folder, bench_text(item, "glsl"));
-        for (int i = 0; i < 3; i++)
-            pass[passes].groups[i] = (uint32_t)cJSON_GetArrayItem(groups, i)->valuedouble;
-        passes++;
-    }
-    snprintf(name, sizeof name, "tilewalk, seed %d", seed);
-    race_add(r, name, pass, passes);
-    while (passes-- > 0)
-        free(path[passes]);
-    cJSON_Delete(record);
-    free(folder);
+    operation_init(&o, operation_kind_find("matmul"));
+    for (int i = 0; i < 3; i++)
+        if (!operation_set_size(&o, sizes[i], SIZE, &e))
+            bench_fail("the product", &e);
+    if (!operation_complete(&o, &e))
+        bench_fail("the product", &e);
+    return o;
 }
 
 static struct race *hold_race(const struct plan *p)
 {
-    struct race *r = race_create(p->device);
-    for (int i = 0; i < p->seeds; i++)
-        add_export(r, p, i + 1);
-    for (int i = 0; i < HAND_WRITTEN; i++)
-        add_hand_written(r, hand_written[i]);
+    const struct operation o = product();
+    struct race *r = race_create(p->device, &o);
+    for (int i = 0; i < p->seeds; i++) {
+        struct tuned t = session(p, i + 1);
+        char name[32];
+        snprintf(name, sizeof name, "tilewalk, seed %d", i + 1);
+        tuned_add(r, name, &t);
+    }
+    for (int i = 0; i < HAND_WRITTEN; i++) {
+        char *path = mem_printf("%s/%s.comp", TILEWALK_BENCH_KERNELS, hand_written[i]);
+        tuned_add_file(r, hand_written[i], path);
+        free(path);
+    }
     race_run(r, p->rounds);
     return r;
 }
@@ -215,11 +100,11 @@ static void report_kernels(const struct plan *p, const struct race *r)
 }
 
 // Of the whole wall clock: starting, loading the space and exporting are the engine's time, too.
-static void report_runs(const struct plan *p, const struct run *runs)
+static void report_runs(const struct plan *p, const struct tuned_run *runs)
 {
     double rate[MOST_SEEDS], share[MOST_SEEDS];
     for (int i = 0; i < p->seeds; i++) {
-        const struct run *r = &runs[i];
+        const struct tuned_run *r = &runs[i];
         rate[i] = 60 * r->trials / r->wall_s;
         share[i] = 100 * (1 - r->busy_s / r->wall_s);
         printf("  seed %d: %.0f trials and %.0f rejected in %.2f s (session %.2f s, workers busy "
@@ -250,7 +135,7 @@ static void find_cpu(struct plan *p)
 int main(int argc, char **argv)
 {
     struct plan p = {.trials = 200, .seeds = 3, .rounds = 7};
-    struct run runs[MOST_SEEDS];
+    struct tuned_run runs[MOST_SEEDS];
     const struct bench_option options[] = {{"trials", &p.trials, 1000000},
                                            {"seeds", &p.seeds, MOST_SEEDS},
                                            {"rounds", &p.rounds, 1000}};
@@ -258,11 +143,12 @@ int main(int argc, char **argv)
     setenv("LP_NUM_THREADS", "1", 1);
     gpu_prepare_environment();
     find_cpu(&p);
-    p.folder = make_temporary();
     printf("gemm 256^3 fp32 on %s, LP_NUM_THREADS=1, %d trials a seed, %d rounds\n", p.device_name,
            p.trials, p.rounds);
-    for (int i = 0; i < p.seeds; i++)
-        runs[i] = tune(&p, i + 1);
+    for (int i = 0; i < p.seeds; i++) {
+        struct tuned t = session(&p, i + 1);
+        runs[i] = tuned_make(&t);
+    }
     struct race *r = hold_race(&p);
     report_kernels(&p, r);
     report_runs(&p, runs);
