@@ -1,0 +1,272 @@
+// bench kernels: how good is what tilewalk finds for each preset, beside what a beginner and what a
+// competent person write?
+//
+// Of each preset: the share of random points that is legal on the device, a session of 200 trials
+// (what of it was wrong: nothing may be), then its winner, the naive kernel and the hand-written
+// one timed in turns in one process. Sizes are small on CPU devices, those of the papers on GPUs,
+// where tests/bench/vendor.py adds the vendors' libraries to the table that this prints.
+#include "base/mem.h"
+#include "base/str.h"
+#include "bench.h"
+#include "gpu/gpu.h"
+#include "script/script.h"
+#include "tuned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WORDS 12
+
+struct row {
+    const char *preset;
+    const char *set[MOST_WORDS];      // what --set says to the preset
+    const char *rival[MOST_WORDS];    // and to the kernels that it is measured against
+    const char *naive, *hand_written; // in tests/bench/kernels; may be NULL
+};
+
+#define MATMULS "naive_matmul", "register_matmul"
+#define IMAGES  "naive_conv2d", "register_conv2d"
+#define CONV_28                                                                                    \
+    {                                                                                              \
+        "batch=1", "in_channels=64", "out_channels=64", "height=28", "width=28", "padding=1"       \
+    }
+#define CONV_56                                                                                    \
+    {                                                                                              \
+        "batch=16", "in_channels=64", "out_channels=64", "height=56", "width=56", "padding=1"      \
+    }
+#define POINTS(batch, channels, size)                                                              \
+    {                                                                                              \
+        "batch=" batch, "in_channels=" channels, "out_channels=" channels, "height=" size,         \
+            "width=" size, "kernel_h=1", "kernel_w=1", "padding=0"                                 \
+    }
+#define DEPTHWISE(batch, channels, size)                                                           \
+    {"batch=" batch, "channels=" channels, "height=" size, "width=" size, "padding=1"},            \
+    {                                                                                              \
+        "batch=" batch, "in_channels=" channels, "out_channels=" channels, "groups=" channels,     \
+            "height=" size, "width=" size, "padding=1"                                             \
+    }
+#define C1(batch)                                                                                  \
+    {                                                                                              \
+        "batch=" batch, "in_channels=3", "out_channels=64", "height=227", "width=227",             \
+            "kernel_h=11", "kernel_w=11", "stride=4", "padding=0"                                  \
+    }
+#define C2(batch)                                                                                  \
+    {                                                                                              \
+        "batch=" batch, "in_channels=64", "out_channels=192", "height=27", "width=27",             \
+            "kernel_h=5", "kernel_w=5", "padding=2"                                                \
+    }
+#define BMM(batch, M, K, layout)                                                                   \
+    {"batch=" batch}, {"batch=" batch, "N=128", "M=" M, "K=" K, "layout=" layout}, MATMULS
+#define CUBE(n)        {"N=" n, "M=" n, "K=" n}, {"N=" n, "M=" n, "K=" n}, MATMULS
+#define SIZES(n, m, k) {"N=" n, "M=" m, "K=" k}, {"N=" n, "M=" m, "K=" k}, MATMULS
+
+static const struct row on_cpu[] = {
+    {"gemm", CUBE("256")},
+    {"mm1", SIZES("128", "256", "256")},
+    {"bmm1", BMM("32", "64", "128", "nn")},
+    {"bmm2", BMM("32", "64", "128", "tn")},
+    {"bmm3", BMM("32", "128", "64", "nt")},
+    {"conv-implicit", CONV_28, CONV_28, IMAGES},
+    {"conv-direct", CONV_28, CONV_28, IMAGES},
+    {"conv1x1", POINTS("1", "128", "28"), POINTS("1", "128", "28"), IMAGES},
+    {"depthwise", DEPTHWISE("1", "64", "56"), "naive_conv2d", NULL},
+    {"c1", {"batch=1"}, C1("1"), IMAGES},
+    {"c2", {"batch=1"}, C2("1"), IMAGES},
+};
+
+static const struct row on_gpu[] = {
+    {"gemm", CUBE("4096")},
+    {"gemm16", {"N=4096", "M=4096", "K=4096"}, {NULL}, NULL, NULL},
+    {"gemm-coop", {"N=4096", "M=4096", "K=4096"}, {NULL}, NULL, NULL},
+    {"mm1", SIZES("512", "1024", "1024")},
+    {"mm2", SIZES("512", "4096", "1024")},
+    {"mm3", SIZES("512", "1024", "4096")},
+    {"bmm1", BMM("960", "64", "128", "nn")},
+    {"bmm2", BMM("960", "64", "128", "tn")},
+    {"bmm3", BMM("960", "128", "64", "nt")},
+    {"conv-implicit", CONV_56, CONV_56, IMAGES},
+    {"conv-direct", CONV_56, CONV_56, IMAGES},
+    {"conv1x1", POINTS("16", "256", "56"), POINTS("16", "256", "56"), IMAGES},
+    {"depthwise", DEPTHWISE("32", "128", "56"), "naive_conv2d", NULL},
+    {"c1", {"batch=512"}, C1("512"), IMAGES},
+    {"c2", {"batch=512"}, C2("512"), IMAGES},
+};
+
+struct plan {
+    int trials, rounds, seed, row,
+        from_one; // row, from_one (the device): from 1; 0: all, the first
+    struct gpu_info *list;
+    const struct gpu_info *device;
+};
+
+// --- loading ---
+
+static struct script *load(const struct plan *p, const char *path, const char *const *set)
+{
+    struct err e;
+    struct setting setting[MOST_WORDS];
+    char *name[MOST_WORDS];
+    int count = 0;
+    for (; count < MOST_WORDS && set[count]; count++) {
+        const char *equals = strchr(set[count], '=');
+        name[count] = mem_printf("%.*s", (int)(equals - set[count]), set[count]);
+        setting[count] = (struct setting){name[count], equals + 1};
+    }
+    struct script_options o = {.path = path,
+                               .set = setting,
+                               .set_count = count,
+                               .device_type = p->device->type,
+                               .limits = &p->device->limits};
+    struct script *s = script_create(&o, &e);
+    if (!s)
+        bench_fail(path, &e);
+    while (count-- > 0)
+        free(name[count]);
+    return s;
+}
+
+// A kernel of ours: a space file of one point, or one fixed text.
+static void add_rival(struct race *r, const struct plan *p, const char *name,
+                      const char *const *set)
+{
+    struct err e;
+    struct rng rng;
+    struct config c;
+    struct job job;
+    struct race_pass pass;
+    char *path = mem_printf("%s/%s.lua", TILEWALK_BENCH_KERNELS, name);
+    struct script *s = load(p, path, set);
+    rng_seed(&rng, 1);
+    space_sample(script_space(s), &rng, &c);
+    if (!script_render(s, &c, &job, &e))
+        bench_fail(path, &e);
+    pass.glsl = job.pass[0].glsl;
+    for (int i = 0; i < 3; i++)
+        pass.groups[i] = job.pass[0].groups[i];
+    race_add(r, name, &pass, 1, 0);
+    job_finish(&job);
+    script_destroy(s);
+    free(path);
+}
+
+// --- a row ---
+
+static double legal_share(const struct plan *p, const struct row *row)
+{
+    const char *words[2 * MOST_WORDS + 8] = {"check", row->preset, "--json", "--device"};
+    char *index = mem_printf("%d", p->device->index);
+    int count = 4;
+    words[count++] = index;
+    for (int i = 0; i < MOST_WORDS && row->set[i]; i++) {
+        words[count++] = "--set";
+        words[count++] = row->set[i];
+    }
+    cJSON *check = bench_json(words);
+    double share = bench_number(check, "valid_fraction");
+    cJSON_Delete(check);
+    free(index);
+    return share;
+}
+
+static struct race *hold_race(const struct plan *p, const struct row *row, const struct tuned *t,
+                              const struct operation *o)
+{
+    struct race *r = race_create(p->device->index, o);
+    tuned_add(r, row->preset, t);
+    if (row->naive)
+        add_rival(r, p, row->naive, row->rival);
+    if (row->hand_written)
+        add_rival(r, p, row->hand_written, row->rival);
+    race_run(r, p->rounds);
+    return r;
+}
+
+// How fast a rival is, and how many times faster the winner; `at` counts the kernels of the race.
+static void print_rival(const char *name, const struct race *r, double flop, int *at)
+{
+    if (!name) {
+        printf(" - |");
+        return;
+    }
+    double seconds = race_seconds(r, (*at)++);
+    printf(" %.2f (%.2f) |", flop / seconds / 1e9, seconds / race_seconds(r, 0));
+}
+
+static void print_row(const struct row *row, const struct script *s, double share,
+                      const struct tuned_run *run, const struct race *r)
+{
+    int at = 1;
+    struct str title = {0};
+    double flop = operation_flop(script_operation(s));
+    operation_add_text(script_operation(s), &title);
+    printf("| %s | %s | %.1f %% | %.0f | %.0f | %.2f |", row->preset, str_text(&title), 100 * share,
+           run->ok, run->wrong, flop / race_seconds(r, 0) / 1e9);
+    print_rival(row->naive, r, flop, &at);
+    print_rival(row->hand_written, r, flop, &at);
+    printf("\n");
+    fflush(stdout);
+    str_finish(&title);
+}
+
+// False: something was wrong.
+static bool do_row(const struct plan *p, const struct row *row)
+{
+    struct err e;
+    struct tuned t = {
+        .preset = row->preset, .trials = p->trials, .seed = p->seed, .device = p->device->index};
+    for (int i = 0; i < MOST_WORDS; i++)
+        t.set[i] = row->set[i];
+    char *path = script_find(row->preset, &e);
+    if (!path) {
+        printf("| %s | not installed |\n", row->preset);
+        return true;
+    }
+    struct script *s = load(p, path, row->set);
+    double share = legal_share(p, row);
+    struct tuned_run run = tuned_make(&t);
+    struct race *r = hold_race(p, row, &t, script_operation(s));
+    print_row(row, s, share, &run, r);
+    race_destroy(r);
+    script_destroy(s);
+    free(path);
+    return run.wrong == 0;
+}
+
+static void find_device(struct plan *p)
+{
+    struct err e;
+    int count;
+    if (!gpu_list(&p->list, &count, &e))
+        bench_fail("devices", &e);
+    int wanted = p->from_one ? p->from_one - 1 : 0;
+    if (wanted >= count)
+        bench_skip("no such Vulkan device");
+    p->device = &p->list[wanted];
+}
+
+int main(int argc, char **argv)
+{
+    struct plan p = {.trials = 200, .rounds = 7, .seed = 1};
+    const struct bench_option options[] = {{"trials", &p.trials, 1000000},
+                                           {"rounds", &p.rounds, 1000},
+                                           {"seed", &p.seed, 1000000},
+                                           {"row", &p.row, 100},
+                                           {"device", &p.from_one, 100}};
+    bool good = true;
+    bench_options(argc, argv, options, 5);
+    setenv("TILEWALK_DATA", TILEWALK_BENCH_DATA, 0); // presets of the source tree
+    gpu_prepare_environment();
+    find_device(&p);
+    const struct row *row = p.device->is_cpu ? on_cpu : on_gpu;
+    int count = (int)(p.device->is_cpu ? sizeof on_cpu : sizeof on_gpu) / (int)sizeof *row;
+    printf("%d trials each, seed %d, %d rounds, on %s (%s)\n\n", p.trials, p.seed, p.rounds,
+           p.device->name, p.device->driver);
+    printf(
+        "| preset | operation | legal points | ok | wrong | best GFLOPS | naive (best is x times "
+        "faster) | by hand (x times) |\n|---|---|---:|---:|---:|---:|---:|---:|\n");
+    for (int i = 0; i < count; i++)
+        if (!p.row || p.row == i + 1)
+            good &= do_row(&p, &row[i]);
+    free(p.list);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
