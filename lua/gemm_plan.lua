@@ -38,7 +38,7 @@ local gemm = {}
 gemm.stages = { "none", "shared", "prefetch", "double" }
 
 -- Orders of the workgroups: along the rows of C, in bands of 2, 4 or 8 rows, along the columns.
-local bands = { rows = 1, group2 = 2, group4 = 4, group8 = 8, columns = 0 }
+gemm.bands = { rows = 1, group2 = 2, group4 = 4, group8 = 8, columns = 0 }
 local bands_next_to = {
   rows = { "group2" }, group2 = { "rows", "group4" }, group4 = { "group2", "group8" },
   group8 = { "group4", "columns" }, columns = { "group8" },
@@ -100,7 +100,7 @@ end
 -- ("hoist": where a pixel lies is found before the loop; or "recompute").
 function gemm.plan(product, s)
   local p = {
-    product = product, order = s.order, walk = bands[s.walk or "rows"], parts = s.split_k or 1,
+    product = product, order = s.order, walk = gemm.bands[s.walk or "rows"], parts = s.split_k or 1,
     matrices = product.matrices, together = s.together or 1,
   }
   p.a = operand("a", product.a, product.N, s.rows, s.stage_a)
@@ -165,13 +165,13 @@ end
 -- lavapipe translates about 1000 statements a second
 function gemm.compiles_quickly(p) return not device.is_cpu or statements(p) <= 768 end
 
-local function groups(p)
+function gemm.groups(p)
   local z = ceil_div(p.matrices, p.together) * p.parts
-  if p.walk == bands.columns then return { p.a.tiles, p.b.tiles, z } end
+  if p.walk == gemm.bands.columns then return { p.a.tiles, p.b.tiles, z } end
   return { p.b.tiles, p.a.tiles, z }
 end
 
-local function scratch_bytes(p)
+function gemm.scratch_bytes(p)
   return p.parts > 1 and arithmetic.product(4, p.parts, p.matrices, p.product.N, p.product.M) or 0
 end
 
@@ -180,12 +180,12 @@ local function resources_of(p)
   local function shared_bytes(x) return x.staged and bytes * x.shared_chunks * x.chunk or 0 end
   return {
     invocations = { p.b.lanes, p.a.lanes, p.together },
-    groups = groups(p),
+    groups = gemm.groups(p),
     shared_bytes = p.together * (shared_bytes(p.a) + shared_bytes(p.b)),
     accumulators = p.a.count * p.b.count,
     loop_trips = loop_trips(p),
     statements = statements(p),
-    buffer_bytes = math.max(p.product.buffer_bytes, scratch_bytes(p)),
+    buffer_bytes = math.max(p.product.buffer_bytes, gemm.scratch_bytes(p)),
   }
 end
 
@@ -193,12 +193,14 @@ local function values(p)
   return { plan = p, glsl = glsl, text = text, epilogue = epilogue, reduce_group = reduce_group }
 end
 
-function gemm.kernels(plan)
-  resources(function(c) return resources_of(plan(c)) end)
+-- Another kernel for the same products is { template = , resources = , values = }, functions of the plan.
+function gemm.kernels(plan, other)
+  local first = other or { template = "gemm.comp", resources = resources_of, values = values }
+  resources(function(c) return first.resources(plan(c)) end)
   kernel {
-    template = "gemm.comp",
-    values = function(c) return values(plan(c)) end,
-    groups = function(c) return groups(plan(c)) end,
+    template = first.template,
+    values = function(c) return first.values(plan(c)) end,
+    groups = function(c) return gemm.groups(plan(c)) end,
   }
   kernel { -- adds the parts of a split product
     template = "reduce.comp",
@@ -210,7 +212,8 @@ function gemm.kernels(plan)
     end,
     when = function(c) return plan(c).parts > 1 end,
   }
-  scratch(function(c) return scratch_bytes(plan(c)) end)
+  scratch(function(c) return gemm.scratch_bytes(plan(c)) end)
+  if other then return end
   export("ggml", function(c)
     local p = plan(c)
     return ggml.tuple(p, p.product.op.type, p.product.op.layout)

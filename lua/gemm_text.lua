@@ -30,6 +30,21 @@ function text.part(p)
   return sum(times("matrix", p.parts), modulo("gl_WorkGroupID.z", p.parts))
 end
 
+-- Which tile of C a workgroup computes: statements that say tile_row and tile_column.
+function text.tile(p)
+  if p.walk == 1 then return "const uint tile_row = gl_WorkGroupID.y, tile_column = gl_WorkGroupID.x;" end
+  if p.walk == 0 then return "const uint tile_row = gl_WorkGroupID.x, tile_column = gl_WorkGroupID.y;" end
+  local rows, columns, walk = p.a.tiles, p.b.tiles, p.walk
+  local height = rows % walk == 0 and walk or "min(" .. walk .. ", " .. rows .. " - band)"
+  return string.format([[
+// Workgroups go down bands of %d rows of tiles, so that those that run together share what they read.
+    const uint group = gl_WorkGroupID.y * %d + gl_WorkGroupID.x;
+    const uint band = group / %d * %d, in_band = group %% %d;
+    const uint height = %s;
+    const uint tile_row = band + in_band %% height, tile_column = in_band / height;]],
+    walk, columns, walk * columns, walk, walk * columns, height)
+end
+
 -- Where an invocation's matrix begins, in units of `unit` elements. `place`: of an operand, the result or its bias.
 function text.origin(p, place, unit)
   if p.matrices == 1 or place.from_matrix == 0 or place.cycle == 1 then return "0" end
@@ -73,9 +88,17 @@ function text.pixel(p, x, line) return "pixel_of_" .. x.name .. "(" .. text.orig
 -- Vector `element` along K of the image under a pixel.
 local function gathered(x, pixel, element) return "gathered_" .. x.name .. "(" .. pixel .. ", " .. element .. ")" end
 
+-- What n neighbours are read and written as: vectors of elements, or of words, which is all that matrix units take from
+-- an array but single elements.
+function text.moved(p, n)
+  local element = p.product.op.type
+  if not p.in_words or n == 1 then return element, n end
+  return "word", n * glsl.bytes(element) // 4
+end
+
 -- A value of n elements where the element lies within K, and zero else.
 local function within(p, inside, value, n)
-  return p.exact_k and value or glsl.guarded(inside, value, p.product.op.type, n)
+  return p.exact_k and value or glsl.guarded(inside, value, text.moved(p, n))
 end
 
 local function gathered_chunk(p, x, i, element, n)

@@ -1,6 +1,6 @@
 -- Texts of GLSL that templates are written with: types, sums and products, components. All functions are pure.
 --
--- An element is "f32", "f16", "i8" or "i32". A kernel that adds up products knows three of them by its operator:
+-- An element is "f32", "f16", "i8" or "i32"; a "word" is 4 bytes of any of them that are moved only. A kernel that adds up products knows three of them by its operator:
 --
 --     op.type              what the inputs hold
 --     glsl.sums(op)        what is summed in: f32, f16 or i32
@@ -10,8 +10,8 @@
 
 local glsl = {}
 
-local scalars = { f32 = "float", f16 = "float16_t", i8 = "int8_t", i32 = "int" }
-local vectors = { f32 = "vec", f16 = "f16vec", i8 = "i8vec", i32 = "ivec" }
+local scalars = { f32 = "float", f16 = "float16_t", i8 = "int8_t", i32 = "int", word = "uint" }
+local vectors = { f32 = "vec", f16 = "f16vec", i8 = "i8vec", i32 = "ivec", word = "uvec" }
 local bytes = { f32 = 4, f16 = 2, i8 = 1, i32 = 4 }
 
 -- The type of n neighbours.

@@ -1,6 +1,7 @@
 -- The product of two matrices, or of two batches of matrices, as gemm_plan.lua takes it: C[N,M] = A[N,K] B[K,M].
 --
---     local product = matmul.product(op)    op: what operator.matmul or operator.batch_matmul returned
+--     local product = matmul.product(op)                op: what operator.matmul or operator.batch_matmul returned
+--     local product = matmul.declare(standard, types)   declares sizes (standard: of N, M, K), choices and the operator
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 
@@ -11,7 +12,7 @@ local function place(op, name, rows, columns)
   local pitch, matrices = op["row_" .. name], op.kind == "batch_matmul" and op.batch or 1
   local from_matrix = matrices > 1 and op["batch_" .. name] or 0
   return {
-    binding = op.bindings[name:upper()], pitch = pitch, from_matrix = from_matrix,
+    binding = op.bindings[name:upper()], row = columns, pitch = pitch, from_matrix = from_matrix,
     widest = arithmetic.widest(columns, pitch, from_matrix),
     elements = (matrices - 1) * from_matrix + (rows - 1) * pitch + columns,
   }
@@ -30,6 +31,24 @@ function matmul.product(op)
     buffer_bytes = math.max(glsl.bytes(op.type) * math.max(a.elements, b.elements),
       glsl.bytes(glsl.output(op)) * c.elements),
   }
+end
+
+function matmul.declare(standard, types)
+  local fields = {
+    N = size("N", standard), M = size("M", standard), K = size("K", standard),
+    row_a = size("row_a", 0, 0), row_b = size("row_b", 0, 0), row_c = size("row_c", 0, 0), -- 0: rows without gaps
+    type = choice("type", types),
+    layout = choice("layout", { "nn", "nt", "tn", "tt" }),
+    accumulate = choice("accumulate", { "f32", "f16" }), -- sums of f16
+    bias = choice("bias", { "none", "add" }),
+    residual = choice("residual", { "none", "add" }),
+    activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
+  }
+  local batch = size("batch", 1)
+  if batch == 1 then return matmul.product(operator.matmul(fields)) end
+  fields.batch = batch
+  fields.batch_a, fields.batch_b, fields.batch_c = size("batch_a", 0, 0), size("batch_b", 0, 0), size("batch_c", 0, 0)
+  return matmul.product(operator.batch_matmul(fields))
 end
 
 return matmul

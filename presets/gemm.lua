@@ -2,23 +2,7 @@
 -- choose from
 local gemm, rules, matmul = include "gemm_plan.lua", include "gemm_rules.lua", include "matmul.lua"
 
-local standard = device.is_cpu and 256 or 2048
-local fields = {
-  N = size("N", standard), M = size("M", standard), K = size("K", standard),
-  row_a = size("row_a", 0, 0), row_b = size("row_b", 0, 0), row_c = size("row_c", 0, 0), -- 0: rows without gaps
-  type = choice("type", { "f32", "f16", "i8" }),
-  layout = choice("layout", { "nn", "nt", "tn", "tt" }),
-  accumulate = choice("accumulate", { "f32", "f16" }), -- sums of f16
-  bias = choice("bias", { "none", "add" }),
-  residual = choice("residual", { "none", "add" }),
-  activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
-}
-local batch = size("batch", 1)
-if batch > 1 then
-  fields.batch = batch
-  fields.batch_a, fields.batch_b, fields.batch_c = size("batch_a", 0, 0), size("batch_b", 0, 0), size("batch_c", 0, 0)
-end
-local product = matmul.product(batch > 1 and operator.batch_matmul(fields) or operator.matmul(fields))
+local product = matmul.declare(device.is_cpu and 256 or 2048, { "f32", "f16", "i8" })
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights

@@ -264,18 +264,7 @@ ${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
 
 void main()
 {
-% if p.walk == 1 then
-    const uint tile_row = gl_WorkGroupID.y, tile_column = gl_WorkGroupID.x;
-% elseif p.walk == 0 then
-    const uint tile_row = gl_WorkGroupID.x, tile_column = gl_WorkGroupID.y;
-% else
-%   local walk = p.walk
-    // Workgroups go down bands of ${walk} rows of tiles, so that those that run together share what they read.
-    const uint group = gl_WorkGroupID.y * ${b.tiles} + gl_WorkGroupID.x;
-    const uint band = group / ${walk * b.tiles} * ${walk}, in_band = group % ${walk * b.tiles};
-    const uint height = ${a.tiles % walk == 0 and walk or "min(" .. walk .. ", " .. a.tiles .. " - band)"};
-    const uint tile_row = band + in_band % height, tile_column = in_band / height;
-% end
+    ${text.tile(p)}
     const uint first_a = tile_row * ${a.tile}, first_b = tile_column * ${b.tile};
     const uint lane_a = ${a.lanes == 1 and "0" or "gl_LocalInvocationID.y"}, lane_b = gl_LocalInvocationID.x;
 % local part = p.matrices == 1 and "gl_WorkGroupID.z" or glsl.modulo("gl_WorkGroupID.z", parts)

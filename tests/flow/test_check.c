@@ -249,6 +249,17 @@ static void test_errors_of_space_files(void **state)
     assert_refused(&r, 2, "missing.lua", NULL);
 }
 
+// A preset that asks for what a device lacks says so, and how it runs all the same.
+static void test_matrix_units(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "check", "gemm-coop", "--device", "none");
+    assert_refused(&r, 1, "no matrix units that multiply f16 and sum in f32", "units=emulated");
+    r = RUN(b, "check", "gemm-coop", "--device", "none", "--set", "units=emulated", "--set",
+            "type=f32");
+    assert_ok(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +274,7 @@ int main(void)
         FLOW_TEST(test_empty_space_is_not_tuned),
         FLOW_TEST(test_failing_constraint),
         FLOW_TEST(test_errors_of_space_files),
+        FLOW_TEST(test_matrix_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

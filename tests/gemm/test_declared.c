@@ -87,9 +87,9 @@ static void families_hold_what_they_declare(void **state)
 static void shipped_sizes_hold_what_they_declare(void **state)
 {
     (void)state;
-    static const char *const presets[] = {"gemm", "gemm16", "mm1",           "bmm1",
-                                          "bmm2", "bmm3",   "conv-implicit", "conv1x1",
-                                          "c1",   "c2",     "conv-direct",   "depthwise"};
+    static const char *const presets[] = {
+        "gemm",    "gemm16", "mm1", "bmm1",        "bmm2",      "bmm3",     "conv-implicit",
+        "conv1x1", "c1",     "c2",  "conv-direct", "depthwise", "gemm-coop"};
     kernel_setup();
     struct rng r;
     rng_seed(&r, 2);
@@ -147,6 +147,7 @@ static void a_third_of_rich_spaces_is_legal(void **state)
         {"conv-direct", "layout=nhwc"},
         {"depthwise", ""},
         {"depthwise", "layout=nhwc"},
+        {"gemm-coop", "units=emulated"},
     };
     for (size_t i = 0; i < COUNT(rich); i++) {
         int on_cpu = legal_per_thousand(rich[i].preset, "cpu", &variant_cpu, rich[i].set);

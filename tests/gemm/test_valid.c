@@ -72,11 +72,17 @@ static bool draw(struct script *s, const struct limits *l, struct rng *r, struct
     return verdict.legal;
 }
 
+// What needs matrix units is loaded with emulated ones where the device has none.
 static struct script *load(const char *path, const char *device_type, const struct limits *l,
                            const struct setting *set, int set_count, struct err *e)
 {
-    const struct script_options o = {
+    const struct setting emulated = {"units", "emulated"};
+    struct script_options o = {
         .path = path, .device_type = device_type, .limits = l, .set = set, .set_count = set_count};
+    if (strstr(path, "/gemm-coop.lua") && l->matrix.api == MATRIX_NONE && set_count == 0) {
+        o.set = &emulated;
+        o.set_count = 1;
+    }
     return script_create(&o, e);
 }
 

@@ -26,6 +26,13 @@ const struct limits variant_gpu = {
     .subgroup_size = 32,
     .f16 = true,
     .i8 = true,
+    .matrix = {.api = MATRIX_NV,
+               .count = 5,
+               .shape = {{16, 16, 16, "f16", "f32"},
+                         {16, 8, 16, "f16", "f32"},
+                         {16, 8, 8, "f16", "f32"},
+                         {16, 8, 16, "f16", "f16"},
+                         {16, 16, 32, "i8", "i32"}}},
 };
 
 const struct limits variant_cpu = {
@@ -57,6 +64,20 @@ static const struct draw of_gemm[] = {
     {"M", EXTENTS},
     {"K", VALUES("1", "4", "34", "65", "100")},
     {"batch", VALUES("1", "1", "3", "4")},
+    {"row_a", VALUES("0", "0", "104", "107")},
+    {"row_b", VALUES("0", "0", "104", "107")},
+    {"row_c", VALUES("0", "0", "104", "107")},
+    EPILOGUE,
+    {0},
+};
+
+// With matrix units emulated: any device has those.
+static const struct draw of_coop[] = {
+    {"units", VALUES("emulated")},
+    {"N", EXTENTS},
+    {"M", EXTENTS},
+    {"K", VALUES("1", "4", "34", "64", "100")},
+    {"batch", VALUES("1", "1", "3")},
     {"row_a", VALUES("0", "0", "104", "107")},
     {"row_b", VALUES("0", "0", "104", "107")},
     {"row_c", VALUES("0", "0", "104", "107")},
@@ -120,6 +141,7 @@ static const char *const of_images[] = {"nchw", "nhwc", NULL};
 
 const struct family families[] = {
     {"gemm", of_matrices, of_gemm},
+    {"gemm-coop", of_matrices, of_coop},
     {"bmm", of_matrices, of_bmm},
     {"conv-implicit", of_images, of_convolution},
     {"conv1x1", of_images, of_1x1},

@@ -23,7 +23,7 @@ struct family {
     const struct draw *draws;   // ends without a name
 };
 
-// gemm, bmm, conv-implicit, conv1x1, conv, conv-direct, depthwise
+// gemm, gemm-coop, bmm, conv-implicit, conv1x1, conv, conv-direct, depthwise
 extern const struct family families[];
 extern const int family_count;
 extern const char *const variant_types[]; // NULL-terminated

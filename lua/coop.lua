@@ -1,0 +1,144 @@
+-- C = A B with matrix units: what a schedule means. A product is that of gemm_plan.lua, and so are the words for what is
+-- shared with it; gemm_coop.comp is the template.
+--
+--     local p = coop.plan(product, schedule)
+--     coop.kernels(plan)                        declares resources, kernels and scratch memory by plan(c)
+--
+-- C is cut into fragments of m x n elements. A subgroup computes count x count neighbouring fragments, a workgroup has
+-- `units` x `units` subgroups: an operand's tile is units * count * extent lines (extent: m of A, n of B) of `steps`
+-- fragments along K. It reaches the fragments in one of four ways, those of gemm_plan.lua: straight from the buffer, or
+-- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart.
+--
+-- Sums leave through shared memory too, a fragment of each subgroup at a time: which lane holds which element of a
+-- fragment is not told, and the edges of C and the epilogue need to know.
+
+local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
+local gemm, epilogue = include "gemm_plan.lua", include "epilogue.lua"
+local matrix_units, text = include "matrix_units.lua", include "gemm_text.lua"
+local ceil_div = arithmetic.ceil_div
+
+local coop = {}
+
+coop.stages = gemm.stages
+
+local row_bytes = 16           -- rows of fragments begin at multiples of so many
+local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
+
+-- The vector widths with which an operand can be read: single elements, or 4, 8 or 16 bytes.
+function coop.widths(place, element)
+  local widths = { 1 }
+  for _, words in ipairs { 1, 2, 4 } do
+    local n = words * 4 // glsl.bytes(element)
+    if n > 1 and place.row % n == 0 and place.pitch % n == 0 and place.from_matrix % n == 0 then
+      widths[#widths + 1] = n
+    end
+  end
+  return widths
+end
+
+local function operand(name, place, lines, extent, units, count)
+  local tile = units * count * extent
+  return {
+    name = name, place = place, lines = lines, along_k = place.along_k, extent = extent, units = units, count = count,
+    tile = tile, tiles = ceil_div(lines, tile), exact = lines % tile == 0,
+  }
+end
+
+-- What staging adds, in vectors. A tile is filled in `rounds` of one vector an invocation.
+local function add_stage(p, x, skew)
+  local row, rows = x.along_k and p.depth or x.tile, x.along_k and x.tile or p.depth
+  x.pitch = (row + skew * row_bytes // glsl.bytes(p.product.op.type)) // x.vector
+  x.chunks = rows * x.pitch
+  x.shared_chunks = p.stage == "double" and 2 * x.chunks or x.chunks
+  x.vectors = rows * row // x.vector
+  x.rounds = ceil_div(x.vectors, p.threads)
+  x.looped = x.rounds > most_rounds_copied
+end
+
+-- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
+-- row of a shared tile), vector_a, vector_b, split_k, walk.
+function coop.plan(product, s)
+  local op = product.op
+  local p = {
+    product = product, matrices = product.matrices, together = 1, walk = gemm.bands[s.walk], parts = s.split_k,
+    stage = s.stage, staged = s.stage ~= "none", steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m,
+    n = s.shape.n, k = s.shape.k, lanes = device.subgroup_size,
+    in_words = true,
+  }
+  p.units = matrix_units.of {
+    api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = glsl.sums(op), lanes = p.lanes,
+  }
+  p.a = operand("a", product.a, product.N, p.m, s.rows[1], s.rows[2])
+  p.b = operand("b", product.b, product.M, p.n, s.columns[1], s.columns[2])
+  p.a.vector, p.b.vector = s.vector_a, s.vector_b
+  p.threads = p.lanes * p.a.units * p.b.units
+  p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
+  p.exact_k = product.K % (p.depth * p.parts) == 0
+  if p.staged then
+    add_stage(p, p.a, s.skew)
+    add_stage(p, p.b, s.skew)
+  end
+  p.vector_c = math.min(product.result.widest, arithmetic.widest(p.n))
+  p.vectors_of_lane = ceil_div(p.m * p.n, p.vector_c * p.lanes) -- of one fragment of C
+  return p
+end
+
+function coop.vectors_fit(p)
+  local function fits(x) return (x.along_k and p.k or x.extent) % x.vector == 0 end
+  return fits(p.a) and fits(p.b)
+end
+
+function coop.next_tile_fits(p)
+  return not p.staged or p.stage == "shared" or not p.a.looped and not p.b.looped
+end
+
+-- What comes straight from the buffer is not looked at: nothing may lie outside.
+function coop.fragments_are_whole(p)
+  local function aligned(x)
+    local bytes = glsl.bytes(p.product.op.type)
+    return x.place.pitch * bytes % row_bytes == 0 and x.place.from_matrix * bytes % row_bytes == 0
+  end
+  return p.staged or p.a.exact and p.b.exact and p.exact_k and aligned(p.a) and aligned(p.b)
+end
+
+function coop.lanes_divide(p) return p.m * p.n % p.lanes == 0 end
+
+local function loop_trips(p)
+  local u, fragments = p.units.trips, p.a.count * p.b.count
+  local function fill(x) return x.looped and x.rounds + 1 or 0 end
+  local products = p.steps * (p.a.count * u.load_a + p.b.count * u.load_b + fragments * u.multiply)
+  return p.tiles * (1 + products + fill(p.a) + fill(p.b)) + 1 + fragments * (2 * u.store + p.vectors_of_lane + 1)
+end
+
+local function statements(p)
+  local function fill(x) return p.staged and (x.looped and 1 or x.rounds) * 2 or 0 end
+  local products = p.steps * (p.a.count + p.b.count + p.a.count * p.b.count)
+  return products + fill(p.a) + fill(p.b) + 8 * p.a.count * p.b.count
+end
+
+-- Only the emulation runs on CPU devices.
+function coop.compiles_quickly(p) return not device.is_cpu or statements(p) <= 128 end
+
+local function resources_of(p)
+  local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.vector or 0 end
+  local sums = glsl.bytes(glsl.sums(p.product.op))
+  return {
+    invocations = { p.threads, 1, 1 },
+    groups = gemm.groups(p),
+    shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + sums * p.a.units * p.b.units * p.m * p.n,
+    accumulators = p.a.count * p.b.count * p.m * p.n // p.lanes,
+    loop_trips = loop_trips(p),
+    statements = statements(p),
+    buffer_bytes = math.max(p.product.buffer_bytes, gemm.scratch_bytes(p)),
+  }
+end
+
+function coop.kernels(plan)
+  gemm.kernels(plan, {
+    template = "gemm_coop.comp",
+    resources = resources_of,
+    values = function(p) return { plan = p, glsl = glsl, text = text, epilogue = epilogue } end,
+  })
+end
+
+return coop

@@ -1,0 +1,162 @@
+-- Matrix units in GLSL: one set of words, three spellings.
+--
+--     khr        GL_KHR_cooperative_matrix
+--     nv         GL_NV_cooperative_matrix, for compilers and drivers that do not know the other
+--     emulated   plain GLSL that does the same in the same places, slowly: what a kernel gets right with it, its
+--                indexing, it gets right with the others
+--
+--     local u = matrix_units.of { api = "khr", m = 16, n = 8, k = 16, a = "f16", c = "f32", lanes = 32 }
+--
+-- A fragment is a matrix held by the `lanes` invocations of a subgroup: "a" (m x k), "b" (k x n), or "c" (m x n), to
+-- which the product of the others is added. All invocations of the subgroup do together:
+--
+--     u.declare("a", name)                           a fragment
+--     u.zero("c", name)                              one that holds zeros
+--     u.load("a", name, memory, at, pitch, turned)   from a buffer or shared memory
+--     u.multiply_add(c, a, b)
+--     u.store("c", name, memory, at, pitch)
+--
+-- Memory is { name = , element = , vector = } for an array of elements, or of vectors of words that hold `vector`
+-- elements each (uint, uvec2, uvec4: NV's extension takes no others); `at` (text) is where the fragment
+-- begins, `pitch` how far its rows lie apart, both in vectors. A fragment that is `turned` lies in memory with its
+-- columns as rows. Also told: `unit` and `lane`, texts of which subgroup of its workgroup and which of its lanes an
+-- invocation is; `trips`, what the three cost in iterations of loops.
+
+local glsl = include "glsl.lua"
+
+local matrix_units = {}
+
+-- Rows, columns and elements of the fragments.
+local function sizes(s)
+  return { a = { s.m, s.k, s.a }, b = { s.k, s.n, s.a }, c = { s.m, s.n, s.c } }
+end
+
+-- The emulation. A and B are whole in every lane; of C lane i has the elements i, i + lanes, i + 2 lanes, ... -----------
+
+-- Element i (text) of a word.
+local unpacked = {
+  f32 = function(word) return "uintBitsToFloat(" .. word .. ")" end,
+  f16 = function(word, i) return "unpackFloat2x16(" .. word .. ")[" .. glsl.modulo(i, 2) .. "]" end,
+  i8 = function(word, i) return "int8_t(bitfieldExtract(int(" .. word .. "), int(" .. i .. ") % 4 * 8, 8))" end,
+}
+
+-- Element `at` (text, in elements) of memory.
+local function element(memory, at)
+  if memory.vector == 1 then return memory.name .. "[" .. at .. "]" end
+  local per_word = 4 // glsl.bytes(memory.element)
+  local words, word = memory.vector // per_word, glsl.over(at, per_word)
+  local place = words == 1 and "[" .. word .. "]" or "[" .. glsl.over(word, words) .. "][" .. glsl.modulo(word, words) .. "]"
+  return unpacked[memory.element](memory.name .. place, at)
+end
+
+-- Never unrolled: compilers take minutes over thousands of copies.
+local function loop(n, body, index)
+  local i = index or "e"
+  return string.format("[[dont_unroll]] for (uint %s = 0; %s < %d; ++%s) %s", i, i, n, i, body)
+end
+
+local function emulated(s)
+  local size, u = sizes(s), {}
+  local held = { a = s.m * s.k, b = s.k * s.n, c = s.m * s.n // s.lanes }
+  local own = "(lane + e * " .. s.lanes .. ")" -- element e of those that a lane has of C
+
+  function u.declare(use, name) return string.format("%s[%d] %s;", glsl.vector(size[use][3], 1), held[use], name) end
+
+  function u.zero(use, name)
+    return u.declare(use, name) .. " " ..
+      loop(held[use], name .. "[e] = " .. glsl.converted("0", "i32", size[use][3], 1) .. ";")
+  end
+
+  function u.load(use, name, memory, at, pitch, turned)
+    local columns = size[use][2]
+    local row, column = "e / " .. columns, "e % " .. columns
+    if turned then row, column = column, row end
+    local from = glsl.sum(glsl.times(at, memory.vector), glsl.times(row, pitch * memory.vector), column)
+    return loop(held[use], name .. "[e] = " .. element(memory, "(" .. from .. ")") .. ";")
+  end
+
+  function u.multiply_add(c, a, b)
+    local to = glsl.vector(s.c, 1)
+    local product = string.format("%s(%s[%s / %d * %d + k]) * %s(%s[k * %d + %s %% %d])", to, a, own, s.n, s.k, to, b,
+      s.n, own, s.n)
+    return loop(held.c, loop(s.k, c .. "[e] += " .. product .. ";", "k"))
+  end
+
+  function u.store(use, name, memory, at, pitch)
+    local columns = size[use][2]
+    local to = glsl.sum(at, glsl.times(own .. " / " .. columns, pitch), own .. " % " .. columns)
+    return loop(held[use], memory.name .. "[" .. to .. "] = " .. name .. "[e];")
+  end
+
+  u.extensions = { "GL_EXT_control_flow_attributes" }
+  u.unit, u.lane = "gl_LocalInvocationIndex / " .. s.lanes, "gl_LocalInvocationIndex % " .. s.lanes
+  u.trips = { load_a = held.a + 1, load_b = held.b + 1, multiply = held.c * (s.k + 2) + 1, store = held.c + 1 }
+  return u
+end
+
+-- The two that Vulkan has. ---------------------------------------------------------------------------------------------
+
+local function native(s, words)
+  local size, u = sizes(s), {}
+  local function type_of(use)
+    local rows, columns, of = table.unpack(size[use])
+    return words.type(use, rows, columns, of)
+  end
+
+  function u.declare(use, name) return type_of(use) .. " " .. name .. ";" end
+
+  function u.zero(use, name) return string.format("%s %s = %s(0);", type_of(use), name, type_of(use)) end
+
+  function u.load(_, name, memory, at, pitch, turned)
+    return string.format("%s(%s, %s, %s, %d, %s);", words.load, name, memory.name, at, pitch, words.order(turned))
+  end
+
+  function u.multiply_add(c, a, b) return string.format("%s = %s(%s, %s, %s);", c, words.multiply, a, b, c) end
+
+  function u.store(_, name, memory, at, pitch)
+    return string.format("%s(%s, %s, %s, %d, %s);", words.store, name, memory.name, at, pitch, words.order(false))
+  end
+
+  u.extensions = { "GL_KHR_memory_scope_semantics", "GL_KHR_shader_subgroup_basic", table.unpack(words.extensions) }
+  u.unit, u.lane = "gl_SubgroupID", "gl_SubgroupInvocationID"
+  u.trips = { load_a = 0, load_b = 0, multiply = 0, store = 0 }
+  return u
+end
+
+local nv_types = { f32 = "fcoopmatNV<32", f16 = "fcoopmatNV<16", i32 = "icoopmatNV<32", i8 = "icoopmatNV<8" }
+local uses = { a = "gl_MatrixUseA", b = "gl_MatrixUseB", c = "gl_MatrixUseAccumulator" }
+
+local words = {
+  nv = {
+    extensions = { "GL_NV_cooperative_matrix", "GL_NV_integer_cooperative_matrix" },
+    type = function(_, rows, columns, of)
+      return string.format("%s, gl_ScopeSubgroup, %d, %d>", nv_types[of], rows, columns)
+    end,
+    load = "coopMatLoadNV", multiply = "coopMatMulAddNV", store = "coopMatStoreNV",
+    order = function(turned) return turned and "true" or "false" end,
+  },
+  khr = {
+    extensions = { "GL_KHR_cooperative_matrix" },
+    type = function(use, rows, columns, of)
+      return string.format("coopmat<%s, gl_ScopeSubgroup, %d, %d, %s>", glsl.vector(of, 1), rows, columns, uses[use])
+    end,
+    load = "coopMatLoad", multiply = "coopMatMulAdd", store = "coopMatStore",
+    order = function(turned)
+      return turned and "gl_CooperativeMatrixLayoutColumnMajor" or "gl_CooperativeMatrixLayoutRowMajor"
+    end,
+  },
+}
+
+function matrix_units.of(s) return s.api == "emulated" and emulated(s) or native(s, words[s.api]) end
+
+-- Shapes for products of `input` summed in `sums`: the device's, or those to emulate, of which each has different sizes.
+function matrix_units.shapes(api, input, sums)
+  if api == "emulated" then return { { m = 8, n = 8, k = 8 }, { m = 16, n = 8, k = 8 }, { m = 8, n = 16, k = 16 } } end
+  local found = {}
+  for _, shape in ipairs(device.matrix) do
+    if shape.a == input and shape.c == sums then found[#found + 1] = shape end
+  end
+  return found
+end
+
+return matrix_units

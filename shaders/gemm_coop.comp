@@ -1,0 +1,207 @@
+#version 450
+// C[${plan.product.N},${plan.product.M}] = A B over ${plan.product.K}: fragments of ${plan.m} x ${plan.n}, ${plan.a.count} x ${plan.b.count} a subgroup, ${plan.a.units} x ${plan.b.units} subgroups.
+% -- One kernel for every schedule; lua/coop.lua derives its sizes and explains the words, lua/matrix_units.lua spells
+% -- what is done with fragments, lua/gemm_text.lua writes the addresses. `x` is an operand, a or b.
+% local p, product, result, u = plan, plan.product, plan.product.result, plan.units
+% local a, b, operands, whole = p.a, p.b, { plan.a, plan.b }, plan.parts == 1
+% local sums, n = glsl.sums(op), p.vector_c
+% local sum, times, over = glsl.sum, glsl.times, glsl.over
+% local output = whole and glsl.output(op) or glsl.wide(sums)
+% local last = epilogue.of(op, { sums = sums, n = n, along_bias = true })
+% for _, name in ipairs(glsl.extensions(op.type)) do
+#extension ${name} : require
+% end
+% for _, name in ipairs(u.extensions) do
+#extension ${name} : require
+% end
+
+layout(local_size_x = ${p.threads}) in;
+
+% for _, x in ipairs(operands) do
+%   local block = string.upper(x.name)
+layout(std430, set = 0, binding = ${x.place.binding}) restrict readonly buffer Matrix${block} { ${glsl.vector(text.moved(p, x.vector))} matrix_${x.name}[]; };
+% end
+layout(std430, set = 0, binding = ${whole and result.binding or op.bindings.scratch}) restrict writeonly buffer MatrixC { ${glsl.vector(output, n)} matrix_c[]; };
+% if whole and last.text ~= "" then
+${last.text}
+% end
+% if p.staged then
+%   for _, x in ipairs(operands) do
+shared ${glsl.vector(text.moved(p, x.vector))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
+%   end
+% end
+shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; // a fragment of each subgroup
+%
+% -- Tiles ---------------------------------------------------------------------------------------------------------------
+%
+% -- Puts a vector of round r into its place.
+% local function put(x, r, value, half_tile)
+%   local row, at = text.place(p, x, r)
+%   local to = sum(half_tile, times(row, x.pitch), at)
+            ${text.if_any(p, x, r)}tile_${x.name}[${to}] = ${value};
+% end
+%
+% -- Fills a tile at once: all rounds, in a loop when they are many.
+% local function fill(x, k)
+%   if x.looped then
+        for (uint i = 0; i < ${x.rounds}; ++i)
+%   end
+%   for n = 0, x.looped and 0 or x.rounds - 1 do
+%     local r = x.looped and "i" or n
+%     put(x, r, text.fetch(p, x, r, k), "0")
+%   end
+% end
+%
+% -- The same in two halves, the vectors waiting in registers in between.
+% local function fetch_ahead(k)
+%   for _, x in ipairs(operands) do
+%     for r = 0, x.rounds - 1 do
+        ${text.if_any(p, x, r)}next_${x.name}_${r} = ${text.fetch(p, x, r, k)};
+%     end
+%   end
+% end
+% local function put_ahead(half_tile)
+%   for _, x in ipairs(operands) do
+%     for r = 0, x.rounds - 1 do
+%       put(x, r, "next_" .. x.name .. "_" .. r, half_tile == "0" and "0" or half_tile .. x.name)
+%     end
+%   end
+% end
+%
+% -- Fragments -----------------------------------------------------------------------------------------------------------
+%
+% -- Loads fragment i of an operand, k fragments into the tile. A's are rows of C, and lie so when K goes along them; B's
+% -- are its columns.
+% local function load(x, i, k)
+%   local memory = { name = (p.staged and "tile_" or "matrix_") .. x.name, element = op.type, vector = x.vector }
+%   local pitch = p.staged and x.pitch or text.pitch(x)
+%   local line, element = sum("line_" .. x.name, i * x.extent), sum(p.staged and "0" or "k_tile", k * p.k)
+%   local at = x.along_k and sum(times(line, pitch), over(element, x.vector))
+%     or sum(times(element, pitch), over(line, x.vector))
+%   local base = p.stage == "double" and "read_" .. x.name or not p.staged and text.origin_name(p, x) or "0"
+            ${u.load(x.name, x.name .. "_" .. i, memory, sum(base, at), pitch, x.along_k == (x.name == "b"))}
+% end
+%
+% local function products()
+%   for k = 0, p.steps - 1 do
+        {
+%     for _, x in ipairs(operands) do
+%       for i = 0, x.count - 1 do
+            ${u.declare(x.name, x.name .. "_" .. i)}
+%         load(x, i, k)
+%       end
+%     end
+%     for i = 0, a.count - 1 do
+%       for j = 0, b.count - 1 do
+            ${u.multiply_add("sum_" .. i .. "_" .. j, "a_" .. i, "b_" .. j)}
+%       end
+%     end
+        }
+%   end
+% end
+
+void main()
+{
+    ${text.tile(p)}
+    const uint first_a = tile_row * ${a.tile}, first_b = tile_column * ${b.tile};
+    const uint unit = ${u.unit}, lane = ${u.lane};
+    const uint corner_a = ${times(over("unit", b.units), a.count * a.extent)};
+    const uint corner_b = ${times(glsl.modulo("unit", b.units), b.count * b.extent)};
+% for _, x in ipairs(operands) do
+    const uint line_${x.name} = ${sum(p.staged and "0" or "first_" .. x.name, "corner_" .. x.name)};
+% end
+% local part = p.matrices == 1 and "gl_WorkGroupID.z" or glsl.modulo("gl_WorkGroupID.z", p.parts)
+    uint k_tile = ${whole and "0" or times(part, p.depth * p.tiles)};
+% if p.matrices > 1 then
+    const uint matrix = ${text.matrix(p)};
+%   for _, x in ipairs(operands) do
+%     if text.origin_name(p, x) ~= "0" then
+    const uint ${text.origin_name(p, x)} = ${text.origin(p, x.place, x.vector)};
+%     end
+%   end
+% end
+% if p.staged then
+    const uint thread = gl_LocalInvocationIndex;
+%   for _, x in ipairs(operands) do
+%     if not x.looped then
+    const uint row_${x.name} = thread / ${text.row_vectors(p, x)}, place_${x.name} = thread % ${text.row_vectors(p, x)};
+%     end
+%     if p.stage == "double" then
+    uint read_${x.name} = 0, write_${x.name} = ${x.chunks};
+%     end
+%     for r = 0, p.stage ~= "shared" and x.rounds - 1 or -1 do
+    ${glsl.vector(text.moved(p, x.vector))} next_${x.name}_${r};
+%     end
+%   end
+% end
+% for i = 0, a.count - 1 do
+%   for j = 0, b.count - 1 do
+    ${u.zero("c", "sum_" .. i .. "_" .. j)}
+%   end
+% end
+
+% local ahead = p.stage == "prefetch" or p.stage == "double"
+% if ahead then fetch_ahead("k_tile") end
+% if p.stage == "double" then
+%   put_ahead("0")
+    barrier();
+% end
+    for (uint tile = 0; tile < ${p.tiles}; ++tile, k_tile += ${p.depth}) {
+% if p.stage == "shared" then
+%   for _, x in ipairs(operands) do fill(x, "k_tile") end
+        barrier();
+% elseif p.stage == "prefetch" then
+%   put_ahead("0")
+        barrier();
+% end
+% if ahead then
+        const uint k_next = k_tile + ${p.depth};
+        if (tile < ${p.tiles - 1}) {
+%   fetch_ahead("k_next")
+        }
+% end
+% products()
+% if p.stage == "double" then
+        if (tile < ${p.tiles - 1}) {
+%   put_ahead("write_")
+        }
+%   for _, x in ipairs(operands) do
+        read_${x.name} = write_${x.name};
+        write_${x.name} = ${x.chunks} - write_${x.name};
+%   end
+% end
+% if p.staged then
+        barrier();
+% end
+    }
+
+% -- Rows of C lie apart as the result does, those of parts without gaps.
+% local pitch = (whole and result.pitch or product.M) // n
+% local origin = whole and text.origin(p, result, n) or "0"
+% local c_row = whole and "row" or sum(times(text.part(p), product.N), "row")
+% local fragment, vectors = p.m * p.n, p.m * p.n // n
+% for i = 0, a.count - 1 do
+%   for j = 0, b.count - 1 do
+    ${u.store("c", "sum_" .. i .. "_" .. j, { name = "finished_sum", element = sums, vector = 1 }, times("unit", fragment), p.n)}
+    barrier();
+    for (uint e = 0; e < ${p.vectors_of_lane}; ++e) {
+        const uint vector = lane + e * ${p.lanes};
+        const uint row = ${sum("first_a", "corner_a", over("vector", p.n // n), i * p.m)};
+        const uint column = ${sum(over("(" .. sum("first_b", "corner_b", j * p.n) .. ")", n), glsl.modulo("vector", p.n // n))};
+%     local inside = {}
+%     if vectors % p.lanes ~= 0 then inside[#inside + 1] = "vector < " .. vectors end
+%     if not a.exact then inside[#inside + 1] = "row < " .. product.N end
+%     if not b.exact then inside[#inside + 1] = "column < " .. product.M // n end
+        ${#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or ""}{
+            const uint from = ${sum(times("unit", fragment), times("vector", n))};
+            const uint at = ${sum(origin, times(c_row, pitch), "column")};
+%     local elements = {}
+%     for v = 0, n - 1 do elements[#elements + 1] = "finished_sum[" .. sum("from", v) .. "]" end
+%     local value = glsl.vector(sums, n) .. "(" .. table.concat(elements, ", ") .. ")"
+            matrix_c[at] = ${whole and last.call(value, text.bias(p, "row", "column", n), "at") or glsl.converted(value, sums, output, n)};
+        }
+    }
+    barrier();
+%   end
+% end
+}
