@@ -1,11 +1,11 @@
 #include "dialog.h"
 
 #include "app.h"
+#include "wrap.h"
 
 #include "base/mem.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,7 +307,7 @@ static int draw_command(const struct dialog *d, const struct pane *p, int row)
 static int draw_content(struct dialog *d, const struct pane *p, int row)
 {
     int labels = label_width(d);
-    row = draw_lines(p, row, STYLE_TEXT, str_text(&d->lines), INT_MAX);
+    row = pane_wrapped(p, row, 0, p->cols, STYLE_TEXT, str_text(&d->lines));
     for (int i = 0; i < d->fields; i++)
         row = draw_field(d, i, p, row, labels);
     if (d->preview.length && d->preview_rows > 0)

@@ -145,26 +145,48 @@ static void settings_text(const char *json, char *out, size_t size)
     out[n] = '\0';
 }
 
+// The stem of a numbered preset, mm1 say; 0: it is none.
+static size_t numbered_stem(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 1 && name[length - 1] >= '1' && name[length - 1] <= '9' ? length - 1 : 0;
+}
+
+// "Spaces: bmm bmm1-3 gemm": rows are few, so presets numbered from 1 on are told by their ends.
+static void add_presets(struct dialog *d)
+{
+    int count;
+    char **name = script_presets(&count);
+    struct str line = {0};
+    str_add(&line, "Spaces:");
+    for (int i = 0; i < count; i++) {
+        size_t stem = numbered_stem(name[i]);
+        int last = i;
+        while (stem && name[i][stem] == '1' && last + 1 < count &&
+               numbered_stem(name[last + 1]) == stem && !strncmp(name[i], name[last + 1], stem))
+            last++;
+        str_printf(&line, " %s", name[i]);
+        if (last > i)
+            str_printf(&line, "-%s", name[last] + stem);
+        i = last;
+    }
+    dialog_add_line(d, str_text(&line));
+    str_finish(&line);
+    for (int i = 0; i < count; i++)
+        free(name[i]);
+    free(name);
+}
+
 // With a file: what the open session has, but for the space.
 void open_new_session(struct app *app, const char *path)
 {
     const struct session_record *r = &app->model.open.record;
     bool like = path && r->id;
     char settings[256] = "";
-    int count;
-    char **presets = script_presets(&count);
-    struct str line = {0};
     bool synthetic = like && !str_equal(r->source, "device");
     struct dialog *d = dialog_create("New session", "Start", new_words,
                                      synthetic ? mem_strdup(r->source) : NULL, free);
-    str_add(&line, "Presets:");
-    for (int i = 0; i < count; i++) {
-        str_printf(&line, " %s", presets[i]);
-        free(presets[i]);
-    }
-    free(presets);
-    dialog_add_line(d, str_text(&line));
-    str_finish(&line);
+    add_presets(d);
     if (!synthetic)
         dialog_warn_of_others(app, d, NULL, 0);
     dialog_add_text(d, "space", "Space: preset or file", path ? path : "gemm");
