@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static void print_json(struct store *s, const struct session_record *list, int count)
 {
@@ -26,6 +27,15 @@ static bool any_note(const struct session_record *list, int count)
     return false;
 }
 
+// A column: a text that is too long ends in "..", so that no part of a shape looks like a whole
+// one.
+static void print_column(const char *text, int width)
+{
+    bool fits = strlen(text) <= (size_t)width;
+    printf("  %-*.*s%s", fits ? width : width - 2, fits ? width : width - 2, text,
+           fits ? "" : "..");
+}
+
 static void print_text(struct store *s, const struct session_record *list, int count)
 {
     char speed[32], ran[32], trials[48];
@@ -34,14 +44,17 @@ static void print_text(struct store *s, const struct session_record *list, int c
         printf("no sessions yet (tilewalk tune gemm makes one)\n");
         return;
     }
-    printf("%4s  %-8s  %-10s  %-30s  %-16s  %11s  %12s  %8s%s\n", "id", "state", "space", "problem",
+    printf("%4s  %-8s  %-13s  %-36s  %-16s  %11s  %12s  %8s%s\n", "id", "state", "space", "problem",
            "device", "trials", "best", "ran", any_note(list, count) ? "  note" : "");
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
         bool has_note = r->note && *r->note;
         snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-        printf("%4" PRId64 "  %-8s  %-10.10s  %-30.30s  %-16.16s  %11s  %12s  %8s%s%s\n", r->id,
-               store_state(s, r, &runner), r->name, r->title, r->device, trials,
+        printf("%4" PRId64 "  %-8s", r->id, store_state(s, r, &runner));
+        print_column(r->name, 13);
+        print_column(r->title, 36);
+        print_column(r->device, 16);
+        printf("  %11s  %12s  %8s%s%s\n", trials,
                r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
                text_duration(r->ran_seconds, ran), has_note ? "  " : "", has_note ? r->note : "");
     }

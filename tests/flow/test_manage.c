@@ -38,6 +38,18 @@ static void test_note(void **state)
     assert_null(strstr(RUN(b, "show", "1").out, "note"));
 }
 
+static void test_long_problem_is_seen_to_be_cut(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "conv-implicit", "--source", "synthetic:bowl", "--trials", "2",
+                          "--set", "batch=100", "--set", "in_channels=512", "--set", "stride=2");
+    assert_ok(&r);
+    const char *all = RUN(b, "ls").out;
+    assert_contains(all, "  conv-implicit  conv2d f32 nchw 100x512x");
+    assert_contains(all, "..  ");
+    assert_null(strstr(all, "stride=2"));
+}
+
 static void test_note_of_a_running_session(void **state)
 {
     struct box *b = *state;
@@ -123,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_note),
         FLOW_TEST(test_note_of_a_running_session),
+        FLOW_TEST(test_long_problem_is_seen_to_be_cut),
         FLOW_TEST(test_wrong_notes),
         FLOW_TEST(test_remove),
         FLOW_TEST(test_remove_all_or_nothing),
