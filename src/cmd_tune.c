@@ -108,6 +108,8 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                          "tune: '%s' is one argument too many: --like takes the space of "
                          "session %" PRId64,
                          a->operand[0], like);
+    if (arguments_text(a, "only") && !tune_list_wanted(a))
+        return err_usage(e, "tune: --only names an operation of a list: it goes with --list");
     if (recorded_is(arguments_text(a, "source")))
         return check_recorded(a, e);
     return like || a->operand_count || tune_list_wanted(a) ||

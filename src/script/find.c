@@ -57,15 +57,29 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static char *shipped_on(const struct shelf *shelf, const char *name)
+{
+    if (!*name || strchr(name, '/'))
+        return NULL;
+    char *file = mem_printf("%s/%s" SUFFIX, shelf->folder, name);
+    char *path = path_shipped(file);
+    free(file);
+    return path;
+}
+
 static void complain(const struct shelf *shelf, const char *name, struct err *e)
 {
     int count;
     char **names = names_on(shelf, &count);
     const char *near = str_suggest_list(name, (size_t)count, (const char *const *)names);
+    char *list = shelf == &presets ? shipped_on(&lists, name) : NULL;
     struct str all = {0};
     for (int i = 0; i < count; i++)
         str_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    if (is_folder(name))
+    if (list)
+        err_usage(e, "'%s' is a list of operations, not a preset (tilewalk tune --list %s)", name,
+                  name);
+    else if (is_folder(name))
         err_usage(e, "'%s' is a folder, not a %s", name,
                   shelf == &presets ? "space file" : shelf->what);
     else if (near)
@@ -74,6 +88,7 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
         err_usage(e, "no file and no %s '%s' (%s: %s)", shelf->what, name, shelf->many,
                   count ? str_text(&all) : "none are installed");
     str_finish(&all);
+    free(list);
     for (int i = 0; i < count; i++)
         free(names[i]);
     free(names);
@@ -84,12 +99,7 @@ static char *find_on(const struct shelf *shelf, const char *name, struct err *e)
     // `gemm` is the preset even where there is a folder of this name. A pipe is fine.
     if (file_exists(name) && !is_folder(name))
         return mem_strdup(name);
-    char *shipped = NULL;
-    if (*name && !strchr(name, '/')) {
-        char *file = mem_printf("%s/%s" SUFFIX, shelf->folder, name);
-        shipped = path_shipped(file);
-        free(file);
-    }
+    char *shipped = shipped_on(shelf, name);
     if (!shipped)
         complain(shelf, name, e);
     return shipped;

@@ -131,6 +131,10 @@ static void test_refused(void **state)
     assert_refused(&r, 2, "--list", "--like");
     r = RUN(b, "tune", "--list", list, "--detach");
     assert_refused(&r, 2, "--list", "--detach");
+    r = RUN(b, "tune", "gemm", "--only", "small");
+    assert_refused(&r, 2, "--only", "--list");
+    r = RUN(b, "tune", "alexnet");
+    assert_refused(&r, 2, "'alexnet' is a list", "tune --list alexnet");
 }
 
 int main(void)
