@@ -35,8 +35,11 @@ static bool check_same(const struct session_curves *c, struct err *e)
         if (differ(first, r, &what, of))
             return err_set(e,
                            "sessions %" PRId64 " and %" PRId64
-                           " cannot be compared: they have different %s (%s and %s)",
-                           first->id, r->id, what, of[0], of[1]);
+                           " cannot be compared: they have different %s (%s and %s%s)",
+                           first->id, r->id, what, of[0], of[1],
+                           str_equal(what, "devices")
+                               ? "; compare --portability runs the best of each on both"
+                               : "");
     }
     return true;
 }

@@ -208,6 +208,8 @@ static void test_portability(void **state)
     assert_ok(&r);
     r = RUN(b, "tune", space, "--strategy", "grid", "--device", "swiftshader", "--plain");
     assert_ok(&r);
+    r = RUN(b, "compare", "1", "2");
+    assert_refused(&r, 1, "different devices", "compare --portability");
     r = RUN(b, "compare", "1", "2", "--portability", "--json");
     assert_ok(&r);
     const cJSON *rows = member(json_of(b, r.out), "portability");
