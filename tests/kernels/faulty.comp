@@ -3,6 +3,9 @@ layout(local_size_x = 8, local_size_y = 8) in;
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 1) readonly buffer B { float b[]; };
 layout(std430, binding = 2) writeonly buffer C { float c[]; };
+% if fault == "shared" then
+shared float undeclared[64];
+% end
 
 void main()
 {
@@ -16,6 +19,10 @@ void main()
 % if fault == "unwritten" then
     if (row * 8 + column == 63)
         return;
+% end
+% if fault == "shared" then
+    undeclared[row * 8 + column] = sum;
+    sum = undeclared[row * 8 + column];
 % end
     c[row * 8 + column] = sum;
 % if fault == "past" then

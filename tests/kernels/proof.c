@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "trial/operator.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,25 @@ static bool make_buffers(struct proof *p, uint64_t scratch_bytes, struct err *e)
     return true;
 }
 
-static bool make_passes(struct proof *p, const struct job *job, struct err *e)
+static bool is_as_declared(const char *what, uint64_t declared, uint64_t is, struct err *e)
+{
+    return declared == is ||
+           err_set(e, "declares %" PRIu64 " %s, has %" PRIu64, declared, what, is);
+}
+
+// What limits are judged by before anything is compiled, against what the first pass is.
+static bool holds_what_it_declares(const struct resources *r, const struct kernel_facts *f,
+                                   const uint32_t groups[3], struct err *e)
+{
+    bool ok = is_as_declared("shared bytes", r->shared_bytes, f->shared_bytes, e);
+    for (int d = 0; ok && d < 3; d++)
+        ok = is_as_declared("invocations", r->group_size[d], f->local_size[d], e) &&
+             is_as_declared("groups", r->groups[d], groups[d], e);
+    return ok;
+}
+
+static bool make_passes(struct proof *p, const struct job *job, const struct resources *declared,
+                        struct err *e)
 {
     const struct gpu_info *info = gpu_get_info(p->gpu);
     for (int i = 0; i < job->pass_count; i++) {
@@ -52,8 +71,9 @@ static bool make_passes(struct proof *p, const struct job *job, struct err *e)
         memcpy(pass->groups, job->pass[i].groups, sizeof pass->groups);
         bool ok = !kernel_check(&facts, pass->groups, &info->limits, reason, sizeof reason) ||
                   err_set(e, "declared too little: %s", reason);
-        ok = ok && gpu_pipeline_create(p->gpu, spirv.word, spirv.count, p->buffers,
-                                       facts.matrix != MATRIX_NONE, &pass->pipeline, e) == GPU_OK;
+        ok = ok && (i > 0 || holds_what_it_declares(declared, &facts, pass->groups, e)) &&
+             gpu_pipeline_create(p->gpu, spirv.word, spirv.count, p->buffers,
+                                 facts.matrix != MATRIX_NONE, &pass->pipeline, e) == GPU_OK;
         spirv_finish(&spirv);
         if (!ok)
             return false;
@@ -111,13 +131,16 @@ bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t
                struct err *e)
 {
     struct job job;
+    struct resources declared;
+    const struct space *space = script_space(s);
     struct proof p = {.gpu = g, .operation = script_operation(s)};
     *wrong = false;
     p.layout = operator_layout(p.operation);
     p.output = p.layout.count - 1;
-    if (!script_render(s, c, &job, e))
+    if (!space->resources(space->resources_context, c, &declared, e) ||
+        !script_render(s, c, &job, e))
         return false;
-    bool ok = make_buffers(&p, job.scratch_bytes, e) && make_passes(&p, &job, e) &&
+    bool ok = make_buffers(&p, job.scratch_bytes, e) && make_passes(&p, &job, &declared, e) &&
               try_inputs(&p, INPUT_EXACT, seed, wrong, e) &&
               try_inputs(&p, INPUT_RANDOM, seed, wrong, e);
     finish(&p);

@@ -1,12 +1,14 @@
 // Runs one configuration and compares all that it writes with the reference: on inputs for which it
 // must be exact, on random ones within the tolerance, outputs poisoned before, a guard behind them.
+// What its space declares of shared memory, invocations and groups must be what the SPIR-V has.
 #ifndef TILEWALK_TESTS_KERNELS_PROOF_H
 #define TILEWALK_TESTS_KERNELS_PROOF_H
 
 #include "gpu/gpu.h"
 #include "script/script.h"
 
-// False and `e`: it is wrong, or does not compile, load or run. `wrong` says which.
+// False and `e`: it is wrong, or is not what it declares, does not compile, load or run. `wrong`
+// says which.
 bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t seed, bool *wrong,
                struct err *e);
 
