@@ -201,6 +201,16 @@ static void print_glsl(const struct job *job)
                job->pass[i].groups[1], job->pass[i].groups[2], job->pass[i].glsl);
 }
 
+static bool has_batch(const struct script *script)
+{
+    int count;
+    const struct script_setting *setting = script_settings(script, &count);
+    for (int i = 0; i < count; i++)
+        if (str_equal(setting[i].name, "batch") && !str_equal(setting[i].value, "1"))
+            return true;
+    return false;
+}
+
 // One line for a space in which nothing is possible, with what removes how much.
 static int nothing_possible(const struct check *c, const char *file)
 {
@@ -214,6 +224,8 @@ static int nothing_possible(const struct check *c, const char *file)
         if (c->survey.by_limit[l])
             str_printf(&why, "%s%s %.3g %%", why.length ? ", " : "", limit_name((enum limit)l),
                        100 * share(c, c->survey.by_limit[l]));
+    if (c->survey.by_limit[LIMIT_BUFFER] && has_batch(c->script))
+        str_add(&why, "; tune reduces the batch to what fits, --set batch=1 shows such a space");
     err_set(&e, "%s: no configuration %s on %s (removed: %s)", file,
             c->survey.exact ? "is possible" : "was found possible",
             c->device ? c->device->name : "any device", str_text(&why));

@@ -1,6 +1,7 @@
 #include "ops.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static void key(struct str *out, const char *name)
 {
@@ -142,6 +143,9 @@ static void add_parameters(struct str *out, const struct space *space)
         begin_item(out);
         add_text(out, "name", space->param[i].name);
         add_text(out, "kind", param_kind_name(space->param[i].kind));
+        char *size = param_size_text(&space->param[i]);
+        add_text(out, "size", size);
+        free(size);
         str_add(out, "}");
     }
     str_add(out, "]");

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // --- operators ---
@@ -140,7 +141,9 @@ void ops_print_preset(const struct ops *o, const struct preset *p)
     printf("\nparameters\n");
     for (int i = 0; i < script_space(s)->param_count; i++) {
         const struct param *q = &script_space(s)->param[i];
-        printf("  %-14s %s\n", q->name, param_kind_name(q->kind));
+        char *size = param_size_text(q);
+        printf("  %-14s %-14s %s values\n", q->name, param_kind_name(q->kind), size);
+        free(size);
     }
 }
 

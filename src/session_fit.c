@@ -76,19 +76,20 @@ static uint64_t largest_buffer(const struct operation *o)
     return most;
 }
 
-// `why` gets what is too much.
-static bool is_bearable(const struct session *s, const struct script *script, char why[160])
+// `why` gets all that is too much.
+static bool is_bearable(const struct session *s, const struct script *script, struct str *why)
 {
     const struct operation *operation = script_operation(script);
     double flop = operation_flop(operation), most = flop_of_a_second(s->record.device_type);
     uint64_t bytes = largest_buffer(operation), limit = s->limits.buffer_bytes;
+    str_finish(why);
     if (bytes > limit)
-        snprintf(why, 160, "a buffer of %.4g MB, this device takes %.4g", (double)bytes / 1e6,
-                 (double)limit / 1e6);
-    else if (flop > most)
-        snprintf(why, 160, "%.4g GFLOP a run, about a second's worth here is %.4g", flop / 1e9,
-                 most / 1e9);
-    return bytes <= limit && flop <= most;
+        str_printf(why, "a buffer of %.4g MB, this device takes %.4g", (double)bytes / 1e6,
+                   (double)limit / 1e6);
+    if (flop > most)
+        str_printf(why, "%s%.4g GFLOP a run, about a second's worth here is %.4g",
+                   why->length ? "; " : "", flop / 1e9, most / 1e9);
+    return why->length == 0;
 }
 
 // All divisors of n but n, largest first.
@@ -110,16 +111,17 @@ static struct script *read_reduced(struct session *s, const struct session_optio
                                    int64_t declared, char text[24], struct err *e)
 {
     int64_t divisor[MOST_DIVISORS];
-    char ignored[160];
+    struct str ignored = {0};
     struct script *script = NULL;
     int count = list_divisors(declared, divisor);
     for (int i = 0; i < count; i++) {
         script_destroy(script);
         snprintf(text, 24, "%" PRId64, divisor[i]);
         script = read_script(s, o, text, e);
-        if (!script || is_bearable(s, script, ignored))
+        if (!script || is_bearable(s, script, &ignored))
             break;
     }
+    str_finish(&ignored);
     return script;
 }
 
@@ -127,16 +129,17 @@ static struct script *read_reduced(struct session *s, const struct session_optio
 static struct script *reduce(struct session *s, const struct session_options *o,
                              struct script *declared, int64_t batch, struct err *e)
 {
-    char why[160], text[24];
-    if (batch == 1 || is_bearable(s, declared, why))
+    char text[24];
+    struct str why = {0}, json = {0};
+    if (batch == 1 || is_bearable(s, declared, &why))
         return declared;
     struct script *reduced = read_reduced(s, o, batch, text, e);
-    struct str json = {0};
     operation_add_json(script_operation(declared), &json);
     s->record.declared = arena_strdup(&s->arena, str_text(&json));
-    s->record.reduced =
-        arena_printf(&s->arena, BATCH " %" PRId64 " reduced to %s: %s", batch, text, why);
+    s->record.reduced = arena_printf(&s->arena, BATCH " %" PRId64 " reduced to %s: %s", batch, text,
+                                     str_text(&why));
     str_finish(&json);
+    str_finish(&why);
     script_destroy(declared);
     return reduced;
 }

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 
 #define DRIFT_WORTH_SAYING 0.10
+#define CLOSE_ENOUGH       2.0 // times the leader's time: no noise makes slower ones the best
+// Of slow kernels: seconds that one round takes, and what a race comes to in rounds.
+#define ROUND_WORTH_SAYING_S 1.0
+#define LEAST_ROUNDS         4 // two that verify, two that are timed
 
 struct race {
     int count;
@@ -43,7 +47,7 @@ static bool choose_racers(struct session *s, struct race *race, struct err *e)
     int count;
     arena_init(&arena);
     bool ok = store_best_trials(s->store, s->record.id, SESSION_RACERS, &arena, &best, &count, e);
-    for (int i = 0; ok && i < count; i++) {
+    for (int i = 0; ok && i < count && best[i].seconds <= CLOSE_ENOUGH * best[0].seconds; i++) {
         race->ask[i] = best[i].ask;
         race->seconds[i] = best[i].seconds;
         ok = config_parse_key(s->space, best[i].key, &race->config[i], e);
@@ -84,6 +88,18 @@ static bool has_raced(const struct session *s, int64_t ask)
     return false;
 }
 
+// Who waits is told what for.
+static void say_long_race(struct session *s, const struct race *race)
+{
+    double round_s = 0;
+    for (int i = 0; i < race->count; i++)
+        round_s += race->seconds[i];
+    if (round_s > ROUND_WORTH_SAYING_S)
+        session_message(
+            s, "info", "final race: the best %d are verified and timed again in turns, some %.0f s",
+            race->count, LEAST_ROUNDS * round_s);
+}
+
 // A trial that was lucky once may still lead after a race that it was not in: so there are races
 // until whoever leads was in one.
 bool race_start(struct session *s, bool *started, struct err *e)
@@ -94,6 +110,7 @@ bool race_start(struct session *s, bool *started, struct err *e)
     if (ok && race->count && !has_raced(s, race->ask[0]) && s->races++ < SESSION_RACES)
         ok = *started = submit_race(s, race, e);
     if (*started) {
+        say_long_race(s, race);
         s->race = race;
         return true;
     }

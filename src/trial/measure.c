@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RACE_ROUNDS = 7 };
+enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
+#define RACE_SECONDS 10.0 // after which slow kernels have raced enough
 
 // Drivers of GPUs begin to doubt that a kernel will end after 2 seconds and more.
 #define LONG_RUN_S 1.0
@@ -264,12 +265,16 @@ static void time_single(struct trial *t)
 static void time_race(struct trial *t)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
+    int64_t start = os_now_ns();
     timing.batches = 1;
     timing.hopeless = 0;
-    for (int round = 0; round < RACE_ROUNDS; round++)
+    for (int round = 0; round < RACE_ROUNDS; round++) {
+        if (round >= RACE_ROUNDS_OF_SLOW && since(start) > RACE_SECONDS)
+            break;
         for (int i = 0; i < t->result.count && !t->leaving; i++)
             if (t->alive[i])
                 take_time(t, i, &timing);
+    }
     for (int i = 0; i < t->result.count && !t->leaving; i++)
         if (t->alive[i])
             conclude(t, i);

@@ -88,6 +88,25 @@ static void test_buffers(void **state)
     assert_refused(&r, 1, "buffer B needs 4294967296 bytes", NULL); // no device takes them
 }
 
+static void test_check_says_what_tune_does(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_write(b, "huge.lua",
+                                 "local batch = size(\"batch\", 9)\n"
+                                 "operator.batch_matmul { batch = batch, N = 1, M = 1, K = 1 }\n"
+                                 "param.groups = factors(batch, 2)\n"
+                                 "param.unroll = discrete { 1 }\n"
+                                 "resources(function() return { buffer_bytes = batch << 29 } end)\n"
+                                 "kernel { template = \"batch.comp\","
+                                 " groups = function() return { 1 } end }\n");
+    box_write(b, "batch.comp", box_read(b, flow_path(b, "batch.comp")));
+    struct result r = RUN(b, "check", path);
+    assert_int_equal(r.code, 3);
+    assert_contains(r.err, "tune reduces the batch");
+    r = RUN(b, "check", path, "--set", "batch=1");
+    assert_null(strstr(r.err, "reduces"));
+}
+
 static void test_given(void **state)
 {
     struct box *b = *state;
@@ -143,9 +162,10 @@ static void test_export(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_flop),   FLOW_TEST(test_first_line), FLOW_TEST(test_buffers),
-        FLOW_TEST(test_given),  FLOW_TEST(test_again),      FLOW_TEST(test_export),
-        FLOW_TEST(test_listed),
+        FLOW_TEST(test_flop),    FLOW_TEST(test_first_line),
+        FLOW_TEST(test_buffers), FLOW_TEST(test_check_says_what_tune_does),
+        FLOW_TEST(test_given),   FLOW_TEST(test_again),
+        FLOW_TEST(test_export),  FLOW_TEST(test_listed),
     };
     if (!has_cpu_device()) {
         puts("skipped: no CPU device, whose second is short");
