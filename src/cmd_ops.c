@@ -1,4 +1,5 @@
 // ops: the operators, the presets and the lists that there are.
+#include "base/file.h"
 #include "common.h"
 #include "devices.h"
 #include "ops.h"
@@ -96,6 +97,16 @@ static bool unknown(const struct ops *o, const char *name, struct err *e)
                 : err_usage(e, "no operator, preset or list '%s' (tilewalk ops lists them)", name);
 }
 
+static bool print_own_list(const char *path, struct err *e)
+{
+    struct list list;
+    if (!list_read(path, &list, e))
+        return false;
+    ops_print_list(&list, path);
+    list_finish(&list);
+    return true;
+}
+
 static bool print_one(const struct ops *o, const char *name, struct err *e)
 {
     const struct operation_kind *kind = operation_kind_find(name);
@@ -110,10 +121,10 @@ static bool print_one(const struct ops *o, const char *name, struct err *e)
         }
     for (int i = 0; i < o->list_count; i++)
         if (str_equal(o->list[i].name, name)) {
-            ops_print_list(&o->list[i]);
+            ops_print_list(&o->list[i], name);
             return true;
         }
-    return unknown(o, name, e);
+    return file_exists(name) ? print_own_list(name, e) : unknown(o, name, e);
 }
 
 static bool print(const struct ops *o, const struct arguments *a, struct err *e)
@@ -156,7 +167,7 @@ static const struct option options[] = {
 
 const struct command cmd_ops = {
     .name = "ops",
-    .operands = "[NAME]",
+    .operands = "[NAME|LIST.lua]",
     .help = "list the operators, the presets with their sizes and needs, and the lists of shapes",
     .least = 0,
     .most = 1,

@@ -19,6 +19,6 @@ void ops_add_json(const struct ops *o, struct str *out); // docs/json.md
 void ops_print_overview(const struct ops *o);
 void ops_print_operator(const struct ops *o, const struct operation_kind *kind);
 void ops_print_preset(const struct ops *o, const struct preset *p);
-void ops_print_list(const struct list *l);
+void ops_print_list(const struct list *l, const char *asked_for); // by name or path
 
 #endif

@@ -160,7 +160,7 @@ static void print_row(const struct preset *p)
 
 // --- lists ---
 
-void ops_print_list(const struct list *l)
+void ops_print_list(const struct list *l, const char *asked_for)
 {
     printf("%s: %s\n\n", l->name, l->about);
     for (int i = 0; i < l->count; i++) {
@@ -170,7 +170,7 @@ void ops_print_list(const struct list *l)
             printf(" %s=%s", item->set[k].name, item->set[k].value);
         printf("\n");
     }
-    printf("\ntilewalk tune --list %s tunes them one after the other\n", l->name);
+    printf("\ntilewalk tune --list %s tunes them one after the other\n", asked_for);
 }
 
 void ops_print_overview(const struct ops *o)
