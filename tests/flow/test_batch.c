@@ -126,7 +126,7 @@ static void test_again(void **state)
     struct events e = events_of(b, r.out);
     assert_batch(first_event(&e, "session"), 2, 4106);
     assert_batch(TUNED(b, "--like", "1"), 2, 4106);
-    assert_batch(TUNED(b, "--like", "2", "--set", "K=1"), 4106, 0); // a little work
+    assert_batch(TUNED(b, "--like", "2", "--set", "N=1"), 4106, 0); // a little work
     assert_batch(TUNED(b, "--like", "2", "--set", "batch=4"), 4, 0);
 }
 
