@@ -8,6 +8,7 @@
 
 #define DRIFT_WORTH_SAYING 0.10
 #define CLOSE_ENOUGH       2.0 // times the leader's time: no noise makes slower ones the best
+#define LEAST_RACERS       2
 // Of slow kernels: seconds that one round takes, and what a race comes to in rounds.
 #define ROUND_WORTH_SAYING_S 1.0
 #define LEAST_ROUNDS         4 // two that verify, two that are timed
@@ -40,6 +41,11 @@ static bool put_retime(struct session *s, int64_t ask, const char *kind,
     return ok;
 }
 
+static bool is_rival(const struct trial_record *best, int i)
+{
+    return i < LEAST_RACERS || best[i].seconds <= CLOSE_ENOUGH * best[0].seconds;
+}
+
 static bool choose_racers(struct session *s, struct race *race, struct err *e)
 {
     struct arena arena;
@@ -47,7 +53,7 @@ static bool choose_racers(struct session *s, struct race *race, struct err *e)
     int count;
     arena_init(&arena);
     bool ok = store_best_trials(s->store, s->record.id, SESSION_RACERS, &arena, &best, &count, e);
-    for (int i = 0; ok && i < count && best[i].seconds <= CLOSE_ENOUGH * best[0].seconds; i++) {
+    for (int i = 0; ok && i < count && is_rival(best, i); i++) {
         race->ask[i] = best[i].ask;
         race->seconds[i] = best[i].seconds;
         ok = config_parse_key(s->space, best[i].key, &race->config[i], e);

@@ -70,7 +70,7 @@ static void test_gemm(void **state)
         if (strcmp(text_of(e.line[i], "event"), "trial") == 0)
             assert_string_equal(text_of(e.line[i], "outcome"), "ok");
     assert_int_equal(count_events(&e, "trial"), 6);
-    assert_true(count_events(&e, "retime") >= 5); // the best five race at the end
+    assert_true(count_events(&e, "retime") >= 2); // the best race at the end
     const cJSON *final = member(member(end, "best"), "final");
     assert_true(cJSON_IsTrue(member(final, "verified")));
     assert_true(number_of(final, "tflops") > 0);
