@@ -1,22 +1,12 @@
 -- presets/conv-implicit.lua: a convolution as a product of matrices, one of which is gathered from the image while it
 -- is loaded. Rows are output channels and columns pixels (nchw), or the other way round (nhwc).
 local gemm, rules = include "gemm_plan.lua", include "gemm_rules.lua"
-local implicit_gemm = include "implicit_gemm.lua"
+local conv2d, implicit_gemm = include "conv2d.lua", include "implicit_gemm.lua"
 
-local function sized(name, on_cpu, on_gpu) return size(name, device.is_cpu and on_cpu or on_gpu) end
-
-local product = implicit_gemm.product(operator.conv2d {
-  batch = sized("batch", 1, 16),
-  in_channels = sized("in_channels", 32, 64), height = sized("height", 28, 56), width = sized("width", 28, 56),
-  out_channels = sized("out_channels", 32, 64), kernel_h = size("kernel_h", 3), kernel_w = size("kernel_w", 3),
-  stride = size("stride", 1), padding = size("padding", 1, 0), dilation = size("dilation", 1),
-  groups = size("groups", 1),
-  type = choice("type", { "f32", "f16", "i8" }),
-  layout = choice("layout", { "nchw", "nhwc" }),
-  accumulate = choice("accumulate", { "f32", "f16" }), -- sums of f16
-  bias = choice("bias", { "none", "add" }),
-  residual = choice("residual", { "none", "add" }),
-  activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
+local channels, extent = device.is_cpu and 32 or 64, device.is_cpu and 28 or 56
+local product = implicit_gemm.product(conv2d.declare {
+  batch = device.is_cpu and 1 or 16, in_channels = channels, out_channels = channels,
+  height = extent, width = extent, kernel = 3, padding = 1,
 })
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
