@@ -203,12 +203,8 @@ static void print_glsl(const struct job *job)
 
 static bool has_batch(const struct script *script)
 {
-    int count;
-    const struct script_setting *setting = script_settings(script, &count);
-    for (int i = 0; i < count; i++)
-        if (str_equal(setting[i].name, "batch") && !str_equal(setting[i].value, "1"))
-            return true;
-    return false;
+    const struct script_setting *batch = script_find_setting(script, "batch");
+    return batch && !str_equal(batch->value, "1");
 }
 
 // One line for a space in which nothing is possible, with what removes how much.

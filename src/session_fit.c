@@ -31,16 +31,6 @@ static bool gives_batch(const struct session_options *o)
     return false;
 }
 
-static const struct script_setting *find_batch(const struct script *script)
-{
-    int count;
-    const struct script_setting *setting = script_settings(script, &count);
-    for (int i = 0; i < count; i++)
-        if (str_equal(setting[i].name, BATCH) && !setting[i].values)
-            return &setting[i];
-    return NULL;
-}
-
 // `batch`: NULL for what was asked for. It is kept in the session's arena.
 static struct script *read_script(struct session *s, const struct session_options *o,
                                   const char *batch, struct err *e)
@@ -160,8 +150,8 @@ struct script *session_read_script(struct session *s, const struct session_optio
     s->record.reduced = NULL;
     struct script *script =
         read_script(s, o, batch ? arena_printf(&s->arena, "%" PRId64, batch) : NULL, e);
-    const struct script_setting *setting = script ? find_batch(script) : NULL;
-    if (!setting || !s->has_limits || is_given)
+    const struct script_setting *setting = script ? script_find_setting(script, BATCH) : NULL;
+    if (!setting || setting->values || !s->has_limits || is_given)
         return script;
     bool was_given = o->like && !batch && !str_equal(setting->value, setting->standard);
     if (was_given || !str_to_int(setting->value, 1, INT64_MAX, &batch))

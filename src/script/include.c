@@ -76,7 +76,7 @@ static void check_used(lua_State *L, const struct script *s, const char *file,
 {
     if (o->complaint)
         luaL_error(L, "use: %s=%s: %s", o->name, o->text, o->complaint);
-    if (setting_find(s, o->name))
+    if (script_find_setting(s, o->name))
         return;
     lua_newtable(L);
     for (int i = 0; i < s->setting_count; i++) {

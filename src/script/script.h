@@ -63,6 +63,8 @@ const struct operation *script_operation(const struct script *s);
 // The kernel that computes what is right for an operation that is defined by one; else no passes.
 const struct job *script_reference(const struct script *s);
 const struct script_setting *script_settings(const struct script *s, int *count);
+// NULL when there is none of that name.
+const struct script_setting *script_find_setting(const struct script *s, const char *name);
 const struct script_text *script_texts(const struct script *s, int *count); // in order of first use
 
 // Renders all passes of a candidate that satisfies the constraints. `job` is filled for the caller

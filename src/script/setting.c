@@ -28,7 +28,7 @@ static struct override *find_override(struct script *s, const char *name, bool f
     return last;
 }
 
-const struct script_setting *setting_find(const struct script *s, const char *name)
+const struct script_setting *script_find_setting(const struct script *s, const char *name)
 {
     for (int i = 0; i < s->setting_count; i++)
         if (strcmp(s->setting[i].name, name) == 0)
@@ -40,7 +40,7 @@ const struct script_setting *setting_find(const struct script *s, const char *na
 // templates then see the function, and the choice as a field of `op`.
 static void check_new(lua_State *L, const struct script *s, const char *what, const char *name)
 {
-    const struct script_setting *known = setting_find(s, name);
+    const struct script_setting *known = script_find_setting(s, name);
     if (known)
         luaL_error(L, "%s '%s' is declared twice", known->values ? "choice" : "size", name);
     library_push(L);
@@ -222,7 +222,7 @@ bool setting_check(const struct script *s, bool is_loaded, struct err *e)
         const struct override *o = &s->override[i];
         if (o->from_user && o->complaint)
             return err_usage(e, "--set %s=%s: %s", o->name, o->text, o->complaint);
-        if (o->from_user && is_loaded && !setting_find(s, o->name))
+        if (o->from_user && is_loaded && !script_find_setting(s, o->name))
             return unknown(s, o, e);
     }
     return is_loaded;
