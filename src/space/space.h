@@ -34,6 +34,8 @@ struct constraint {
     int (*holds)(void *context, const struct config *c, struct err *e);
 };
 
+struct nest;
+
 struct space {
     const char *name;
     struct arena arena;
@@ -44,6 +46,7 @@ struct space {
     // What a configuration needs of a device; NULL when the space declares nothing.
     bool (*resources)(void *context, const struct config *c, struct resources *out, struct err *e);
     void *resources_context;
+    const struct nest *nest; // the declared loop nest (space/nest.h), or NULL; not the space's own
     char *size_text; // exact, decimal; after space_seal
     uint64_t size;   // saturates at UINT64_MAX
 };

@@ -1,0 +1,167 @@
+// The loop nest of a kernel as data: its loops, the buffers that it works on and its statements,
+// all sizes being formulas of the configuration. A space file declares it beside the GLSL; features
+// of programs are made from it (src/model), and tests hold it against the shader.
+//
+//     struct nest_point p;
+//     nest_point_init(&p, nest);
+//     nest_evaluate(nest, space, config, &p);      a few microseconds; as often as needed
+//     p.length[loop], nest_touched(&p, ...), nest_flops(&p)
+//     nest_point_finish(&p);
+//
+// A statement stands in the loops of its path and stores into one buffer. Loops of several paths
+// are shared as far as the paths begin alike. The structure is the same for all configurations of a
+// space: what a configuration does without has length 1 (a loop), `when` 0 (a statement) or `used`
+// 0 (a buffer). Passes that run one after the other are statements with block and thread loops of
+// their own. A nest is immutable, and usable from any thread; a point belongs to one thread.
+#ifndef TILEWALK_SPACE_NEST_H
+#define TILEWALK_SPACE_NEST_H
+
+#include "space/formula.h"
+
+#define NEST_MAX_DIMS       6
+#define NEST_MAX_PATH       32 // loops around a statement
+#define NEST_MAX_ACCESSES   8  // of a statement
+#define NEST_MAX_LOOPS      128
+#define NEST_MAX_BUFFERS    32
+#define NEST_MAX_STATEMENTS 32
+
+// AutoTVM's eleven annotations, in its order.
+enum nest_loop_kind {
+    NEST_BLOCK_X,
+    NEST_BLOCK_Y,
+    NEST_BLOCK_Z,
+    NEST_THREAD_X,
+    NEST_THREAD_Y,
+    NEST_THREAD_Z,
+    NEST_UNROLLED, // written out, or unrolled on request
+    NEST_VECTORIZED,
+    NEST_PARALLEL,
+    NEST_SERIAL,
+    NEST_VIRTUAL // virtual threads: written out, far apart
+};
+#define NEST_LOOP_KINDS (NEST_VIRTUAL + 1)
+
+const char *nest_loop_kind_name(enum nest_loop_kind k); // "block_x", ..., "virtual"
+bool nest_is_launched(enum nest_loop_kind k); // blocks, threads, parallel: not run in turn
+
+enum nest_memory { NEST_GLOBAL, NEST_SHARED, NEST_REGISTERS };
+
+const char *nest_memory_name(enum nest_memory m); // "global", "shared", "registers"
+
+// All of these `int`s are formulas of the nest (indices into value[] of a point) unless said
+// otherwise.
+struct nest_loop {
+    const char *name;
+    enum nest_loop_kind kind;
+    int length; // what is below 1 counts as 1
+    // Or -1. In a run of neighbours on a path that all have one, the loops stand in ascending order
+    // of these values (as declared where they are equal): so a permutation orders loops.
+    int place;
+};
+
+struct nest_buffer {
+    const char *name;
+    enum nest_memory memory;
+    int bytes;              // of an element; a plain number
+    int dim_count;          // a plain number
+    int dim[NEST_MAX_DIMS]; // outermost first, gaps included
+    int copies;             // 2 when doubled
+    int used;               // 0: not there for this configuration
+};
+
+struct nest_term {
+    int loop; // index of a loop on the statement's path
+    int coefficient;
+};
+
+// An element of a buffer: each index a sum of loops times coefficients (what is constant does not
+// matter here and is left out). A read of what is not affine in the loops (the image under a
+// window's tap) is declared on the matrix that it is seen as.
+struct nest_access {
+    int buffer; // index
+    bool read, write;
+    struct {
+        const struct nest_term *term;
+        int count;
+    } dim[NEST_MAX_DIMS];
+};
+
+struct nest_statement {
+    const char *name;
+    const int *loop; // indices of loops as declared, outermost first; nest_path has the real order
+    int loop_count;
+    int when; // 0: not there for this configuration
+    // Of one execution. Floating point: additions and subtractions, multiplications, divisions and
+    // remainders, comparisons (minima and maxima too), calls of mathematical functions.
+    int add, multiply, divide, compare, special;
+    int integer; // integer operations that stand in a float's place (sums of i8)
+    const struct nest_access *access;
+    int access_count; // the first one, and only that, has `write`
+    // Set by nest_seal: where this statement's part of the arrays of a point begins.
+    int first_path, first_stride;
+};
+
+struct nest {
+    struct arena arena; // names, paths, terms and the arrays below
+    struct formulas formulas;
+    struct nest_loop *loop;
+    struct nest_buffer *buffer;
+    struct nest_statement *statement;
+    int loop_count, buffer_count, statement_count;
+    int unroll; // the parameter that limits what is unrolled ("auto_unroll_max_step"); -1: none
+    // Set by nest_seal.
+    int path_total, stride_total, most_path;
+};
+
+struct nest *nest_create(void); // empty; fill it, then nest_seal
+void nest_seal(struct nest *n);
+void nest_destroy(struct nest *n); // NULL is fine
+
+// One evaluation. Positions on a path are counted from 0, outermost first.
+struct nest_point {
+    const struct nest *nest;
+    double *value;  // [formulas.count] of each formula
+    double *length; // [loop_count], at least 1
+    bool *present;  // [statement_count]: its `when`
+    int *path;      // see nest_path
+    double *stride; // see nest_strides
+    int *position;  // scratch: of each loop on the path at hand
+};
+
+void nest_point_init(struct nest_point *p, const struct nest *n);
+void nest_point_finish(struct nest_point *p);
+void nest_evaluate(const struct nest *n, const struct space *s, const struct config *c,
+                   struct nest_point *p);
+
+// The loops of a statement, outermost first, [loop_count].
+static inline const int *nest_path(const struct nest_point *p, int statement)
+{
+    return p->path + p->nest->statement[statement].first_path;
+}
+
+// By how many elements the flattened index of an access moves with each loop of nest_path,
+// [loop_count].
+static inline const double *nest_strides(const struct nest_point *p, int statement, int access)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    return p->stride + s->first_stride + access * s->loop_count;
+}
+
+// Different elements that an access meets while the innermost `count` loops of its path run: for
+// each dimension, what the index spans, at most the iterations that it depends on and at most the
+// dimension.
+double nest_touched(const struct nest_point *p, int statement, int access, int count);
+
+double nest_buffer_bytes(const struct nest_point *p, int buffer); // copies included; 0 when unused
+
+// Executions of a statement by one invocation and by all of them (0 when it is not there). Tails
+// count as full.
+double nest_executions(const struct nest_point *p, int statement);
+double nest_all_executions(const struct nest_point *p, int statement);
+
+double nest_shared_bytes(const struct nest_point *p); // of a workgroup
+double nest_flops(const struct nest_point *p);        // floating-point operations of all statements
+// Iterations of serial loops that an invocation makes, loops of one iteration aside.
+double nest_trips(const struct nest_point *p);
+
+#endif
