@@ -71,9 +71,15 @@ struct search {
     struct rng noise;
     double best; // as measured; INFINITY: nothing valid yet
     double started_s;
+    double fitted_s; // CPU time of fitting models, on a thread of the strategy's own
     int64_t illegal_in_row;
     struct simulated_run *out;
 };
+
+static double own_seconds(const struct search *s)
+{
+    return thread_seconds() - s->started_s + s->fitted_s;
+}
 
 static double measure(struct search *s, const struct record_entry *entry)
 {
@@ -90,7 +96,7 @@ static void take_lead(struct search *s, const struct record_entry *entry)
     out->step[out->count++] = (struct simulated_step){
         .trial = out->trials,
         .seconds = entry->seconds,
-        .at_s = out->recorded_s + thread_seconds() - s->started_s,
+        .at_s = out->recorded_s + own_seconds(s),
     };
 }
 
@@ -121,12 +127,24 @@ static void answer(struct search *s, const struct config *c)
     }
 }
 
+// Models are waited for.
+static enum ask ask(struct search *s, struct config *out)
+{
+    enum ask asked;
+    struct refit refit;
+    while ((asked = strategy_ask(s->strategy, out)) == ASK_WAIT && strategy_wait(s->strategy)) {
+    }
+    while (strategy_take_refit(s->strategy, &refit))
+        s->fitted_s += refit.seconds;
+    return asked;
+}
+
 static bool search(struct search *s, atomic_bool *stop, struct err *e)
 {
     struct config c;
     while (s->out->trials < s->simulation->trials && s->illegal_in_row < SIMULATE_MOST_ILLEGAL &&
            !atomic_load_explicit(stop, memory_order_relaxed)) {
-        enum ask asked = strategy_ask(s->strategy, &c);
+        enum ask asked = ask(s, &c);
         if (asked == ASK_WAIT)
             return err_set(e, "strategy '%s' waits although everything was told (a bug in it)",
                            s->simulation->strategy);
@@ -159,7 +177,7 @@ static bool run_once(const struct simulation *simulation, int repeat, atomic_boo
     s.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
     bool ok = s.strategy && search(&s, stop, e);
     strategy_destroy(s.strategy);
-    s.out->own_s = thread_seconds() - s.started_s;
+    s.out->own_s = own_seconds(&s);
     return ok;
 }
 

@@ -1,7 +1,7 @@
-// The strategies there are, one file each; strategy.c lists them. Internal to this folder.
+// The strategies there are, one file each; kinds.c lists them. Internal to this folder.
 //
 // To add one: write NAME.c with a `struct strategy_kind strategy_NAME` at its end (random.c is the
-// smallest), declare it here, and put it into strategy_kinds (strategy.c) and meson.build. The
+// smallest), declare it here, and put it into strategy_kinds (kinds.c) and meson.build. The
 // tests of the contract (tests/search/test_strategy.c) list the specs that they run: add yours.
 #ifndef TILEWALK_SEARCH_KINDS_H
 #define TILEWALK_SEARCH_KINDS_H

@@ -1,17 +1,10 @@
 #include "search/strategy.h"
 
-#include "search/kinds.h"
-
 #include <assert.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct strategy_kind *const strategy_kinds[] = {
-    &strategy_opevo,     &strategy_random, &strategy_rnn, &strategy_local,
-    &strategy_annealing, &strategy_ga,     &strategy_de,  &strategy_grid,
-    &strategy_gbfs,      &strategy_na2c,   NULL,
-};
 
 enum { MAX_OPTIONS = 32 };
 
@@ -57,7 +50,9 @@ static char *hint(const char *name, size_t count,
 
 static bool unknown_kind(const char *name, struct err *e)
 {
-    size_t count = sizeof strategy_kinds / sizeof *strategy_kinds - 1;
+    size_t count = 0;
+    while (strategy_kinds[count])
+        count++;
     char *help = hint(name, count, kind_name, NULL);
     err_usage(e, "unknown strategy '%s' (%s)", name, help);
     free(help);
@@ -222,6 +217,29 @@ bool strategy_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
 bool strategy_is_async(const struct strategy *s)
 {
     return s->kind->is_async && s->kind->is_async(s);
+}
+
+int strategy_wait_fd(const struct strategy *s)
+{
+    return s->kind->wait_fd ? s->kind->wait_fd(s) : -1;
+}
+
+bool strategy_wait(struct strategy *s)
+{
+    struct pollfd p = {.fd = strategy_wait_fd(s), .events = POLLIN};
+    while (p.fd >= 0 && poll(&p, 1, -1) < 0) { // only a signal can interrupt it
+    }
+    return p.fd >= 0;
+}
+
+bool strategy_take_refit(struct strategy *s, struct refit *out)
+{
+    return s->kind->take_refit && s->kind->take_refit(s, out);
+}
+
+bool strategy_has_model(const struct strategy *s)
+{
+    return s->kind->take_refit != NULL;
 }
 
 void strategy_destroy(struct strategy *s)

@@ -12,14 +12,20 @@
 //    and tells): no clock, no global random numbers, no files. Resuming a session replays its
 //    stored asks and tells; there is no save or load code.
 //  * `ask` never gives a configuration that was given before (evaluated, in flight or rejected).
-//    ASK_WAIT: tell first. ASK_EXHAUSTED: nothing new is left (or could be found); ask is not
-//    called again.
+//    ASK_WAIT: tell first; or, when strategy_wait_fd gives a descriptor, ask again once it is
+//    readable (a model is being fitted). ASK_EXHAUSTED: nothing new is left (or could be found);
+//    ask is not called again.
 //  * Several asks may be open. The engine tells in the order asked unless `async` is set; then in
 //    any order. When not async, what ask gives must not depend on how many of the open asks were
 //    already told: a batch is made at once.
 //  * Fitness is speed (larger is better), exactly 0 for every outcome but `ok`. A rejected
 //    configuration is told like any other; it cost nobody a trial.
-//  * One thread.
+//  * When a model is fitted is decided by how much was asked and told, never by the time it takes:
+//    what is asked is the same however long a fit takes, and on replay. Fits start in ask, never in
+//    tell: a paused session is told what comes in, and starts nothing.
+//  * All calls from one thread. A strategy may have a thread of its own (base/task.h), on which it
+//    may call the problem's `legal` and `draw`, one at a time, while ask has said ASK_WAIT; it ends
+//    with the strategy at the latest.
 #ifndef TILEWALK_SEARCH_STRATEGY_H
 #define TILEWALK_SEARCH_STRATEGY_H
 
@@ -28,11 +34,21 @@
 
 enum ask { ASK_NEW, ASK_WAIT, ASK_EXHAUSTED };
 
+// What another search measured before, for models to learn from.
+struct search_history {
+    const char *name;          // for people
+    const struct space *space; // its own
+    const struct config *config;
+    const double *fitness; // speed, of any one scale within a history; 0: failed
+    int count;
+};
+
 // What a strategy may know of the problem. All outlive the strategy.
 struct search_problem {
     const struct space *space;
     // Whether a configuration passes constraints and static limits; cheap (microseconds). NULL: all
-    // are legal.
+    // are legal. Both functions are called from one thread at a time, which may be one of the
+    // strategy's own while its owner does other things.
     bool (*legal)(void *context, const struct config *c);
     void *context;
     // A uniform draw among the few points that may be legal at all, of a space so large that draws
@@ -44,6 +60,9 @@ struct search_problem {
     // ask for, and repetitions, are passed over.
     const struct config *warm;
     int warm_count;
+    // Oldest first. Strategies without a model pass over them.
+    const struct search_history *history;
+    int history_count;
 };
 
 struct strategy_option {
@@ -58,6 +77,18 @@ struct individual {
     int64_t ask;                 // it was the ask-th that the strategy gave, from 1
     double fitness;
     int generation;
+};
+
+// A model was fitted anew. How good it is is judged on the batch that was asked since the fit
+// before it, as that one predicted it before it was measured.
+struct refit {
+    int64_t told;       // results it was fitted to
+    int64_t rows;       // of features, histories included
+    double correlation; // Spearman's, of predicted and measured speed of the batch; NAN: no batch
+    double recall;  // share of the `k` fastest of the batch among the `k` predicted fastest; NAN
+    int k, batch;   // 0: no batch
+    double seconds; // CPU time of fit and plan; reported, never decided by
+    double bytes;   // of the model
 };
 
 struct strategy {
@@ -81,7 +112,13 @@ struct strategy_kind {
     // struct individual) that it was taken from before it was moved, or 0 when it was drawn. False:
     // all were drawn. NULL: always so.
     bool (*origin)(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
-    void (*destroy)(struct strategy *s);
+    // After ASK_WAIT: a descriptor, the strategy's own, that is readable once asking again will not
+    // wait for the same. -1 (or NULL): it waits to be told.
+    int (*wait_fd)(const struct strategy *s);
+    // Each refit once, oldest first; called after every ask and tell. False: none is left. NULL: it
+    // has no model.
+    bool (*take_refit)(struct strategy *s, struct refit *out);
+    void (*destroy)(struct strategy *s); // work under way is asked to end early
 };
 
 // All kinds, NULL-terminated, in the order users see them.
@@ -104,6 +141,14 @@ int strategy_population(const struct strategy *s, int most, struct individual *o
 int strategy_generation(const struct strategy *s);
 bool strategy_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
 bool strategy_is_async(const struct strategy *s);
+int strategy_wait_fd(const struct strategy *s);
+// Waits until that is readable, for who has nothing else to do; false at once when there is none:
+//     while ((asked = strategy_ask(s, &c)) == ASK_WAIT && strategy_wait(s)) {
+//     }
+bool strategy_wait(struct strategy *s);
+bool strategy_take_refit(struct strategy *s, struct refit *out);
+// Whether problem.history is of any use to it.
+bool strategy_has_model(const struct strategy *s);
 void strategy_destroy(struct strategy *s);
 
 #endif

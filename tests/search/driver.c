@@ -41,6 +41,15 @@ static void tell_one(struct drive *d, struct config *open, int *count)
     memmove(&open[which], &open[which + 1], (size_t)(*count - which) * sizeof *open);
 }
 
+// Models are waited for.
+static enum ask ask(struct drive *d, struct config *out)
+{
+    enum ask asked;
+    while ((asked = strategy_ask(d->strategy, out)) == ASK_WAIT && strategy_wait(d->strategy)) {
+    }
+    return asked;
+}
+
 bool drive_run(struct drive *d, int trials)
 {
     struct config open[MAX_WORKERS];
@@ -48,16 +57,16 @@ bool drive_run(struct drive *d, int trials)
     bool exhausted = false;
     assert(d->workers <= MAX_WORKERS);
     while (!exhausted && d->asked.count < trials) {
-        enum ask ask = count < d->workers ? strategy_ask(d->strategy, &open[count]) : ASK_WAIT;
-        if (ask == ASK_NEW) {
+        enum ask asked = count < d->workers ? ask(d, &open[count]) : ASK_WAIT;
+        if (asked == ASK_NEW) {
             bool is_new;
             config_set_add(&d->asked, &open[count++], &is_new);
             assert(is_new);
-        } else if (ask == ASK_WAIT) {
+        } else if (asked == ASK_WAIT) {
             assert(count > 0);
             tell_one(d, open, &count);
         }
-        exhausted = ask == ASK_EXHAUSTED;
+        exhausted = asked == ASK_EXHAUSTED;
     }
     while (count > 0)
         tell_one(d, open, &count);
