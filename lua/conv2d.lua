@@ -6,10 +6,12 @@
 -- declare the operator with these standard sizes (batch, stride, dilation, groups and multiplier are 1, padding is 0
 -- where they are not given) and return what operator.conv2d returns.
 
+local epilogue = include "epilogue.lua"
+
 local conv2d = {}
 
 local function declare(standard, in_channels, out_channels, groups)
-  return operator.conv2d {
+  return operator.conv2d(epilogue.declare {
     batch = size("batch", standard.batch or 1),
     in_channels = in_channels, out_channels = out_channels, groups = groups,
     height = size("height", standard.height), width = size("width", standard.width),
@@ -18,9 +20,7 @@ local function declare(standard, in_channels, out_channels, groups)
     dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
     type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", { "f32", "f16" }),
-    bias = choice("bias", { "none", "add" }), residual = choice("residual", { "none", "add" }),
-    activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
-  }
+  })
 end
 
 function conv2d.declare(standard)

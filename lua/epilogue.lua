@@ -3,6 +3,7 @@
 --     local e = epilogue.of(op, { sums = "f32", n = 4, along_bias = true })
 --     e.text                                     GLSL: the buffers and a function; "" where there is nothing to do
 --     e.call(sum, bias_at, residual_at)          text of the finished output for the text of a sum
+--     epilogue.declare { N = N, ... }            the fields of an operator, and its bias, residual, activation, numbers
 --
 -- It is computed in floats (whole numbers for i8) and stored as the operator's output. `sums` is the element of the sum
 -- that is given, `along_bias` whether the n neighbours have one bias each (else all have the same). `bias_at` and
@@ -27,6 +28,15 @@ end
 local function buffer(op, name, element, n)
   return string.format("layout(std430, set = 0, binding = %d) restrict readonly buffer %s { %s %s[]; };\n",
     op.bindings[name], name == "bias" and "Bias" or "Residual", glsl.vector(element, n), name)
+end
+
+-- Adds what --set chooses of it to an operator's fields.
+function epilogue.declare(fields)
+  fields.bias, fields.residual = choice("bias", { "none", "add" }), choice("residual", { "none", "add" })
+  fields.activation = choice("activation", { "none", "relu", "leaky", "clamp" })
+  fields.scale, fields.slope = number("scale", 1), number("slope", 0.01)
+  fields.low, fields.high = number("low", 0), number("high", 6)
+  return fields
 end
 
 function epilogue.is_needed(op)

@@ -3,7 +3,7 @@
 --     local product = matmul.product(op)                op: what operator.matmul or operator.batch_matmul returned
 --     local product = matmul.declare(standard, types)   declares sizes (standard: of N, M, K), choices and the operator
 
-local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
+local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
 
 local matmul = {}
 
@@ -40,10 +40,8 @@ function matmul.declare(standard, types)
     type = choice("type", types),
     layout = choice("layout", { "nn", "nt", "tn", "tt" }),
     accumulate = choice("accumulate", { "f32", "f16" }), -- sums of f16
-    bias = choice("bias", { "none", "add" }),
-    residual = choice("residual", { "none", "add" }),
-    activation = choice("activation", { "none", "relu", "leaky", "clamp" }),
   }
+  epilogue.declare(fields)
   local batch = size("batch", 1)
   if batch == 1 then return matmul.product(operator.matmul(fields)) end
   fields.batch = batch

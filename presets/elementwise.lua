@@ -5,6 +5,7 @@ local op = operator.elementwise {
   count = size("count", device.is_cpu and 1 << 20 or 1 << 26),
   apply = choice("apply", { "relu", "leaky", "clamp", "sigmoid", "tanh", "add", "mul" }),
   type  = choice("type", { "f32", "f16" }),
+  slope = number("slope", 0.01), low = number("low", 0), high = number("high", 6), -- of leaky and clamp
 }
 
 plain.parameters(op.count)

@@ -7,6 +7,9 @@ local op = operator.lrn {
   height   = size("height", 55),
   width    = size("width", 55),
   window   = size("window", 5),
+  alpha    = number("alpha", 1e-4),
+  beta     = number("beta", 0.75),
+  bias_k   = number("bias_k", 2),
   layout   = choice("layout", { "nchw", "nhwc" }),
   type     = choice("type", { "f32", "f16" }),
 }

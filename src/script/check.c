@@ -3,6 +3,7 @@
 #include "script/order.h"
 #include "script/readonly.h"
 
+#include <math.h>
 #include <string.h>
 
 void check_type(lua_State *L, int index, const char *what, int type)
@@ -64,6 +65,15 @@ void check_fields(lua_State *L, int index, const char *what, const char *const *
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
+}
+
+double check_real(lua_State *L, int index, const char *what)
+{
+    check_type(L, index, what, LUA_TNUMBER);
+    double value = lua_tonumber(L, index);
+    if (!isfinite(value))
+        luaL_error(L, "%s is not a finite number", what);
+    return value;
 }
 
 int64_t check_whole(lua_State *L, int index, const char *what, int64_t low, int64_t high)

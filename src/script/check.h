@@ -12,6 +12,7 @@
 void check_fields(lua_State *L, int index, const char *what, const char *const *known);
 
 // A whole number within [low, high]; a float without a rest is one.
+double check_real(lua_State *L, int index, const char *what); // finite
 int64_t check_whole(lua_State *L, int index, const char *what, int64_t low, int64_t high);
 
 // A list without holes and other keys; read-only lists too. Returns its length.

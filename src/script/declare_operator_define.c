@@ -23,15 +23,6 @@ static void must(lua_State *L, bool done, const struct err *e)
         luaL_error(L, "%s", e->text);
 }
 
-static double check_real(lua_State *L, int index, const char *what)
-{
-    check_type(L, index, what, LUA_TNUMBER);
-    double value = lua_tonumber(L, index);
-    if (!isfinite(value))
-        luaL_error(L, "%s is not a finite number", what);
-    return value;
-}
-
 // Pushes the list and the fields of a table that is both: { "Q", rows, type = "f16" }.
 static void push_parts(lua_State *L, int index, const char *what)
 {
@@ -254,26 +245,32 @@ static void read_reference(lua_State *L, struct script *s)
 
 // --- the whole ---
 
-// Its sizes and choices are those that the space file has declared so far.
+// Its sizes, numbers and choices are those that the space file has declared so far.
 static void take_settings(lua_State *L, struct script *s)
 {
     struct arena *arena = &s->custom->arena;
     struct operation_size *size = arena_zero(arena, OPERATION_MAX_SIZES + 1, sizeof *size);
     struct operation_choice *choice = arena_zero(arena, OPERATION_MAX_CHOICES + 1, sizeof *choice);
-    int sizes = 0, choices = 0;
+    struct operation_real *real = arena_zero(arena, OPERATION_MAX_REALS + 1, sizeof *real);
+    int sizes = 0, choices = 0, reals = 0;
     for (int i = 0; i < s->setting_count; i++) {
         const struct script_setting *setting = &s->setting[i];
         if (setting->values && choices < OPERATION_MAX_CHOICES)
             choice[choices++] =
                 (struct operation_choice){setting->name, setting->values, .is_plain = true};
-        else if (!setting->values && sizes < OPERATION_MAX_SIZES)
+        else if (setting->is_whole && sizes < OPERATION_MAX_SIZES)
             size[sizes++] = (struct operation_size){setting->name, SIZE_REQUIRED, 0};
+        else if (!setting->values && !setting->is_whole && reals < OPERATION_MAX_REALS)
+            real[reals++] = (struct operation_real){setting->name, setting_real(setting)};
         else
-            luaL_error(L, "define: more than %d sizes or %d choices are declared before it",
-                       OPERATION_MAX_SIZES, OPERATION_MAX_CHOICES);
+            luaL_error(L,
+                       "define: more than %d sizes, %d numbers or %d choices are declared before "
+                       "it",
+                       OPERATION_MAX_SIZES, OPERATION_MAX_REALS, OPERATION_MAX_CHOICES);
     }
     s->custom->kind.sizes = size;
     s->custom->kind.choices = choice;
+    s->custom->kind.reals = real;
 }
 
 static void set_settings(lua_State *L, const struct script *s, struct operation *o)
@@ -281,10 +278,12 @@ static void set_settings(lua_State *L, const struct script *s, struct operation 
     struct err e;
     for (int i = 0; i < s->setting_count; i++) {
         const struct script_setting *setting = &s->setting[i];
+        const char *name = setting->name;
         setting_push(L, setting);
         must(L,
-             setting->values ? operation_set_choice(o, setting->name, setting->value, &e)
-                             : operation_set_size(o, setting->name, lua_tointeger(L, -1), &e),
+             setting->values     ? operation_set_choice(o, name, setting->value, &e)
+             : setting->is_whole ? operation_set_size(o, name, lua_tointeger(L, -1), &e)
+                                 : operation_set_real(o, name, lua_tonumber(L, -1), &e),
              &e);
         lua_pop(L, 1);
     }

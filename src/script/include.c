@@ -61,10 +61,10 @@ static void add_overrides(lua_State *L, struct script *s, int count)
 {
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, 3, i);
-        const char *name = check_identifier(L, -1, "use: the name of a size");
-        const char *what = lua_pushfstring(L, "use: size '%s'", name);
+        const char *name = check_identifier(L, -1, "use: the name of a setting");
+        const char *what = lua_pushfstring(L, "use: '%s'", name);
         if (lua_getfield(L, 2, name) != LUA_TSTRING)
-            lua_pushinteger(L, check_whole(L, -1, what, 0, INT32_MAX));
+            check_real(L, -1, what);
         setting_add_override(s, name, lua_tostring(L, -1), false);
         lua_settop(L, 3);
     }

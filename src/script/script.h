@@ -33,7 +33,7 @@ struct script_text {  // a file as it was read
 struct script_options {
     const char *path; // the space file
     const struct setting
-        *set; // overrides of size() and choice(); an unknown name is an error with a suggestion
+        *set; // overrides of size(), number() and choice(); an unknown name is an error with a suggestion
     int set_count;
     const char *device_type;     // "cpu", "discrete", ..., or "none": what `device.type` says
     const struct limits *limits; // what `device.*` says; NULL: limits_vulkan_minimum
@@ -46,10 +46,11 @@ struct script_options {
     bool space_only;
 };
 
-struct script_setting { // a size() or choice(), and what it is now: as --set would say it
+struct script_setting { // a size(), number() or choice(), and what it is now: as --set would say it
     const char *name;
-    const char *value, *standard; // "1024", "f16"
-    const char *const *values;    // of a choice, NULL-terminated; NULL: a whole number
+    const char *value, *standard; // "1024", "0.5", "f16"
+    const char *const *values;    // of a choice, NULL-terminated; NULL: a number
+    bool is_whole;                // of a size
 };
 
 struct script;

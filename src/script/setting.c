@@ -1,4 +1,4 @@
-// size and choice: what a space file is declared for, and what --set and use() make of it.
+// size, number and choice: what a space file is declared for, and what --set and use() make of it.
 #include "script/check.h"
 #include "script/library.h"
 #include "script/state.h"
@@ -36,15 +36,20 @@ const struct script_setting *script_find_setting(const struct script *s, const c
     return NULL;
 }
 
-// `what` is "size" or "choice". A choice may be called as a function of the library is (`type`):
-// templates then see the function, and the choice as a field of `op`.
+static const char *kind_of(const struct script_setting *s)
+{
+    return s->values ? "choice" : s->is_whole ? "size" : "number";
+}
+
+// `what` is "size", "number" or "choice". A choice may be called as a function of the library is
+// (`type`): templates then see the function, and the choice as a field of `op`.
 static void check_new(lua_State *L, const struct script *s, const char *what, const char *name)
 {
     const struct script_setting *known = script_find_setting(s, name);
     if (known)
-        luaL_error(L, "%s '%s' is declared twice", known->values ? "choice" : "size", name);
+        luaL_error(L, "%s '%s' is declared twice", kind_of(known), name);
     library_push(L);
-    bool is_function = lua_getfield(L, -1, name) != LUA_TNIL && strcmp(what, "size") == 0;
+    bool is_function = lua_getfield(L, -1, name) != LUA_TNIL && strcmp(what, "choice") != 0;
     bool is_ours = strcmp(name, "c") == 0 || strcmp(name, "op") == 0 || strcmp(name, "device") == 0;
     if (is_function || is_ours)
         luaL_error(L, "%s '%s' would hide what templates know by this name", what, name);
@@ -65,23 +70,33 @@ static const char *pick(struct script *s, const char *name, const char *standard
 }
 
 static void add_setting(lua_State *L, struct script *s, const char *name, const char *standard,
-                        const char *value, const char *const *values)
+                        const char *value, bool is_whole, const char *const *values)
 {
     MEM_GROW(s->setting, s->setting_count, s->setting_capacity);
     s->setting[s->setting_count++] =
         (struct script_setting){.name = arena_strdup(&s->arena, name),
                                 .value = arena_strdup(&s->arena, value),
                                 .standard = arena_strdup(&s->arena, standard),
-                                .values = values};
+                                .values = values,
+                                .is_whole = is_whole};
     setting_push(L, &s->setting[s->setting_count - 1]);
+}
+
+double setting_real(const struct script_setting *setting)
+{
+    double value = 0;
+    str_to_real(setting->value, &value);
+    return value;
 }
 
 void setting_push(lua_State *L, const struct script_setting *setting)
 {
     if (setting->values)
         lua_pushstring(L, setting->value);
-    else
+    else if (setting->is_whole)
         lua_stringtonumber(L, setting->value);
+    else
+        lua_pushnumber(L, setting_real(setting));
 }
 
 struct size_rule {
@@ -115,7 +130,44 @@ static int declare_size(lua_State *L) // size(name, standard, least) -> value
     lua_pushinteger(L, check_whole(L, 2, what, least, INT32_MAX));
     struct size_rule rule = {s, least};
     const char *value, *standard = pick(s, name, lua_tostring(L, -1), size_fits, &rule, &value);
-    add_setting(L, s, name, standard, value, NULL);
+    add_setting(L, s, name, standard, value, true, NULL);
+    return 1;
+}
+
+static bool number_fits(void *context, struct override *o)
+{
+    struct script *s = context;
+    double value;
+    if (str_to_real(o->text, &value))
+        return true;
+    o->complaint = arena_strdup(&s->arena, "a number is written like 0.5, -1 or 1e-3");
+    return false;
+}
+
+// As settings are written everywhere: two of one value are one text.
+static const char *number_text(struct script *s, double value)
+{
+    struct str text = {0};
+    str_add_real(&text, value);
+    const char *kept = arena_strdup(&s->arena, str_text(&text));
+    str_finish(&text);
+    return kept;
+}
+
+static int declare_number(lua_State *L) // number(name, standard) -> value
+{
+    struct script *s = script_loading(L, "number");
+    double number = 0;
+    lua_settop(L, 2);
+    const char *name = check_identifier(L, 1, "number");
+    const char *what = lua_pushfstring(L, "number '%s'", name);
+    check_new(L, s, "number", name);
+    const char *standard = number_text(s, check_real(L, 2, what)), *value;
+    standard = pick(s, name, standard, number_fits, s, &value);
+    double chosen = 0;
+    str_to_real(standard, &number);
+    str_to_real(value, &chosen);
+    add_setting(L, s, name, number_text(s, number), number_text(s, chosen), false, NULL);
     return 1;
 }
 
@@ -182,14 +234,16 @@ static int declare_choice(lua_State *L) // choice(name, values, standard) -> val
     if (!is_among(rule.values, given))
         luaL_error(L, "%s: the standard '%s' is not among its values", what, given);
     const char *value, *standard = pick(s, name, given, choice_fits, &rule, &value);
-    add_setting(L, s, name, standard, value, rule.values);
+    add_setting(L, s, name, standard, value, false, rule.values);
     return 1;
 }
 
 void setting_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"size", declare_size}, {"choice", declare_choice}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"size", declare_size},
+                                         {"number", declare_number},
+                                         {"choice", declare_choice},
+                                         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }
 

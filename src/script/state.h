@@ -118,6 +118,7 @@ int declare_operator_end(lua_State *L, struct script *s, const struct operation 
 int declare_operator_define(lua_State *L);
 
 void setting_add_override(struct script *s, const char *name, const char *text, bool from_user);
+double setting_real(const struct script_setting *setting); // of a number()
 void setting_push(lua_State *L, const struct script_setting *setting);
 // After loading: refuses a --set that no size or choice takes. False also where it is not loaded,
 // `e` then being as it was.

@@ -265,6 +265,16 @@ static void relate(struct drawing *d)
         change(d, "padding", window - 1);
 }
 
+// The standard or a dyadic fraction, which exact inputs stay exact with; whole numbers (i8) are not
+// scaled.
+static void draw_number(struct drawing *d, const struct script_setting *s)
+{
+    static const char *const others[] = {"0.25", "0.5", "2", "4"};
+    bool is_whole = strcmp(value_of(d, "type"), "i8") == 0;
+    if (!is_whole && rng_below(d->rng, 2) && strcmp(s->name, "low") != 0)
+        put(d, arena_strdup(&d->arena, s->name), others[rng_below(d->rng, 4)]);
+}
+
 static bool draw_all(struct drawing *d, const struct script *standard, struct err *e)
 {
     int count;
@@ -275,6 +285,8 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
     for (int i = 0; i < count; i++)
         if (s[i].values)
             draw_choice(d, &s[i]);
+        else if (!s[i].is_whole)
+            draw_number(d, &s[i]);
         else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
             return false;
     relate(d);

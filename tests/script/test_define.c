@@ -97,7 +97,7 @@ static const struct error_case cases[] = {
      "a.lua:1: define: reference: template \"u.comp\": no such file among the stored texts"},
     {DEFINE(NAMED BUFFERS GLSL) PARAM KERNEL, "\n${c.p[1]}", "t.comp:2: unknown name 'c'"},
     {"for i = 1, 17 do size('s' .. i, 1) end " DEFINE(NAMED), NULL,
-     "a.lua:1: define: more than 16 sizes or 8 choices are declared before it"},
+     "a.lua:1: define: more than 16 sizes, 4 numbers or 8 choices are declared before it"},
 };
 
 static void each_error_reads_as_promised(void **state)

@@ -49,6 +49,8 @@ static const struct error_case cases[] = {
     // Operator
     {"operator.matmull { }", NULL, "a.lua:1: unknown operator 'matmull' (did you mean 'matmul'?)"},
     {"choice('a', { 'x' }) choice('a', { 'x' })", NULL, "a.lua:1: choice 'a' is declared twice"},
+    {"number('a', 1) number('a', 2)", NULL, "a.lua:1: number 'a' is declared twice"},
+    {"number('a', 'x')", NULL, "a.lua:1: number 'a': expected a number, got string"},
     {"choice('a', {})", NULL, "a.lua:1: choice 'a': the list is empty"},
     {"choice('a', { 'x y' })", NULL, "a.lua:1: choice 'a': 'x y' is not a word"},
     {"choice('a', { 'x', 'x' })", NULL, "a.lua:1: choice 'a': 'x' is listed twice"},
@@ -285,7 +287,7 @@ static void each_error_reads_as_promised(void **state)
 static void fails_with_settings(const char *name, const char *value, const char *expected)
 {
     struct source files[] = {
-        {"a.lua", "size('N', 8) size('K', 4) choice('type', { 'f32', 'f16' }) " ALL},
+        {"a.lua", "size('N', 8) size('K', 4) choice('type', { 'f32', 'f16' }) number('s', 1) " ALL},
         {"t.comp", "x"},
         {NULL, NULL}};
     struct setting set = {name, value};
@@ -298,8 +300,10 @@ static void settings_are_checked(void **state)
 {
     (void)state;
     fails_with_settings("NN", "8", "--set NN=8: unknown size (did you mean 'N'?)");
-    fails_with_settings("batch", "8", "--set batch=8: unknown size (a.lua has N, K, type)");
+    fails_with_settings("batch", "8", "--set batch=8: unknown size (a.lua has N, K, type, s)");
     fails_with_settings("type", "f64", "--set type=f64: type has f32, f16");
+    fails_with_settings("s", "1,5", "--set s=1,5: a number is written like 0.5, -1 or 1e-3");
+    fails_with_settings("s", "inf", "--set s=inf: a number is written like 0.5, -1 or 1e-3");
     const char *bad[] = {
         "", "0", "-1", "x", "8x", " 8", "1.5", "2147483648", "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

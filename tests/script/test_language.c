@@ -230,6 +230,36 @@ static void choices_are_overridden_and_the_operator_is_given_back(void **state)
     script_destroy(s);
 }
 
+static void numbers_are_overridden(void **state)
+{
+    (void)state;
+    struct source files[] = {{"a.lua", "use('b.lua', { scale = 0.25, N = 8 })"},
+                             {"b.lua",
+                              "local N = size('N', 4)\n"
+                              "operator.matmul { N = N, M = N, K = N, activation = 'leaky',\n"
+                              "  scale = number('scale', 1), slope = number('slope', 0.01) }\n"
+                              "number('third', 1)\n" PARAM KERNEL},
+                             {"t.comp", "${scale} ${slope} ${op.scale} ${op.slope} ${third}"},
+                             {NULL, NULL}};
+    struct setting set[] = {{"slope", "-1.50e-2"}, {"third", "1.0"}};
+    struct err e;
+    struct script *s = script_from_with(files, set, 2, &e);
+    assert_non_null(s);
+    const struct script_setting *slope = script_find_setting(s, "slope");
+    assert_string_equal(slope->value, "-0.015"); // as settings are written everywhere
+    assert_string_equal(slope->standard, "0.01");
+    assert_false(slope->is_whole);
+    const struct script_setting *third = script_find_setting(s, "third");
+    assert_string_equal(third->value, third->standard);
+    struct config c;
+    struct job job;
+    space_point(script_space(s), 0, &c);
+    assert_true(script_render(s, &c, &job, &e));
+    assert_string_equal(job.pass[0].glsl, "0.25 -0.015 0.25 -0.015 1.0\n");
+    job_finish(&job);
+    script_destroy(s);
+}
+
 static void modules_run_once_and_see_the_language(void **state)
 {
     (void)state;
@@ -359,6 +389,7 @@ int main(void)
         cmocka_unit_test(the_library_is_ordered),
         cmocka_unit_test(sizes_are_overridden),
         cmocka_unit_test(choices_are_overridden_and_the_operator_is_given_back),
+        cmocka_unit_test(numbers_are_overridden),
         cmocka_unit_test(modules_run_once_and_see_the_language),
         cmocka_unit_test(the_device_is_what_the_options_say),
         cmocka_unit_test(a_space_alone_needs_nothing_else),
