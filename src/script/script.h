@@ -31,9 +31,9 @@ struct script_text {  // a file as it was read
 };
 
 struct script_options {
-    const char *path; // the space file
-    const struct setting
-        *set; // overrides of size(), number() and choice(); an unknown name is an error with a suggestion
+    const char *path;          // the space file
+    const struct setting *set; // overrides of size(), number() and choice(); an unknown name is an
+                               // error with a suggestion
     int set_count;
     const char *device_type;     // "cpu", "discrete", ..., or "none": what `device.type` says
     const struct limits *limits; // what `device.*` says; NULL: limits_vulkan_minimum
