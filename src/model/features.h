@@ -12,7 +12,29 @@
 //     discrete, custom    the number
 //     categorical, custom without numbers: for each value 1 if it is this one, else 0
 //
-// A permutation of n items is n numbers, not n^2: trees split them as they are.
+// The others describe the program, by its loop nest (space/nest.h). Their numbers are logarithms,
+// log2(x + 1) with the sign of x, so that 0 and 1 stay what they are. A statement that is not there
+// leaves 0 behind. Columns are the same for all configurations of a space, and those of AutoTVM
+// (NeurIPS 2018) and Ansor (OSDI 2020) as their code in TVM has them, but for what is said here.
+//
+// ITERVAR: of each loop, as declared: length, level (1: outermost), product of the lengths down to
+// it and up to it, its kind (eleven columns), additions, multiplications and divisions that stand
+// in it directly; of each access that it surrounds: stride, count and reuse (the product of the
+// lengths of the loops from here inwards that move the access, and that do not), and, where the
+// loop is parallel, both by what they are at the first loop inside that is less so. Then the
+// options: the KNOB columns of the parameters that are neither factorizations nor permutations.
+// Without the constant "mod"; and a loop keeps its columns wherever a permutation moves it.
+//
+// CURVE: of each access of the statement that is executed most: count and reuse over the loops from
+// the innermost, product of the lengths from the outermost, all as logarithms, and of count against
+// reuse, reuse against count, count against product, product against count, at x = 0 ... 19 the y
+// of the last point that is not to the right, and how far that is. Then the options. Nothing here
+// depends on how the loops are arranged: what was learned from one operator fits another.
+//
+// STATEMENTS: a row for each statement, of Ansor's 164 numbers: operations, loops by annotation,
+// launch, five accesses (access.h), intensity, allocation, outer loops. The score of a program is
+// the sum over its rows. Intensity (operations by bytes) is taken along the logarithm of
+// operations.
 #ifndef TILEWALK_MODEL_FEATURES_H
 #define TILEWALK_MODEL_FEATURES_H
 

@@ -7,17 +7,23 @@ static bool is_one_of(const struct param *p) // a value that is no number
     return p->kind == PARAM_CATEGORICAL || (p->kind == PARAM_CUSTOM && !p->number);
 }
 
+static bool is_meant(const struct param *p, enum feature_params which)
+{
+    return which == FEATURE_ALL_PARAMS ||
+           (p->kind != PARAM_FACTORIZATION && p->kind != PARAM_PERMUTATION);
+}
+
 static int width_of(const struct param *p)
 {
     return is_one_of(p) ? p->count : p->width;
 }
 
-static void measure(struct features *f)
+int feature_params_width(const struct space *s, enum feature_params which)
 {
-    f->most_rows = 1;
-    f->width = 0;
-    for (int i = 0; i < f->space->param_count; i++)
-        f->width += width_of(&f->space->param[i]);
+    int width = 0;
+    for (int i = 0; i < s->param_count; i++)
+        width += is_meant(&s->param[i], which) ? width_of(&s->param[i]) : 0;
+    return width;
 }
 
 static void put(const struct param *p, const int32_t *v, float *out)
@@ -33,14 +39,16 @@ static void put(const struct param *p, const int32_t *v, float *out)
     }
 }
 
-static int fill(struct features *f, const struct config *c, float *out)
+void feature_params_fill(const struct space *s, enum feature_params which, const struct config *c,
+                         float *out)
 {
-    for (int i = 0; i < f->space->param_count; i++) {
-        const struct param *p = &f->space->param[i];
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        if (!is_meant(p, which))
+            continue;
         put(p, c->slot + p->offset, out);
         out += width_of(p);
     }
-    return 1;
 }
 
 static bool labels_are_like(const struct param *a, const struct param *b)
@@ -55,17 +63,45 @@ static bool labels_are_like(const struct param *a, const struct param *b)
     return true;
 }
 
+static bool is_like(const struct param *a, const struct param *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->kind == b->kind && a->width == b->width &&
+           labels_are_like(a, b);
+}
+
+static int next_meant(const struct space *s, enum feature_params which, int i)
+{
+    while (i < s->param_count && !is_meant(&s->param[i], which))
+        i++;
+    return i;
+}
+
+bool feature_params_are_like(const struct space *a, const struct space *b,
+                             enum feature_params which)
+{
+    int i = next_meant(a, which, 0), j = next_meant(b, which, 0);
+    while (i < a->param_count && j < b->param_count && is_like(&a->param[i], &b->param[j])) {
+        i = next_meant(a, which, i + 1);
+        j = next_meant(b, which, j + 1);
+    }
+    return i == a->param_count && j == b->param_count;
+}
+
+static void measure(struct features *f)
+{
+    f->most_rows = 1;
+    f->width = feature_params_width(f->space, FEATURE_ALL_PARAMS);
+}
+
+static int fill(struct features *f, const struct config *c, float *out)
+{
+    feature_params_fill(f->space, FEATURE_ALL_PARAMS, c, out);
+    return 1;
+}
+
 static bool are_like(const struct features *a, const struct features *b)
 {
-    if (a->space->param_count != b->space->param_count)
-        return false;
-    for (int i = 0; i < a->space->param_count; i++) {
-        const struct param *p = &a->space->param[i], *q = &b->space->param[i];
-        if (strcmp(p->name, q->name) != 0 || p->kind != q->kind || p->width != q->width ||
-            !labels_are_like(p, q))
-            return false;
-    }
-    return true;
+    return feature_params_are_like(a->space, b->space, FEATURE_ALL_PARAMS);
 }
 
 const struct feature_methods features_knob = {

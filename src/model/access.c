@@ -1,0 +1,139 @@
+#include "model/access.h"
+
+static const double line_bytes = 64;
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// How the index of one dimension moves: by which coefficient with each loop of the path.
+static void coefficients(const struct nest_point *p, const struct nest_statement *s,
+                         const int *path, const struct nest_access *a, int dim, double *out)
+{
+    for (int i = 0; i < s->loop_count; i++) {
+        out[i] = 0;
+        for (int t = 0; t < a->dim[dim].count; t++)
+            if (a->dim[dim].term[t].loop == path[i])
+                out[i] += p->value[a->dim[dim].term[t].coefficient];
+        out[i] = out[i] < 0 ? -out[i] : out[i];
+    }
+}
+
+// The elements that nest_touched counts, for every number of innermost loops at once; returns how
+// many of them lie side by side when all loops run.
+static double trace_touched(const struct nest_point *p, int statement, int access, double *touched)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    const struct nest_access *a = &s->access[access];
+    const struct nest_buffer *b = &p->nest->buffer[a->buffer];
+    const int *path = nest_path(p, statement);
+    double run = 1, by[NEST_MAX_PATH];
+    bool is_whole = true; // of the dimensions inside this one, all is touched
+    for (int i = 0; i <= s->loop_count; i++)
+        touched[i] = 1;
+    for (int d = b->dim_count - 1; d >= 0; d--) {
+        double span = 1, iterations = 1, extent = 1, size = p->value[b->dim[d]];
+        coefficients(p, s, path, a, d, by);
+        for (int i = 1; i <= s->loop_count; i++) {
+            double length = p->length[path[s->loop_count - i]];
+            span += by[s->loop_count - i] * (length - 1);
+            iterations *= by[s->loop_count - i] != 0 ? length : 1;
+            extent = smaller(smaller(span, iterations), size);
+            touched[i] *= extent;
+        }
+        run *= is_whole ? extent : 1;
+        is_whole = is_whole && extent == size;
+    }
+    return run;
+}
+
+static double count_lines(const struct nest_point *p, int statement, int access, double executions)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    const int *path = nest_path(p, statement);
+    const double *stride = nest_strides(p, statement, access);
+    int i = s->loop_count - 1;
+    while (i >= 0 && (stride[i] == 0 || p->length[path[i]] == 1))
+        executions /= p->length[path[i--]];
+    if (i < 0)
+        return 1;
+    double step =
+        (stride[i] < 0 ? -stride[i] : stride[i]) * p->nest->buffer[s->access[access].buffer].bytes;
+    return larger(1, executions * smaller(1, step / line_bytes));
+}
+
+// Accesses to `buffer` in statement `other`, if it stands in the first `loops` loops of `one`.
+static int accesses_beside(const struct nest_point *p, int one, int other, int loops, int buffer)
+{
+    const struct nest_statement *s = &p->nest->statement[other];
+    if (!p->present[other] || s->loop_count < loops)
+        return 0;
+    for (int i = 0; i < loops; i++)
+        if (nest_path(p, one)[i] != nest_path(p, other)[i])
+            return 0;
+    int found = 0;
+    for (int i = 0; i < s->access_count; i++)
+        found += s->access[i].buffer == buffer;
+    return found;
+}
+
+// The other accesses to the buffer of this one within its first `loops` loops.
+static int others(const struct nest_point *p, int statement, int access, int loops)
+{
+    int buffer = p->nest->statement[statement].access[access].buffer, found = -1;
+    for (int i = 0; i < p->nest->statement_count; i++)
+        found += accesses_beside(p, statement, i, loops, buffer);
+    return found;
+}
+
+static void find_reuse(const struct nest_point *p, int statement, int access,
+                       struct access_use *use)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    const int *path = nest_path(p, statement);
+    const double *stride = nest_strides(p, statement, access);
+    struct access_use *u = &use[access];
+    double inside = 1;
+    u->reuse = REUSE_NONE;
+    for (int i = s->loop_count - 1; i >= 0 && u->reuse == REUSE_NONE; i--) {
+        double length = p->length[path[i]];
+        if (length == 1)
+            continue;
+        int beside = stride[i] != 0 ? others(p, statement, access, i + 1) : 0;
+        if (stride[i] == 0 || beside > 0) {
+            u->reuse = stride[i] == 0 ? REUSE_LOOP : REUSE_SERIAL;
+            u->reuse_count = stride[i] == 0 ? length : beside;
+            u->distance = inside;
+            for (int j = 0; j < s->access_count; j++)
+                u->distance_bytes += use[j].touched[s->loop_count - 1 - i];
+        }
+        inside *= length;
+    }
+}
+
+void access_uses(const struct nest_point *p, int statement, struct access_use *use)
+{
+    const struct nest_statement *s = &p->nest->statement[statement];
+    double executions = nest_all_executions(p, statement);
+    for (int i = 0; i < s->access_count; i++) {
+        double size = p->nest->buffer[s->access[i].buffer].bytes;
+        struct access_use *u = &use[i];
+        double run = trace_touched(p, statement, i, u->touched);
+        for (int j = 0; j <= s->loop_count; j++)
+            u->touched[j] *= size;
+        u->bytes = executions * size;
+        u->unique_bytes = u->touched[s->loop_count];
+        u->lines = count_lines(p, statement, i, executions);
+        u->unique_lines = larger(1, u->unique_bytes / smaller(line_bytes, run * size));
+        u->stride = s->loop_count > 0 ? nest_strides(p, statement, i)[s->loop_count - 1] : 0;
+        u->reuse_count = u->distance = u->distance_bytes = 0;
+    }
+    for (int i = 0; i < s->access_count; i++)
+        find_reuse(p, statement, i, use);
+}
