@@ -47,8 +47,8 @@ struct space {
     bool (*resources)(void *context, const struct config *c, struct resources *out, struct err *e);
     void *resources_context;
     const struct nest *nest; // the declared loop nest (space/nest.h), or NULL; not the space's own
-    char *size_text; // exact, decimal; after space_seal
-    uint64_t size;   // saturates at UINT64_MAX
+    char *size_text;         // exact, decimal; after space_seal
+    uint64_t size;           // saturates at UINT64_MAX
 };
 
 struct space *space_create(const char *name);
