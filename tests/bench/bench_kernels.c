@@ -60,6 +60,21 @@ struct row {
 #define CUBE(n)        {"N=" n, "M=" n, "K=" n}, {"N=" n, "M=" n, "K=" n}, MATMULS
 #define SIZES(n, m, k) {"N=" n, "M=" m, "K=" k}, {"N=" n, "M=" m, "K=" k}, MATMULS
 
+#define POOL(batch, channels, size)                                                                \
+    {                                                                                              \
+        "batch=" batch, "channels=" channels, "height=" size, "width=" size                        \
+    }
+#define RIVALS_POOL(kind, batch, channels, size)                                                   \
+    {"kind=" kind, "batch=" batch, "channels=" channels, "height=" size, "width=" size},           \
+        "naive_pool", NULL
+#define ROWS(rows, columns)                                                                        \
+    {                                                                                              \
+        "rows=" rows, "columns=" columns                                                           \
+    }
+#define TRANSPOSE(rows, columns)                                                                   \
+    {"rows=" rows, "columns=" columns, "transpose=yes"}, ROWS(rows, columns), "naive_transpose",   \
+        "tiled_transpose"
+
 static const struct row on_cpu[] = {
     {"gemm", CUBE("256")},
     {"mm1", SIZES("128", "256", "256")},
@@ -69,9 +84,15 @@ static const struct row on_cpu[] = {
     {"conv-implicit", CONV_28, CONV_28, IMAGES},
     {"conv-direct", CONV_28, CONV_28, IMAGES},
     {"conv1x1", POINTS("1", "128", "28"), POINTS("1", "128", "28"), IMAGES},
-    {"depthwise", DEPTHWISE("1", "64", "56"), "naive_conv2d", NULL},
+    {"depthwise", DEPTHWISE("1", "64", "56"), "naive_conv2d", "register_depthwise"},
     {"c1", {"batch=1"}, C1("1"), IMAGES},
     {"c2", {"batch=1"}, C2("1"), IMAGES},
+    {"maxpool", POOL("1", "64", "112"), RIVALS_POOL("max_pool", "1", "64", "112")},
+    {"avgpool", POOL("1", "64", "112"), RIVALS_POOL("avg_pool", "1", "64", "112")},
+    {"softmax", ROWS("1024", "1000"), ROWS("1024", "1000"), "naive_softmax", "shared_softmax"},
+    {"elementwise", {"count=4194304"}, {"count=4194304"}, "naive_relu", NULL},
+    {"copy", TRANSPOSE("1024", "1024")},
+    {"lrn", POOL("1", "64", "55"), POOL("1", "64", "55"), "naive_lrn", NULL},
 };
 
 static const struct row on_gpu[] = {
@@ -87,9 +108,15 @@ static const struct row on_gpu[] = {
     {"conv-implicit", CONV_56, CONV_56, IMAGES},
     {"conv-direct", CONV_56, CONV_56, IMAGES},
     {"conv1x1", POINTS("16", "256", "56"), POINTS("16", "256", "56"), IMAGES},
-    {"depthwise", DEPTHWISE("32", "128", "56"), "naive_conv2d", NULL},
+    {"depthwise", DEPTHWISE("32", "128", "56"), "naive_conv2d", "register_depthwise"},
     {"c1", {"batch=512"}, C1("512"), IMAGES},
     {"c2", {"batch=512"}, C2("512"), IMAGES},
+    {"maxpool", POOL("128", "64", "112"), RIVALS_POOL("max_pool", "128", "64", "112")},
+    {"avgpool", POOL("128", "64", "112"), RIVALS_POOL("avg_pool", "128", "64", "112")},
+    {"softmax", ROWS("32768", "1000"), ROWS("32768", "1000"), "naive_softmax", "shared_softmax"},
+    {"elementwise", {"count=67108864"}, {"count=67108864"}, "naive_relu", NULL},
+    {"copy", TRANSPOSE("8192", "8192")},
+    {"lrn", POOL("128", "64", "55"), POOL("128", "64", "55"), "naive_lrn", NULL},
 };
 
 struct plan {
