@@ -18,3 +18,29 @@ resources(function(c) return {
 } end)
 
 kernel { template = "mine.comp" }
+
+nest(function(c, d)
+  local rows, columns, unroll = c.rows, c.columns, c.unroll
+  local block_y = d.loop { "block_y", kind = "block_y", length = rows[1] }
+  local block_x = d.loop { "block_x", kind = "block_x", length = columns[1] }
+  local thread_y = d.loop { "thread_y", kind = "thread_y", length = rows[2] }
+  local thread_x = d.loop { "thread_x", kind = "thread_x", length = columns[2] }
+  local k = d.loop { "k", length = K // unroll }
+  local u = d.loop { "u", kind = "unrolled", length = unroll }
+  local i = d.loop { "i", kind = "unrolled", length = rows[3] }
+  local j = d.loop { "j", kind = "unrolled", length = columns[3] }
+
+  local a, b, out = d.buffer { "a", N, K }, d.buffer { "b", K, M }, d.buffer { "c", N, M }
+  local sum = d.buffer { "sum", rows[3], columns[3], memory = "registers" }
+
+  local row, column = (block_y * rows[2] + thread_y) * rows[3] + i, (block_x * columns[2] + thread_x) * columns[3] + j
+  local element = k * unroll + u
+  d.statement {
+    "products", loops = { block_y, block_x, thread_y, thread_x, k, u, i, j }, multiply = 1, add = 1,
+    updates = sum { i, j }, reads = { a { row, element }, b { element, column } },
+  }
+  d.statement {
+    "store", loops = { block_y, block_x, thread_y, thread_x, i, j },
+    stores = out { row, column }, reads = { sum { i, j } },
+  }
+end)

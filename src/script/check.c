@@ -106,6 +106,19 @@ int check_list(lua_State *L, int index, const char *what)
     return (int)length;
 }
 
+void check_parts(lua_State *L, int index, const char *what)
+{
+    check_type(L, index, what, LUA_TTABLE);
+    lua_newtable(L);
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, index);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, lua_isinteger(L, -2) ? -5 : -4);
+    }
+    check_list(L, -2, what);
+}
+
 void check_dimensions(lua_State *L, int index, const char *what, int64_t high, uint64_t out[3])
 {
     index = lua_absindex(L, index);

@@ -18,6 +18,9 @@ int64_t check_whole(lua_State *L, int index, const char *what, int64_t low, int6
 // A list without holes and other keys; read-only lists too. Returns its length.
 int check_list(lua_State *L, int index, const char *what);
 
+// Pushes the list and the fields of a table that is both: { "Q", rows, type = "f16" }.
+void check_parts(lua_State *L, int index, const char *what);
+
 const char *check_string(lua_State *L, int index, const char *what);
 const char *check_identifier(lua_State *L, int index, const char *what);
 void check_type(lua_State *L, int index, const char *what, int type);

@@ -30,7 +30,7 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
     return 0;
 }
 
-static int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what)
+int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what)
 {
     if (r->function != LUA_NOREF)
         return luaL_error(L, "%s is declared twice", what);

@@ -23,20 +23,6 @@ static void must(lua_State *L, bool done, const struct err *e)
         luaL_error(L, "%s", e->text);
 }
 
-// Pushes the list and the fields of a table that is both: { "Q", rows, type = "f16" }.
-static void push_parts(lua_State *L, int index, const char *what)
-{
-    check_type(L, index, what, LUA_TTABLE);
-    lua_newtable(L);
-    lua_newtable(L);
-    for (lua_pushnil(L); lua_next(L, index);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, lua_isinteger(L, -2) ? -5 : -4);
-    }
-    check_list(L, -2, what);
-}
-
 // --- buffers: 1 the definition, 2 a buffer, 3 its list, 4 its fields ---
 
 enum { BUFFER = 2, LIST, FIELDS };
@@ -95,7 +81,7 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
     struct tensor t = {0};
     double low, high;
     struct err e;
-    push_parts(L, BUFFER, place);
+    check_parts(L, BUFFER, place);
     check_fields(L, FIELDS, place, known);
     lua_geti(L, LIST, 1);
     t.name = check_identifier(L, -1, place);
@@ -184,7 +170,7 @@ static void read_step(lua_State *L, struct custom_operation *c, int number)
     struct err e;
     char what[40];
     snprintf(what, sizeof what, "define: step %d", number);
-    push_parts(L, BUFFER, what);
+    check_parts(L, BUFFER, what);
     lua_geti(L, LIST, 1);
     const struct operation_kind *kind = find_kind(L, what, check_string(L, -1, what));
     int count = (int)lua_rawlen(L, LIST) - 1;

@@ -135,6 +135,7 @@ static void set_globals(lua_State *L, struct script *s)
     declare_operator_open(L);
     declare_open(L);
     declare_param_open(L);
+    declare_nest_open(L);
     include_open(L);
     form_open(L);
     readonly_wrap(L, "the environment", &words);
@@ -178,6 +179,7 @@ static int visit_load(lua_State *L)
     if (s->stage_count == 0 && !s->space_only)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
     view_build(L, s);
+    declare_nest_run(L, s);
     keep_scope(L, s);
     return 0;
 }
@@ -213,7 +215,8 @@ struct script *script_create(const struct script_options *o, struct err *e)
     arena_init(&s->arena);
     s->limits = o->limits ? o->limits : &limits_vulkan_minimum;
     s->device_type = o->device_type ? o->device_type : "none";
-    s->resources.function = s->scratch.function = s->reference.function = LUA_NOREF;
+    s->resources.function = s->scratch.function = s->reference.function = s->nest.function =
+        LUA_NOREF;
     s->space_only = o->space_only;
     if (!load(s, o, e)) {
         script_destroy(s);
@@ -236,6 +239,7 @@ void script_destroy(struct script *s)
     custom_destroy(s->custom);
     guard_destroy(&s->guard);
     space_destroy(s->space);
+    nest_destroy(s->loop_nest);
     texts_finish(&s->texts);
     free(s->setting);
     free(s->override);
@@ -246,6 +250,11 @@ void script_destroy(struct script *s)
 const struct space *script_space(const struct script *s)
 {
     return s->space;
+}
+
+const struct nest *script_nest(const struct script *s)
+{
+    return s->loop_nest;
 }
 
 const struct operation *script_operation(const struct script *s)

@@ -17,6 +17,7 @@
 #define TILEWALK_SCRIPT_SCRIPT_H
 
 #include "kernel/job.h"
+#include "space/nest.h"
 #include "space/operation.h"
 #include "space/space.h"
 
@@ -59,6 +60,8 @@ struct script *script_create(const struct script_options *o, struct err *e);
 void script_destroy(struct script *s);
 
 const struct space *script_space(const struct script *s);
+// What nest() declared, NULL when nothing; the space's `nest` too.
+const struct nest *script_nest(const struct script *s);
 // Complete; its kind is NULL where only the space was wanted and no operator is declared.
 const struct operation *script_operation(const struct script *s);
 // The kernel that computes what is right for an operation that is defined by one; else no passes.

@@ -6,6 +6,7 @@
 //     declare_operator_define.c  operator.define
 //     declare.c         constraint, resources, kernel, scratch
 //     declare_param.c   param and the five kinds
+//     declare_nest.c    nest, and nest_symbol.c: formulas as Lua sees them
 //     include.c         include, use
 //     view.c            the configuration as Lua sees it: `c`
 //     rule.c            constraints and resources as callbacks of the space
@@ -17,9 +18,11 @@
 #define TILEWALK_SCRIPT_STATE_H
 
 #include "script/guard.h"
+#include "script/readonly.h"
 #include "script/script.h"
 #include "script/template.h"
 #include "space/custom_operation.h"
+#include "space/nest.h"
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
 #define SCRIPT_MAX_FORMS   16
@@ -83,7 +86,9 @@ struct script {
     const struct limits *limits;
     const char *device_type;
 
-    struct rule resources, scratch;
+    struct rule resources, scratch, nest;
+    struct nest *loop_nest; // NULL: none is declared
+    bool is_declaring_nest;
     struct stage stage[JOB_MAX_PASSES];
     int stage_count;
     struct rule form[SCRIPT_MAX_FORMS]; // export()
@@ -106,6 +111,7 @@ void setting_open(lua_State *L);
 void declare_operator_open(lua_State *L);
 void declare_open(lua_State *L);
 void declare_param_open(lua_State *L);
+void declare_nest_open(lua_State *L);
 void include_open(lua_State *L);
 void form_open(lua_State *L);
 
@@ -116,6 +122,11 @@ void declare_operator_read(lua_State *L, int fields, const struct operation_kind
                            struct operation *out);
 int declare_operator_end(lua_State *L, struct script *s, const struct operation *o);
 int declare_operator_define(lua_State *L);
+
+// Keeps the function at 1; an error when it is the second one.
+int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what);
+// After the file: makes the nest, if one is declared.
+void declare_nest_run(lua_State *L, struct script *s);
 
 void setting_add_override(struct script *s, const char *name, const char *text, bool from_user);
 double setting_real(const struct script_setting *setting); // of a number()
@@ -129,6 +140,7 @@ int include_find(lua_State *L, const char *what, const char *name, const char *s
 // Runs a text once and pushes what it returns.
 void include_run(lua_State *L, int text);
 
+extern const struct readonly_words view_words; // of `c`
 // Builds the view of a complete space; pushes the view showing `c`.
 void view_build(lua_State *L, struct script *s);
 void view_push(lua_State *L, struct script *s, const struct config *c);

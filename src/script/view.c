@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const struct readonly_words config_words = {.unknown = "unknown parameter '%s'"};
+const struct readonly_words view_words = {.unknown = "unknown parameter '%s'"};
 
 static void push_number(lua_State *L, double number)
 {
@@ -51,7 +51,7 @@ void view_build(lua_State *L, struct script *s)
     }
     lua_pushvalue(L, -1);
     v->storage = script_keep(L);
-    readonly_wrap(L, "c", &config_words);
+    readonly_wrap(L, "c", &view_words);
     v->front = script_keep(L);
 }
 
