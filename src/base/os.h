@@ -53,6 +53,7 @@ bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process
 
 int64_t os_now_ns(void);              // monotonic clock
 int64_t os_cpu_ns(void);              // CPU time of this process, all threads
+int64_t os_thread_cpu_ns(void);       // of the calling thread
 double os_unix_time(void);            // seconds since 1970
 int os_cores(void);                   // cores this process may run on, at least 1
 uint64_t os_seed(void);               // entropy for a session that was given no seed

@@ -324,6 +324,11 @@ int64_t os_cpu_ns(void)
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+int64_t os_thread_cpu_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double os_unix_time(void)
 {
     return (double)clock_ns(CLOCK_REALTIME) * 1e-9;

@@ -368,13 +368,14 @@ static void memory_can_be_limited(void **state)
 static void clocks_and_facts(void **state)
 {
     (void)state;
-    int64_t wall = os_now_ns(), cpu = os_cpu_ns();
+    int64_t wall = os_now_ns(), cpu = os_cpu_ns(), own = os_thread_cpu_ns();
     sleep_ms(1);
     assert_true(os_now_ns() >= wall + 1000000);
     volatile unsigned work = 0;
     for (unsigned i = 0; i < 3000000; i++)
         work += i;
     assert_true(os_cpu_ns() > cpu);
+    assert_true(os_thread_cpu_ns() > own);
     assert_true(os_unix_time() > 1.7e9);
     assert_true(os_cores() >= 1);
     assert_true(os_seed() != os_seed());

@@ -1,0 +1,90 @@
+// What the strategies with a model share: results as rows of features, what others measured before,
+// and a plan that is made while nobody waits.
+//
+//     static const struct learner_kind kind = {plan, predict};
+//     learner_init(&s->learner, &kind, s, problem, &settings, e);
+//     learner_ask(&s->learner, out);         the strategy's ask; likewise tell, wait_fd, take_refit
+//     learner_finish(&s->learner);
+//
+// A search goes in rounds (rounds.h) of `batch`. When a round was told, plan() fits the model to
+// `samples` and calls learner_propose for what should be asked next, best first; where the learner
+// has something to learn from, that is on a thread of its own, and ask says ASK_WAIT until it is
+// done. The round is then: warm points, proposals in their order, and uniform draws for the places
+// that are left. Before there is anything to learn from (no result but failures, no history) the
+// round is draws only.
+//
+// plan() must be a function of the samples and of random numbers of the strategy's own: then what
+// is asked depends on the order of asks and tells alone. Inside plan(), nothing but `samples`,
+// `features`, `rounds.visited` (to look things up, or to draw from) and the functions marked [plan]
+// is used.
+//
+// Labels are speeds, each relative to the best of its own task: 1 is the best, 0 failed. Tasks are
+// the search itself and each history whose rows mean the same; those with fewer than 50 records
+// together are not used.
+#ifndef TILEWALK_SEARCH_LEARNER_H
+#define TILEWALK_SEARCH_LEARNER_H
+
+#include "base/task.h"
+#include "search/rounds.h"
+#include "search/samples.h"
+
+enum { LEARNER_FEWEST_RECORDS = 50 };
+
+struct learner_kind {
+    // Fits and proposes; false: there is no model (yet, or `stop` was set), its proposals count.
+    bool (*plan)(void *self, const atomic_bool *stop); // `stop`: end early
+    // How fast each is, in any unit, by the model of the last plan() that was true.
+    void (*predict)(void *self, const struct config *config, int count, float *out);
+};
+
+struct learner_settings {
+    enum feature_kind features;
+    int batch; // of a round
+    uint64_t seed;
+};
+
+struct learner {
+    const struct learner_kind *kind;
+    void *self; // the strategy
+    struct rounds rounds;
+    struct rng rng; // of the draws
+    int batch;
+    double best; // own, so far
+
+    struct features *features;
+    struct samples samples; // those of histories first, then every result in the order asked
+    int history;            // how many are of histories
+    double model_bytes;     // [plan] sets it
+
+    // Of the plan under way, or of the one that the next round is made of.
+    struct task *task;
+    struct config_set proposal;
+    struct refit report; // told, rows and seconds of it
+    bool fitted;
+
+    float *predicted; // of the newest round, where has_predicted
+    bool has_predicted;
+    struct config_set judged;
+    bool *verdict;
+    int verdict_capacity;
+    struct refit *refit; // queue
+    int refits, taken, refit_capacity;
+};
+
+// False and `e`: the space has no such features. Not moved afterwards.
+bool learner_init(struct learner *l, const struct learner_kind *kind, void *self,
+                  const struct search_problem *problem, const struct learner_settings *settings,
+                  struct err *e);
+void learner_finish(struct learner *l); // call it before what plan() uses goes away
+
+enum ask learner_ask(struct learner *l, struct config *out);
+void learner_tell(struct learner *l, const struct config *c, double fitness);
+int learner_wait_fd(const struct learner *l);
+bool learner_take_refit(struct learner *l, struct refit *out);
+
+// [plan] Whether `c` is new (not proposed either) and legal. Verdicts are remembered.
+bool learner_allows(struct learner *l, const struct config *c);
+// [plan] Proposes it if it is allowed. Proposals beyond a round's places are dropped.
+bool learner_propose(struct learner *l, const struct config *c);
+
+#endif

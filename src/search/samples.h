@@ -1,0 +1,22 @@
+// Programs as rows of features, each with a label: what a cost model learns from.
+//
+//     struct samples s = {.width = features_width(f)}; // empty and valid
+//     s.y[samples_add(&s, f, &c)] = label;
+//     samples_finish(&s);
+#ifndef TILEWALK_SEARCH_SAMPLES_H
+#define TILEWALK_SEARCH_SAMPLES_H
+
+#include "model/features.h"
+
+struct samples {
+    float *x;   // rows * width
+    float *y;   // label of each program
+    int *first; // [programs + 1] where its rows begin; one each but for FEATURES_STATEMENTS
+    int programs, rows, width;
+    int row_capacity, capacity;
+};
+
+int samples_add(struct samples *s, struct features *f, const struct config *c); // its program
+void samples_finish(struct samples *s);
+
+#endif
