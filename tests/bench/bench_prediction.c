@@ -1,0 +1,293 @@
+// bench prediction: how well cost models tell which of two configurations is the faster one.
+//
+// Pairwise accuracy: of all pairs of configurations that ran, of different speed and held out from
+// the fit, the share whose order the model gets right; half of a pair counts where it predicts the
+// same for both. 0.5 is a coin. After 64, 128 and 256 random samples, failed ones among them as a
+// search has them too; the mean of `--splits` random splits, up to 1000 held out.
+//
+// On the recordings of recordings.h, which know parameters alone, and on random sessions of
+// `--trials` here, whose presets declare loop nests. Tables are Markdown; the last column is CPU
+// time of a fit to the most samples.
+#include "base/os.h"
+#include "bench.h"
+#include "measured.h"
+#include "model/booster.h"
+#include "model/features.h"
+#include "recordings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_HELD_OUT = 1000, SIZES = 3 };
+static const int sizes[SIZES] = {64, 128, 256};
+
+struct learner {
+    const char *features, *loss;
+    enum feature_kind kind;
+    enum booster_objective objective;
+};
+
+static const struct learner learners[] = {
+    {"knob", "rank", FEATURES_KNOB, BOOSTER_PAIRWISE},
+    {"knob", "squared", FEATURES_KNOB, BOOSTER_SQUARED},
+    {"knob", "packed", FEATURES_KNOB, BOOSTER_PACKED},
+    {"itervar", "rank", FEATURES_ITERVAR, BOOSTER_PAIRWISE},
+    {"itervar", "squared", FEATURES_ITERVAR, BOOSTER_SQUARED},
+    {"curve", "rank", FEATURES_CURVE, BOOSTER_PAIRWISE},
+    {"curve", "squared", FEATURES_CURVE, BOOSTER_SQUARED},
+    {"statement", "packed", FEATURES_STATEMENTS, BOOSTER_PACKED},
+};
+enum { LEARNERS = sizeof learners / sizeof learners[0] };
+
+// AutoTVM's and Ansor's.
+static struct booster_options options_of(enum booster_objective objective)
+{
+    if (objective == BOOSTER_PACKED)
+        return (struct booster_options){.objective = objective,
+                                        .depth = 10,
+                                        .eta = 0.2,
+                                        .gamma = 0.001,
+                                        .lambda = 1,
+                                        .most_rounds = 10000,
+                                        .patience = 50,
+                                        .look_every = 2,
+                                        .seed = 43,
+                                        .hist = true};
+    return (struct booster_options){.objective = objective,
+                                    .depth = 3,
+                                    .eta = 0.3,
+                                    .gamma = 1e-4,
+                                    .child_weight = 1,
+                                    .lambda = 1,
+                                    .recall_at = 64,
+                                    .most_rounds = 8000,
+                                    .patience = 20,
+                                    .look_every = 2,
+                                    .hist = true};
+}
+
+// --- rows ---
+
+struct rows {
+    float *x, *y;
+    int *first, programs, rows, width;
+};
+
+static void take_rows(const struct measured *m, struct features *f, const int *index, int count,
+                      struct rows *out)
+{
+    size_t width = (size_t)features_width(f), most = (size_t)features_most_rows(f);
+    double best = 0;
+    for (int i = 0; i < count; i++)
+        best = fmax(best, m->speed[index[i]]);
+    *out = (struct rows){.x = mem_zero((size_t)count * most * width, sizeof(float)),
+                         .y = mem_zero((size_t)count, sizeof(float)),
+                         .first = mem_zero((size_t)count + 1, sizeof(int)),
+                         .programs = count,
+                         .width = (int)width};
+    for (int i = 0; i < count; i++) {
+        out->first[i] = out->rows;
+        out->rows += features_fill(f, &m->config[index[i]], out->x + (size_t)out->rows * width);
+        out->y[i] = best > 0 ? (float)(m->speed[index[i]] / best) : 0;
+    }
+    out->first[count] = out->rows;
+}
+
+static void forget_rows(struct rows *r)
+{
+    free(r->x);
+    free(r->y);
+    free(r->first);
+}
+
+// --- one fit ---
+
+// Of each program the sum over its rows.
+static void predict(const struct booster *b, const struct rows *r, double *out)
+{
+    float *score = mem_zero((size_t)r->rows + 1, sizeof *score);
+    booster_predict(b, r->x, r->rows, score);
+    for (int i = 0; i < r->programs; i++) {
+        out[i] = 0;
+        for (int j = r->first[i]; j < r->first[i + 1]; j++)
+            out[i] += score[j];
+    }
+    free(score);
+}
+
+static double pairwise_accuracy(int count, const float *y, const double *predicted)
+{
+    double right = 0, pairs = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < i; j++) {
+            if (y[i] == y[j])
+                continue;
+            double order = (predicted[i] - predicted[j]) * (y[i] > y[j] ? 1 : -1);
+            right += order > 0 ? 1 : order == 0 ? 0.5 : 0;
+            pairs++;
+        }
+    return pairs > 0 ? right / pairs : NAN;
+}
+
+struct result {
+    double accuracy, seconds;
+};
+
+static struct result fit(const struct measured *m, const struct learner *l, const int *sample,
+                         int samples, const int *held_out, int held)
+{
+    struct err e;
+    struct rows known, unknown;
+    struct features *f = features_create(m->space, l->kind, &e);
+    if (!f)
+        bench_fail("no features", &e);
+    take_rows(m, f, sample, samples, &known);
+    take_rows(m, f, held_out, held, &unknown);
+    struct booster_options o = options_of(l->objective);
+    int64_t start = os_cpu_ns();
+    struct booster *b = booster_fit(
+        &o,
+        &(struct booster_rows){.x = known.x,
+                               .y = known.y,
+                               .first = l->objective == BOOSTER_PACKED ? known.first : NULL,
+                               .rows = known.rows,
+                               .width = known.width,
+                               .programs = known.programs},
+        NULL, &e);
+    double seconds = (double)(os_cpu_ns() - start) / 1e9;
+    if (!b)
+        bench_fail("no model", &e);
+    double *predicted = mem_zero((size_t)held, sizeof *predicted);
+    predict(b, &unknown, predicted);
+    double accuracy = pairwise_accuracy(held, unknown.y, predicted);
+    free(predicted);
+    booster_destroy(b);
+    forget_rows(&known);
+    forget_rows(&unknown);
+    features_destroy(f);
+    return (struct result){accuracy, seconds};
+}
+
+// --- splits ---
+
+static void shuffle(int *index, int count, struct rng *r)
+{
+    for (int i = 0; i < count; i++) {
+        int j = (int)rng_below(r, (uint64_t)i + 1);
+        index[i] = index[j];
+        index[j] = i;
+    }
+}
+
+// The first ones are the samples, of what comes behind them those that ran are held out.
+static int hold_out(const struct measured *m, const int *index, int from, int *out)
+{
+    int held = 0;
+    for (int i = from; i < m->count && held < MOST_HELD_OUT; i++)
+        if (m->speed[index[i]] > 0)
+            out[held++] = index[i];
+    return held;
+}
+
+// Means over the splits; `from` is where the held out ones begin.
+static void judge(const struct measured *m, const struct learner *l, int splits, int from,
+                  struct result out[SIZES])
+{
+    int *index = mem_zero((size_t)m->count, sizeof *index), held_out[MOST_HELD_OUT];
+    struct rng rng;
+    rng_seed(&rng, 1);
+    memset(out, 0, SIZES * sizeof *out);
+    for (int i = 0; i < splits; i++) {
+        shuffle(index, m->count, &rng);
+        int held = hold_out(m, index, from, held_out);
+        for (int j = 0; j < SIZES; j++) {
+            struct result r = fit(m, l, index, sizes[j] < from ? sizes[j] : from, held_out, held);
+            out[j].accuracy += r.accuracy / splits;
+            out[j].seconds += r.seconds / splits;
+        }
+    }
+    free(index);
+}
+
+// --- tables ---
+
+static void print_head(const char *title, const struct measured *m)
+{
+    int ran = 0;
+    for (int i = 0; i < m->count; i++)
+        ran += m->speed[i] > 0;
+    printf("\n%s: %d configurations, %d of them ran\n\n| features | loss | 64 | 128 | 256 | a fit, "
+           "s |\n|---|---|---|---|---|---|\n",
+           title, m->count, ran);
+}
+
+static void print_row(const struct learner *l, const struct result r[SIZES])
+{
+    printf("| %s | %s | %.3f | %.3f | %.3f | %.2f |\n", l->features, l->loss, r[0].accuracy,
+           r[1].accuracy, r[2].accuracy, r[SIZES - 1].seconds);
+    fflush(stdout);
+}
+
+static int samples_of(const struct measured *m) // at most half of what there is
+{
+    int most = sizes[SIZES - 1];
+    return m->count < 2 * most ? m->count / 2 : most;
+}
+
+static void compare_on_recordings(int splits)
+{
+    int count;
+    struct recording **recording = recordings_gather(&count);
+    struct result sum[LEARNERS][SIZES] = {{{0}}};
+    for (int i = 0; i < count; i++) {
+        struct measured m;
+        measured_read(&m, recording[i]);
+        print_head(m.name, &m);
+        for (int j = 0; j < LEARNERS; j++) {
+            struct result r[SIZES];
+            if (learners[j].kind != FEATURES_KNOB)
+                continue;
+            judge(&m, &learners[j], splits, samples_of(&m), r);
+            print_row(&learners[j], r);
+            for (int k = 0; k < SIZES; k++) {
+                sum[j][k].accuracy += r[k].accuracy / count;
+                sum[j][k].seconds += r[k].seconds / count;
+            }
+        }
+        measured_finish(&m);
+    }
+    printf("\nmean of the %d recordings\n\n| features | loss | 64 | 128 | 256 | a fit, s |\n"
+           "|---|---|---|---|---|---|\n",
+           count);
+    for (int j = 0; j < LEARNERS; j++)
+        if (learners[j].kind == FEATURES_KNOB)
+            print_row(&learners[j], sum[j]);
+    recordings_forget(recording, count);
+}
+
+static void compare_here(const char *preset, const char *const *set, int trials, int splits)
+{
+    struct measured m;
+    measured_run(&m, preset, set, trials);
+    print_head(m.name, &m);
+    for (int j = 0; j < LEARNERS; j++) {
+        struct result r[SIZES];
+        if (learners[j].kind != FEATURES_KNOB && !m.space->nest)
+            continue;
+        judge(&m, &learners[j], splits, samples_of(&m), r);
+        print_row(&learners[j], r);
+    }
+    measured_finish(&m);
+}
+
+int main(int argc, char **argv)
+{
+    int trials = 500, splits = 5;
+    const struct bench_option options[] = {{"trials", &trials, 100000}, {"splits", &splits, 1000}};
+    bench_options(argc, argv, options, 2);
+    compare_on_recordings(splits);
+    compare_here("mm1", (const char *const[]){"N=128", "M=256", "K=256", NULL}, trials, splits);
+    compare_here("gemm", (const char *const[]){"N=256", "M=256", "K=256", NULL}, trials, splits);
+    return EXIT_SUCCESS;
+}
