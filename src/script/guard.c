@@ -139,6 +139,7 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
                void *context, struct err *e)
 {
     lua_State *L = g->lua;
+    pthread_mutex_lock(&g->turn);
     g->task = task;
     g->steps_left = allowance[task].steps;
     g->cpu_deadline = 0;
@@ -152,6 +153,7 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
         report(g, status, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error",
                e);
     lua_settop(L, 0);
+    pthread_mutex_unlock(&g->turn);
     return status == LUA_OK;
 }
 
@@ -173,6 +175,7 @@ void guard_create(struct guard *g, const struct texts *texts, void *owner)
 {
     *g = (struct guard){
         .texts = texts, .owner = owner, .steps_left = INT64_MAX, .cpu_limit_ns = CPU_LIMIT_NS};
+    pthread_mutex_init(&g->turn, NULL);
     g->lua = lua_newstate(allocate, g);
     assert(g->lua);
     *(struct guard **)lua_getextraspace(g->lua) = g;
@@ -185,7 +188,9 @@ void guard_create(struct guard *g, const struct texts *texts, void *owner)
 
 void guard_destroy(struct guard *g)
 {
-    if (g->lua)
-        lua_close(g->lua);
+    if (!g->lua)
+        return;
+    lua_close(g->lua);
+    pthread_mutex_destroy(&g->turn);
     g->lua = NULL;
 }

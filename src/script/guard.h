@@ -12,6 +12,9 @@
 // call is out of the hook's reach. Steps are the same on every machine. What they do not see, such
 // as comparing megabytes in a loop, is ended by CPU time. The memory of the whole state is capped.
 //
+// Visits may come from any thread, and take turns: rules are asked on the thread on which a
+// strategy plans while the engine's renders. A visit makes no other.
+//
 // A chunk is named after the index of its text ("=#3"), so that Lua's "#3:12: what" becomes a path
 // of any length.
 #ifndef TILEWALK_SCRIPT_GUARD_H
@@ -22,6 +25,7 @@
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <pthread.h>
 #include <stdint.h>
 
 enum guard_task { GUARD_LOAD, GUARD_RULE, GUARD_RENDER };
@@ -33,6 +37,7 @@ struct place { // in a user's file
 
 struct guard {
     lua_State *lua;
+    pthread_mutex_t turn; // held during a visit
     const struct texts *texts;
     void *owner;         // who made it: the script
     struct place place;  // blamed for errors that happen outside any line of Lua

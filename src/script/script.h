@@ -12,7 +12,8 @@
 // device give the same space everywhere.
 //
 // A script remembers every text it read (script_texts): a session stores them and is resumed from
-// them, whatever has happened to the files since. One thread per script.
+// them, whatever has happened to the files since. One thread per script, but that the rules of its
+// space may be asked from any, also while it renders: they take turns.
 #ifndef TILEWALK_SCRIPT_SCRIPT_H
 #define TILEWALK_SCRIPT_SCRIPT_H
 
