@@ -1,4 +1,5 @@
 #include "common.h"
+#include "refit_list.h"
 #include "trial_list.h"
 
 #include <inttypes.h>
@@ -11,6 +12,7 @@ struct view {
     enum list_format format;
     enum list_order order;
     struct trial_list trials;
+    struct refit_list refits;
     int64_t outcomes[OUTCOME_COUNT];
     bool has_best, has_final;
     struct trial_record best;
@@ -46,7 +48,8 @@ static void print_json(struct view *v, const char *state, int64_t most)
     } else {
         str_add(&out, "null");
     }
-    str_add(&out, "}");
+    str_add(&out, "},\"refits\":");
+    refit_list_add_json(&v->refits, &out);
     if (lists_trials(v)) {
         str_add(&out, ",\"trials\":");
         trial_list_add_json(&v->trials, most, &out);
@@ -54,6 +57,17 @@ static void print_json(struct view *v, const char *state, int64_t most)
     str_add(&out, "}\n");
     fputs(str_text(&out), stdout);
     str_finish(&out);
+}
+
+static void print_model(const struct view *v)
+{
+    struct str text = {0};
+    if (arguments_flag(v->a, "refits"))
+        refit_list_add_table(&v->refits, &text);
+    else
+        refit_list_add_summary(&v->refits, &text);
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
 }
 
 static void print_text(const struct view *v, const char *state, pid_t runner)
@@ -77,11 +91,13 @@ static void print_text(const struct view *v, const char *state, pid_t runner)
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (v->outcomes[i])
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
+    printf("\n");
+    print_model(v);
     if (!v->has_best) {
-        printf("\nbest     none\n");
+        printf("best     none\n");
         return;
     }
-    printf("\nbest     %s", text_speed(r->flop, r->best_seconds, text));
+    printf("best     %s", text_speed(r->flop, r->best_seconds, text));
     printf("  %s  trial %" PRId64 "\n", text_time(r->best_seconds, text), v->best.number);
     printf("         %s\n", text_config(v->best.config, &config));
     str_finish(&config);
@@ -101,6 +117,7 @@ static bool read_all(struct view *v, struct err *e)
     return store_get_tally(v->store, id, v->outcomes, NULL, e) &&
            store_get_trial(v->store, id, best, &v->arena, &v->best, &v->has_best, e) &&
            store_get_race(v->store, id, best, &v->arena, &v->final_race, &v->has_final, e) &&
+           refit_list_read(&v->refits, v->store, id, e) &&
            (!lists_trials(v) || store_each_trial(v->store, id, 1, list_trial, v, e));
 }
 
@@ -153,6 +170,7 @@ static int run_show(const struct command *self, const struct arguments *a)
     trial_list_init(&v.trials, &record, v.format, v.order);
     bool ok = store_get_session(v.store, id, &v.arena, &record, &e) && show(&v, &e);
     trial_list_finish(&v.trials);
+    refit_list_finish(&v.refits);
     arena_finish(&v.arena);
     store_close(v.store);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
@@ -164,6 +182,7 @@ static const struct option options[] = {
     {"sort", OPTION_TEXT, "number|speed|elapsed",
      "list the trials in this order: as told, fastest first, by running time"},
     {"top", OPTION_INTEGER, "N", "list only the first N (of the fastest, without --sort)", 1, 9e18},
+    {"refits", OPTION_FLAG, NULL, "list how good the model of the strategy was at each fit"},
     {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
     OPTION_JSON,
     OPTION_DB,

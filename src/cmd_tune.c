@@ -49,6 +49,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .seed = (uint64_t)seed,
         .workers = (int)arguments_integer(a, "workers", 0),
         .warm = arguments_text(a, "warm-start"),
+        .transfer = arguments_text(a, "transfer"),
         .count_rejected = arguments_flag(a, "count-rejected"),
         .validate = arguments_flag(a, "validate"),
         .fault = arguments_text(a, "fault"),
@@ -129,6 +130,7 @@ static void take_item(struct session_options *o, const struct tune_item *t, stru
     o->set = all;
     o->set_count += own;
     o->listed = own;
+    o->earlier = t->earlier;
     o->space = o->space ? o->space : t->item->preset;
     o->note = arena_printf(storage, "%s %s", t->list, t->item->label);
 }
@@ -276,6 +278,12 @@ static const struct option tune_options[] = {
     {"warm-start", OPTION_TEXT, "FILE|ID[,...]",
      "begin with the best configurations of other sessions, or of files that tilewalk export "
      "--warm-start wrote; those of other shapes are moved to the nearest ones here"},
+    {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
+     "let the model of the strategy begin with the results of other sessions; auto: of those "
+     "before "
+     "on this device, of this kind of operator, with these parameters (none is the default, but "
+     "that "
+     "of a --list each session learns from those before it)"},
     {"count-rejected", OPTION_FLAG, NULL,
      "spend a trial on each rejected configuration, as papers do"},
     RUN_OPTIONS,

@@ -139,6 +139,19 @@ static int64_t count_words(const char *text)
     return n;
 }
 
+// "3:200 5:180": sessions, and how many results of each.
+static void add_history(struct str *out, const char *text)
+{
+    key(out, "transfer");
+    str_add(out, "[");
+    for (const char *at = text; at && *at; at += strcspn(at, " "), at += *at == ' ') {
+        int session = (int)strcspn(at, ":"), told = (int)strcspn(at + session + 1, " ");
+        str_printf(out, "%s{\"session\":%.*s,\"told\":%.*s}", at == text ? "" : ",", session, at,
+                   told, at + session + 1);
+    }
+    str_add(out, "]");
+}
+
 void json_session(struct str *out, const struct session_record *r, const char *state)
 {
     str_printf(out, "\"id\":%" PRId64, r->id);
@@ -169,6 +182,7 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_text(out, "note", r->note);
     add_asks(out, "population", r->population);
     str_printf(out, ",\"warm_start\":%" PRId64, count_words(r->warm));
+    add_history(out, r->history);
 }
 
 // Those of `limits`: what a kernel can use, all of one API.

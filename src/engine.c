@@ -90,12 +90,13 @@ static void emit_end(struct session *s)
     struct trial_record best;
     struct retime_record race;
     bool has_best = false, has_race = false;
+    int64_t best_ask = session_shown(s).best_ask;
     struct err ignored; // the session ended as its state says; what can't be read is not reported
     arena_init(&a);
-    if (s->best_ask &&
-        store_get_trial(s->store, s->record.id, s->best_ask, &a, &best, &has_best, &ignored) &&
+    if (best_ask &&
+        store_get_trial(s->store, s->record.id, best_ask, &a, &best, &has_best, &ignored) &&
         has_best)
-        store_get_race(s->store, s->record.id, s->best_ask, &a, &race, &has_race, &ignored);
+        store_get_race(s->store, s->record.id, best_ask, &a, &race, &has_race, &ignored);
     session_emit(s, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
     arena_finish(&a);
 }
@@ -140,8 +141,10 @@ static void with_all(struct engine *g, bool (*act)(struct session *s, struct err
                 g->failure = e;
             g->failed = true;
         }
-        if (session_ended(s))
+        if (session_ended(s)) {
             emit_end(s);
+            session_release(s);
+        }
     }
 }
 
@@ -155,6 +158,15 @@ static int wait_ms(const struct session *first)
     return wait;
 }
 
+// Whatever may give a session something to do.
+static int session_fds(const struct session *s, struct pollfd *out, int most)
+{
+    int model = session_wait_fd(s), count = 0;
+    if (model >= 0 && most > 0)
+        out[count++] = (struct pollfd){.fd = model, .events = POLLIN};
+    return count + source_fds(s->source, out + count, most - count);
+}
+
 // Sleeps until something can be done. Returns true when the engine was interrupted.
 static bool sleep_until_needed(struct engine *g)
 {
@@ -162,7 +174,7 @@ static bool sleep_until_needed(struct engine *g)
     int count = 1;
     for (struct session *s = g->sessions; s; s = s->next)
         if (!session_ended(s))
-            count += source_fds(s->source, fds + count, MOST_FDS - count);
+            count += session_fds(s, fds + count, MOST_FDS - count);
     poll(fds, (nfds_t)count, wait_ms(g->sessions));
     return fds[0].revents & POLLIN;
 }

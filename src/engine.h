@@ -45,6 +45,10 @@ struct session_options {
     uint64_t seed;
     int workers;      // 0: as fits the device
     const char *warm; // "best.json,3": files and sessions whose best it begins with; NULL: none
+    // Sessions whose results the strategy's model begins with: "auto", "none", "3,5", NULL: none;
+    // and those before it in the same run, "3,5" or NULL, taken as far as they are of use
+    // (transfer.h).
+    const char *transfer, *earlier;
     bool count_rejected;
     bool validate;     // Vulkan validation layer in the workers
     const char *fault; // see pool_options.fault

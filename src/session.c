@@ -46,10 +46,25 @@ static void keep_message(struct session *s, const char *level, const char *text)
         log_warning("message not stored: %s", e.text);
 }
 
+// As users see it: what is being told again has been counted.
+struct session_record session_shown(const struct session *s)
+{
+    struct session_record r = s->record;
+    r.ran_seconds = session_ran_seconds(s);
+    if (!replay_is_over(s->replay, s->told)) {
+        r.trials = s->stored.trials;
+        r.rejected = s->stored.rejected;
+        r.ok = s->stored.ok;
+        r.best_ask = s->stored.best_ask;
+        r.best_seconds = s->stored.best_seconds;
+    }
+    return r;
+}
+
 // For the log of the session: nobody has to be told who hears of it by an event.
 static void keep_state(struct session *s)
 {
-    const struct session_record *r = &s->record;
+    const struct session_record shown = session_shown(s), *r = &shown;
     char text[512];
     if (r->message)
         snprintf(text, sizeof text, "%s: %s", r->state, r->message);
@@ -64,8 +79,7 @@ static void keep_state(struct session *s)
 void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
                   const struct retime_record *retime)
 {
-    struct session_record record = s->record;
-    record.ran_seconds = session_ran_seconds(s);
+    struct session_record record = session_shown(s);
     struct event event = {.kind = kind,
                           .session = &record,
                           .space = s->space,
@@ -98,7 +112,8 @@ bool session_ended(const struct session *s)
     return s->phase == SESSION_ENDED;
 }
 
-// The clock of the running time: started and stopped with the session, so that pauses do not count.
+// The clock of the running time: started and stopped with the session, so that pauses do not count,
+// nor what is told again.
 static void clock_set(struct session *s, bool running)
 {
     s->record.ran_seconds = session_ran_seconds(s);
@@ -108,7 +123,8 @@ static void clock_set(struct session *s, bool running)
 static bool enter(struct session *s, enum session_phase phase, const char *state,
                   const char *message, struct err *e)
 {
-    clock_set(s, phase == SESSION_RUNNING || phase == SESSION_RACING);
+    clock_set(s, (phase == SESSION_RUNNING || phase == SESSION_RACING) &&
+                     replay_is_over(s->replay, s->told));
     s->phase = phase;
     s->record.state = state;
     s->record.message = message ? arena_strdup(&s->arena, message) : NULL;
@@ -207,9 +223,12 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
 {
     struct config c;
     *asked = strategy_ask(s->strategy, &c);
+    if (!session_keep_refits(s, e))
+        return false;
     if (*asked == ASK_EXHAUSTED)
         s->exhausted = true;
-    if (*asked == ASK_WAIT && !s->open)
+    s->fitting = *asked == ASK_WAIT && strategy_wait_fd(s->strategy) >= 0;
+    if (*asked == ASK_WAIT && !s->open && !s->fitting)
         return err_set(e, "strategy '%s' waits although everything was told (a bug in it)",
                        s->record.strategy);
     if (*asked != ASK_NEW)
@@ -240,6 +259,7 @@ static bool may_ask(const struct session *s)
 static bool ask_more(struct session *s, bool *progress, struct err *e)
 {
     enum ask asked = ASK_NEW;
+    s->fitting = false;
     for (int i = 0; i < MOST_OPEN && asked == ASK_NEW && may_ask(s); i++) {
         if (!ask_one(s, &asked, e))
             return false;
@@ -333,13 +353,19 @@ bool session_step(struct session *s, struct err *e)
     return true;
 }
 
+int session_wait_fd(const struct session *s)
+{
+    return s->fitting && s->phase == SESSION_RUNNING ? strategy_wait_fd(s->strategy) : -1;
+}
+
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e)
 {
     if (session_ended(s))
         return true;
     if (str_equal(verb, "stop")) {
         s->stopping = true;
-        if (s->phase == SESSION_PAUSED || s->phase == SESSION_RACING)
+        if (s->phase == SESSION_PAUSED || s->phase == SESSION_RACING ||
+            !replay_is_over(s->replay, s->told))
             return session_finish(s, e);
     } else if (str_equal(verb, "pause") && s->phase == SESSION_RUNNING) {
         return pause_now(s, e);
@@ -359,6 +385,12 @@ bool session_command(struct session *s, const char *verb, const char *argument, 
     return true;
 }
 
+void session_release(struct session *s)
+{
+    strategy_destroy(s->strategy); // it may be fitting a model that nobody waits for
+    s->strategy = NULL;
+}
+
 void session_destroy(struct session *s)
 {
     if (!s)
@@ -373,6 +405,7 @@ void session_destroy(struct session *s)
     replay_destroy(s->replay);
     script_destroy(s->script);
     recorded_finish(&s->recorded);
+    transfer_finish(&s->transfer);
     if (s->record.id)
         store_unlock_session(s->store, s->record.id);
     free(s->race);

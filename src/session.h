@@ -19,6 +19,7 @@
 
 #include "engine.h"
 #include "recorded.h"
+#include "transfer.h"
 #include "trial/source.h"
 
 #define SESSION_RACERS       5 // in a race
@@ -52,14 +53,19 @@ struct session {
     // what it is; fixed when it is made
     struct arena arena;
     struct session_record record; // strings in the arena; counts are kept current
+    struct session_record stored; // of a resumed one: as it was; its counts are those to be shown
+                                  // while the stored trials are told again
     struct script *script;        // NULL: on a recording, which has the space
     struct recorded recorded;     // empty unless it is on one
     const struct space *space;
     struct limits limits;
     bool has_limits, count_rejected;
-    struct strategy *strategy;
-    const char *warm_from; // of a new session: sources of its warm start, or NULL; the caller's
-    const char *warm_told; // what became of it, or NULL
+    struct strategy *strategy; // NULL once the session has ended
+    const char *warm_from;     // of a new session: sources of its warm start, or NULL; the caller's
+    const char *warm_told;     // what became of it, or NULL
+    struct transfer_wish transfer_wish; // of a new session; the caller's
+    struct transfer transfer;           // what its model begins with
+    const char *transfer_told;          // what to say of it, or NULL
     struct source *source;
     struct store *store;
     void (*on_event)(void *context, const struct event *event);
@@ -68,6 +74,7 @@ struct session {
     // where it stands
     enum session_phase phase;
     bool exhausted, stopping, pausing, busy;
+    bool fitting;       // the strategy waits for a model, not to be told
     bool store_failed;  // the database could not be written: resume when it can
     int64_t started_ns; // of the current running stretch; 0 while paused and while replaying
     int64_t asked, told;
@@ -75,8 +82,9 @@ struct session {
     int64_t *rejected_by, tallied;       // why (session_end.c)
     struct open_trial *open, **open_end; // in the order asked
     int open_count;
-    int counting;  // of those, how many count against the budget
-    int in_flight; // submitted, no result yet
+    int counting;                  // of those, how many count against the budget
+    int in_flight;                 // submitted, no result yet
+    int64_t refits, refits_stored; // of its model in this run; that the database had before
     struct replay *replay;
     char *population; // heap; record.population points here once it has changed
     int mumbles;      // debug messages of this run
@@ -106,6 +114,7 @@ struct session *session_start(const struct session_host *host, const struct sess
                               struct err *e);
 struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e);
+void session_release(struct session *s); // of one that has ended: what only a running one needs
 void session_destroy(struct session *s);
 
 // The script of a new session, its batch reduced to what the device can bear (session_fit.c):
@@ -123,13 +132,22 @@ void session_say_scale(struct session *s);
 bool session_make_strategy(struct session *s, struct search_problem *problem, struct err *e);
 void session_say_warm(struct session *s);
 
+// What the strategy's model begins with, for session_make_strategy; and how good it was at each fit
+// since, into the database and the log (session_model.c).
+bool session_take_history(struct session *s, struct search_problem *problem, struct err *e);
+void session_say_transfer(struct session *s);
+bool session_keep_refits(struct session *s, struct err *e);
+
 // The cycle (session.c). One step: what can be done without waiting, for a short while; `busy`
 // tells whether there is more. False: the session failed.
 bool session_step(struct session *s, struct err *e);
 bool session_ended(const struct session *s);
+// Readable when a step can go on that now waits for a model; -1: none does.
+int session_wait_fd(const struct session *s);
 bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e);
 double session_ran_seconds(const struct session *s);
+struct session_record session_shown(const struct session *s); // with the counts of now
 void session_emit(struct session *s, enum event_kind kind, const struct trial_record *trial,
                   const struct retime_record *retime);
 void session_message(struct session *s, const char *level, const char *format, ...)

@@ -155,13 +155,18 @@ static void take_place(struct session *s, const struct place *p)
 }
 
 // What new and resumed sessions have in common once the script is there (NULL: it is not).
-static bool assemble(struct session *s, struct script *script, struct err *e)
+static bool take_script(struct session *s, struct script *script)
 {
     s->script = script;
     if (!script)
         return false;
     s->space = script_space(script);
     s->record.flop = operation_flop(script_operation(script));
+    return true;
+}
+
+static bool make_search(struct session *s, struct err *e)
+{
     struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
     return session_make_strategy(s, &problem, e);
 }
@@ -349,10 +354,11 @@ static bool find_problem(struct session *s, const struct session_options *o, str
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
     describe_place(s, p);
-    if (!assemble(s, session_read_script(s, o, e), e))
+    if (!take_script(s, session_read_script(s, o, e)))
         return false;
     describe_problem(s);
-    return !s->has_limits || operator_fits(script_operation(s->script), &s->limits, e);
+    return make_search(s, e) &&
+           (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e));
 }
 
 static bool start(struct session *s, struct session_options *o, struct place *p, struct err *e)
@@ -368,8 +374,11 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
     take_place(s, p);
     fill_record(s, o, p);
     s->warm_from = o->warm;
-    if (same_place && !o->set_count) // the same space
+    s->transfer_wish = (struct transfer_wish){.wanted = o->transfer, .earlier = o->earlier};
+    if (same_place && !o->set_count) { // the same space
         s->record.warm = like.warm;
+        s->record.history = like.history;
+    }
     if (!find_problem(s, o, p, e) || !make_source(s, p, o->validate, o->fault, e) ||
         !try_template(s, e) || !store_new(s, e))
         return false;
@@ -377,6 +386,7 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
     session_emit(s, EVENT_SESSION, NULL, NULL);
     session_say_scale(s);
     session_say_warm(s);
+    session_say_transfer(s);
     return true;
 }
 
@@ -424,17 +434,19 @@ static bool take_left_commands(struct session *s, struct err *e)
 }
 
 // Counts are counted again while the stored trials are told again.
-static void forget_counts(struct session_record *r)
+static void count_again(struct session *s)
 {
+    struct session_record *r = &s->record;
+    s->stored = *r;
     r->trials = r->rejected = r->ok = r->best_ask = 0;
     r->best_seconds = 0;
 }
 
 static bool assemble_again(struct session *s, struct err *e)
 {
-    return s->recorded.recording
-               ? session_assemble_recorded(s, e)
-               : assemble(s, stored_script(s->store, &s->record, &s->arena, e), e);
+    if (s->recorded.recording)
+        return session_assemble_recorded(s, e);
+    return take_script(s, stored_script(s->store, &s->record, &s->arena, e)) && make_search(s, e);
 }
 
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
@@ -459,13 +471,15 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     s->replay = replay_load(s->store, s->space, id, &ran, e);
     if (!s->replay)
         return false;
+    if (!store_count_refits(s->store, id, &s->refits_stored, e))
+        return false;
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
     s->record.state = "running";
     kill_point("resume");
     if (!store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e))
         return false;
     session_emit(s, EVENT_SESSION, NULL, NULL);
-    forget_counts(&s->record);
+    count_again(s);
     return true;
 }
 

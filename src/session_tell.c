@@ -212,7 +212,7 @@ static bool deliver_one(struct session *s, struct open_trial **at, struct err *e
         return false;
     unlink_open(s, at);
     open_trial_destroy(t);
-    return true;
+    return session_keep_refits(s, e);
 }
 
 bool session_deliver(struct session *s, bool *progress, struct err *e)

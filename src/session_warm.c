@@ -33,6 +33,8 @@ bool session_make_strategy(struct session *s, struct search_problem *problem, st
     }
     problem->warm = warm.config;
     problem->warm_count = warm.count;
+    if (!session_take_history(s, problem, e))
+        return false;
     s->strategy = strategy_create(s->record.strategy, problem, s->record.seed, e);
     return s->strategy != NULL;
 }

@@ -87,21 +87,26 @@ static int tune_all(const struct arguments *a, const struct list *l,
                     int (*tune)(const struct arguments *a, struct tune_item *item))
 {
     struct tune_item *done = mem_zero((size_t)l->count, sizeof *done);
+    struct str earlier = {0};
     int count = 0, first = EXIT_OK;
     bool quiet = arguments_flag(a, "json");
     for (int i = 0; i < l->count && !ends_all(first); i++) {
         if (!is_chosen(a, &l->item[i]))
             continue;
         struct tune_item *t = &done[count++];
-        *t = (struct tune_item){.list = l->name, .item = &l->item[i]};
+        *t =
+            (struct tune_item){.list = l->name, .item = &l->item[i], .earlier = str_text(&earlier)};
         if (!quiet)
             printf("%s%s %s\n", count > 1 ? "\n" : "", l->name, t->item->label);
         int code = tune(a, t);
+        if (t->session)
+            str_printf(&earlier, "%s%" PRId64, earlier.length ? "," : "", t->session);
         first = first == EXIT_OK || ends_all(code) ? code : first;
     }
     if (!quiet)
         print_summary(a, done, count);
     free(done);
+    str_finish(&earlier);
     return first;
 }
 

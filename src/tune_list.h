@@ -9,6 +9,7 @@
 struct tune_item {
     const char *list;
     const struct list_item *item;
+    const char *earlier; // sessions of those before it, "3,5"
     int64_t session;
 };
 

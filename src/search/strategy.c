@@ -174,6 +174,12 @@ char *strategy_canonical(const char *spec, struct err *e)
     return str_take(&out);
 }
 
+bool strategy_has_model(const char *spec)
+{
+    struct choice c;
+    return parse(spec, &c, NULL) && c.kind->take_refit;
+}
+
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e)
 {
@@ -235,11 +241,6 @@ bool strategy_wait(struct strategy *s)
 bool strategy_take_refit(struct strategy *s, struct refit *out)
 {
     return s->kind->take_refit && s->kind->take_refit(s, out);
-}
-
-bool strategy_has_model(const struct strategy *s)
-{
-    return s->kind->take_refit != NULL;
 }
 
 void strategy_destroy(struct strategy *s)

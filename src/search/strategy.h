@@ -129,6 +129,9 @@ const struct strategy_kind *strategy_find(const char *name); // NULL when unknow
 // of range the range.
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e);
+// Whether problem.history is of any use to strategies of that kind; false for one that is not
+// known.
+bool strategy_has_model(const char *spec);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
 
@@ -147,8 +150,6 @@ int strategy_wait_fd(const struct strategy *s);
 //     }
 bool strategy_wait(struct strategy *s);
 bool strategy_take_refit(struct strategy *s, struct refit *out);
-// Whether problem.history is of any use to it.
-bool strategy_has_model(const struct strategy *s);
 void strategy_destroy(struct strategy *s);
 
 #endif

@@ -13,7 +13,7 @@ bool store_push_command(struct store *s, int64_t session, const char *verb, cons
     if (strlen(verb) >= VERB_SIZE || (argument && strlen(argument) >= ARGUMENT_SIZE))
         return err_set(e, "the command '%s %s' is too long", verb, argument ? argument : "");
     static const char sql[] = "INSERT INTO command(verb, argument, at, session)"
-                              " SELECT ?, ?, ?, id FROM session WHERE id = ?";
+                              " SELECT ?, ?, ?, id FROM session WHERE id = ? AND " IS_THERE;
     struct query q = query_start(s, sql, e);
     query_bind_text(&q, verb);
     query_bind_text(&q, argument);
@@ -56,7 +56,7 @@ bool store_add_message(struct store *s, int64_t session, const char *level, cons
                        struct err *e)
 {
     static const char sql[] = "INSERT INTO message(at, level, text, session)"
-                              " SELECT ?, ?, ?, id FROM session WHERE id = ?";
+                              " SELECT ?, ?, ?, id FROM session WHERE id = ? AND " IS_THERE;
     struct query q = query_start(s, sql, e);
     query_bind_real(&q, os_unix_time());
     query_bind_text(&q, level);

@@ -60,6 +60,7 @@ bool query_run(struct query *q);
 void query_forget(struct store *s); // all kept statements; no query may be open
 int64_t query_int(const struct query *q, int column);
 double query_real(const struct query *q, int column);
+double query_real_or_nan(const struct query *q, int column); // NAN for NULL, as which it is bound
 // NULL for NULL. Without an arena the text lives until the next row.
 const char *query_text(const struct query *q, int column, struct arena *a);
 
@@ -97,6 +98,9 @@ struct scope {
 };
 bool scope_enter(struct store *s, struct scope *scope, struct err *e);
 bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err *e);
+
+// Of the sessions that are there: one that was deleted while others learn from it is hidden.
+#define IS_THERE "state IS NOT 'removed'"
 
 // "there is no session 7 (...)": undoes what is open, returns false.
 bool session_missing(struct store *s, int64_t id, struct err *e);

@@ -1,5 +1,6 @@
 #include "store/db.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,12 @@ int64_t query_int(const struct query *q, int column)
 double query_real(const struct query *q, int column)
 {
     return sqlite3_column_double(q->statement->handle, column);
+}
+
+double query_real_or_nan(const struct query *q, int column)
+{
+    bool is_null = sqlite3_column_type(q->statement->handle, column) == SQLITE_NULL;
+    return is_null ? NAN : query_real(q, column);
 }
 
 const char *query_text(const struct query *q, int column, struct arena *a)

@@ -78,10 +78,20 @@ static const char version_2[] =
 static const char version_3[] =
     "ALTER TABLE session ADD COLUMN declared TEXT;\n"
     "ALTER TABLE session ADD COLUMN reduced TEXT;\n";
+
+// Version 4: models: how good they were, and what they begin with.
+static const char version_4[] =
+    "ALTER TABLE session ADD COLUMN history TEXT;\n"
+    "CREATE TABLE refit(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    number INTEGER NOT NULL, told INTEGER NOT NULL, rows INTEGER NOT NULL,\n"
+    "    correlation REAL, recall REAL, k INTEGER, batch INTEGER, seconds REAL, bytes REAL,\n"
+    "    elapsed_s REAL, at REAL,\n"
+    "    PRIMARY KEY (session, number)) STRICT, WITHOUT ROWID;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4};
 
 const char *const *db_scripts(int *count)
 {

@@ -6,7 +6,7 @@
     F(created) F(state) F(name) F(path) F(title) F(operation) F(settings) F(device) F(driver) \
     F(device_type) F(device_id) F(limits) F(source) F(strategy) F(seed) F(flop) F(size) \
     F(text_hash) F(budget_trials) F(budget_seconds) F(workers) F(count_rejected) F(ran_seconds) \
-    F(message) F(note) F(warm) F(population) F(declared) F(reduced)
+    F(message) F(note) F(warm) F(population) F(declared) F(reduced) F(history)
 // clang-format on
 #define AS_FIELD(name)          FIELD(session_record, name),
 #define AS_SESSION_COLUMN(name) ", s." #name
@@ -84,15 +84,27 @@ static struct session_record read_session(const struct query *q, struct arena *a
     return r;
 }
 
-bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out,
-                       struct err *e)
+static bool get_session(struct store *s, const char *sql, int64_t id, struct arena *a,
+                        struct session_record *out, struct err *e)
 {
-    struct query q = query_start(s, SELECT_SESSIONS " WHERE s.id = ?", e);
+    struct query q = query_start(s, sql, e);
     query_bind_int(&q, id);
     bool found = query_next(&q);
     if (found)
         *out = read_session(&q, a);
     return query_end(&q) && (found || session_missing(s, id, e));
+}
+
+bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out,
+                       struct err *e)
+{
+    return get_session(s, SELECT_SESSIONS " WHERE s.id = ? AND s." IS_THERE, id, a, out, e);
+}
+
+bool store_get_history(struct store *s, int64_t id, struct arena *a, struct session_record *out,
+                       struct err *e)
+{
+    return get_session(s, SELECT_SESSIONS " WHERE s.id = ?", id, a, out, e);
 }
 
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
@@ -101,7 +113,7 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
     struct session_record *list = NULL;
     int capacity = 0;
     *count = 0;
-    struct query q = query_start(s, SELECT_SESSIONS " ORDER BY s.id DESC", e);
+    struct query q = query_start(s, SELECT_SESSIONS " WHERE s." IS_THERE " ORDER BY s.id DESC", e);
     while (query_next(&q)) {
         MEM_GROW(list, *count, capacity);
         list[(*count)++] = read_session(&q, a);
@@ -171,7 +183,7 @@ static bool set_text(struct store *s, int64_t id, const char *sql, const char *t
 
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e)
 {
-    static const char sql[] = "UPDATE session SET note = ? WHERE id = ?";
+    static const char sql[] = "UPDATE session SET note = ? WHERE id = ? AND " IS_THERE;
     return set_text(s, id, sql, note, e);
 }
 
@@ -181,13 +193,27 @@ bool store_set_population(struct store *s, int64_t id, const char *asks, struct 
     return set_text(s, id, sql, asks, e);
 }
 
-static bool mark_deleted(struct store *s, int64_t id, struct err *e)
+// --- deleting ---
+
+// From now on it is not there any more, whatever becomes of its rows.
+static bool hide(struct store *s, int64_t id, struct err *e)
 {
-    static const char sql[] = "UPDATE session SET state = 'failed',"
-                              " message = 'deleting it was interrupted' WHERE id = ?";
+    static const char sql[] =
+        "UPDATE session SET state = 'removed', history = NULL WHERE id = ? AND " IS_THERE;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, id);
     return change_session(&q, id, e);
+}
+
+// A hidden session that no other learns from; 0: there is none.
+static bool find_unused(struct store *s, int64_t *id, struct err *e)
+{
+    static const char sql[] =
+        "SELECT id FROM session AS s WHERE state = 'removed' AND NOT EXISTS (SELECT 1 FROM session"
+        " AS u WHERE instr(' ' || u.history, ' ' || s.id || ':')) LIMIT 1";
+    struct query q = query_start(s, sql, e);
+    *id = query_next(&q) ? query_int(&q, 0) : 0;
+    return query_end(&q);
 }
 
 // A million trials take seconds: in steps, so that other writers get their turns.
@@ -208,7 +234,18 @@ static bool remove_session(struct store *s, int64_t id, struct err *e)
 {
     struct query q = query_start(s, "DELETE FROM session WHERE id = ?", e);
     query_bind_int(&q, id);
-    return change_session(&q, id, e);
+    return query_run(&q);
+}
+
+// What a deletion left that was interrupted goes with the next one.
+static bool remove_unused(struct store *s, struct err *e)
+{
+    int64_t id;
+    bool ok;
+    while ((ok = find_unused(s, &id, e)) && id)
+        if (!remove_trials(s, id, e) || !remove_session(s, id, e))
+            return false;
+    return ok;
 }
 
 // Under the session's lock, so that nobody runs it meanwhile.
@@ -217,7 +254,7 @@ bool store_delete_session(struct store *s, int64_t id, struct err *e)
     bool own = lock_held(s, id);
     if (!own && !store_lock_session(s, id, e))
         return false;
-    bool ok = mark_deleted(s, id, e) && remove_trials(s, id, e) && remove_session(s, id, e);
+    bool ok = hide(s, id, e) && remove_unused(s, e);
     if (!own)
         store_unlock_session(s, id);
     return ok;

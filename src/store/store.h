@@ -71,6 +71,9 @@ struct session_record {
     const char *warm;    // slots of the configurations that it began with, "16,4 8,8"; NULL
     // Those that breed now, best first: asks, "12,5,9"; NULL: the strategy has no population.
     const char *population;
+    // Whose results its model begins with, "3:200 5:180": of session 3 those that were told first,
+    // 200 of them; NULL: none. Fixed when it is made.
+    const char *history;
     // computed when read
     int64_t trials, rejected, ok;
     int64_t best_ask; // 0: none
@@ -116,6 +119,16 @@ struct message_record {
     const char *level, *text;
 };
 
+struct refit_record { // a model was fitted anew; as struct refit (search/strategy.h) has it
+    int64_t number;   // 1 .. in the order of the session
+    int64_t told, rows;
+    double correlation, recall; // NAN: not known
+    int k, batch;
+    double seconds, bytes;
+    double elapsed_s; // running time of the session
+    double at;        // unix time
+};
+
 struct retime_record { // samples taken again of a trial: final races and drift canaries
     int64_t ask;
     const char *kind; // "race", "canary"
@@ -130,6 +143,9 @@ bool store_create_session(struct store *s, const struct session_record *r,
                           struct err *e);
 bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out,
                        struct err *e);
+// One that others have in their `history`: also when it was deleted meanwhile.
+bool store_get_history(struct store *s, int64_t id, struct arena *a, struct session_record *out,
+                       struct err *e);
 // All sessions, newest first; the array lives in the arena.
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
                          struct err *e);
@@ -140,6 +156,7 @@ bool store_set_state(struct store *s, int64_t id, const char *state, const char 
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e);
+// One in another's `history` keeps its rows as long as that is there, but nobody sees them.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
 // Whether another connection has committed since the last call; true the first time. A few
@@ -195,6 +212,13 @@ bool store_newest_retime(struct store *s, int64_t *number, struct err *e);
 // best_* of a session follow the same rule; of equal ones the first asked is the best.
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
                        struct trial_record **out, int *count, struct err *e);
+
+// Of models, in their order.
+bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e);
+bool store_each_refit(struct store *s, int64_t session,
+                      bool (*each)(void *context, const struct refit_record *r), void *context,
+                      struct err *e);
+bool store_count_refits(struct store *s, int64_t session, int64_t *count, struct err *e);
 
 // Who runs a session. lock: true and held until unlock or the end of the process; false with
 // "session 3 is running in process 1234 (...)". runner: 0 when nobody.

@@ -134,7 +134,6 @@ static void each_refit_is_given_once(void **state)
     struct strategy *s = strategy_create("sleeper", &problem, 1, NULL);
     struct config c;
     struct refit r;
-    assert_true(strategy_has_model(s));
     assert_false(strategy_take_refit(s, &r));
     for (int i = 0; i < 5;)
         if (strategy_ask(s, &c) == ASK_NEW)
@@ -166,7 +165,10 @@ static void without_a_model_there_is_nothing_to_wait_for(void **state)
     struct search_problem problem = {0};
     struct strategy *s = strategy_create("plain", &problem, 1, NULL);
     struct refit r;
-    assert_false(strategy_has_model(s));
+    assert_true(strategy_has_model("sleeper"));
+    assert_false(strategy_has_model("plain"));
+    assert_false(strategy_has_model("plain:x=1"));
+    assert_false(strategy_has_model("nobody"));
     assert_false(strategy_take_refit(s, &r));
     assert_int_equal(strategy_wait_fd(s), -1);
     assert_false(strategy_wait(s));

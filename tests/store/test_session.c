@@ -3,6 +3,8 @@
 
 #include "store/db.h"
 
+#include <math.h>
+
 static const struct session_record full = {
     .created = 1700000000.25,
     .state = "paused",
@@ -33,6 +35,7 @@ static const struct session_record full = {
     .note = "a\nb",
     .warm = "1,2",
     .population = "12,5,9",
+    .history = "3:200 5:180",
 };
 
 static void assert_same_text(const char *a, const char *b)
@@ -50,27 +53,17 @@ static void assert_same_session(const struct session_record *a, const struct ses
     assert_true(a->workers == b->workers && a->count_rejected == b->count_rejected);
     assert_true(a->ran_seconds == b->ran_seconds);
     const char *const texts[][2] = {
-        {a->state, b->state},
-        {a->name, b->name},
-        {a->path, b->path},
-        {a->title, b->title},
-        {a->operation, b->operation},
-        {a->settings, b->settings},
-        {a->declared, b->declared},
-        {a->reduced, b->reduced},
-        {a->device, b->device},
-        {a->driver, b->driver},
-        {a->device_type, b->device_type},
-        {a->limits, b->limits},
-        {a->device_id, b->device_id},
-        {a->source, b->source},
-        {a->strategy, b->strategy},
-        {a->size, b->size},
-        {a->text_hash, b->text_hash},
-        {a->message, b->message},
-        {a->note, b->note},
-        {a->warm, b->warm},
-        {a->population, b->population},
+        {a->state, b->state},         {a->name, b->name},
+        {a->path, b->path},           {a->title, b->title},
+        {a->operation, b->operation}, {a->settings, b->settings},
+        {a->declared, b->declared},   {a->reduced, b->reduced},
+        {a->history, b->history},     {a->device, b->device},
+        {a->driver, b->driver},       {a->device_type, b->device_type},
+        {a->limits, b->limits},       {a->device_id, b->device_id},
+        {a->source, b->source},       {a->strategy, b->strategy},
+        {a->size, b->size},           {a->text_hash, b->text_hash},
+        {a->message, b->message},     {a->note, b->note},
+        {a->warm, b->warm},           {a->population, b->population},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_same_text(texts[i][0], texts[i][1]);
@@ -222,7 +215,7 @@ static void test_missing(void **state)
 static void test_delete(void **state)
 {
     (void)state;
-    static const char *const tables[] = {"session", "text",    "trial",     "retime",
+    static const char *const tables[] = {"session", "text",    "trial",     "retime", "refit",
                                          "command", "message", "best_step", "tally"};
     char *path = temp_path("x.db");
     struct store *s = must_open(path, STORE_WRITE);
@@ -233,6 +226,7 @@ static void test_delete(void **state)
         struct retime_record race = {.ask = 1, .kind = "race", .seconds = 1, .verified = true};
         must_put(s, ids[i], 1, "ok", 2);
         assert_true(store_put_retime(s, ids[i], &race, &e));
+        assert_true(store_put_refit(s, ids[i], &(struct refit_record){.number = 1}, &e));
         assert_true(store_push_command(s, ids[i], "stop", NULL, &e));
         assert_true(store_add_message(s, ids[i], "info", "hello", &e));
     }
@@ -248,12 +242,106 @@ static void test_delete(void **state)
     temp_remove(path);
 }
 
+static int64_t create_after(struct store *s, const char *history)
+{
+    struct err e;
+    int64_t id;
+    struct session_record r = {.name = "gemm", .state = "done", .history = history};
+    assert_true(store_create_session(s, &r, NULL, 0, &id, &e));
+    must_put(s, id, 1, "ok", 2);
+    return id;
+}
+
+static int64_t left(struct store *s)
+{
+    return count_rows(s, "session");
+}
+
+// What others learn from is gone for users, and there for those.
+static void test_delete_history(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    struct arena a;
+    struct session_record r, *list;
+    struct err e;
+    int count;
+    arena_init(&a);
+    int64_t one = create_after(s, NULL), two = create_after(s, "1:1");
+    int64_t three = create_after(s, "2:1 1:1"), eleven = 11;
+    assert_true(store_delete_session(s, one, &e));
+    assert_int_equal(left(s), 3);
+    assert_int_equal(count_rows(s, "trial"), 3);
+    assert_false(store_get_session(s, one, &a, &r, &e));
+    assert_string_equal(e.text, "there is no session 1 (`tilewalk ls` lists them)");
+    assert_false(store_set_note(s, one, "x", &e));
+    assert_false(store_push_command(s, one, "stop", NULL, &e));
+    assert_false(store_add_message(s, one, "info", "x", &e));
+    assert_false(store_delete_session(s, one, &e));
+    assert_true(store_list_sessions(s, &a, &list, &count, &e));
+    assert_int_equal(count, 2);
+    assert_true(store_get_history(s, one, &a, &r, &e) && r.id == one && !r.history);
+    assert_false(store_get_history(s, eleven, &a, &r, &e));
+
+    assert_true(store_delete_session(s, two, &e)); // three learns from both
+    assert_int_equal(left(s), 3);
+    assert_string_equal(must_get(s, three, &a).history, "2:1 1:1");
+    assert_true(store_delete_session(s, three, &e));
+    assert_int_equal(left(s), 0);
+    assert_int_equal(count_rows(s, "trial"), 0);
+
+    int64_t four = create_after(s, NULL); // 14:1 is not 4:1
+    create_after(s, "14:1 24:2");
+    assert_int_equal(four, 4);
+    assert_true(store_delete_session(s, four, &e));
+    assert_int_equal(left(s), 1);
+    arena_finish(&a);
+    store_close(s);
+    temp_remove(path);
+}
+
+static bool take_refit(void *context, const struct refit_record *r)
+{
+    struct refit_record *out = context;
+    out[r->number - 1] = *r;
+    return r->number < 3;
+}
+
+static void test_refits(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    struct err e;
+    int64_t count, id = must_create(s, "gemm"), other = must_create(s, "gemm");
+    struct refit_record r = {1, 64, 128, NAN, NAN, 0, 0, 0.5, 1e6, 12, 1e9}, out[4] = {{0}};
+    assert_true(store_put_refit(s, id, &r, &e));
+    assert_false(store_put_refit(s, id, &r, &e)); // each once
+    r = (struct refit_record){2, 128, 256, -0.25, 0.75, 8, 64, 0.25, 2e6, 20, 2e9};
+    assert_true(store_put_refit(s, id, &r, &e));
+    assert_true(store_put_refit(s, id, &(struct refit_record){.number = 3}, &e));
+    assert_true(store_put_refit(s, id, &(struct refit_record){.number = 4}, &e));
+    assert_true(store_count_refits(s, id, &count, &e));
+    assert_int_equal(count, 4);
+    assert_true(store_count_refits(s, other, &count, &e));
+    assert_int_equal(count, 0);
+    assert_true(store_each_refit(s, id, take_refit, out, &e));
+    assert_true(isnan(out[0].correlation) && isnan(out[0].recall) && out[0].told == 64);
+    assert_memory_equal(&out[1], &r, sizeof r);
+    assert_int_equal(out[3].number, 0); // it was enough
+    assert_true(store_each_refit(s, other, take_refit, NULL, &e));
+    store_close(s);
+    temp_remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_texts),
         cmocka_unit_test(test_changes),    cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_delete),     cmocka_unit_test(test_delete_history),
+        cmocka_unit_test(test_refits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

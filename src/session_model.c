@@ -1,0 +1,118 @@
+// What a session has to do with its strategy's model: what it begins with, chosen when the session
+// is made and stored with it, and how good it was each time it was fitted.
+#include "base/os.h"
+#include "session.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+// --- what it begins with ---
+
+static void take(struct session *s)
+{
+    const struct transfer *t = &s->transfer;
+    struct str text = {0};
+    transfer_add_text(t, &text);
+    s->record.history = t->count ? arena_strdup(&s->arena, str_text(&text)) : NULL;
+    str_finish(&text);
+    if (t->count)
+        s->transfer_told = arena_printf(
+            &s->arena, "the model begins with %" PRId64 " results of %d other session%s",
+            transfer_results(t), t->count, t->count == 1 ? "" : "s");
+    else if (str_equal(s->transfer_wish.wanted, "auto"))
+        s->transfer_told = "no earlier session is like this one: the model begins with nothing";
+}
+
+// A strategy without a model learns nothing from others: it is told to who asked for it.
+static void take_nothing(struct session *s)
+{
+    const char *wanted = s->transfer_wish.wanted;
+    s->record.history = NULL;
+    if (wanted && !str_equal(wanted, "none"))
+        s->transfer_told = arena_printf(
+            &s->arena, "strategy '%.*s' has no model: it learns nothing from other sessions",
+            (int)strcspn(s->record.strategy, ":"), s->record.strategy);
+}
+
+static bool choose(struct session *s, struct err *e)
+{
+    s->transfer_wish.record = &s->record;
+    s->transfer_wish.space = s->space;
+    if (!transfer_choose(s->store, &s->transfer_wish, &s->arena, &s->transfer, e))
+        return false;
+    take(s);
+    return true;
+}
+
+bool session_take_history(struct session *s, struct search_problem *problem, struct err *e)
+{
+    const struct transfer_wish *wish = &s->transfer_wish;
+    if (!strategy_has_model(s->record.strategy)) {
+        take_nothing(s);
+        return true;
+    }
+    if (!(wish->wanted || wish->earlier
+              ? choose(s, e)
+              : transfer_parse(s->store, s->record.history, &s->arena, &s->transfer, e)))
+        return false;
+    problem->history = s->transfer.history;
+    problem->history_count = s->transfer.count;
+    return true;
+}
+
+void session_say_transfer(struct session *s)
+{
+    if (s->transfer_told)
+        session_message(s, "info", "%s", s->transfer_told);
+}
+
+// --- how good it is ---
+
+static void say(struct session *s, const struct refit *r)
+{
+    struct str text = {0};
+    str_printf(&text, "model %sfitted to %" PRId64 " results", s->refits > 1 ? "re" : "", r->told);
+    if (r->batch > 0 && isfinite(r->correlation))
+        str_printf(&text, ": rank correlation %.2f on the %d since", r->correlation, r->batch);
+    if (r->batch > 0 && isfinite(r->recall))
+        str_printf(&text, ", recall %.0f of %d", r->recall * r->k, r->k);
+    str_printf(&text, ", %.2g s", r->seconds);
+    session_message(s, "info", "%s", str_text(&text));
+    str_finish(&text);
+}
+
+static bool keep(struct session *s, const struct refit *r, struct err *e)
+{
+    struct refit_record record = {
+        .number = s->refits,
+        .told = r->told,
+        .rows = r->rows,
+        .correlation = r->correlation,
+        .recall = r->recall,
+        .k = r->k,
+        .batch = r->batch,
+        .seconds = r->seconds,
+        .bytes = r->bytes,
+        .elapsed_s = session_ran_seconds(s),
+        .at = os_unix_time(),
+    };
+    kill_point("refit");
+    bool ok = store_put_refit(s->store, s->record.id, &record, e);
+    s->store_failed |= !ok;
+    return ok;
+}
+
+// Those that the database has were made again to replay the session.
+bool session_keep_refits(struct session *s, struct err *e)
+{
+    struct refit r;
+    while (strategy_take_refit(s->strategy, &r)) {
+        if (++s->refits <= s->refits_stored)
+            continue;
+        if (!keep(s, &r, e))
+            return false;
+        say(s, &r);
+    }
+    return true;
+}
