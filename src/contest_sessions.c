@@ -73,7 +73,10 @@ static const char *members_of(const struct session_record *r, struct arena *aren
 // A search that began with results of others is another one than it is alone.
 static const char *strategy_of(struct contest *c, const struct session_record *r)
 {
-    return r->warm ? arena_printf(&c->arena, "%s, warm start", r->strategy) : r->strategy;
+    if (!r->warm && !r->history)
+        return r->strategy;
+    return arena_printf(&c->arena, "%s%s%s", r->strategy, r->warm ? ", warm start" : "",
+                        r->history ? ", transfer" : "");
 }
 
 static void set_up(struct contest *c)
