@@ -12,6 +12,8 @@ struct features {
     int width, most_rows;
     struct nest_point point; // scratch, of the kinds that need a nest
     int *column;             // what `measure` likes to keep, or NULL
+    float *scratch;          // likewise
+    int scratch_width;
 };
 
 struct feature_methods {
@@ -24,7 +26,7 @@ struct feature_methods {
 };
 
 extern const struct feature_methods features_knob, features_itervar, features_curve,
-    features_statements;
+    features_statements, features_tree;
 
 // Parameters as columns, all of them or only those that no loop shows: numbers and words.
 enum feature_params { FEATURE_ALL_PARAMS, FEATURE_OPTIONS };

@@ -5,10 +5,9 @@
 #include <string.h>
 
 static const struct feature_methods *const methods_of[] = {
-    [FEATURES_KNOB] = &features_knob,
-    [FEATURES_ITERVAR] = &features_itervar,
-    [FEATURES_CURVE] = &features_curve,
-    [FEATURES_STATEMENTS] = &features_statements,
+    [FEATURES_KNOB] = &features_knob,   [FEATURES_ITERVAR] = &features_itervar,
+    [FEATURES_CURVE] = &features_curve, [FEATURES_STATEMENTS] = &features_statements,
+    [FEATURES_TREE] = &features_tree,
 };
 
 struct features *features_create(const struct space *space, enum feature_kind kind, struct err *e)
@@ -36,6 +35,7 @@ void features_destroy(struct features *f)
     if (f->methods->needs_nest)
         nest_point_finish(&f->point);
     free(f->column);
+    free(f->scratch);
     free(f);
 }
 

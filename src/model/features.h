@@ -40,7 +40,13 @@
 
 #include "space/space.h"
 
-enum feature_kind { FEATURES_KNOB, FEATURES_ITERVAR, FEATURES_CURVE, FEATURES_STATEMENTS };
+enum feature_kind {
+    FEATURES_KNOB,
+    FEATURES_ITERVAR,
+    FEATURES_CURVE,
+    FEATURES_STATEMENTS,
+    FEATURES_TREE
+};
 
 struct features;
 
@@ -48,8 +54,9 @@ struct features;
 struct features *features_create(const struct space *space, enum feature_kind kind, struct err *e);
 void features_destroy(struct features *f); // NULL is fine
 
-int features_width(const struct features *f);     // columns of a row
-int features_most_rows(const struct features *f); // of one configuration; 1 but for STATEMENTS
+int features_width(const struct features *f); // columns of a row
+int features_most_rows(
+    const struct features *f); // of one configuration; 1 but for STATEMENTS, TREE
 
 // The rows of `c`, one after the other; returns how many. `out` has room for width * most_rows
 // numbers. The object has scratch memory: one thread at a time.

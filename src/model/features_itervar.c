@@ -1,30 +1,20 @@
-#include "model/feature_kind.h"
+#include "model/features_itervar.h"
 
 #include <string.h>
 
-// Columns of a loop: these, then those of every access that it surrounds.
-enum {
-    LENGTH,
-    LEVEL,
-    TOP_DOWN,
-    BOTTOM_UP,
-    KIND,
-    ADD = KIND + NEST_LOOP_KINDS,
-    MULTIPLY,
-    DIVIDE,
-    OF_LOOP
-};
-enum { STRIDE, COUNT, REUSE, THREAD_COUNT, THREAD_REUSE, OF_ACCESS };
-
-static int at_loop(const struct features *f, int loop)
+int itervar_at_loop(const struct features *f, int loop)
 {
     return f->column[loop];
 }
 
-// Where the accesses of a statement begin in the columns of a loop around it.
 static int *at_accesses(const struct features *f, int statement, int loop)
 {
     return f->column + (statement + 1) * f->space->nest->loop_count + loop;
+}
+
+int itervar_at_accesses(const struct features *f, int statement, int loop)
+{
+    return *at_accesses(f, statement, loop);
 }
 
 static bool surrounds(const struct nest_statement *s, int loop)
@@ -35,10 +25,9 @@ static bool surrounds(const struct nest_statement *s, int loop)
     return false;
 }
 
-static void measure(struct features *f)
+int itervar_measure(struct features *f)
 {
     const struct nest *n = f->space->nest;
-    f->most_rows = 1;
     f->column = mem_zero((size_t)(n->loop_count * (n->statement_count + 1)), sizeof *f->column);
     int width = 0;
     for (int loop = 0; loop < n->loop_count; loop++) {
@@ -51,7 +40,7 @@ static void measure(struct features *f)
             width += n->statement[i].access_count * OF_ACCESS;
         }
     }
-    f->width = width + feature_params_width(f->space, FEATURE_OPTIONS);
+    return width;
 }
 
 static void put_loops(const struct features *f, int statement, float *out)
@@ -60,7 +49,7 @@ static void put_loops(const struct features *f, int statement, float *out)
     const int *path = nest_path(&f->point, statement);
     double outside = 1, inside = 1;
     for (int i = 0; i < s->loop_count; i++) {
-        float *x = out + at_loop(f, path[i]);
+        float *x = out + itervar_at_loop(f, path[i]);
         outside *= f->point.length[path[i]];
         if (x[LEVEL] > 0) // an earlier statement stands in it too
             continue;
@@ -70,12 +59,12 @@ static void put_loops(const struct features *f, int statement, float *out)
         x[KIND + (int)f->space->nest->loop[path[i]].kind] = 1;
     }
     for (int i = s->loop_count - 1; i >= 0; i--) {
-        float *x = out + at_loop(f, path[i]);
+        float *x = out + itervar_at_loop(f, path[i]);
         inside *= f->point.length[path[i]];
         x[BOTTOM_UP] = x[BOTTOM_UP] < (float)inside ? (float)inside : x[BOTTOM_UP];
     }
     if (s->loop_count > 0) {
-        float *x = out + at_loop(f, path[s->loop_count - 1]);
+        float *x = out + itervar_at_loop(f, path[s->loop_count - 1]);
         x[ADD] += (float)f->point.value[s->add];
         x[MULTIPLY] += (float)f->point.value[s->multiply];
         x[DIVIDE] += (float)f->point.value[s->divide];
@@ -107,7 +96,7 @@ static void put_access(const struct features *f, int statement, int access, floa
         level = own_level;
         *(stride[i] != 0 ? &count : &reuse) *= f->point.length[path[i]];
 
-        float *x = out + *at_accesses(f, statement, path[i]) + access * OF_ACCESS;
+        float *x = out + itervar_at_accesses(f, statement, path[i]) + access * OF_ACCESS;
         x[STRIDE] = (float)stride[i];
         x[COUNT] = (float)count;
         x[REUSE] = (float)reuse;
@@ -118,11 +107,10 @@ static void put_access(const struct features *f, int statement, int access, floa
     }
 }
 
-static int fill(struct features *f, const struct config *c, float *out)
+void itervar_fill(const struct features *f, int width, float *out)
 {
     const struct nest *n = f->space->nest;
-    int options = feature_params_width(f->space, FEATURE_OPTIONS);
-    memset(out, 0, (size_t)f->width * sizeof *out);
+    memset(out, 0, (size_t)width * sizeof *out);
     for (int i = 0; i < n->statement_count; i++) {
         if (!f->point.present[i])
             continue;
@@ -130,8 +118,20 @@ static int fill(struct features *f, const struct config *c, float *out)
         for (int j = 0; j < n->statement[i].access_count; j++)
             put_access(f, i, j, out);
     }
-    feature_log(f->width - options, out);
-    feature_params_fill(f->space, FEATURE_OPTIONS, c, out + f->width - options);
+    feature_log(width, out);
+}
+
+static void measure(struct features *f)
+{
+    f->most_rows = 1;
+    f->width = itervar_measure(f) + feature_params_width(f->space, FEATURE_OPTIONS);
+}
+
+static int fill(struct features *f, const struct config *c, float *out)
+{
+    int options = f->width - feature_params_width(f->space, FEATURE_OPTIONS);
+    itervar_fill(f, options, out);
+    feature_params_fill(f->space, FEATURE_OPTIONS, c, out + options);
     return 1;
 }
 

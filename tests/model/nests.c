@@ -178,10 +178,11 @@ struct space *space_with_chain(struct config *c)
     return sealed(s);
 }
 
-// Gives each loop to the rows, the columns or neither, in a random order: a mixed radix.
+// Gives each loop to one of three dimensions or to none, in a random order: a mixed radix.
 static void add_random_access(struct nest *n, struct rng *r, struct nest_statement *s, int index)
 {
-    int extent[2] = {1, 1}, order[6], loops = s->loop_count;
+    enum { DIMS = 3 };
+    int extent[DIMS] = {1, 1, 1}, order[6], loops = s->loop_count;
     struct nest_access *a = access_of(s, index);
     for (int i = 0; i < loops; i++) {
         int j = (int)rng_below(r, (uint64_t)i + 1);
@@ -189,14 +190,16 @@ static void add_random_access(struct nest *n, struct rng *r, struct nest_stateme
         order[j] = s->loop[i];
     }
     for (int i = 0; i < loops; i++) {
-        int dim = (int)rng_below(r, 3);
-        if (dim == 2)
+        int dim = (int)rng_below(r, DIMS + 1);
+        if (dim == DIMS)
             continue;
         add_term(n, a, dim, order[i], extent[dim]);
         extent[dim] *= (int)n->formulas.node[n->loop[order[i]].length].constant;
     }
-    a->buffer = add_buffer(n, "buffer", (enum nest_memory)rng_below(r, 3),
-                           extent[0] + (int)rng_below(r, 2), extent[1] + (int)rng_below(r, 2));
+    a->buffer = add_buffer(n, "buffer", (enum nest_memory)rng_below(r, 3), 1, 1);
+    n->buffer[a->buffer].dim_count = DIMS;
+    for (int i = 0; i < DIMS; i++) // some with a gap
+        n->buffer[a->buffer].dim[i] = number(n, extent[i] + (double)rng_below(r, 2));
     a->write = index == 0;
     a->read = index > 0 || rng_below(r, 2);
 }
