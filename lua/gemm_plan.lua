@@ -96,7 +96,7 @@ end
 
 -- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
 -- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
--- (1), vector_a, vector_b, vector_c (the widest), pad (0), explicit (false), walk ("rows"), split_k (1), index
+-- (1), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
 -- ("hoist": where a pixel lies is found before the loop; or "recompute").
 function gemm.plan(product, s)
   local p = {
@@ -113,7 +113,7 @@ function gemm.plan(product, s)
   p.unrolled = divisor(p.steps, unroll // p.step)
   p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
   p.exact_k = product.K % (p.depth * p.parts) == 0
-  p.hint = p.unrolled > 1 and not s.explicit
+  p.hint = p.unrolled > 1 and s.explicit ~= "copies"
   for _, x in ipairs { p.a, p.b } do
     x.vector = s["vector_" .. x.name] or math.min(widest(neighbours(p, x)), x.place.widest)
     x.chunk = chunk(x)

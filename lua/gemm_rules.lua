@@ -7,27 +7,28 @@
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index.
 
-local gemm = include "gemm_plan.lua"
+local gemm, gemm_nest = include "gemm_plan.lua", include "gemm_nest.lua"
 
 local gemm_rules = {}
 
 function gemm_rules.gathers(product) return product.a.gather or product.b.gather end
 
-local function plan_of(product)
+local function schedule_of(product)
   local many, gathers = product.matrices > 1, gemm_rules.gathers(product)
   return function(c)
     local t, r = c.threads, c.registers
-    return gemm.plan(product, {
+    return {
       rows = { r[2], t[2], r[3] }, columns = { r[4], 8 * t[3], r[5] }, depth = { c.tile_k[2], c.tile_k[3] },
       stage_a = c.stage_a, stage_b = c.stage_b, vector_a = c.vector_a, vector_b = c.vector_b,
-      pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit == "copies",
+      pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit,
       walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
-    })
+    }
   end
 end
 
 function gemm_rules.declare(product)
-  local plan = plan_of(product)
+  local schedule = schedule_of(product)
+  local function plan(c) return gemm.plan(product, schedule(c)) end
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
   constraint("a tile ahead fits registers", function(c) return gemm.next_tile_fits(plan(c)) end)
   constraint("only what is shared is staged", function(c) return gemm.staging_pays(plan(c)) end)
@@ -35,6 +36,7 @@ function gemm_rules.declare(product)
   constraint("compiles quickly", function(c) return gemm.compiles_quickly(plan(c)) end)
   constraint("no empty part of K", function(c) return c.tile_k[2] * c.tile_k[3] * (c.split_k - 1) < product.K end)
   gemm.kernels(plan)
+  gemm_nest.declare(product, schedule)
 end
 
 return gemm_rules

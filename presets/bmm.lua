@@ -1,6 +1,6 @@
 -- presets/bmm.lua: C[N,M] = A[N,K] B[K,M] for each of a batch, over the four factorizations of the OpEvo paper, and
 -- nothing else
-local gemm, matmul = include "gemm_plan.lua", include "matmul.lua"
+local gemm, gemm_nest, matmul = include "gemm_plan.lua", include "gemm_nest.lua", include "matmul.lua"
 
 local batch, N, M, K = size("batch", 960), size("N", 128), size("M", 64), size("K", 128)
 local product = matmul.product(operator.batch_matmul {
@@ -14,10 +14,13 @@ param.tile_n = factors(N, 4)     -- workgroups, virtual threads, invocations, re
 param.tile_m = factors(M, 4)     -- the same for columns
 
 -- The paper's schedule for the rest, as in mm.lua. An invocation helps to load the tiles of its own matrix only.
-gemm.kernels(function(c)
+local function schedule(c)
   local n, m, k = c.tile_n, c.tile_m, c.tile_k
-  return gemm.plan(product, {
+  return {
     rows = { n[2], n[3], n[4] }, columns = { m[2], m[3], m[4] }, depth = { k[2], k[3] }, together = c.tile_b[2],
     stage_a = "double", stage_b = "double", order = { "n", "m", "k" }, unroll = 1024, cut = true,
-  })
-end)
+  }
+end
+
+gemm.kernels(function(c) return gemm.plan(product, schedule(c)) end)
+gemm_nest.declare(product, schedule)

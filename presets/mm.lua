@@ -1,5 +1,5 @@
 -- presets/mm.lua: C[N,M] = A[N,K] B[K,M] over the three factorizations of the OpEvo paper, and nothing else
-local gemm, matmul = include "gemm_plan.lua", include "matmul.lua"
+local gemm, gemm_nest, matmul = include "gemm_plan.lua", include "gemm_nest.lua", include "matmul.lua"
 
 local N, M, K = size("N", 512), size("M", 1024), size("K", 1024) -- tilewalk tune mm --set N=4096
 local product = matmul.product(operator.matmul {
@@ -12,10 +12,13 @@ param.tile_m = factors(M, 4) -- the same for columns
 param.tile_k = factors(K, 3) -- tiles, steps through shared memory, elements a step
 
 -- The paper's schedule for the rest: both operands through doubled shared tiles, steps unrolled, k innermost.
-gemm.kernels(function(c)
+local function schedule(c)
   local n, m, k = c.tile_n, c.tile_m, c.tile_k
-  return gemm.plan(product, {
+  return {
     rows = { n[2], n[3], n[4] }, columns = { m[2], m[3], m[4] }, depth = { k[2], k[3] },
     stage_a = "double", stage_b = "double", order = { "n", "m", "k" }, unroll = 1024, cut = true,
-  })
-end)
+  }
+end
+
+gemm.kernels(function(c) return gemm.plan(product, schedule(c)) end)
+gemm_nest.declare(product, schedule)

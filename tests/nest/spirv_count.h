@@ -1,0 +1,29 @@
+// What one invocation of a compute shader does, counted by running it: its control flow and whole
+// numbers are computed, floating-point numbers and the contents of memory are not known.
+//
+//     struct spirv_count n;
+//     spirv_count(&spirv, &n, e);        of invocation 0 of workgroup 0; adds to what `n` has
+//
+// Knows what glslang makes of the shipped shaders; an error for a branch that depends on what is
+// not known, and for instructions that it has not been taught.
+#ifndef TILEWALK_TESTS_SPIRV_COUNT_H
+#define TILEWALK_TESTS_SPIRV_COUNT_H
+
+#include "kernel/kernel.h"
+
+enum spirv_memory { SPIRV_SHARED, SPIRV_GLOBAL, SPIRV_MEMORIES };
+
+struct spirv_count {
+    // Floating-point operations, each component one: additions and subtractions, multiplications,
+    // divisions, comparisons (minima and maxima too), other functions.
+    double add, multiply, divide, compare, special;
+    double integer; // additions, multiplications, minima and maxima of signed whole numbers
+    double read[SPIRV_MEMORIES], written[SPIRV_MEMORIES]; // bytes
+    // Iterations of loops that are not to be unrolled, where there is more than one.
+    double trips;
+    double shared_bytes; // that the module declares
+};
+
+bool spirv_count(const struct spirv *s, struct spirv_count *n, struct err *e);
+
+#endif

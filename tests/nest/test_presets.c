@@ -1,0 +1,342 @@
+// What the shipped presets declare with nest() is what their shaders do: for random legal
+// configurations, what the first invocation computes, loads, stores and how often it loops, and
+// what is launched.
+//
+// Sizes are such that the first workgroup has no tail: a nest counts tails as full.
+
+#include "spirv_count.h"
+#include "variant.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    POINTS = 8,         // of each preset, type and layout
+    MUTANT_POINTS = 40, // until a wrong declaration is found
+};
+
+// --- what a nest says ---
+
+// Executions that meet another element: a vector of one and the same is read once.
+static double accesses(const struct nest_point *p, int statement, int access)
+{
+    double count = nest_executions(p, statement);
+    for (int i = 0; i < p->nest->statement[statement].loop_count; i++) {
+        int loop = nest_path(p, statement)[i];
+        if (p->nest->loop[loop].kind == NEST_VECTORIZED &&
+            nest_strides(p, statement, access)[i] == 0)
+            count /= p->length[loop];
+    }
+    return count;
+}
+
+static void add_statement(const struct nest_point *p, int i, struct spirv_count *n)
+{
+    const struct nest_statement *s = &p->nest->statement[i];
+    double count = nest_executions(p, i);
+    n->add += count * p->value[s->add];
+    n->multiply += count * p->value[s->multiply];
+    n->divide += count * p->value[s->divide];
+    n->compare += count * p->value[s->compare];
+    n->special += count * p->value[s->special];
+    n->integer += count * p->value[s->integer];
+    for (int a = 0; a < s->access_count; a++) {
+        const struct nest_buffer *b = &p->nest->buffer[s->access[a].buffer];
+        double bytes = accesses(p, i, a) * b->bytes;
+        int memory = b->memory == NEST_SHARED ? SPIRV_SHARED : SPIRV_GLOBAL;
+        if (b->memory == NEST_REGISTERS)
+            continue;
+        n->read[memory] += s->access[a].read ? bytes : 0;
+        n->written[memory] += s->access[a].write ? bytes : 0;
+    }
+}
+
+static struct spirv_count count_nest(const struct nest_point *p)
+{
+    struct spirv_count n = {.trips = nest_trips(p), .shared_bytes = nest_shared_bytes(p)};
+    for (int i = 0; i < p->nest->statement_count; i++)
+        add_statement(p, i, &n);
+    return n;
+}
+
+// --- what the shader does ---
+
+static struct spirv_count count_job(const struct job *job)
+{
+    struct spirv_count n = {0};
+    for (int i = 0; i < job->pass_count; i++) {
+        struct spirv spirv = {0};
+        struct err e;
+        char message[1400];
+        if (!kernel_compile_pass(&job->pass[i], &spirv, &e) || !spirv_count(&spirv, &n, &e))
+            fail_msg("%s", err_format(&e, message, sizeof message));
+        spirv_finish(&spirv);
+    }
+    return n;
+}
+
+static const struct figure {
+    const char *name;
+    size_t at;
+} figures[] = {
+    {"additions", offsetof(struct spirv_count, add)},
+    {"multiplications", offsetof(struct spirv_count, multiply)},
+    {"divisions", offsetof(struct spirv_count, divide)},
+    {"comparisons", offsetof(struct spirv_count, compare)},
+    {"functions", offsetof(struct spirv_count, special)},
+    {"bytes read from shared memory", offsetof(struct spirv_count, read[SPIRV_SHARED])},
+    {"bytes written to shared memory", offsetof(struct spirv_count, written[SPIRV_SHARED])},
+    {"bytes read from buffers", offsetof(struct spirv_count, read[SPIRV_GLOBAL])},
+    {"bytes written to buffers", offsetof(struct spirv_count, written[SPIRV_GLOBAL])},
+    {"iterations of loops", offsetof(struct spirv_count, trips)},
+    {"bytes of shared memory", offsetof(struct spirv_count, shared_bytes)},
+    {"operations on whole numbers", offsetof(struct spirv_count, integer)},
+};
+
+static double figure(const struct spirv_count *n, int i)
+{
+    double value;
+    memcpy(&value, (const char *)n + figures[i].at, sizeof value);
+    return value;
+}
+
+// How many figures differ; `tell`: each is told.
+static int differences(const struct spirv_count *nest, const struct spirv_count *shader, bool tell)
+{
+    int count = 0;
+    for (int i = 0; i < (int)(sizeof figures / sizeof *figures); i++)
+        if (figure(nest, i) != figure(shader, i)) {
+            if (tell)
+                print_error("%s: %g in the nest, %g in the shader\n", figures[i].name,
+                            figure(nest, i), figure(shader, i));
+            count++;
+        }
+    return count;
+}
+
+// Workgroups and invocations that a statement is launched for.
+static double launched(const struct nest_point *p, int statement, enum nest_loop_kind kind)
+{
+    double product = 1;
+    for (int i = 0; i < p->nest->statement[statement].loop_count; i++) {
+        int loop = p->nest->statement[statement].loop[i];
+        if (p->nest->loop[loop].kind == kind)
+            product *= p->length[loop];
+    }
+    return product;
+}
+
+static int launch_differs(const struct nest_point *p, const struct job *job)
+{
+    int last = p->nest->statement_count - 1, differs = 0;
+    while (!p->present[last])
+        last--;
+    for (int i = 0; i < 3; i++) {
+        enum nest_loop_kind kind = (enum nest_loop_kind)(NEST_BLOCK_X + i);
+        double first = launched(p, 0, kind), end = launched(p, last, kind);
+        differs += first != job->pass[0].groups[i];
+        differs += end != job->pass[job->pass_count - 1].groups[i];
+    }
+    return differs;
+}
+
+// --- the presets ---
+
+struct product {
+    const char *preset, *device, *set;
+    const char *const *types, *const *layouts;
+};
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define MATRICES  LIST("nn", "nt", "tn", "tt")
+#define IMAGES    LIST("nchw", "nhwc")
+#define ALL_TYPES LIST("f32", "f16", "i8")
+
+static const struct product products[] = {
+    {"mm", "cpu", "N=64 M=128 K=96", ALL_TYPES, MATRICES},
+    {"bmm", "discrete", "batch=6 N=64 M=128 K=96", ALL_TYPES, MATRICES},
+    {"gemm", "cpu", "N=1024 M=8192 K=100", ALL_TYPES, MATRICES},
+    {"gemm", "cpu", "N=1024 M=8192 K=128 batch=2 row_c=8200 bias=add residual=add activation=relu",
+     ALL_TYPES, MATRICES},
+    {"gemm", "discrete", "N=4096 M=32768 K=100 scale=2 activation=leaky", LIST("f32", "f16"),
+     MATRICES},
+    {"conv-implicit", "cpu",
+     "batch=4 in_channels=6 out_channels=16384 height=64 width=64 groups=2 bias=add "
+     "activation=clamp",
+     ALL_TYPES, IMAGES},
+    {"conv1x1", "cpu", "batch=2 in_channels=24 out_channels=8192 height=64 width=64", ALL_TYPES,
+     IMAGES},
+    {"conv1x1", "cpu", "in_channels=24 out_channels=8192 height=64 width=64 stride=2 residual=add",
+     LIST("f16"), IMAGES},
+};
+
+// How much of one point is wrong.
+static int check_point(struct script *s, const struct config *c, const char *set, bool tell)
+{
+    struct job job = {0};
+    struct err e;
+    char message[1400];
+    struct nest_point p;
+    if (!script_render(s, c, &job, &e))
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    nest_point_init(&p, script_nest(s));
+    nest_evaluate(script_nest(s), script_space(s), c, &p);
+    struct spirv_count nest = count_nest(&p), shader = count_job(&job);
+    int launches = launch_differs(&p, &job), wrong = differences(&nest, &shader, tell) + launches;
+    if (wrong && tell) {
+        struct str text = {0};
+        config_add_json(script_space(s), c, &text);
+        print_error("%s%s\n%s\n", launches ? "other workgroups are launched\n" : "", set,
+                    str_text(&text));
+        str_finish(&text);
+    }
+    nest_point_finish(&p);
+    job_finish(&job);
+    return wrong;
+}
+
+static struct limits limits_of(const struct product *o)
+{
+    struct limits l = strcmp(o->device, "cpu") == 0 ? variant_cpu : variant_gpu;
+    l.buffer_bytes = UINT64_MAX;
+    l.statements = 1000; // else glslang takes its time
+    return l;
+}
+
+static int check_points(struct script *s, const struct limits *l, struct rng *r, const char *set,
+                        int points)
+{
+    int wrong = 0;
+    for (int i = 0; i < points && !wrong; i++) {
+        struct config c;
+        struct resources needs;
+        assert_true(variant_sample(s, l, r, &c, &needs));
+        wrong = check_point(s, &c, set, points == POINTS);
+    }
+    return wrong;
+}
+
+static int check(const struct product *o, const char *type, const char *layout, struct rng *r)
+{
+    struct str set = {0};
+    struct limits l = limits_of(o);
+    str_printf(&set, "%s type=%s layout=%s", o->set, type, layout);
+    struct script *s = variant_load(o->preset, o->device, &l, str_text(&set));
+    assert_non_null(script_nest(s));
+    int wrong = check_points(s, &l, r, str_text(&set), POINTS);
+    if (wrong)
+        print_error("%s on %s\n", o->preset, o->device);
+    script_destroy(s);
+    str_finish(&set);
+    return wrong;
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    struct rng r;
+    int wrong = 0;
+    rng_seed(&r, 11);
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        for (int t = 0; products[i].types[t]; t++)
+            for (int l = 0; products[i].layouts[l]; l++)
+                wrong += check(&products[i], products[i].types[t], products[i].layouts[l], &r) > 0;
+    assert_int_equal(wrong, 0);
+}
+
+// --- declarations that are wrong ---
+
+static const struct mutant {
+    int product; // index in products
+    const char *file, *right, *wrong;
+} mutants[] = {
+    {2, "lua/gemm_nest.lua", "\"serial\", p.steps // p.unrolled", "\"serial\", p.steps"},
+    {2, "lua/gemm_nest.lua", "most_rounds_copied, reduce_group = 16",
+     "most_rounds_copied, reduce_group = 2"},
+    {2, "lua/gemm_nest.lua", "d.ceil_div(16, ", "d.ceil_div(64, "},
+    {2, "lua/gemm_nest.lua", "(s.pad or 0)", "0"},
+    {2, "lua/gemm_nest.lua", "add = is_whole and 0 or 1", "add = is_whole and 0 or 2"},
+    {2, "lua/gemm_nest.lua", "p.step // wide)", "p.step)"},
+    {2, "lua/gemm_nest.lua", "d.is(walk, \"columns\")", "d.is(walk, \"rows\")"},
+    {2, "lua/gemm_nest.lua", "additions = p.sums == \"i32\", p.parts - 1",
+     "additions = p.sums == \"i32\", p.parts"},
+    {3, "lua/nest_words.lua", "{ \"bias\", \"residual\" }", "{ \"residual\" }"},
+};
+
+// The preset from its own texts, one of them changed.
+static struct script *load_mutant(const struct product *o, const struct mutant *m,
+                                  const struct limits *l)
+{
+    enum { MOST = 20 };
+    struct script *right = variant_load(o->preset, o->device, l, o->set);
+    int count, changed = 0;
+    const struct script_text *texts = script_texts(right, &count);
+    struct script_text copy[MOST];
+    char *text = NULL;
+    assert_true(count <= MOST);
+    for (int i = 0; i < count; i++) {
+        copy[i] = texts[i];
+        const char *at =
+            strcmp(texts[i].name, m->file) == 0 ? strstr(texts[i].text, m->right) : NULL;
+        if (!at)
+            continue;
+        text = mem_printf("%.*s%s%s", (int)(at - texts[i].text), texts[i].text, m->wrong,
+                          at + strlen(m->right));
+        copy[i].text = text;
+        changed++;
+    }
+    if (changed != 1)
+        fail_msg("%s has no %s", m->file, m->right);
+    struct script_options options = {.path = texts[0].path,
+                                     .device_type = o->device,
+                                     .limits = l,
+                                     .texts = copy,
+                                     .text_count = count};
+    struct setting set[16];
+    int settings;
+    const struct script_setting *setting = script_settings(right, &settings);
+    for (int i = 0; i < settings && options.set_count < 16; i++)
+        if (strcmp(setting[i].value, setting[i].standard) != 0)
+            set[options.set_count++] = (struct setting){setting[i].name, setting[i].value};
+    options.set = set;
+    struct err e;
+    char message[1400];
+    struct script *s = script_create(&options, &e);
+    if (!s)
+        fail_msg("%s: %s", m->wrong, err_format(&e, message, sizeof message));
+    script_destroy(right);
+    free(text);
+    return s;
+}
+
+static void test_mutants(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_seed(&r, 12);
+    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
+        const struct product *o = &products[mutants[i].product];
+        struct limits l = limits_of(o);
+        struct script *s = load_mutant(o, &mutants[i], &l);
+        if (check_points(s, &l, &r, "", MUTANT_POINTS) == 0)
+            fail_msg("nobody notices %s", mutants[i].wrong);
+        script_destroy(s);
+    }
+}
+
+int main(void)
+{
+    kernel_setup();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_mutants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
