@@ -6,5 +6,5 @@
 const struct strategy_kind *const strategy_kinds[] = {
     &strategy_opevo,     &strategy_random, &strategy_rnn, &strategy_local,
     &strategy_annealing, &strategy_ga,     &strategy_de,  &strategy_grid,
-    &strategy_gbfs,      &strategy_na2c,   NULL,
+    &strategy_gbfs,      &strategy_na2c,   &strategy_tpe, NULL,
 };

@@ -39,6 +39,9 @@ static const char *const specs[] = {
     "na2c:hidden=3:mode=nni:tau=0.2",
     "rnn:hidden=8:embedding=4:reuse=50",
     "rnn:hidden=3:embedding=2:batch=3:resample=0:reuse=2",
+    "tpe:candidates=4",
+    "tpe:joint=0:batch=5:starts=3:candidates=3",
+    "tpe:gamma=0.9:candidates=2:moved=32:starts=1",
 };
 
 // Those that may end before they gave all points, as published.

@@ -1,0 +1,232 @@
+// The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kegl 2011), as Bayesian search
+// without any model library.
+//
+// After `starts` draws all results are split: the best share `gamma` of them (at most 25, as
+// Hyperopt and Optuna have it), none that failed, are good; all others, failures and those still
+// open among them, are bad. Each side is a density: the mean of a window around each of its results
+// and of the uniform density over the space (windows: parzen.h). `candidates` are drawn from the
+// good density, and the one with the largest good / bad is asked for.
+//
+// With joint=1 a window lies around a whole configuration, which keeps together what is good only
+// together (as BOHB and Optuna's multivariate mode do); with joint=0 every parameter has windows of
+// its own and densities multiply, as published. What is illegal or known is no candidate.
+#include "search/parzen.h"
+#include "search/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { OPTION_STARTS, OPTION_GAMMA, OPTION_CANDIDATES, OPTION_MOVED, OPTION_JOINT, OPTION_BATCH };
+enum {
+    MOST_GOOD = 25,
+    DRAWS = 64, // for each candidate, before there are fewer of them
+};
+
+struct tpe {
+    struct strategy base; // first: a strategy is a struct tpe
+    struct rounds rounds;
+    struct rng rng;
+    int starts, candidates, batch;
+    double gamma;
+    bool joint;
+    struct parzen sample; // all that was given, by the same index
+    struct parzen_view view;
+    int good[MOST_GOOD], good_count; // best first
+    bool *is_good;                   // by index
+    int capacity;
+};
+
+static struct strategy *create(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e)
+{
+    (void)e;
+    struct tpe *t = mem_zero(1, sizeof *t);
+    rounds_init(&t->rounds, problem);
+    rng_seed(&t->rng, seed);
+    t->starts = (int)option[OPTION_STARTS];
+    t->gamma = option[OPTION_GAMMA];
+    t->candidates = (int)option[OPTION_CANDIDATES];
+    t->joint = option[OPTION_JOINT] != 0;
+    t->batch = (int)option[OPTION_BATCH];
+    parzen_init(&t->sample, problem->space, option[OPTION_MOVED]);
+    return &t->base;
+}
+
+// The best of the last `told` results take the places of the good ones.
+static void split(struct tpe *t)
+{
+    int told = t->rounds.told, most = (int)ceil(t->gamma * told);
+    const double *fitness = t->rounds.fitness;
+    most = most < MOST_GOOD ? most : MOST_GOOD;
+    for (int i = 0; i < t->good_count; i++)
+        t->is_good[t->good[i]] = false;
+    t->good_count = 0;
+    for (int i = 0; i < told; i++) {
+        if (fitness[i] <= 0 || (t->good_count == most && fitness[i] <= fitness[t->good[most - 1]]))
+            continue;
+        int place = t->good_count < most ? t->good_count++ : most - 1;
+        for (; place > 0 && fitness[t->good[place - 1]] < fitness[i]; place--)
+            t->good[place] = t->good[place - 1];
+        t->good[place] = i;
+    }
+    for (int i = 0; i < t->good_count; i++)
+        t->is_good[t->good[i]] = true;
+}
+
+static void sample_add(struct tpe *t)
+{
+    struct config c;
+    while (t->sample.count < t->rounds.visited.given.count) {
+        config_set_get(&t->rounds.visited.given, t->sample.count, &c);
+        MEM_GROW(t->is_good, t->sample.count, t->capacity);
+        t->is_good[parzen_add(&t->sample, &c)] = false;
+    }
+}
+
+// Of the good ones and the uniform density, which counts as one more: an index, or -1.
+static int choose_origin(struct tpe *t)
+{
+    int k = (int)rng_below(&t->rng, (uint64_t)t->good_count + 1);
+    return k < t->good_count ? t->good[k] : -1;
+}
+
+static void draw(struct tpe *t, struct config *c, int from[SPACE_MAX_PARAMS])
+{
+    const struct space *s = t->rounds.problem.space;
+    *c = (struct config){{0}};
+    int origin = choose_origin(t);
+    for (int i = 0; i < s->param_count; i++) {
+        if (i > 0 && !t->joint)
+            origin = choose_origin(t);
+        from[i] = origin + 1;
+        if (origin >= 0)
+            parzen_draw(&t->sample, origin, i, &t->rng, c);
+        else
+            param_sample(&s->param[i], &t->rng, c->slot + s->param[i].offset);
+    }
+}
+
+// Log of good / bad, a sum over the windows of [first, past) parameters; the uniform density is 1.
+static double log_ratio(const struct tpe *t, int first, int past)
+{
+    double good = 1, bad = 1;
+    for (int i = 0; i < t->sample.count; i++) {
+        double near = 1;
+        for (int k = first; k < past && near > 0; k++)
+            near *= parzen_near(&t->sample, &t->view, i, k);
+        *(t->is_good[i] ? &good : &bad) += near;
+    }
+    return log(good / (t->good_count + 1)) - log(bad / (t->sample.count - t->good_count + 1));
+}
+
+static double worth(struct tpe *t, const struct config *c)
+{
+    int params = t->rounds.problem.space->param_count;
+    parzen_look(&t->sample, c, &t->view);
+    if (t->joint)
+        return log_ratio(t, 0, params);
+    double sum = 0;
+    for (int k = 0; k < params; k++)
+        sum += log_ratio(t, k, k + 1);
+    return sum;
+}
+
+// The best of the candidates. False: none was allowed.
+static bool propose(struct tpe *t, struct config *best, int best_from[SPACE_MAX_PARAMS])
+{
+    double most = -INFINITY;
+    int found = 0;
+    for (int n = 0; n < t->candidates * DRAWS && found < t->candidates; n++) {
+        struct config c;
+        int from[SPACE_MAX_PARAMS];
+        draw(t, &c, from);
+        if (!visited_allows(&t->rounds.visited, &c))
+            continue;
+        double value = worth(t, &c);
+        if (found++ > 0 && value <= most)
+            continue;
+        most = value;
+        *best = c;
+        for (int i = 0; i < t->rounds.problem.space->param_count; i++)
+            best_from[i] = from[i];
+    }
+    return found > 0;
+}
+
+static bool add_one(struct tpe *t)
+{
+    struct config c;
+    int from[SPACE_MAX_PARAMS];
+    bool starts = t->rounds.told < t->starts || t->good_count == 0;
+    if (visited_warm(&t->rounds.visited, &c) || starts || !propose(t, &c, from))
+        return rounds_draw(&t->rounds, &t->rng);
+    rounds_add(&t->rounds, &c, from);
+    return true;
+}
+
+static void make_round(void *self)
+{
+    struct tpe *t = self;
+    sample_add(t);
+    split(t);
+    int size = t->rounds.told < t->starts ? t->starts - t->rounds.told : t->batch;
+    for (int i = 0; i < size && add_one(t); i++)
+        sample_add(t); // what is open is bad: the next one goes elsewhere
+}
+
+static enum ask ask(struct strategy *s, struct config *out)
+{
+    struct tpe *t = (struct tpe *)s;
+    return rounds_ask(&t->rounds, out, make_round, t);
+}
+
+static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    (void)o; // whatever failed has fitness 0
+    rounds_tell(&((struct tpe *)s)->rounds, c, fitness);
+}
+
+static int generation(const struct strategy *s)
+{
+    return rounds_generation(&((const struct tpe *)s)->rounds);
+}
+
+static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
+{
+    return rounds_origin(&((const struct tpe *)s)->rounds, ask);
+}
+
+static void destroy(struct strategy *s)
+{
+    struct tpe *t = (struct tpe *)s;
+    rounds_finish(&t->rounds);
+    parzen_finish(&t->sample);
+    parzen_view_finish(&t->view);
+    free(t->is_good);
+    free(t);
+}
+
+static const struct strategy_option options[] = {
+    [OPTION_STARTS] = {"starts", "random points before the first densities", 16, 1, 4096, true},
+    [OPTION_GAMMA] = {"gamma", "share of the results that is good, at most 25", 0.1, 0.01, 0.9,
+                      false},
+    [OPTION_CANDIDATES] = {"candidates", "draws of which the best is asked for", 24, 1, 4096, true},
+    [OPTION_MOVED] = {"moved", "parameters of a draw that differ from the good one, on average",
+                      1.5, 0.01, 32, false},
+    [OPTION_JOINT] = {"joint", "1: windows around configurations, 0: around single parameters", 1,
+                      0, 1, true},
+    [OPTION_BATCH] = {"batch", "points asked for at once", 1, 1, 4096, true},
+    {NULL},
+};
+
+const struct strategy_kind strategy_tpe = {
+    .name = "tpe",
+    .help = "tree-structured Parzen estimator: Bayesian search by two densities",
+    .options = options,
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .generation = generation,
+    .origin = origin,
+    .destroy = destroy,
+};
