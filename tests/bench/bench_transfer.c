@@ -1,0 +1,230 @@
+// bench transfer: what the results of one shape are worth to the search of another, and how long a
+// resumed session takes to know again what it knew.
+//
+// For each strategy with a model and each seed three sessions: of the first problem, of the second
+// alone, and of the second with the first's results (tune --transfer). The level is the best that
+// the second one reached alone; what counts is when each of the two reaches it. On landscapes that
+// are computed, and on the device here at sizes that a CPU device bears.
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "bench.h"
+#include "tuned.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_SEEDS = 20, MOST_SETTINGS = 4, MOST_TRIALS = 4000, MOST_WORDS = 28 };
+
+struct problem {
+    const char *space, *set[MOST_SETTINGS]; // "N=128", up to a NULL
+};
+
+struct course {
+    const char *name, *source; // NULL: the device
+    struct problem first, second;
+};
+
+static const struct course courses[] = {
+    {"mm2 after mm1, bowl", "synthetic:bowl", {"mm1", {NULL}}, {"mm2", {NULL}}},
+    {"mm2 after mm1, rugged", "synthetic:rugged", {"mm1", {NULL}}, {"mm2", {NULL}}},
+    {"mm2 after mm1, an eighth of each side, device",
+     NULL,
+     {"mm", {"N=64", "M=128", "K=128", NULL}},
+     {"mm", {"N=64", "M=512", "K=128", NULL}}},
+};
+
+static const char *const strategies[] = {"autotvm", "ansor"};
+
+enum {
+    COURSES = sizeof courses / sizeof *courses,
+    STRATEGIES = sizeof strategies / sizeof *strategies
+};
+
+static int trials = 256, first_trials = 256, seeds = 5, course_wanted, resumed = 1000;
+
+// --- sessions ---
+
+struct curve { // the fastest so far, ms; INFINITY: nothing valid yet
+    double best[MOST_TRIALS];
+    int count;
+};
+
+static int64_t tune(const char *db, const char *strategy, const struct course *c,
+                    const struct problem *p, int budget, int seed, const char *transfer)
+{
+    char *seed_text = mem_printf("%d", seed), *budget_text = mem_printf("%d", budget);
+    const char *words[MOST_WORDS] = {"tune",     p->space,     "--json", "--strategy", strategy,
+                                     "--trials", budget_text,  "--seed", seed_text,    "--db",
+                                     db,         "--transfer", transfer};
+    int count = 13, session = 0;
+    if (c->source) {
+        words[count++] = "--source";
+        words[count++] = c->source;
+        words[count++] = "--device";
+        words[count++] = "none";
+    }
+    for (int i = 0; p->set[i]; i++) {
+        words[count++] = "--set";
+        words[count++] = p->set[i];
+    }
+    struct bench_child child;
+    char *line = NULL;
+    size_t capacity = 0;
+    bench_start(&child, words);
+    while (getline(&line, &capacity, child.out) > 0) {
+        cJSON *event = cJSON_Parse(line);
+        if (str_equal(bench_text(event, "event"), "end"))
+            session = (int)bench_number(event, "session");
+        cJSON_Delete(event);
+    }
+    bench_end(&child);
+    free(line);
+    free(seed_text);
+    free(budget_text);
+    return session;
+}
+
+static void read_curve(const char *db, int64_t session, struct curve *out)
+{
+    char *id = mem_printf("%d", (int)session);
+    cJSON *shown = bench_json(
+        (const char *const[]){"show", id, "--db", db, "--json", "--sort", "number", NULL});
+    const cJSON *trial;
+    double best = INFINITY;
+    out->count = 0;
+    cJSON_ArrayForEach(trial, cJSON_GetObjectItem(shown, "trials"))
+    {
+        if (str_equal(bench_text(trial, "outcome"), "ok"))
+            best = fmin(best, bench_number(trial, "ms"));
+        if (out->count < MOST_TRIALS)
+            out->best[out->count++] = best;
+    }
+    cJSON_Delete(shown);
+    free(id);
+}
+
+// The first trial that is as fast; one more than there are when none is.
+static int reached(const struct curve *c, double level)
+{
+    int i = 0;
+    while (i < c->count && c->best[i] > level)
+        i++;
+    return i + 1;
+}
+
+// --- a course ---
+
+struct outcome_of_seed {
+    double alone, after; // trials to the level
+    double early, end; // speed with transfer / alone, after a quarter of the trials and at the end
+};
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double median(double *value, int count)
+{
+    qsort(value, (size_t)count, sizeof *value, compare);
+    return count % 2 ? value[count / 2] : (value[count / 2 - 1] + value[count / 2]) / 2;
+}
+
+static struct outcome_of_seed run_seed(const struct course *c, const char *strategy, int seed)
+{
+    static struct curve alone, after;
+    char *db = mem_printf("%s/%d-%s-%d.db", tuned_folder(), (int)(c - courses), strategy, seed);
+    tune(db, strategy, c, &c->first, first_trials, seed, "none");
+    read_curve(db, tune(db, strategy, c, &c->second, trials, seed, "none"), &alone);
+    read_curve(db, tune(db, strategy, c, &c->second, trials, seed, "1"), &after);
+    free(db);
+    int last = (alone.count < after.count ? alone.count : after.count) - 1, early = last / 4;
+    if (last < 0)
+        bench_fail("a session without trials", NULL);
+    double level = alone.best[alone.count - 1];
+    return (struct outcome_of_seed){
+        .alone = reached(&alone, level),
+        .after = reached(&after, level),
+        .early = alone.best[early] / after.best[early],
+        .end = alone.best[last] / after.best[last],
+    };
+}
+
+static void run_course(const struct course *c, const char *strategy)
+{
+    double alone[MOST_SEEDS], after[MOST_SEEDS], early[MOST_SEEDS], end[MOST_SEEDS];
+    int reached_it = 0;
+    for (int i = 0; i < seeds; i++) {
+        struct outcome_of_seed o = run_seed(c, strategy, i + 1);
+        alone[i] = o.alone;
+        after[i] = o.after;
+        early[i] = o.early;
+        end[i] = o.end;
+        reached_it += o.after <= trials;
+    }
+    double without = median(alone, seeds), with = median(after, seeds);
+    printf("| %s | `%s` | %.4g | %.4g | %.0f %% | %d of %d | %.3g | %.3g |\n", c->name, strategy,
+           without, with, 100 * (1 - with / without), reached_it, seeds, median(early, seeds),
+           median(end, seeds));
+    fflush(stdout);
+}
+
+static bool is_known(const char *strategy)
+{
+    cJSON *all = bench_json((const char *const[]){"strategies", "--json", NULL});
+    const cJSON *item;
+    bool known = false;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(all, "strategies"))
+    {
+        known |= str_equal(bench_text(item, "name"), strategy);
+    }
+    cJSON_Delete(all);
+    return known;
+}
+
+// --- resuming ---
+
+static void run_resume(const char *strategy)
+{
+    char *db = mem_printf("%s/resume-%s.db", tuned_folder(), strategy);
+    char *what = mem_printf("resume %d trials of %s on mm1", resumed, strategy);
+    char *one_more = mem_printf("%d", resumed + 1);
+    struct bench_child child;
+    char line[4096];
+    tune(db, strategy, &courses[0], &courses[0].first, resumed, 1, "none");
+    int64_t start = os_now_ns();
+    bench_start(&child, (const char *const[]){"resume", "1", "--db", db, "--trials", one_more,
+                                              "--plain", NULL});
+    while (fgets(line, sizeof line, child.out)) {
+    }
+    double cpu = bench_end(&child), wall = (double)(os_now_ns() - start) / 1e9;
+    bench_figure(what, wall, "s", UNDER, 30);
+    printf("    CPU time %.3g s\n", cpu);
+    free(one_more);
+    free(what);
+    free(db);
+}
+
+int main(int argc, char **argv)
+{
+    bench_options(argc, argv,
+                  (const struct bench_option[]){{"trials", &trials, MOST_TRIALS},
+                                                {"first-trials", &first_trials, MOST_TRIALS},
+                                                {"seeds", &seeds, MOST_SEEDS},
+                                                {"course", &course_wanted, COURSES},
+                                                {"resumed", &resumed, 100000}},
+                  5);
+    printf("| second problem | strategy | trials to the level alone | with transfer | saved | "
+           "reached | speed after a quarter | at the end |\n|---|---|---|---|---|---|---|---|\n");
+    for (int s = 0; s < STRATEGIES; s++)
+        for (int c = 0; c < COURSES; c++)
+            if (is_known(strategies[s]) && (!course_wanted || course_wanted == c + 1))
+                run_course(&courses[c], strategies[s]);
+    printf("\n");
+    for (int s = 0; s < STRATEGIES; s++)
+        if (is_known(strategies[s]) && !course_wanted)
+            run_resume(strategies[s]);
+    return EXIT_SUCCESS;
+}
