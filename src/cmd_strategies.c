@@ -63,7 +63,8 @@ static void add_kind(struct str *out, const struct strategy_kind *k)
     add_text(out, "name", k->name);
     str_add(out, ",");
     add_text(out, "help", k->help);
-    str_printf(out, ",\"default\":%s,\"options\":[", is_default(k) ? "true" : "false");
+    str_printf(out, ",\"default\":%s,\"model\":%s,\"options\":[", is_default(k) ? "true" : "false",
+               k->take_refit ? "true" : "false");
     for (const struct strategy_option *o = k->options; o && o->name; o++) {
         str_add(out, o == k->options ? "" : ",");
         add_option(out, o);
@@ -113,7 +114,8 @@ static void print_text(void)
 {
     for (int i = 0; strategy_kinds[i]; i++) {
         const struct strategy_kind *k = strategy_kinds[i];
-        printf("%s%s: %s%s\n", i ? "\n" : "", k->name, k->help, is_default(k) ? " (default)" : "");
+        printf("%s%s: %s%s%s\n", i ? "\n" : "", k->name, k->help, is_default(k) ? " (default)" : "",
+               k->take_refit ? " (has a model)" : "");
         for (const struct strategy_option *o = k->options; o && o->name; o++)
             print_option(o);
     }

@@ -73,10 +73,14 @@ static void say(struct session *s, const struct refit *r)
 {
     struct str text = {0};
     str_printf(&text, "model %sfitted to %" PRId64 " results", s->refits > 1 ? "re" : "", r->told);
+    if (r->batch > 0)
+        str_add(&text, ": ");
     if (r->batch > 0 && isfinite(r->correlation))
-        str_printf(&text, ": rank correlation %.2f on the %d since", r->correlation, r->batch);
+        str_printf(&text, "rank correlation %.2f, ", r->correlation);
     if (r->batch > 0 && isfinite(r->recall))
-        str_printf(&text, ", recall %.0f of %d", r->recall * r->k, r->k);
+        str_printf(&text, "recall %.0f of %d, ", r->recall * r->k, r->k);
+    if (r->batch > 0)
+        str_printf(&text, "on the %d since", r->batch);
     str_printf(&text, ", %.2g s", r->seconds);
     session_message(s, "info", "%s", str_text(&text));
     str_finish(&text);

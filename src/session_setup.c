@@ -480,6 +480,10 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         return false;
     session_emit(s, EVENT_SESSION, NULL, NULL);
     count_again(s);
+    if (s->refits_stored > 0)
+        session_message(s, "info",
+                        "the model is fitted again, %" PRId64 " times, to go on as it was",
+                        s->refits_stored);
     return true;
 }
 

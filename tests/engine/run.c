@@ -64,7 +64,7 @@ struct session_options run_options(int64_t trials)
 static void on_event(void *context, const struct event *event)
 {
     struct run *r = context;
-    r->messages += event->kind == EVENT_MESSAGE && strstr(event->text, "fitted") != NULL;
+    r->messages += event->kind == EVENT_MESSAGE && strstr(event->text, "fitted to") != NULL;
     if (event->kind == EVENT_END)
         r->last = *event->session;
 }
