@@ -196,7 +196,7 @@ static void test_strategies(void **state)
     assert_int_equal(r.code, 0);
     const cJSON *list = member(json_of(b, r.out), "strategies");
     static const char *const names[] = {"opevo",     "random", "gbfs", "na2c", "rnn", "ga",
-                                        "annealing", "local",  "de",   "grid", "tpe"};
+                                        "annealing", "local",  "de",   "grid", "tpe", "autotvm"};
     assert_string_equal(text_of(cJSON_GetArrayItem(list, 0), "name"), "opevo");
     for (size_t i = 0; i < COUNT(names); i++) {
         const cJSON *s = NULL;

@@ -5,6 +5,7 @@
 #include "spaces.h"
 
 #include <math.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -69,8 +70,8 @@ static enum ask ask(struct fake *f)
 {
     enum ask asked;
     while ((asked = learner_ask(&f->learner, &f->asked[f->count])) == ASK_WAIT &&
-           learner_wait_fd(&f->learner) >= 0) {
-    }
+           learner_wait_fd(&f->learner) >= 0)
+        poll(&(struct pollfd){.fd = learner_wait_fd(&f->learner), .events = POLLIN}, 1, -1);
     f->count += asked == ASK_NEW;
     return asked;
 }
@@ -97,14 +98,15 @@ static bool first_is_even(void *context, const struct config *c)
     return c->slot[0] % 2 == 0;
 }
 
-static struct config point(const struct space *s, int slot_0, uint64_t skip)
+// The `which`-th with that first number.
+static struct config point(const struct space *s, int32_t slot_0, uint64_t which)
 {
     struct config c;
-    for (uint64_t i = 0;; i++) {
-        space_point(s, i, &c);
-        if (c.slot[0] == slot_0 && skip-- == 0)
-            return c;
-    }
+    const struct param *n = &s->param[1];
+    space_point(s, 0, &c);
+    memcpy(c.slot, (int32_t[]){slot_0, 1, s->param[0].product / slot_0}, 3 * sizeof *c.slot);
+    param_value(n, which, c.slot + n->offset);
+    return c;
 }
 
 static void test_a_round_is_warm_points_then_the_plan_then_draws(void **state)

@@ -32,6 +32,7 @@ static const char *const specs[] = {
     "opevo:legal=1",
     "tpe",
     "tpe:joint=0",
+    "autotvm:plan=40:chains=8:steps=10",
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };

@@ -42,6 +42,9 @@ static const char *const specs[] = {
     "tpe:candidates=4",
     "tpe:joint=0:batch=5:starts=3:candidates=3",
     "tpe:gamma=0.9:candidates=2:moved=32:starts=1",
+    "autotvm:plan=100:chains=8:steps=10",
+    "autotvm:plan=61:epsilon=0.3:chains=3:steps=5:patience=2:loss=reg",
+    "autotvm:plan=150:chains=100:steps=3:diversity=0.5:ratio=3",
 };
 
 // Those that may end before they gave all points, as published.

@@ -31,6 +31,7 @@ static const struct {
     {"na2c:hidden=4:mode=nni", 0},
     {"rnn:hidden=4:embedding=2:batch=3", 0},
     {"tpe:starts=1:batch=4", 0},
+    {"autotvm:plan=4:chains=8:steps=10", 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

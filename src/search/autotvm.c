@@ -1,0 +1,302 @@
+// AutoTVM: a cost model learns from what was measured, and simulated annealing on the model plans
+// what is measured next (Chen et al. 2018, "Learning to optimize tensor programs"; XGBTuner of tvm
+// 0.6, whose defaults these are where nothing else is said).
+//
+// A plan is 64 points. The first is drawn at random; each later one are the points that boosted
+// trees, fitted anew to all results, call best (chains.h), but for the last 5 %, which are random:
+// epsilon-greedy. Results that failed are samples of label 0. While everything fails there is no
+// model, and plans are random.
+//
+// The loss is the rank loss or the squared error of the speed relative to the best. Features
+// (model/features.h): what the loop nest says of each loop (itervar), relations between touched
+// memory and reuse (curve), or the parameters themselves (knob), which need no loop nest. With
+// `diversity` the plan is chosen among twice as many points so that they differ (diversity.h).
+//
+// Transfer. From 50 records of other searches on (TVM asks for 500), whose rows mean the same, a
+// base model is fitted to them, each task's labels relative to its own best (there: to the best of
+// all, which makes slow shapes look bad). The first plan is its own. Later models start from its
+// predictions, times 2^(-n/64) after n results (there each row got another row's prediction); below
+// 0.05 it is forgotten.
+//
+// Hist, not exact: as good on 1000 results, at a third of the time.
+#include "base/log.h"
+#include "model/booster.h"
+#include "search/diversity.h"
+#include "search/learner.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTION_PLAN,
+    OPTION_EPSILON,
+    OPTION_LOSS,
+    OPTION_FEATURES,
+    OPTION_CHAINS,
+    OPTION_STEPS,
+    OPTION_PATIENCE,
+    OPTION_DIVERSITY,
+    OPTION_RATIO
+};
+
+#define FORGET_BELOW 0.05 // weight of the base model
+
+struct autotvm {
+    struct strategy base; // first: a strategy is a struct autotvm
+    struct learner learner;
+    struct rng rng;
+    int plan, proposals, ratio; // proposals: of a plan, the others are random
+    double diversity;
+    bool by_rank;
+    struct chains chains;
+    struct booster *model;
+    // From other searches: its predictions, times weight, are where the model starts.
+    struct booster *global;
+    double weight;
+    bool looked_back;  // a global model was fitted, or could not be
+    float *row, *part; // of the points that are scored together: features, one model's scores
+};
+
+static const struct learner_kind learning;
+
+static enum feature_kind feature_kind(const struct space *s, int option)
+{
+    static const enum feature_kind kinds[] = {FEATURES_KNOB, FEATURES_KNOB, FEATURES_ITERVAR,
+                                              FEATURES_CURVE};
+    return option == 0 && s->nest ? FEATURES_ITERVAR : kinds[option];
+}
+
+static struct strategy *create(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e)
+{
+    struct autotvm *a = mem_zero(1, sizeof *a);
+    rng_seed(&a->rng, seed);
+    a->plan = (int)option[OPTION_PLAN];
+    a->proposals = a->plan - (int)(option[OPTION_EPSILON] * a->plan);
+    a->ratio = (int)option[OPTION_RATIO];
+    a->diversity = option[OPTION_DIVERSITY];
+    a->by_rank = option[OPTION_LOSS] == 0;
+    struct learner_settings settings = {
+        .features = feature_kind(problem->space, (int)option[OPTION_FEATURES]),
+        .batch = a->plan,
+        .seed = rng_next(&a->rng),
+    };
+    if (!learner_init(&a->learner, &learning, a, problem, &settings, e)) {
+        free(a);
+        return NULL;
+    }
+    chains_init(&a->chains, &a->learner.rounds.problem,
+                &(struct chains_settings){(int)option[OPTION_CHAINS], (int)option[OPTION_STEPS],
+                                          (int)option[OPTION_PATIENCE]});
+    assert(features_most_rows(a->learner.features) == 1);
+    int chains = a->chains.settings.count;
+    size_t together = (size_t)(a->plan > chains ? a->plan : chains);
+    a->row = mem_alloc(together * (size_t)a->learner.samples.width * sizeof *a->row);
+    a->part = mem_alloc(together * sizeof *a->part);
+    return &a->base;
+}
+
+// --- the model ---
+
+static struct booster *fit(const struct autotvm *a, const struct booster_rows *r, bool is_global,
+                           const atomic_bool *stop)
+{
+    const struct booster_options o = {
+        .objective = a->by_rank ? BOOSTER_PAIRWISE : BOOSTER_SQUARED,
+        .depth = 3,
+        .eta = 0.3,
+        .gamma = 1e-4,
+        .child_weight = 1,
+        .lambda = 1,
+        .recall_at = is_global ? 2 * a->plan : a->plan,
+        .most_rounds = is_global ? 400 : 8000,
+        .patience = is_global ? 100 : 20,
+        .look_every = 1,
+        .hist = true,
+    };
+    struct err e;
+    struct booster *b = booster_fit(&o, r, stop, &e);
+    if (!b && !atomic_load(stop))
+        log_warning("autotvm: no model: %s", e.text);
+    return b;
+}
+
+static struct booster_rows rows_of(const struct samples *s, int from, int count)
+{
+    return (struct booster_rows){
+        .x = s->x + (size_t)from * (size_t)s->width,
+        .y = s->y + from,
+        .rows = count,
+        .programs = count,
+        .width = s->width,
+    };
+}
+
+static void fit_global(struct autotvm *a, int results, const atomic_bool *stop)
+{
+    const struct learner *l = &a->learner;
+    if (l->history > 0 && !a->looked_back) {
+        struct booster_rows r = rows_of(&l->samples, 0, l->history);
+        a->global = fit(a, &r, true, stop);
+        a->looked_back = true;
+    }
+    a->weight = exp2(-results / 64.0);
+    if (a->weight < FORGET_BELOW) {
+        booster_destroy(a->global);
+        a->global = NULL;
+    }
+}
+
+static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
+{
+    const struct learner *l = &a->learner;
+    booster_destroy(a->model);
+    a->model = NULL;
+    if (l->best <= 0)
+        return;
+    struct booster_rows r = rows_of(&l->samples, l->history, results);
+    float *margin = NULL;
+    if (a->global) {
+        r.margin = margin = mem_alloc((size_t)results * sizeof *margin);
+        booster_predict(a->global, r.x, results, margin);
+        for (int i = 0; i < results; i++)
+            margin[i] *= (float)a->weight;
+    }
+    a->model = fit(a, &r, false, stop);
+    free(margin);
+}
+
+// Of the rows in a->row, by both models together.
+static void predict_rows(const struct autotvm *a, int count, float *out)
+{
+    memset(out, 0, (size_t)count * sizeof *out);
+    if (a->model)
+        booster_predict(a->model, a->row, count, out);
+    if (!a->global)
+        return;
+    booster_predict(a->global, a->row, count, a->part);
+    for (int i = 0; i < count; i++)
+        out[i] += (float)a->weight * a->part[i];
+}
+
+static void predict(void *self, const struct config *config, int count, float *out)
+{
+    struct autotvm *a = self;
+    size_t width = (size_t)a->learner.samples.width;
+    for (int i = 0; i < count; i++)
+        features_fill(a->learner.features, &config[i], a->row + (size_t)i * width);
+    predict_rows(a, count, out);
+}
+
+// --- the plan ---
+
+static bool allows(void *self, const struct config *c)
+{
+    return learner_allows(&((struct autotvm *)self)->learner, c);
+}
+
+static void propose(struct autotvm *a, const atomic_bool *stop)
+{
+    int wanted = a->diversity > 0 ? a->proposals * a->ratio : a->proposals;
+    struct chains_goal goal = {a, predict, allows};
+    struct scored *best = mem_alloc((size_t)wanted * sizeof *best);
+    int *pick = mem_alloc((size_t)wanted * sizeof *pick);
+    int found = chains_search(&a->chains, &goal, &a->rng, stop, wanted, best);
+    int picked = diversity_pick(a->learner.rounds.problem.space, best, found, a->diversity,
+                                a->proposals, pick);
+    for (int i = 0; i < picked; i++)
+        learner_propose(&a->learner, &best[pick[i]].config);
+    free(best);
+    free(pick);
+}
+
+static bool plan(void *self, const atomic_bool *stop)
+{
+    struct autotvm *a = self;
+    int results = a->learner.samples.programs - a->learner.history;
+    fit_global(a, results, stop);
+    fit_model(a, results, stop);
+    if (!a->model && !a->global)
+        return false;
+    propose(a, stop);
+    a->learner.model_bytes = (double)((a->model ? booster_bytes(a->model) : 0) +
+                                      (a->global ? booster_bytes(a->global) : 0));
+    return !atomic_load(stop);
+}
+
+static const struct learner_kind learning = {plan, predict};
+
+// --- the strategy ---
+
+static enum ask ask(struct strategy *s, struct config *out)
+{
+    return learner_ask(&((struct autotvm *)s)->learner, out);
+}
+
+static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    (void)o; // whatever failed has fitness 0
+    learner_tell(&((struct autotvm *)s)->learner, c, fitness);
+}
+
+static int generation(const struct strategy *s)
+{
+    return rounds_generation(&((const struct autotvm *)s)->learner.rounds);
+}
+
+static int wait_fd(const struct strategy *s)
+{
+    return learner_wait_fd(&((const struct autotvm *)s)->learner);
+}
+
+static bool take_refit(struct strategy *s, struct refit *out)
+{
+    return learner_take_refit(&((struct autotvm *)s)->learner, out);
+}
+
+static void destroy(struct strategy *s)
+{
+    struct autotvm *a = (struct autotvm *)s;
+    learner_finish(&a->learner);
+    chains_finish(&a->chains);
+    booster_destroy(a->model);
+    booster_destroy(a->global);
+    free(a->row);
+    free(a->part);
+    free(a);
+}
+
+static const char *const losses[] = {"rank", "reg", NULL};
+static const char *const feature_words[] = {"auto", "knob", "itervar", "curve", NULL};
+
+static const struct strategy_option options[] = {
+    [OPTION_PLAN] = {"plan", "configurations between two fits", 64, 1, 4096, true},
+    [OPTION_EPSILON] = {"epsilon", "share of a plan that is random", 0.05, 0, 1, false},
+    [OPTION_LOSS] = {"loss", "of the order, or of the speed", 0, 0, 1, true, losses},
+    [OPTION_FEATURES] = {"features",
+                         "what the model sees; auto: itervar with a loop nest, else knob", 0, 0, 3,
+                         true, feature_words},
+    [OPTION_CHAINS] = {"chains", "of the simulated annealing", 128, 1, 4096, true},
+    [OPTION_STEPS] = {"steps", "that each chain takes at most", 500, 1, 100000, true},
+    [OPTION_PATIENCE] = {"patience", "steps without a better point before it ends", 50, 1, 100000,
+                         true},
+    [OPTION_DIVERSITY] = {"diversity", "weight of values that differ within a plan", 0, 0, 1000,
+                          false},
+    [OPTION_RATIO] = {"ratio", "points to choose from a place, with diversity", 2, 1, 64, true},
+    {NULL},
+};
+
+const struct strategy_kind strategy_autotvm = {
+    .name = "autotvm",
+    .help = "boosted trees learn what is fast, annealing on them plans (AutoTVM)",
+    .options = options,
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .generation = generation,
+    .wait_fd = wait_fd,
+    .take_refit = take_refit,
+    .destroy = destroy,
+};

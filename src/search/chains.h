@@ -1,0 +1,59 @@
+// The points of a space that a model calls best: simulated annealing by many chains at once
+// (AutoTVM; sa_model_optimizer.py of tvm 0.6).
+//
+//     struct chains c;
+//     chains_init(&c, problem, &(struct chains_settings){128, 500, 50});
+//     int found = chains_search(&c, &goal, &rng, &stop, 64, best); // best[64], best first
+//     chains_finish(&c);
+//
+// A chain's move draws one parameter anew, uniformly, until it differs; it goes there with
+// probability exp(d / T), d the score it gains, T falling from 1 to 0. All points met, gone to or
+// not, compete for the best; `patience` steps without one of them end the search. The next search
+// begins where this one's chains stand.
+//
+// What is not as published: scores below 0 count (there they are dropped, though a ranking model's
+// scores have no zero: plans came out too short); and only what the goal allows is among the best,
+// asked for those alone that would be. The chains themselves walk through what is not legal, where
+// a model that was never told of it may lead them astray: no matter, since most of the space is
+// within one move of them. But where legal points are so few that the problem draws them itself
+// (strategy.h), a move that ends on an illegal one is replaced by a draw.
+#ifndef TILEWALK_SEARCH_CHAINS_H
+#define TILEWALK_SEARCH_CHAINS_H
+
+#include "search/strategy.h"
+
+#include <stdatomic.h>
+
+struct chains_settings {
+    int count, steps, patience;
+};
+
+struct chains {
+    const struct search_problem *problem;
+    struct chains_settings settings;
+    struct config *here; // [settings.count] where they stand, once `started`
+    bool started;
+    int movable[SPACE_MAX_PARAMS], movables; // parameters of more than one value
+};
+
+struct chains_goal {
+    void *context;
+    void (*score)(void *context, const struct config *c, int count, float *out);
+    bool (*allows)(void *context, const struct config *c); // to be among the best
+};
+
+struct scored {
+    struct config config;
+    float score;
+    int met; // when, so that the order of equals is a definite one
+};
+
+void chains_init(struct chains *c, const struct search_problem *problem,
+                 const struct chains_settings *settings);
+void chains_finish(struct chains *c);
+
+// At most `most` different points, best first; returns how many. `stop` ends it early.
+int chains_search(struct chains *c, const struct chains_goal *goal, struct rng *r,
+                  const atomic_bool *stop, int most, struct scored *best);
+
+#endif
