@@ -163,14 +163,14 @@ local function in_units(split, unit) return { split[1], split[2], split[3] * uni
 
 -- schedule: f, y, x { virtual, lanes, registers }, where registers count units: along the vectors so many outputs as
 -- begin at whole vectors of the input, along f of a depthwise convolution all filters of a channel; tile_c, tile_y,
--- tile_x: tiles of the sum, divisors of its lengths; stage_input, stage_weights; unroll (products); and where they differ
--- from the defaults: order ({ "c", "y", "x" }), explicit (false), vector (1), pad (0), depthwise (false), filters_first
--- (false): whether workgroups go along f first, not along the image.
+-- tile_x: tiles of the sum, divisors of its lengths, or window (a word of direct.windows) for the last two; stage_input, stage_weights; unroll (products); and where they differ
+-- from the defaults: order ({ "c", "y", "x" }; of a depthwise one y and x alone), explicit ("hint"), vector (1), pad (0), depthwise (false), walk
+-- ("image": workgroups go along the image first; else along f).
 function direct.plan(op, s)
   local planar, vector, depthwise = op.layout == "nchw", s.vector or 1, s.depthwise or false
   local per_channel = op.out_channels // op.in_channels
   local p = {
-    order = s.order or { "c", "y", "x" }, depthwise = depthwise, per_channel = per_channel, hint = false,
+    order = depthwise and { "c", s.order[1], s.order[2] } or s.order or { "c", "y", "x" }, depthwise = depthwise, per_channel = per_channel, hint = false,
     glsl = glsl, epilogue = epilogue,
   }
   local f_unit = depthwise and per_channel * (planar and 1 or vector) or 1
@@ -179,15 +179,17 @@ function direct.plan(op, s)
   p.y, p.x = output_axis(op.out_height, s.y), output_axis(op.out_width, in_units(s.x, x_unit))
   p.threads = p.f.lanes * p.y.lanes * p.x.lanes
   p.lanes = planar and { "x", "y", "f" } or { "f", "x", "y" }
-  p.walk = s.filters_first and { "f", "x", "y" } or { "x", "y", "f" }
+  p.walk = s.walk and s.walk ~= "image" and { "f", "x", "y" } or { "x", "y", "f" }
   p.tiles = { x = p.x.tiles, y = p.y.tiles, f = p.f.tiles * (depthwise and 1 or op.groups) }
+  local rows, columns = s.tile_y, s.tile_x
+  if s.window then rows, columns = direct.window(op, s.window) end
   p.k = {
     c = sum_axis(op.in_channels // op.groups, s.tile_c, (planar or depthwise) and 1 or vector),
-    y = sum_axis(op.kernel_h, s.tile_y, 1),
-    x = sum_axis(op.kernel_w, s.tile_x, planar and vector > 1 and op.kernel_w or 1),
+    y = sum_axis(op.kernel_h, rows, 1),
+    x = sum_axis(op.kernel_w, columns, planar and vector > 1 and op.kernel_w or 1),
   }
   unroll(p, s.unroll)
-  add_loops(p, s.explicit)
+  add_loops(p, s.explicit == "copies")
   add_input(p, op, s)
   add_weights(p, op, s)
   p.vector_out = output_vector(p, op)

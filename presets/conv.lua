@@ -1,5 +1,6 @@
 -- presets/conv.lua: direct convolution over the eight parameters of the OpEvo paper, and nothing else
 local conv2d, direct = include "conv2d.lua", include "direct.lua"
+local direct_nest = include "direct_nest.lua"
 
 local op = conv2d.declare { in_channels = 64, out_channels = 64, height = 28, width = 28, kernel = 3, padding = 1 }
 
@@ -14,13 +15,14 @@ param.unroll   = discrete { 0, 125, 256 }                -- products that an unr
 param.explicit = categorical { "hint", "copies" }
 
 -- The paper's schedule for the rest: input and weights through shared tiles, channels outermost.
-local function plan(c)
+local function schedule(c)
   local f, y, x = c.tile_f, c.tile_y, c.tile_x
-  return direct.plan(op, {
+  return {
     f = { f[2], f[3], f[4] }, y = { y[2], y[3], y[4] }, x = { x[2], x[3], x[4] },
     tile_c = c.tile_rc[2], tile_y = c.tile_ry[2], tile_x = c.tile_rx[2],
-    stage_input = "shared", stage_weights = "shared", unroll = c.unroll, explicit = c.explicit == "copies",
-  })
+    stage_input = "shared", stage_weights = "shared", unroll = c.unroll, explicit = c.explicit,
+  }
 end
 
-direct.kernels(op, plan)
+direct.kernels(op, function(c) return direct.plan(op, schedule(c)) end)
+direct_nest.declare(op, schedule)

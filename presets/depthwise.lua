@@ -1,5 +1,6 @@
 -- presets/depthwise.lua: each filter reads one channel of the input; `multiplier` filters a channel
 local conv2d, direct = include "conv2d.lua", include "direct.lua"
+local direct_nest = include "direct_nest.lua"
 
 local op = conv2d.declare_depthwise {
   batch = device.is_cpu and 1 or 32, channels = device.is_cpu and 64 or 128,
@@ -22,18 +23,20 @@ param.unroll   = discrete { 0, 64, 256, 1024 }                     -- products t
 param.explicit = categorical { "hint", "copies" }
 param.walk     = categorical { "image", "channels" }               -- what workgroups that follow each other differ in
 
-local function plan(c)
+local function schedule(c)
   local t, r = c.threads, c.registers
   local of_f, of_x = direct.eights(op)
-  local rows, columns = direct.window(op, c.window)
-  return direct.plan(op, {
+  return {
     f = { r[2], of_f * t[2], r[3] }, y = { r[4], t[3], r[5] }, x = { r[6], of_x * t[4], r[7] },
-    tile_c = 1, tile_y = rows, tile_x = columns,
+    tile_c = 1, window = c.window,
     stage_input = c.stage_input, stage_weights = c.stage_weights, pad = c.pad, vector = c.vector,
-    order = { "c", c.order[1], c.order[2] }, unroll = c.unroll, explicit = c.explicit == "copies",
-    filters_first = c.walk == "channels", depthwise = true,
-  })
+    order = c.order, unroll = c.unroll, explicit = c.explicit,
+    walk = c.walk, depthwise = true,
+  }
 end
+
+local function plan(c) return direct.plan(op, schedule(c)) end
 
 direct.constraints(op, plan)
 direct.kernels(op, plan)
+direct_nest.declare(op, schedule, direct.windows(op))

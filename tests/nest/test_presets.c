@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 enum {
-    POINTS = 8,         // of each preset, type and layout
-    MUTANT_POINTS = 40, // until a wrong declaration is found
+    POINTS = 5,          // of each preset, type and layout
+    MUTANT_POINTS = 200, // until a wrong declaration is found
 };
 
 // --- what a nest says ---
@@ -159,6 +159,9 @@ struct product {
 #define IMAGES    LIST("nchw", "nhwc")
 #define ALL_TYPES LIST("f32", "f16", "i8")
 
+#define CONVOLUTION "in_channels=16 out_channels=1024 "
+#define DEPTHWISE   "channels=1024 "
+
 static const struct product products[] = {
     {"mm", "cpu", "N=64 M=128 K=96", ALL_TYPES, MATRICES},
     {"bmm", "discrete", "batch=6 N=64 M=128 K=96", ALL_TYPES, MATRICES},
@@ -175,6 +178,19 @@ static const struct product products[] = {
      IMAGES},
     {"conv1x1", "cpu", "in_channels=24 out_channels=8192 height=64 width=64 stride=2 residual=add",
      LIST("f16"), IMAGES},
+    {"conv", "cpu", "in_channels=12 out_channels=16 height=12 width=8 bias=add", ALL_TYPES, IMAGES},
+    {"conv", "discrete",
+     "batch=2 in_channels=8 out_channels=32 height=25 width=33 kernel_h=2 stride=2 groups=2",
+     LIST("f32"), IMAGES},
+    {"conv-direct", "cpu", CONVOLUTION "height=128 width=1024 residual=add activation=clamp",
+     ALL_TYPES, IMAGES},
+    {"conv-direct", "cpu", CONVOLUTION "height=256 width=2048 stride=2 groups=2", LIST("f32"),
+     IMAGES},
+    {"conv-direct", "cpu", CONVOLUTION "height=258 width=2049 stride=2 kernel_h=2 dilation=2",
+     LIST("f32"), IMAGES},
+    {"depthwise", "cpu", DEPTHWISE "height=128 width=1024 multiplier=2 bias=add", ALL_TYPES,
+     IMAGES},
+    {"depthwise", "cpu", DEPTHWISE "height=256 width=2048 stride=2", LIST("f32"), IMAGES},
 };
 
 // How much of one point is wrong.
@@ -268,6 +284,12 @@ static const struct mutant {
     {2, "lua/gemm_nest.lua", "additions = p.sums == \"i32\", p.parts - 1",
      "additions = p.sums == \"i32\", p.parts"},
     {3, "lua/nest_words.lua", "{ \"bias\", \"residual\" }", "{ \"residual\" }"},
+    {10, "lua/direct_nest.lua", "axis.virtual * d.max(0, axis.registers - ahead)", "0"},
+    {8, "lua/direct_nest.lua", "p.w.when(of_next, axis.virtual - 1)", "0"},
+    {10, "lua/direct_nest.lua", "d.max(0, of_group - axis.lanes", "d.max(0, 0 - axis.lanes"},
+    {10, "lua/direct_nest.lua", "d.all(k.unrolled, copies)", "k.unrolled"},
+    {10, "lua/direct_nest.lua", "(s.pad or 0)", "0"},
+    {10, "lua/direct_nest.lua", "d.none(w.is(walk, \"image\"))", "w.is(walk, \"image\")"},
 };
 
 // The preset from its own texts, one of them changed.
