@@ -5,14 +5,16 @@
 // same for both. 0.5 is a coin. After 64, 128 and 256 random samples, failed ones among them as a
 // search has them too; the mean of `--splits` random splits, up to 1000 held out.
 //
-// On the recordings of recordings.h, which know parameters alone, and on random sessions of
-// `--trials` here, whose presets declare loop nests. Tables are Markdown; the last column is CPU
-// time of a fit to the most samples.
+// Trees by XGBoost as AutoTVM and Ansor set them, the packed loss at one row a program for knob
+// features; and the network over loop trees. On the recordings of recordings.h, which know
+// parameters alone, and on random sessions of `--trials` here, whose presets declare loop nests.
+// Tables are Markdown; the last column is CPU time of a fit to the most samples.
 #include "base/os.h"
 #include "bench.h"
 #include "measured.h"
 #include "model/booster.h"
 #include "model/features.h"
+#include "model/tree_gru.h"
 #include "recordings.h"
 
 #include <math.h>
@@ -25,7 +27,7 @@ static const int sizes[SIZES] = {64, 128, 256};
 struct learner {
     const char *features, *loss;
     enum feature_kind kind;
-    enum booster_objective objective;
+    enum booster_objective objective; // of the network too, which knows two of them
 };
 
 static const struct learner learners[] = {
@@ -37,6 +39,8 @@ static const struct learner learners[] = {
     {"curve", "rank", FEATURES_CURVE, BOOSTER_PAIRWISE},
     {"curve", "squared", FEATURES_CURVE, BOOSTER_SQUARED},
     {"statement", "packed", FEATURES_STATEMENTS, BOOSTER_PACKED},
+    {"tree (network)", "rank", FEATURES_TREE, BOOSTER_PAIRWISE},
+    {"tree (network)", "squared", FEATURES_TREE, BOOSTER_SQUARED},
 };
 enum { LEARNERS = sizeof learners / sizeof learners[0] };
 
@@ -103,20 +107,47 @@ static void forget_rows(struct rows *r)
 
 // --- one fit ---
 
-// Of each program the sum over its rows.
-static void predict(const struct booster *b, const struct rows *r, double *out)
+// Scores of `unknown` programs; returns the CPU seconds of the fit.
+static double fit_network(const struct learner *l, const struct booster_rows *known,
+                          const struct rows *unknown, float *score)
 {
-    float *score = mem_zero((size_t)r->rows + 1, sizeof *score);
-    booster_predict(b, r->x, r->rows, score);
-    for (int i = 0; i < r->programs; i++) {
-        out[i] = 0;
-        for (int j = r->first[i]; j < r->first[i + 1]; j++)
-            out[i] += score[j];
-    }
-    free(score);
+    struct err e;
+    int64_t start = os_cpu_ns();
+    struct tree_gru *t = tree_gru_fit(
+        &(struct tree_gru_options){.rank = l->objective == BOOSTER_PAIRWISE}, known, NULL, &e);
+    double seconds = (double)(os_cpu_ns() - start) / 1e9;
+    if (!t)
+        bench_fail("no model", &e);
+    tree_gru_predict(t, unknown->x, unknown->first, unknown->programs, score);
+    tree_gru_destroy(t);
+    return seconds;
 }
 
-static double pairwise_accuracy(int count, const float *y, const double *predicted)
+static double fit_trees(const struct learner *l, struct booster_rows known,
+                        const struct rows *unknown, float *score)
+{
+    struct err e;
+    struct booster_options o = options_of(l->objective);
+    float *of_row = mem_zero((size_t)unknown->rows + 1, sizeof *of_row);
+    if (l->objective != BOOSTER_PACKED)
+        known.first = NULL; // one row each
+    int64_t start = os_cpu_ns();
+    struct booster *b = booster_fit(&o, &known, NULL, &e);
+    double seconds = (double)(os_cpu_ns() - start) / 1e9;
+    if (!b)
+        bench_fail("no model", &e);
+    booster_predict(b, unknown->x, unknown->rows, of_row);
+    for (int i = 0; i < unknown->programs; i++) {
+        score[i] = 0;
+        for (int j = unknown->first[i]; j < unknown->first[i + 1]; j++)
+            score[i] += of_row[j];
+    }
+    booster_destroy(b);
+    free(of_row);
+    return seconds;
+}
+
+static double pairwise_accuracy(int count, const float *y, const float *predicted)
 {
     double right = 0, pairs = 0;
     for (int i = 0; i < count; i++)
@@ -144,25 +175,17 @@ static struct result fit(const struct measured *m, const struct learner *l, cons
         bench_fail("no features", &e);
     take_rows(m, f, sample, samples, &known);
     take_rows(m, f, held_out, held, &unknown);
-    struct booster_options o = options_of(l->objective);
-    int64_t start = os_cpu_ns();
-    struct booster *b = booster_fit(
-        &o,
-        &(struct booster_rows){.x = known.x,
-                               .y = known.y,
-                               .first = l->objective == BOOSTER_PACKED ? known.first : NULL,
-                               .rows = known.rows,
-                               .width = known.width,
-                               .programs = known.programs},
-        NULL, &e);
-    double seconds = (double)(os_cpu_ns() - start) / 1e9;
-    if (!b)
-        bench_fail("no model", &e);
-    double *predicted = mem_zero((size_t)held, sizeof *predicted);
-    predict(b, &unknown, predicted);
-    double accuracy = pairwise_accuracy(held, unknown.y, predicted);
-    free(predicted);
-    booster_destroy(b);
+    const struct booster_rows r = {.x = known.x,
+                                   .y = known.y,
+                                   .first = known.first,
+                                   .rows = known.rows,
+                                   .width = known.width,
+                                   .programs = known.programs};
+    float *score = mem_zero((size_t)held, sizeof *score);
+    double seconds = l->kind == FEATURES_TREE ? fit_network(l, &r, &unknown, score)
+                                              : fit_trees(l, r, &unknown, score);
+    double accuracy = pairwise_accuracy(held, unknown.y, score);
+    free(score);
     forget_rows(&known);
     forget_rows(&unknown);
     features_destroy(f);
