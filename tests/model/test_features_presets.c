@@ -17,9 +17,12 @@ static struct script *load(const char *preset)
 {
     struct err e;
     char *path = script_find(preset, &e), text[1400];
-    struct script *s =
-        path ? script_create(&(struct script_options){.path = path, .device_type = "none"}, &e)
-             : NULL;
+    bool wants_units = strcmp(preset, "gemm-coop") == 0; // of a device
+    const struct script_options o = {.path = path,
+                                     .set = &(struct setting){"units", "emulated"},
+                                     .set_count = wants_units,
+                                     .device_type = "none"};
+    struct script *s = path ? script_create(&o, &e) : NULL;
     if (!s)
         fail_msg("%s", err_format(&e, text, sizeof text));
     free(path);
