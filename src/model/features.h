@@ -35,6 +35,11 @@
 // launch, five accesses (access.h), intensity, allocation, outer loops. The score of a program is
 // the sum over its rows. Intensity (operations by bytes) is taken along the logarithm of
 // operations.
+//
+// TREE, for tree_gru.h: a row for each loop of the loop tree, as the statements stand in it,
+// parents first; loops of one iteration only where a statement stands in them directly. The first
+// row is the program, which has the options. Columns: the row of the loop around it (-1: none),
+// ITERVAR's of the loop, and for each kind of memory the sum of ITERVAR's over the accesses below.
 #ifndef TILEWALK_MODEL_FEATURES_H
 #define TILEWALK_MODEL_FEATURES_H
 
@@ -55,8 +60,8 @@ struct features *features_create(const struct space *space, enum feature_kind ki
 void features_destroy(struct features *f); // NULL is fine
 
 int features_width(const struct features *f); // columns of a row
-int features_most_rows(
-    const struct features *f); // of one configuration; 1 but for STATEMENTS, TREE
+// Of one configuration: 1, but for STATEMENTS and TREE.
+int features_most_rows(const struct features *f);
 
 // The rows of `c`, one after the other; returns how many. `out` has room for width * most_rows
 // numbers. The object has scratch memory: one thread at a time.

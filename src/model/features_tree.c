@@ -57,8 +57,10 @@ static int fill(struct features *f, const struct config *c, float *out)
     out[PARENT] = -1;
     feature_params_fill(f->space, FEATURE_OPTIONS, c, out + OPTIONS);
     for (int i = 0; i < n->statement_count; i++) {
-        const int *path = nest_path(&f->point, i);
-        for (int j = 0, row = 0; f->point.present[i] && j < n->statement[i].loop_count; j++) {
+        const int *path = nest_path(&f->point, i), loops = n->statement[i].loop_count;
+        for (int j = 0, row = 0; f->point.present[i] && j < loops; j++) {
+            if (f->point.length[path[j]] == 1 && j < loops - 1)
+                continue;
             row = row_below(f, &t, row, path[j], out);
             add_accesses(f, i, path[j], out + row * f->width);
         }

@@ -59,6 +59,27 @@ static void test_rows_of_the_product(void **state)
     space_and_nest_destroy(s);
 }
 
+// Loops of one iteration are left out, but for the one that a statement stands in.
+static void test_rows_of_what_does_not_loop(void **state)
+{
+    (void)state;
+    struct config c;
+    struct space *s = space_with_product(&c);
+    memcpy(c.slot, (int32_t[]){8, 1, 1, 16, 1, 1, 4, 1}, 8 * sizeof *c.slot);
+    struct features *f = features_create(s, FEATURES_TREE, NULL);
+    int width = features_width(f);
+    float *rows = mem_zero((size_t)(features_most_rows(f) * width), sizeof *rows);
+    // The program; block_y, block_x, tile, round; j of the product in tile, j of the store.
+    static const int parent[7] = {-1, 0, 1, 2, 3, 3, 2};
+    assert_int_equal(features_fill(f, &c, rows), 7);
+    for (int i = 0; i < 7; i++)
+        assert_true(rows[i * width] == (float)parent[i]);
+    assert_true(rows[5 * width + 1 + 15] == 1 && rows[5 * width + 1] == 1); // its addition; once
+    free(rows);
+    features_destroy(f);
+    space_and_nest_destroy(s);
+}
+
 // --- network ---
 
 enum { NODES = 6, INPUTS = 3, HIDDEN = 4 };
@@ -294,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_of_the_product),
+        cmocka_unit_test(test_rows_of_what_does_not_loop),
         cmocka_unit_test(test_forward_by_its_formulas),
         cmocka_unit_test(test_gradient_by_finite_differences),
         cmocka_unit_test(test_losses),
