@@ -1,16 +1,7 @@
 #include "simulate_plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_costs(const struct recording *r)
-{
-    for (int i = 0; i < r->count; i++)
-        if (isfinite(r->entry[i].compile_s) || isfinite(r->entry[i].benchmark_s))
-            return true;
-    return false;
-}
 
 static bool read_recordings(const struct simulate_words *words, struct simulate_plan *p,
                             struct err *e)
@@ -23,7 +14,7 @@ static bool read_recordings(const struct simulate_words *words, struct simulate_
         p->recording[p->recordings++] = r;
         if (r->count == 0)
             return err_at(e, r->path, 0, "only declarations, no recorded times: nothing to replay");
-        if (words->costs_for && !has_costs(r))
+        if (words->costs_for && !recording_has_costs(r))
             return err_at(e, r->path, 0,
                           "neither compile nor benchmark times are recorded, which %s needs",
                           words->costs_for);

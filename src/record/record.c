@@ -172,3 +172,11 @@ bool recording_add_params(struct recording *r, const struct space *like, struct 
     }
     return true;
 }
+
+bool recording_has_costs(const struct recording *r)
+{
+    for (int i = 0; i < r->count; i++)
+        if (isfinite(r->entry[i].compile_s) || isfinite(r->entry[i].benchmark_s))
+            return true;
+    return false;
+}

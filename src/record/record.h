@@ -68,6 +68,7 @@ void recording_destroy(struct recording *r);
 const struct record_entry *recording_find(const struct recording *r,
                                           const struct config *c); // or
                                                                    // NULL
+bool recording_has_costs(const struct recording *r); // of compiling or running, of any entry
 void recording_config(const struct recording *r, int index, struct config *out);
 
 // `path` names it. Texts are copied.

@@ -29,7 +29,7 @@ void bench_skip(const char *why)
 
 void bench_options(int argc, char **argv, const struct bench_option *options, int count)
 {
-    for (int i = 1; i < argc; i += 2) {
+    for (int i = 1; i < argc; i++) {
         int which = 0;
         int64_t value;
         while (which < count &&
@@ -38,15 +38,20 @@ void bench_options(int argc, char **argv, const struct bench_option *options, in
         if (which == count) {
             fprintf(stderr, "usage: %s", path_name(argv[0]));
             for (int k = 0; k < count; k++)
-                fprintf(stderr, " [--%s N]", options[k].name);
+                fprintf(stderr, options[k].most ? " [--%s N]" : " [--%s]", options[k].name);
             fputc('\n', stderr);
             exit(2);
         }
-        if (i + 1 == argc || !str_to_int(argv[i + 1], 1, options[which].most, &value)) {
-            fprintf(stderr, "%s: a number of 1 to %d\n", argv[i], options[which].most);
+        const struct bench_option *o = &options[which];
+        if (o->most == 0) {
+            *o->value = 1;
+            continue;
+        }
+        if (++i == argc || !str_to_int(argv[i], 1, o->most, &value)) {
+            fprintf(stderr, "--%s: a number of 1 to %d\n", o->name, o->most);
             exit(2);
         }
-        *options[which].value = (int)value;
+        *o->value = (int)value;
     }
 }
 

@@ -23,7 +23,7 @@
 _Noreturn void bench_fail(const char *what, const struct err *e); // `e` may be NULL
 _Noreturn void bench_skip(const char *why);
 
-// `--NAME N` sets `*value`, N within 1 .. most.
+// `--NAME N` sets `*value`, N within 1 .. most; where that is 0, `--NAME` sets it to 1.
 struct bench_option {
     const char *name;
     int *value, most;

@@ -1,19 +1,23 @@
 // bench search: how good every strategy is on recorded spaces, beside Kernel Tuner; and what a
 // strategy costs.
 //
-// All strategies with their defaults, and opevo on legal points alone, search the recordings in the
-// folder that TILEWALK_RECORDINGS names (else: made-up ones); the tables are Markdown,
-// docs/search.md holds them. The numbers do not depend on the machine or its cores, but for the
-// times.
+// All strategies without a model, with their defaults, and opevo on legal points alone, search the
+// recordings in the folder that TILEWALK_RECORDINGS names (else: made-up ones); the tables are
+// Markdown, docs/search.md holds them. The numbers do not depend on the machine or its cores, but
+// for the times. With --learned those that have a model are beside them, and each recording has a
+// table over time too: what its trials cost when they were recorded, and the strategy's own time.
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
 // of 100 valid, as on a small device: a trial takes 14 asks and tells, and the strategy remembers
 // 1.4 million points, a third of the space. The cheap objective is measured with them. The
-// calibration loop says how fast the machine is: dependent steps of the random generator.
+// calibration loop says how fast the machine is: dependent steps of the random generator. With
+// --learned: of a fit and the plan that comes of it (learned.h).
 #include "base/os.h"
 #include "bench.h"
+#include "learned.h"
 #include "recordings.h"
+#include "report/compare_table.h"
 #include "search_tables.h"
 #include "simulate_compare.h"
 #include "spaces.h"
@@ -26,11 +30,12 @@
 
 enum { MOST_STRATEGIES = 32 };
 
-static int list_strategies(const char **out)
+static int list_strategies(bool learned, const char **out)
 {
     int count = 0;
-    for (; strategy_kinds[count] && count < MOST_STRATEGIES - 1; count++)
-        out[count] = strategy_kinds[count]->name;
+    for (int i = 0; strategy_kinds[i] && count < MOST_STRATEGIES - 1; i++)
+        if (learned || !strategy_has_model(strategy_kinds[i]->name))
+            out[count++] = strategy_kinds[i]->name;
     out[count++] = "opevo:legal=1";
     return count;
 }
@@ -61,13 +66,33 @@ static void print_tables(const struct simulation *list, int recordings, int stra
     free(curve);
 }
 
-static void compare_all(int trials, int repeats)
+// Of each recording that says what its trials cost.
+static void print_times(const struct simulation *list, int recordings, int strategies)
+{
+    for (int i = 0; i < recordings; i++) {
+        const struct simulation *of = &list[i * strategies];
+        if (!recording_has_costs(of->recording))
+            continue;
+        struct simulated_comparison comparison;
+        struct comparison_result result;
+        struct str out = {0};
+        simulated_comparison_make(of, 1, strategies, true, &comparison);
+        comparison_make(&comparison.setup, &result);
+        comparison_add_markdown(&result, &(struct comparison_looks){COMPARISON_RATE, false}, &out);
+        printf("\n### Over seconds: %s\n\n%s", of->recording->name, str_text(&out));
+        str_finish(&out);
+        comparison_finish(&result);
+        simulated_comparison_finish(&comparison);
+    }
+}
+
+static void compare_all(int trials, int repeats, bool learned)
 {
     struct err e;
     int recordings;
     const char *strategy[MOST_STRATEGIES];
     struct recording **recording = recordings_gather(&recordings);
-    int strategies = list_strategies(strategy), count = recordings * strategies;
+    int strategies = list_strategies(learned, strategy), count = recordings * strategies;
     struct simulation *list = mem_zero((size_t)count, sizeof *list);
     for (int i = 0; i < count; i++)
         list[i] = (struct simulation){.recording = recording[i / strategies],
@@ -82,6 +107,8 @@ static void compare_all(int trials, int repeats)
            strategies, recordings, trials, repeats, 1e-9 * (double)(os_now_ns() - start),
            os_cores());
     print_tables(list, recordings, strategies);
+    if (learned)
+        print_times(list, recordings, strategies);
     for (int i = 0; i < count; i++)
         simulation_finish(&list[i]);
     free(list);
@@ -175,12 +202,17 @@ static void measure_cost(int trials)
 // The cost comes first: the peak of memory is that of the process.
 int main(int argc, char **argv)
 {
-    int trials = 500, repeats = 50, cost = 100000;
+    int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0;
     const struct bench_option options[] = {{"trials", &trials, 100000},
                                            {"repeats", &repeats, 10000},
-                                           {"cost-trials", &cost, 10000000}};
-    bench_options(argc, argv, options, 3);
-    measure_cost(cost);
-    compare_all(trials, repeats);
+                                           {"cost-trials", &cost, 10000000},
+                                           {"learned", &learned, 0},
+                                           {"learned-trials", &learned_trials, 100000}};
+    bench_options(argc, argv, options, 5);
+    if (learned)
+        learned_cost(calibrate(), learned_trials);
+    else
+        measure_cost(cost);
+    compare_all(trials, repeats, learned);
     return EXIT_SUCCESS;
 }

@@ -12,7 +12,7 @@
 
 #define TRIALS "60"
 
-static const char *const strategies[] = {"opevo", "random"};
+static const char *const strategies[] = {"opevo", "random", "autotvm:plan=16:chains=8:steps=20"};
 static const char *const worker_counts[] = {"1", "2", "5"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -65,7 +65,8 @@ static void test_workers_do_not_matter(void **state)
             one = one ? one : all;
             assert_same(one, all, worker_counts[w]);
         }
-        assert_non_null(strstr(one, "\"rejected\"")); // or the test says less than it seems to
+        // Or the test says less than it seems to; but who asks for legal points alone has none.
+        assert_true(!strstr(one, "\"rejected\"") == !strncmp(strategies[s], "autotvm", 7));
         assert_non_null(strstr(one, "\"ok\""));
         assert_non_null(strstr(one, "the landscape says"));
     }
