@@ -1,11 +1,14 @@
 // bench space: how many random points of `mm1` and `gemm` does each device here reject, and why?
 //
 // A reason's share is that of the points which it alone would remove: one point may have several
-// reasons. There is no target; the figures say how cheap proposing has to be.
+// reasons. There is no target; the figures say how cheap proposing has to be. And how long it takes
+// to evaluate a declared loop nest, which a plan of a learned strategy does 64 000 times.
 #include "base/mem.h"
 #include "bench.h"
+#include "script/script.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void print_reasons(const cJSON *answer, const char *kind, const char *title)
 {
@@ -36,12 +39,45 @@ static void judge(const char *preset, const cJSON *device, int samples)
     free(index);
 }
 
+static void evaluate(const char *preset)
+{
+    enum { EVALUATIONS = 20000, POINTS = 64, MOST_US = 10 };
+    struct err e;
+    char *path = script_find(preset, &e);
+    struct script *s =
+        path ? script_create(&(struct script_options){.path = path, .device_type = "cpu"}, &e)
+             : NULL;
+    if (!s)
+        bench_fail(preset, &e);
+    const struct nest *n = script_nest(s);
+    struct nest_point p;
+    struct config c[POINTS];
+    struct rng r;
+    rng_seed(&r, 1);
+    for (int i = 0; i < POINTS; i++)
+        space_sample(script_space(s), &r, &c[i]);
+    nest_point_init(&p, n);
+    clock_t before = clock();
+    for (int i = 0; i < EVALUATIONS; i++)
+        nest_evaluate(n, script_space(s), &c[i % POINTS], &p);
+    double us = 1e6 * (double)(clock() - before) / CLOCKS_PER_SEC / EVALUATIONS;
+    printf("%s: a nest of %d formulas, %d loops, %d statements\n", preset, n->formulas.count,
+           n->loop_count, n->statement_count);
+    bench_figure("CPU time of an evaluation", us, "us", UNDER, MOST_US);
+    nest_point_finish(&p);
+    script_destroy(s);
+    free(path);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const presets[] = {"mm1", "gemm"};
     int samples = 20000;
     const struct bench_option options[] = {{"samples", &samples, 100000000}};
     bench_options(argc, argv, options, 1);
+    for (int i = 0; i < 2; i++)
+        evaluate(presets[i]);
+    evaluate("conv-direct");
     cJSON *answer = bench_json((const char *const[]){"devices", "--json", NULL}), *device;
     const cJSON *devices = cJSON_GetObjectItem(answer, "devices");
     if (cJSON_GetArraySize(devices) == 0)
