@@ -1,5 +1,5 @@
 -- presets/copy.lua: Y = X (flatten, reshape), or Y = X transposed
-local glsl, plain = include "glsl.lua", include "plain.lua"
+local glsl, plain, plain_nest = include "glsl.lua", include "plain.lua", include "plain_nest.lua"
 local ceil_div = include("arithmetic.lua").ceil_div
 
 local standard = device.is_cpu and 1024 or 8192
@@ -17,6 +17,7 @@ if op.transpose == "no" then
   plain.kernel("elementwise.comp", op, function(c) return plain.grid(1, count, c) end, function(c)
     return { accumulators = c.vector, statements = 3 * c.each }
   end)
+  plain_nest.elementwise(op, count, { "x" }, {})
   return
 end
 
@@ -51,3 +52,30 @@ resources(function(c)
 end)
 
 kernel { template = "transpose.comp", values = function(c) return { glsl = glsl, plan = plan(c) } end }
+
+nest(function(c, d)
+  local rows, columns = c.tile[2], c.tile[3]
+  local w, path, block_column, block_row = plain_nest.blocks(d, d.ceil_div(op.columns, columns), d.ceil_div(op.rows, rows))
+  local thread = w.loop("thread_x", "thread_x", c.invocations)
+  local is_shared = d.is(c.stage, "shared")
+  local x, y = d.buffer { "x", op.rows, op.columns, type = op.type }, d.buffer { "y", op.columns, op.rows, type = op.type }
+  local tile = d.buffer { "tile", rows, columns + c.pad, memory = "shared", type = op.type, used = is_shared }
+  path[#path + 1] = thread
+  -- Elements of a tile, one after the other in lines of `line`: how far along and across.
+  local function copy(name, line)
+    local each = w.loop(name, "virtual", rows * columns // c.invocations)
+    local along = thread + each * (c.invocations % line)
+    local across = thread * d.choose(d.equal(line, 1), 1, 0) + each * (c.invocations // line)
+    return w.joined(path, { each }), along, across
+  end
+  local reading, column, row = copy("read", columns)
+  local from = x { block_row * rows + row, block_column * columns + column }
+  d.statement { "read", loops = reading, when = is_shared, stores = tile { row, column }, reads = { from } }
+  local writing, down, right = copy("write", rows)
+  local to = y { block_column * columns + right, block_row * rows + down }
+  d.statement { "write", loops = writing, when = is_shared, stores = to, reads = { tile { down, right } } }
+  d.statement {
+    "transpose", loops = writing, when = d.none(is_shared), stores = to,
+    reads = { x { block_row * rows + down, block_column * columns + right } },
+  }
+end)

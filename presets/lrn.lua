@@ -1,5 +1,5 @@
 -- presets/lrn.lua: local response normalisation: each element divided by a power of its neighbour channels' squares
-local plain = include "plain.lua"
+local plain, plain_nest = include "plain.lua", include "plain_nest.lua"
 
 local op = operator.lrn {
   batch    = size("batch", device.is_cpu and 1 or 128),
@@ -29,5 +29,21 @@ plain.kernel("lrn.comp", op, grid, function(c)
     accumulators = c.vector,
     loop_trips = unrolled and 0 or c.each * (op.window + 1),
     statements = c.each * (6 + 3 * (unrolled and op.window or 1)),
+  }
+end)
+
+nest(function(c, d)
+  local lines, row = nchw and op.batch * op.channels or op.batch * pixels, nchw and pixels or op.channels
+  local g = plain_nest.grid(d, lines, row, c)
+  local x, y = d.buffer { "x", lines, row, type = op.type }, d.buffer { "y", lines, row, type = op.type }
+  local sum = d.buffer { "sum", c.each, c.vector, memory = "registers" } { g.path[#g.path], g.vector }
+  local window, channel = plain_nest.loop(g.w, d, "window", op.window, d.is(c.unroll, "yes"))
+  d.statement {
+    "squares", loops = g.w.joined(g.path, window, { g.vector }), updates = sum, add = 1, multiply = 1,
+    reads = { nchw and x { g.line + channel, g.element } or x { g.line, g.element + channel } },
+  }
+  d.statement {
+    "normalise", loops = g.w.joined(g.path, { g.vector }), stores = y { g.line, g.element },
+    reads = { sum, x { g.line, g.element } }, add = 1, multiply = 2, special = 1,
   }
 end)
