@@ -130,7 +130,14 @@ static int nodes_of(const struct booster_rows *r, int program)
 
 static const float *rows_of(const struct booster_rows *r, int program)
 {
-    return r->x + (size_t)r->first[program] * (size_t)r->width;
+    return r->x + (size_t)(r->first[program] - r->first[0]) * (size_t)r->width;
+}
+
+static double score_in(const struct fit *f, int program, const struct forest *tree)
+{
+    const struct booster_rows *r = f->rows;
+    double start = r->margin ? r->margin[program] : 0;
+    return start + score_of(f->model, rows_of(r, program), nodes_of(r, program), tree);
 }
 
 static void fit_init(struct fit *f, struct tree_gru *t, const struct booster_rows *r,
@@ -171,8 +178,7 @@ static void learn_batch(struct fit *f, const int *program, int count)
     for (int i = 0, at = 0; i < count; at += nodes_of(f->rows, program[i++])) {
         struct forest tree = forest_at(&f->forest, f->model, at);
         f->y[i] = f->rows->y[program[i]];
-        f->score[i] =
-            score_of(f->model, rows_of(f->rows, program[i]), nodes_of(f->rows, program[i]), &tree);
+        f->score[i] = score_in(f, program[i], &tree);
     }
     tree_gru_loss(f->options.rank, count, f->score, f->y, f->by_score);
     memset(net->gradient, 0, net->count * sizeof *net->gradient);
@@ -203,12 +209,19 @@ static bool learn(struct fit *f, const atomic_bool *stop)
     return true;
 }
 
+// 25 000 programs in all.
+static int usual_epochs(int programs)
+{
+    int epochs = 25000 / programs;
+    return epochs > 200 ? 200 : epochs < 10 ? 10 : epochs;
+}
+
 struct tree_gru *tree_gru_fit(const struct tree_gru_options *given, const struct booster_rows *r,
                               const atomic_bool *stop, struct err *e)
 {
     struct tree_gru_options o = *given;
     o.hidden = o.hidden ? o.hidden : 32;
-    o.epochs = o.epochs ? o.epochs : 50;
+    o.epochs = o.epochs ? o.epochs : usual_epochs(r->programs);
     o.batch = o.batch ? o.batch : 32;
     o.rate = o.rate > 0 ? o.rate : 3e-3;
 
@@ -249,7 +262,7 @@ void tree_gru_predict(const struct tree_gru *t, const float *x, const int *first
         most = first[i + 1] - first[i] > most ? first[i + 1] - first[i] : most;
     forest_init(&tree, t, most);
     for (int i = 0; i < programs; i++)
-        out[i] = (float)score_of(t, x + (size_t)first[i] * (t->net.inputs + 1),
+        out[i] = (float)score_of(t, x + (size_t)(first[i] - first[0]) * (t->net.inputs + 1),
                                  first[i + 1] - first[i], &tree);
     forest_finish(&tree);
 }

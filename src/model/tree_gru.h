@@ -7,10 +7,11 @@
 //
 // The network is tree_net.h's. The published one has states of 128 and an embedding of 128 before
 // them; here contexts go into the gates directly (a linear layer before a linear layer says no
-// more) and a state of 32 is what a search can wait for: 50 epochs over 500 programs of 15 loops
-// take two seconds. Columns are brought to mean 0 and deviation 1 first. Adam at 3e-3, in batches
-// of 32 programs drawn anew in every epoch (a few hundred programs are too few steps at the usual
-// 64 and 1e-3); the loss is, of each batch, the mean of
+// more), and a state of 32 and as many epochs as make 25 000 programs (but 10 to 200) are what a
+// search can wait for: two seconds with 20 loops a program. Columns are brought to mean 0 and
+// deviation 1 first. Adam at 3e-3, in batches of 32 programs drawn anew in every epoch (a few
+// hundred programs are too few steps at the usual 64 and 1e-3); the loss is, of each batch, the
+// mean of
 //
 //     squared   (f - y)^2
 //     rank      log(1 + exp(f_worse - f_better)), over all pairs with different labels
@@ -25,20 +26,22 @@
 
 struct tree_gru_options {
     bool rank;
-    int hidden, epochs, batch; // 0: 32, 50, 32
+    int hidden, epochs, batch; // 0: 32, as said above, 32
     double rate;               // 0: 3e-3
     uint64_t seed;
 };
 
 struct tree_gru;
 
-// `r` has the rows of FEATURES_TREE: `first` is set, `margin` is not. NULL: `stop` (may be NULL)
-// became true, `e` says so.
+// `r` has the rows of FEATURES_TREE, and at least one program. `first` is set, `x` begins with row
+// first[0]; `margin` is where the score of each program begins, NULL: at 0. NULL: `stop` (may be
+// NULL) became true, `e` says so.
 struct tree_gru *tree_gru_fit(const struct tree_gru_options *o, const struct booster_rows *r,
                               const atomic_bool *stop, struct err *e);
 void tree_gru_destroy(struct tree_gru *t); // NULL is fine
 
-// Scores of `programs`, whose rows are first[p] .. first[p+1] - 1 of `x`; larger is faster.
+// Scores of `programs`; larger is faster. `x` begins with the rows of the first one, which are
+// first[1] - first[0], and so on. Margins are added by who gave them.
 void tree_gru_predict(const struct tree_gru *t, const float *x, const int *first, int programs,
                       float *out);
 size_t tree_gru_bytes(const struct tree_gru *t);

@@ -12,6 +12,9 @@
 // memory and reuse (curve), or the parameters themselves (knob), which need no loop nest. With
 // `diversity` the plan is chosen among twice as many points so that they differ (diversity.h).
 //
+// With `model=treegru` a recurrent network over the loop tree (model/tree_gru.h) takes the place of
+// the trees; it needs a loop nest.
+//
 // Transfer. From 50 records of other searches on (TVM asks for 500), whose rows mean the same, a
 // base model is fitted to them, each task's labels relative to its own best (there: to the best of
 // all, which makes slow shapes look bad). The first plan is its own. Later models start from its
@@ -20,7 +23,7 @@
 //
 // Hist, not exact: as good on 1000 results, at a third of the time.
 #include "base/log.h"
-#include "model/booster.h"
+#include "model/cost_model.h"
 #include "search/diversity.h"
 #include "search/learner.h"
 
@@ -32,6 +35,7 @@
 enum {
     OPTION_PLAN,
     OPTION_EPSILON,
+    OPTION_MODEL,
     OPTION_LOSS,
     OPTION_FEATURES,
     OPTION_CHAINS,
@@ -49,22 +53,26 @@ struct autotvm {
     struct rng rng;
     int plan, proposals, ratio; // proposals: of a plan, the others are random
     double diversity;
-    bool by_rank;
+    bool by_rank, is_network;
     struct chains chains;
-    struct booster *model;
+    struct cost_model *model;
     // From other searches: its predictions, times weight, are where the model starts.
-    struct booster *global;
+    struct cost_model *global;
     double weight;
-    bool looked_back;  // a global model was fitted, or could not be
-    float *row, *part; // of the points that are scored together: features, one model's scores
+    bool looked_back; // a global model was fitted, or could not be
+    // Of the points that are scored together: features, where each begins, one model's scores.
+    float *row, *part;
+    int *first;
 };
 
 static const struct learner_kind learning;
 
-static enum feature_kind feature_kind(const struct space *s, int option)
+static enum feature_kind feature_kind(const struct space *s, bool is_network, int option)
 {
     static const enum feature_kind kinds[] = {FEATURES_KNOB, FEATURES_KNOB, FEATURES_ITERVAR,
                                               FEATURES_CURVE};
+    if (is_network)
+        return FEATURES_TREE;
     return option == 0 && s->nest ? FEATURES_ITERVAR : kinds[option];
 }
 
@@ -78,8 +86,9 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     a->ratio = (int)option[OPTION_RATIO];
     a->diversity = option[OPTION_DIVERSITY];
     a->by_rank = option[OPTION_LOSS] == 0;
+    a->is_network = option[OPTION_MODEL] == 1;
     struct learner_settings settings = {
-        .features = feature_kind(problem->space, (int)option[OPTION_FEATURES]),
+        .features = feature_kind(problem->space, a->is_network, (int)option[OPTION_FEATURES]),
         .batch = a->plan,
         .seed = rng_next(&a->rng),
     };
@@ -90,45 +99,50 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     chains_init(&a->chains, &a->learner.rounds.problem,
                 &(struct chains_settings){(int)option[OPTION_CHAINS], (int)option[OPTION_STEPS],
                                           (int)option[OPTION_PATIENCE]});
-    assert(features_most_rows(a->learner.features) == 1);
+    size_t rows = (size_t)features_most_rows(a->learner.features);
+    assert(a->is_network || rows == 1);
     int chains = a->chains.settings.count;
     size_t together = (size_t)(a->plan > chains ? a->plan : chains);
-    a->row = mem_alloc(together * (size_t)a->learner.samples.width * sizeof *a->row);
+    a->row = mem_alloc(together * rows * (size_t)a->learner.samples.width * sizeof *a->row);
+    a->first = mem_zero(together + 1, sizeof *a->first);
     a->part = mem_alloc(together * sizeof *a->part);
     return &a->base;
 }
 
 // --- the model ---
 
-static struct booster *fit(const struct autotvm *a, const struct booster_rows *r, bool is_global,
-                           const atomic_bool *stop)
+static struct cost_model *fit(const struct autotvm *a, const struct booster_rows *r, bool is_global,
+                              const atomic_bool *stop)
 {
-    const struct booster_options o = {
-        .objective = a->by_rank ? BOOSTER_PAIRWISE : BOOSTER_SQUARED,
-        .depth = 3,
-        .eta = 0.3,
-        .gamma = 1e-4,
-        .child_weight = 1,
-        .lambda = 1,
-        .recall_at = is_global ? 2 * a->plan : a->plan,
-        .most_rounds = is_global ? 400 : 8000,
-        .patience = is_global ? 100 : 20,
-        .look_every = 1,
-        .hist = true,
+    const struct cost_model_options o = {
+        .is_network = a->is_network,
+        .network = {.rank = a->by_rank},
+        .trees = {.objective = a->by_rank ? BOOSTER_PAIRWISE : BOOSTER_SQUARED,
+                  .depth = 3,
+                  .eta = 0.3,
+                  .gamma = 1e-4,
+                  .child_weight = 1,
+                  .lambda = 1,
+                  .recall_at = is_global ? 2 * a->plan : a->plan,
+                  .most_rounds = is_global ? 400 : 8000,
+                  .patience = is_global ? 100 : 20,
+                  .look_every = 1,
+                  .hist = true},
     };
     struct err e;
-    struct booster *b = booster_fit(&o, r, stop, &e);
-    if (!b && !atomic_load(stop))
+    struct cost_model *m = cost_model_fit(&o, r, stop, &e);
+    if (!m && !atomic_load(stop))
         log_warning("autotvm: no model: %s", e.text);
-    return b;
+    return m;
 }
 
 static struct booster_rows rows_of(const struct samples *s, int from, int count)
 {
     return (struct booster_rows){
-        .x = s->x + (size_t)from * (size_t)s->width,
+        .x = s->x + (size_t)s->first[from] * (size_t)s->width,
         .y = s->y + from,
-        .rows = count,
+        .first = s->first + from,
+        .rows = s->first[from + count] - s->first[from],
         .programs = count,
         .width = s->width,
     };
@@ -144,7 +158,7 @@ static void fit_global(struct autotvm *a, int results, const atomic_bool *stop)
     }
     a->weight = exp2(-results / 64.0);
     if (a->weight < FORGET_BELOW) {
-        booster_destroy(a->global);
+        cost_model_destroy(a->global);
         a->global = NULL;
     }
 }
@@ -152,7 +166,7 @@ static void fit_global(struct autotvm *a, int results, const atomic_bool *stop)
 static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
 {
     const struct learner *l = &a->learner;
-    booster_destroy(a->model);
+    cost_model_destroy(a->model);
     a->model = NULL;
     if (l->best <= 0)
         return;
@@ -160,7 +174,7 @@ static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
     float *margin = NULL;
     if (a->global) {
         r.margin = margin = mem_alloc((size_t)results * sizeof *margin);
-        booster_predict(a->global, r.x, results, margin);
+        cost_model_predict(a->global, r.x, r.first, results, margin);
         for (int i = 0; i < results; i++)
             margin[i] *= (float)a->weight;
     }
@@ -168,15 +182,15 @@ static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
     free(margin);
 }
 
-// Of the rows in a->row, by both models together.
+// Of what is in a->row, by both models together.
 static void predict_rows(const struct autotvm *a, int count, float *out)
 {
     memset(out, 0, (size_t)count * sizeof *out);
     if (a->model)
-        booster_predict(a->model, a->row, count, out);
+        cost_model_predict(a->model, a->row, a->first, count, out);
     if (!a->global)
         return;
-    booster_predict(a->global, a->row, count, a->part);
+    cost_model_predict(a->global, a->row, a->first, count, a->part);
     for (int i = 0; i < count; i++)
         out[i] += (float)a->weight * a->part[i];
 }
@@ -186,7 +200,8 @@ static void predict(void *self, const struct config *config, int count, float *o
     struct autotvm *a = self;
     size_t width = (size_t)a->learner.samples.width;
     for (int i = 0; i < count; i++)
-        features_fill(a->learner.features, &config[i], a->row + (size_t)i * width);
+        a->first[i + 1] = a->first[i] + features_fill(a->learner.features, &config[i],
+                                                      a->row + (size_t)a->first[i] * width);
     predict_rows(a, count, out);
 }
 
@@ -221,8 +236,7 @@ static bool plan(void *self, const atomic_bool *stop)
     if (!a->model && !a->global)
         return false;
     propose(a, stop);
-    a->learner.model_bytes = (double)((a->model ? booster_bytes(a->model) : 0) +
-                                      (a->global ? booster_bytes(a->global) : 0));
+    a->learner.model_bytes = (double)(cost_model_bytes(a->model) + cost_model_bytes(a->global));
     return !atomic_load(stop);
 }
 
@@ -261,22 +275,26 @@ static void destroy(struct strategy *s)
     struct autotvm *a = (struct autotvm *)s;
     learner_finish(&a->learner);
     chains_finish(&a->chains);
-    booster_destroy(a->model);
-    booster_destroy(a->global);
+    cost_model_destroy(a->model);
+    cost_model_destroy(a->global);
     free(a->row);
+    free(a->first);
     free(a->part);
     free(a);
 }
 
+static const char *const models[] = {"trees", "treegru", NULL};
 static const char *const losses[] = {"rank", "reg", NULL};
 static const char *const feature_words[] = {"auto", "knob", "itervar", "curve", NULL};
 
 static const struct strategy_option options[] = {
     [OPTION_PLAN] = {"plan", "configurations between two fits", 64, 1, 4096, true},
     [OPTION_EPSILON] = {"epsilon", "share of a plan that is random", 0.05, 0, 1, false},
+    [OPTION_MODEL] = {"model", "boosted trees, or a recurrent network over the loop tree", 0, 0, 1,
+                      true, models},
     [OPTION_LOSS] = {"loss", "of the order, or of the speed", 0, 0, 1, true, losses},
     [OPTION_FEATURES] = {"features",
-                         "what the model sees; auto: itervar with a loop nest, else knob", 0, 0, 3,
+                         "what the trees see; auto: itervar with a loop nest, else knob", 0, 0, 3,
                          true, feature_words},
     [OPTION_CHAINS] = {"chains", "of the simulated annealing", 128, 1, 4096, true},
     [OPTION_STEPS] = {"steps", "that each chain takes at most", 500, 1, 100000, true},

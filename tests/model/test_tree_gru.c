@@ -260,7 +260,8 @@ static double accuracy(const struct data *d, const struct tree_gru *t)
 {
     float score[PROGRAMS];
     int right = 0, pairs = 0;
-    tree_gru_predict(t, d->x, d->first + TRAINED, PROGRAMS - TRAINED, score);
+    tree_gru_predict(t, d->x + d->first[TRAINED] * d->width, d->first + TRAINED, PROGRAMS - TRAINED,
+                     score);
     for (int i = 0; i < PROGRAMS - TRAINED; i++)
         for (int j = 0; j < i; j++) {
             float truth = d->y[TRAINED + i] - d->y[TRAINED + j];
@@ -293,11 +294,38 @@ static void test_same_again(void **state)
     tree_gru_predict(a, d.x, d.first, PROGRAMS, score);
     tree_gru_predict(b, d.x, d.first, PROGRAMS, same);
     assert_memory_equal(score, same, sizeof same);
-    tree_gru_predict(a, d.x, d.first + 77, 1, &alone); // whatever stands beside it
+    tree_gru_predict(a, d.x + d.first[77] * d.width, d.first + 77, 1,
+                     &alone); // whatever stands beside it
     assert_true(alone == score[77]);
     assert_int_equal(tree_gru_bytes(a), tree_gru_bytes(b));
     tree_gru_destroy(a);
     tree_gru_destroy(b);
+    forget_data(&d);
+}
+
+// What another model says already is not learned again.
+static void test_margins(void **state)
+{
+    (void)state;
+    struct data d;
+    make_data(&d);
+    const struct booster_rows r = {.x = d.x + d.first[1] * d.width, // all but the first program
+                                   .y = d.y + 1,
+                                   .first = d.first + 1,
+                                   .margin = d.y + 1,
+                                   .rows = d.first[TRAINED] - d.first[1],
+                                   .width = d.width,
+                                   .programs = TRAINED - 1};
+    struct tree_gru *t = tree_gru_fit(&(struct tree_gru_options){.hidden = 8}, &r, NULL, NULL);
+    float rest[PROGRAMS];
+    tree_gru_predict(t, d.x, d.first, PROGRAMS, rest);
+    double squares = 0, variance = 0;
+    for (int i = 0; i < PROGRAMS; i++) {
+        squares += rest[i] * rest[i] / PROGRAMS;
+        variance += (d.y[i] - 0.3) * (d.y[i] - 0.3) / PROGRAMS;
+    }
+    assert_true(squares < 0.1 * variance);
+    tree_gru_destroy(t);
     forget_data(&d);
 }
 
@@ -321,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_learns_an_order),
         cmocka_unit_test(test_same_again),
+        cmocka_unit_test(test_margins),
         cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // AutoTVM's loop: when it fits, what a plan is made of, what it learns from others.
 #include "driver.h"
+#include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
@@ -212,6 +213,65 @@ static void test_margins_are_those_of_their_rows(void **state)
     space_destroy(s);
 }
 
+// Of nests.h's product: blocks in registers of 16, depth in pairs.
+static double tiled(void *context, const struct config *c)
+{
+    (void)context;
+    double registers = log2(c->slot[2] * c->slot[5]), depth = log2(c->slot[7]);
+    return 1000 / (1 + fabs(registers - 4) + fabs(depth - 1));
+}
+
+enum { NETWORK_TRIALS = 64 };
+
+static struct drive drive_network(const struct search_problem *p, int workers)
+{
+    struct drive d = drive_create("autotvm:model=treegru:plan=32:steps=40", p, 6);
+    d.measure = tiled;
+    d.workers = workers;
+    drive_run(&d, NETWORK_TRIALS);
+    return d;
+}
+
+static double mean_of(const struct drive *d, int from, int count)
+{
+    double sum = 0;
+    for (int i = from; i < from + count; i++) {
+        struct config c;
+        config_set_get(&d->asked, i, &c);
+        sum += tiled(NULL, &c) / count;
+    }
+    return sum;
+}
+
+static void test_the_network_plans(void **state)
+{
+    (void)state;
+    struct config c;
+    struct space *s = space_with_product(&c);
+    struct search_problem problem = {.space = s};
+    struct drive d = drive_network(&problem, 1), again = drive_network(&problem, 7);
+    assert_true(mean_of(&d, 32, 30) > 1.5 * mean_of(&d, 0, 32));
+    assert_int_equal(d.asked.count, again.asked.count);
+    assert_memory_equal(d.asked.row, again.asked.row,
+                        (size_t)(d.asked.count * d.asked.slots) * sizeof *d.asked.row);
+    // A space like it was measured before.
+    struct config known[NETWORK_TRIALS];
+    double fitness[NETWORK_TRIALS];
+    for (int i = 0; i < NETWORK_TRIALS; i++) {
+        config_set_get(&d.asked, i, &known[i]);
+        fitness[i] = tiled(NULL, &known[i]);
+    }
+    const struct search_history history = {"before", s, known, fitness, NETWORK_TRIALS};
+    problem.history = &history;
+    problem.history_count = 1;
+    struct drive helped = drive_network(&problem, 1);
+    assert_true(mean_of(&helped, 0, 30) > 1.5 * mean_of(&d, 0, 30));
+    drive_destroy(&helped);
+    drive_destroy(&again);
+    drive_destroy(&d);
+    space_and_nest_destroy(s);
+}
+
 static void test_features_need_what_they_describe(void **state)
 {
     (void)state;
@@ -221,6 +281,10 @@ static void test_features_need_what_they_describe(void **state)
     assert_null(strategy_create("autotvm:features=itervar", &problem, 1, &e));
     assert_string_equal(e.text,
                         "strategy 'autotvm': itervar features need a loop nest, and space '24' "
+                        "declares none (knob features do without)");
+    assert_null(strategy_create("autotvm:model=treegru", &problem, 1, &e));
+    assert_string_equal(e.text,
+                        "strategy 'autotvm': tree features need a loop nest, and space '24' "
                         "declares none (knob features do without)");
     space_destroy(s);
 }
@@ -233,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_fits_after_each_plan),
         cmocka_unit_test(test_histories_make_the_first_plan),
         cmocka_unit_test(test_margins_are_those_of_their_rows),
+        cmocka_unit_test(test_the_network_plans),
         cmocka_unit_test(test_features_need_what_they_describe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
