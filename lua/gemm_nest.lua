@@ -2,7 +2,7 @@
 --
 --     gemm_nest.declare(product, schedule)    product, and what schedule(c) returns: see gemm_plan.lua
 --
--- It follows gemm_plan.lua line by line: what is derived there for one configuration is a formula here. A gathered
+-- What the nest of gemm_coop.comp shares with it: gemm_nest.launch and so on. It follows gemm_plan.lua line by line: what is derived there for one configuration is a formula here. A gathered
 -- operand counts as the matrix that it is seen as.
 
 local glsl, nest_words = include "glsl.lua", include "nest_words.lua"
@@ -52,8 +52,8 @@ local function plan(d, w, product, s)
 end
 
 -- Loops that all of the first pass is in, and the matrix, part and tile of C that they make. Workgroups that go along
--- the columns first have rows as their x.
-local function launch(d, w, p, product, walk)
+-- the columns first have rows as their x. `threads`: loops over invocations; what of them is one matrix's: p.z.
+function gemm_nest.launch(d, w, p, product, walk, threads)
   local turned = walk and d.is(walk, "columns") or false
   local l = {
     matrix = w.loop("matrix", "block_z", d.ceil_div(product.matrices, p.together)),
@@ -62,14 +62,11 @@ local function launch(d, w, p, product, walk)
     columns = w.loop("columns", "block_x", d.choose(turned, 1, p.b.tiles)),
     columns_y = walk and w.loop("columns_y", "block_y", d.choose(turned, p.b.tiles, 1)),
     rows_x = walk and w.loop("rows_x", "block_x", d.choose(turned, p.a.tiles, 1)),
-    z = w.loop("thread_z", "thread_z", p.together), y = w.loop("thread_y", "thread_y", p.a.lanes),
-    x = w.loop("thread_x", "thread_x", p.b.lanes),
   }
   p.path = { l.matrix, l.part, l.rows, l.columns }
   if walk then p.path = w.joined(p.path, { l.columns_y, l.rows_x }) end
-  p.path = w.joined(p.path, { l.z, l.y, l.x })
-  p.z, p.matrix, p.part = l.z, l.matrix * p.together + l.z, l.part
-  p.a.lane, p.b.lane = l.y, l.x
+  p.path = w.joined(p.path, threads)
+  p.matrix, p.part = l.matrix * p.together + (p.z or 0), l.part
   p.a.first = (walk and l.rows + l.rows_x or l.rows) * p.a.tile
   p.b.first = (walk and l.columns + l.columns_y or l.columns) * p.b.tile
 end
@@ -79,7 +76,7 @@ local function matrices_of(place, product)
   return place.cycle and place.cycle < product.matrices and place.cycle or product.matrices
 end
 
-local function memory(d, p, product, x)
+function gemm_nest.memory(d, p, product, x)
   local place, name = x.place, "matrix_" .. x.name
   local pitch = not x.gather and place.pitch or x.along_k and product.K or x.lines
   x.memory = d.buffer {
@@ -87,7 +84,7 @@ local function memory(d, p, product, x)
   }
 end
 
-local function in_memory(p, product, x, line, k)
+function gemm_nest.in_memory(p, product, x, line, k)
   local matrix = matrices_of(x.place, product) == 1 and 0 or p.matrix
   return x.along_k and x.memory { matrix, line, k } or x.memory { matrix, k, line }
 end
@@ -105,7 +102,7 @@ local function fill(d, w, p, product, x)
   if x.along_k then line, k = k, line end
   d.statement {
     "fill " .. x.name, loops = w.joined(p.path, { p.tile }, load.loops), when = x.staged,
-    stores = in_tile(p, x, line, k), reads = { in_memory(p, product, x, x.first + line, p.k_tile + k) },
+    stores = in_tile(p, x, line, k), reads = { gemm_nest.in_memory(p, product, x, x.first + line, p.k_tile + k) },
   }
 end
 
@@ -128,7 +125,7 @@ local function load(d, w, p, product, x)
   }
   d.statement {
     "load " .. x.name, loops = path, when = d.none(x.staged), stores = to,
-    reads = { in_memory(p, product, x, x.first + line, p.k_tile + from) },
+    reads = { gemm_nest.in_memory(p, product, x, x.first + line, p.k_tile + from) },
   }
 end
 
@@ -151,7 +148,7 @@ local function products(d, w, p, order)
 end
 
 -- What becomes of a sum in row `row` and column `column` of C.
-local function finish(d, w, p, product, place, fields)
+function gemm_nest.finish(d, w, p, product, place, fields)
   local op, result = product.op, product.result
   local output = glsl.output(op)
   local by_rows = result.bias == "rows"
@@ -175,6 +172,17 @@ local function finish(d, w, p, product, place, fields)
   }
 end
 
+-- A part of the sum, of a split product, for the second pass.
+function gemm_nest.store_part(d, p, product, path, from, row, column)
+  local is_split = d.less(1, p.parts)
+  p.scratch = d.buffer {
+    "parts", product.matrices, p.parts, product.N, product.M, type = glsl.wide(p.sums), used = is_split,
+  }
+  d.statement {
+    "store a part", loops = path, when = is_split, stores = p.scratch { p.matrix, p.part, row, column }, reads = { from },
+  }
+end
+
 local function store(d, w, p, product)
   local a, b = p.a, p.b
   local row_virtual, row = w.loop("row_virtual", "virtual", a.virtual), w.loop("row", "unrolled", a.registers)
@@ -186,20 +194,14 @@ local function store(d, w, p, product)
   local in_row = a.first + row_virtual * (a.lanes * a.registers) + a.lane * a.registers + row
   local in_column = b.first + virtual * (b.lanes * b.registers) + b.lane * b.registers + here
   local is_split = d.less(1, p.parts)
-  finish(d, w, p, product, { matrix = p.matrix, row = in_row, column = in_column }, {
+  gemm_nest.finish(d, w, p, product, { matrix = p.matrix, row = in_row, column = in_column }, {
     name = "store", loops = path, when = d.none(is_split), from = from, add = 0, integer = 0,
   })
-  p.scratch = d.buffer {
-    "parts", product.matrices, p.parts, product.N, product.M, type = glsl.wide(p.sums), used = is_split,
-  }
-  d.statement {
-    "store a part", loops = path, when = is_split, stores = p.scratch { p.matrix, p.part, in_row, in_column },
-    reads = { from },
-  }
+  gemm_nest.store_part(d, p, product, path, from, in_row, in_column)
 end
 
 -- The second pass of a split product.
-local function reduce(d, w, p, product)
+function gemm_nest.reduce(d, w, p, product)
   local n = product.result.widest
   local matrix = w.loop("reduce_matrix", "block_z", product.matrices)
   local y = w.loop("reduce_y", "block_y", d.ceil_div(product.N, reduce_group[2]))
@@ -214,7 +216,7 @@ local function reduce(d, w, p, product)
     reads = { p.scratch { matrix, part, place.row, place.column } },
   }
   local is_whole, additions = p.sums == "i32", p.parts - 1
-  finish(d, w, p, product, place, {
+  gemm_nest.finish(d, w, p, product, place, {
     name = "reduce", loops = w.joined(path, { vector }), when = is_split, from = sum { vector },
     add = is_whole and 0 or additions, integer = is_whole and additions or 0,
   })
@@ -224,12 +226,14 @@ function gemm_nest.declare(product, schedule)
   nest(function(c, d)
     local w, s = nest_words.of(d), schedule(c)
     local p = plan(d, w, product, s)
-    launch(d, w, p, product, s.walk)
+    p.z = w.loop("thread_z", "thread_z", p.together)
+    p.a.lane, p.b.lane = w.loop("thread_y", "thread_y", p.a.lanes), w.loop("thread_x", "thread_x", p.b.lanes)
+    gemm_nest.launch(d, w, p, product, s.walk, { p.z, p.a.lane, p.b.lane })
     p.tile = w.loop("tile", "serial", p.tiles)
     p.i, p.j = w.loop("steps", "serial", p.steps // p.unrolled), w.loop("unrolled_steps", "unrolled", p.unrolled)
     p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
     for _, x in ipairs { p.a, p.b } do
-      memory(d, p, product, x)
+      gemm_nest.memory(d, p, product, x)
       x.tile_buffer = d.buffer {
         "tile_" .. x.name, p.together * x.shared, memory = "shared", type = p.op.type, used = x.staged,
       }
@@ -239,7 +243,7 @@ function gemm_nest.declare(product, schedule)
     load(d, w, p, product, p.b)
     products(d, w, p, s.order)
     store(d, w, p, product)
-    reduce(d, w, p, product)
+    gemm_nest.reduce(d, w, p, product)
     d.unroll(s.unroll)
   end)
 end

@@ -1,6 +1,7 @@
 -- presets/gemm-coop.lua: C[N,M] = A[N,K] B[K,M] with matrix units (cooperative matrices) of the device, or with an
 -- emulation of them that shows that the kernels are right and nothing about speed: --set units=emulated
 local matmul, coop, gemm = include "matmul.lua", include "coop.lua", include "gemm_plan.lua"
+local coop_nest = include "coop_nest.lua"
 local matrix_units, glsl = include "matrix_units.lua", include "glsl.lua"
 
 local api = choice("units", { "device", "emulated" }) == "device" and device.matrix_api or "emulated"
@@ -32,12 +33,18 @@ param.vector_b = discrete(coop.widths(product.b, op.type))
 param.split_k  = discrete { 1, 2, 4, 8 }
 param.walk     = custom(gemm.walks)
 
-local function plan(c)
-  return coop.plan(product, {
-    shape = shapes[c.matrix], api = api, rows = { c.subgroups[2], c.fragments[2] },
+local function schedule(c)
+  return {
+    matrix = c.matrix, rows = { c.subgroups[2], c.fragments[2] },
     columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, skew = c.skew,
     vector_a = c.vector_a, vector_b = c.vector_b, split_k = c.split_k, walk = c.walk,
-  })
+  }
+end
+
+local function plan(c)
+  local s = schedule(c)
+  s.shape, s.api = shapes[s.matrix], api
+  return coop.plan(product, s)
 end
 
 constraint("vectors divide fragments", function(c) return coop.vectors_fit(plan(c)) end)
@@ -48,3 +55,4 @@ constraint("compiles quickly", function(c) return coop.compiles_quickly(plan(c))
 constraint("no empty part of K", function(c) return c.steps * shapes[c.matrix].k * (c.split_k - 1) < op.K end)
 
 coop.kernels(plan)
+coop_nest.declare(product, schedule, shapes)

@@ -39,6 +39,15 @@ static void read_type(struct machine *m, const uint32_t *w)
     }
 }
 
+static void read_matrix(struct machine *m, const uint32_t *w)
+{
+    struct id *t = &m->id[w[1]];
+    *t = m->id[w[2]];
+    t->rows = m->id[w[4]].value.part[0];
+    t->columns = m->id[w[5]].value.part[0];
+    t->components = (int)(t->rows * t->columns);
+}
+
 static void read_constant(struct machine *m, const uint32_t *w)
 {
     struct id *c = &m->id[w[2]];
@@ -87,6 +96,8 @@ static void take_apart(struct machine *m)
             m->main = w[2];
         else if (op >= OP_TYPE_BOOL && op <= OP_TYPE_POINTER)
             read_type(m, w);
+        else if (op == OP_TYPE_MATRIX)
+            read_matrix(m, w);
         else if (op >= OP_CONSTANT_TRUE && op <= OP_CONSTANT_COMPOSITE)
             read_constant(m, w);
         else if (op == OP_VARIABLE)
@@ -102,12 +113,13 @@ static void take_apart(struct machine *m)
 
 // --- memory ---
 
-static void count_bytes(struct machine *m, double *counts, const struct id *pointer)
+// `held` is the type of what is moved.
+static void count_bytes(double *counts, const struct id *pointer, const struct id *held,
+                        double share)
 {
-    const struct id *held = &m->id[pointer->pointee];
     int memory = pointer->storage == WORKGROUP ? SPIRV_SHARED : SPIRV_GLOBAL;
     if (pointer->storage == WORKGROUP || pointer->storage == BUFFER || pointer->storage == UNIFORM)
-        counts[memory] += held->components * held->bytes;
+        counts[memory] += held->components * held->bytes / share;
 }
 
 static void load(struct machine *m, const uint32_t *w)
@@ -120,14 +132,15 @@ static void load(struct machine *m, const uint32_t *w)
         if (p->component >= 0)
             out->part[0] = out->part[p->component];
     }
-    count_bytes(m, m->n->read, type);
+    count_bytes(m->n->read, type, &m->id[type->pointee], 1);
 }
 
 static void store(struct machine *m, const uint32_t *w)
 {
     const struct id *p = &m->id[w[1]];
     struct value from = m->id[w[2]].value;
-    count_bytes(m, m->n->written, machine_type_of(m, w[1]));
+    const struct id *type = machine_type_of(m, w[1]);
+    count_bytes(m->n->written, type, &m->id[type->pointee], 1);
     if (!p->variable)
         return;
     struct value *to = &m->id[p->variable].value;
@@ -137,6 +150,16 @@ static void store(struct machine *m, const uint32_t *w)
         to->known = to->known && from.known;
         to->part[p->component] = from.part[0];
     }
+}
+
+static void multiply_add(struct machine *m, const uint32_t *w)
+{
+    const struct id *a = machine_type_of(m, w[3]), *c = &m->id[w[1]];
+    double products = c->components * (double)a->columns / m->lanes;
+    if (c->scalar == FLOAT)
+        m->n->add += products, m->n->multiply += products;
+    else
+        m->n->integer += 2 * products;
 }
 
 // One step into a vector is followed, all else is not.
@@ -217,6 +240,9 @@ static bool step(struct machine *m, const uint32_t *w, uint32_t from)
 {
     switch (machine_op(w)) {
     case OP_STORE: store(m, w); return true;
+    case OP_MATRIX_STORE:
+        count_bytes(m->n->written, machine_type_of(m, w[1]), machine_type_of(m, w[2]), m->lanes);
+        return true;
     case OP_LOOP_MERGE:
     case OP_SELECTION_MERGE:
     case OP_BARRIER:
@@ -228,10 +254,19 @@ static bool step(struct machine *m, const uint32_t *w, uint32_t from)
     case OP_LOAD: load(m, w); return true;
     case OP_ACCESS_CHAIN:
     case OP_IN_BOUNDS_ACCESS_CHAIN: chain(m, w); return true;
+    case OP_MATRIX_LOAD:
+        count_bytes(m->n->read, machine_type_of(m, w[3]), &m->id[w[1]], m->lanes);
+        return true;
+    case OP_MATRIX_MULTIPLY_ADD: multiply_add(m, w); return true;
     case OP_PHI: choose_by_block(m, w, from); return true;
     case OP_FUNCTION_CALL: return call(m, w);
     }
     return machine_operate(m, w) || err_set(m->e, "unknown instruction %d", (int)machine_op(w));
+}
+
+static bool ends_block(const uint32_t *w)
+{
+    return machine_op(w) >= OP_BRANCH && machine_op(w) <= OP_LAST_BLOCK_END;
 }
 
 static bool run(struct machine *m, uint32_t function, struct value *returned)
@@ -247,7 +282,7 @@ static bool run(struct machine *m, uint32_t function, struct value *returned)
         enter(m, here);
         at = m->id[here].at;
         at += machine_words(m->word + at);
-        for (; machine_op(m->word + at) < OP_BRANCH; at += machine_words(m->word + at))
+        for (; !ends_block(m->word + at); at += machine_words(m->word + at))
             if (!step(m, m->word + at, from))
                 return false;
         if (!leave(m, m->word + at, &next, returned))
@@ -257,12 +292,13 @@ static bool run(struct machine *m, uint32_t function, struct value *returned)
     return true;
 }
 
-bool spirv_count(const struct spirv *s, struct spirv_count *n, struct err *e)
+bool spirv_count(const struct spirv *s, int lanes, struct spirv_count *n, struct err *e)
 {
     struct kernel_facts facts;
     if (!kernel_inspect(s, &facts, e))
         return false;
-    struct machine m = {.word = s->word, .count = s->count, .bound = s->word[3], .n = n, .e = e};
+    struct machine m = {
+        .word = s->word, .count = s->count, .bound = s->word[3], .lanes = lanes, .n = n, .e = e};
     struct value none;
     m.id = mem_zero(m.bound, sizeof *m.id);
     n->shared_bytes += (double)facts.shared_bytes;

@@ -2,7 +2,9 @@
 // numbers are computed, floating-point numbers and the contents of memory are not known.
 //
 //     struct spirv_count n;
-//     spirv_count(&spirv, &n, e);        of invocation 0 of workgroup 0; adds to what `n` has
+//     spirv_count(&spirv, 32, &n, e);    of invocation 0 of workgroup 0; adds to what `n` has
+//
+// Of what the `lanes` invocations of a subgroup do together with matrices, its share counts.
 //
 // Knows what glslang makes of the shipped shaders; an error for a branch that depends on what is
 // not known, and for instructions that it has not been taught.
@@ -24,6 +26,6 @@ struct spirv_count {
     double shared_bytes; // that the module declares
 };
 
-bool spirv_count(const struct spirv *s, struct spirv_count *n, struct err *e);
+bool spirv_count(const struct spirv *s, int lanes, struct spirv_count *n, struct err *e);
 
 #endif

@@ -37,6 +37,11 @@ enum { // instructions (SPIR-V spec 3.49)
     OP_BRANCH_CONDITIONAL = 250,
     OP_RETURN = 253,
     OP_RETURN_VALUE = 254,
+    OP_LAST_BLOCK_END = 255,
+    OP_TYPE_MATRIX = 5358, // cooperative matrices, as NV spells them
+    OP_MATRIX_LOAD = 5359,
+    OP_MATRIX_STORE = 5360,
+    OP_MATRIX_MULTIPLY_ADD = 5361,
 };
 
 struct value {
@@ -47,7 +52,8 @@ struct value {
 struct id {
     // Of a type: its scalar, 0 for what is neither scalar nor vector.
     enum { NO_SCALAR, BOOL, SIGNED, UNSIGNED, FLOAT } scalar;
-    int components, bytes; // bytes of a component
+    int components, bytes;  // bytes of a component
+    uint32_t rows, columns; // of a matrix; its components are all of its elements
     uint32_t storage, pointee;
     // Of a result.
     uint32_t type;
@@ -69,6 +75,7 @@ struct machine {
     size_t count;
     struct id *id;
     uint32_t bound, main;
+    double lanes; // of a subgroup
     struct spirv_count *n;
     struct err *e;
 };

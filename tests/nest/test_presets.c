@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 enum {
-    PLAIN = 15,          // index of the first product that is none, in products
+    PLAIN = 17,          // index of the first product that is none, in products
     POINTS = 5,          // of each preset, type and layout
     MUTANT_POINTS = 200, // until a wrong declaration is found
 };
@@ -69,14 +69,14 @@ static struct spirv_count count_nest(const struct nest_point *p)
 
 // --- what the shader does ---
 
-static struct spirv_count count_job(const struct job *job)
+static struct spirv_count count_job(const struct job *job, int lanes)
 {
     struct spirv_count n = {0};
     for (int i = 0; i < job->pass_count; i++) {
         struct spirv spirv = {0};
         struct err e;
         char message[1400];
-        if (!kernel_compile_pass(&job->pass[i], &spirv, &e) || !spirv_count(&spirv, &n, &e))
+        if (!kernel_compile_pass(&job->pass[i], &spirv, &e) || !spirv_count(&spirv, lanes, &n, &e))
             fail_msg("%s", err_format(&e, message, sizeof message));
         spirv_finish(&spirv);
     }
@@ -178,6 +178,9 @@ static const struct product products[] = {
      "batch=4 in_channels=6 out_channels=16384 height=64 width=64 groups=2 bias=add "
      "activation=clamp",
      ALL_TYPES, IMAGES},
+    {"gemm-coop", "discrete", "N=16384 M=16384 K=1024 bias=add", LIST("f16", "i8"), MATRICES},
+    {"gemm-coop", "discrete", "N=16384 M=16384 K=100 accumulate=f16 batch=2", LIST("f16"),
+     MATRICES},
     {"conv1x1", "cpu", "batch=2 in_channels=24 out_channels=8192 height=64 width=64", ALL_TYPES,
      IMAGES},
     {"conv1x1", "cpu", "in_channels=24 out_channels=8192 height=64 width=64 stride=2 residual=add",
@@ -208,7 +211,8 @@ static const struct product products[] = {
 };
 
 // How much of one point is wrong.
-static int check_point(struct script *s, const struct config *c, const char *set, bool tell)
+static int check_point(struct script *s, const struct config *c, int lanes, const char *set,
+                       bool tell)
 {
     struct job job = {0};
     struct err e;
@@ -218,7 +222,7 @@ static int check_point(struct script *s, const struct config *c, const char *set
         fail_msg("%s", err_format(&e, message, sizeof message));
     nest_point_init(&p, script_nest(s));
     nest_evaluate(script_nest(s), script_space(s), c, &p);
-    struct spirv_count nest = count_nest(&p), shader = count_job(&job);
+    struct spirv_count nest = count_nest(&p), shader = count_job(&job, lanes);
     int launches = launch_differs(&p, &job), wrong = differences(&nest, &shader, tell) + launches;
     if (wrong && tell) {
         struct str text = {0};
@@ -248,7 +252,7 @@ static int check_points(struct script *s, const struct limits *l, struct rng *r,
         struct config c;
         struct resources needs;
         assert_true(variant_sample(s, l, r, &c, &needs));
-        wrong = check_point(s, &c, set, points == POINTS);
+        wrong = check_point(s, &c, (int)l->subgroup_size, set, points == POINTS);
     }
     return wrong;
 }
@@ -300,12 +304,16 @@ static const struct mutant {
     {2, "lua/gemm_nest.lua", "additions = p.sums == \"i32\", p.parts - 1",
      "additions = p.sums == \"i32\", p.parts"},
     {3, "lua/nest_words.lua", "{ \"bias\", \"residual\" }", "{ \"residual\" }"},
-    {10, "lua/direct_nest.lua", "axis.virtual * d.max(0, axis.registers - ahead)", "0"},
-    {8, "lua/direct_nest.lua", "p.w.when(of_next, axis.virtual - 1)", "0"},
-    {10, "lua/direct_nest.lua", "d.max(0, of_group - axis.lanes", "d.max(0, 0 - axis.lanes"},
-    {10, "lua/direct_nest.lua", "d.all(k.unrolled, copies)", "k.unrolled"},
-    {10, "lua/direct_nest.lua", "(s.pad or 0)", "0"},
-    {10, "lua/direct_nest.lua", "d.none(w.is(walk, \"image\"))", "w.is(walk, \"image\")"},
+    {12, "lua/direct_nest.lua", "axis.virtual * d.max(0, axis.registers - ahead)", "0"},
+    {10, "lua/direct_nest.lua", "p.w.when(of_next, axis.virtual - 1)", "0"},
+    {12, "lua/direct_nest.lua", "d.max(0, of_group - axis.lanes", "d.max(0, 0 - axis.lanes"},
+    {12, "lua/direct_nest.lua", "d.all(k.unrolled, copies)", "k.unrolled"},
+    {12, "lua/direct_nest.lua", "(s.pad or 0)", "0"},
+    {12, "lua/direct_nest.lua", "d.none(w.is(walk, \"image\"))", "w.is(walk, \"image\")"},
+    {6, "lua/coop_nest.lua", "multiply = is_whole and 0 or p.k", "multiply = 1"},
+    {6, "lua/coop_nest.lua", "+ s.skew *", "+ 2 * s.skew *"},
+    {6, "lua/coop_nest.lua", "local share, row = x.extent * p.k // p.lanes",
+     "local share, row = x.extent * p.k"},
     {PLAIN, "lua/pool.lua", "d.is(c.unroll, \"window\")", "d.is(c.unroll, \"row\")"},
     {PLAIN + 2, "lrn.lua", "multiply = 2", "multiply = 1"},
     {PLAIN + 3, "softmax.lua", "for i = 1, 10", "for i = 2, 10"},
