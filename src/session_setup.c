@@ -48,7 +48,7 @@ static bool place_find(struct session *s, struct place *p, const char *source, c
         return str_starts(source, SYNTHETIC) ||
                err_usage(e,
                          "unknown source '%s' (there are device, synthetic:bowl, "
-                         "synthetic:rugged, replay:FILE)",
+                         "synthetic:rugged, synthetic:machine, replay:FILE)",
                          source);
     p->on_device = true;
     return devices_find(&p->list, &p->count, e) &&

@@ -54,6 +54,7 @@ void source_destroy(struct source *s);
 //   bowl    one optimum at a hidden point: quality = 1 / (1 + d/4), d the graph distance to it
 //   rugged  the bowl times many local optima (a hash of each parameter's value and its neighbours
 //   in the point)
+//   machine what the loop nest says on a GPU that is made up (trial/machine.h)
 // options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
 // fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time a measurement
 // takes, default 0). Results are speeds of `quality` TFLOPS: seconds = flop / (quality * 1e12).

@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "trial/flying.h"
+#include "trial/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +12,14 @@ enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
 // What a hash is for; each gives independent numbers from the same seed and configuration.
 enum purpose { PURPOSE_HIDDEN, PURPOSE_ROUGHNESS, PURPOSE_INVALID, PURPOSE_OUTCOME, PURPOSE_DELAY };
 
+enum landscape { LANDSCAPE_BOWL, LANDSCAPE_RUGGED, LANDSCAPE_MACHINE };
+static const char *const landscapes[] = {"bowl", "rugged", "machine"};
+
 struct synthetic {
     struct flying flying; // first: a source is a struct synthetic
     const struct space *space;
-    bool rugged;
+    enum landscape landscape;
+    struct nest_point *point; // of LANDSCAPE_MACHINE, for its evaluations
     uint64_t seed;
     double invalid, delay_us, flop;
     struct config hidden;
@@ -55,11 +60,15 @@ static double roughness_of(const struct synthetic *s, const struct config *c, in
 // changes the bowl by a few percent and the roughness by much more, which makes the local optima.
 static double quality_of(const struct synthetic *s, const struct config *c)
 {
+    if (s->landscape == LANDSCAPE_MACHINE) {
+        nest_evaluate(s->space->nest, s->space, c, s->point);
+        return machine_quality(s->point);
+    }
     int distance = space_distance(s->space, c, &s->hidden);
     if (distance == 0)
         return 1;
     double bowl = 1 / (1 + (distance < 0 ? UNREACHABLE_DISTANCE : distance) / 4.0);
-    if (!s->rugged)
+    if (s->landscape == LANDSCAPE_BOWL)
         return bowl;
     double roughness = 0;
     for (int p = 0; p < s->space->param_count; p++)
@@ -117,6 +126,10 @@ static void synthetic_submit(struct source *source, struct trial_request *r)
 
 static void synthetic_destroy(struct source *source)
 {
+    struct synthetic *s = (struct synthetic *)source;
+    if (s->point)
+        nest_point_finish(s->point);
+    free(s->point);
     flying_finish(source);
     free(source);
 }
@@ -162,13 +175,26 @@ static bool set_option(struct synthetic *s, const char *key, const char *value, 
 
 static bool set_name(struct synthetic *s, const char *name, struct err *e)
 {
-    static const char *const names[] = {"bowl", "rugged"};
-    s->rugged = str_equal(name, "rugged");
-    if (s->rugged || str_equal(name, "bowl"))
-        return true;
-    const char *near = str_suggest_list(name, sizeof names / sizeof *names, names);
+    enum { COUNT = sizeof landscapes / sizeof *landscapes };
+    for (int i = 0; i < COUNT; i++)
+        if (str_equal(name, landscapes[i])) {
+            s->landscape = (enum landscape)i;
+            return true;
+        }
+    const char *near = str_suggest_list(name, COUNT, landscapes);
     return err_usage(e, "unknown landscape '%s' (%s%s)", name,
-                     near ? "did you mean " : "there are ", near ? near : "bowl, rugged");
+                     near ? "did you mean " : "there are ", near ? near : "bowl, rugged, machine");
+}
+
+static bool build_machine(struct synthetic *s, struct err *e)
+{
+    if (s->landscape != LANDSCAPE_MACHINE)
+        return true;
+    if (!s->space->nest)
+        return err_set(e, "'%s' declares no loop nest, by which the machine goes", s->space->name);
+    s->point = mem_zero(1, sizeof *s->point);
+    nest_point_init(s->point, s->space->nest);
+    return true;
 }
 
 // `text` is cut up: NAME[:key=value]...
@@ -219,7 +245,7 @@ struct source *synthetic_create(const char *spec, const struct space *space, dou
     s->space = space;
     s->flop = flop;
     char *text = mem_strdup(spec);
-    bool ok = parse_spec(s, text, e) && hide_point(s, e);
+    bool ok = parse_spec(s, text, e) && build_machine(s, e) && hide_point(s, e);
     free(text);
     if (!ok) {
         err_prefix(e, "source 'synthetic:%s'", spec);

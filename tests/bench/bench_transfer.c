@@ -26,6 +26,7 @@ struct course {
 };
 
 static const struct course courses[] = {
+    {"mm2 after mm1, machine", "synthetic:machine", {"mm1", {NULL}}, {"mm2", {NULL}}},
     {"mm2 after mm1, bowl", "synthetic:bowl", {"mm1", {NULL}}, {"mm2", {NULL}}},
     {"mm2 after mm1, rugged", "synthetic:rugged", {"mm1", {NULL}}, {"mm2", {NULL}}},
     {"mm2 after mm1, an eighth of each side, device",
