@@ -1,0 +1,106 @@
+// The machine that is made up, on a copy whose loop nest is small enough to reckon by hand.
+#include "base/mem.h"
+#include "script/script.h"
+#include "trial/machine.h"
+#include "trial/source.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+// 65536 elements: workgroups of t invocations with v elements each, side by side, or far apart.
+static const char copy[] =
+    "operator.matmul { N = 8, M = 8, K = 8 }\n"
+    "param.t = discrete { 32, 256, 2048 }\n"
+    "param.v = discrete { 1, 4 }\n"
+    "param.far = discrete { 0, 1 }\n"
+    "kernel { template = 't.comp', groups = function() return { 1 } end }\n"
+    "nest(function(c, d)\n"
+    "  local count = 65536 // (c.t * c.v)\n"
+    "  local block = d.loop { 'block', kind = 'block_x', length = count }\n"
+    "  local thread = d.loop { 'thread', kind = 'thread_x', length = c.t }\n"
+    "  local vector = d.loop { 'vector', kind = 'vectorized', length = c.v }\n"
+    "  local a, b = d.buffer { 'a', 1 << 26 }, d.buffer { 'b', 1 << 26 }\n"
+    "  local place = thread * d.choose(c.far, 1024, c.v)\n"
+    "  local at = block * (c.t * c.v) + place + vector\n"
+    "  d.statement { 'copy', loops = { block, thread, vector }, add = 1, stores = b { at }, reads "
+    "= { a { at } } }\n"
+    "end)\n";
+
+static struct script *make(void)
+{
+    static const struct script_text texts[] = {{"a.lua", "a.lua", copy}, {"t.comp", "t.comp", "x"}};
+    struct err e;
+    struct script *s = script_create(
+        &(struct script_options){.path = "a.lua", .texts = texts, .text_count = 2}, &e);
+    if (!s)
+        fail_msg("%s:%d: %s", e.file, e.line, e.text);
+    return s;
+}
+
+// Of places in the lists above.
+static double quality(const struct script *s, int t, int v, int far)
+{
+    const struct space *space = script_space(s);
+    struct config c = {.slot = {t, v, far}};
+    struct err e;
+    struct source *source = synthetic_create("machine", space, 1e9, 1, &e);
+    assert_non_null(source);
+    double q = synthetic_quality(source, &c, NULL);
+    source_destroy(source);
+    return q;
+}
+
+static void assert_near(double value, double expected)
+{
+    if (value < expected * (1 - 1e-12) || value > expected * (1 + 1e-12))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+// 256 invocations with 4 elements each: 64 workgroups. A warp issues 4/2 cycles of additions and
+// two accesses of 8 cycles, each over 32 * 16 / 64 = 8 lines: 130. Each core has two workgroups of
+// 8 warps, at 4 warps a cycle; 8 workgroups fit, enough to hide latency: 2 * 8 * 130 / 4 = 520.
+// 65536 * 2 * 4 bytes at 32 * 16 a cycle take 1024, the additions alone 65536 / (2 * 4096) = 8.
+static void a_copy_is_reckoned(void **state)
+{
+    (void)state;
+    struct script *s = make();
+    assert_near(quality(s, 1, 1, 0), 8 / (1024 + 0.2 * 520));
+    // One element each: 256 workgroups, 8 a core; 0.5 + 2 * 8 * 2 lines = 32.5: 8 * 8 * 32.5 / 4.
+    assert_near(quality(s, 1, 0, 0), 8 / (1024 + 0.2 * 520));
+    // One warp a workgroup, of which 16 fit: 2048 of them, 64 a core, 64 * 1 * 32.5 / 4.
+    assert_near(quality(s, 0, 0, 0), 8 / (1024 + 0.2 * 520));
+    // Far apart, every lane has its line: 0.5 + 2 * 8 * 32 = 512.5.
+    assert_near(quality(s, 1, 0, 1), 8 / (8 * 8 * 512.5 / 4 + 0.2 * 1024));
+    // 2048 invocations are more than a workgroup may have: 9 times what 32 workgroups of 64 warps
+    // take.
+    assert_near(quality(s, 2, 0, 0), 8 / (9 * 64 * 32.5 / 4 + 0.2 * 1024));
+    script_destroy(s);
+}
+
+static void without_a_nest_there_is_no_machine(void **state)
+{
+    (void)state;
+    struct space *s = space_create("bare");
+    struct param p;
+    struct err e = {0};
+    assert_true(param_factorization(&p, &s->arena, "p", 8, 2, &e) && space_add(s, &p, &e) &&
+                space_seal(s, &e));
+    assert_null(synthetic_create("machine", s, 1, 1, &e));
+    assert_string_equal(e.text,
+                        "source 'synthetic:machine': 'bare' declares no loop nest, by which "
+                        "the machine goes");
+    space_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_is_reckoned),
+        cmocka_unit_test(without_a_nest_there_is_no_machine),
+    };
+    return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
+}
