@@ -302,6 +302,7 @@ bool spirv_count(const struct spirv *s, int lanes, struct spirv_count *n, struct
     struct value none;
     m.id = mem_zero(m.bound, sizeof *m.id);
     n->shared_bytes += (double)facts.shared_bytes;
+    memcpy(n->local_size, facts.local_size, sizeof n->local_size);
     take_apart(&m);
     bool done = run(&m, m.main, &none);
     free(m.id);

@@ -23,7 +23,8 @@ struct spirv_count {
     double read[SPIRV_MEMORIES], written[SPIRV_MEMORIES]; // bytes
     // Iterations of loops that are not to be unrolled, where there is more than one.
     double trips;
-    double shared_bytes; // that the module declares
+    double shared_bytes;    // that the module declares
+    uint32_t local_size[3]; // of the last module
 };
 
 bool spirv_count(const struct spirv *s, int lanes, struct spirv_count *n, struct err *e);

@@ -191,6 +191,14 @@ static bool extended(struct machine *m, const uint32_t *w)
     return true;
 }
 
+static void dot(struct machine *m, const uint32_t *w)
+{
+    int components = machine_type_of(m, w[3])->components;
+    m->n->multiply += components;
+    m->n->add += components - 1;
+    m->id[w[2]].value.known = false;
+}
+
 static void construct(struct machine *m, const uint32_t *w)
 {
     struct value made = {.known = true};
@@ -233,12 +241,13 @@ static void choose(struct machine *m, const uint32_t *w)
 
 bool machine_operate(struct machine *m, const uint32_t *w)
 {
-    enum { DYNAMIC = 77, SHUFFLE = 79, CONSTRUCT, EXTRACT, INSERT, SELECT = 169 };
+    enum { DYNAMIC = 77, SHUFFLE = 79, CONSTRUCT, EXTRACT, INSERT, DOT = 148, SELECT = 169 };
     switch (machine_op(w)) {
     case OP_EXT_INST: return extended(m, w);
     case SHUFFLE: shuffle(m, w); return true;
     case CONSTRUCT: construct(m, w); return true;
     case EXTRACT: extract(m, w); return true;
+    case DOT: dot(m, w); return true;
     case SELECT: choose(m, w); return true;
     case DYNAMIC:
     case INSERT: m->id[w[2]].value.known = false; return true;
