@@ -12,22 +12,23 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-// How the index of one dimension moves: by which coefficient with each loop of the path.
+// How the index of one dimension moves: by which coefficient with each loop of the path. `place`:
+// of each loop of the nest on it.
 static void coefficients(const struct nest_point *p, const struct nest_statement *s,
-                         const int *path, const struct nest_access *a, int dim, double *out)
+                         const int *place, const struct nest_access *a, int dim, double *out)
 {
-    for (int i = 0; i < s->loop_count; i++) {
+    for (int i = 0; i < s->loop_count; i++)
         out[i] = 0;
-        for (int t = 0; t < a->dim[dim].count; t++)
-            if (a->dim[dim].term[t].loop == path[i])
-                out[i] += p->value[a->dim[dim].term[t].coefficient];
+    for (int i = 0; i < a->dim[dim].count; i++)
+        out[place[a->dim[dim].term[i].loop]] += p->value[a->dim[dim].term[i].coefficient];
+    for (int i = 0; i < s->loop_count; i++)
         out[i] = out[i] < 0 ? -out[i] : out[i];
-    }
 }
 
 // The elements that nest_touched counts, for every number of innermost loops at once; returns how
 // many of them lie side by side when all loops run.
-static double trace_touched(const struct nest_point *p, int statement, int access, double *touched)
+static double trace_touched(const struct nest_point *p, int statement, int access, const int *place,
+                            double *touched)
 {
     const struct nest_statement *s = &p->nest->statement[statement];
     const struct nest_access *a = &s->access[access];
@@ -39,8 +40,8 @@ static double trace_touched(const struct nest_point *p, int statement, int acces
         touched[i] = 1;
     for (int d = b->dim_count - 1; d >= 0; d--) {
         double span = 1, iterations = 1, extent = 1, size = p->value[b->dim[d]];
-        coefficients(p, s, path, a, d, by);
-        for (int i = 1; i <= s->loop_count; i++) {
+        coefficients(p, s, place, a, d, by);
+        for (int i = 1; i <= s->loop_count && a->dim[d].count > 0; i++) {
             double length = p->length[path[s->loop_count - i]];
             span += by[s->loop_count - i] * (length - 1);
             iterations *= by[s->loop_count - i] != 0 ? length : 1;
@@ -68,28 +69,36 @@ static double count_lines(const struct nest_point *p, int statement, int access,
     return larger(1, executions * smaller(1, step / line_bytes));
 }
 
-// Accesses to `buffer` in statement `other`, if it stands in the first `loops` loops of `one`.
-static int accesses_beside(const struct nest_point *p, int one, int other, int loops, int buffer)
+static int accesses_to(const struct nest_statement *s, int buffer)
 {
-    const struct nest_statement *s = &p->nest->statement[other];
-    if (!p->present[other] || s->loop_count < loops)
-        return 0;
-    for (int i = 0; i < loops; i++)
-        if (nest_path(p, one)[i] != nest_path(p, other)[i])
-            return 0;
     int found = 0;
     for (int i = 0; i < s->access_count; i++)
         found += s->access[i].buffer == buffer;
     return found;
 }
 
-// The other accesses to the buffer of this one within its first `loops` loops.
-static int others(const struct nest_point *p, int statement, int access, int loops)
+// How many loops the paths of two statements have in common.
+static int common_loops(const struct nest_point *p, int one, int other)
 {
-    int buffer = p->nest->statement[statement].access[access].buffer, found = -1;
-    for (int i = 0; i < p->nest->statement_count; i++)
-        found += accesses_beside(p, statement, i, loops, buffer);
-    return found;
+    const struct nest_statement *a = &p->nest->statement[one], *b = &p->nest->statement[other];
+    const int *x = nest_path(p, one), *y = nest_path(p, other);
+    int common = 0;
+    while (common < a->loop_count && common < b->loop_count && x[common] == y[common])
+        common++;
+    return common;
+}
+
+// count[n]: the other accesses to a buffer of `statement` that stand in its first `n` loops too.
+static void count_others(const struct nest_point *p, int statement, int buffer, int *count)
+{
+    for (int i = 0; i <= p->nest->statement[statement].loop_count; i++)
+        count[i] = 0;
+    for (int i = 0; i < p->nest->statement_count; i++) {
+        int found = accesses_to(&p->nest->statement[i], buffer) - (i == statement);
+        int common = found > 0 && p->present[i] ? common_loops(p, statement, i) : -1;
+        for (int n = 0; n <= common; n++)
+            count[n] += found;
+    }
 }
 
 static void find_reuse(const struct nest_point *p, int statement, int access,
@@ -99,16 +108,17 @@ static void find_reuse(const struct nest_point *p, int statement, int access,
     const int *path = nest_path(p, statement);
     const double *stride = nest_strides(p, statement, access);
     struct access_use *u = &use[access];
+    int beside[NEST_MAX_PATH + 1];
     double inside = 1;
+    count_others(p, statement, s->access[access].buffer, beside);
     u->reuse = REUSE_NONE;
     for (int i = s->loop_count - 1; i >= 0 && u->reuse == REUSE_NONE; i--) {
         double length = p->length[path[i]];
         if (length == 1)
             continue;
-        int beside = stride[i] != 0 ? others(p, statement, access, i + 1) : 0;
-        if (stride[i] == 0 || beside > 0) {
+        if (stride[i] == 0 || beside[i + 1] > 0) {
             u->reuse = stride[i] == 0 ? REUSE_LOOP : REUSE_SERIAL;
-            u->reuse_count = stride[i] == 0 ? length : beside;
+            u->reuse_count = stride[i] == 0 ? length : beside[i + 1];
             u->distance = inside;
             for (int j = 0; j < s->access_count; j++)
                 u->distance_bytes += use[j].touched[s->loop_count - 1 - i];
@@ -121,10 +131,13 @@ void access_uses(const struct nest_point *p, int statement, struct access_use *u
 {
     const struct nest_statement *s = &p->nest->statement[statement];
     double executions = nest_all_executions(p, statement);
+    int place[NEST_MAX_LOOPS];
+    for (int i = 0; i < s->loop_count; i++)
+        place[nest_path(p, statement)[i]] = i;
     for (int i = 0; i < s->access_count; i++) {
         double size = p->nest->buffer[s->access[i].buffer].bytes;
         struct access_use *u = &use[i];
-        double run = trace_touched(p, statement, i, u->touched);
+        double run = trace_touched(p, statement, i, place, u->touched);
         for (int j = 0; j <= s->loop_count; j++)
             u->touched[j] *= size;
         u->bytes = executions * size;
