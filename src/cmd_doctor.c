@@ -3,6 +3,7 @@
 #include "devices.h"
 
 #include "base/file.h"
+#include "model/booster.h"
 #include "trial/operator.h"
 
 #include <langinfo.h>
@@ -95,6 +96,27 @@ static void check_blas(struct doctor *d)
         "apt install --reinstall libopenblas0-pthread");
 }
 
+// Models of learned strategies: trees that shall tell two programs apart.
+static void check_xgboost(struct doctor *d)
+{
+    const float x[] = {0, 1}, y[] = {0, 1};
+    const struct booster_options o = {
+        .depth = 1, .eta = 1, .most_rounds = 1, .patience = 1, .look_every = 1};
+    const struct booster_rows r = {.x = x, .y = y, .rows = 2, .width = 1, .programs = 2};
+    struct err e;
+    struct booster *b = booster_fit(&o, &r, NULL, &e);
+    float predicted[2] = {0};
+    if (b)
+        booster_predict(b, x, 2, predicted);
+    bool ok = predicted[0] < predicted[1];
+    add(d, "XGBoost", true, ok,
+        ok  ? "works"
+        : b ? "learns nothing"
+            : e.text,
+        "apt install --reinstall libxgboost0");
+    booster_destroy(b);
+}
+
 static void check_database(struct doctor *d, const struct arguments *a)
 {
     struct err e;
@@ -171,6 +193,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     check_devices(&d);
     check_open(&d);
     check_blas(&d);
+    check_xgboost(&d);
     check_database(&d, a);
     check_files(&d);
     check_terminal(&d);

@@ -30,6 +30,7 @@ doctor 1
 says '^missing '
 says 'apt install .*mesa-vulkan-drivers'
 says '^ok  *OpenBLAS'
+says '^ok  *XGBoost'
 doctor 1 --json
 says '"ok":false'
 says '"state":"missing","needed":true'

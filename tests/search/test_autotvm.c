@@ -272,6 +272,26 @@ static void test_the_network_plans(void **state)
     space_and_nest_destroy(s);
 }
 
+// The trees, on all that they may see of a loop nest.
+static void test_the_trees_plan(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"autotvm:plan=32", "autotvm:plan=32:features=curve",
+                                        "autotvm:plan=32:features=knob:diversity=0.1"};
+    struct config c;
+    struct space *s = space_with_product(&c);
+    struct search_problem problem = {.space = s};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct drive d = drive_create(specs[i], &problem, 6);
+        d.measure = tiled;
+        d.workers = 3;
+        drive_run(&d, 64);
+        assert_true(mean_of(&d, 32, 30) > 1.5 * mean_of(&d, 0, 32));
+        drive_destroy(&d);
+    }
+    space_and_nest_destroy(s);
+}
+
 static void test_features_need_what_they_describe(void **state)
 {
     (void)state;
@@ -286,6 +306,8 @@ static void test_features_need_what_they_describe(void **state)
     assert_string_equal(e.text,
                         "strategy 'autotvm': tree features need a loop nest, and space '24' "
                         "declares none (knob features do without)");
+    assert_null(strategy_create("autotvm:model=treegru:features=knob", &problem, 1, &e));
+    assert_string_equal(e.text, "strategy 'autotvm': features=knob is for model=trees");
     space_destroy(s);
 }
 
@@ -298,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_histories_make_the_first_plan),
         cmocka_unit_test(test_margins_are_those_of_their_rows),
         cmocka_unit_test(test_the_network_plans),
+        cmocka_unit_test(test_the_trees_plan),
         cmocka_unit_test(test_features_need_what_they_describe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
