@@ -2,13 +2,15 @@
 //
 // Pairwise accuracy: of all pairs of configurations that ran, of different speed and held out from
 // the fit, the share whose order the model gets right; half of a pair counts where it predicts the
-// same for both. 0.5 is a coin. After 64, 128 and 256 random samples, failed ones among them as a
-// search has them too; the mean of `--splits` random splits, up to 1000 held out.
+// same for both. 0.5 is a coin. After `--samples` (64) random samples, twice and four times as
+// many, failed ones among them as a search has them too, as long as a third is left to hold out, at
+// most 1000; the mean of `--splits` random splits.
 //
 // Trees by XGBoost as AutoTVM and Ansor set them, the packed loss at one row a program for knob
 // features; and the network over loop trees. On the recordings of recordings.h, which know
-// parameters alone, and on random sessions of `--trials` here, whose presets declare loop nests.
-// Tables are Markdown; the last column is CPU time of a fit to the most samples.
+// parameters alone, and on random sessions of `--trials` here, whose presets declare loop nests,
+// or, where TILEWALK_SESSIONS names a database, on its sessions. Tables are Markdown; the last
+// column is CPU time of a fit to the most samples.
 #include "base/os.h"
 #include "bench.h"
 #include "measured.h"
@@ -22,7 +24,10 @@
 #include <string.h>
 
 enum { MOST_HELD_OUT = 1000, SIZES = 3 };
-static const int sizes[SIZES] = {64, 128, 256};
+
+struct plan {
+    int trials, splits, samples;
+};
 
 struct learner {
     const char *features, *loss;
@@ -213,21 +218,32 @@ static int hold_out(const struct measured *m, const int *index, int from, int *o
     return held;
 }
 
-// Means over the splits; `from` is where the held out ones begin.
-static void judge(const struct measured *m, const struct learner *l, int splits, int from,
+// How many of the sizes leave a third to hold out.
+static int sizes_of(const struct plan *p, const struct measured *m)
+{
+    int sizes = 0;
+    while (sizes < SIZES && 3 * (p->samples << sizes) <= 2 * m->count)
+        sizes++;
+    return sizes;
+}
+
+// Means over the splits; NAN where there are too few.
+static void judge(const struct plan *p, const struct measured *m, const struct learner *l,
                   struct result out[SIZES])
 {
     int *index = mem_zero((size_t)m->count, sizeof *index), held_out[MOST_HELD_OUT];
+    int sizes = sizes_of(p, m);
     struct rng rng;
     rng_seed(&rng, 1);
-    memset(out, 0, SIZES * sizeof *out);
-    for (int i = 0; i < splits; i++) {
+    for (int i = 0; i < SIZES; i++)
+        out[i] = i < sizes ? (struct result){0, 0} : (struct result){NAN, NAN};
+    for (int i = 0; i < p->splits && sizes > 0; i++) {
         shuffle(index, m->count, &rng);
-        int held = hold_out(m, index, from, held_out);
-        for (int j = 0; j < SIZES; j++) {
-            struct result r = fit(m, l, index, sizes[j] < from ? sizes[j] : from, held_out, held);
-            out[j].accuracy += r.accuracy / splits;
-            out[j].seconds += r.seconds / splits;
+        int held = hold_out(m, index, p->samples << (sizes - 1), held_out);
+        for (int j = 0; j < sizes; j++) {
+            struct result r = fit(m, l, index, p->samples << j, held_out, held);
+            out[j].accuracy += r.accuracy / p->splits;
+            out[j].seconds += r.seconds / p->splits;
         }
     }
     free(index);
@@ -235,82 +251,111 @@ static void judge(const struct measured *m, const struct learner *l, int splits,
 
 // --- tables ---
 
-static void print_head(const char *title, const struct measured *m)
+static void print_head(const struct plan *p)
 {
-    int ran = 0;
-    for (int i = 0; i < m->count; i++)
-        ran += m->speed[i] > 0;
-    printf("\n%s: %d configurations, %d of them ran\n\n| features | loss | 64 | 128 | 256 | a fit, "
-           "s |\n|---|---|---|---|---|---|\n",
-           title, m->count, ran);
+    printf("\n\n| features | loss |");
+    for (int i = 0; i < SIZES; i++)
+        printf(" %d |", p->samples << i);
+    printf(" a fit, s |\n|---|---|---|---|---|---|\n");
+}
+
+static void print_number(double x, int decimals)
+{
+    if (isnan(x))
+        printf(" - |");
+    else
+        printf(" %.*f |", decimals, x);
 }
 
 static void print_row(const struct learner *l, const struct result r[SIZES])
 {
-    printf("| %s | %s | %.3f | %.3f | %.3f | %.2f |\n", l->features, l->loss, r[0].accuracy,
-           r[1].accuracy, r[2].accuracy, r[SIZES - 1].seconds);
+    double seconds = NAN;
+    printf("| %s | %s |", l->features, l->loss);
+    for (int i = 0; i < SIZES; i++) {
+        print_number(r[i].accuracy, 3);
+        seconds = isnan(r[i].seconds) ? seconds : r[i].seconds;
+    }
+    print_number(seconds, 2);
+    printf("\n");
     fflush(stdout);
 }
 
-static int samples_of(const struct measured *m) // at most half of what there is
+// A table for one space; `out` (may be NULL) keeps what it says.
+static void compare(const struct plan *p, const struct measured *m, struct result (*out)[SIZES])
 {
-    int most = sizes[SIZES - 1];
-    return m->count < 2 * most ? m->count / 2 : most;
+    int ran = 0;
+    for (int i = 0; i < m->count; i++)
+        ran += m->speed[i] > 0;
+    printf("\n%s: %d configurations, %d of them ran", m->name, m->count, ran);
+    print_head(p);
+    for (int i = 0; i < LEARNERS; i++) {
+        struct result r[SIZES];
+        if (learners[i].kind != FEATURES_KNOB && !m->space->nest)
+            continue;
+        judge(p, m, &learners[i], r);
+        print_row(&learners[i], r);
+        if (out)
+            memcpy(out[i], r, sizeof r);
+    }
 }
 
-static void compare_on_recordings(int splits)
+static void compare_on_recordings(const struct plan *p)
 {
     int count;
     struct recording **recording = recordings_gather(&count);
-    struct result sum[LEARNERS][SIZES] = {{{0}}};
+    struct result sum[LEARNERS][SIZES] = {{{0}}}, r[LEARNERS][SIZES] = {{{0}}};
     for (int i = 0; i < count; i++) {
         struct measured m;
         measured_read(&m, recording[i]);
-        print_head(m.name, &m);
-        for (int j = 0; j < LEARNERS; j++) {
-            struct result r[SIZES];
-            if (learners[j].kind != FEATURES_KNOB)
-                continue;
-            judge(&m, &learners[j], splits, samples_of(&m), r);
-            print_row(&learners[j], r);
+        compare(p, &m, r);
+        for (int j = 0; j < LEARNERS; j++)
             for (int k = 0; k < SIZES; k++) {
-                sum[j][k].accuracy += r[k].accuracy / count;
-                sum[j][k].seconds += r[k].seconds / count;
+                sum[j][k].accuracy += r[j][k].accuracy / count;
+                sum[j][k].seconds += r[j][k].seconds / count;
             }
-        }
         measured_finish(&m);
     }
-    printf("\nmean of the %d recordings\n\n| features | loss | 64 | 128 | 256 | a fit, s |\n"
-           "|---|---|---|---|---|---|\n",
-           count);
+    printf("\nmean of the %d recordings", count);
+    print_head(p);
     for (int j = 0; j < LEARNERS; j++)
         if (learners[j].kind == FEATURES_KNOB)
             print_row(&learners[j], sum[j]);
     recordings_forget(recording, count);
 }
 
-static void compare_here(const char *preset, const char *const *set, int trials, int splits)
+static void compare_here(const struct plan *p, const char *preset, const char *const *set)
 {
     struct measured m;
-    measured_run(&m, preset, set, trials);
-    print_head(m.name, &m);
-    for (int j = 0; j < LEARNERS; j++) {
-        struct result r[SIZES];
-        if (learners[j].kind != FEATURES_KNOB && !m.space->nest)
-            continue;
-        judge(&m, &learners[j], splits, samples_of(&m), r);
-        print_row(&learners[j], r);
-    }
+    measured_run(&m, preset, set, p->trials);
+    compare(p, &m, NULL);
     measured_finish(&m);
+}
+
+static void compare_stored(const struct plan *p, const char *db)
+{
+    int count;
+    struct measured *list = measured_stored(db, &count);
+    for (int i = 0; i < count; i++) {
+        compare(p, &list[i], NULL);
+        measured_finish(&list[i]);
+    }
+    free(list);
 }
 
 int main(int argc, char **argv)
 {
-    int trials = 500, splits = 5;
-    const struct bench_option options[] = {{"trials", &trials, 100000}, {"splits", &splits, 1000}};
-    bench_options(argc, argv, options, 2);
-    compare_on_recordings(splits);
-    compare_here("mm1", (const char *const[]){"N=128", "M=256", "K=256", NULL}, trials, splits);
-    compare_here("gemm", (const char *const[]){"N=256", "M=256", "K=256", NULL}, trials, splits);
+    struct plan p = {.trials = 500, .splits = 5, .samples = 64};
+    const struct bench_option options[] = {{"trials", &p.trials, 100000},
+                                           {"splits", &p.splits, 1000},
+                                           {"samples", &p.samples, 100000}};
+    const char *db = getenv("TILEWALK_SESSIONS");
+    bench_options(argc, argv, options, 3);
+    compare_on_recordings(&p);
+    if (db) {
+        compare_stored(&p, db);
+        return EXIT_SUCCESS;
+    }
+    compare_here(&p, "mm1", (const char *const[]){"N=128", "M=256", "K=256", NULL});
+    compare_here(&p, "gemm", (const char *const[]){"N=256", "M=256", "K=256", NULL});
     return EXIT_SUCCESS;
 }

@@ -70,30 +70,57 @@ static bool take_trial(void *context, const struct trial_record *t)
     return true;
 }
 
-static void read_session(struct measured *m, const char *db, int trials)
+static struct store *open_store(const char *db)
 {
-    struct reading r = {.out = m, .most = trials};
+    struct err e;
+    struct store *store = store_open(db, STORE_READ, &e);
+    if (!store)
+        bench_fail(db, &e);
+    return store;
+}
+
+static void read_session(struct measured *m, struct store *store, int64_t id)
+{
+    struct reading r = {.out = m};
     struct session_record session;
     struct recording *none;
-    struct store *store = store_open(db, STORE_READ, &r.e);
-    make_room(m, trials);
-    if (!store || !store_get_session(store, 1, &m->arena, &session, &r.e))
-        bench_fail("the session cannot be read", &r.e);
+    *m = (struct measured){0};
+    arena_init(&m->arena);
+    if (!store_get_session(store, id, &m->arena, &session, &r.e))
+        bench_fail("no session", &r.e);
+    r.most = (int)session.trials;
+    make_room(m, r.most);
     m->space = stored_space(store, &session, &m->arena, &m->script, &none, &r.e);
-    if (!m->space || !store_each_numbered(store, 1, 1, take_trial, &r, &r.e))
+    if (!m->space || !m->script || !store_each_numbered(store, id, 1, take_trial, &r, &r.e))
         bench_fail("the session cannot be read", &r.e);
-    m->name = mem_printf("%s (%s)", session.title, session.name);
-    store_close(store);
+    m->name = mem_printf("%s (%s) on %s", session.title, session.name, session.device);
 }
 
 void measured_run(struct measured *m, const char *preset, const char *const *set, int trials)
 {
     char *db = mem_printf("%s/%s.db", tuned_folder(), preset);
-    *m = (struct measured){0};
-    arena_init(&m->arena);
     run_session(preset, set, trials, db);
-    read_session(m, db, trials);
+    struct store *store = open_store(db);
+    read_session(m, store, 1);
+    store_close(store);
     free(db);
+}
+
+struct measured *measured_stored(const char *db, int *count)
+{
+    struct err e;
+    struct arena arena;
+    struct session_record *session;
+    struct store *store = open_store(db);
+    arena_init(&arena);
+    if (!store_list_sessions(store, &arena, &session, count, &e))
+        bench_fail(db, &e);
+    struct measured *list = mem_zero((size_t)*count, sizeof *list);
+    for (int i = 0; i < *count; i++)
+        read_session(&list[i], store, session[i].id);
+    arena_finish(&arena);
+    store_close(store);
+    return list;
 }
 
 void measured_finish(struct measured *m)

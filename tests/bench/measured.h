@@ -2,7 +2,8 @@
 //
 //     struct measured m;
 //     measured_read(&m, recording);                  all of a recording, or
-//     measured_run(&m, "mm1", settings, 500);        a random session here, by the program itself
+//     measured_run(&m, "mm1", settings, 500);        a random session here, by the program itself,
+//     or list = measured_stored("file.db", &count);     all sessions of a database
 //     measured_finish(&m);
 //
 // Errors end the program, as in bench.h.
@@ -25,6 +26,7 @@ struct measured {
 void measured_read(struct measured *m, const struct recording *r); // which outlives `m`
 // `set`: "N=128", ... up to a NULL.
 void measured_run(struct measured *m, const char *preset, const char *const *set, int trials);
+struct measured *measured_stored(const char *db, int *count); // the caller's: finish each, free
 void measured_finish(struct measured *m);
 
 #endif
