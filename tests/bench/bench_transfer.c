@@ -42,7 +42,8 @@ enum {
     STRATEGIES = sizeof strategies / sizeof *strategies
 };
 
-static int trials = 256, first_trials = 256, seeds = 5, course_wanted, resumed = 1000;
+static int trials = 192, first_trials = 256, seeds = 5, resumed = 1000;
+static int course_wanted, strategy_wanted; // from 1; 0: all
 
 // --- sessions ---
 
@@ -172,17 +173,9 @@ static void run_course(const struct course *c, const char *strategy)
     fflush(stdout);
 }
 
-static bool is_known(const char *strategy)
+static bool is_wanted(int strategy)
 {
-    cJSON *all = bench_json((const char *const[]){"strategies", "--json", NULL});
-    const cJSON *item;
-    bool known = false;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(all, "strategies"))
-    {
-        known |= str_equal(bench_text(item, "name"), strategy);
-    }
-    cJSON_Delete(all);
-    return known;
+    return !strategy_wanted || strategy_wanted == strategy + 1;
 }
 
 // --- resuming ---
@@ -215,17 +208,18 @@ int main(int argc, char **argv)
                                                 {"first-trials", &first_trials, MOST_TRIALS},
                                                 {"seeds", &seeds, MOST_SEEDS},
                                                 {"course", &course_wanted, COURSES},
+                                                {"strategy", &strategy_wanted, STRATEGIES},
                                                 {"resumed", &resumed, 100000}},
-                  5);
+                  6);
     printf("| second problem | strategy | trials to the level alone | with transfer | saved | "
            "reached | speed after a quarter | at the end |\n|---|---|---|---|---|---|---|---|\n");
     for (int s = 0; s < STRATEGIES; s++)
         for (int c = 0; c < COURSES; c++)
-            if (is_known(strategies[s]) && (!course_wanted || course_wanted == c + 1))
+            if (is_wanted(s) && (!course_wanted || course_wanted == c + 1))
                 run_course(&courses[c], strategies[s]);
     printf("\n");
     for (int s = 0; s < STRATEGIES; s++)
-        if (is_known(strategies[s]) && !course_wanted)
+        if (is_wanted(s) && !course_wanted)
             run_resume(strategies[s]);
     return EXIT_SUCCESS;
 }
