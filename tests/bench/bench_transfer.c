@@ -35,12 +35,10 @@ static const struct course courses[] = {
      {"mm", {"N=64", "M=512", "K=128", NULL}}},
 };
 
-static const char *const strategies[] = {"autotvm", "ansor"};
+enum { COURSES = sizeof courses / sizeof *courses, MOST_STRATEGIES = 16 };
 
-enum {
-    COURSES = sizeof courses / sizeof *courses,
-    STRATEGIES = sizeof strategies / sizeof *strategies
-};
+static char *learning[MOST_STRATEGIES]; // the strategies with a model
+static int strategies;
 
 static int trials = 192, first_trials = 256, seeds = 5, resumed = 1000;
 static int course_wanted, strategy_wanted; // from 1; 0: all
@@ -173,9 +171,21 @@ static void run_course(const struct course *c, const char *strategy)
     fflush(stdout);
 }
 
-static bool is_wanted(int strategy)
+static void find_strategies(void)
 {
-    return !strategy_wanted || strategy_wanted == strategy + 1;
+    cJSON *all = bench_json((const char *const[]){"strategies", "--json", NULL});
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(all, "strategies"))
+    {
+        if (cJSON_IsTrue(cJSON_GetObjectItem(item, "model")) && strategies < MOST_STRATEGIES)
+            learning[strategies++] = mem_strdup(bench_text(item, "name"));
+    }
+    cJSON_Delete(all);
+}
+
+static bool is_wanted(int i)
+{
+    return !strategy_wanted || strategy_wanted == i + 1;
 }
 
 // --- resuming ---
@@ -208,18 +218,21 @@ int main(int argc, char **argv)
                                                 {"first-trials", &first_trials, MOST_TRIALS},
                                                 {"seeds", &seeds, MOST_SEEDS},
                                                 {"course", &course_wanted, COURSES},
-                                                {"strategy", &strategy_wanted, STRATEGIES},
+                                                {"strategy", &strategy_wanted, MOST_STRATEGIES},
                                                 {"resumed", &resumed, 100000}},
                   6);
+    find_strategies();
     printf("| second problem | strategy | trials to the level alone | with transfer | saved | "
            "reached | speed after a quarter | at the end |\n|---|---|---|---|---|---|---|---|\n");
-    for (int s = 0; s < STRATEGIES; s++)
+    for (int s = 0; s < strategies; s++)
         for (int c = 0; c < COURSES; c++)
             if (is_wanted(s) && (!course_wanted || course_wanted == c + 1))
-                run_course(&courses[c], strategies[s]);
+                run_course(&courses[c], learning[s]);
     printf("\n");
-    for (int s = 0; s < STRATEGIES; s++)
+    for (int s = 0; s < strategies; s++)
         if (is_wanted(s) && !course_wanted)
-            run_resume(strategies[s]);
+            run_resume(learning[s]);
+    while (strategies > 0)
+        free(learning[--strategies]);
     return EXIT_SUCCESS;
 }
