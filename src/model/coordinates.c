@@ -1,0 +1,79 @@
+#include "model/coordinates.h"
+
+#include <math.h>
+
+#define LARGEST_WHOLE 1e9
+
+static void add(struct coordinates *s, int kind, int slot, double whole, const double *number)
+{
+    s->at[s->count++] = (struct coordinate){kind, slot, number, whole};
+}
+
+static int twos_in(double number)
+{
+    int twos = 0;
+    for (; number != 0 && fmod(number, 2) == 0; number /= 2)
+        twos++;
+    return twos;
+}
+
+// The most twos in a number, or 0 where they say nothing that the rank does not: when there are
+// fractions, and when each number has as many more than the last (powers of two).
+static int most_twos(const struct param *p)
+{
+    int most = 0;
+    bool like_ranks = true;
+    for (int i = 0; i < p->count; i++) {
+        if (p->number[i] != floor(p->number[i]) || fabs(p->number[i]) > LARGEST_WHOLE)
+            return 0;
+        int twos = twos_in(p->number[i]);
+        most = twos > most ? twos : most;
+        like_ranks = like_ranks && (i == 0 || twos == twos_in(p->number[i - 1]) + 1);
+    }
+    return like_ranks ? 0 : most;
+}
+
+static void add_discrete(struct coordinates *s, const struct param *p)
+{
+    add(s, COORDINATE_LABEL, p->offset, 1, NULL);
+    if (p->count == 2)
+        return;
+    add(s, COORDINATE_RANK, p->offset, p->count - 1, NULL);
+    int twos = most_twos(p);
+    if (twos > 0)
+        add(s, COORDINATE_TWOS, p->offset, twos, p->number);
+}
+
+void coordinates_init(struct coordinates *s, const struct space *space)
+{
+    s->count = 0;
+    for (int i = 0; i < space->param_count; i++) {
+        const struct param *p = &space->param[i];
+        if (p->size < 2)
+            continue;
+        if (p->kind == PARAM_DISCRETE)
+            add_discrete(s, p);
+        for (int k = 0; p->kind != PARAM_DISCRETE && k < p->width; k++)
+            if (p->kind == PARAM_FACTORIZATION)
+                add(s, COORDINATE_PART, p->offset + k, log(p->product), NULL);
+            else
+                add(s, COORDINATE_LABEL, p->offset + k, 1, NULL);
+    }
+}
+
+static double coordinate_of(const struct coordinate *a, int32_t v)
+{
+    switch (a->kind) {
+    case COORDINATE_TWOS: return twos_in(a->number[v]) / a->whole;
+    case COORDINATE_PART: return log(v) / a->whole;
+    case COORDINATE_LABEL:
+    case COORDINATE_RANK: break;
+    }
+    return v / a->whole;
+}
+
+void coordinates_of(const struct coordinates *s, const struct config *c, double *x)
+{
+    for (int i = 0; i < s->count; i++)
+        x[i] = coordinate_of(&s->at[i], c->slot[s->at[i].slot]);
+}

@@ -1,0 +1,41 @@
+// Where configurations lie: each as a list of numbers, so near as the parameters' graphs are.
+//
+//     struct coordinates s;
+//     coordinates_init(&s, space);
+//     coordinates_of(&s, &config, x);      x[0 .. s.count)
+//
+//   factorization            of each part, its logarithm as a share of the product's: a step of the
+//                            graph moves the logarithm of one prime from part to part
+//   permutation              of each position, which item stands there (a label)
+//   categorical, custom      the value (a label)
+//   discrete of two values   the value (a label)
+//   discrete                 the rank, as a share of the ladder; of whole numbers, how often two
+//                            divides them, as a share of the most: hardware is built in powers of
+//                            two, so that 32 and 128 may be alike while 48 is not; and the value (a
+//                            label), for those that are like no other
+//
+// A label is a whole number, equal or different, everything else lies in [0, 1]. What is the same
+// for all configurations has no coordinate.
+#ifndef TILEWALK_MODEL_COORDINATES_H
+#define TILEWALK_MODEL_COORDINATES_H
+
+#include "space/space.h"
+
+#define COORDINATES_MOST (3 * SPACE_MAX_SLOTS)
+
+struct coordinate {
+    enum { COORDINATE_LABEL, COORDINATE_RANK, COORDINATE_TWOS, COORDINATE_PART } kind;
+    int slot;
+    const double *number; // TWOS: of each value
+    double whole;         // what all else is a share of
+};
+
+struct coordinates {
+    int count;
+    struct coordinate at[COORDINATES_MOST];
+};
+
+void coordinates_init(struct coordinates *s, const struct space *space);
+void coordinates_of(const struct coordinates *s, const struct config *c, double *x);
+
+#endif

@@ -1,0 +1,239 @@
+#include "model/gp.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+// Priors: the logarithms are normal around those of TYPICAL, with deviation SPREAD.
+#define TYPICAL_WEIGHT 0.05
+#define WEIGHT_SPREAD  1.0
+#define TYPICAL_NOISE  0.01
+#define NOISE_SPREAD   2.0
+#define LEAST_NOISE    1e-4 // above what rounding does to the root
+#define STEP           1.5  // of the logarithm, at most, in a try
+#define LEAST_SCALE    1e-9 // of values that are all the same
+
+static struct gp_solution solution_make(size_t most)
+{
+    return (struct gp_solution){.root = mem_zero(most * most, sizeof(double)),
+                                .dual = mem_zero(most, sizeof(double))};
+}
+
+static void solution_finish(struct gp_solution *s)
+{
+    free(s->root);
+    free(s->dual);
+}
+
+void gp_init(struct gp *g, int width, int most, int queries)
+{
+    size_t w = (size_t)width, n = (size_t)most;
+    *g = (struct gp){
+        .width = width,
+        .most = most,
+        .queries = queries,
+        .x = mem_zero(w * n, sizeof(double)),
+        .y = mem_zero(n, sizeof(double)),
+        .weight = mem_zero(w, sizeof(double)),
+        .noise = TYPICAL_NOISE,
+        .now = solution_make(n),
+        .other = solution_make(n),
+        .ones = mem_zero(n, sizeof(double)),
+        .columns = mem_zero(n * (size_t)queries, sizeof(double)),
+    };
+    for (int i = 0; i < width; i++)
+        g->weight[i] = TYPICAL_WEIGHT;
+}
+
+void gp_finish(struct gp *g)
+{
+    free(g->x);
+    free(g->y);
+    free(g->weight);
+    solution_finish(&g->now);
+    solution_finish(&g->other);
+    free(g->ones);
+    free(g->columns);
+}
+
+void gp_clear(struct gp *g)
+{
+    g->count = 0;
+}
+
+void gp_add(struct gp *g, const double *x, double y)
+{
+    assert(g->count < g->most);
+    for (int i = 0; i < g->width; i++)
+        g->x[i * g->most + g->count] = x[i];
+    g->y[g->count++] = y;
+}
+
+// With the points from `first` on, of the point whose coordinates stand `stride` apart.
+static void correlate(const struct gp *g, const double *x, int stride, int first,
+                      double *restrict out)
+{
+    int n = g->count;
+    for (int j = first; j < n; j++)
+        out[j] = 0;
+    for (int i = 0; i < g->width; i++) {
+        const double *restrict row = g->x + i * g->most;
+        double at = x[i * stride], weight = g->weight[i] / 4;
+        for (int j = first; j < n; j++) {
+            double apart = fabs(row[j] - at);
+            out[j] += weight * (apart < 1 ? apart : 1);
+        }
+    }
+    for (int j = first; j < n; j++) {
+        double t = 1 / (1 + out[j]);
+        out[j] = t * t * t * t;
+    }
+}
+
+// row[from..to) -= the sum of `count` rows, `stride` apart, each times its factor; four at a time,
+// so that `row` is read and written more seldom.
+static void subtract(double *restrict row, int from, int to, const double *factor,
+                     int factor_stride, const double *restrict rows, int stride, int count)
+{
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const double *r0 = rows + k * stride, *r1 = r0 + stride, *r2 = r1 + stride,
+                     *r3 = r2 + stride, *f = factor + k * factor_stride;
+        double f0 = f[0], f1 = f[factor_stride], f2 = f[2 * factor_stride],
+               f3 = f[3 * factor_stride];
+        for (int j = from; j < to; j++)
+            row[j] -= f0 * r0[j] + f1 * r1[j] + f2 * r2[j] + f3 * r3[j];
+    }
+    for (; k < count; k++)
+        for (int j = from; j < to; j++)
+            row[j] -= factor[k * factor_stride] * rows[k * stride + j];
+}
+
+// Cholesky, row by row.
+static void take_root(const struct gp *g, double *root)
+{
+    int n = g->count, m = g->most;
+    for (int i = 0; i < n; i++) {
+        double *row = root + i * m;
+        correlate(g, g->x + i, m, i, row);
+        row[i] += g->noise;
+        subtract(row, i, n, root + i, m, root, m, i);
+        double scale = 1 / sqrt(row[i]);
+        for (int j = i; j < n; j++)
+            row[j] *= scale;
+    }
+}
+
+// In place: root^T x = v.
+static void solve_lower(const struct gp *g, const double *root, double *v)
+{
+    for (int k = 0; k < g->count; k++) {
+        const double *row = root + k * g->most;
+        v[k] /= row[k];
+        for (int i = k + 1; i < g->count; i++)
+            v[i] -= row[i] * v[k];
+    }
+}
+
+// In place: root x = v.
+static void solve_upper(const struct gp *g, const double *root, double *v)
+{
+    for (int k = g->count - 1; k >= 0; k--) {
+        const double *row = root + k * g->most;
+        for (int i = k + 1; i < g->count; i++)
+            v[k] -= row[i] * v[i];
+        v[k] /= row[k];
+    }
+}
+
+static double log_prior(double value, double typical, double spread)
+{
+    double z = log(value / typical) / spread;
+    return -z * z / 2;
+}
+
+static double log_priors(const struct gp *g)
+{
+    double sum = log_prior(g->noise, TYPICAL_NOISE, NOISE_SPREAD);
+    for (int i = 0; i < g->width; i++)
+        sum += log_prior(g->weight[i], TYPICAL_WEIGHT, WEIGHT_SPREAD);
+    return sum;
+}
+
+static double dot(const double *a, const double *b, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+// With a = root^-T y and b = root^-T 1 the most likely mean is a.b / b.b, and the most likely
+// variance |a - mean b|^2 / n.
+static void solve(struct gp *g, struct gp_solution *s)
+{
+    int n = g->count;
+    double *a = s->dual, *b = g->ones;
+    take_root(g, s->root);
+    for (int i = 0; i < n; i++) {
+        a[i] = g->y[i];
+        b[i] = 1;
+    }
+    solve_lower(g, s->root, a);
+    solve_lower(g, s->root, b);
+    s->mean = dot(a, b, n) / dot(b, b, n);
+    for (int i = 0; i < n; i++)
+        a[i] -= s->mean * b[i];
+    s->scale = sqrt(dot(a, a, n) / n) + LEAST_SCALE;
+    s->likelihood = log_priors(g) - n * log(s->scale);
+    for (int i = 0; i < n; i++)
+        s->likelihood -= log(s->root[i * g->most + i]);
+    solve_upper(g, s->root, a);
+}
+
+void gp_fit(struct gp *g, int tries, struct rng *r)
+{
+    solve(g, &g->now);
+    for (int n = 0; n < tries; n++) {
+        int which = (int)rng_below(r, (uint64_t)g->width + 1);
+        double *changed = which < g->width ? &g->weight[which] : &g->noise, old = *changed;
+        *changed *= exp(STEP * (2 * rng_real(r) - 1));
+        g->noise = fmax(g->noise, LEAST_NOISE);
+        solve(g, &g->other);
+        if (g->other.likelihood > g->now.likelihood) {
+            struct gp_solution worse = g->now;
+            g->now = g->other;
+            g->other = worse;
+        } else {
+            *changed = old;
+        }
+    }
+}
+
+// The variance at a point is 1 - |root^-T c|^2, c its correlations with the points known: all
+// queries are solved for side by side.
+void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation)
+{
+    assert(count <= g->queries);
+    int n = g->count;
+    double *c = g->ones;
+    for (int q = 0; q < count; q++) {
+        correlate(g, x + q * g->width, 1, 0, c);
+        mean[q] = g->now.mean + dot(c, g->now.dual, n);
+        deviation[q] = 1;
+        for (int i = 0; i < n; i++)
+            g->columns[i * count + q] = c[i];
+    }
+    for (int i = 0; i < n; i++) {
+        double *row = g->columns + i * count;
+        subtract(row, 0, count, g->now.root + i, g->most, g->columns, count, i);
+        for (int q = 0; q < count; q++) {
+            row[q] /= g->now.root[i * g->most + i];
+            deviation[q] -= row[q] * row[q];
+        }
+    }
+    for (int q = 0; q < count; q++)
+        deviation[q] = g->now.scale * sqrt(fmax(deviation[q], 0));
+}

@@ -1,0 +1,55 @@
+// Gaussian process regression on a few hundred points: predicts a number and how unsure it is.
+//
+//     struct gp g;
+//     gp_init(&g, width, most, queries);
+//     gp_clear(&g);  gp_add(&g, x, y); ...     again for each fit
+//     gp_fit(&g, tries, &rng);
+//     gp_predict(&g, points, count, mean, deviation);
+//     gp_finish(&g);
+//
+// Values at two points are the more alike the nearer the points are: their correlation is
+//
+//     c(a, b) = (1 + s/4)^-4  with  s = sum_i weight_i min(1, |a_i - b_i|)
+//
+// which is nearly exp(-s), product of one factor for each coordinate, but costs no exponential: as
+// a mixture of such (their rate is gamma distributed) it is a valid correlation too. Coordinates
+// lie in [0, 1]; whole numbers are labels, which are equal or one apart. A weight says how much its
+// coordinate matters. Mean and scale of the values are the most likely ones (Rasmussen, Williams
+// 2006, sections 2.2 and 2.7; algorithm 2.1).
+//
+// Weights and noise are learned a little at each fit, and kept: each of `tries` changes one of them
+// by a random factor and stays when that makes values and weights together more likely (log
+// marginal likelihood, and normal priors on the logarithms).
+//
+// The values' unit and zero do not matter. A fit costs (1 + tries) count^3 / 6 multiplications.
+#ifndef TILEWALK_MODEL_GP_H
+#define TILEWALK_MODEL_GP_H
+
+#include "base/rng.h"
+
+struct gp_solution {
+    double *root; // [most][most], upper triangle: root^T root is the matrix of correlations
+    double *dual; // [most]: that matrix inverse, times the values less their mean
+    double mean, scale, likelihood;
+};
+
+struct gp {
+    int width, most, queries; // coordinates; points it holds; points it predicts at once
+    int count;
+    double *x, *y;  // [width][most], [most]
+    double *weight; // [width]
+    double noise;   // variance of a value at one point, as a share of the variance of values
+    struct gp_solution now, other;
+    double *ones, *columns; // scratch: [most], [most][queries]
+};
+
+void gp_init(struct gp *g, int width, int most, int queries);
+void gp_finish(struct gp *g);
+
+void gp_clear(struct gp *g); // forgets the points, not the weights
+void gp_add(struct gp *g, const double *x, double y);
+void gp_fit(struct gp *g, int tries, struct rng *r); // at least one point
+// `x` is [count][width], count <= queries. The deviation is that of the value without noise.
+void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation);
+
+#endif

@@ -1,0 +1,378 @@
+// OpEvo's evolution, screened by a model: many children a trial, of which the most promising one is
+// tried (docs/walk.md).
+//
+// After a few random points, for each trial: candidates are children of the best results
+// (recombined, then walked on each parameter's graph until they are legal and new, as OpEvo makes
+// them), a few strangers (drawn, and walked likewise) and all single moves from the very best one.
+// A Gaussian process over the coordinates of
+// the parameters (coordinates.h, gp.h), fitted to the best and the latest results, predicts the
+// speed of each. Tried is the one with the largest expected improvement over the best speed so far
+// plus `margin` deviations: the margin keeps it from picking crumbs around an optimum.
+//
+// Speeds are shares of the best, so their unit does not matter; what failed counts as the slowest
+// that did not. The model has a bounded number of points, so that a trial's cost is bounded too.
+// In a round of several the model takes what it expects of the first for a result before it chooses
+// the second.
+#include "model/coordinates.h"
+#include "model/gp.h"
+#include "search/moves.h"
+#include "search/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTION_STARTS,
+    OPTION_ELITES,
+    OPTION_CHILDREN,
+    OPTION_STRANGERS,
+    OPTION_NEAR,
+    OPTION_Q,
+    OPTION_POINTS,
+    OPTION_LEARN,
+    OPTION_MARGIN,
+    OPTION_REACH,
+    OPTION_BATCH
+};
+enum {
+    STEPS = 100,          // of a walk, before it is given up
+    MOST_NEIGHBOURS = 128 // of one place that are candidates; of more a random choice
+};
+
+struct candidate {
+    struct config config;
+    int from[SPACE_MAX_PARAMS];
+};
+
+struct walk {
+    struct strategy base; // first: a strategy is a struct walk
+    struct rounds rounds;
+    struct rng rng;
+    int starts, elites, children, strangers, near, points, learn, reach, batch;
+    double q, margin;
+
+    int *ranked; // indices of all results, best first; of equals the older one
+    int results, ranked_capacity;
+    double slowest;       // that did not fail
+    struct config *elite; // what population() shows: [elites]
+
+    struct coordinates coordinates;
+    struct gp model;
+    struct candidate *candidate;
+    int candidates, most_candidates;
+    double *x; // [most_candidates][coordinates]
+    double *mean, *deviation;
+};
+
+static struct strategy *create(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e)
+{
+    (void)e;
+    struct walk *w = mem_zero(1, sizeof *w);
+    rounds_init(&w->rounds, problem);
+    rng_seed(&w->rng, seed);
+    w->starts = (int)option[OPTION_STARTS];
+    w->elites = (int)option[OPTION_ELITES];
+    w->children = (int)option[OPTION_CHILDREN];
+    w->strangers = (int)option[OPTION_STRANGERS];
+    w->near = (int)option[OPTION_NEAR];
+    w->q = option[OPTION_Q];
+    w->points = (int)option[OPTION_POINTS];
+    w->learn = (int)option[OPTION_LEARN];
+    w->margin = option[OPTION_MARGIN];
+    w->reach = (int)option[OPTION_REACH];
+    w->batch = (int)option[OPTION_BATCH];
+    w->elite = mem_zero((size_t)w->elites, sizeof *w->elite);
+    coordinates_init(&w->coordinates, problem->space);
+    w->most_candidates = w->children + w->strangers + w->near * MOST_NEIGHBOURS;
+    size_t most = (size_t)w->most_candidates;
+    w->candidate = mem_zero(most, sizeof *w->candidate);
+    w->x = mem_zero(most * (size_t)w->coordinates.count, sizeof *w->x);
+    w->mean = mem_zero(most, sizeof *w->mean);
+    w->deviation = mem_zero(most, sizeof *w->deviation);
+    gp_init(&w->model, w->coordinates.count, w->points + w->batch, w->most_candidates);
+    return &w->base;
+}
+
+// --- results ---
+
+static double fitness_of(const struct walk *w, int place)
+{
+    return w->rounds.fitness[w->ranked[place]];
+}
+
+static void rank_result(struct walk *w, int index)
+{
+    double fitness = w->rounds.fitness[index];
+    int place = w->results;
+    MEM_GROW(w->ranked, w->results, w->ranked_capacity);
+    while (place > 0 && fitness_of(w, place - 1) < fitness)
+        place--;
+    memmove(&w->ranked[place + 1], &w->ranked[place],
+            (size_t)(w->results - place) * sizeof *w->ranked);
+    w->ranked[place] = index;
+    w->results++;
+    if (fitness > 0 && (w->slowest == 0 || fitness < w->slowest))
+        w->slowest = fitness;
+}
+
+// --- candidates ---
+
+static void add_candidate(struct walk *w, const struct candidate *c)
+{
+    if (w->candidates < w->most_candidates)
+        w->candidate[w->candidates++] = *c;
+}
+
+// OpEvo Eq. 1, on and on: most candidates are either known or not legal where they begin.
+static void add_walked(struct walk *w, struct candidate *c)
+{
+    for (int n = 0; n < STEPS; n++) {
+        if (visited_allows(&w->rounds.visited, &c->config)) {
+            add_candidate(w, c);
+            return;
+        }
+        space_walk(w->rounds.problem.space, w->q, &w->rng, &c->config);
+    }
+}
+
+// OpEvo Eq. 2.
+static void recombine(struct walk *w, int parents, const double *weight, struct candidate *child)
+{
+    const struct space *s = w->rounds.problem.space;
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        struct config parent;
+        int index = w->ranked[rng_weighted(&w->rng, (size_t)parents, weight)];
+        config_set_get(&w->rounds.visited.given, index, &parent);
+        memcpy(child->config.slot + p->offset, parent.slot + p->offset,
+               (size_t)p->width * sizeof *parent.slot);
+        child->from[i] = index + 1;
+    }
+}
+
+static void add_children(struct walk *w)
+{
+    int parents = w->results < w->elites ? w->results : w->elites;
+    double *weight = mem_zero((size_t)parents, sizeof *weight);
+    for (int i = 0; i < parents; i++)
+        weight[i] = fitness_of(w, i);
+    for (int i = 0; i < w->children; i++) {
+        struct candidate child = {0};
+        recombine(w, parents, weight, &child);
+        add_walked(w, &child);
+    }
+    free(weight);
+}
+
+static void add_strangers(struct walk *w)
+{
+    const struct search_problem *p = &w->rounds.problem;
+    for (int i = 0; i < w->strangers; i++) {
+        struct candidate c = {0};
+        if (p->draw)
+            p->draw(p->context, &w->rng, &c.config);
+        else
+            space_sample(p->space, &w->rng, &c.config);
+        add_walked(w, &c);
+    }
+}
+
+// Those of the graphs and, within reach, all other values of one parameter.
+static void add_neighbours(struct walk *w, int index)
+{
+    const struct space *s = w->rounds.problem.space;
+    struct candidate c;
+    struct config here;
+    config_set_get(&w->rounds.visited.given, index, &here);
+    for (int i = 0; i < s->param_count; i++)
+        c.from[i] = index + 1;
+    int degree = space_degree(s, &here), all = degree + moves_jumps(s, w->reach);
+    bool some = all > MOST_NEIGHBOURS;
+    for (int n = 0; n < (some ? MOST_NEIGHBOURS : all); n++) {
+        int k = some ? (int)rng_below(&w->rng, (uint64_t)all) : n;
+        if (k < degree)
+            space_neighbour(s, &here, k, &c.config);
+        else
+            moves_jump(s, w->reach, &here, k - degree, &c.config);
+        if (visited_allows(&w->rounds.visited, &c.config))
+            add_candidate(w, &c);
+    }
+}
+
+static void gather(struct walk *w)
+{
+    w->candidates = 0;
+    add_children(w);
+    add_strangers(w);
+    for (int i = 0; i < w->near && i < w->results; i++)
+        add_neighbours(w, w->ranked[i]);
+}
+
+// --- the model ---
+
+static void learn_from(struct walk *w, int index)
+{
+    struct config c;
+    double x[COORDINATES_MOST], fitness = w->rounds.fitness[index];
+    config_set_get(&w->rounds.visited.given, index, &c);
+    coordinates_of(&w->coordinates, &c, x);
+    gp_add(&w->model, x, (fitness > 0 ? fitness : w->slowest) / fitness_of(w, 0));
+}
+
+static bool is_among(const int *list, int count, int index)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == index)
+            return true;
+    return false;
+}
+
+// Three quarters of its points are the best results, the others the latest.
+static void fit(struct walk *w)
+{
+    int points = w->results < w->points ? w->results : w->points;
+    int best = points == w->results ? points : points * 3 / 4;
+    gp_clear(&w->model);
+    for (int i = 0; i < best; i++)
+        learn_from(w, w->ranked[i]);
+    for (int i = w->results - 1; w->model.count < points; i--)
+        if (!is_among(w->ranked, best, i))
+            learn_from(w, i);
+    gp_fit(&w->model, w->learn, &w->rng);
+}
+
+// E[max(0, y - target)] of a normal y.
+static double expected_improvement(double mean, double deviation, double target)
+{
+    const double root_half = 0.70710678118654752, density_at_0 = 0.39894228040143268;
+    double z = (mean - target) / deviation;
+    return deviation * (z * 0.5 * erfc(-z * root_half) + density_at_0 * exp(-z * z / 2));
+}
+
+// The candidate to try, which the model from now on takes for a result.
+static int choose(struct walk *w)
+{
+    int width = w->coordinates.count, chosen = 0;
+    double target = 1 + w->margin * w->model.now.scale, most = -INFINITY;
+    for (int i = 0; i < w->candidates; i++)
+        coordinates_of(&w->coordinates, &w->candidate[i].config, w->x + i * width);
+    gp_predict(&w->model, w->x, w->candidates, w->mean, w->deviation);
+    for (int i = 0; i < w->candidates; i++) {
+        double promise = expected_improvement(w->mean[i], w->deviation[i] + 1e-12, target);
+        if (promise > most) {
+            most = promise;
+            chosen = i;
+        }
+    }
+    return chosen;
+}
+// --- rounds ---
+
+// False: there was no candidate.
+static bool breed(struct walk *w)
+{
+    gather(w);
+    if (w->candidates == 0)
+        return false;
+    int chosen = w->points ? choose(w) : (int)rng_below(&w->rng, (uint64_t)w->candidates);
+    const struct candidate *c = &w->candidate[chosen];
+    rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
+    if (w->points && w->batch > 1) {
+        gp_add(&w->model, w->x + chosen * w->coordinates.count, w->mean[chosen]);
+        gp_fit(&w->model, 0, &w->rng);
+    }
+    return true;
+}
+
+static void make_round(void *self)
+{
+    struct walk *w = self;
+    struct config warm;
+    for (int i = w->rounds.start; i < w->rounds.handed_out; i++)
+        rank_result(w, i);
+    int size = w->results < w->starts ? w->starts - w->results : w->batch;
+    bool breeds =
+        w->results >= w->starts && fitness_of(w, 0) > 0 && !visited_warm(&w->rounds.visited, &warm);
+    if (breeds && w->points)
+        fit(w);
+    for (int i = 0; i < size; i++)
+        if (!(breeds && breed(w)) && !rounds_draw(&w->rounds, &w->rng))
+            return;
+}
+
+static enum ask ask(struct strategy *s, struct config *out)
+{
+    struct walk *w = (struct walk *)s;
+    return rounds_ask(&w->rounds, out, make_round, w);
+}
+
+static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    (void)o; // whatever failed has fitness 0
+    rounds_tell(&((struct walk *)s)->rounds, c, fitness);
+}
+
+static int population(const struct strategy *s, int most, struct individual *out)
+{
+    const struct walk *w = (const struct walk *)s;
+    int count = 0;
+    while (count < most && count < w->elites && count < w->results && fitness_of(w, count) > 0) {
+        config_set_get(&w->rounds.visited.given, w->ranked[count], &w->elite[count]);
+        out[count] = (struct individual){.config = &w->elite[count],
+                                         .ask = w->ranked[count] + 1,
+                                         .fitness = fitness_of(w, count)};
+        count++;
+    }
+    return count;
+}
+
+static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
+{
+    return rounds_origin(&((const struct walk *)s)->rounds, ask);
+}
+
+static void destroy(struct strategy *s)
+{
+    struct walk *w = (struct walk *)s;
+    rounds_finish(&w->rounds);
+    gp_finish(&w->model);
+    free(w->ranked);
+    free(w->elite);
+    free(w->candidate);
+    free(w->x);
+    free(w->mean);
+    free(w->deviation);
+    free(w);
+}
+
+static const struct strategy_option options[] = {
+    [OPTION_STARTS] = {"starts", "random points before it breeds", 14, 1, 4096, true},
+    [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true},
+    [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true},
+    [OPTION_STRANGERS] = {"strangers", "drawn for each trial", 8, 0, 4096, true},
+    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates too", 1, 0, 64, true},
+    [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false},
+    [OPTION_POINTS] = {"points", "results that the model learns from; 0: no model", 160, 0, 512,
+                       true},
+    [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 1, 0, 1000, true},
+    [OPTION_MARGIN] = {"margin", "improvement sought, in deviations of all speeds", 0.4, 0, 100,
+                       false},
+    [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
+                      true},
+    [OPTION_BATCH] = {"batch", "trials chosen at once", 1, 1, 256, true},
+    {NULL},
+};
+
+const struct strategy_kind strategy_walk = {
+    .name = "walk",
+    .help = "evolution on the graphs of the parameters, screened by a model",
+    .options = options,
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .population = population,
+    .origin = origin,
+    .destroy = destroy,
+};

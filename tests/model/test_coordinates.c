@@ -1,0 +1,93 @@
+// Coordinates of configurations: each kind of parameter by hand, and nearness as on the graphs.
+#include "model/coordinates.h"
+#include "spaces.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void add_numbers(struct space *s, const char *name, int count, const double *number)
+{
+    struct param p;
+    assert_true(param_discrete(&p, &s->arena, name, count, number, NULL));
+    assert_true(space_add(s, &p, NULL));
+}
+
+static void expect(const struct space *s, const struct config *c, int count, const double *wanted)
+{
+    struct coordinates where;
+    double x[COORDINATES_MOST];
+    coordinates_init(&where, s);
+    assert_int_equal(where.count, count);
+    coordinates_of(&where, c, x);
+    for (int i = 0; i < count; i++)
+        assert_true(fabs(x[i] - wanted[i]) < 1e-12);
+}
+
+static void test_discrete(void **state)
+{
+    (void)state;
+    struct space *s = space_create("ladders");
+    add_numbers(s, "powers", 4, (double[]){8, 16, 32, 64}); // twos are ranks
+    add_numbers(s, "steps", 5, (double[]){0, 16, 32, 48, 64});
+    add_numbers(s, "odd", 3, (double[]){1, 3, 5});
+    add_numbers(s, "fractions", 3, (double[]){0.5, 1, 2});
+    add_numbers(s, "flag", 2, (double[]){0, 1});
+    add_numbers(s, "one", 1, (double[]){7});
+    sealed(s);
+    struct config c = {.slot = {3, 3, 1, 2, 1, 0}};
+    expect(s, &c, 10,
+           (double[]){3, 1, 3, 0.75, 4 / 6.0, 1, 0.5, 2, 1, 1}); // 48 is 16 * 3, 64 is 2^6
+    space_destroy(s);
+}
+
+static void test_other_kinds(void **state)
+{
+    (void)state;
+    struct space *s = space_create("kinds");
+    add_factorization(s, "tile", 64, 3);
+    add_permutation(s, "order", 3);
+    add_categorical(s, "where", 4);
+    add_ring(s, "ring", 5);
+    add_factorization(s, "prime", 1, 2); // one value
+    sealed(s);
+    struct config c = {.slot = {2, 32, 1, 2, 0, 1, 3, 4, 1, 1}};
+    expect(s, &c, 8, (double[]){1 / 6.0, 5 / 6.0, 0, 2, 0, 1, 3, 4});
+    space_destroy(s);
+}
+
+// Different configurations lie apart, and a step on the graph is the same wherever it is made.
+static void test_steps_of_factorizations(void **state)
+{
+    (void)state;
+    struct space *s = space_mm(512, 1024, 1024);
+    struct coordinates where;
+    struct rng r;
+    coordinates_init(&where, s);
+    rng_seed(&r, 3);
+    for (int n = 0; n < 1000; n++) {
+        struct config a, b;
+        double x[COORDINATES_MOST], y[COORDINATES_MOST], apart = 0;
+        space_sample(s, &r, &a);
+        space_neighbour(s, &a, (int)rng_below(&r, (uint64_t)space_degree(s, &a)), &b);
+        coordinates_of(&where, &a, x);
+        coordinates_of(&where, &b, y);
+        for (int i = 0; i < where.count; i++)
+            apart += fabs(x[i] - y[i]);
+        assert_true(fabs(apart - 2 / 9.0) < 1e-9 || fabs(apart - 2 / 10.0) < 1e-9);
+    }
+    space_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_discrete),
+        cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_steps_of_factorizations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+// Gaussian process regression: against the formulas computed another way, and what it learns.
+#include "model/gp.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WIDTH = 3, POINTS = 12, QUERIES = 5 };
+
+static void expect(double value, double wanted)
+{
+    assert_true(fabs(value - wanted) < 1e-9 * (1 + fabs(wanted)));
+}
+
+// The third coordinate is a label.
+static void draw(struct rng *r, double x[WIDTH])
+{
+    x[0] = rng_real(r);
+    x[1] = rng_real(r);
+    x[2] = (double)rng_below(r, 3);
+}
+
+static double correlation(const struct gp *g, const double *a, const double *b)
+{
+    double s = 0;
+    for (int i = 0; i < WIDTH; i++)
+        s += g->weight[i] * fmin(1, fabs(a[i] - b[i]));
+    return pow(1 + s / 4, -4);
+}
+
+// Gauss and Jordan: a becomes its inverse.
+static void invert(double a[POINTS][POINTS])
+{
+    for (int k = 0; k < POINTS; k++) {
+        double pivot = a[k][k];
+        a[k][k] = 1;
+        for (int j = 0; j < POINTS; j++)
+            a[k][j] /= pivot;
+        for (int i = 0; i < POINTS; i++) {
+            double factor = a[i][k];
+            if (i == k)
+                continue;
+            a[i][k] = 0;
+            for (int j = 0; j < POINTS; j++)
+                a[i][j] -= factor * a[k][j];
+        }
+    }
+}
+
+static double form(const double *a, double inverse[POINTS][POINTS], const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < POINTS; i++)
+        for (int j = 0; j < POINTS; j++)
+            sum += a[i] * inverse[i][j] * b[j];
+    return sum;
+}
+
+// c^T R^-1 (y - mean) and 1 - c^T R^-1 c, by the inverse itself.
+static void test_prediction_is_the_formula(void **state)
+{
+    (void)state;
+    struct gp g;
+    struct rng r;
+    double x[POINTS][WIDTH], y[POINTS], rest[POINTS], one[POINTS], inverse[POINTS][POINTS];
+    double query[QUERIES][WIDTH], mean[QUERIES], deviation[QUERIES];
+    rng_seed(&r, 5);
+    gp_init(&g, WIDTH, 20, QUERIES);
+    g.weight[0] = 3;
+    g.weight[1] = 0.2;
+    for (int i = 0; i < POINTS; i++) {
+        draw(&r, x[i]);
+        y[i] = rng_real(&r);
+        one[i] = 1;
+        gp_add(&g, x[i], y[i]);
+    }
+    for (int i = 0; i < QUERIES; i++)
+        draw(&r, query[i]);
+    gp_fit(&g, 0, &r);
+    gp_predict(&g, query[0], QUERIES, mean, deviation);
+
+    for (int i = 0; i < POINTS; i++)
+        for (int j = 0; j < POINTS; j++)
+            inverse[i][j] = correlation(&g, x[i], x[j]) + (i == j ? g.noise : 0);
+    invert(inverse);
+    double level = form(one, inverse, y) / form(one, inverse, one);
+    for (int i = 0; i < POINTS; i++)
+        rest[i] = y[i] - level;
+    double scale = sqrt(form(rest, inverse, rest) / POINTS);
+    for (int q = 0; q < QUERIES; q++) {
+        double c[POINTS];
+        for (int i = 0; i < POINTS; i++)
+            c[i] = correlation(&g, query[q], x[i]);
+        expect(mean[q], level + form(c, inverse, rest));
+        assert_true(fabs(deviation[q] - scale * sqrt(1 - form(c, inverse, c))) < 1e-7);
+    }
+    gp_finish(&g);
+}
+
+static double first_coordinate(const double *x)
+{
+    return sin(6 * x[0]);
+}
+
+static void fill(struct gp *g, struct rng *r, int count, double scale, double shift)
+{
+    double x[WIDTH];
+    gp_clear(g);
+    for (int i = 0; i < count; i++) {
+        draw(r, x);
+        gp_add(g, x, shift + scale * first_coordinate(x));
+    }
+}
+
+// Tries change weights for the likelier only; the coordinate that matters gets the largest.
+static void test_learns_which_coordinate_matters(void **state)
+{
+    (void)state;
+    struct gp g;
+    struct rng r;
+    rng_seed(&r, 6);
+    gp_init(&g, WIDTH, 60, 1);
+    fill(&g, &r, 60, 1, 0);
+    gp_fit(&g, 0, &r);
+    for (int n = 0; n < 60; n++) {
+        double before = g.now.likelihood;
+        gp_fit(&g, 1, &r);
+        assert_true(g.now.likelihood >= before);
+    }
+    assert_true(g.weight[0] > 5 * g.weight[1]);
+    assert_true(g.weight[0] > 5 * g.weight[2]);
+
+    double x[WIDTH], mean, deviation, error = 0;
+    for (int n = 0; n < 100; n++) {
+        draw(&r, x);
+        gp_predict(&g, x, 1, &mean, &deviation);
+        error += fabs(mean - first_coordinate(x)) / 100;
+    }
+    assert_true(error < 0.1); // of values between -1 and 1
+    gp_finish(&g);
+}
+
+// In another unit, with another zero, it learns the same, and predicts the same in that unit.
+static void test_unit_and_zero_do_not_matter(void **state)
+{
+    (void)state;
+    double at[WIDTH] = {0.3, 0.6, 1}, mean[2], deviation[2], weight[2];
+    for (int i = 0; i < 2; i++) {
+        struct gp g;
+        struct rng r;
+        rng_seed(&r, 7);
+        gp_init(&g, WIDTH, 30, 1);
+        fill(&g, &r, 30, i ? 1024 : 1, i ? 4096 : 0);
+        gp_fit(&g, 40, &r);
+        gp_predict(&g, at, 1, &mean[i], &deviation[i]);
+        weight[i] = g.weight[0];
+        gp_finish(&g);
+    }
+    assert_true(fabs(weight[1] / weight[0] - 1) < 1e-6);
+    assert_true(fabs(mean[1] - (4096 + 1024 * mean[0])) < 1e-3);
+    assert_true(fabs(deviation[1] / (1024 * deviation[0]) - 1) < 1e-5);
+}
+
+// Points known are predicted as they are, nearly surely; and values that are all the same.
+static void test_known_points_and_equal_values(void **state)
+{
+    (void)state;
+    struct gp g;
+    struct rng r;
+    double x[10][WIDTH], mean, deviation, far;
+    rng_seed(&r, 8);
+    gp_init(&g, WIDTH, 10, 1);
+    g.noise = 1e-4;
+    for (int i = 0; i < 10; i++) {
+        draw(&r, x[i]);
+        gp_add(&g, x[i], i);
+    }
+    gp_fit(&g, 0, &r);
+    gp_predict(&g, (double[]){9, 9, 9}, 1, &mean, &far);
+    for (int i = 0; i < 10; i++) {
+        gp_predict(&g, x[i], 1, &mean, &deviation);
+        assert_true(fabs(mean - i) < 0.1);
+        assert_true(deviation < far / 2);
+    }
+
+    gp_clear(&g);
+    for (int i = 0; i < 10; i++)
+        gp_add(&g, x[i], 3);
+    gp_fit(&g, 20, &r);
+    gp_predict(&g, (double[]){0.5, 0.5, 0}, 1, &mean, &deviation);
+    assert_true(fabs(mean - 3) < 1e-9);
+    assert_true(deviation < 1e-6);
+    gp_finish(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prediction_is_the_formula),
+        cmocka_unit_test(test_learns_which_coordinate_matters),
+        cmocka_unit_test(test_unit_and_zero_do_not_matter),
+        cmocka_unit_test(test_known_points_and_equal_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
