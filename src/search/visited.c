@@ -48,7 +48,7 @@ static bool draw_from_list(const struct visited *v, struct rng *r, struct config
     return allowed > 0;
 }
 
-static void draw_one(const struct search_problem *p, struct rng *r, struct config *out)
+void visited_sample(const struct search_problem *p, struct rng *r, struct config *out)
 {
     if (p->draw)
         p->draw(p->context, r, out);
@@ -74,7 +74,7 @@ bool visited_draw(struct visited *v, struct rng *r, struct config *out)
     if ((uint64_t)v->given.count == v->problem->space->size)
         return false;
     for (int draw = 0; draw < DRAWS; draw++) {
-        draw_one(v->problem, r, out);
+        visited_sample(v->problem, r, out);
         if (visited_allows(v, out))
             return true;
     }

@@ -30,8 +30,11 @@ int visited_add(struct visited *v, const struct config *c); // its index in `giv
 // The next warm point that is allowed; the same one until it is added. False: none is left.
 bool visited_warm(struct visited *v, struct config *out);
 
-// That one, or else a uniform draw among the allowed points. False: none is left, or in a space too
-// large to enumerate none turned up in 10 000 draws.
+// A uniform draw: the problem's own, or one from all of the space. Neither new nor legal for sure.
+void visited_sample(const struct search_problem *p, struct rng *r, struct config *out);
+
+// The next warm one, or else a uniform draw among the allowed points. False: none is left, or in a
+// space too large to enumerate none turned up in 10 000 draws.
 bool visited_draw(struct visited *v, struct rng *r, struct config *out);
 
 #endif

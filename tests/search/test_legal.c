@@ -33,6 +33,7 @@ static const char *const specs[] = {
     "tpe",
     "tpe:joint=0",
     "autotvm:plan=40:chains=8:steps=10",
+    "ansor:plan=100:pop=64",
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -86,7 +87,8 @@ static void check_legal(struct space *s, bool (*legal)(void *context, const stru
         d.measure = spread;
         d.workers = 1 + i % 4;
         assert_false(drive_run(&d, TRIALS));
-        int points = str_starts(specs[i], "tpe") ? CANDIDATES : 1; // that a trial is the best of
+        bool chooses = str_starts(specs[i], "tpe") || str_starts(specs[i], "ansor");
+        int points = chooses ? CANDIDATES : 1; // that a trial is the best of
         assert_in_range(looks, TRIALS, TRIALS * LOOKS * points);
         for (int n = 0; n < TRIALS; n++) {
             struct config c;
