@@ -33,6 +33,7 @@ static const char *const specs[] = {
     "tpe",
     "tpe:joint=0",
     "autotvm:plan=40:chains=8:steps=10",
+    "forest:plan=50:trees=5",
     "ansor:plan=100:pop=64",
 };
 
@@ -87,7 +88,8 @@ static void check_legal(struct space *s, bool (*legal)(void *context, const stru
         d.measure = spread;
         d.workers = 1 + i % 4;
         assert_false(drive_run(&d, TRIALS));
-        bool chooses = str_starts(specs[i], "tpe") || str_starts(specs[i], "ansor");
+        bool chooses = str_starts(specs[i], "tpe") || str_starts(specs[i], "ansor") ||
+                       str_starts(specs[i], "forest");
         int points = chooses ? CANDIDATES : 1; // that a trial is the best of
         assert_in_range(looks, TRIALS, TRIALS * LOOKS * points);
         for (int n = 0; n < TRIALS; n++) {

@@ -32,6 +32,7 @@ static const struct {
     {"rnn:hidden=4:embedding=2:batch=3", 0},
     {"tpe:starts=1:batch=4", 0},
     {"autotvm:plan=4:chains=8:steps=10", 0},
+    {"forest:plan=4:trees=3", 0},
     {"ansor:plan=4:pop=16:warmup=4", 0},
     {"walk:starts=4", 0},
     {"walk:batch=3", 0},

@@ -1,0 +1,291 @@
+// Bayesian search with a random forest, the idea of SMAC (Hutter, Hoos, Leyton-Brown 2011).
+//
+// After every `plan` results a forest is fitted to the logarithms of all speeds (what failed is as
+// slow as the slowest), on the parameters as numbers. What is asked for next has the largest
+// expected improvement over the best result, among 1000 legal draws and what climbs from the best
+// `starts` results meet: at each step `near` random moves of one parameter are looked at, and the
+// best of them is the next place while it is better. A share `epsilon` of a plan is drawn, so that
+// the search does not hang on an error of its model.
+#include "search/evolution.h"
+#include "search/learner.h"
+#include "search/moves.h"
+
+#include "model/forest.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    OPTION_PLAN,
+    OPTION_TREES,
+    OPTION_STARTS,
+    OPTION_NEAR,
+    OPTION_EPSILON,
+};
+enum {
+    DRAWS = 1000,
+    STEPS = 20, // of a climb, at most
+    REACH = 64, // parameters of at most so many values move to any of them
+    MOST_STARTS = 256
+};
+
+struct forest_search {
+    struct strategy base; // first: a strategy is a struct forest_search
+    struct learner learner;
+    struct rng rng; // of plans
+    int plan, trees, starts, near;
+    double epsilon;
+    struct forest *model;
+};
+
+// --- the model ---
+
+static bool refit(struct forest_search *f)
+{
+    const struct samples *s = &f->learner.samples;
+    const struct forest_options options = {
+        .trees = f->trees, .depth = 20, .leaf = 3, .rows = 0.8, .columns = 0.8, .seed = 1};
+    float *y = mem_zero((size_t)s->programs, sizeof *y), slowest = 1;
+    for (int i = 0; i < s->programs; i++)
+        if (s->y[i] > 0 && s->y[i] < slowest)
+            slowest = s->y[i];
+    for (int i = 0; i < s->programs; i++)
+        y[i] = logf(s->y[i] > 0 ? s->y[i] : slowest);
+    struct forest *model = forest_fit(&options, s->x, y, s->programs, s->width, NULL);
+    free(y);
+    if (!model)
+        return false;
+    forest_destroy(f->model);
+    f->model = model;
+    f->learner.model_bytes = (double)forest_bytes(model);
+    return true;
+}
+
+static void evaluate(struct forest_search *f, const struct config *c, int count, float *mean,
+                     float *variance)
+{
+    int width = features_width(f->learner.features);
+    float *x = mem_zero((size_t)count * (size_t)width, sizeof *x);
+    for (int i = 0; i < count; i++)
+        features_fill(f->learner.features, &c[i], x + (size_t)i * (size_t)width);
+    forest_predict(f->model, x, count, mean, variance);
+    free(x);
+}
+
+static void predict(void *self, const struct config *c, int count, float *out)
+{
+    float *variance = mem_zero((size_t)count, sizeof *variance);
+    evaluate(self, c, count, out, variance);
+    free(variance);
+}
+
+// Expected improvement of a normal distribution (Jones, Schonlau, Welch 1998) over the best, whose
+// logarithm is 0: labels are relative to it.
+static double improvement(double mean, double variance)
+{
+    double s = sqrt(variance), off = mean, z = off / s;
+    if (s < 1e-9)
+        return fmax(0, off);
+    double density = exp(-z * z / 2) * 0.3989422804014327;
+    return off * erfc(-z * 0.7071067811865476) / 2 + s * density;
+}
+
+static void score(void *self, const struct config *c, int count, float *out)
+{
+    struct forest_search *f = self;
+    float *variance = mem_zero((size_t)count, sizeof *variance);
+    evaluate(f, c, count, out, variance);
+    for (int i = 0; i < count; i++)
+        out[i] = (float)improvement((double)out[i], (double)variance[i]);
+    free(variance);
+}
+
+// --- the search ---
+
+static bool is_legal(void *self, const struct config *c)
+{
+    struct forest_search *f = self;
+    return config_set_find(&f->learner.rounds.visited.given, c) >= 0 ||
+           learner_allows(&f->learner, c);
+}
+
+static void add_draws(struct forest_search *f, struct evolution *pool)
+{
+    for (int n = 0; n < DRAWS; n++) {
+        struct config c;
+        visited_sample(&f->learner.rounds.problem, &f->rng, &c);
+        if (config_set_find(&pool->pool, &c) < 0 && learner_allows(&f->learner, &c))
+            evolution_add(pool, &c);
+    }
+}
+
+// The best results, as indices into the pool; returns how many.
+static int add_starts(struct forest_search *f, struct evolution *pool, int *place)
+{
+    const struct rounds *r = &f->learner.rounds;
+    int best[MOST_STARTS], count = 0;
+    for (int i = 0; i < r->told; i++) {
+        if (r->fitness[i] <= 0 ||
+            (count == f->starts && r->fitness[i] <= r->fitness[best[count - 1]]))
+            continue;
+        int at = count < f->starts ? count++ : count - 1;
+        for (; at > 0 && r->fitness[best[at - 1]] < r->fitness[i]; at--)
+            best[at] = best[at - 1];
+        best[at] = i;
+    }
+    for (int i = 0; i < count; i++) {
+        struct config c;
+        config_set_get(&r->visited.given, best[i], &c);
+        evolution_add(pool, &c);
+        place[i] = config_set_find(&pool->pool, &c);
+    }
+    return count;
+}
+
+// One step of all climbs, so that their neighbours are scored together; -1: it is at its top.
+// False: all are.
+static bool climb(struct forest_search *f, struct evolution *v, int climbs, int *place,
+                  const atomic_bool *stop)
+{
+    int *next = mem_zero((size_t)(climbs * f->near), sizeof *next);
+    for (int i = 0; i < climbs * f->near; i++) {
+        struct config c;
+        next[i] = -1;
+        if (place[i / f->near] < 0)
+            continue;
+        config_set_get(&v->pool, place[i / f->near], &c);
+        if (!moves_step(v->space, REACH, &f->rng, &c) || !is_legal(f, &c))
+            continue;
+        evolution_add(v, &c);
+        next[i] = config_set_find(&v->pool, &c);
+    }
+    evolution_run(v, stop);
+    bool moved = false;
+    for (int k = 0; k < climbs; k++) {
+        int from = place[k];
+        for (int i = k * f->near; from >= 0 && i < (k + 1) * f->near; i++)
+            if (next[i] >= 0 && v->value[next[i]] > v->value[place[k]])
+                place[k] = next[i];
+        place[k] = place[k] == from ? -1 : place[k];
+        moved = moved || place[k] >= 0;
+    }
+    free(next);
+    return moved;
+}
+
+static void propose(struct forest_search *f, const struct evolution *v)
+{
+    int *order = mem_zero((size_t)v->pool.count, sizeof *order);
+    int places = f->plan;
+    for (int i = 0; i < f->plan; i++) // the learner draws for the places that are left
+        places -= rng_real(&f->rng) < f->epsilon;
+    evolution_rank(v, order);
+    for (int i = 0; i < v->pool.count && places > 0; i++) {
+        struct config c;
+        config_set_get(&v->pool, order[i], &c);
+        places -= learner_propose(&f->learner, &c);
+    }
+    free(order);
+}
+
+static bool plan(void *self, const atomic_bool *stop)
+{
+    struct forest_search *f = self;
+    if (!refit(f))
+        return false;
+    struct evolution v = {
+        // its pool and scores; no generations
+        .space = f->learner.rounds.problem.space,
+        .rng = &f->rng,
+        .legal = is_legal,
+        .score = score,
+        .self = f,
+        .pool = {.slots = f->learner.rounds.problem.space->slots},
+    };
+    int place[MOST_STARTS], climbs = add_starts(f, &v, place);
+    add_draws(f, &v);
+    evolution_run(&v, stop);
+    for (int n = 0; n < STEPS && !*stop && climb(f, &v, climbs, place, stop); n++) {
+    }
+    propose(f, &v);
+    evolution_finish(&v);
+    return !*stop;
+}
+
+// --- the strategy ---
+
+static const struct learner_kind learner_kind = {plan, predict};
+
+static void destroy(struct strategy *s)
+{
+    struct forest_search *f = (struct forest_search *)s;
+    learner_finish(&f->learner);
+    forest_destroy(f->model);
+    free(f);
+}
+
+static struct strategy *create(const struct search_problem *problem, uint64_t seed,
+                               const double *option, struct err *e)
+{
+    struct forest_search *f = mem_zero(1, sizeof *f);
+    f->plan = (int)option[OPTION_PLAN];
+    f->trees = (int)option[OPTION_TREES];
+    f->starts = (int)option[OPTION_STARTS];
+    f->near = (int)option[OPTION_NEAR];
+    f->epsilon = option[OPTION_EPSILON];
+    rng_seed(&f->rng, seed);
+    const struct learner_settings settings = {
+        .features = FEATURES_KNOB, .batch = f->plan, .seed = rng_next(&f->rng)};
+    if (learner_init(&f->learner, &learner_kind, f, problem, &settings, e))
+        return &f->base;
+    destroy(&f->base);
+    return NULL;
+}
+
+static enum ask ask(struct strategy *s, struct config *out)
+{
+    return learner_ask(&((struct forest_search *)s)->learner, out);
+}
+
+static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    (void)o; // whatever failed has fitness 0
+    learner_tell(&((struct forest_search *)s)->learner, c, fitness);
+}
+
+static int wait_fd(const struct strategy *s)
+{
+    return learner_wait_fd(&((const struct forest_search *)s)->learner);
+}
+
+static bool take_refit(struct strategy *s, struct refit *out)
+{
+    return learner_take_refit(&((struct forest_search *)s)->learner, out);
+}
+
+static int generation(const struct strategy *s)
+{
+    return rounds_generation(&((const struct forest_search *)s)->learner.rounds);
+}
+
+static const struct strategy_option options[] = {
+    [OPTION_PLAN] = {"plan", "points asked for between two fits", 16, 1, 4096, true},
+    [OPTION_TREES] = {"trees", "trees of the forest", 50, 2, 1000, true},
+    [OPTION_STARTS] = {"starts", "best results that climbs start from", 10, 1, MOST_STARTS, true},
+    [OPTION_NEAR] = {"near", "moves looked at before each step of a climb", 40, 1, 4096, true},
+    [OPTION_EPSILON] = {"epsilon", "chance of a point to be drawn", 0.1, 0, 1, false},
+    {NULL},
+};
+
+const struct strategy_kind strategy_forest = {
+    .name = "forest",
+    .help = "expected improvement by a random forest, as SMAC",
+    .options = options,
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .generation = generation,
+    .wait_fd = wait_fd,
+    .take_refit = take_refit,
+    .destroy = destroy,
+};
