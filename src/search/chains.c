@@ -153,6 +153,8 @@ int chains_search(struct chains *c, const struct chains_goal *goal, struct rng *
                   const atomic_bool *stop, int most, struct scored *best)
 {
     struct top top = {.item = best, .most = most};
+    if (most == 0)
+        return 0;
     struct config *next = mem_alloc((size_t)c->settings.count * sizeof *next);
     float *score = mem_alloc(2 * (size_t)c->settings.count * sizeof *score);
     if (!c->started)

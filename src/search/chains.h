@@ -52,7 +52,8 @@ void chains_init(struct chains *c, const struct search_problem *problem,
                  const struct chains_settings *settings);
 void chains_finish(struct chains *c);
 
-// At most `most` different points, best first; returns how many. `stop` ends it early.
+// At most `most` different points, best first; returns how many; without a search when none is
+// wanted. `stop` ends it early.
 int chains_search(struct chains *c, const struct chains_goal *goal, struct rng *r,
                   const atomic_bool *stop, int most, struct scored *best);
 

@@ -161,6 +161,23 @@ static void test_a_space_of_one(void **state)
     space_destroy(s);
 }
 
+// As where every point is to be random.
+static void test_nothing_is_wanted(void **state)
+{
+    (void)state;
+    struct space *s = space_of_sums();
+    struct search_problem p = {.space = s};
+    struct chains c;
+    struct rng r;
+    rng_seed(&r, 3);
+    chains_init(&c, &p, &settings);
+    struct judge j = {.forbidden = {.slots = s->slots}};
+    assert_int_equal(search(&c, &j, &r, 0, NULL), 0);
+    assert_int_equal(j.scored, 0);
+    chains_finish(&c);
+    space_destroy(s);
+}
+
 static void test_stops(void **state)
 {
     (void)state;
@@ -216,11 +233,9 @@ static void test_rare_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_best),
-        cmocka_unit_test(test_chains_persist),
-        cmocka_unit_test(test_patience_ends_it),
-        cmocka_unit_test(test_a_space_of_one),
-        cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_finds_the_best),    cmocka_unit_test(test_chains_persist),
+        cmocka_unit_test(test_patience_ends_it),  cmocka_unit_test(test_a_space_of_one),
+        cmocka_unit_test(test_nothing_is_wanted), cmocka_unit_test(test_stops),
         cmocka_unit_test(test_rare_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

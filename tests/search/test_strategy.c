@@ -47,6 +47,7 @@ static const char *const specs[] = {
     "ansor:plan=100:pop=64:generations=2:warmup=100",
     "ansor:plan=200:pop=32:generations=1:adaptive=1:crossover=0.5:epsilon=0.3:sample=5",
     "autotvm:plan=61:epsilon=0.3:chains=3:steps=5:patience=2:loss=reg",
+    "autotvm:plan=50:epsilon=1",
     "autotvm:plan=150:chains=100:steps=3:diversity=0.5:ratio=3",
     "walk:points=30",
     "walk:points=0:near=0:strangers=0",
