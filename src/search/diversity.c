@@ -1,6 +1,5 @@
 #include "search/diversity.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +37,10 @@ int diversity_pick(const struct space *s, const struct scored *candidate, int co
         new[i] = UINT32_MAX >> (32 - s->param_count);
     for (; picked < most && picked < count; picked++) {
         int best = -1;
-        double best_gain = -INFINITY;
+        double best_gain = 0;
         for (int i = 0; i < count; i++) {
             double gain = (double)candidate[i].score + alpha * bits(new[i]);
-            if (!taken[i] && gain > best_gain) {
+            if (!taken[i] && (best < 0 || gain > best_gain)) {
                 best = i;
                 best_gain = gain;
             }

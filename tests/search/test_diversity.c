@@ -96,6 +96,10 @@ static void test_all_alike(void **state)
     for (int i = 0; i < 4; i++)
         assert_int_equal(pick[i], i);
     assert_int_equal(diversity_pick(s, candidate, 0, 1, 8, pick), 0);
+    for (int i = 0; i < 4; i++) // of a model that has gone wrong
+        candidate[i].score = NAN;
+    assert_int_equal(diversity_pick(s, candidate, 4, 1, 8, pick), 4);
+    assert_int_equal(pick[0] + pick[1] + pick[2] + pick[3], 0 + 1 + 2 + 3);
     space_destroy(s);
 }
 
