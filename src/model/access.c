@@ -77,17 +77,6 @@ static int accesses_to(const struct nest_statement *s, int buffer)
     return found;
 }
 
-// How many loops the paths of two statements have in common.
-static int common_loops(const struct nest_point *p, int one, int other)
-{
-    const struct nest_statement *a = &p->nest->statement[one], *b = &p->nest->statement[other];
-    const int *x = nest_path(p, one), *y = nest_path(p, other);
-    int common = 0;
-    while (common < a->loop_count && common < b->loop_count && x[common] == y[common])
-        common++;
-    return common;
-}
-
 // count[n]: the other accesses to a buffer of `statement` that stand in its first `n` loops too.
 static void count_others(const struct nest_point *p, int statement, int buffer, int *count)
 {
@@ -95,7 +84,7 @@ static void count_others(const struct nest_point *p, int statement, int buffer, 
         count[i] = 0;
     for (int i = 0; i < p->nest->statement_count; i++) {
         int found = accesses_to(&p->nest->statement[i], buffer) - (i == statement);
-        int common = found > 0 && p->present[i] ? common_loops(p, statement, i) : -1;
+        int common = found > 0 && p->present[i] ? nest_common_loops(p, statement, i) : -1;
         for (int n = 0; n <= common; n++)
             count[n] += found;
     }

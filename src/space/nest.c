@@ -217,8 +217,7 @@ double nest_flops(const struct nest_point *p)
     return flops;
 }
 
-// How many loops the paths of two statements have in common, from the outermost on.
-static int common_loops(const struct nest_point *p, int one, int other)
+int nest_common_loops(const struct nest_point *p, int one, int other)
 {
     const struct nest_statement *a = &p->nest->statement[one], *b = &p->nest->statement[other];
     const int *x = nest_path(p, one), *y = nest_path(p, other);
@@ -236,7 +235,7 @@ double nest_trips(const struct nest_point *p)
             continue;
         int counted = 0; // loops that an earlier statement shares
         for (int j = 0; j < i; j++) {
-            int common = p->present[j] ? common_loops(p, i, j) : 0;
+            int common = p->present[j] ? nest_common_loops(p, i, j) : 0;
             counted = common > counted ? common : counted;
         }
         double runs = 1;

@@ -139,6 +139,9 @@ static inline const int *nest_path(const struct nest_point *p, int statement)
     return p->path + p->nest->statement[statement].first_path;
 }
 
+// How many loops the paths of two statements have in common, from the outermost on.
+int nest_common_loops(const struct nest_point *p, int one, int other);
+
 // By how many elements the flattened index of an access moves with each loop of nest_path,
 // [loop_count].
 static inline const double *nest_strides(const struct nest_point *p, int statement, int access)
