@@ -11,8 +11,8 @@
 // The table at `index` has string keys only, all of them in the NULL-terminated `known`.
 void check_fields(lua_State *L, int index, const char *what, const char *const *known);
 
-// A whole number within [low, high]; a float without a rest is one.
 double check_real(lua_State *L, int index, const char *what); // finite
+// A whole number within [low, high]; a float without a rest is one.
 int64_t check_whole(lua_State *L, int index, const char *what, int64_t low, int64_t high);
 
 // A list without holes and other keys; read-only lists too. Returns its length.

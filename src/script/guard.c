@@ -75,7 +75,7 @@ static bool push_complaint(lua_State *L)
                         allowance[g->task].steps_text, allowance[g->task].task);
         return true;
     }
-    int64_t now = os_cpu_ns();
+    int64_t now = os_thread_cpu_ns();
     if (!g->cpu_deadline)
         g->cpu_deadline = now + g->cpu_limit_ns;
     if (now <= g->cpu_deadline)
