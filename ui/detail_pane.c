@@ -222,7 +222,9 @@ static void add_origin(struct writer *w, const struct trial *t)
         moved += from && !value_equal(&m->open.space->param[i], &from->config, &t->config);
     }
     if (parents.length == 0)
-        add_line(w, STYLE_TEXT, "parents none: drawn");
+        add_line(w, STYLE_TEXT, "parents none: %s",
+                 strategy_has_model(m->open.record.strategy) ? "drawn, or the model's choice"
+                                                             : "drawn");
     else
         add_line(w, STYLE_TEXT, "moved %d%s  parents %s", moved, drawn > 0 ? ", some drawn" : "",
                  str_text(&parents));

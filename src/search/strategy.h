@@ -110,7 +110,7 @@ struct strategy_kind {
     int (*generation)(const struct strategy *s); // of the last configuration asked; NULL: always 0
     // Right after ASK_NEW: where that configuration comes from: for each parameter the ask (as in
     // struct individual) that it was taken from before it was moved, or 0 when it was drawn. False:
-    // all were drawn. NULL: always so.
+    // all were drawn, given by the warm start, or chosen by a model. NULL: always so.
     bool (*origin)(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
     // After ASK_WAIT: a descriptor, the strategy's own, that is readable once asking again will not
     // wait for the same. -1 (or NULL): it waits to be told.

@@ -103,8 +103,8 @@ struct trial_record {
     double elapsed_s; // running time of the session when it was told
     double finished;  // unix time
     // Where the configuration comes from: for each parameter the ask that it was taken from (and
-    // then perhaps moved), 0 for one that was drawn, "12,12,0,5"; NULL: all were drawn. (Also
-    // NULL in sessions from before schema version 2.)
+    // then perhaps moved), 0 for one that was drawn, "12,12,0,5"; NULL: it has no parents (drawn,
+    // or a model's choice; all in sessions from before schema version 2).
     const char *origin;
 };
 

@@ -93,6 +93,10 @@ static void test_moved_parameters_are_marked(void **state)
     assert_true(moved_in_all > 0);
     main_show(find_numbered(was_drawn));
     assert_true(main_has("parents none: drawn"));
+    assert_false(main_has("choice"));
+    app->model.open.record.strategy = "autotvm:plan=8";
+    main_show(find_numbered(was_drawn));
+    assert_true(main_has("parents none: drawn, or the model's choice"));
     main_close();
 }
 
