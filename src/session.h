@@ -123,6 +123,15 @@ void session_destroy(struct session *s);
 struct script *session_read_script(struct session *s, const struct session_options *o,
                                    struct err *e);
 
+// What its script declares (session_problem.c). take_script: `script` is the session's from now on;
+// false: it is NULL. try_template: compiles legal configurations until one succeeds, so that a
+// broken template is one clear line and no session, while one that fails now and then only costs
+// trials.
+bool session_take_script(struct session *s, struct script *script);
+void session_describe_problem(struct session *s);
+bool session_make_search(struct session *s, struct err *e);
+bool session_try_template(struct session *s, struct err *e);
+
 // On a recording (session_recorded.c): describes it and makes the strategy; tells a new session's
 // users what its speeds mean.
 bool session_assemble_recorded(struct session *s, struct err *e);

@@ -72,7 +72,11 @@ void session_say_transfer(struct session *s)
 static void say(struct session *s, const struct refit *r)
 {
     struct str text = {0};
-    str_printf(&text, "model %sfitted to %" PRId64 " results", s->refits > 1 ? "re" : "", r->told);
+    str_printf(&text, "model %sfitted to ", s->refits > 1 ? "re" : "");
+    if (r->told > 0)
+        str_printf(&text, "%" PRId64 " results", r->told);
+    else
+        str_add(&text, "results of other sessions");
     if (r->batch > 0)
         str_add(&text, ": ");
     if (r->batch > 0 && isfinite(r->correlation))
@@ -80,7 +84,7 @@ static void say(struct session *s, const struct refit *r)
     if (r->batch > 0 && isfinite(r->recall))
         str_printf(&text, "recall %.0f of %d, ", r->recall * r->k, r->k);
     if (r->batch > 0)
-        str_printf(&text, "on the %d since", r->batch);
+        str_printf(&text, "on the %d measured since", r->batch);
     str_printf(&text, ", %.2g s", r->seconds);
     session_message(s, "info", "%s", str_text(&text));
     str_finish(&text);

@@ -1,235 +1,16 @@
-#include "session.h"
+// Sessions are put together: new ones, and those that go on.
+#include "session_place.h"
 
-#include "base/file.h"
 #include "base/os.h"
-#include "devices.h"
-#include "kernel/kernel.h"
 #include "stored.h"
 #include "trial/operator.h"
-#include "trial/replay_source.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-// What a session runs on, while it is put together.
-struct place {
-    struct gpu_info *list;
-    int count, index;
-    bool on_device;   // measurements come from a device
-    const char *spec; // of the source, when not
-};
-
-static const struct gpu_info *place_info(const struct place *p)
-{
-    return p->on_device ? &p->list[p->index] : NULL;
-}
-
-#define SYNTHETIC  "synthetic:"
-#define MOST_DRAWS 20000 // in search of a legal configuration
-#define MOST_TRIES 8
 #define HINT_RESUME                                                                                \
     "start a new session, as tune --like does; mixing devices or drivers would mean nothing"
 #define HINT_LIKE "--device names another one"
-
-static bool is_device_source(const char *source)
-{
-    return !source || str_equal(source, "device");
-}
-
-static bool place_find(struct session *s, struct place *p, const char *source, const char *device,
-                       struct err *e)
-{
-    *p = (struct place){.spec = source};
-    if (recorded_is(source))
-        return recorded_open(source, &s->recorded, e);
-    if (!is_device_source(source))
-        return str_starts(source, SYNTHETIC) ||
-               err_usage(e,
-                         "unknown source '%s' (there are device, synthetic:bowl, "
-                         "synthetic:rugged, synthetic:machine, replay:FILE)",
-                         source);
-    p->on_device = true;
-    return devices_find(&p->list, &p->count, e) &&
-           gpu_choose(p->list, p->count, device, &p->index, e);
-}
-
-// The device or recording that a stored session was measured on.
-static bool place_find_again(struct session *s, struct place *p, const struct session_record *r,
-                             const char *hint, struct err *e)
-{
-    *p = (struct place){.spec = r->source};
-    if (recorded_is(r->source))
-        return recorded_open_again(r, &s->recorded, e);
-    if (!is_device_source(r->source))
-        return true;
-    p->on_device = true;
-    if (!devices_find(&p->list, &p->count, e))
-        return false;
-    for (p->index = 0; p->index < p->count; p->index++) {
-        char id[33];
-        gpu_identity(&p->list[p->index], id);
-        if (str_equal(id, r->device_id))
-            return true;
-    }
-    return err_set(e,
-                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
-                   r->id, r->device, r->driver, hint);
-}
-
-static bool is_legal(void *context, const struct config *c)
-{
-    struct session *s = context;
-    struct verdict v;
-    struct err
-        ignored; // a rule that fails is met again, and reported, when the configuration is asked
-    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, &v, &ignored) && v.legal;
-}
-
-static int default_workers(const struct place *p)
-{
-    int cores = os_cores();
-    return !p->on_device ? 1 : cores < 4 ? cores : 4;
-}
-
-static void hash_texts(const struct script *script, char out[33])
-{
-    int count;
-    const struct script_text *text = script_texts(script, &count);
-    struct str all = {0};
-    for (int i = 0; i < count; i++) {
-        str_add_bytes(&all, text[i].name, strlen(text[i].name) + 1);
-        str_add_bytes(&all, text[i].text, strlen(text[i].text) + 1);
-    }
-    hash_hex(str_text(&all), all.length, out);
-    str_finish(&all);
-}
-
-static void log_worker(void *context, int worker, const char *line)
-{
-    session_message(context, "debug", "worker %d: %s", worker, line);
-}
-
-static bool make_source(struct session *s, const struct place *p, bool validate, const char *fault,
-                        struct err *e)
-{
-    if (s->recorded.recording) {
-        s->source =
-            replay_source_create(s->recorded.recording, s->recorded.speed, s->record.workers);
-        return true;
-    }
-    if (!p->on_device) {
-        s->source = synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
-                                     s->record.workers, e);
-        return s->source != NULL;
-    }
-    char *program = path_program();
-    struct pool_options o = {
-        .program = program,
-        .device = p->index,
-        .device_id = s->record.device_id,
-        .validate = validate,
-        .workers = s->record.workers,
-        .operation = script_operation(s->script),
-        .reference = script_reference(s->script),
-        .limits = &s->limits,
-        .seed = s->record.seed,
-        .is_cpu = place_info(p)->is_cpu,
-        .trips_undeclared = !s->space->resources,
-        .fault = fault,
-        .log = log_worker,
-        .log_context = s,
-    };
-    s->source = pool_create(&o, e);
-    free(program);
-    return s->source != NULL;
-}
-
-static void take_place(struct session *s, const struct place *p)
-{
-    const struct gpu_info *info = place_info(p);
-    s->has_limits = info != NULL;
-    if (info)
-        s->limits = info->limits;
-}
-
-// What new and resumed sessions have in common once the script is there (NULL: it is not).
-static bool take_script(struct session *s, struct script *script)
-{
-    s->script = script;
-    if (!script)
-        return false;
-    s->space = script_space(script);
-    s->record.flop = operation_flop(script_operation(script));
-    return true;
-}
-
-static bool make_search(struct session *s, struct err *e)
-{
-    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
-    return session_make_strategy(s, &problem, e);
-}
-
-static char *take_in_arena(struct session *s, struct str *text)
-{
-    char *kept = arena_strdup(&s->arena, str_text(text));
-    str_finish(text);
-    return kept;
-}
-
-// Whoever opens the file later may be in another folder.
-static void make_path_absolute(struct session *s)
-{
-    char *path = realpath(s->record.path, NULL);
-    if (path)
-        s->record.path = arena_strdup(&s->arena, path);
-    free(path);
-}
-
-static void describe_problem(struct session *s)
-{
-    make_path_absolute(s);
-    struct str text = {0};
-    const struct operation *operation = script_operation(s->script);
-    operation_add_text(operation, &text);
-    s->record.title = take_in_arena(s, &text);
-    operation_add_json(operation, &text);
-    s->record.operation = take_in_arena(s, &text);
-    int count;
-    const struct script_setting *setting = script_settings(s->script, &count);
-    str_add(&text, "{");
-    for (int i = 0, n = 0; i < count; i++)
-        if (!str_equal(setting[i].value, setting[i].standard)) {
-            const char *quote = setting[i].values ? "\"" : "";
-            str_printf(&text, "%s\"%s\":%s%s%s", n++ ? "," : "", setting[i].name, quote,
-                       setting[i].value, quote);
-        }
-    str_add(&text, "}");
-    s->record.settings = take_in_arena(s, &text);
-    char hash[33];
-    hash_texts(s->script, hash);
-    s->record.text_hash = arena_strdup(&s->arena, hash);
-    s->record.name = s->space->name;
-    s->record.size = s->space->size_text;
-}
-
-static void describe_place(struct session *s, const struct place *p)
-{
-    const struct gpu_info *info = place_info(p);
-    s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
-    s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
-    s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";
-    s->record.device_type = info ? arena_strdup(&s->arena, info->type) : "none";
-    char id[33] = "";
-    if (info)
-        gpu_identity(info, id);
-    s->record.device_id = arena_strdup(&s->arena, id);
-    struct str limits = {0};
-    if (info)
-        stored_add_limits(&limits, &info->limits);
-    s->record.limits = take_in_arena(s, &limits);
-}
 
 static struct session *session_new(const struct session_host *host)
 {
@@ -243,7 +24,8 @@ static struct session *session_new(const struct session_host *host)
     return s;
 }
 
-static void fill_record(struct session *s, const struct session_options *o, const struct place *p)
+static void fill_record(struct session *s, const struct session_options *o,
+                        const struct session_place *p)
 {
     struct session_record *r = &s->record;
     r->created = os_unix_time();
@@ -252,7 +34,7 @@ static void fill_record(struct session *s, const struct session_options *o, cons
     r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->seconds;
-    r->workers = o->workers ? o->workers : default_workers(p);
+    r->workers = o->workers ? o->workers : session_place_workers(p);
     r->count_rejected = s->count_rejected = o->count_rejected;
 }
 
@@ -268,40 +50,6 @@ static bool store_new(struct session *s, struct err *e)
     kill_point("create");
     free(record);
     return ok;
-}
-
-static bool compiles(struct session *s, const struct config *c, struct err *e)
-{
-    struct job job;
-    if (!script_render(s->script, c, &job, e))
-        return false;
-    bool ok = true;
-    for (int i = 0; ok && i < job.pass_count; i++) {
-        struct spirv spirv = {0};
-        ok = kernel_compile_pass(&job.pass[i], &spirv, e);
-        spirv_finish(&spirv);
-    }
-    job_finish(&job);
-    return ok;
-}
-
-// Compiles legal configurations until one succeeds, so that a broken template is one clear line and
-// no session, while one that fails now and then only costs trials.
-static bool try_template(struct session *s, struct err *e)
-{
-    struct rng rng;
-    struct config c;
-    int tries = 0;
-    if (!s->source->kind->needs_jobs)
-        return true;
-    rng_seed(&rng, s->record.seed);
-    kernel_setup();
-    for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
-        space_sample(s->space, &rng, &c);
-        if (is_legal(s, &c) && ++tries && compiles(s, &c, e))
-            return true;
-    }
-    return tries == 0; // nothing legal was drawn: the search will meet it, or say why not
 }
 
 // What a new session takes over from the one that it is like: all that was not asked for otherwise,
@@ -348,30 +96,31 @@ static bool choose_strategy(struct session *s, const struct session_options *o, 
 }
 
 // The space and what is searched in it.
-static bool find_problem(struct session *s, const struct session_options *o, struct place *p,
-                         struct err *e)
+static bool find_problem(struct session *s, const struct session_options *o,
+                         struct session_place *p, struct err *e)
 {
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
-    describe_place(s, p);
-    if (!take_script(s, session_read_script(s, o, e)))
+    session_place_describe(s, p);
+    if (!session_take_script(s, session_read_script(s, o, e)))
         return false;
-    describe_problem(s);
-    return make_search(s, e) &&
+    session_describe_problem(s);
+    return session_make_search(s, e) &&
            (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e));
 }
 
-static bool start(struct session *s, struct session_options *o, struct place *p, struct err *e)
+static bool start(struct session *s, struct session_options *o, struct session_place *p,
+                  struct err *e)
 {
     struct session_record like;
     bool same_place = o->like && !o->source && !o->device;
     bool found =
         o->like ? take_like(s, o, &like, e) : recorded_is(o->source) || find_space(s, o, e);
     if (!found || !choose_strategy(s, o, e) ||
-        !(same_place ? place_find_again(s, p, &like, HINT_LIKE, e)
-                     : place_find(s, p, o->source, o->device, e)))
+        !(same_place ? session_place_find_again(s, p, &like, HINT_LIKE, e)
+                     : session_place_find(s, p, o->source, o->device, e)))
         return false;
-    take_place(s, p);
+    session_place_take(s, p);
     fill_record(s, o, p);
     s->warm_from = o->warm;
     s->transfer_wish = (struct transfer_wish){.wanted = o->transfer, .earlier = o->earlier};
@@ -379,8 +128,8 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
         s->record.warm = like.warm;
         s->record.history = like.history;
     }
-    if (!find_problem(s, o, p, e) || !make_source(s, p, o->validate, o->fault, e) ||
-        !try_template(s, e) || !store_new(s, e))
+    if (!find_problem(s, o, p, e) || !session_place_make_source(s, p, o->validate, o->fault, e) ||
+        !session_try_template(s, e) || !store_new(s, e))
         return false;
     s->started_ns = os_now_ns();
     session_emit(s, EVENT_SESSION, NULL, NULL);
@@ -390,9 +139,9 @@ static bool start(struct session *s, struct session_options *o, struct place *p,
     return true;
 }
 
-static struct session *begun(struct session *s, struct place *p, bool ok)
+static struct session *begun(struct session *s, struct session_place *p, bool ok)
 {
-    free(p->list);
+    session_place_finish(p);
     if (ok)
         return s;
     session_destroy(s);
@@ -404,7 +153,7 @@ struct session *session_start(const struct session_host *host, const struct sess
 {
     struct session *s = session_new(host);
     struct session_options all = *o;
-    struct place p = {0};
+    struct session_place p = {0};
     return begun(s, &p, start(s, &all, &p, e));
 }
 
@@ -446,11 +195,12 @@ static bool assemble_again(struct session *s, struct err *e)
 {
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
-    return take_script(s, stored_script(s->store, &s->record, &s->arena, e)) && make_search(s, e);
+    return session_take_script(s, stored_script(s->store, &s->record, &s->arena, e)) &&
+           session_make_search(s, e);
 }
 
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
-                   struct place *p, struct err *e)
+                   struct session_place *p, struct err *e)
 {
     if (!store_lock_session(s->store, id, e))
         return false;
@@ -461,11 +211,11 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (more && more->workers)
         s->record.workers = more->workers;
     if (!take_left_commands(s, e) || !change_budget(s, more, e) ||
-        !place_find_again(s, p, &s->record, HINT_RESUME, e))
+        !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
         return false;
-    take_place(s, p);
+    session_place_take(s, p);
     if (!assemble_again(s, e) ||
-        !make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
+        !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     double ran;
     s->replay = replay_load(s->store, s->space, id, &ran, e);
@@ -482,8 +232,8 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     count_again(s);
     if (s->refits_stored > 0)
         session_message(s, "info",
-                        "the model is fitted again, %" PRId64 " times, to go on as it was",
-                        s->refits_stored);
+                        "the model is fitted again, %" PRId64 " time%s, to go on as it was",
+                        s->refits_stored, s->refits_stored == 1 ? "" : "s");
     return true;
 }
 
@@ -491,6 +241,6 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e)
 {
     struct session *s = session_new(host);
-    struct place p = {0};
+    struct session_place p = {0};
     return begun(s, &p, resume(s, id, more, &p, e));
 }

@@ -42,7 +42,7 @@ static void test_refits(void **state)
     assert_ok(&r);
     assert_contains(r.err, "model fitted to 8 results, ");
     assert_contains(r.err, "model refitted to 32 results: rank correlation ");
-    assert_contains(r.err, " of 2, on the 8 since, ");
+    assert_contains(r.err, " of 2, on the 8 measured since, ");
     const cJSON *refits = refits_of(b, "1"), *refit;
     int told = 0;
     cJSON_ArrayForEach(refit, refits)

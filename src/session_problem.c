@@ -1,0 +1,123 @@
+// What a session searches: the problem that its script declares.
+#include "session.h"
+
+#include "kernel/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DRAWS 20000 // in search of a legal configuration
+#define MOST_TRIES 8
+
+static bool is_legal(void *context, const struct config *c)
+{
+    struct session *s = context;
+    struct verdict v;
+    struct err
+        ignored; // a rule that fails is met again, and reported, when the configuration is asked
+    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, &v, &ignored) && v.legal;
+}
+
+static void hash_texts(const struct script *script, char out[33])
+{
+    int count;
+    const struct script_text *text = script_texts(script, &count);
+    struct str all = {0};
+    for (int i = 0; i < count; i++) {
+        str_add_bytes(&all, text[i].name, strlen(text[i].name) + 1);
+        str_add_bytes(&all, text[i].text, strlen(text[i].text) + 1);
+    }
+    hash_hex(str_text(&all), all.length, out);
+    str_finish(&all);
+}
+
+bool session_take_script(struct session *s, struct script *script)
+{
+    s->script = script;
+    if (!script)
+        return false;
+    s->space = script_space(script);
+    s->record.flop = operation_flop(script_operation(script));
+    return true;
+}
+
+bool session_make_search(struct session *s, struct err *e)
+{
+    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
+    return session_make_strategy(s, &problem, e);
+}
+
+static char *take_in_arena(struct session *s, struct str *text)
+{
+    char *kept = arena_strdup(&s->arena, str_text(text));
+    str_finish(text);
+    return kept;
+}
+
+// Whoever opens the file later may be in another folder.
+static void make_path_absolute(struct session *s)
+{
+    char *path = realpath(s->record.path, NULL);
+    if (path)
+        s->record.path = arena_strdup(&s->arena, path);
+    free(path);
+}
+
+void session_describe_problem(struct session *s)
+{
+    make_path_absolute(s);
+    struct str text = {0};
+    const struct operation *operation = script_operation(s->script);
+    operation_add_text(operation, &text);
+    s->record.title = take_in_arena(s, &text);
+    operation_add_json(operation, &text);
+    s->record.operation = take_in_arena(s, &text);
+    int count;
+    const struct script_setting *setting = script_settings(s->script, &count);
+    str_add(&text, "{");
+    for (int i = 0, n = 0; i < count; i++)
+        if (!str_equal(setting[i].value, setting[i].standard)) {
+            const char *quote = setting[i].values ? "\"" : "";
+            str_printf(&text, "%s\"%s\":%s%s%s", n++ ? "," : "", setting[i].name, quote,
+                       setting[i].value, quote);
+        }
+    str_add(&text, "}");
+    s->record.settings = take_in_arena(s, &text);
+    char hash[33];
+    hash_texts(s->script, hash);
+    s->record.text_hash = arena_strdup(&s->arena, hash);
+    s->record.name = s->space->name;
+    s->record.size = s->space->size_text;
+}
+
+static bool compiles(struct session *s, const struct config *c, struct err *e)
+{
+    struct job job;
+    if (!script_render(s->script, c, &job, e))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < job.pass_count; i++) {
+        struct spirv spirv = {0};
+        ok = kernel_compile_pass(&job.pass[i], &spirv, e);
+        spirv_finish(&spirv);
+    }
+    job_finish(&job);
+    return ok;
+}
+
+bool session_try_template(struct session *s, struct err *e)
+{
+    struct rng rng;
+    struct config c;
+    int tries = 0;
+    if (!s->source->kind->needs_jobs)
+        return true;
+    rng_seed(&rng, s->record.seed);
+    kernel_setup();
+    for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
+        space_sample(s->space, &rng, &c);
+        if (is_legal(s, &c) && ++tries && compiles(s, &c, e))
+            return true;
+    }
+    return tries == 0; // nothing legal was drawn: the search will meet it, or say why not
+}
