@@ -143,6 +143,14 @@ static int on_subtract(lua_State *L)
     return on_sum(L, FORMULA_SUBTRACT);
 }
 
+static int on_minus(lua_State *L)
+{
+    lua_settop(L, 1);
+    lua_pushinteger(L, 0);
+    lua_insert(L, 1);
+    return on_subtract(L);
+}
+
 static int on_multiply(lua_State *L)
 {
     lua_settop(L, 2);
@@ -315,11 +323,17 @@ void nest_symbol_set_functions(lua_State *L)
 
 void nest_symbol_open(lua_State *L)
 {
-    static const luaL_Reg events[] = {{"__add", on_add},       {"__sub", on_subtract},
-                                      {"__mul", on_multiply},  {"__idiv", on_divide},
-                                      {"__mod", on_modulo},    {"__div", on_fraction},
-                                      {"__eq", on_comparison}, {"__lt", on_comparison},
-                                      {"__le", on_comparison}, {NULL, NULL}};
+    static const luaL_Reg events[] = {{"__add", on_add},
+                                      {"__sub", on_subtract},
+                                      {"__unm", on_minus},
+                                      {"__mul", on_multiply},
+                                      {"__idiv", on_divide},
+                                      {"__mod", on_modulo},
+                                      {"__div", on_fraction},
+                                      {"__eq", on_comparison},
+                                      {"__lt", on_comparison},
+                                      {"__le", on_comparison},
+                                      {NULL, NULL}};
     luaL_newmetatable(L, SYMBOL);
     luaL_setfuncs(L, events, 0);
     lua_pop(L, 1);

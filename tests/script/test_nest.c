@@ -50,6 +50,8 @@ static struct script *load(const char *lua)
 static const char *const expressions[] = {
     "c.tile[1] * c.tile[2] - 7",
     "2 - c.tile[3]",
+    "9 - -c.tile[3] * c.width",
+    "(-c.tile[1]) // c.width + 500",
     "(c.tile[1] + 5) // c.width",
     "100 % c.tile[2]",
     "(3 - c.tile[2]) % 7",
