@@ -280,11 +280,9 @@ static const struct option tune_options[] = {
      "begin with the best configurations of other sessions, or of files that tilewalk export "
      "--warm-start wrote; those of other shapes are moved to the nearest ones here"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
-     "let the model of the strategy begin with the results of other sessions; auto: of those "
-     "before "
-     "on this device, of this kind of operator, with these parameters (none is the default, but "
-     "that "
-     "of a --list each session learns from those before it)"},
+     "let the model of the strategy begin with the results of other sessions; auto: of all before "
+     "it on this device, of this kind of operator, with these parameters (default: none; with "
+     "--list, of those before it in the list)"},
     {"count-rejected", OPTION_FLAG, NULL,
      "spend a trial on each rejected configuration, as papers do"},
     RUN_OPTIONS,
