@@ -122,6 +122,15 @@ static double cycles_of(const struct nest_point *p, const struct cost *c)
     return ceil(c->groups / CORES) * warps * c->cycles * spilled / (ISSUED * hidden);
 }
 
+// Floating-point operations; of a kernel that only moves elements, these.
+static double work_of(const struct nest_point *p)
+{
+    double flops = nest_flops(p), moved = 0;
+    for (int s = 0; s < p->nest->statement_count; s++)
+        moved = fmax(moved, nest_all_executions(p, s));
+    return flops > 0 ? flops : moved;
+}
+
 double machine_quality(const struct nest_point *p)
 {
     double cycles = 0, bytes = 0;
@@ -132,7 +141,7 @@ double machine_quality(const struct nest_point *p)
             bytes += c.bytes;
         }
     double moving = bytes / (CORES * CORE_BANDWIDTH);
-    double ideal = nest_flops(p) / (2 * CORES * ISSUED * WARP);
+    double ideal = work_of(p) / (2 * CORES * ISSUED * WARP);
     double quality = ideal / (fmax(cycles, moving) + 0.2 * fmin(cycles, moving));
     return fmin(1, fmax(WORST, quality));
 }

@@ -11,7 +11,8 @@
 
 #include "space/nest.h"
 
-// Share of the machine's peak that an evaluated point reaches, in (0, 1].
+// Share of the machine's peak that an evaluated point reaches, in (0, 1]. Where there are no
+// floating-point operations, as many as elements that are moved are its work.
 double machine_quality(const struct nest_point *p);
 
 #endif
