@@ -79,6 +79,11 @@ static bool choose_features(const struct space *s, bool is_network, int option,
                                               FEATURES_CURVE};
     if (is_network && option > 0)
         return err_usage(e, "features=%s is for model=trees", feature_words[option]);
+    if (is_network && !s->nest)
+        return err_set(e,
+                       "model=treegru needs a loop nest, and space '%s' declares none (model=trees "
+                       "does without)",
+                       s->name);
     *out = option == 0 && s->nest ? FEATURES_ITERVAR : kinds[option];
     if (is_network)
         *out = FEATURES_TREE;

@@ -304,8 +304,8 @@ static void test_features_need_what_they_describe(void **state)
                         "declares none (knob features do without)");
     assert_null(strategy_create("autotvm:model=treegru", &problem, 1, &e));
     assert_string_equal(e.text,
-                        "strategy 'autotvm': tree features need a loop nest, and space '24' "
-                        "declares none (knob features do without)");
+                        "strategy 'autotvm': model=treegru needs a loop nest, and space '24' "
+                        "declares none (model=trees does without)");
     assert_null(strategy_create("autotvm:model=treegru:features=knob", &problem, 1, &e));
     assert_string_equal(e.text, "strategy 'autotvm': features=knob is for model=trees");
     space_destroy(s);
