@@ -15,6 +15,7 @@
 // none can be measured; what is drawn for `epsilon` is not drawn twice; where 2048 draws give
 // nothing new five times with little asked for, the search goes on with what it has; the model is
 // used from `warmup` results on, not from the round after.
+#include "base/log.h"
 #include "search/evolution.h"
 #include "search/learner.h"
 
@@ -76,9 +77,13 @@ static bool refit(struct ansor *a, const atomic_bool *stop)
         .hist = a->hist,
     };
     const struct booster_rows rows = {s->x, s->y, s->first, NULL, s->rows, s->width, s->programs};
-    struct booster *model = booster_fit(&options, &rows, stop, NULL);
-    if (!model)
+    struct err e;
+    struct booster *model = booster_fit(&options, &rows, stop, &e);
+    if (!model) {
+        if (!*stop)
+            log_warning("ansor: no model: %s", e.text);
         return false;
+    }
     booster_destroy(a->model);
     a->model = model;
     a->told = s->programs - a->learner.history;
@@ -127,11 +132,11 @@ static bool is_legal(void *self, const struct config *c)
            learner_allows(&a->learner, c);
 }
 
-static void sample_programs(struct ansor *a, struct evolution *v)
+static void sample_programs(struct ansor *a, struct evolution *v, const atomic_bool *stop)
 {
-    for (int wanted = a->sample, fruitless = 0; v->pool.count < wanted;) {
+    for (int wanted = a->sample, fruitless = 0; v->pool.count < wanted && !*stop;) {
         int before = v->pool.count;
-        for (int n = 0; n < DRAWS; n++) {
+        for (int n = 0; n < DRAWS && !*stop; n++) {
             struct config c;
             visited_sample(&a->learner.rounds.problem, &a->rng, &c);
             if (config_set_find(&v->pool, &c) < 0 && is_legal(a, &c))
@@ -226,7 +231,7 @@ static void evolve(struct ansor *a, const atomic_bool *stop)
         .self = a,
         .pool = {.slots = a->learner.rounds.problem.space->slots},
     };
-    sample_programs(a, &v);
+    sample_programs(a, &v, stop);
     int drawn = v.pool.count;
     reuse_measured(a, &v);
     evolution_run(&v, stop);

@@ -6,6 +6,7 @@
 // `starts` results meet: at each step `near` random moves of one parameter are looked at, and the
 // best of them is the next place while it is better. A share `epsilon` of a plan is drawn, so that
 // the search does not hang on an error of its model.
+#include "base/log.h"
 #include "search/evolution.h"
 #include "search/learner.h"
 #include "search/moves.h"
@@ -51,10 +52,13 @@ static bool refit(struct forest_search *f)
             slowest = s->y[i];
     for (int i = 0; i < s->programs; i++)
         y[i] = logf(s->y[i] > 0 ? s->y[i] : slowest);
-    struct forest *model = forest_fit(&options, s->x, y, s->programs, s->width, NULL);
+    struct err e;
+    struct forest *model = forest_fit(&options, s->x, y, s->programs, s->width, &e);
     free(y);
-    if (!model)
+    if (!model) {
+        log_warning("forest: no model: %s", e.text);
         return false;
+    }
     forest_destroy(f->model);
     f->model = model;
     f->learner.model_bytes = (double)forest_bytes(model);

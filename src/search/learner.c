@@ -164,8 +164,8 @@ static void make_round(void *self)
     }
     while (v->given.count < end && rounds_draw(&l->rounds, &l->rng)) {
     }
-    l->has_predicted = l->fitted;
-    if (l->fitted) {
+    l->has_predicted = l->fitted && v->given.count > from;
+    if (l->has_predicted) {
         report(l);
         predict_round(l, from);
     }
