@@ -62,7 +62,8 @@ TEXT
 open_terminal() {
     name=${3:-main}
     environment >"$box/environment"
-    mux new-session -d -s "$name" -x "$2" -y "$1" "ENV='$box/environment' exec sh -i"
+    # A server that ends with its last session may do so under the next one.
+    mux new-session -d -s "$name" -x "$2" -y "$1" "ENV='$box/environment' exec sh -i" ';' set-option -s exit-empty off
     press_in "$name" "stty -g >'$box/stty-$name'; echo is-\$((1 + 1))-ready" Enter
     see_in "$name" 'is-2-ready'
     press_in "$name" clear Enter
