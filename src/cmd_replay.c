@@ -75,6 +75,7 @@ static void print_json(const struct replayed *p, const struct simulation *s,
     add_numbers(&out, "best_fraction", c->fraction, c->trials);
     add_numbers(&out, "std", c->deviation, c->trials);
     add_number(&out, "score", c->score);
+    add_number(&out, "shortfall", c->shortfall);
     add_number(&out, "seconds_per_trial", c->seconds_per_trial);
     if (p->by_time)
         add_by_time(&out, c);
@@ -124,7 +125,7 @@ static void print_head(const struct replayed *p, const struct simulation *s)
     printf("%-*s", strategy_width(p), "strategy");
     for (int i = 0; i < marks; i++)
         printf(" %6" PRId64, mark[i]);
-    printf("  %7s  %9s\n", "score", "trials/s");
+    printf("  %7s  %9s%s\n", "score", "trials/s", s->noise ? "  short by" : "");
 }
 
 static void print_by_time(const struct simulated_curve *c)
@@ -148,7 +149,10 @@ static void print_row(const struct replayed *p, const struct simulation *s,
         printf("  %7.3f", c->score);
     else
         printf("  %7s", "-");
-    printf("  %9.0f\n", c->seconds_per_trial > 0 ? 1 / c->seconds_per_trial : 0);
+    printf("  %9.0f", c->seconds_per_trial > 0 ? 1 / c->seconds_per_trial : 0);
+    if (s->noise)
+        printf("  %6.2f %%", 100 * c->shortfall);
+    printf("\n");
     if (p->by_time)
         print_by_time(c);
 }
@@ -231,7 +235,8 @@ static const struct option options[] = {
      SIMULATE_MOST_TRIALS},
     {"repeats", OPTION_INTEGER, "R", "searches of each strategy (50)", 1, SIMULATE_MOST_REPEATS},
     {"seed", OPTION_INTEGER, "S", "of all of them (1)", 0, 9007199254740992.0},
-    {"noise", OPTION_FLAG, NULL, "measure one of the recorded runs, drawn anew, not their mean"},
+    {"noise", OPTION_FLAG, NULL,
+     "measure one of the recorded runs, drawn anew, not their mean; the last trials are a race"},
     {"time", OPTION_FLAG, NULL,
      "also against time: recorded compile and benchmark times, and the strategy's own"},
     {"threads", OPTION_INTEGER, "N", "(default: one a core; the results do not depend on it)", 1,

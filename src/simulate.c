@@ -2,6 +2,7 @@
 
 #include "base/os.h"
 #include "recorded.h"
+#include "simulate_race.h"
 #include "trial/replay_source.h"
 
 #include <errno.h>
@@ -73,6 +74,7 @@ struct search {
     double started_s;
     double fitted_s; // CPU time of fitting models, on a thread of the strategy's own
     int64_t illegal_in_row;
+    struct simulated_race race;
     struct simulated_run *out;
 };
 
@@ -100,19 +102,51 @@ static void take_lead(struct search *s, const struct record_entry *entry)
     };
 }
 
+static double spend(struct search *s, const struct record_entry *entry)
+{
+    s->out->trials++;
+    s->out->recorded_s += replay_source_cost(entry);
+    return entry->outcome == OUTCOME_OK ? measure(s, entry) : 0;
+}
+
 // Fitness 1 is the median of the recording: the strategies do not know what is possible.
 static void try_entry(struct search *s, const struct config *c, const struct record_entry *entry)
 {
+    double seconds = spend(s, entry);
     bool ok = entry->outcome == OUTCOME_OK;
-    double seconds = ok ? measure(s, entry) : 0;
-    s->out->trials++;
-    s->out->recorded_s += replay_source_cost(entry);
+    if (ok) {
+        simulated_race_enter(&s->race, entry, seconds);
+        if (s->out->best_s == 0 || entry->seconds < s->out->best_s)
+            s->out->best_s = entry->seconds;
+    }
     if (ok && seconds < s->best) {
         s->best = seconds;
         take_lead(s, entry);
     }
     strategy_tell(s->strategy, c, entry->outcome,
                   ok ? s->simulation->recording->median / seconds : 0);
+}
+
+static int64_t race_trials(const struct simulation *s)
+{
+    return s->noise && s->trials >= SIMULATED_RACE_FROM ? SIMULATED_RACE_TRIALS : 0;
+}
+
+static double measure_again(void *context, const struct record_entry *entry)
+{
+    return spend(context, entry);
+}
+
+// Of what it measured it returns what it believes to be the fastest.
+static void end_search(struct search *s)
+{
+    if (s->out->count == 0)
+        return;
+    if (race_trials(s->simulation)) {
+        const struct record_entry *winner = simulated_race_winner(&s->race, measure_again, s);
+        take_lead(s, winner);
+    }
+    s->out->returned_s = s->out->step[s->out->count - 1].seconds;
 }
 
 static void answer(struct search *s, const struct config *c)
@@ -142,7 +176,8 @@ static enum ask ask(struct search *s, struct config *out)
 static bool search(struct search *s, atomic_bool *stop, struct err *e)
 {
     struct config c;
-    while (s->out->trials < s->simulation->trials && s->illegal_in_row < SIMULATE_MOST_ILLEGAL &&
+    int64_t trials = s->simulation->trials - race_trials(s->simulation);
+    while (s->out->trials < trials && s->illegal_in_row < SIMULATE_MOST_ILLEGAL &&
            !atomic_load_explicit(stop, memory_order_relaxed)) {
         enum ask asked = ask(s, &c);
         if (asked == ASK_WAIT)
@@ -176,6 +211,7 @@ static bool run_once(const struct simulation *simulation, int repeat, atomic_boo
     };
     s.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
     bool ok = s.strategy && search(&s, stop, e);
+    end_search(&s);
     strategy_destroy(s.strategy);
     s.out->own_s = own_seconds(&s);
     return ok;

@@ -32,8 +32,11 @@ struct simulated_step { // another configuration leads
 struct simulated_run {
     struct simulated_step *step;
     int count, capacity;
-    int64_t trials;    // fewer than the budget: the search ended early
-    int64_t asks;      // illegal ones too
+    int64_t trials; // fewer than the budget: the search ended early
+    int64_t asks;   // illegal ones too
+    // Recorded means: of what it returns in the end, and the least of all that it measured; 0:
+    // nothing was valid.
+    double returned_s, best_s;
     double recorded_s; // compile and benchmark times of all trials
     double own_s;      // CPU time of the strategy and of looking up
 };
@@ -44,7 +47,7 @@ struct simulation {
     int64_t trials;       // 1 .. SIMULATE_MOST_TRIALS
     int repeats;          // 1 .. SIMULATE_MOST_REPEATS
     uint64_t seed;
-    bool noise;                // each trial draws one of the recorded runs
+    bool noise;                // each trial draws one of the recorded runs (simulate_race.h)
     struct simulated_run *run; // result: [repeats]; NULL before
 };
 

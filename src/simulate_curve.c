@@ -73,13 +73,19 @@ static void add_times(const struct sums *sums, const struct simulated_run *run, 
 
 static void take_totals(const struct simulation *s, struct simulated_curve *c)
 {
-    double longest = 0, own_s = 0, trials = 0;
+    double longest = 0, own_s = 0, trials = 0, shortfall = 0;
+    int valid = 0;
     for (int r = 0; r < s->repeats; r++) {
         const struct simulated_run *run = &s->run[r];
         longest = fmax(longest, run->recorded_s + run->own_s);
         own_s += run->own_s;
         trials += (double)run->trials;
+        if (run->best_s > 0) {
+            shortfall += run->returned_s / run->best_s - 1;
+            valid++;
+        }
     }
+    c->shortfall = valid ? shortfall / valid : NAN;
     c->trials_done = trials / s->repeats;
     c->seconds_per_trial = trials > 0 ? own_s / trials : NAN;
     for (int i = 0; i < SIMULATED_TIMES; i++)

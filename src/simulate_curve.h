@@ -7,7 +7,8 @@
 //
 // A run's curve is the recording's optimum / the recorded mean time of the configuration that
 // leads: 0 before the first valid one, flat after the end of the run. With noise the one that looks
-// best leads, and its mean says what that is worth; so a curve may fall.
+// best leads, and its mean says what that is worth; so a curve may fall. At its end stands what won
+// the race.
 #ifndef TILEWALK_SIMULATE_CURVE_H
 #define TILEWALK_SIMULATE_CURVE_H
 
@@ -21,6 +22,7 @@ struct simulated_curve {
     double score;                 // report/score.h; NAN: all valid times are the same
     double seconds_per_trial;     // the strategy's own; NAN without a trial
     double trials_done;           // mean over the repeats
+    double shortfall; // mean of returned / best of what was measured, less 1; NAN: nothing valid
     // At equal steps up to the end of the longest run: recorded costs and the strategy's own time.
     double at_s[SIMULATED_TIMES];
     double by_time[SIMULATED_TIMES], by_time_deviation[SIMULATED_TIMES];

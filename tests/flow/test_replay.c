@@ -138,6 +138,16 @@ static void test_threads(void **state)
     assert_string_not_equal(noisy, alone);
 }
 
+static void test_noisy_table(void **state)
+{
+    struct box *b = *state;
+    const char *path = write_recording(b, "one.json", 1e-3);
+    struct result r = RUN(b, "replay", path, "--strategy", "random", "--repeats", "5", "--noise");
+    assert_ok(&r);
+    assert_contains(r.out, "trials/s  short by\n");
+    assert_contains(r.out, " %\n");
+}
+
 static void test_table(void **state)
 {
     struct box *b = *state;
@@ -421,6 +431,7 @@ int main(void)
         FLOW_TEST(test_objects),
         FLOW_TEST(test_threads),
         FLOW_TEST(test_table),
+        FLOW_TEST(test_noisy_table),
         FLOW_TEST(test_time),
         FLOW_TEST(test_interrupted),
         FLOW_TEST(test_bad_input),
