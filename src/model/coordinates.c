@@ -44,6 +44,13 @@ static void add_discrete(struct coordinates *s, const struct param *p)
         add(s, COORDINATE_TWOS, p->offset, twos, p->number);
 }
 
+static void add_slot(struct coordinates *s, const struct param *p, int slot)
+{
+    add(s, COORDINATE_LABEL, slot, 1, NULL);
+    if (p->kind == PARAM_FACTORIZATION)
+        add(s, COORDINATE_PART, slot, log(p->product), NULL);
+}
+
 void coordinates_init(struct coordinates *s, const struct space *space)
 {
     s->count = 0;
@@ -54,10 +61,7 @@ void coordinates_init(struct coordinates *s, const struct space *space)
         if (p->kind == PARAM_DISCRETE)
             add_discrete(s, p);
         for (int k = 0; p->kind != PARAM_DISCRETE && k < p->width; k++)
-            if (p->kind == PARAM_FACTORIZATION)
-                add(s, COORDINATE_PART, p->offset + k, log(p->product), NULL);
-            else
-                add(s, COORDINATE_LABEL, p->offset + k, 1, NULL);
+            add_slot(s, p, p->offset + k);
     }
 }
 

@@ -4,8 +4,9 @@
 //     coordinates_init(&s, space);
 //     coordinates_of(&s, &config, x);      x[0 .. s.count)
 //
-//   factorization            of each part, its logarithm as a share of the product's: a step of the
-//                            graph moves the logarithm of one prime from part to part
+//   factorization            of each part: the part itself (a label), and its logarithm as a share
+//                            of the product's: a step of the graph moves the logarithm of one prime
+//                            from part to part
 //   permutation              of each position, which item stands there (a label)
 //   categorical, custom      the value (a label)
 //   discrete of two values   the value (a label)

@@ -36,6 +36,7 @@ enum {
     OPTION_BATCH
 };
 enum {
+    MOST_TRIES = 8,       // times `learn`
     STEPS = 100,          // of a walk, before it is given up
     MOST_NEIGHBOURS = 128 // of one place that are candidates; of more a random choice
 };
@@ -45,6 +46,10 @@ struct candidate {
     int from[SPACE_MAX_PARAMS];
 };
 
+struct result {
+    int index, generation;
+};
+
 struct walk {
     struct strategy base; // first: a strategy is a struct walk
     struct rounds rounds;
@@ -52,7 +57,7 @@ struct walk {
     int starts, elites, children, strangers, near, points, learn, reach, batch;
     double q, margin;
 
-    int *ranked; // indices of all results, best first; of equals the older one
+    struct result *ranked; // all results, best first; of equals the older one
     int results, ranked_capacity;
     double slowest;       // that did not fail
     struct config *elite; // what population() shows: [elites]
@@ -99,7 +104,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 
 static double fitness_of(const struct walk *w, int place)
 {
-    return w->rounds.fitness[w->ranked[place]];
+    return w->rounds.fitness[w->ranked[place].index];
 }
 
 static void rank_result(struct walk *w, int index)
@@ -111,7 +116,7 @@ static void rank_result(struct walk *w, int index)
         place--;
     memmove(&w->ranked[place + 1], &w->ranked[place],
             (size_t)(w->results - place) * sizeof *w->ranked);
-    w->ranked[place] = index;
+    w->ranked[place] = (struct result){index, rounds_generation(&w->rounds)};
     w->results++;
     if (fitness > 0 && (w->slowest == 0 || fitness < w->slowest))
         w->slowest = fitness;
@@ -144,7 +149,7 @@ static void recombine(struct walk *w, int parents, const double *weight, struct 
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
         struct config parent;
-        int index = w->ranked[rng_weighted(&w->rng, (size_t)parents, weight)];
+        int index = w->ranked[rng_weighted(&w->rng, (size_t)parents, weight)].index;
         config_set_get(&w->rounds.visited.given, index, &parent);
         memcpy(child->config.slot + p->offset, parent.slot + p->offset,
                (size_t)p->width * sizeof *parent.slot);
@@ -207,7 +212,7 @@ static void gather(struct walk *w)
     add_children(w);
     add_strangers(w);
     for (int i = 0; i < w->near && i < w->results; i++)
-        add_neighbours(w, w->ranked[i]);
+        add_neighbours(w, w->ranked[i].index);
 }
 
 // --- the model ---
@@ -221,12 +226,19 @@ static void learn_from(struct walk *w, int index)
     gp_add(&w->model, x, (fitness > 0 ? fitness : w->slowest) / fitness_of(w, 0));
 }
 
-static bool is_among(const int *list, int count, int index)
+static bool is_among(const struct result *list, int count, int index)
 {
     for (int i = 0; i < count; i++)
-        if (list[i] == index)
+        if (list[i].index == index)
             return true;
     return false;
+}
+
+// A try costs the cube of the points: as many as cost what `learn` cost in the end.
+static int tries(const struct walk *w, int points)
+{
+    double cheaper = pow((double)w->points / points, 3);
+    return w->learn * (int)fmin(cheaper, MOST_TRIES);
 }
 
 // Three quarters of its points are the best results, the others the latest.
@@ -236,11 +248,11 @@ static void fit(struct walk *w)
     int best = points == w->results ? points : points * 3 / 4;
     gp_clear(&w->model);
     for (int i = 0; i < best; i++)
-        learn_from(w, w->ranked[i]);
+        learn_from(w, w->ranked[i].index);
     for (int i = w->results - 1; w->model.count < points; i--)
         if (!is_among(w->ranked, best, i))
             learn_from(w, i);
-    gp_fit(&w->model, w->learn, &w->rng);
+    gp_fit(&w->model, tries(w, points), &w->rng);
 }
 
 // E[max(0, y - target)] of a normal y.
@@ -319,13 +331,19 @@ static int population(const struct strategy *s, int most, struct individual *out
     const struct walk *w = (const struct walk *)s;
     int count = 0;
     while (count < most && count < w->elites && count < w->results && fitness_of(w, count) > 0) {
-        config_set_get(&w->rounds.visited.given, w->ranked[count], &w->elite[count]);
+        config_set_get(&w->rounds.visited.given, w->ranked[count].index, &w->elite[count]);
         out[count] = (struct individual){.config = &w->elite[count],
-                                         .ask = w->ranked[count] + 1,
-                                         .fitness = fitness_of(w, count)};
+                                         .ask = w->ranked[count].index + 1,
+                                         .fitness = fitness_of(w, count),
+                                         .generation = w->ranked[count].generation};
         count++;
     }
     return count;
+}
+
+static int generation(const struct strategy *s)
+{
+    return rounds_generation(&((const struct walk *)s)->rounds);
 }
 
 static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
@@ -373,6 +391,7 @@ const struct strategy_kind strategy_walk = {
     .ask = ask,
     .tell = tell,
     .population = population,
+    .generation = generation,
     .origin = origin,
     .destroy = destroy,
 };
