@@ -293,7 +293,7 @@ static int run_compare(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...[,...]",
-     "on recordings: search strategies (default: opevo; see tilewalk strategies)"},
+     "on recordings: search strategies (default: walk; see tilewalk strategies)"},
     {"trials", OPTION_INTEGER, "N",
      "on recordings: budget of each search, in different configurations (500)", 1,
      SIMULATE_MOST_TRIALS},

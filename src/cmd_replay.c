@@ -230,7 +230,7 @@ static int run_replay(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...[,...]",
-     "search strategies (default: opevo; see tilewalk strategies)"},
+     "search strategies (default: walk; see tilewalk strategies)"},
     {"trials", OPTION_INTEGER, "N", "budget of each search, in different configurations (500)", 1,
      SIMULATE_MOST_TRIALS},
     {"repeats", OPTION_INTEGER, "R", "searches of each strategy (50)", 1, SIMULATE_MOST_REPEATS},

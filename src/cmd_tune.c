@@ -266,7 +266,7 @@ static const struct option tune_options[] = {
      1, 9e18},
     OPTION_SET,
     {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...",
-     "search strategy (default: opevo; see tilewalk strategies)"},
+     "search strategy (default: walk; see tilewalk strategies)"},
     {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
      9007199254740992.0},
     {"device", OPTION_TEXT, "DEVICE",

@@ -55,7 +55,7 @@ struct session_options {
 };
 
 #define ENGINE_DEFAULT_TRIALS   200
-#define ENGINE_DEFAULT_STRATEGY "opevo"
+#define ENGINE_DEFAULT_STRATEGY "walk"
 #define ENGINE_MOST_REJECTED    100000 // in a row: then the session ends
 
 enum event_kind {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #define MOST_REASONS 5
+#define DRAWS        1000 // that say why nothing is possible
 
 // The reasons in one row: the constraints, the limits, and what only the compiled shader shows.
 static int reason_count(const struct session *s)
@@ -52,6 +53,21 @@ static void add_reasons(struct session *s, struct str *out)
     }
 }
 
+// A strategy that keeps to what is legal has been told nothing of what is not.
+static void tally_draws(struct session *s)
+{
+    struct rng r;
+    struct config c;
+    struct verdict v;
+    struct err ignored;
+    rng_seed(&r, s->record.seed);
+    for (int i = 0; i < DRAWS; i++) {
+        space_sample(s->space, &r, &c);
+        if (space_judge(s->space, s->has_limits ? &s->limits : NULL, &c, &v, &ignored) && !v.legal)
+            session_tally(s, &v);
+    }
+}
+
 bool session_finish(struct session *s, struct err *e)
 {
     struct str why = {0};
@@ -62,6 +78,8 @@ bool session_finish(struct session *s, struct err *e)
         add_reasons(s, &why);
     } else if (s->exhausted && s->record.rejected == s->told) {
         str_add(&why, "no configuration is possible");
+        if (!s->tallied)
+            tally_draws(s);
         add_reasons(s, &why);
     } else if (s->exhausted) {
         str_add(&why, "the space is exhausted");

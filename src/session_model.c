@@ -24,15 +24,15 @@ static void take(struct session *s)
         s->transfer_told = "no earlier session is like this one: the model begins with nothing";
 }
 
-// A strategy without a model learns nothing from others: it is told to who asked for it.
+// Not every strategy learns from others: who asked for it is told.
 static void take_nothing(struct session *s)
 {
     const char *wanted = s->transfer_wish.wanted;
     s->record.history = NULL;
     if (wanted && !str_equal(wanted, "none"))
-        s->transfer_told = arena_printf(
-            &s->arena, "strategy '%.*s' has no model: it learns nothing from other sessions",
-            (int)strcspn(s->record.strategy, ":"), s->record.strategy);
+        s->transfer_told =
+            arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
+                         (int)strcspn(s->record.strategy, ":"), s->record.strategy);
 }
 
 static bool choose(struct session *s, struct err *e)

@@ -59,7 +59,8 @@ static void test_rejected_for_ever(void **state)
                   "constraint(\"never\", function(c) return false end)\n"
                   "kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }\n");
     const char *why = "100000 configurations in a row were rejected: 'never' removes 100 %";
-    struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--json");
+    struct result r =
+        RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", "opevo", "--json");
     for (int run = 0; run < 2; run++) {
         struct events e = events_of(b, r.out);
         assert_int_equal(r.code, 3);

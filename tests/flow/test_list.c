@@ -8,8 +8,9 @@
 
 static void make_session(struct box *b)
 {
-    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
-                          "synthetic:rugged:invalid=0.2:seed=4", "--trials", "40", "--seed", "5");
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:invalid=0.2:seed=4",
+            "--trials", "40", "--seed", "5", "--strategy", "opevo");
     assert_ok(&r);
 }
 

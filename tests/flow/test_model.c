@@ -75,7 +75,7 @@ static void test_without(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), SOURCE, "--trials", "20", "--seed",
                           "3", "--transfer", "auto");
     assert_ok(&r);
-    assert_contains(r.err, "strategy 'opevo' has no model: it learns nothing from other sessions");
+    assert_contains(r.err, "strategy 'walk' learns nothing from other sessions");
     assert_int_equal(cJSON_GetArraySize(refits_of(b, "1")), 0);
     assert_int_equal(cJSON_GetArraySize(member(listed_session(b, 1), "transfer")), 0);
     r = RUN(b, "show", "1", "--refits");

@@ -82,11 +82,11 @@ static void test_resumed_lines(void **state)
     for (int i = 0; i < 2; i++) {
         struct result whole =
             RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:invalid=0.2",
-                "--trials", "150", "--seed", "5", counting[i]);
+                "--trials", "150", "--seed", "5", "--strategy", "opevo", counting[i]);
         assert_ok(&whole);
         struct result r =
             RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:invalid=0.2",
-                "--trials", "70", "--seed", "5", counting[i]);
+                "--trials", "70", "--seed", "5", "--strategy", "opevo", counting[i]);
         assert_ok(&r);
         r = RUN(b, "resume", i == 0 ? "2" : "4", "--trials", "150");
         assert_ok(&r);

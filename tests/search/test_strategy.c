@@ -141,7 +141,7 @@ static void test_canonical_specs(void **state)
         free(text);
         free(again);
     }
-    assert_ptr_equal(strategy_find("opevo"), strategy_kinds[0]);
+    assert_ptr_equal(strategy_find("walk"), strategy_kinds[0]);
     assert_null(strategy_find("Opevo"));
     strategy_destroy(NULL);
 }

@@ -147,7 +147,7 @@ static void test_duplicate_and_new(void **state)
     expect_commands(&s, "tilewalk tune --like 1 --strategy random --trials 200 --seed 7"
                         " --db tilewalk.db\n");
     stage_play(&s, "i tab \"N=64_M=32 enter enter");
-    expect_commands(&s, "tilewalk tune gemm --set N=64 --set M=32 --strategy opevo --trials 200"
+    expect_commands(&s, "tilewalk tune gemm --set N=64 --set M=32 --strategy walk --trials 200"
                         " --db tilewalk.db\n");
     stage_close(&s);
 }
