@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 // Priors: the logarithms are normal around those of TYPICAL, with deviation SPREAD.
@@ -40,6 +41,7 @@ void gp_init(struct gp *g, int width, int most, int queries)
         .noise = TYPICAL_NOISE,
         .now = solution_make(n),
         .other = solution_make(n),
+        .apart = mem_zero(n * n, sizeof(double)),
         .ones = mem_zero(n, sizeof(double)),
         .columns = mem_zero(n * (size_t)queries, sizeof(double)),
     };
@@ -54,6 +56,7 @@ void gp_finish(struct gp *g)
     free(g->weight);
     solution_finish(&g->now);
     solution_finish(&g->other);
+    free(g->apart);
     free(g->ones);
     free(g->columns);
 }
@@ -71,25 +74,40 @@ void gp_add(struct gp *g, const double *x, double y)
     g->y[g->count++] = y;
 }
 
-// With the points from `first` on, of the point whose coordinates stand `stride` apart.
-static void correlate(const struct gp *g, const double *x, int stride, int first,
-                      double *restrict out)
+// out[j] += weight * min(1, distance) of the points from `first` on to coordinate `i` being `at`.
+static void add_distances(const struct gp *g, int i, double at, double weight, int first,
+                          double *restrict out)
 {
-    int n = g->count;
-    for (int j = first; j < n; j++)
-        out[j] = 0;
-    for (int i = 0; i < g->width; i++) {
-        const double *restrict row = g->x + i * g->most;
-        double at = x[i * stride], weight = g->weight[i] / 4;
-        for (int j = first; j < n; j++) {
-            double apart = fabs(row[j] - at);
-            out[j] += weight * (apart < 1 ? apart : 1);
-        }
+    const double *restrict row = g->x + i * g->most;
+    for (int j = first; j < g->count; j++) {
+        double apart = fabs(row[j] - at);
+        out[j] += weight * (apart < 1 ? apart : 1);
     }
-    for (int j = first; j < n; j++) {
-        double t = 1 / (1 + out[j]);
+}
+
+// `out` may be `distance`.
+static void correlate(const double *distance, int from, int to, double *out)
+{
+    for (int j = from; j < to; j++) {
+        double t = 1 / (1 + distance[j] / 4);
         out[j] = t * t * t * t;
     }
+}
+
+// To all distances between points, what a larger weight of coordinate `i` adds.
+static void reweigh(struct gp *g, int i, double more)
+{
+    for (int k = 0; k < g->count; k++)
+        add_distances(g, i, g->x[i * g->most + k], more, k, g->apart + k * g->most);
+}
+
+static void measure_distances(struct gp *g)
+{
+    for (int k = 0; k < g->count; k++)
+        for (int j = k; j < g->count; j++)
+            g->apart[k * g->most + j] = 0;
+    for (int i = 0; i < g->width; i++)
+        reweigh(g, i, g->weight[i]);
 }
 
 // row[from..to) -= the sum of `count` rows, `stride` apart, each times its factor; four at a time,
@@ -117,7 +135,7 @@ static void take_root(const struct gp *g, double *root)
     int n = g->count, m = g->most;
     for (int i = 0; i < n; i++) {
         double *row = root + i * m;
-        correlate(g, g->x + i, m, i, row);
+        correlate(g->apart + i * m, i, n, row);
         row[i] += g->noise;
         subtract(row, i, n, root + i, m, root, m, i);
         double scale = 1 / sqrt(row[i]);
@@ -193,22 +211,35 @@ static void solve(struct gp *g, struct gp_solution *s)
     solve_upper(g, s->root, a);
 }
 
+// Of one weight, or of the noise.
+static void try_change(struct gp *g, int which, double factor)
+{
+    bool is_weight = which < g->width;
+    double *changed = is_weight ? &g->weight[which] : &g->noise, old = *changed;
+    *changed *= factor;
+    g->noise = fmax(g->noise, LEAST_NOISE);
+    double more = *changed - old;
+    if (is_weight)
+        reweigh(g, which, more);
+    solve(g, &g->other);
+    if (g->other.likelihood > g->now.likelihood) {
+        struct gp_solution worse = g->now;
+        g->now = g->other;
+        g->other = worse;
+        return;
+    }
+    *changed = old;
+    if (is_weight)
+        reweigh(g, which, -more);
+}
+
 void gp_fit(struct gp *g, int tries, struct rng *r)
 {
+    measure_distances(g);
     solve(g, &g->now);
     for (int n = 0; n < tries; n++) {
         int which = (int)rng_below(r, (uint64_t)g->width + 1);
-        double *changed = which < g->width ? &g->weight[which] : &g->noise, old = *changed;
-        *changed *= exp(STEP * (2 * rng_real(r) - 1));
-        g->noise = fmax(g->noise, LEAST_NOISE);
-        solve(g, &g->other);
-        if (g->other.likelihood > g->now.likelihood) {
-            struct gp_solution worse = g->now;
-            g->now = g->other;
-            g->other = worse;
-        } else {
-            *changed = old;
-        }
+        try_change(g, which, exp(STEP * (2 * rng_real(r) - 1)));
     }
 }
 
@@ -220,7 +251,11 @@ void gp_predict(struct gp *g, const double *x, int count, double *mean, double *
     int n = g->count;
     double *c = g->ones;
     for (int q = 0; q < count; q++) {
-        correlate(g, x + q * g->width, 1, 0, c);
+        for (int i = 0; i < n; i++)
+            c[i] = 0;
+        for (int i = 0; i < g->width; i++)
+            add_distances(g, i, x[q * g->width + i], g->weight[i], 0, c);
+        correlate(c, 0, n, c);
         mean[q] = g->now.mean + dot(c, g->now.dual, n);
         deviation[q] = 1;
         for (int i = 0; i < n; i++)

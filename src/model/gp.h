@@ -40,6 +40,7 @@ struct gp {
     double *weight; // [width]
     double noise;   // variance of a value at one point, as a share of the variance of values
     struct gp_solution now, other;
+    double *apart;          // [most][most]: weighted distances between the points, j >= i
     double *ones, *columns; // scratch: [most], [most][queries]
 };
 

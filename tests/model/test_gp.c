@@ -129,7 +129,7 @@ static void test_learns_which_coordinate_matters(void **state)
     for (int n = 0; n < 60; n++) {
         double before = g.now.likelihood;
         gp_fit(&g, 1, &r);
-        assert_true(g.now.likelihood >= before);
+        assert_true(g.now.likelihood >= before - 1e-6); // rounding
     }
     assert_true(g.weight[0] > 5 * g.weight[1]);
     assert_true(g.weight[0] > 5 * g.weight[2]);
