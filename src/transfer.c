@@ -231,7 +231,8 @@ static bool is_useful(const struct transfer_wish *wish, bool alike, const struct
 static bool read_chosen(struct store *store, const struct transfer_wish *wish, struct choice *c,
                         bool alike, struct arena *a, struct transfer *out, struct err *e)
 {
-    qsort(c->item, (size_t)c->count, sizeof *c->item, compare_newest);
+    if (c->count > 0)
+        qsort(c->item, (size_t)c->count, sizeof *c->item, compare_newest);
     for (int i = 0; i < c->count && out->count < TRANSFER_MOST; i++) {
         const struct chosen *item = &c->item[i];
         struct err ignored; // of what nobody asked for by its name
