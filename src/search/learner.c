@@ -223,3 +223,31 @@ bool learner_propose(struct learner *l, const struct config *c)
 {
     return learner_allows(l, c) && config_set_add(&l->proposal, c, NULL) >= 0;
 }
+
+// --- as a strategy ---
+
+enum ask learned_ask(struct strategy *s, struct config *out)
+{
+    return learner_ask(&((struct learned *)s)->learner, out);
+}
+
+void learned_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
+{
+    (void)o; // whatever failed has fitness 0
+    learner_tell(&((struct learned *)s)->learner, c, fitness);
+}
+
+int learned_generation(const struct strategy *s)
+{
+    return rounds_generation(&((const struct learned *)s)->learner.rounds);
+}
+
+int learned_wait_fd(const struct strategy *s)
+{
+    return learner_wait_fd(&((const struct learned *)s)->learner);
+}
+
+bool learned_take_refit(struct strategy *s, struct refit *out)
+{
+    return learner_take_refit(&((struct learned *)s)->learner, out);
+}
