@@ -87,7 +87,8 @@ static bool find_space(struct session *s, const struct session_options *o, struc
 
 static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
 {
-    char *strategy = strategy_canonical(o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY, e);
+    const char *spec = o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY;
+    char *strategy = strategy_canonical_for(spec, s->record.workers, e);
     if (!strategy)
         return false;
     s->record.strategy = arena_strdup(&s->arena, strategy);
@@ -116,12 +117,13 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     bool same_place = o->like && !o->source && !o->device;
     bool found =
         o->like ? take_like(s, o, &like, e) : recorded_is(o->source) || find_space(s, o, e);
-    if (!found || !choose_strategy(s, o, e) ||
-        !(same_place ? session_place_find_again(s, p, &like, HINT_LIKE, e)
-                     : session_place_find(s, p, o->source, o->device, e)))
+    if (!found || !(same_place ? session_place_find_again(s, p, &like, HINT_LIKE, e)
+                               : session_place_find(s, p, o->source, o->device, e)))
         return false;
     session_place_take(s, p);
     fill_record(s, o, p);
+    if (!choose_strategy(s, o, e))
+        return false;
     s->warm_from = o->warm;
     s->transfer_wish = (struct transfer_wish){.wanted = o->transfer, .earlier = o->earlier};
     if (same_place && !o->set_count) { // the same space

@@ -20,7 +20,7 @@ void rounds_finish(struct rounds *r)
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self)
 {
     if (r->handed_out == r->visited.given.count) {
-        if (r->told < r->handed_out)
+        if (r->told < r->handed_out - r->open)
             return ASK_WAIT;
         make(self);
         if (r->handed_out == r->visited.given.count)

@@ -1,6 +1,6 @@
-// Searches in rounds: a round is made at once, handed out, and only when all of it was told is the
-// next one made. What they share: the record of what was given, what came of it, and where it came
-// from.
+// Searches in rounds: a round is made at once, handed out, and only when all of it was told (but
+// the latest `open`, of who sets that) is the next one made. What they share: the record of what
+// was given, what came of it, and where it came from.
 //
 //     rounds_init(&r, problem);
 //     rounds_ask(&r, out, make, self); // calls make(self) when a round must be made; that calls
@@ -8,9 +8,10 @@
 //     rounds_tell(&r, &c, fitness);
 //     rounds_finish(&r);
 //
-// What has index i in `visited.given` was ask i + 1. Inside make() everything given was told: the
-// results of the last round are those from `start` on. Every search in rounds proposes only what
-// the problem calls legal; a struct rounds is not moved after rounds_init.
+// What has index i in `visited.given` was ask i + 1. Inside make() everything given was told, but
+// the latest `open`: whether these were is not to be looked at, as it depends on how many trials
+// run at a time. The results of the last round are those from `start` on. Every search in rounds
+// proposes only what the problem calls legal; a struct rounds is not moved after rounds_init.
 #ifndef TILEWALK_SEARCH_ROUNDS_H
 #define TILEWALK_SEARCH_ROUNDS_H
 
@@ -29,6 +30,7 @@ struct rounds {
     int start;  // index of the first of the newest round
     int number; // rounds made
     int handed_out, told;
+    int open;                // 0 unless set after rounds_init: results that a round is made without
     struct lineage *lineage; // of the newest round
     int lineage_capacity;
 };

@@ -160,11 +160,24 @@ void strategy_add_value(const struct strategy_option *o, double value, struct st
         str_add_real(out, value);
 }
 
+static void follow_workers(struct choice *c, int workers)
+{
+    for (int i = 0; c->kind->options[i].name; i++)
+        if (str_equal(c->kind->options[i].name, "ahead") && !c->given[i])
+            c->option[i] = workers - 1;
+}
+
 char *strategy_canonical(const char *spec, struct err *e)
+{
+    return strategy_canonical_for(spec, 1, e);
+}
+
+char *strategy_canonical_for(const char *spec, int workers, struct err *e)
 {
     struct choice c;
     if (!parse(spec, &c, e))
         return NULL;
+    follow_workers(&c, workers);
     struct str out = {0};
     str_add(&out, c.kind->name);
     for (int i = 0; c.kind->options[i].name; i++) {

@@ -134,6 +134,9 @@ struct strategy *strategy_create(const char *spec, const struct search_problem *
 bool strategy_has_model(const char *spec);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
+// The same for a search that has so many trials under way at a time: an option `ahead` that is not
+// given keeps all of them busy.
+char *strategy_canonical_for(const char *spec, int workers, struct err *e);
 
 // Appends a value of an option as specs write it: a number, or its word.
 void strategy_add_value(const struct strategy_option *o, double value, struct str *out);

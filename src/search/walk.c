@@ -4,15 +4,15 @@
 // After a few random points, for each trial: candidates are children of the best results
 // (recombined, then walked on each parameter's graph until they are legal and new, as OpEvo makes
 // them), a few strangers (drawn, and walked likewise) and all single moves from the very best one.
-// A Gaussian process over the coordinates of
-// the parameters (coordinates.h, gp.h), fitted to the best and the latest results, predicts the
-// speed of each. Tried is the one with the largest expected improvement over the best speed so far
-// plus `margin` deviations: the margin keeps it from picking crumbs around an optimum.
+// A Gaussian process over the coordinates of the parameters (coordinates.h, gp.h), fitted to the
+// best and the latest results, predicts the speed of each. Tried is the one with the largest
+// expected improvement over the best speed so far plus `margin` deviations: the margin keeps it
+// from picking crumbs around an optimum.
 //
 // Speeds are shares of the best, so their unit does not matter; what failed counts as the slowest
 // that did not. The model has a bounded number of points, so that a trial's cost is bounded too.
-// In a round of several the model takes what it expects of the first for a result before it chooses
-// the second.
+// With `ahead`, trials are chosen before the results of the latest are in, so that several can be
+// compiled and measured at a time; for these the model takes what it expects of them.
 #include "model/coordinates.h"
 #include "model/gp.h"
 #include "search/moves.h"
@@ -33,7 +33,7 @@ enum {
     OPTION_LEARN,
     OPTION_MARGIN,
     OPTION_REACH,
-    OPTION_BATCH
+    OPTION_AHEAD
 };
 enum {
     MOST_TRIES = 8,       // times `learn`
@@ -46,18 +46,14 @@ struct candidate {
     int from[SPACE_MAX_PARAMS];
 };
 
-struct result {
-    int index, generation;
-};
-
 struct walk {
     struct strategy base; // first: a strategy is a struct walk
     struct rounds rounds;
     struct rng rng;
-    int starts, elites, children, strangers, near, points, learn, reach, batch;
+    int starts, elites, children, strangers, near, points, learn, reach;
     double q, margin;
 
-    struct result *ranked; // all results, best first; of equals the older one
+    int *ranked; // indices of all results, best first; of equals the older one
     int results, ranked_capacity;
     double slowest;       // that did not fail
     struct config *elite; // what population() shows: [elites]
@@ -76,6 +72,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     (void)e;
     struct walk *w = mem_zero(1, sizeof *w);
     rounds_init(&w->rounds, problem);
+    w->rounds.open = (int)option[OPTION_AHEAD];
     rng_seed(&w->rng, seed);
     w->starts = (int)option[OPTION_STARTS];
     w->elites = (int)option[OPTION_ELITES];
@@ -87,16 +84,15 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->learn = (int)option[OPTION_LEARN];
     w->margin = option[OPTION_MARGIN];
     w->reach = (int)option[OPTION_REACH];
-    w->batch = (int)option[OPTION_BATCH];
     w->elite = mem_zero((size_t)w->elites, sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space);
     w->most_candidates = w->children + w->strangers + w->near * MOST_NEIGHBOURS;
-    size_t most = (size_t)w->most_candidates;
+    size_t most = (size_t)(w->most_candidates + w->rounds.open);
     w->candidate = mem_zero(most, sizeof *w->candidate);
     w->x = mem_zero(most * (size_t)w->coordinates.count, sizeof *w->x);
     w->mean = mem_zero(most, sizeof *w->mean);
     w->deviation = mem_zero(most, sizeof *w->deviation);
-    gp_init(&w->model, w->coordinates.count, w->points + w->batch, w->most_candidates);
+    gp_init(&w->model, w->coordinates.count, w->points + w->rounds.open, (int)most);
     return &w->base;
 }
 
@@ -104,7 +100,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 
 static double fitness_of(const struct walk *w, int place)
 {
-    return w->rounds.fitness[w->ranked[place].index];
+    return w->rounds.fitness[w->ranked[place]];
 }
 
 static void rank_result(struct walk *w, int index)
@@ -116,7 +112,7 @@ static void rank_result(struct walk *w, int index)
         place--;
     memmove(&w->ranked[place + 1], &w->ranked[place],
             (size_t)(w->results - place) * sizeof *w->ranked);
-    w->ranked[place] = (struct result){index, rounds_generation(&w->rounds)};
+    w->ranked[place] = index;
     w->results++;
     if (fitness > 0 && (w->slowest == 0 || fitness < w->slowest))
         w->slowest = fitness;
@@ -149,7 +145,7 @@ static void recombine(struct walk *w, int parents, const double *weight, struct 
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
         struct config parent;
-        int index = w->ranked[rng_weighted(&w->rng, (size_t)parents, weight)].index;
+        int index = w->ranked[rng_weighted(&w->rng, (size_t)parents, weight)];
         config_set_get(&w->rounds.visited.given, index, &parent);
         memcpy(child->config.slot + p->offset, parent.slot + p->offset,
                (size_t)p->width * sizeof *parent.slot);
@@ -212,7 +208,7 @@ static void gather(struct walk *w)
     add_children(w);
     add_strangers(w);
     for (int i = 0; i < w->near && i < w->results; i++)
-        add_neighbours(w, w->ranked[i].index);
+        add_neighbours(w, w->ranked[i]);
 }
 
 // --- the model ---
@@ -226,10 +222,10 @@ static void learn_from(struct walk *w, int index)
     gp_add(&w->model, x, (fitness > 0 ? fitness : w->slowest) / fitness_of(w, 0));
 }
 
-static bool is_among(const struct result *list, int count, int index)
+static bool is_among(const int *list, int count, int index)
 {
     for (int i = 0; i < count; i++)
-        if (list[i].index == index)
+        if (list[i] == index)
             return true;
     return false;
 }
@@ -241,6 +237,24 @@ static int tries(const struct walk *w, int points)
     return w->learn * (int)fmin(cheaper, MOST_TRIES);
 }
 
+// Takes what the model expects of the trials that are still open for their results (Ginsbourger, Le
+// Riche, Carraro 2010, "kriging believer").
+static void believe(struct walk *w)
+{
+    int first = w->results, count = w->rounds.handed_out - first, width = w->coordinates.count;
+    struct config c;
+    if (count == 0)
+        return;
+    for (int i = 0; i < count; i++) {
+        config_set_get(&w->rounds.visited.given, first + i, &c);
+        coordinates_of(&w->coordinates, &c, w->x + i * width);
+    }
+    gp_predict(&w->model, w->x, count, w->mean, w->deviation);
+    for (int i = 0; i < count; i++)
+        gp_add(&w->model, w->x + i * width, w->mean[i]);
+    gp_fit(&w->model, 0, &w->rng);
+}
+
 // Three quarters of its points are the best results, the others the latest.
 static void fit(struct walk *w)
 {
@@ -248,11 +262,12 @@ static void fit(struct walk *w)
     int best = points == w->results ? points : points * 3 / 4;
     gp_clear(&w->model);
     for (int i = 0; i < best; i++)
-        learn_from(w, w->ranked[i].index);
+        learn_from(w, w->ranked[i]);
     for (int i = w->results - 1; w->model.count < points; i--)
         if (!is_among(w->ranked, best, i))
             learn_from(w, i);
     gp_fit(&w->model, tries(w, points), &w->rng);
+    believe(w);
 }
 
 // E[max(0, y - target)] of a normal y.
@@ -263,7 +278,7 @@ static double expected_improvement(double mean, double deviation, double target)
     return deviation * (z * 0.5 * erfc(-z * root_half) + density_at_0 * exp(-z * z / 2));
 }
 
-// The candidate to try, which the model from now on takes for a result.
+// The candidate to try.
 static int choose(struct walk *w)
 {
     int width = w->coordinates.count, chosen = 0;
@@ -291,10 +306,6 @@ static bool breed(struct walk *w)
     int chosen = w->points ? choose(w) : (int)rng_below(&w->rng, (uint64_t)w->candidates);
     const struct candidate *c = &w->candidate[chosen];
     rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
-    if (w->points && w->batch > 1) {
-        gp_add(&w->model, w->x + chosen * w->coordinates.count, w->mean[chosen]);
-        gp_fit(&w->model, 0, &w->rng);
-    }
     return true;
 }
 
@@ -302,11 +313,11 @@ static void make_round(void *self)
 {
     struct walk *w = self;
     struct config warm;
-    for (int i = w->rounds.start; i < w->rounds.handed_out; i++)
-        rank_result(w, i);
-    int size = w->results < w->starts ? w->starts - w->results : w->batch;
-    bool breeds =
-        w->results >= w->starts && fitness_of(w, 0) > 0 && !visited_warm(&w->rounds.visited, &warm);
+    int asked = w->rounds.handed_out, size = asked < w->starts ? w->starts - asked : 1;
+    while (w->results < asked - w->rounds.open)
+        rank_result(w, w->results);
+    bool breeds = asked >= w->starts && w->results > 0 && fitness_of(w, 0) > 0 &&
+                  !visited_warm(&w->rounds.visited, &warm);
     if (breeds && w->points)
         fit(w);
     for (int i = 0; i < size; i++)
@@ -326,16 +337,22 @@ static void tell(struct strategy *s, const struct config *c, enum outcome o, dou
     rounds_tell(&((struct walk *)s)->rounds, c, fitness);
 }
 
+// Of what has that index: all rounds but the first are of one trial.
+static int generation_of(const struct walk *w, int index)
+{
+    return index < w->starts ? 0 : index - w->starts + 1;
+}
+
 static int population(const struct strategy *s, int most, struct individual *out)
 {
     const struct walk *w = (const struct walk *)s;
     int count = 0;
     while (count < most && count < w->elites && count < w->results && fitness_of(w, count) > 0) {
-        config_set_get(&w->rounds.visited.given, w->ranked[count].index, &w->elite[count]);
+        config_set_get(&w->rounds.visited.given, w->ranked[count], &w->elite[count]);
         out[count] = (struct individual){.config = &w->elite[count],
-                                         .ask = w->ranked[count].index + 1,
+                                         .ask = w->ranked[count] + 1,
                                          .fitness = fitness_of(w, count),
-                                         .generation = w->ranked[count].generation};
+                                         .generation = generation_of(w, w->ranked[count])};
         count++;
     }
     return count;
@@ -379,7 +396,9 @@ static const struct strategy_option options[] = {
                        false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
-    [OPTION_BATCH] = {"batch", "trials chosen at once", 1, 1, 256, true},
+    [OPTION_AHEAD] = {"ahead",
+                      "latest trials whose results the next is chosen without (tune: workers - 1)",
+                      0, 0, 255, true},
     {NULL},
 };
 

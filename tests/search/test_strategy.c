@@ -51,7 +51,7 @@ static const char *const specs[] = {
     "autotvm:plan=150:chains=100:steps=3:diversity=0.5:ratio=3",
     "walk:points=30",
     "walk:points=0:near=0:strangers=0",
-    "walk:children=0:points=5:learn=1:batch=6:starts=1",
+    "walk:children=0:points=5:learn=1:ahead=6:starts=1",
     "walk:elites=1:near=3:reach=0:q=0.9:points=30:learn=0",
 };
 

@@ -127,6 +127,32 @@ static void test_neighbours_of_the_best(void **state)
     space_destroy(s);
 }
 
+// After its starts as many as `ahead` and one more are open, and how early the others are told does
+// not matter.
+static void test_asks_ahead(void **state)
+{
+    (void)state;
+    enum { STARTS = 9, AHEAD = 4, ALL = 60 };
+    struct space *s = space_mm(512, 1024, 1024);
+    struct search_problem problem = {.space = s};
+    const char *spec = "walk:starts=9:ahead=4";
+    struct run *early = run_create(&problem, spec, 8, ALL, bowl);
+    struct strategy *w = strategy_create(spec, &problem, 8, NULL);
+    int asked = 0, told = 0;
+    struct config c;
+    while (asked < ALL) {
+        while (strategy_ask(w, &c) == ASK_NEW)
+            assert_true(config_equal(&c, &early->given[++asked]));
+        assert_int_equal(asked - told, told == 0 ? STARTS : AHEAD + 1);
+        do
+            strategy_tell(w, &early->given[told + 1], OUTCOME_OK, early->fitness[told + 1]);
+        while (++told < STARTS - AHEAD);
+    }
+    strategy_destroy(w);
+    free(early);
+    space_destroy(s);
+}
+
 static void test_unit_does_not_matter(void **state)
 {
     (void)state;
@@ -216,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_finds_the_bottom),
         cmocka_unit_test(test_breeds_after_its_starts),
         cmocka_unit_test(test_neighbours_of_the_best),
+        cmocka_unit_test(test_asks_ahead),
         cmocka_unit_test(test_unit_does_not_matter),
         cmocka_unit_test(test_legal_and_warm),
         cmocka_unit_test(test_population),
