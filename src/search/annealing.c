@@ -31,8 +31,7 @@ struct chain {
 };
 
 struct annealing {
-    struct strategy base; // first: a strategy is a struct annealing
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct annealing
     struct rng rng;
     double heat, cooling, jump;
     int reach, patience, chains;
@@ -60,7 +59,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     a->chain = mem_zero((size_t)a->chains, sizeof *a->chain);
     for (int i = 0; i < a->chains; i++)
         start_anew(a, &a->chain[i]);
-    return &a->base;
+    return &a->rounds.base;
 }
 
 // Metropolis. True: the chain stands there now.
@@ -157,17 +156,6 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&a->rounds, out, make_round, a);
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    rounds_tell(&((struct annealing *)s)->rounds, c, fitness);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct annealing *)s)->rounds, ask);
-}
-
 static void destroy(struct strategy *s)
 {
     struct annealing *a = (struct annealing *)s;
@@ -194,7 +182,7 @@ const struct strategy_kind strategy_annealing = {
     .options = options,
     .create = create,
     .ask = ask,
-    .tell = tell,
-    .origin = origin,
+    .tell = rounds_tell,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

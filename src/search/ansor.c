@@ -46,8 +46,8 @@ enum {
 static const double REUSED = 0.2, GROWTH = 0.2; // of the population; of the results
 
 struct ansor {
-    struct learned own; // first: a strategy is a struct ansor
-    struct rng rng;     // of plans
+    struct learner learner; // first: a strategy is a struct ansor
+    struct rng rng;         // of plans
     int batch, population, generations, sample, warmup;
     double mutation, crossover, epsilon;
     bool adaptive, hist;
@@ -62,7 +62,7 @@ struct ansor {
 
 static bool refit(struct ansor *a, const atomic_bool *stop)
 {
-    const struct samples *s = &a->own.learner.samples;
+    const struct samples *s = &a->learner.samples;
     const struct booster_options options = {
         .objective = BOOSTER_PACKED,
         .depth = 10,
@@ -85,15 +85,15 @@ static bool refit(struct ansor *a, const atomic_bool *stop)
     }
     booster_destroy(a->model);
     a->model = model;
-    a->told = s->programs - a->own.learner.history;
+    a->told = s->programs - a->learner.history;
     a->programs = s->programs;
-    a->own.learner.model_bytes = (double)booster_bytes(model);
+    a->learner.model_bytes = (double)booster_bytes(model);
     return true;
 }
 
 static void predict_chunk(struct ansor *a, const struct config *c, int count, float *out)
 {
-    struct features *f = a->own.learner.features;
+    struct features *f = a->learner.features;
     int width = features_width(f);
     a->first[0] = 0;
     for (int i = 0; i < count; i++)
@@ -127,8 +127,8 @@ static void score(void *self, const struct config *c, int count, float *out)
 static bool is_legal(void *self, const struct config *c)
 {
     struct ansor *a = self;
-    return config_set_find(&a->own.learner.rounds.visited.given, c) >= 0 ||
-           learner_allows(&a->own.learner, c);
+    return config_set_find(&a->learner.rounds.visited.given, c) >= 0 ||
+           learner_allows(&a->learner, c);
 }
 
 static void sample_programs(struct ansor *a, struct evolution *v, const atomic_bool *stop)
@@ -137,7 +137,7 @@ static void sample_programs(struct ansor *a, struct evolution *v, const atomic_b
         int before = v->pool.count;
         for (int n = 0; n < DRAWS && !*stop; n++) {
             struct config c;
-            visited_sample(&a->own.learner.rounds.problem, &a->rng, &c);
+            visited_sample(&a->learner.rounds.problem, &a->rng, &c);
             if (config_set_find(&v->pool, &c) < 0 && is_legal(a, &c))
                 evolution_add(v, &c);
         }
@@ -164,7 +164,7 @@ static int compare(const void *a, const void *b)
 
 static void reuse_measured(struct ansor *a, struct evolution *v)
 {
-    const struct rounds *r = &a->own.learner.rounds;
+    const struct rounds *r = &a->learner.rounds;
     int most = (int)(REUSED * a->population), told = r->told;
     struct result *all = mem_zero((size_t)told, sizeof *all);
     for (int i = 0; i < told; i++)
@@ -191,7 +191,7 @@ static void propose_draws(struct ansor *a, const struct evolution *v, int drawn,
     for (int i = 0; i < drawn && count > 0; i++) {
         struct config c;
         config_set_get(&v->pool, order[i], &c);
-        count -= learner_propose(&a->own.learner, &c);
+        count -= learner_propose(&a->learner, &c);
     }
     free(order);
 }
@@ -205,13 +205,13 @@ static void propose(struct ansor *a, const struct evolution *v, int drawn)
     for (int places = best; at < v->pool.count && places > 0; at++) {
         struct config c;
         config_set_get(&v->pool, order[at], &c);
-        places -= learner_propose(&a->own.learner, &c);
+        places -= learner_propose(&a->learner, &c);
     }
     propose_draws(a, v, drawn, random);
     for (int places = random; at < v->pool.count && places > 0; at++) {
         struct config c;
         config_set_get(&v->pool, order[at], &c);
-        places -= learner_propose(&a->own.learner, &c);
+        places -= learner_propose(&a->learner, &c);
     }
     free(order);
 }
@@ -219,7 +219,7 @@ static void propose(struct ansor *a, const struct evolution *v, int drawn)
 static void evolve(struct ansor *a, const atomic_bool *stop)
 {
     struct evolution v = {
-        .space = a->own.learner.rounds.problem.space,
+        .space = a->learner.rounds.problem.space,
         .rng = &a->rng,
         .population = a->population,
         .generations = a->generations,
@@ -228,7 +228,7 @@ static void evolve(struct ansor *a, const atomic_bool *stop)
         .legal = is_legal,
         .score = score,
         .self = a,
-        .pool = {.slots = a->own.learner.rounds.problem.space->slots},
+        .pool = {.slots = a->learner.rounds.problem.space->slots},
     };
     sample_programs(a, &v, stop);
     int drawn = v.pool.count;
@@ -242,11 +242,11 @@ static void evolve(struct ansor *a, const atomic_bool *stop)
 static bool plan(void *self, const atomic_bool *stop)
 {
     struct ansor *a = self;
-    int programs = a->own.learner.samples.programs;
+    int programs = a->learner.samples.programs;
     bool grown = !a->model || !a->adaptive || programs - a->programs >= GROWTH * a->programs;
     if (programs >= a->warmup && grown && !refit(a, stop))
         return false;
-    a->own.learner.report.told = a->told;
+    a->learner.report.told = a->told;
     evolve(a, stop);
     return a->model && !*stop;
 }
@@ -258,7 +258,7 @@ static const struct learner_kind learner_kind = {plan, predict};
 static void destroy(struct strategy *s)
 {
     struct ansor *a = (struct ansor *)s;
-    learner_finish(&a->own.learner);
+    learner_finish(&a->learner);
     booster_destroy(a->model);
     free(a->row);
     free(a->value);
@@ -286,15 +286,15 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
         .batch = a->batch,
         .seed = rng_next(&a->rng),
     };
-    if (!learner_init(&a->own.learner, &learner_kind, a, problem, &settings, e)) {
-        destroy(&a->own.base);
+    if (!learner_init(&a->learner, &learner_kind, a, problem, &settings, e)) {
+        destroy(&a->learner.rounds.base);
         return NULL;
     }
-    size_t rows = (size_t)features_most_rows(a->own.learner.features) * CHUNK;
-    a->row = mem_zero(rows * (size_t)features_width(a->own.learner.features), sizeof *a->row);
+    size_t rows = (size_t)features_most_rows(a->learner.features) * CHUNK;
+    a->row = mem_zero(rows * (size_t)features_width(a->learner.features), sizeof *a->row);
     a->value = mem_zero(rows, sizeof *a->value);
     a->first = mem_zero(CHUNK + 1, sizeof *a->first);
-    return &a->own.base;
+    return &a->learner.rounds.base;
 }
 
 static const char *const tree_words[] = {"exact", "hist", NULL};
@@ -322,10 +322,10 @@ const struct strategy_kind strategy_ansor = {
     .help = "Ansor's evolution on a learned cost model",
     .options = options,
     .create = create,
-    .ask = learned_ask,
-    .tell = learned_tell,
-    .generation = learned_generation,
-    .wait_fd = learned_wait_fd,
-    .take_refit = learned_take_refit,
+    .ask = learner_ask,
+    .tell = learner_tell,
+    .generation = rounds_generation,
+    .wait_fd = learner_wait_fd,
+    .take_refit = learner_take_refit,
     .destroy = destroy,
 };

@@ -50,7 +50,7 @@ enum {
 #define FORGET_BELOW 0.05 // weight of the base model
 
 struct autotvm {
-    struct learned own; // first: a strategy is a struct autotvm
+    struct learner learner; // first: a strategy is a struct autotvm
     struct rng rng;
     int plan, proposals, ratio; // proposals: of a plan, the others are random
     double diversity;
@@ -108,21 +108,21 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     struct learner_settings settings = {.batch = a->plan, .seed = rng_next(&a->rng)};
     if (!choose_features(problem->space, a->is_network, (int)option[OPTION_FEATURES],
                          &settings.features, e) ||
-        !learner_init(&a->own.learner, &learning, a, problem, &settings, e)) {
+        !learner_init(&a->learner, &learning, a, problem, &settings, e)) {
         free(a);
         return NULL;
     }
-    chains_init(&a->chains, &a->own.learner.rounds.problem,
+    chains_init(&a->chains, &a->learner.rounds.problem,
                 &(struct chains_settings){(int)option[OPTION_CHAINS], (int)option[OPTION_STEPS],
                                           (int)option[OPTION_PATIENCE]});
-    size_t rows = (size_t)features_most_rows(a->own.learner.features);
+    size_t rows = (size_t)features_most_rows(a->learner.features);
     assert(a->is_network || rows == 1);
     int chains = a->chains.settings.count;
     size_t together = (size_t)(a->plan > chains ? a->plan : chains);
-    a->row = mem_alloc(together * rows * (size_t)a->own.learner.samples.width * sizeof *a->row);
+    a->row = mem_alloc(together * rows * (size_t)a->learner.samples.width * sizeof *a->row);
     a->first = mem_zero(together + 1, sizeof *a->first);
     a->part = mem_alloc(together * sizeof *a->part);
-    return &a->own.base;
+    return &a->learner.rounds.base;
 }
 
 // --- the model ---
@@ -166,7 +166,7 @@ static struct booster_rows rows_of(const struct samples *s, int from, int count)
 
 static void fit_global(struct autotvm *a, int results, const atomic_bool *stop)
 {
-    const struct learner *l = &a->own.learner;
+    const struct learner *l = &a->learner;
     if (l->history > 0 && !a->looked_back) {
         struct booster_rows r = rows_of(&l->samples, 0, l->history);
         a->global = fit(a, &r, true, stop);
@@ -181,7 +181,7 @@ static void fit_global(struct autotvm *a, int results, const atomic_bool *stop)
 
 static void fit_model(struct autotvm *a, int results, const atomic_bool *stop)
 {
-    const struct learner *l = &a->own.learner;
+    const struct learner *l = &a->learner;
     cost_model_destroy(a->model);
     a->model = NULL;
     if (l->best <= 0)
@@ -214,9 +214,9 @@ static void predict_rows(const struct autotvm *a, int count, float *out)
 static void predict(void *self, const struct config *config, int count, float *out)
 {
     struct autotvm *a = self;
-    size_t width = (size_t)a->own.learner.samples.width;
+    size_t width = (size_t)a->learner.samples.width;
     for (int i = 0; i < count; i++)
-        a->first[i + 1] = a->first[i] + features_fill(a->own.learner.features, &config[i],
+        a->first[i + 1] = a->first[i] + features_fill(a->learner.features, &config[i],
                                                       a->row + (size_t)a->first[i] * width);
     predict_rows(a, count, out);
 }
@@ -225,7 +225,7 @@ static void predict(void *self, const struct config *config, int count, float *o
 
 static bool allows(void *self, const struct config *c)
 {
-    return learner_allows(&((struct autotvm *)self)->own.learner, c);
+    return learner_allows(&((struct autotvm *)self)->learner, c);
 }
 
 static void propose(struct autotvm *a, const atomic_bool *stop)
@@ -235,10 +235,10 @@ static void propose(struct autotvm *a, const atomic_bool *stop)
     struct scored *best = mem_alloc((size_t)wanted * sizeof *best);
     int *pick = mem_alloc((size_t)wanted * sizeof *pick);
     int found = chains_search(&a->chains, &goal, &a->rng, stop, wanted, best);
-    int picked = diversity_pick(a->own.learner.rounds.problem.space, best, found, a->diversity,
+    int picked = diversity_pick(a->learner.rounds.problem.space, best, found, a->diversity,
                                 a->proposals, pick);
     for (int i = 0; i < picked; i++)
-        learner_propose(&a->own.learner, &best[pick[i]].config);
+        learner_propose(&a->learner, &best[pick[i]].config);
     free(best);
     free(pick);
 }
@@ -246,13 +246,13 @@ static void propose(struct autotvm *a, const atomic_bool *stop)
 static bool plan(void *self, const atomic_bool *stop)
 {
     struct autotvm *a = self;
-    int results = a->own.learner.samples.programs - a->own.learner.history;
+    int results = a->learner.samples.programs - a->learner.history;
     fit_global(a, results, stop);
     fit_model(a, results, stop);
     if (!a->model && !a->global)
         return false;
     propose(a, stop);
-    a->own.learner.model_bytes = (double)(cost_model_bytes(a->model) + cost_model_bytes(a->global));
+    a->learner.model_bytes = (double)(cost_model_bytes(a->model) + cost_model_bytes(a->global));
     return !atomic_load(stop);
 }
 
@@ -263,7 +263,7 @@ static const struct learner_kind learning = {plan, predict};
 static void destroy(struct strategy *s)
 {
     struct autotvm *a = (struct autotvm *)s;
-    learner_finish(&a->own.learner);
+    learner_finish(&a->learner);
     chains_finish(&a->chains);
     cost_model_destroy(a->model);
     cost_model_destroy(a->global);
@@ -300,10 +300,10 @@ const struct strategy_kind strategy_autotvm = {
     .help = "a model learns what is fast, annealing on it plans what to measure (AutoTVM)",
     .options = options,
     .create = create,
-    .ask = learned_ask,
-    .tell = learned_tell,
-    .generation = learned_generation,
-    .wait_fd = learned_wait_fd,
-    .take_refit = learned_take_refit,
+    .ask = learner_ask,
+    .tell = learner_tell,
+    .generation = rounds_generation,
+    .wait_fd = learner_wait_fd,
+    .take_refit = learner_take_refit,
     .destroy = destroy,
 };

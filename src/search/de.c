@@ -39,8 +39,7 @@ struct member {
 };
 
 struct de {
-    struct strategy base; // first: a strategy is a struct de
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct de
     struct rng rng;
     int pop;
     double f, cr;
@@ -61,14 +60,14 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     d->cr = option[OPTION_CR];
     d->from_best = option[OPTION_BEST] != 0;
     d->member = mem_zero((size_t)d->pop, sizeof *d->member);
-    return &d->base;
+    return &d->rounds.base;
 }
 
 static void take_member(struct de *d, int place, int index)
 {
     struct member *m = &d->member[place];
     *m = (struct member){.index = index,
-                         .generation = rounds_generation(&d->rounds),
+                         .generation = rounds_generation(&d->rounds.base),
                          .fitness = d->rounds.fitness[index]};
     config_set_get(&d->rounds.visited.given, index, &m->config);
 }
@@ -257,12 +256,6 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&d->rounds, out, make_round, d);
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    rounds_tell(&((struct de *)s)->rounds, c, fitness);
-}
-
 static int compare(const void *a, const void *b)
 {
     const struct individual *x = a, *y = b;
@@ -288,16 +281,6 @@ static int population(const struct strategy *s, int most, struct individual *out
     return count;
 }
 
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct de *)s)->rounds);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct de *)s)->rounds, ask);
-}
-
 static void destroy(struct strategy *s)
 {
     struct de *d = (struct de *)s;
@@ -320,9 +303,9 @@ const struct strategy_kind strategy_de = {
     .options = options,
     .create = create,
     .ask = ask,
-    .tell = tell,
+    .tell = rounds_tell,
     .population = population,
-    .generation = generation,
-    .origin = origin,
+    .generation = rounds_generation,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

@@ -31,8 +31,8 @@ enum {
 };
 
 struct forest_search {
-    struct learned own; // first: a strategy is a struct forest_search
-    struct rng rng;     // of plans
+    struct learner learner; // first: a strategy is a struct forest_search
+    struct rng rng;         // of plans
     int plan, trees, starts, near;
     double epsilon;
     struct forest *model;
@@ -42,7 +42,7 @@ struct forest_search {
 
 static bool refit(struct forest_search *f)
 {
-    const struct samples *s = &f->own.learner.samples;
+    const struct samples *s = &f->learner.samples;
     const struct forest_options options = {
         .trees = f->trees, .depth = 20, .leaf = 3, .rows = 0.8, .columns = 0.8, .seed = 1};
     float *y = mem_zero((size_t)s->programs, sizeof *y), slowest = 1;
@@ -60,17 +60,17 @@ static bool refit(struct forest_search *f)
     }
     forest_destroy(f->model);
     f->model = model;
-    f->own.learner.model_bytes = (double)forest_bytes(model);
+    f->learner.model_bytes = (double)forest_bytes(model);
     return true;
 }
 
 static void evaluate(struct forest_search *f, const struct config *c, int count, float *mean,
                      float *variance)
 {
-    int width = features_width(f->own.learner.features);
+    int width = features_width(f->learner.features);
     float *x = mem_zero((size_t)count * (size_t)width, sizeof *x);
     for (int i = 0; i < count; i++)
-        features_fill(f->own.learner.features, &c[i], x + (size_t)i * (size_t)width);
+        features_fill(f->learner.features, &c[i], x + (size_t)i * (size_t)width);
     forest_predict(f->model, x, count, mean, variance);
     free(x);
 }
@@ -108,16 +108,16 @@ static void score(void *self, const struct config *c, int count, float *out)
 static bool is_legal(void *self, const struct config *c)
 {
     struct forest_search *f = self;
-    return config_set_find(&f->own.learner.rounds.visited.given, c) >= 0 ||
-           learner_allows(&f->own.learner, c);
+    return config_set_find(&f->learner.rounds.visited.given, c) >= 0 ||
+           learner_allows(&f->learner, c);
 }
 
 static void add_draws(struct forest_search *f, struct evolution *pool)
 {
     for (int n = 0; n < DRAWS; n++) {
         struct config c;
-        visited_sample(&f->own.learner.rounds.problem, &f->rng, &c);
-        if (config_set_find(&pool->pool, &c) < 0 && learner_allows(&f->own.learner, &c))
+        visited_sample(&f->learner.rounds.problem, &f->rng, &c);
+        if (config_set_find(&pool->pool, &c) < 0 && learner_allows(&f->learner, &c))
             evolution_add(pool, &c);
     }
 }
@@ -125,7 +125,7 @@ static void add_draws(struct forest_search *f, struct evolution *pool)
 // The best results, as indices into the pool; returns how many.
 static int add_starts(struct forest_search *f, struct evolution *pool, int *place)
 {
-    const struct rounds *r = &f->own.learner.rounds;
+    const struct rounds *r = &f->learner.rounds;
     int best[MOST_STARTS], count = 0;
     for (int i = 0; i < r->told; i++) {
         if (r->fitness[i] <= 0 ||
@@ -186,7 +186,7 @@ static void propose(struct forest_search *f, const struct evolution *v)
     for (int i = 0; i < v->pool.count && places > 0; i++) {
         struct config c;
         config_set_get(&v->pool, order[i], &c);
-        places -= learner_propose(&f->own.learner, &c);
+        places -= learner_propose(&f->learner, &c);
     }
     free(order);
 }
@@ -198,12 +198,12 @@ static bool plan(void *self, const atomic_bool *stop)
         return false;
     struct evolution v = {
         // its pool and scores; no generations
-        .space = f->own.learner.rounds.problem.space,
+        .space = f->learner.rounds.problem.space,
         .rng = &f->rng,
         .legal = is_legal,
         .score = score,
         .self = f,
-        .pool = {.slots = f->own.learner.rounds.problem.space->slots},
+        .pool = {.slots = f->learner.rounds.problem.space->slots},
     };
     int place[MOST_STARTS], climbs = add_starts(f, &v, place);
     add_draws(f, &v);
@@ -222,7 +222,7 @@ static const struct learner_kind learner_kind = {plan, predict};
 static void destroy(struct strategy *s)
 {
     struct forest_search *f = (struct forest_search *)s;
-    learner_finish(&f->own.learner);
+    learner_finish(&f->learner);
     forest_destroy(f->model);
     free(f);
 }
@@ -239,9 +239,9 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     rng_seed(&f->rng, seed);
     const struct learner_settings settings = {
         .features = FEATURES_KNOB, .batch = f->plan, .seed = rng_next(&f->rng)};
-    if (learner_init(&f->own.learner, &learner_kind, f, problem, &settings, e))
-        return &f->own.base;
-    destroy(&f->own.base);
+    if (learner_init(&f->learner, &learner_kind, f, problem, &settings, e))
+        return &f->learner.rounds.base;
+    destroy(&f->learner.rounds.base);
     return NULL;
 }
 
@@ -259,10 +259,10 @@ const struct strategy_kind strategy_forest = {
     .help = "expected improvement by a random forest, as SMAC",
     .options = options,
     .create = create,
-    .ask = learned_ask,
-    .tell = learned_tell,
-    .generation = learned_generation,
-    .wait_fd = learned_wait_fd,
-    .take_refit = learned_take_refit,
+    .ask = learner_ask,
+    .tell = learner_tell,
+    .generation = rounds_generation,
+    .wait_fd = learner_wait_fd,
+    .take_refit = learner_take_refit,
     .destroy = destroy,
 };

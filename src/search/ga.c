@@ -29,8 +29,7 @@ struct parent {
 };
 
 struct ga {
-    struct strategy base; // first: a strategy is a struct ga
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct ga
     struct rng rng;
     int pop, elite;
     double mutation;
@@ -51,7 +50,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     g->mutation = option[OPTION_MUTATION];
     g->pool = mem_zero((size_t)(g->pop + g->elite), sizeof *g->pool);
     g->weight = mem_zero((size_t)(g->pop + g->elite), sizeof *g->weight);
-    return &g->base;
+    return &g->rounds.base;
 }
 
 // Best first; of equals the earlier.
@@ -70,7 +69,7 @@ static void gather_pool(struct ga *g)
         g->pooled = g->elite;
     for (int i = g->rounds.start; i < g->rounds.handed_out; i++) {
         struct parent *p = &g->pool[g->pooled++];
-        *p = (struct parent){i, rounds_generation(&g->rounds), g->rounds.fitness[i], {{0}}};
+        *p = (struct parent){i, rounds_generation(&g->rounds.base), g->rounds.fitness[i], {{0}}};
         config_set_get(&g->rounds.visited.given, i, &p->config);
     }
     qsort(g->pool, (size_t)g->pooled, sizeof *g->pool, compare);
@@ -166,12 +165,6 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&g->rounds, out, make_generation, g);
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    rounds_tell(&((struct ga *)s)->rounds, c, fitness);
-}
-
 static int population(const struct strategy *s, int most, struct individual *out)
 {
     const struct ga *g = (const struct ga *)s;
@@ -181,16 +174,6 @@ static int population(const struct strategy *s, int most, struct individual *out
         out[i] = (struct individual){&p->config, p->index + 1, p->fitness, p->generation};
     }
     return count;
-}
-
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct ga *)s)->rounds);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct ga *)s)->rounds, ask);
 }
 
 static void destroy(struct strategy *s)
@@ -215,9 +198,9 @@ const struct strategy_kind strategy_ga = {
     .options = options,
     .create = create,
     .ask = ask,
-    .tell = tell,
+    .tell = rounds_tell,
     .population = population,
-    .generation = generation,
-    .origin = origin,
+    .generation = rounds_generation,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

@@ -27,8 +27,7 @@ enum { OPTION_RHO, OPTION_MODE, OPTION_LEGAL };
 enum { MODE_DEFAULT, MODE_PAPER };
 
 struct gbfs {
-    struct strategy base; // first: a strategy is a struct gbfs
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct gbfs
     struct rng rng;
     int rho, mode;
 
@@ -49,7 +48,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     g->rho = (int)option[OPTION_RHO];
     g->mode = (int)option[OPTION_MODE];
     ranking_init(&g->queue);
-    return &g->base;
+    return &g->rounds.base;
 }
 
 static bool is_legal(const struct gbfs *g, const struct config *c)
@@ -125,12 +124,11 @@ static enum ask ask(struct strategy *s, struct config *out)
 
 static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
-    (void)o;
     struct gbfs *g = (struct gbfs *)s;
     struct rounds *r = &g->rounds;
-    rounds_tell(r, c, fitness);
+    rounds_tell(s, c, o, fitness);
     int index = config_set_find(&r->visited.given, c);
-    ranking_add(&g->queue, (struct ranked){fitness, index, rounds_generation(r)});
+    ranking_add(&g->queue, (struct ranked){fitness, index, rounds_generation(s)});
     g->any_valid = g->any_valid || fitness > 0;
     if (g->goes_back && r->told == r->visited.given.count) {
         ranking_add(&g->queue, g->expanded);
@@ -142,16 +140,6 @@ static int population(const struct strategy *s, int most, struct individual *out
 {
     const struct gbfs *g = (const struct gbfs *)s;
     return ranking_show(&g->queue, &g->rounds, most, out);
-}
-
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct gbfs *)s)->rounds);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct gbfs *)s)->rounds, ask);
 }
 
 static void destroy(struct strategy *s)
@@ -183,7 +171,7 @@ const struct strategy_kind strategy_gbfs = {
     .ask = ask,
     .tell = tell,
     .population = population,
-    .generation = generation,
-    .origin = origin,
+    .generation = rounds_generation,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

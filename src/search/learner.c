@@ -171,26 +171,30 @@ static void make_round(void *self)
     }
 }
 
-enum ask learner_ask(struct learner *l, struct config *out)
+enum ask learner_ask(struct strategy *s, struct config *out)
 {
+    struct learner *l = (struct learner *)s;
     const struct rounds *r = &l->rounds;
     bool is_over = r->handed_out == r->visited.given.count && r->told == r->handed_out;
     return is_over && !plan_is_ready(l) ? ASK_WAIT : rounds_ask(&l->rounds, out, make_round, l);
 }
 
-void learner_tell(struct learner *l, const struct config *c, double fitness)
+void learner_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
-    rounds_tell(&l->rounds, c, fitness);
+    struct learner *l = (struct learner *)s;
+    rounds_tell(s, c, o, fitness);
     l->best = fmax(l->best, fitness);
 }
 
-int learner_wait_fd(const struct learner *l)
+int learner_wait_fd(const struct strategy *s)
 {
+    const struct learner *l = (const struct learner *)s;
     return l->task ? task_fd(l->task) : -1;
 }
 
-bool learner_take_refit(struct learner *l, struct refit *out)
+bool learner_take_refit(struct strategy *s, struct refit *out)
 {
+    struct learner *l = (struct learner *)s;
     if (l->taken == l->refits)
         return false;
     *out = l->refit[l->taken++];
@@ -222,32 +226,4 @@ bool learner_allows(struct learner *l, const struct config *c)
 bool learner_propose(struct learner *l, const struct config *c)
 {
     return learner_allows(l, c) && config_set_add(&l->proposal, c, NULL) >= 0;
-}
-
-// --- as a strategy ---
-
-enum ask learned_ask(struct strategy *s, struct config *out)
-{
-    return learner_ask(&((struct learned *)s)->learner, out);
-}
-
-void learned_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    learner_tell(&((struct learned *)s)->learner, c, fitness);
-}
-
-int learned_generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct learned *)s)->learner.rounds);
-}
-
-int learned_wait_fd(const struct strategy *s)
-{
-    return learner_wait_fd(&((const struct learned *)s)->learner);
-}
-
-bool learned_take_refit(struct strategy *s, struct refit *out)
-{
-    return learner_take_refit(&((struct learned *)s)->learner, out);
 }

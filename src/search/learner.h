@@ -5,7 +5,7 @@
 //     learner_init(&s->learner, &kind, s, problem, &settings, e);
 //     learner_finish(&s->learner);
 //
-// A strategy begins with a struct learned, and its kind has .ask = learned_ask and the like.
+// A strategy begins with a struct learner, and its kind has .ask = learner_ask and the like.
 //
 // A search goes in rounds (rounds.h) of `batch`. When a round was told, plan() fits the model to
 // `samples` and calls learner_propose for what should be asked next, best first; where the learner
@@ -45,9 +45,9 @@ struct learner_settings {
 };
 
 struct learner {
+    struct rounds rounds; // first: a strategy in rounds is a struct learner
     const struct learner_kind *kind;
-    void *self; // the strategy
-    struct rounds rounds;
+    void *self;     // the strategy
     struct rng rng; // of the draws
     int batch;
     double best; // own, so far
@@ -78,22 +78,11 @@ bool learner_init(struct learner *l, const struct learner_kind *kind, void *self
                   struct err *e);
 void learner_finish(struct learner *l); // call it before what plan() uses goes away
 
-enum ask learner_ask(struct learner *l, struct config *out);
-void learner_tell(struct learner *l, const struct config *c, double fitness);
-int learner_wait_fd(const struct learner *l);
-bool learner_take_refit(struct learner *l, struct refit *out);
-
-// What a strategy that is a learner begins with, and what its kind has in common with the others.
-struct learned {
-    struct strategy base;
-    struct learner learner;
-};
-
-enum ask learned_ask(struct strategy *s, struct config *out);
-void learned_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
-int learned_generation(const struct strategy *s);
-int learned_wait_fd(const struct strategy *s);
-bool learned_take_refit(struct strategy *s, struct refit *out);
+// For the kind of the strategy.
+enum ask learner_ask(struct strategy *s, struct config *out);
+void learner_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
+int learner_wait_fd(const struct strategy *s);
+bool learner_take_refit(struct strategy *s, struct refit *out);
 
 // [plan] Whether `c` is new (not proposed either) and legal. Verdicts are remembered.
 bool learner_allows(struct learner *l, const struct config *c);

@@ -35,8 +35,7 @@ struct place {
 };
 
 struct local {
-    struct strategy base; // first: a strategy is a struct local
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct local
     struct rng rng;
     int starts, reach, kick, patience, batch;
 
@@ -59,7 +58,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     l->kick = (int)option[OPTION_KICK];
     l->patience = (int)option[OPTION_PATIENCE];
     l->batch = (int)option[OPTION_BATCH];
-    return &l->base;
+    return &l->rounds.base;
 }
 
 // Any order is as good a beginning as another: the last one stays when the size does.
@@ -222,12 +221,6 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&l->rounds, out, make_round, l);
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    rounds_tell(&((struct local *)s)->rounds, c, fitness);
-}
-
 static int population(const struct strategy *s, int most, struct individual *out)
 {
     const struct local *l = (const struct local *)s;
@@ -236,11 +229,6 @@ static int population(const struct strategy *s, int most, struct individual *out
         return 0;
     *out = (struct individual){.config = &p->config, .ask = p->ask, .fitness = p->fitness};
     return 1;
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct local *)s)->rounds, ask);
 }
 
 static void destroy(struct strategy *s)
@@ -268,8 +256,8 @@ const struct strategy_kind strategy_local = {
     .options = options,
     .create = create,
     .ask = ask,
-    .tell = tell,
+    .tell = rounds_tell,
     .population = population,
-    .origin = origin,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

@@ -61,8 +61,7 @@ enum {
 static const double nni_reward = 1000; // per unit of fitness: NNI has GFLOP/s, the engine TFLOP/s
 
 struct na2c {
-    struct strategy base; // first: a strategy is a struct na2c
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct na2c
     struct rng rng;
     int steps, batch, soft, mode;
     double tau;
@@ -132,7 +131,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     actions_start(problem->space, &n->from);
     struct walk_policy_options options = policy_options(option);
     if (!walk_policy_init(&n->policy, problem->space, &options, &n->rng, e)) {
-        destroy(&n->base);
+        destroy(&n->rounds.base);
         return NULL;
     }
     n->chance = mem_zero((size_t)n->policy.actions.count, sizeof *n->chance);
@@ -140,7 +139,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     n->walked = mem_zero(most, sizeof *n->walked);
     n->reward = mem_zero(most, sizeof *n->reward);
     n->out = mem_zero(most, sizeof *n->out);
-    return &n->base;
+    return &n->rounds.base;
 }
 
 // Walks come by the same states many times; rules are asked once about each.
@@ -329,11 +328,10 @@ static void misplace_reward(struct na2c *n, int index, double fitness)
 
 static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
-    (void)o;
     struct na2c *n = (struct na2c *)s;
-    rounds_tell(&n->rounds, c, fitness);
+    rounds_tell(s, c, o, fitness);
     int index = config_set_find(&n->rounds.visited.given, c);
-    ranking_add(&n->ranking, (struct ranked){fitness, index, rounds_generation(&n->rounds)});
+    ranking_add(&n->ranking, (struct ranked){fitness, index, rounds_generation(s)});
     misplace_reward(n, index, fitness);
 }
 
@@ -341,16 +339,6 @@ static int population(const struct strategy *s, int most, struct individual *out
 {
     const struct na2c *n = (const struct na2c *)s;
     return ranking_show(&n->ranking, &n->rounds, most, out);
-}
-
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct na2c *)s)->rounds);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct na2c *)s)->rounds, ask);
 }
 
 static const char *const modes[] = {
@@ -386,7 +374,7 @@ const struct strategy_kind strategy_na2c = {
     .ask = ask,
     .tell = tell,
     .population = population,
-    .generation = generation,
-    .origin = origin,
+    .generation = rounds_generation,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

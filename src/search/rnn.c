@@ -41,8 +41,7 @@ enum {
 };
 
 struct rnn {
-    struct strategy base; // first: a strategy is a struct rnn
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct rnn
     struct rng rng;
     int batch, resample, reuse;
     double best;
@@ -87,7 +86,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     reinforce_init(&r->learner, r->decisions.count, r->decisions.values, &s, rng_next(&r->rng));
     prefixes_init(&r->prefixes, &r->learner.policy, &r->decisions);
     r->choice = mem_zero((size_t)r->decisions.count, sizeof *r->choice);
-    return &r->base;
+    return &r->rounds.base;
 }
 
 static void keep(struct rnn *r, const struct config *c)
@@ -198,15 +197,9 @@ static enum ask ask(struct strategy *s, struct config *out)
 
 static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
-    (void)o;
     struct rnn *r = (struct rnn *)s;
-    rounds_tell(&r->rounds, c, fitness);
+    rounds_tell(s, c, o, fitness);
     r->best = fitness > r->best ? fitness : r->best;
-}
-
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct rnn *)s)->rounds);
 }
 
 static void destroy(struct strategy *s)
@@ -243,6 +236,6 @@ const struct strategy_kind strategy_rnn = {
     .create = create,
     .ask = ask,
     .tell = tell,
-    .generation = generation,
+    .generation = rounds_generation,
     .destroy = destroy,
 };

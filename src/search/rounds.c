@@ -32,8 +32,10 @@ enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *sel
     return ASK_NEW;
 }
 
-void rounds_tell(struct rounds *r, const struct config *c, double fitness)
+void rounds_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
 {
+    (void)o; // whatever failed has fitness 0
+    struct rounds *r = (struct rounds *)s;
     int index = config_set_find(&r->visited.given, c);
     assert(index >= 0 && index < r->handed_out && r->told < r->handed_out);
     r->fitness[index] = fitness;
@@ -68,8 +70,9 @@ void rounds_add_warm(struct rounds *r)
         rounds_add(r, &c, NULL);
 }
 
-bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS])
+bool rounds_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
 {
+    const struct rounds *r = (const struct rounds *)s;
     int place = r->handed_out - 1 - r->start;
     if (place < 0 || !r->lineage[place].bred)
         return false;
@@ -78,7 +81,8 @@ bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS])
     return true;
 }
 
-int rounds_generation(const struct rounds *r)
+int rounds_generation(const struct strategy *s)
 {
+    const struct rounds *r = (const struct rounds *)s;
     return r->number ? r->number - 1 : 0;
 }

@@ -5,7 +5,7 @@
 //     rounds_init(&r, problem);
 //     rounds_ask(&r, out, make, self); // calls make(self) when a round must be made; that calls
 //     rounds_add(&r, &c, from);        // this for each configuration; none: exhausted
-//     rounds_tell(&r, &c, fitness);
+//     rounds_tell(&r.base, &c, outcome, fitness);
 //     rounds_finish(&r);
 //
 // What has index i in `visited.given` was ask i + 1. Inside make() everything given was told, but
@@ -22,7 +22,9 @@ struct lineage {
     int ask[SPACE_MAX_PARAMS];
 };
 
+// What a strategy in rounds begins with.
 struct rounds {
+    struct strategy base;
     struct search_problem problem;
     struct visited visited;
     double *fitness; // of what was told, by index
@@ -39,7 +41,6 @@ void rounds_init(struct rounds *r, const struct search_problem *problem);
 void rounds_finish(struct rounds *r);
 
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self);
-void rounds_tell(struct rounds *r, const struct config *c, double fitness);
 
 // `c` is new and legal. `from`: for each parameter the ask it was taken from, 0 when it was drawn;
 // NULL: all were.
@@ -47,8 +48,9 @@ void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_M
 bool rounds_draw(struct rounds *r, struct rng *rng); // adds a visited_draw; false: none is left
 void rounds_add_warm(struct rounds *r);              // adds all warm points that are left
 
-// What a strategy's `origin` and `generation` answer.
-bool rounds_origin(const struct rounds *r, int64_t ask[SPACE_MAX_PARAMS]);
-int rounds_generation(const struct rounds *r);
+// For the kind of a strategy in rounds.
+void rounds_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
+bool rounds_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
+int rounds_generation(const struct strategy *s);
 
 #endif

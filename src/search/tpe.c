@@ -23,8 +23,7 @@ enum {
 };
 
 struct tpe {
-    struct strategy base; // first: a strategy is a struct tpe
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct tpe
     struct rng rng;
     int starts, candidates, batch;
     double gamma;
@@ -49,7 +48,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     t->joint = option[OPTION_JOINT] != 0;
     t->batch = (int)option[OPTION_BATCH];
     parzen_init(&t->sample, problem->space, option[OPTION_MOVED]);
-    return &t->base;
+    return &t->rounds.base;
 }
 
 // The best of the last `told` results take the places of the good ones.
@@ -180,22 +179,6 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&t->rounds, out, make_round, t);
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    rounds_tell(&((struct tpe *)s)->rounds, c, fitness);
-}
-
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct tpe *)s)->rounds);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct tpe *)s)->rounds, ask);
-}
-
 static void destroy(struct strategy *s)
 {
     struct tpe *t = (struct tpe *)s;
@@ -225,8 +208,8 @@ const struct strategy_kind strategy_tpe = {
     .options = options,
     .create = create,
     .ask = ask,
-    .tell = tell,
-    .generation = generation,
-    .origin = origin,
+    .tell = rounds_tell,
+    .generation = rounds_generation,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

@@ -47,8 +47,7 @@ struct candidate {
 };
 
 struct walk {
-    struct strategy base; // first: a strategy is a struct walk
-    struct rounds rounds;
+    struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
     int starts, elites, children, strangers, near, points, learn, reach;
     double q, margin;
@@ -93,7 +92,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->mean = mem_zero(most, sizeof *w->mean);
     w->deviation = mem_zero(most, sizeof *w->deviation);
     gp_init(&w->model, w->coordinates.count, w->points + w->rounds.open, (int)most);
-    return &w->base;
+    return &w->rounds.base;
 }
 
 // --- results ---
@@ -331,12 +330,6 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&w->rounds, out, make_round, w);
 }
 
-static void tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
-{
-    (void)o; // whatever failed has fitness 0
-    rounds_tell(&((struct walk *)s)->rounds, c, fitness);
-}
-
 // Of what has that index: all rounds but the first are of one trial.
 static int generation_of(const struct walk *w, int index)
 {
@@ -356,16 +349,6 @@ static int population(const struct strategy *s, int most, struct individual *out
         count++;
     }
     return count;
-}
-
-static int generation(const struct strategy *s)
-{
-    return rounds_generation(&((const struct walk *)s)->rounds);
-}
-
-static bool origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS])
-{
-    return rounds_origin(&((const struct walk *)s)->rounds, ask);
 }
 
 static void destroy(struct strategy *s)
@@ -408,9 +391,9 @@ const struct strategy_kind strategy_walk = {
     .options = options,
     .create = create,
     .ask = ask,
-    .tell = tell,
+    .tell = rounds_tell,
     .population = population,
-    .generation = generation,
-    .origin = origin,
+    .generation = rounds_generation,
+    .origin = rounds_origin,
     .destroy = destroy,
 };

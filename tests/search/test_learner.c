@@ -69,9 +69,10 @@ static void start(struct fake *f, const struct search_problem *p)
 static enum ask ask(struct fake *f)
 {
     enum ask asked;
-    while ((asked = learner_ask(&f->learner, &f->asked[f->count])) == ASK_WAIT &&
-           learner_wait_fd(&f->learner) >= 0)
-        poll(&(struct pollfd){.fd = learner_wait_fd(&f->learner), .events = POLLIN}, 1, -1);
+    while ((asked = learner_ask(&f->learner.rounds.base, &f->asked[f->count])) == ASK_WAIT &&
+           learner_wait_fd(&f->learner.rounds.base) >= 0)
+        poll(&(struct pollfd){.fd = learner_wait_fd(&f->learner.rounds.base), .events = POLLIN}, 1,
+             -1);
     f->count += asked == ASK_NEW;
     return asked;
 }
@@ -84,7 +85,8 @@ static void run_round(struct fake *f, double scale)
         assert_int_equal(ask(f), ASK_NEW);
     assert_int_equal(ask(f), ASK_WAIT);
     for (int i = from; i < f->count; i++)
-        learner_tell(&f->learner, &f->asked[i], scale * (double)sum(&f->asked[i]));
+        learner_tell(&f->learner.rounds.base, &f->asked[i], OUTCOME_OK,
+                     scale * (double)sum(&f->asked[i]));
 }
 
 static void expect_asked(const struct fake *f, int at, const struct config *c)
@@ -182,10 +184,10 @@ static void test_refits_are_reported(void **state)
     struct refit r;
     start(&f, &p);
     run_round(&f, 1);
-    assert_false(learner_take_refit(&f.learner, &r));
+    assert_false(learner_take_refit(&f.learner.rounds.base, &r));
     run_round(&f, 1);
-    assert_true(learner_take_refit(&f.learner, &r));
-    assert_false(learner_take_refit(&f.learner, &r));
+    assert_true(learner_take_refit(&f.learner.rounds.base, &r));
+    assert_false(learner_take_refit(&f.learner.rounds.base, &r));
     assert_int_equal(r.told, BATCH);
     assert_int_equal(r.rows, BATCH);
     assert_int_equal(r.batch, 0);
@@ -194,12 +196,12 @@ static void test_refits_are_reported(void **state)
 
     f.has_model = false;
     run_round(&f, 1);
-    assert_false(learner_take_refit(&f.learner, &r));
+    assert_false(learner_take_refit(&f.learner.rounds.base, &r));
     f.has_model = true;
     run_round(&f, 1); // the round before it was not predicted
-    assert_true(learner_take_refit(&f.learner, &r) && r.batch == 0);
+    assert_true(learner_take_refit(&f.learner.rounds.base, &r) && r.batch == 0);
     ask(&f);
-    assert_true(learner_take_refit(&f.learner, &r));
+    assert_true(learner_take_refit(&f.learner.rounds.base, &r));
     assert_int_equal(r.told, 4 * BATCH);
     assert_int_equal(r.batch, BATCH);
     assert_int_equal(r.k, BATCH / 4);
@@ -256,8 +258,8 @@ static void test_a_plan_under_way_is_ended(void **state)
     struct fake f;
     start(&f, &p);
     run_round(&f, 1);
-    assert_int_equal(learner_ask(&f.learner, &f.asked[0]), ASK_WAIT);
-    assert_true(learner_wait_fd(&f.learner) >= 0);
+    assert_int_equal(learner_ask(&f.learner.rounds.base, &f.asked[0]), ASK_WAIT);
+    assert_true(learner_wait_fd(&f.learner.rounds.base) >= 0);
     learner_finish(&f.learner);
     space_destroy(s);
 }

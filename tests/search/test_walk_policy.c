@@ -33,7 +33,7 @@ static void check_policy_learns(bool augment)
     for (int i = 0; i < 6; i++)
         assert_int_equal(rounds_ask(&l.rounds, &c, give_all, &l), ASK_NEW);
     for (int32_t v = 0; v < 6; v++)
-        rounds_tell(&l.rounds, &(struct config){{v}}, v == 2 ? 8 : 2);
+        rounds_tell(&l.rounds.base, &(struct config){{v}}, OUTCOME_OK, v == 2 ? 8 : 2);
 
     struct rng r;
     struct walk_policy p;
