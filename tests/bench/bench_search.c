@@ -6,6 +6,8 @@
 // Markdown, docs/search.md holds them. The numbers do not depend on the machine or its cores, but
 // for the times. With --learned those that have a model are beside them, and each recording has a
 // table over time too: what its trials cost when they were recorded, and the strategy's own time.
+// The first, walk, is held against the best of all others. With --ablation those are walk without
+// each of its parts, and with each alone.
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
@@ -30,6 +32,32 @@
 
 enum { MOST_STRATEGIES = 32 };
 
+// Without each of its parts, and with each alone.
+static const char *const ablation[] = {
+    "walk",
+    "walk:points=0",
+    "walk:learn=0",
+    "walk:margin=0",
+    "walk:children=0",
+    "walk:near=0",
+    "walk:strangers=0",
+    "walk:strangers=0:near=0",
+    "walk:children=0:strangers=0",
+    "walk:children=0:near=0",
+    "walk:points=0:strangers=0:near=0",
+    "walk:ahead=1",
+    "walk:ahead=3",
+    "walk:ahead=7",
+};
+enum { ABLATION = sizeof ablation / sizeof *ablation };
+
+static int list_ablation(const char **out)
+{
+    for (int i = 0; i < ABLATION; i++)
+        out[i] = ablation[i];
+    return ABLATION;
+}
+
 static int list_strategies(bool learned, const char **out)
 {
     int count = 0;
@@ -48,7 +76,8 @@ static bool show_progress(void *context, int64_t done, int64_t runs)
     return true;
 }
 
-static void print_tables(const struct simulation *list, int recordings, int strategies)
+static void print_tables(const struct simulation *list, int recordings, int strategies,
+                         bool variants)
 {
     int count = recordings * strategies;
     struct simulated_comparison comparison;
@@ -58,7 +87,7 @@ static void print_tables(const struct simulation *list, int recordings, int stra
         simulated_curve_make(&list[i], &curve[i]);
     simulated_comparison_make(list, recordings, strategies, false, &comparison);
     comparison_make(&comparison.setup, &result);
-    search_tables_print(&(struct searched){list, curve, recordings, strategies, &result});
+    search_tables_print(&(struct searched){list, curve, recordings, strategies, &result, variants});
     comparison_finish(&result);
     simulated_comparison_finish(&comparison);
     for (int i = 0; i < count; i++)
@@ -86,13 +115,14 @@ static void print_times(const struct simulation *list, int recordings, int strat
     }
 }
 
-static void compare_all(int trials, int repeats, bool learned)
+static void compare_all(int trials, int repeats, bool learned, bool ablate)
 {
     struct err e;
     int recordings;
     const char *strategy[MOST_STRATEGIES];
     struct recording **recording = recordings_gather(&recordings);
-    int strategies = list_strategies(learned, strategy), count = recordings * strategies;
+    int strategies = ablate ? list_ablation(strategy) : list_strategies(learned, strategy);
+    int count = recordings * strategies;
     struct simulation *list = mem_zero((size_t)count, sizeof *list);
     for (int i = 0; i < count; i++)
         list[i] = (struct simulation){.recording = recording[i / strategies],
@@ -106,7 +136,7 @@ static void compare_all(int trials, int repeats, bool learned)
     printf("\n%d strategies on %d recordings, %d trials, %d repeats, seed 1: %.0f s on %d cores\n",
            strategies, recordings, trials, repeats, 1e-9 * (double)(os_now_ns() - start),
            os_cores());
-    print_tables(list, recordings, strategies);
+    print_tables(list, recordings, strategies, ablate);
     if (learned)
         print_times(list, recordings, strategies);
     for (int i = 0; i < count; i++)
@@ -202,17 +232,16 @@ static void measure_cost(int trials)
 // The cost comes first: the peak of memory is that of the process.
 int main(int argc, char **argv)
 {
-    int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0;
-    const struct bench_option options[] = {{"trials", &trials, 100000},
-                                           {"repeats", &repeats, 10000},
-                                           {"cost-trials", &cost, 10000000},
-                                           {"learned", &learned, 0},
-                                           {"learned-trials", &learned_trials, 100000}};
-    bench_options(argc, argv, options, 5);
+    int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0, ablate = 0;
+    const struct bench_option options[] = {
+        {"trials", &trials, 100000},      {"repeats", &repeats, 10000},
+        {"cost-trials", &cost, 10000000}, {"learned", &learned, 0},
+        {"ablation", &ablate, 0},         {"learned-trials", &learned_trials, 100000}};
+    bench_options(argc, argv, options, 6);
     if (learned)
         learned_cost(calibrate(), learned_trials);
-    else
+    else if (!ablate)
         measure_cost(cost);
-    compare_all(trials, repeats, learned);
+    compare_all(trials, repeats, learned, ablate);
     return EXIT_SUCCESS;
 }

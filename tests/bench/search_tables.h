@@ -13,6 +13,7 @@ struct searched {
     const struct simulated_curve *curve; // of each
     int recordings, strategies;
     const struct comparison_result *result; // over trials
+    bool variants;                          // of the first: their means are enough
 };
 
 void search_tables_print(const struct searched *s);
