@@ -1,6 +1,7 @@
 #include "reverify.h"
 
 #include "base/file.h"
+#include "base/median.h"
 #include "base/os.h"
 #include "devices.h"
 #include "report/text.h"
@@ -19,18 +20,6 @@
 
 // --- how much slower is too slow ---
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n) // sorts
-{
-    qsort(x, (size_t)n, sizeof *x, compare);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
-}
-
 // As a share of the stored time. The median of the deviations, because a neighbour that disturbed
 // one sample would make a standard deviation that allows anything.
 static double spread_of(const struct reverified *k)
@@ -39,10 +28,10 @@ static double spread_of(const struct reverified *k)
     int n = str_to_reals(k->samples, x, TRIAL_MAX_SAMPLES);
     if (n < 2)
         return 0;
-    double middle = median(x, n);
+    double middle = median_of(x, n);
     for (int i = 0; i < n; i++)
         x[i] = fabs(x[i] - middle);
-    return LIKE_DEVIATION * median(x, n) / k->stored_s;
+    return LIKE_DEVIATION * median_of(x, n) / k->stored_s;
 }
 
 static double slower_by(const struct reverified *k)

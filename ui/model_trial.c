@@ -1,5 +1,7 @@
 #include "model_inside.h"
 
+#include "base/median.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +10,6 @@
 
 // --- from the row ---
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void read_samples(const char *json, struct trial *t)
 {
     double sample[MOST_SAMPLES];
@@ -21,8 +17,7 @@ static void read_samples(const char *json, struct trial *t)
     t->samples = count;
     if (count < 2)
         return;
-    qsort(sample, (size_t)count, sizeof *sample, compare_reals);
-    double median = (sample[(count - 1) / 2] + sample[count / 2]) / 2;
+    double median = median_of(sample, count);
     t->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
 }
 

@@ -1,6 +1,7 @@
 // What is known of devices without talking to one: environment, choice by name, identity, robust
 // statistic.
 #include "base/err.h"
+#include "base/median.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "gpu/gpu.h"
@@ -145,20 +146,13 @@ void gpu_identity(const struct gpu_info *i, char out[33])
     str_finish(&s);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int count)
 {
     assert(count > 0);
     double *sorted = mem_alloc((size_t)count * sizeof *sorted);
     memcpy(sorted, seconds, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_reals);
-    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-    double robust = i->is_cpu ? sorted[0] : median;
+    median_sort(sorted, count);
+    double robust = i->is_cpu ? sorted[0] : median_sorted(sorted, count);
     free(sorted);
     return robust;
 }

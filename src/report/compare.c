@@ -1,5 +1,7 @@
 #include "report/compare.h"
 
+#include "base/median.h"
+
 #include "report/significance.h"
 
 #include <math.h>
@@ -139,18 +141,6 @@ static struct comparison_value value_of(const double *x, int n)
         v.deviation += (x[i] - v.mean) * (x[i] - v.mean);
     v.deviation = n > 1 ? sqrt(v.deviation / (n - 1)) : 0;
     return v;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_of(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, ascending);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
 static void measure_goal(const struct comparison_result *r, struct comparison_group *g, int goal,

@@ -4,6 +4,7 @@
 // Tunes the preset `gemm` (fp32, 256^3) with seeds 1..3 and 200 trials, then times the winners, the
 // hand-written kernels of tests/bench/kernels and the naive one in turns, in one process: ratios
 // from one run, whatever the neighbours do.
+#include "base/median.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench.h"
@@ -70,18 +71,6 @@ static struct race *hold_race(const struct plan *p)
 
 // --- the figures ---
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_reals);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 static void report_kernels(const struct plan *p, const struct race *r)
 {
     double ratio[MOST_SEEDS], speedup[MOST_SEEDS], hand_s = INFINITY;
@@ -94,9 +83,10 @@ static void report_kernels(const struct plan *p, const struct race *r)
         ratio[i] = hand_s / race_seconds(r, i);
         speedup[i] = race_seconds(r, naive) / race_seconds(r, i);
     }
-    bench_figure("speed against the best by hand, median", median(ratio, p->seeds), "", AT_LEAST,
+    bench_figure("speed against the best by hand, median", median_of(ratio, p->seeds), "", AT_LEAST,
                  0.95);
-    bench_figure("speed against the naive one, median", median(speedup, p->seeds), "", AT_LEAST, 8);
+    bench_figure("speed against the naive one, median", median_of(speedup, p->seeds), "", AT_LEAST,
+                 8);
 }
 
 // Of the whole wall clock: starting, loading the space and exporting are the engine's time, too.
@@ -111,8 +101,8 @@ static void report_runs(const struct plan *p, const struct tuned_run *runs)
                "%.2f s)\n",
                i + 1, r->trials, r->rejected, r->wall_s, r->ran_s, r->busy_s);
     }
-    bench_figure("trials a minute, median", median(rate, p->seeds), "", AT_LEAST, 60);
-    bench_figure("the engine's share of the wall clock, median", median(share, p->seeds), "%",
+    bench_figure("trials a minute, median", median_of(rate, p->seeds), "", AT_LEAST, 60);
+    bench_figure("the engine's share of the wall clock, median", median_of(share, p->seeds), "%",
                  UNDER, 2);
 }
 

@@ -5,16 +5,18 @@
 // alone, and of the second with the first's results (tune --transfer). The level is the best that
 // the second one reached alone; what counts is when each of the two reaches it. On landscapes that
 // are computed, and on the device here at sizes that a CPU device bears.
+#include "base/median.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "bench.h"
+#include "curves.h"
 #include "tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SEEDS = 20, MOST_SETTINGS = 4, MOST_TRIALS = 4000, MOST_WORDS = 28 };
+enum { MOST_SEEDS = 20, MOST_SETTINGS = 4, MOST_TRIALS = CURVE_MOST_TRIALS };
 
 struct problem {
     const char *space, *set[MOST_SETTINGS]; // "N=128", up to a NULL
@@ -45,72 +47,16 @@ static int course_wanted, strategy_wanted; // from 1; 0: all
 
 // --- sessions ---
 
-struct curve { // the fastest so far, ms; INFINITY: nothing valid yet
-    double best[MOST_TRIALS];
-    int count;
-};
-
 static int64_t tune(const char *db, const char *strategy, const struct course *c,
                     const struct problem *p, int budget, int seed, const char *transfer)
 {
-    char *seed_text = mem_printf("%d", seed), *budget_text = mem_printf("%d", budget);
-    const char *words[MOST_WORDS] = {"tune",     p->space,     "--json", "--strategy", strategy,
-                                     "--trials", budget_text,  "--seed", seed_text,    "--db",
-                                     db,         "--transfer", transfer};
-    int count = 13, session = 0;
-    if (c->source) {
-        words[count++] = "--source";
-        words[count++] = c->source;
-        words[count++] = "--device";
-        words[count++] = "none";
-    }
-    for (int i = 0; p->set[i]; i++) {
-        words[count++] = "--set";
-        words[count++] = p->set[i];
-    }
-    struct bench_child child;
-    char *line = NULL;
-    size_t capacity = 0;
-    bench_start(&child, words);
-    while (getline(&line, &capacity, child.out) > 0) {
-        cJSON *event = cJSON_Parse(line);
-        if (str_equal(bench_text(event, "event"), "end"))
-            session = (int)bench_number(event, "session");
-        cJSON_Delete(event);
-    }
-    bench_end(&child);
-    free(line);
-    free(seed_text);
-    free(budget_text);
-    return session;
-}
-
-static void read_curve(const char *db, int64_t session, struct curve *out)
-{
-    char *id = mem_printf("%d", (int)session);
-    cJSON *shown = bench_json(
-        (const char *const[]){"show", id, "--db", db, "--json", "--sort", "number", NULL});
-    const cJSON *trial;
-    double best = INFINITY;
-    out->count = 0;
-    cJSON_ArrayForEach(trial, cJSON_GetObjectItem(shown, "trials"))
-    {
-        if (str_equal(bench_text(trial, "outcome"), "ok"))
-            best = fmin(best, bench_number(trial, "ms"));
-        if (out->count < MOST_TRIALS)
-            out->best[out->count++] = best;
-    }
-    cJSON_Delete(shown);
-    free(id);
-}
-
-// The first trial that is as fast; one more than there are when none is.
-static int reached(const struct curve *c, double level)
-{
-    int i = 0;
-    while (i < c->count && c->best[i] > level)
-        i++;
-    return i + 1;
+    return curve_tune(db, &(struct tuning){.space = p->space,
+                                           .strategy = strategy,
+                                           .set = p->set,
+                                           .source = c->source,
+                                           .transfer = transfer,
+                                           .trials = budget,
+                                           .seed = seed});
 }
 
 // --- a course ---
@@ -120,33 +66,21 @@ struct outcome_of_seed {
     double early, end; // speed with transfer / alone, after a quarter of the trials and at the end
 };
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static double median(double *value, int count)
-{
-    qsort(value, (size_t)count, sizeof *value, compare);
-    return count % 2 ? value[count / 2] : (value[count / 2 - 1] + value[count / 2]) / 2;
-}
-
 static struct outcome_of_seed run_seed(const struct course *c, const char *strategy, int seed)
 {
     static struct curve alone, after;
     char *db = mem_printf("%s/%d-%s-%d.db", tuned_folder(), (int)(c - courses), strategy, seed);
     tune(db, strategy, c, &c->first, first_trials, seed, "none");
-    read_curve(db, tune(db, strategy, c, &c->second, trials, seed, "none"), &alone);
-    read_curve(db, tune(db, strategy, c, &c->second, trials, seed, "1"), &after);
+    curve_read(db, tune(db, strategy, c, &c->second, trials, seed, "none"), &alone);
+    curve_read(db, tune(db, strategy, c, &c->second, trials, seed, "1"), &after);
     free(db);
     int last = (alone.count < after.count ? alone.count : after.count) - 1, early = last / 4;
     if (last < 0)
         bench_fail("a session without trials", NULL);
     double level = alone.best[alone.count - 1];
     return (struct outcome_of_seed){
-        .alone = reached(&alone, level),
-        .after = reached(&after, level),
+        .alone = curve_reached(&alone, level),
+        .after = curve_reached(&after, level),
         .early = alone.best[early] / after.best[early],
         .end = alone.best[last] / after.best[last],
     };
@@ -164,10 +98,10 @@ static void run_course(const struct course *c, const char *strategy)
         end[i] = o.end;
         reached_it += o.after <= trials;
     }
-    double without = median(alone, seeds), with = median(after, seeds);
+    double without = median_of(alone, seeds), with = median_of(after, seeds);
     printf("| %s | `%s` | %.4g | %.4g | %.0f %% | %d of %d | %.3g | %.3g |\n", c->name, strategy,
-           without, with, 100 * (1 - with / without), reached_it, seeds, median(early, seeds),
-           median(end, seeds));
+           without, with, 100 * (1 - with / without), reached_it, seeds, median_of(early, seeds),
+           median_of(end, seeds));
     fflush(stdout);
 }
 

@@ -3,6 +3,7 @@
 // answered while an engine takes all the time it can get.
 #include "app.h"
 #include "base/file.h"
+#include "base/median.h"
 #include "base/os.h"
 #include "bench.h"
 #include "fixture.h"
@@ -179,12 +180,6 @@ static void run_program(struct terminal *t, void *context)
     _exit(127);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void bench_keys(void)
 {
     struct fixture f;
@@ -202,8 +197,8 @@ static void bench_keys(void)
         terminal_send(&t, "?");
     }
     terminal_end(&t);
-    qsort(wait, (size_t)keys, sizeof *wait, compare_reals);
-    bench_figure("a key is answered, engine busy: median", 1e3 * wait[keys / 2], "ms", UNDER, 30);
+    bench_figure("a key is answered, engine busy: median", 1e3 * median_of(wait, keys), "ms", UNDER,
+                 30);
     bench_figure("the slowest of all keys", 1e3 * wait[keys - 1], "ms", UNDER, 30);
     free(wait);
     fixture_destroy(&f);

@@ -1,6 +1,8 @@
 // What makes opevo OpEvo: selection by fitness, generations, the all-failed rule, and that it beats
 // random search.
 #include "driver.h"
+
+#include "base/median.h"
 #include "spaces.h"
 
 #include <setjmp.h>
@@ -245,12 +247,6 @@ static double nearness(void *context, const struct config *c)
     return 1.0 / (1 + space_distance(b->space, &b->hidden, c));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_best(const char *spec, const struct space *s, int trials)
 {
     enum { SEEDS = 20 };
@@ -268,8 +264,7 @@ static double median_best(const char *spec, const struct space *s, int trials)
         best[seed] = d.best;
         drive_destroy(&d);
     }
-    qsort(best, SEEDS, sizeof *best, ascending);
-    return (best[SEEDS / 2 - 1] + best[SEEDS / 2]) / 2;
+    return median_of(best, SEEDS);
 }
 
 static void test_beats_random(void **state)

@@ -1,0 +1,27 @@
+#include "base/median.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void median_sort(double *x, int count)
+{
+    qsort(x, (size_t)count, sizeof *x, compare);
+}
+
+double median_sorted(const double *x, int count)
+{
+    assert(count > 0);
+    return (x[(count - 1) / 2] + x[count / 2]) / 2;
+}
+
+double median_of(double *x, int count)
+{
+    median_sort(x, count);
+    return median_sorted(x, count);
+}
