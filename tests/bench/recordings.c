@@ -86,6 +86,7 @@ struct recording **recordings_gather(int *count)
 {
     const char *folder = getenv("TILEWALK_RECORDINGS");
     struct recording **out = mem_zero(MOST_RECORDINGS, sizeof(struct recording *));
+    folder = folder && *folder ? folder : NULL;
     if (!folder)
         printf("TILEWALK_RECORDINGS names no folder of recordings: these are made up.\n");
     *count = folder ? read_folder(folder, out) : make_some(out);
