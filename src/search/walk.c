@@ -294,6 +294,7 @@ static int choose(struct walk *w)
     }
     return chosen;
 }
+
 // --- rounds ---
 
 // False: there was no candidate.
