@@ -52,6 +52,17 @@ static bool store_new(struct session *s, struct err *e)
     return ok;
 }
 
+static const char *spec_like(struct session *s, const struct session_options *o,
+                             const struct session_record *like)
+{
+    if (!o->workers || o->workers == like->workers)
+        return like->strategy;
+    char *spec = strategy_without_ahead(like->strategy);
+    const char *kept = arena_strdup(&s->arena, spec);
+    free(spec);
+    return kept;
+}
+
 // What a new session takes over from the one that it is like: all that was not asked for otherwise,
 // but its seed.
 static bool take_like(struct session *s, struct session_options *o, struct session_record *like,
@@ -67,7 +78,8 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
     s->record.settings = like->settings;
     s->record.reduced = like->reduced;
     o->source = source;
-    o->strategy = o->strategy ? o->strategy : like->strategy;
+    if (!o->strategy)
+        o->strategy = spec_like(s, o, like);
     o->trials = o->trials ? o->trials : like->budget_trials;
     o->seconds = o->seconds > 0 ? o->seconds : like->budget_seconds;
     o->workers = o->workers ? o->workers : like->workers;
@@ -85,6 +97,7 @@ static bool find_space(struct session *s, const struct session_options *o, struc
     return true;
 }
 
+// Before the workers are known (0) for its errors, then for good.
 static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
 {
     const char *spec = o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY;
@@ -117,8 +130,9 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     bool same_place = o->like && !o->source && !o->device;
     bool found =
         o->like ? take_like(s, o, &like, e) : recorded_is(o->source) || find_space(s, o, e);
-    if (!found || !(same_place ? session_place_find_again(s, p, &like, HINT_LIKE, e)
-                               : session_place_find(s, p, o->source, o->device, e)))
+    if (!found || !choose_strategy(s, o, e) ||
+        !(same_place ? session_place_find_again(s, p, &like, HINT_LIKE, e)
+                     : session_place_find(s, p, o->source, o->device, e)))
         return false;
     session_place_take(s, p);
     fill_record(s, o, p);

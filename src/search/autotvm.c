@@ -277,7 +277,7 @@ static const char *const models[] = {"trees", "treegru", NULL};
 static const char *const losses[] = {"rank", "reg", NULL};
 
 static const struct strategy_option options[] = {
-    [OPTION_PLAN] = {"plan", "configurations between two fits", 64, 1, 1024, true},
+    [OPTION_PLAN] = {"plan", "configurations between two fits", 64, 1, 4096, true},
     [OPTION_EPSILON] = {"epsilon", "share of a plan that is random", 0.05, 0, 1, false},
     [OPTION_MODEL] = {"model", "boosted trees, or a recurrent network over the loop tree", 0, 0, 1,
                       true, models},
@@ -291,7 +291,7 @@ static const struct strategy_option options[] = {
                          true},
     [OPTION_DIVERSITY] = {"diversity", "weight of values that differ within a plan", 0, 0, 1000,
                           false},
-    [OPTION_RATIO] = {"ratio", "points to choose from a place, with diversity", 2, 1, 8, true},
+    [OPTION_RATIO] = {"ratio", "points to choose from a place, with diversity", 2, 1, 64, true},
     {NULL},
 };
 

@@ -45,7 +45,7 @@ struct learner_settings {
 };
 
 struct learner {
-    struct rounds rounds; // first: a strategy in rounds is a struct learner
+    struct rounds rounds; // first: a learner is a strategy in rounds
     const struct learner_kind *kind;
     void *self;     // the strategy
     struct rng rng; // of the draws

@@ -162,6 +162,8 @@ void strategy_add_value(const struct strategy_option *o, double value, struct st
 
 static void follow_workers(struct choice *c, int workers)
 {
+    if (workers < 1)
+        return;
     for (int i = 0; c->kind->options[i].name; i++)
         if (str_equal(c->kind->options[i].name, "ahead") && !c->given[i])
             c->option[i] = workers - 1;
@@ -185,6 +187,16 @@ char *strategy_canonical_for(const char *spec, int workers, struct err *e)
         strategy_add_value(&c.kind->options[i], c.option[i], &out);
     }
     return str_take(&out);
+}
+
+char *strategy_without_ahead(const char *spec)
+{
+    static const char key[] = ":ahead=";
+    const char *at = strstr(spec, key);
+    if (!at)
+        return mem_strdup(spec);
+    const char *rest = at + strlen(key);
+    return mem_printf("%.*s%s", (int)(at - spec), spec, rest + strcspn(rest, ":"));
 }
 
 bool strategy_has_model(const char *spec)

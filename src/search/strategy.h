@@ -17,7 +17,7 @@
 //    ask is not called again.
 //  * Several asks may be open. The engine tells in the order asked unless `async` is set; then in
 //    any order. When not async, what ask gives must not depend on how many of the open asks were
-//    already told: a batch is made at once.
+//    already told: a batch is made at once, or the latest so many results are left out.
 //  * Fitness is speed (larger is better), exactly 0 for every outcome but `ok`. A rejected
 //    configuration is told like any other; it cost nobody a trial.
 //  * When a model is fitted is decided by how much was asked and told, never by the time it takes:
@@ -134,9 +134,10 @@ struct strategy *strategy_create(const char *spec, const struct search_problem *
 bool strategy_has_model(const char *spec);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
-// The same for a search that has so many trials under way at a time: an option `ahead` that is not
-// given keeps all of them busy.
+// The same for a search that so many workers serve: an option `ahead` that is not given lets as
+// many trials be open as there are workers.
 char *strategy_canonical_for(const char *spec, int workers, struct err *e);
+char *strategy_without_ahead(const char *spec); // heap: to be chosen for other workers
 
 // Appends a value of an option as specs write it: a number, or its word.
 void strategy_add_value(const struct strategy_option *o, double value, struct str *out);

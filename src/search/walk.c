@@ -50,6 +50,7 @@ struct walk {
     struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
     int starts, elites, children, strangers, near, points, learn, reach;
+    int first; // trials of the first round; all others are of one
     double q, margin;
 
     int *ranked; // indices of all results, best first; of equals the older one
@@ -61,8 +62,7 @@ struct walk {
     struct gp model;
     struct candidate *candidate;
     int candidates, most_candidates;
-    double *x; // [most_candidates][coordinates]
-    double *mean, *deviation;
+    double *x, *mean, *deviation; // of them, or of what is open: [coordinates] each, and one
 };
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
@@ -86,8 +86,8 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->elite = mem_zero((size_t)w->elites, sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space);
     w->most_candidates = w->children + w->strangers + w->near * MOST_NEIGHBOURS;
-    size_t most = (size_t)(w->most_candidates + w->rounds.open);
-    w->candidate = mem_zero(most, sizeof *w->candidate);
+    w->candidate = mem_zero((size_t)w->most_candidates, sizeof *w->candidate);
+    size_t most = (size_t)(w->most_candidates + w->rounds.open); // for believe() too
     w->x = mem_zero(most * (size_t)w->coordinates.count, sizeof *w->x);
     w->mean = mem_zero(most, sizeof *w->mean);
     w->deviation = mem_zero(most, sizeof *w->deviation);
@@ -313,7 +313,7 @@ static void make_round(void *self)
 {
     struct walk *w = self;
     struct config warm;
-    int asked = w->rounds.handed_out, size = asked < w->starts ? w->starts - asked : 1;
+    int asked = w->rounds.handed_out, size = w->rounds.number == 0 ? w->starts : 1;
     while (w->results < asked - w->rounds.open)
         rank_result(w, w->results);
     bool breeds = asked >= w->starts && w->results > 0 && fitness_of(w, 0) > 0 &&
@@ -322,7 +322,9 @@ static void make_round(void *self)
         fit(w);
     for (int i = 0; i < size; i++)
         if (!(breeds && breed(w)) && !rounds_draw(&w->rounds, &w->rng))
-            return;
+            break;
+    if (w->rounds.number == 0)
+        w->first = w->rounds.visited.given.count;
 }
 
 static enum ask ask(struct strategy *s, struct config *out)
@@ -331,22 +333,17 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&w->rounds, out, make_round, w);
 }
 
-// Of what has that index: all rounds but the first are of one trial.
-static int generation_of(const struct walk *w, int index)
-{
-    return index < w->starts ? 0 : index - w->starts + 1;
-}
-
 static int population(const struct strategy *s, int most, struct individual *out)
 {
     const struct walk *w = (const struct walk *)s;
     int count = 0;
     while (count < most && count < w->elites && count < w->results && fitness_of(w, count) > 0) {
-        config_set_get(&w->rounds.visited.given, w->ranked[count], &w->elite[count]);
+        int index = w->ranked[count];
+        config_set_get(&w->rounds.visited.given, index, &w->elite[count]);
         out[count] = (struct individual){.config = &w->elite[count],
-                                         .ask = w->ranked[count] + 1,
+                                         .ask = index + 1,
                                          .fitness = fitness_of(w, count),
-                                         .generation = generation_of(w, w->ranked[count])};
+                                         .generation = index < w->first ? 0 : index - w->first + 1};
         count++;
     }
     return count;

@@ -88,10 +88,16 @@ static const char version_4[] =
     "    correlation REAL, recall REAL, k INTEGER, batch INTEGER, seconds REAL, bytes REAL,\n"
     "    elapsed_s REAL, at REAL,\n"
     "    PRIMARY KEY (session, number)) STRICT, WITHOUT ROWID;\n";
+
+// Version 5: strategy walk asks ahead, by count, where it asked for a batch.
+static const char version_5[] =
+    "UPDATE session SET strategy = replace(strategy, ':batch=1', ':ahead=0')\n"
+    "    WHERE strategy LIKE 'walk:%:batch=1';\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
+                                                version_5};
 
 const char *const *db_scripts(int *count)
 {

@@ -1,6 +1,5 @@
 #include "curves.h"
 
-#include "base/median.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench.h"

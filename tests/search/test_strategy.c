@@ -146,6 +146,34 @@ static void test_canonical_specs(void **state)
     strategy_destroy(NULL);
 }
 
+static void expect_for(const char *spec, int workers, const char *end)
+{
+    char *text = strategy_canonical_for(spec, workers, NULL);
+    assert_true(strlen(text) >= strlen(end));
+    assert_string_equal(text + strlen(text) - strlen(end), end);
+    free(text);
+}
+
+static void test_ahead_follows_the_workers(void **state)
+{
+    (void)state;
+    expect_for("walk", 1, ":ahead=0");
+    expect_for("walk", 4, ":ahead=3");
+    expect_for("walk", 0, ":ahead=0"); // not known
+    expect_for("walk:ahead=0:q=0.3", 4, ":ahead=0");
+    expect_for("walk:ahead=7", 4, ":ahead=7");
+    expect_for("opevo", 4, ":async=0:legal=0");
+    char *text = strategy_without_ahead("walk:ahead=3:q=0.3");
+    assert_string_equal(text, "walk:q=0.3");
+    free(text);
+    text = strategy_without_ahead("walk:q=0.3:ahead=12");
+    assert_string_equal(text, "walk:q=0.3");
+    free(text);
+    text = strategy_without_ahead("opevo");
+    assert_string_equal(text, "opevo");
+    free(text);
+}
+
 static double always_fails(void *context, const struct config *c)
 {
     (void)context;
@@ -402,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_specs),
         cmocka_unit_test(test_canonical_specs),
+        cmocka_unit_test(test_ahead_follows_the_workers),
         cmocka_unit_test(test_small_spaces_are_exhausted),
         cmocka_unit_test(test_only_legal_points),
         cmocka_unit_test(test_incomplete_searches_end),

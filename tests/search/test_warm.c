@@ -35,7 +35,7 @@ static const struct {
     {"forest:plan=4:trees=3", 0},
     {"ansor:plan=4:pop=16:warmup=4", 0},
     {"walk:starts=4", 0},
-    {"walk:ahead=0", 0},
+    {"walk:starts=2:ahead=3", 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
