@@ -59,6 +59,27 @@ static void test_new_seed(void **state)
     assert_int_equal(trials_of(b, 2), 60);
 }
 
+static void expect_ahead(struct box *b, int64_t id, const char *ahead)
+{
+    assert_contains(text_of(listed_session(b, id), "strategy"), ahead);
+}
+
+// How far walk asks ahead follows the workers that are named, and is kept where none are.
+static void test_other_workers(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", SOURCE, "--trials", "5",
+                          "--workers", "2");
+    assert_ok(&r);
+    r = RUN(b, "tune", "--like", "1");
+    assert_ok(&r);
+    r = RUN(b, "tune", "--like", "1", "--workers", "4");
+    assert_ok(&r);
+    expect_ahead(b, 1, ":ahead=1");
+    expect_ahead(b, 2, ":ahead=1");
+    expect_ahead(b, 3, ":ahead=3");
+}
+
 // The stored texts count, not what the file says now.
 static void test_changed_file(void **state)
 {
@@ -121,8 +142,9 @@ static void test_wrong_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_same_seed),  FLOW_TEST(test_new_seed),    FLOW_TEST(test_changed_file),
-        FLOW_TEST(test_overridden), FLOW_TEST(test_independent), FLOW_TEST(test_wrong_words),
+        FLOW_TEST(test_same_seed),   FLOW_TEST(test_new_seed),      FLOW_TEST(test_changed_file),
+        FLOW_TEST(test_overridden),  FLOW_TEST(test_other_workers), FLOW_TEST(test_independent),
+        FLOW_TEST(test_wrong_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
