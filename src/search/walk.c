@@ -377,9 +377,8 @@ static const struct strategy_option options[] = {
                        false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
-    [OPTION_AHEAD] = {"ahead",
-                      "latest trials whose results the next is chosen without (tune: workers - 1)",
-                      0, 0, 255, true},
+    [OPTION_AHEAD] = {"ahead", "latest results not waited for (tune: workers - 1)", 0, 0, 255,
+                      true},
     {NULL},
 };
 
