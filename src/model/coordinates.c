@@ -40,8 +40,10 @@ static void add_discrete(struct coordinates *s, const struct param *p)
         return;
     add(s, COORDINATE_RANK, p->offset, p->count - 1, NULL);
     int twos = most_twos(p);
-    if (twos > 0)
+    if (twos > 0) {
         add(s, COORDINATE_TWOS, p->offset, twos, p->number);
+        add(s, COORDINATE_POWER, p->offset, 1, p->number);
+    }
 }
 
 static void add_slot(struct coordinates *s, const struct param *p, int slot)
@@ -69,6 +71,7 @@ static double coordinate_of(const struct coordinate *a, int32_t v)
 {
     switch (a->kind) {
     case COORDINATE_TWOS: return twos_in(a->number[v]) / a->whole;
+    case COORDINATE_POWER: return ldexp(1, twos_in(a->number[v])) == a->number[v];
     case COORDINATE_PART: return log(v) / a->whole;
     case COORDINATE_LABEL:
     case COORDINATE_RANK: break;

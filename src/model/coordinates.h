@@ -11,9 +11,10 @@
 //   categorical, custom      the value (a label)
 //   discrete of two values   the value (a label)
 //   discrete                 the rank, as a share of the ladder; of whole numbers, how often two
-//                            divides them, as a share of the most: hardware is built in powers of
-//                            two, so that 32 and 128 may be alike while 48 is not; and the value (a
-//                            label), for those that are like no other
+//                            divides them, as a share of the most, and whether they are a power of
+//                            two (a label): hardware is built in those, so that 32 and 128 may be
+//                            alike while 48 is not; and the value (a label), for those that are
+//                            like no other
 //
 // A label is a whole number, equal or different, everything else lies in [0, 1]. What is the same
 // for all configurations has no coordinate.
@@ -22,12 +23,18 @@
 
 #include "space/space.h"
 
-#define COORDINATES_MOST (3 * SPACE_MAX_SLOTS)
+#define COORDINATES_MOST (4 * SPACE_MAX_SLOTS)
 
 struct coordinate {
-    enum { COORDINATE_LABEL, COORDINATE_RANK, COORDINATE_TWOS, COORDINATE_PART } kind;
+    enum {
+        COORDINATE_LABEL,
+        COORDINATE_RANK,
+        COORDINATE_TWOS,
+        COORDINATE_POWER,
+        COORDINATE_PART
+    } kind;
     int slot;
-    const double *number; // TWOS: of each value
+    const double *number; // TWOS, POWER: of each value
     double whole;         // what all else is a share of
 };
 

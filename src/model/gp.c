@@ -8,13 +8,14 @@
 #include <stdlib.h>
 
 // Priors: the logarithms are normal around those of TYPICAL, with deviation SPREAD.
-#define TYPICAL_WEIGHT 0.05
-#define WEIGHT_SPREAD  1.0
-#define TYPICAL_NOISE  0.01
-#define NOISE_SPREAD   2.0
-#define LEAST_NOISE    1e-4 // above what rounding does to the root
-#define STEP           1.5  // of the logarithm, at most, in a try
-#define LEAST_SCALE    1e-9 // of values that are all the same
+#define TYPICAL_WEIGHT  0.05
+#define WEIGHT_SPREAD   1.0
+#define TYPICAL_NOISE   0.01
+#define NOISE_SPREAD    2.0
+#define LEAST_NOISE     1e-4  // above what rounding does to the root
+#define STEP            1.5   // of the logarithm, at most, in a try
+#define LEAST_SCALE     1e-9  // of values that are all the same
+#define LEAST_DEVIATION 1e-12 // of a value that is known
 
 static struct gp_solution solution_make(size_t most)
 {
@@ -89,8 +90,8 @@ static void add_distances(const struct gp *g, int i, double at, double weight, i
 static void correlate(const double *distance, int from, int to, double *out)
 {
     for (int j = from; j < to; j++) {
-        double t = 1 / (1 + distance[j] / 4);
-        out[j] = t * t * t * t;
+        double t = 1 / (1 + distance[j] / 2);
+        out[j] = t * t;
     }
 }
 
@@ -271,4 +272,12 @@ void gp_predict(struct gp *g, const double *x, int count, double *mean, double *
     }
     for (int q = 0; q < count; q++)
         deviation[q] = g->now.scale * sqrt(fmax(deviation[q], 0));
+}
+
+double gp_expected_improvement(double mean, double deviation, double target)
+{
+    const double root_half = 0.70710678118654752, density_at_0 = 0.39894228040143268;
+    deviation += LEAST_DEVIATION;
+    double z = (mean - target) / deviation;
+    return deviation * (z * 0.5 * erfc(-z * root_half) + density_at_0 * exp(-z * z / 2));
 }

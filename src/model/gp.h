@@ -9,13 +9,14 @@
 //
 // Values at two points are the more alike the nearer the points are: their correlation is
 //
-//     c(a, b) = (1 + s/4)^-4  with  s = sum_i weight_i min(1, |a_i - b_i|)
+//     c(a, b) = (1 + s/2)^-2  with  s = sum_i weight_i min(1, |a_i - b_i|)
 //
-// which is nearly exp(-s), product of one factor for each coordinate, but costs no exponential: as
-// a mixture of such (their rate is gamma distributed) it is a valid correlation too. Coordinates
-// lie in [0, 1]; whole numbers are labels, which are equal or one apart. A weight says how much its
-// coordinate matters. Mean and scale of the values are the most likely ones (Rasmussen, Williams
-// 2006, sections 2.2 and 2.7; algorithm 2.1).
+// which is a mixture of exp(-ks), products of one factor for each coordinate (their rates k are
+// gamma distributed), and so a valid correlation: as exp(-s) near by, but what is far still says
+// something, and it costs no exponential. Coordinates lie in [0, 1]; whole numbers are labels,
+// which are equal or one apart. A weight says how much its coordinate matters. Mean and scale of
+// the values are the most likely ones (Rasmussen, Williams 2006, sections 2.2 and 2.7; algorithm
+// 2.1).
 //
 // Weights and noise are learned a little at each fit, and kept: each of `tries` changes one of them
 // by a random factor and stays when that makes values and weights together more likely (log
@@ -52,5 +53,7 @@ void gp_add(struct gp *g, const double *x, double y);
 void gp_fit(struct gp *g, int tries, struct rng *r); // at least one point
 // `x` is [count][width], count <= queries. The deviation is that of the value without noise.
 void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation);
+// E[max(0, y - target)] of a normal y (Jones, Schonlau, Welch 1998, equation 15, of a maximum).
+double gp_expected_improvement(double mean, double deviation, double target);
 
 #endif

@@ -1,13 +1,15 @@
 // OpEvo's evolution, screened by a model: many children a trial, of which the most promising one is
 // tried (docs/walk.md).
 //
-// After a few random points, for each trial: candidates are children of the best results
-// (recombined, then walked on each parameter's graph until they are legal and new, as OpEvo makes
-// them), a few strangers (drawn, and walked likewise) and all single moves from the very best one.
-// A Gaussian process over the coordinates of the parameters (coordinates.h, gp.h), fitted to the
-// best and the latest results, predicts the speed of each. Tried is the one with the largest
-// expected improvement over the best speed so far plus `margin` deviations: the margin keeps it
-// from picking crumbs around an optimum.
+// After a few random points, for each trial: candidates are all single moves from the very best
+// results, children of the best (recombined, then walked on each parameter's graph until they are
+// legal and new, as OpEvo makes them) and a few strangers (drawn, and walked likewise). One trial
+// in a few refines: only the single moves are candidates then, so that none near the best stays
+// untried for long because of what the model believes. A Gaussian process over the coordinates of
+// the parameters (coordinates.h, gp.h), fitted to the best and the latest results, predicts the
+// speed of each. Tried is the one with the largest expected improvement over the best speed so far
+// plus up to `margin` deviations, drawn anew for each trial: a large one keeps it from picking
+// crumbs around an optimum, a small one picks them.
 //
 // Speeds are shares of the best, so their unit does not matter; what failed counts as the slowest
 // that did not. The model has a bounded number of points, so that a trial's cost is bounded too.
@@ -28,6 +30,7 @@ enum {
     OPTION_CHILDREN,
     OPTION_STRANGERS,
     OPTION_NEAR,
+    OPTION_REFINE,
     OPTION_Q,
     OPTION_POINTS,
     OPTION_LEARN,
@@ -36,9 +39,9 @@ enum {
     OPTION_AHEAD
 };
 enum {
-    MOST_TRIES = 8,       // times `learn`
-    STEPS = 100,          // of a walk, before it is given up
-    MOST_NEIGHBOURS = 128 // of one place that are candidates; of more a random choice
+    MOST_TRIES = 8,      // times `learn`
+    STEPS = 100,         // of a walk, before it is given up
+    MOST_NEIGHBOURS = 48 // of one place that are candidates; of more a random choice
 };
 
 struct candidate {
@@ -51,7 +54,7 @@ struct walk {
     struct rng rng;
     int starts, elites, children, strangers, near, points, learn, reach;
     int first; // trials of the first round; all others are of one
-    double q, margin;
+    double q, refine, margin;
 
     int *ranked; // indices of all results, best first; of equals the older one
     int results, ranked_capacity;
@@ -78,6 +81,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->children = (int)option[OPTION_CHILDREN];
     w->strangers = (int)option[OPTION_STRANGERS];
     w->near = (int)option[OPTION_NEAR];
+    w->refine = option[OPTION_REFINE];
     w->q = option[OPTION_Q];
     w->points = (int)option[OPTION_POINTS];
     w->learn = (int)option[OPTION_LEARN];
@@ -203,11 +207,14 @@ static void add_neighbours(struct walk *w, int index)
 
 static void gather(struct walk *w)
 {
+    bool refines = rng_real(&w->rng) < w->refine;
     w->candidates = 0;
-    add_children(w);
-    add_strangers(w);
     for (int i = 0; i < w->near && i < w->results; i++)
         add_neighbours(w, w->ranked[i]);
+    if (refines && w->candidates > 0)
+        return;
+    add_children(w);
+    add_strangers(w);
 }
 
 // --- the model ---
@@ -269,24 +276,17 @@ static void fit(struct walk *w)
     believe(w);
 }
 
-// E[max(0, y - target)] of a normal y.
-static double expected_improvement(double mean, double deviation, double target)
-{
-    const double root_half = 0.70710678118654752, density_at_0 = 0.39894228040143268;
-    double z = (mean - target) / deviation;
-    return deviation * (z * 0.5 * erfc(-z * root_half) + density_at_0 * exp(-z * z / 2));
-}
-
 // The candidate to try.
 static int choose(struct walk *w)
 {
     int width = w->coordinates.count, chosen = 0;
-    double target = 1 + w->margin * w->model.now.scale, most = -INFINITY;
+    double margin = w->margin * rng_real(&w->rng), most = -INFINITY;
+    double target = 1 + margin * w->model.now.scale;
     for (int i = 0; i < w->candidates; i++)
         coordinates_of(&w->coordinates, &w->candidate[i].config, w->x + i * width);
     gp_predict(&w->model, w->x, w->candidates, w->mean, w->deviation);
     for (int i = 0; i < w->candidates; i++) {
-        double promise = expected_improvement(w->mean[i], w->deviation[i] + 1e-12, target);
+        double promise = gp_expected_improvement(w->mean[i], w->deviation[i], target);
         if (promise > most) {
             most = promise;
             chosen = i;
@@ -364,17 +364,18 @@ static void destroy(struct strategy *s)
 }
 
 static const struct strategy_option options[] = {
-    [OPTION_STARTS] = {"starts", "random points before it breeds", 14, 1, 4096, true},
+    [OPTION_STARTS] = {"starts", "random points before it breeds", 10, 1, 4096, true},
     [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true},
     [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true},
     [OPTION_STRANGERS] = {"strangers", "drawn for each trial", 8, 0, 4096, true},
-    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates too", 1, 0, 64, true},
+    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates too", 4, 0, 64, true},
+    [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.3, 0, 1, false},
     [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false},
-    [OPTION_POINTS] = {"points", "results that the model learns from; 0: no model", 160, 0, 512,
+    [OPTION_POINTS] = {"points", "results that the model learns from; 0: no model", 128, 0, 512,
                        true},
-    [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 1, 0, 1000, true},
-    [OPTION_MARGIN] = {"margin", "improvement sought, in deviations of all speeds", 0.4, 0, 100,
-                       false},
+    [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 2, 0, 1000, true},
+    [OPTION_MARGIN] = {"margin", "improvement sought, at most, in deviations of all speeds", 0.8, 0,
+                       100, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
     [OPTION_AHEAD] = {"ahead", "latest results not waited for (tune: workers - 1)", 0, 0, 255,

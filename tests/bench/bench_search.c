@@ -39,6 +39,8 @@ static const char *const ablation[] = {
     "walk:learn=0",
     "walk:margin=0",
     "walk:children=0",
+    "walk:refine=0",
+    "walk:near=1",
     "walk:near=0",
     "walk:strangers=0",
     "walk:strangers=0:near=0",

@@ -96,7 +96,7 @@ static void check_session(const cJSON *s)
     assert_string_equal(text_of(s, "size"), "6048");
     assert_string_equal(text_of(member(s, "problem"), "kind"), "matmul");
     assert_true(cJSON_IsObject(member(s, "settings")));
-    assert_true(str_starts(text_of(s, "strategy"), "walk:starts=14:"));
+    assert_true(str_starts(text_of(s, "strategy"), "walk:starts=10:"));
     assert_float_equal(number_of(s, "flop"), 2.0 * 64 * 64 * 64, 0);
     assert_int_equal(number_of(s, "seed"), 5);
 }

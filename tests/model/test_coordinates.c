@@ -39,8 +39,12 @@ static void test_discrete(void **state)
     add_numbers(s, "one", 1, (double[]){7});
     sealed(s);
     struct config c = {.slot = {3, 3, 1, 2, 1, 0}};
-    expect(s, &c, 10,
-           (double[]){3, 1, 3, 0.75, 4 / 6.0, 1, 0.5, 2, 1, 1}); // 48 is 16 * 3, 64 is 2^6
+    expect(s, &c, 11,
+           (double[]){3, 1, 3, 0.75, 4 / 6.0, 0, 1, 0.5, 2, 1, 1}); // 48 is 16 * 3, 64 is 2^6
+    c.slot[1] = 4;
+    expect(s, &c, 11, (double[]){3, 1, 4, 1, 1, 1, 1, 0.5, 2, 1, 1});
+    c.slot[1] = 0; // no power of two
+    expect(s, &c, 11, (double[]){3, 1, 0, 0, 0, 0, 1, 0.5, 2, 1, 1});
     space_destroy(s);
 }
 

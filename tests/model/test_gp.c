@@ -29,7 +29,7 @@ static double correlation(const struct gp *g, const double *a, const double *b)
     double s = 0;
     for (int i = 0; i < WIDTH; i++)
         s += g->weight[i] * fmin(1, fabs(a[i] - b[i]));
-    return pow(1 + s / 4, -4);
+    return pow(1 + s / 2, -2);
 }
 
 // Gauss and Jordan: a becomes its inverse.
@@ -197,6 +197,21 @@ static void test_known_points_and_equal_values(void **state)
     gp_finish(&g);
 }
 
+// Against the sum of the integrand.
+static void test_expected_improvement(void **state)
+{
+    (void)state;
+    const double step = 1e-4, target = 1.3, two_pi = 6.283185307179586;
+    for (int k = 0; k < 9; k++) {
+        double mean = 0.5 + 0.2 * k, deviation = 0.1 + 0.1 * (k % 3), sum = 0;
+        for (double z = -12; z < 12; z += step)
+            sum += step * fmax(0, mean + deviation * z - target) * exp(-z * z / 2) / sqrt(two_pi);
+        assert_true(fabs(gp_expected_improvement(mean, deviation, target) - sum) < 1e-6);
+    }
+    assert_true(gp_expected_improvement(1, 0, target) == 0); // known, and slower
+    assert_true(fabs(gp_expected_improvement(2, 0, target) - 0.7) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_learns_which_coordinate_matters),
         cmocka_unit_test(test_unit_and_zero_do_not_matter),
         cmocka_unit_test(test_known_points_and_equal_values),
+        cmocka_unit_test(test_expected_improvement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,7 @@ static const char *const specs[] = {
     "walk:points=30",
     "walk:points=0:near=0:strangers=0",
     "walk:children=0:points=5:learn=1:ahead=6:starts=1",
+    "walk:refine=1:near=1:points=5:starts=1",
     "walk:elites=1:near=3:reach=0:q=0.9:points=30:learn=0",
 };
 

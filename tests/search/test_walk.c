@@ -114,16 +114,19 @@ static void test_breeds_after_its_starts(void **state)
 static void test_neighbours_of_the_best(void **state)
 {
     (void)state;
+    const char *const specs[] = {"walk:children=0:strangers=0:near=1:reach=0:starts=1",
+                                 "walk:refine=1:near=1:reach=0:starts=1"};
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
-    struct run *r =
-        run_create(&problem, "walk:children=0:strangers=0:reach=0:starts=1", 4, 30, bowl);
-    for (int n = 2; n <= 30; n++) {
-        int64_t parent = r->from[n][0];
-        assert_true(r->fitness[parent] == best_of(r, n - 1));
-        assert_int_equal(space_distance(s, &r->given[n], &r->given[parent]), 1);
+    for (int k = 0; k < 2; k++) {
+        struct run *r = run_create(&problem, specs[k], 4, 30, bowl);
+        for (int n = 2; n <= 30; n++) {
+            int64_t parent = r->from[n][0];
+            assert_true(r->fitness[parent] == best_of(r, n - 1));
+            assert_int_equal(space_distance(s, &r->given[n], &r->given[parent]), 1);
+        }
+        free(r);
     }
-    free(r);
     space_destroy(s);
 }
 
