@@ -17,6 +17,13 @@ static int twos_in(double number)
     return twos;
 }
 
+// Of a whole number.
+static bool is_power_of_two(double number)
+{
+    int exponent;
+    return frexp(number, &exponent) == 0.5;
+}
+
 // The most twos in a number, or 0 where they say nothing that the rank does not: when there are
 // fractions, and when each number has as many more than the last (powers of two).
 static int most_twos(const struct param *p)
@@ -71,7 +78,7 @@ static double coordinate_of(const struct coordinate *a, int32_t v)
 {
     switch (a->kind) {
     case COORDINATE_TWOS: return twos_in(a->number[v]) / a->whole;
-    case COORDINATE_POWER: return ldexp(1, twos_in(a->number[v])) == a->number[v];
+    case COORDINATE_POWER: return is_power_of_two(a->number[v]);
     case COORDINATE_PART: return log(v) / a->whole;
     case COORDINATE_LABEL:
     case COORDINATE_RANK: break;
