@@ -28,7 +28,7 @@ end
 
 function gemm_rules.declare(product)
   local schedule = schedule_of(product)
-  local function plan(c) return gemm.plan(product, schedule(c)) end
+  local plan = derived(function(c) return gemm.plan(product, schedule(c)) end)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
   constraint("a tile ahead fits registers", function(c) return gemm.next_tile_fits(plan(c)) end)
   constraint("only what is shared is staged", function(c) return gemm.staging_pays(plan(c)) end)

@@ -22,5 +22,5 @@ local function schedule(c)
   }
 end
 
-gemm.kernels(function(c) return gemm.plan(product, schedule(c)) end)
+gemm.kernels(derived(function(c) return gemm.plan(product, schedule(c)) end))
 gemm_nest.declare(product, schedule)

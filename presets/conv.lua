@@ -24,5 +24,5 @@ local function schedule(c)
   }
 end
 
-direct.kernels(op, function(c) return direct.plan(op, schedule(c)) end)
+direct.kernels(op, derived(function(c) return direct.plan(op, schedule(c)) end))
 direct_nest.declare(op, schedule)

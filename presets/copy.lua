@@ -27,7 +27,7 @@ param.invocations = discrete { 32, 64, 128, 256 }
 param.stage       = categorical { "shared", "none" }
 param.pad         = discrete { 0, 1 } -- elements after each row of a shared tile
 
-local function plan(c)
+local plan = derived(function(c)
   local p = { rows = c.tile[2], columns = c.tile[3] }
   p.pitch = p.columns + c.pad
   p.each = p.rows * p.columns // c.invocations
@@ -35,7 +35,7 @@ local function plan(c)
   p.groups = plain.groups(p.down * p.across)
   p.stored = glsl.vector(op.type, 1)
   return p
-end
+end)
 
 constraint("all invocations work", function(c) return c.tile[2] * c.tile[3] >= c.invocations end)
 constraint("short enough", function(c) return plan(c).each <= 32 end)

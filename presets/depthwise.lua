@@ -35,7 +35,7 @@ local function schedule(c)
   }
 end
 
-local function plan(c) return direct.plan(op, schedule(c)) end
+local plan = derived(function(c) return direct.plan(op, schedule(c)) end)
 
 direct.constraints(op, plan)
 direct.kernels(op, plan)

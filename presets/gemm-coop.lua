@@ -41,11 +41,11 @@ local function schedule(c)
   }
 end
 
-local function plan(c)
+local plan = derived(function(c)
   local s = schedule(c)
   s.shape, s.api = shapes[s.matrix], api
   return coop.plan(product, s)
-end
+end)
 
 constraint("vectors divide fragments", function(c) return coop.vectors_fit(plan(c)) end)
 constraint("lanes divide fragments", function(c) return coop.lanes_divide(plan(c)) end)

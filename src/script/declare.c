@@ -1,4 +1,4 @@
-// constraint, resources, kernel, scratch.
+// derived, constraint, resources, kernel, scratch.
 #include "script/check.h"
 #include "script/state.h"
 
@@ -9,6 +9,40 @@ static int keep_function(lua_State *L, int index, const char *what)
     check_type(L, index, what, LUA_TFUNCTION);
     lua_pushvalue(L, index);
     return script_keep(L);
+}
+
+// Upvalues: the function, its last result, and of which state of `c` (view.changes). Any other `c`,
+// such as the one of a nest, is not remembered.
+static int derived_value(lua_State *L)
+{
+    const struct view *v = &script_of(L)->view;
+    lua_settop(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, v->front);
+    bool is_known = lua_rawequal(L, 1, 2);
+    if (is_known && lua_tointeger(L, lua_upvalueindex(3)) == v->changes) {
+        lua_pushvalue(L, lua_upvalueindex(2));
+        return 1;
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    if (is_known) {
+        lua_copy(L, -1, lua_upvalueindex(2));
+        lua_pushinteger(L, v->changes);
+        lua_replace(L, lua_upvalueindex(3));
+    }
+    return 1;
+}
+
+static int declare_derived(lua_State *L) // derived(function(c) -> value) -> function(c) -> value
+{
+    script_loading(L, "derived");
+    check_type(L, 1, "derived", LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_pushnil(L);
+    lua_pushinteger(L, -1); // of no state
+    lua_pushcclosure(L, derived_value, 3);
+    return 1;
 }
 
 static int declare_constraint(lua_State *L) // constraint(name, function(c) -> boolean)
@@ -83,7 +117,8 @@ static int declare_kernel(lua_State *L) // kernel { template, values, groups, wh
 
 void declare_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"constraint", declare_constraint},
+    static const luaL_Reg functions[] = {{"derived", declare_derived},
+                                         {"constraint", declare_constraint},
                                          {"resources", declare_resources},
                                          {"scratch", declare_scratch},
                                          {"kernel", declare_kernel},

@@ -4,7 +4,7 @@
 //     setting.c         size, choice, and what --set and use() make of them
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
 //     declare_operator_define.c  operator.define
-//     declare.c         constraint, resources, kernel, scratch
+//     declare.c         derived, constraint, resources, kernel, scratch
 //     declare_param.c   param and the five kinds
 //     declare_nest.c    nest, and nest_symbol.c: formulas as Lua sees them
 //     include.c         include, use
@@ -57,6 +57,7 @@ struct view {
     } param[SPACE_MAX_PARAMS];
     struct config config; // what it shows
     bool is_current;
+    lua_Integer changes; // of what it shows
 };
 
 struct render;

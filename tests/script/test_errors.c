@@ -164,6 +164,10 @@ static const struct error_case cases[] = {
      "a.lua:1: more than 16 exports"},
 
     // Rules
+    {"derived(1)", NULL, "a.lua:1: derived: expected a function, got number"},
+    {ALL "\nlocal f = derived(function(c)\n return c.q end)"
+         "constraint('x', function(c) return f(c) end)",
+     NULL, "a.lua:3: constraint 'x': unknown parameter 'q' (did you mean 'p'?)"},
     {"constraint('x')", NULL, "a.lua:1: constraint 'x': expected a function, got nothing"},
     {"constraint(function() end)", NULL,
      "a.lua:1: constraint: name: expected a string, got function"},

@@ -48,6 +48,38 @@ static void holds_in_rule(const char *declarations, const char *body, uint64_t p
     free(lua);
 }
 
+static void derived_values_are_made_once_for_each_configuration(void **state)
+{
+    (void)state;
+    static const uint64_t point[] = {0, 1, 1, 2, 0};
+    struct script *s = must_load((struct source[]){
+        {"a.lua",
+         "param.p = discrete { 1, 2, 3 }\n" OPERATOR KERNEL
+         "local calls, judged = 0, 0\n"
+         "local twice = derived(function(c) calls = calls + 1 return { 2 * c.p } end)\n"
+         "assert(twice { p = 5 }[1] == 10 and twice { p = 6 }[1] == 12)\n" // of no configuration
+         "calls = 0\n"
+         "constraint('right', function(c) return twice(c)[1] == 2 * c.p end)\n"
+         "constraint('the same', function(c) return twice(c) == twice(c) end)\n"
+         "constraint('once', function(c)\n"
+         "  judged = judged + 1\n"
+         "  return calls == ({ 1, 2, 2, 3, 4 })[judged]\n"
+         "end)\n"},
+        {"t.comp", "x"},
+        {NULL, NULL}});
+    for (int i = 0; i < 5; i++) {
+        struct config c;
+        struct verdict v;
+        struct err e;
+        space_point(script_space(s), point[i], &c);
+        if (!space_judge(script_space(s), NULL, &c, &v, &e))
+            fail_msg("%s", e.text);
+        if (!v.legal)
+            fail_msg("%d: %s", i, v.reason);
+    }
+    script_destroy(s);
+}
+
 static void parameters_keep_kind_order_and_line(void **state)
 {
     (void)state;
@@ -393,6 +425,7 @@ int main(void)
         cmocka_unit_test(modules_run_once_and_see_the_language),
         cmocka_unit_test(the_device_is_what_the_options_say),
         cmocka_unit_test(a_space_alone_needs_nothing_else),
+        cmocka_unit_test(derived_values_are_made_once_for_each_configuration),
         cmocka_unit_test(rules_become_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
