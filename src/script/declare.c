@@ -117,11 +117,9 @@ static int declare_kernel(lua_State *L) // kernel { template, values, groups, wh
 
 void declare_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"derived", declare_derived},
-                                         {"constraint", declare_constraint},
-                                         {"resources", declare_resources},
-                                         {"scratch", declare_scratch},
-                                         {"kernel", declare_kernel},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"derived", declare_derived},     {"constraint", declare_constraint},
+        {"resources", declare_resources}, {"scratch", declare_scratch},
+        {"kernel", declare_kernel},       {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -54,8 +54,7 @@ static void derived_values_are_made_once_for_each_configuration(void **state)
     static const uint64_t point[] = {0, 1, 1, 2, 0};
     struct script *s = must_load((struct source[]){
         {"a.lua",
-         "param.p = discrete { 1, 2, 3 }\n" OPERATOR KERNEL
-         "local calls, judged = 0, 0\n"
+         "param.p = discrete { 1, 2, 3 }\n" OPERATOR KERNEL "local calls, judged = 0, 0\n"
          "local twice = derived(function(c) calls = calls + 1 return { 2 * c.p } end)\n"
          "assert(twice { p = 5 }[1] == 10 and twice { p = 6 }[1] == 12)\n" // of no configuration
          "calls = 0\n"
