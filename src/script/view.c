@@ -86,7 +86,7 @@ static void update(lua_State *L, const struct view *v, int i, const struct param
 void view_push(lua_State *L, struct script *s, const struct config *c)
 {
     struct view *v = &s->view;
-    bool was_current = v->is_current, changed = !was_current;
+    bool was_current = v->is_current;
     v->is_current = false; // should an update fail half-way
     lua_rawgeti(L, LUA_REGISTRYINDEX, v->storage);
     int storage = lua_gettop(L);
@@ -95,10 +95,9 @@ void view_push(lua_State *L, struct script *s, const struct config *c)
         const int32_t *slot = c->slot + p->offset, *shown = v->config.slot + p->offset;
         if (!was_current || memcmp(slot, shown, (size_t)p->width * sizeof *slot) != 0) {
             update(L, v, i, p, slot, storage);
-            changed = true;
+            v->changes++;
         }
     }
-    v->changes += changed;
     v->config = *c;
     v->is_current = true;
     lua_pop(L, 1);
