@@ -196,11 +196,11 @@ double nest_all_executions(const struct nest_point *p, int statement)
     return executions(p, statement, true);
 }
 
-double nest_shared_bytes(const struct nest_point *p)
+double nest_memory_bytes(const struct nest_point *p, enum nest_memory m)
 {
     double bytes = 0;
     for (int i = 0; i < p->nest->buffer_count; i++)
-        if (p->nest->buffer[i].memory == NEST_SHARED)
+        if (p->nest->buffer[i].memory == m)
             bytes += nest_buffer_bytes(p, i);
     return bytes;
 }
@@ -215,6 +215,19 @@ double nest_flops(const struct nest_point *p)
                   p->value[s->compare] + p->value[s->special]);
     }
     return flops;
+}
+
+double nest_product(const struct nest_point *p, int statement, enum nest_loop_kind first,
+                    enum nest_loop_kind last)
+{
+    const int *path = nest_path(p, statement);
+    double product = 1;
+    for (int i = 0; i < p->nest->statement[statement].loop_count; i++) {
+        enum nest_loop_kind kind = p->nest->loop[path[i]].kind;
+        if (kind >= first && kind <= last)
+            product *= p->length[path[i]];
+    }
+    return product;
 }
 
 int nest_common_loops(const struct nest_point *p, int one, int other)

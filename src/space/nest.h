@@ -139,6 +139,10 @@ static inline const int *nest_path(const struct nest_point *p, int statement)
     return p->path + p->nest->statement[statement].first_path;
 }
 
+// Of the lengths of a statement's loops whose kind is one of first ... last.
+double nest_product(const struct nest_point *p, int statement, enum nest_loop_kind first,
+                    enum nest_loop_kind last);
+
 // How many loops the paths of two statements have in common, from the outermost on.
 int nest_common_loops(const struct nest_point *p, int one, int other);
 
@@ -162,8 +166,9 @@ double nest_buffer_bytes(const struct nest_point *p, int buffer); // copies incl
 double nest_executions(const struct nest_point *p, int statement);
 double nest_all_executions(const struct nest_point *p, int statement);
 
-double nest_shared_bytes(const struct nest_point *p); // of a workgroup
-double nest_flops(const struct nest_point *p);        // floating-point operations of all statements
+// Of all buffers: in registers of an invocation, in shared memory of a workgroup.
+double nest_memory_bytes(const struct nest_point *p, enum nest_memory m);
+double nest_flops(const struct nest_point *p); // floating-point operations of all statements
 // Iterations of serial loops that an invocation makes, loops of one iteration aside.
 double nest_trips(const struct nest_point *p);
 

@@ -24,19 +24,6 @@ struct cost {
     double bytes;  // to and from memory, by all
 };
 
-static double product_of(const struct nest_point *p, int statement, enum nest_loop_kind first,
-                         enum nest_loop_kind last)
-{
-    const int *path = nest_path(p, statement);
-    double product = 1;
-    for (int i = 0; i < p->nest->statement[statement].loop_count; i++) {
-        enum nest_loop_kind kind = p->nest->loop[path[i]].kind;
-        if (kind >= first && kind <= last)
-            product *= p->length[path[i]];
-    }
-    return product;
-}
-
 static int inside_blocks(const struct nest_point *p, int statement)
 {
     const int *path = nest_path(p, statement);
@@ -71,7 +58,7 @@ static void add_access(const struct nest_point *p, int statement, int access, do
 {
     const struct nest_statement *s = &p->nest->statement[statement];
     const struct nest_buffer *b = &p->nest->buffer[s->access[access].buffer];
-    double requests = executions / product_of(p, statement, NEST_VECTORIZED, NEST_VECTORIZED);
+    double requests = executions / nest_product(p, statement, NEST_VECTORIZED, NEST_VECTORIZED);
     if (b->memory == NEST_SHARED)
         c->cycles += requests;
     if (b->memory != NEST_GLOBAL)
@@ -86,8 +73,8 @@ static struct cost cost_of(const struct nest_point *p, int statement)
     const struct nest_statement *s = &p->nest->statement[statement];
     double executions = nest_executions(p, statement);
     struct cost c = {
-        .groups = product_of(p, statement, NEST_BLOCK_X, NEST_BLOCK_Z),
-        .threads = product_of(p, statement, NEST_THREAD_X, NEST_THREAD_Z),
+        .groups = nest_product(p, statement, NEST_BLOCK_X, NEST_BLOCK_Z),
+        .threads = nest_product(p, statement, NEST_THREAD_X, NEST_THREAD_Z),
         .cycles = executions * operations(p, s) / 2, // a multiplication and an addition at once
     };
     for (int a = 0; a < s->access_count; a++)
@@ -97,18 +84,14 @@ static struct cost cost_of(const struct nest_point *p, int statement)
 
 static double registers_of(const struct nest_point *p)
 {
-    double bytes = 0;
-    for (int b = 0; b < p->nest->buffer_count; b++)
-        if (p->nest->buffer[b].memory == NEST_REGISTERS)
-            bytes += nest_buffer_bytes(p, b);
-    return OWN_REGISTERS + bytes / 4;
+    return OWN_REGISTERS + nest_memory_bytes(p, NEST_REGISTERS) / 4;
 }
 
 // Workgroups of so many threads that a core holds at once; below 1: none fits.
 static double fitting(const struct nest_point *p, double threads)
 {
     double by_registers = REGISTERS / (threads * registers_of(p));
-    double by_shared = SHARED_BYTES / fmax(1, nest_shared_bytes(p));
+    double by_shared = SHARED_BYTES / fmax(1, nest_memory_bytes(p, NEST_SHARED));
     double most = fmin(fmin(MOST_GROUPS, THREADS / threads), fmin(by_registers, by_shared));
     return threads > MOST_THREADS ? 0 : most < 1 ? most : floor(most);
 }

@@ -43,7 +43,8 @@ static void add_statement(const struct nest_point *p, int i, struct spirv_count 
 
 struct spirv_count nest_count(const struct nest_point *p)
 {
-    struct spirv_count n = {.trips = nest_trips(p), .shared_bytes = nest_shared_bytes(p)};
+    struct spirv_count n = {.trips = nest_trips(p),
+                            .shared_bytes = nest_memory_bytes(p, NEST_SHARED)};
     for (int i = 0; i < p->nest->statement_count; i++)
         add_statement(p, i, &n);
     return n;

@@ -159,7 +159,7 @@ static void test_structure(void **state)
         assert_true(stride[k_first ? 2 : 1] == 1 - 2 * tile);
         assert_true(width == (c.slot[6] == 0 ? 1 : c.slot[6] == 1 ? 4 : 16));
         assert_true(p.present[0] == is_double);
-        assert_true(nest_shared_bytes(&p) == (is_double ? 2 * 2 * 8 * width : 0));
+        assert_true(nest_memory_bytes(&p, NEST_SHARED) == (is_double ? 2 * 2 * 8 * width : 0));
         assert_true(nest_flops(&p) == c.slot[0] * 5.0 * tile * (2 + width));
     }
     nest_point_finish(&p);

@@ -159,7 +159,8 @@ static void check_point(const struct nest_point *p, const struct config *c)
     assert_true(nest_executions(p, PRODUCT) == 16.0 * v[2] * v[5]);
     assert_true(nest_all_executions(p, STORE) == 32 * 24);
     assert_true(nest_flops(p) == 2 * 32 * 24 * 16);
-    assert_true(nest_shared_bytes(p) == (staged ? 2 * 4.0 * v[1] * v[2] * (v[7] + 1) : 0));
+    assert_true(nest_memory_bytes(p, NEST_SHARED) ==
+                (staged ? 2 * 4.0 * v[1] * v[2] * (v[7] + 1) : 0));
     assert_true(nest_touched(p, PRODUCT, 2, 0) == 1);
     assert_true(nest_touched(p, PRODUCT, 2, 3) == v[5] * v[7]);
     assert_true(nest_touched(p, PRODUCT, 2, 8) == 24 * 16);
