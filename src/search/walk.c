@@ -9,10 +9,11 @@
 // the parameters (coordinates.h, gp.h), fitted to the best and the latest results, predicts the
 // speed of each. Tried is the one with the largest expected improvement over the best speed so far
 // plus up to `margin` deviations, drawn anew for each trial: a large one keeps it from picking
-// crumbs around an optimum, a small one picks them.
+// crumbs around an optimum, a small one picks them. Trials that refine ask for `doubt` times as
+// much, so that what the model is unsure of counts for more than what it believes.
 //
-// Speeds are shares of the best, so their unit does not matter; what failed counts as the slowest
-// that did not. The model has a bounded number of points, so that a trial's cost is bounded too.
+// Speeds are shares of the best, so their unit does not matter; what failed counts as the lower
+// quartile of the others. The model has few points at any time: a trial's cost has a bound.
 // With `ahead`, trials are chosen before the results of the latest are in, so that several can be
 // compiled and measured at a time; for these the model takes what it expects of them.
 #include "model/coordinates.h"
@@ -31,6 +32,7 @@ enum {
     OPTION_STRANGERS,
     OPTION_NEAR,
     OPTION_REFINE,
+    OPTION_DOUBT,
     OPTION_Q,
     OPTION_POINTS,
     OPTION_LEARN,
@@ -54,11 +56,11 @@ struct walk {
     struct rng rng;
     int starts, elites, children, strangers, near, points, learn, reach;
     int first; // trials of the first round; all others are of one
-    double q, refine, margin;
+    double q, refine, doubt, margin;
 
     int *ranked; // indices of all results, best first; of equals the older one
     int results, ranked_capacity;
-    double slowest;       // that did not fail
+    int valid;            // results that did not fail
     struct config *elite; // what population() shows: [elites]
 
     struct coordinates coordinates;
@@ -82,6 +84,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->strangers = (int)option[OPTION_STRANGERS];
     w->near = (int)option[OPTION_NEAR];
     w->refine = option[OPTION_REFINE];
+    w->doubt = option[OPTION_DOUBT];
     w->q = option[OPTION_Q];
     w->points = (int)option[OPTION_POINTS];
     w->learn = (int)option[OPTION_LEARN];
@@ -117,8 +120,7 @@ static void rank_result(struct walk *w, int index)
             (size_t)(w->results - place) * sizeof *w->ranked);
     w->ranked[place] = index;
     w->results++;
-    if (fitness > 0 && (w->slowest == 0 || fitness < w->slowest))
-        w->slowest = fitness;
+    w->valid += fitness > 0;
 }
 
 // --- candidates ---
@@ -205,16 +207,17 @@ static void add_neighbours(struct walk *w, int index)
     }
 }
 
-static void gather(struct walk *w)
+// Returns the largest margin to ask of them.
+static double gather(struct walk *w)
 {
-    bool refines = rng_real(&w->rng) < w->refine;
     w->candidates = 0;
-    for (int i = 0; i < w->near && i < w->results; i++)
+    for (int i = 0; i < w->near && i < w->valid; i++)
         add_neighbours(w, w->ranked[i]);
-    if (refines && w->candidates > 0)
-        return;
+    if (w->candidates > 0 && rng_real(&w->rng) < w->refine)
+        return w->doubt * w->margin;
     add_children(w);
     add_strangers(w);
+    return w->margin;
 }
 
 // --- the model ---
@@ -222,10 +225,10 @@ static void gather(struct walk *w)
 static void learn_from(struct walk *w, int index)
 {
     struct config c;
-    double x[COORDINATES_MOST], fitness = w->rounds.fitness[index];
+    double x[COORDINATES_MOST], best = fitness_of(w, 0), fitness = w->rounds.fitness[index];
     config_set_get(&w->rounds.visited.given, index, &c);
     coordinates_of(&w->coordinates, &c, x);
-    gp_add(&w->model, x, (fitness > 0 ? fitness : w->slowest) / fitness_of(w, 0));
+    gp_add(&w->model, x, fitness > 0 ? fitness / best : fitness_of(w, w->valid * 3 / 4) / best);
 }
 
 static bool is_among(const int *list, int count, int index)
@@ -277,10 +280,10 @@ static void fit(struct walk *w)
 }
 
 // The candidate to try.
-static int choose(struct walk *w)
+static int choose(struct walk *w, double most_margin)
 {
     int width = w->coordinates.count, chosen = 0;
-    double margin = w->margin * rng_real(&w->rng), most = -INFINITY;
+    double margin = most_margin * rng_real(&w->rng), most = -INFINITY;
     double target = 1 + margin * w->model.now.scale;
     for (int i = 0; i < w->candidates; i++)
         coordinates_of(&w->coordinates, &w->candidate[i].config, w->x + i * width);
@@ -300,10 +303,10 @@ static int choose(struct walk *w)
 // False: there was no candidate.
 static bool breed(struct walk *w)
 {
-    gather(w);
+    double margin = gather(w);
     if (w->candidates == 0)
         return false;
-    int chosen = w->points ? choose(w) : (int)rng_below(&w->rng, (uint64_t)w->candidates);
+    int chosen = w->points ? choose(w, margin) : (int)rng_below(&w->rng, (uint64_t)w->candidates);
     const struct candidate *c = &w->candidate[chosen];
     rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
     return true;
@@ -368,8 +371,9 @@ static const struct strategy_option options[] = {
     [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true},
     [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true},
     [OPTION_STRANGERS] = {"strangers", "drawn for each trial", 8, 0, 4096, true},
-    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates too", 4, 0, 64, true},
-    [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.3, 0, 1, false},
+    [OPTION_NEAR] = {"near", "best results whose neighbours are candidates too", 6, 0, 64, true},
+    [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.4, 0, 1, false},
+    [OPTION_DOUBT] = {"doubt", "margin of such a trial, times as large", 2, 0, 1000, false},
     [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false},
     [OPTION_POINTS] = {"points", "results that the model learns from; 0: no model", 128, 0, 512,
                        true},

@@ -40,6 +40,7 @@ static const char *const ablation[] = {
     "walk:margin=0",
     "walk:children=0",
     "walk:refine=0",
+    "walk:doubt=1",
     "walk:near=1",
     "walk:near=0",
     "walk:strangers=0",
