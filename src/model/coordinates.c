@@ -3,6 +3,7 @@
 #include <math.h>
 
 #define LARGEST_WHOLE 1e9
+#define PROFILE_BITS  8
 
 static void add(struct coordinates *s, int kind, int slot, double whole, const double *number)
 {
@@ -60,9 +61,9 @@ static void add_slot(struct coordinates *s, const struct param *p, int slot)
         add(s, COORDINATE_PART, slot, log(p->product), NULL);
 }
 
-void coordinates_init(struct coordinates *s, const struct space *space)
+void coordinates_init(struct coordinates *s, const struct space *space, bool with_profile)
 {
-    s->count = 0;
+    *s = (struct coordinates){.space = space};
     for (int i = 0; i < space->param_count; i++) {
         const struct param *p = &space->param[i];
         if (p->size < 2)
@@ -72,6 +73,17 @@ void coordinates_init(struct coordinates *s, const struct space *space)
         for (int k = 0; p->kind != PARAM_DISCRETE && k < p->width; k++)
             add_slot(s, p, p->offset + k);
     }
+    s->own = s->count;
+    if (!with_profile || !space->nest)
+        return;
+    nest_point_init(&s->point, space->nest);
+    s->count += PROFILE_NUMBERS;
+}
+
+void coordinates_finish(struct coordinates *s)
+{
+    if (s->count > s->own)
+        nest_point_finish(&s->point);
 }
 
 static double coordinate_of(const struct coordinate *a, int32_t v)
@@ -86,8 +98,18 @@ static double coordinate_of(const struct coordinate *a, int32_t v)
     return v / a->whole;
 }
 
-void coordinates_of(const struct coordinates *s, const struct config *c, double *x)
+static void add_profile(struct coordinates *s, const struct config *c, double *x)
 {
-    for (int i = 0; i < s->count; i++)
+    nest_evaluate(s->space->nest, s->space, c, &s->point);
+    profile_of(&s->point, x);
+    for (int i = 0; i < PROFILE_NUMBERS; i++)
+        x[i] = log2(1 + x[i]) / PROFILE_BITS;
+}
+
+void coordinates_of(struct coordinates *s, const struct config *c, double *x)
+{
+    for (int i = 0; i < s->own; i++)
         x[i] = coordinate_of(&s->at[i], c->slot[s->at[i].slot]);
+    if (s->count > s->own)
+        add_profile(s, c, x + s->own);
 }

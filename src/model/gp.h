@@ -13,10 +13,11 @@
 //
 // which is a mixture of exp(-ks), products of one factor for each coordinate (their rates k are
 // gamma distributed), and so a valid correlation: as exp(-s) near by, but what is far still says
-// something, and it costs no exponential. Coordinates lie in [0, 1]; whole numbers are labels,
-// which are equal or one apart. A weight says how much its coordinate matters. Mean and scale of
-// the values are the most likely ones (Rasmussen, Williams 2006, sections 2.2 and 2.7; algorithm
-// 2.1).
+// something, and it costs no exponential. One is as far apart as can be: whole numbers are labels,
+// which are equal or not. (exp(-k min(1, d)) falls and is convex in d, so that it is a correlation
+// on all numbers: Polya's criterion.) A weight says how much its coordinate matters. Mean and
+// scale of the values are the most likely ones (Rasmussen, Williams 2006, sections 2.2 and 2.7;
+// algorithm 2.1).
 //
 // Weights and noise are learned a little at each fit, and kept: each of `tries` changes one of them
 // by a random factor and stays when that makes values and weights together more likely (log

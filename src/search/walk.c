@@ -5,12 +5,11 @@
 // results, children of the best (recombined, then walked on each parameter's graph until they are
 // legal and new, as OpEvo makes them) and a few strangers (drawn, and walked likewise). One trial
 // in a few refines: only the single moves are candidates then, so that none near the best stays
-// untried for long because of what the model believes. A Gaussian process over the coordinates of
-// the parameters (coordinates.h, gp.h), fitted to the best and the latest results, predicts the
-// speed of each. Tried is the one with the largest expected improvement over the best speed so far
-// plus up to `margin` deviations, drawn anew for each trial: a large one keeps it from picking
-// crumbs around an optimum, a small one picks them. Trials that refine ask for `doubt` times as
-// much, so that what the model is unsure of counts for more than what it believes.
+// untried for long. A Gaussian process over the coordinates of parameters and kernel
+// (coordinates.h, gp.h), fitted to the best and the latest results, predicts the speed of each.
+// Tried is the one with the largest expected improvement over the best speed so far plus up to
+// `margin` deviations, drawn anew for each trial: a large one keeps it from picking crumbs around
+// an optimum. Trials that refine ask for `doubt` times as much: the model's doubts count for more.
 //
 // Speeds are shares of the best, so their unit does not matter; what failed counts as the lower
 // quartile of the others. The model has few points at any time: a trial's cost has a bound.
@@ -36,6 +35,7 @@ enum {
     OPTION_Q,
     OPTION_POINTS,
     OPTION_LEARN,
+    OPTION_PROFILE,
     OPTION_MARGIN,
     OPTION_REACH,
     OPTION_AHEAD
@@ -91,7 +91,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->margin = option[OPTION_MARGIN];
     w->reach = (int)option[OPTION_REACH];
     w->elite = mem_zero((size_t)w->elites, sizeof *w->elite);
-    coordinates_init(&w->coordinates, problem->space);
+    coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
     w->most_candidates = w->children + w->strangers + w->near * MOST_NEIGHBOURS;
     w->candidate = mem_zero((size_t)w->most_candidates, sizeof *w->candidate);
     size_t most = (size_t)(w->most_candidates + w->rounds.open); // for believe() too
@@ -357,6 +357,7 @@ static void destroy(struct strategy *s)
     struct walk *w = (struct walk *)s;
     rounds_finish(&w->rounds);
     gp_finish(&w->model);
+    coordinates_finish(&w->coordinates);
     free(w->ranked);
     free(w->elite);
     free(w->candidate);
@@ -375,14 +376,13 @@ static const struct strategy_option options[] = {
     [OPTION_REFINE] = {"refine", "chance that a trial has only those neighbours", 0.4, 0, 1, false},
     [OPTION_DOUBT] = {"doubt", "margin of such a trial, times as large", 2, 0, 1000, false},
     [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.2, 0.001, 0.999, false},
-    [OPTION_POINTS] = {"points", "results that the model learns from; 0: no model", 128, 0, 512,
-                       true},
+    [OPTION_POINTS] = {"points", "results the model learns from; 0: no model", 128, 0, 512, true},
     [OPTION_LEARN] = {"learn", "weights of the model tried at each trial", 2, 0, 1000, true},
+    [OPTION_PROFILE] = {"profile", "knows of loops and memory, where declared", 1, 0, 1, true},
     [OPTION_MARGIN] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
-    [OPTION_AHEAD] = {"ahead", "latest results not waited for (tune: workers - 1)", 0, 0, 255,
-                      true},
+    [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},
 };
 

@@ -1,5 +1,7 @@
-// Coordinates of configurations: each kind of parameter by hand, and nearness as on the graphs.
+// Coordinates of configurations: each kind of parameter and a profile by hand, and nearness as on
+// the graphs.
 #include "model/coordinates.h"
+#include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
@@ -20,11 +22,12 @@ static void expect(const struct space *s, const struct config *c, int count, con
 {
     struct coordinates where;
     double x[COORDINATES_MOST];
-    coordinates_init(&where, s);
+    coordinates_init(&where, s, true);
     assert_int_equal(where.count, count);
     coordinates_of(&where, c, x);
     for (int i = 0; i < count; i++)
         assert_true(fabs(x[i] - wanted[i]) < 1e-12);
+    coordinates_finish(&where);
 }
 
 static void test_discrete(void **state)
@@ -70,7 +73,7 @@ static void test_steps_of_factorizations(void **state)
     struct space *s = space_mm(512, 1024, 1024);
     struct coordinates where;
     struct rng r;
-    coordinates_init(&where, s);
+    coordinates_init(&where, s, true);
     rng_seed(&r, 3);
     for (int n = 0; n < 1000; n++) {
         struct config a, b;
@@ -83,7 +86,52 @@ static void test_steps_of_factorizations(void **state)
             apart += fabs(x[i] - y[i]);
         assert_true(fabs(apart - 2 / 9.0) < 1e-9 || fabs(apart - 2 / 10.0) < 1e-9);
     }
+    coordinates_finish(&where);
     space_destroy(s);
+}
+
+static void test_profile(void **state)
+{
+    (void)state;
+    struct config c;
+    struct space *s = space_with_product(&c);
+    struct coordinates with, without;
+    double x[COORDINATES_MOST];
+    coordinates_init(&with, s, true);
+    coordinates_init(&without, s, false);
+    assert_int_equal(with.count, without.count + PROFILE_NUMBERS);
+    coordinates_of(&with, &c, x);
+    // An invocation fills twice two elements, multiplies 2 x 2 x 2 x 2 times and stores 2 x 2: each
+    // time it reads or writes global memory once, and shared memory but when it stores.
+    static const double wanted[PROFILE_NUMBERS] = {
+        [PROFILE_GROUPS] = 4,          [PROFILE_THREADS] = 8,
+        [PROFILE_REGISTER_BYTES] = 16, [PROFILE_SHARED_BYTES] = 64,
+        [PROFILE_TRIPS] = 2 + 4 + 4,   [PROFILE_EXECUTIONS] = 4 + 16 + 4,
+        [PROFILE_GLOBAL] = 4 + 16 + 4, [PROFILE_SHARED] = 4 + 16,
+        [PROFILE_WRITTEN_OUT] = 4,     [PROFILE_LANES] = 1,
+    };
+    for (int i = 0; i < PROFILE_NUMBERS; i++)
+        assert_true(fabs(x[without.count + i] - log2(1 + wanted[i]) / 8) < 1e-12);
+    coordinates_finish(&with);
+    coordinates_finish(&without);
+    space_and_nest_destroy(s);
+}
+
+// What vectors carry is one access.
+static void test_profile_of_vectors(void **state)
+{
+    (void)state;
+    struct config c;
+    struct space *s = space_with_chain(&c);
+    struct nest_point p;
+    double profile[PROFILE_NUMBERS];
+    nest_point_init(&p, s->nest);
+    nest_evaluate(s->nest, s, &c, &p);
+    profile_of(&p, profile);
+    assert_true(profile[PROFILE_LANES] == 3 && profile[PROFILE_EXECUTIONS] == 12 + 4);
+    assert_true(profile[PROFILE_GLOBAL] == 2 * 4 + 2 * 4 && profile[PROFILE_SHARED] == 0);
+    nest_point_finish(&p);
+    space_and_nest_destroy(s);
 }
 
 int main(void)
@@ -92,6 +140,8 @@ int main(void)
         cmocka_unit_test(test_discrete),
         cmocka_unit_test(test_other_kinds),
         cmocka_unit_test(test_steps_of_factorizations),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_profile_of_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

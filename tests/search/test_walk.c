@@ -1,5 +1,6 @@
 // walk: random points first, then candidates near the best, the most promising by the model.
 #include "driver.h"
+#include "nests.h"
 #include "spaces.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include <cmocka.h>
 
 enum { ASKS = 200, WARM = 20 };
-struct run {
+struct course {
     struct config given[ASKS + 1]; // by ask
     double fitness[ASKS + 1];
     bool bred[ASKS + 1];
@@ -20,10 +21,10 @@ struct run {
 
 typedef double measure_function(const struct space *s, const struct config *c);
 
-static struct run *run_create(const struct search_problem *problem, const char *spec, uint64_t seed,
-                              int asks, measure_function *measure)
+static struct course *course_create(const struct search_problem *problem, const char *spec,
+                                    uint64_t seed, int asks, measure_function *measure)
 {
-    struct run *r = mem_zero(1, sizeof *r);
+    struct course *r = mem_zero(1, sizeof *r);
     struct strategy *w = strategy_create(spec, problem, seed, NULL);
     for (int n = 1; n <= asks; n++) {
         assert_int_equal(strategy_ask(w, &r->given[n]), ASK_NEW);
@@ -36,7 +37,7 @@ static struct run *run_create(const struct search_problem *problem, const char *
     return r;
 }
 
-static double best_of(const struct run *r, int asks)
+static double best_of(const struct course *r, int asks)
 {
     double best = 0;
     for (int n = 1; n <= asks; n++)
@@ -75,10 +76,10 @@ static void test_finds_the_bottom(void **state)
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
     for (uint64_t seed = 0; seed < 5; seed++) {
-        struct run *r = run_create(&problem, "walk", seed, 60, bowl);
+        struct course *r = course_create(&problem, "walk", seed, 60, bowl);
         assert_true(best_of(r, 60) == 1);
         free(r);
-        r = run_create(&problem, "walk:points=0", seed, 60, bowl);
+        r = course_create(&problem, "walk:points=0", seed, 60, bowl);
         assert_true(best_of(r, 60) < 1);
         free(r);
     }
@@ -90,7 +91,7 @@ static void test_breeds_after_its_starts(void **state)
     (void)state;
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
-    struct run *r = run_create(&problem, "walk:starts=9:strangers=0", 3, 60, half_fails);
+    struct course *r = course_create(&problem, "walk:starts=9:strangers=0", 3, 60, half_fails);
     for (int n = 1; n <= 60; n++)
         assert_int_equal(r->bred[n], n > 9);
     for (int n = 10; n <= 60; n++)
@@ -103,7 +104,7 @@ static void test_breeds_after_its_starts(void **state)
             assert_true(r->fitness[r->from[n][i]] > 0);
         }
     free(r);
-    r = run_create(&problem, "walk:starts=5", 3, 50, fails);
+    r = course_create(&problem, "walk:starts=5", 3, 50, fails);
     for (int n = 1; n <= 50; n++)
         assert_false(r->bred[n]);
     free(r);
@@ -119,7 +120,7 @@ static void test_neighbours_of_the_best(void **state)
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
     for (int k = 0; k < 2; k++) {
-        struct run *r = run_create(&problem, specs[k], 4, 30, bowl);
+        struct course *r = course_create(&problem, specs[k], 4, 30, bowl);
         for (int n = 2; n <= 30; n++) {
             int64_t parent = r->from[n][0];
             assert_true(r->fitness[parent] == best_of(r, n - 1));
@@ -139,7 +140,7 @@ static void test_asks_ahead(void **state)
     struct space *s = space_mm(512, 1024, 1024);
     struct search_problem problem = {.space = s};
     const char *spec = "walk:starts=9:ahead=4";
-    struct run *early = run_create(&problem, spec, 8, ALL, bowl);
+    struct course *early = course_create(&problem, spec, 8, ALL, bowl);
     struct strategy *w = strategy_create(spec, &problem, 8, NULL);
     int asked = 0, told = 0;
     struct config c;
@@ -161,8 +162,8 @@ static void test_unit_does_not_matter(void **state)
     (void)state;
     struct space *s = space_mixed();
     struct search_problem problem = {.space = s};
-    struct run *a = run_create(&problem, "walk", 5, ASKS, bowl),
-               *b = run_create(&problem, "walk", 5, ASKS, bowl_in_another_unit);
+    struct course *a = course_create(&problem, "walk", 5, ASKS, bowl),
+                  *b = course_create(&problem, "walk", 5, ASKS, bowl_in_another_unit);
     assert_memory_equal(a->given, b->given, sizeof a->given);
     free(a);
     free(b);
@@ -193,7 +194,7 @@ static void test_legal_and_warm(void **state)
         while (!sum_is_even(NULL, &warm[i]) || config_set_find(&known, &warm[i]) >= 0);
     struct search_problem problem = {
         .space = s, .legal = sum_is_even, .warm = warm, .warm_count = WARM};
-    struct run *r = run_create(&problem, "walk:strangers=0", 6, 100, bowl);
+    struct course *r = course_create(&problem, "walk:strangers=0", 6, 100, bowl);
     int place = 1;
     for (int i = 0; i < WARM; i++)
         if (config_set_find(&known, &warm[i]) < 0) {
@@ -239,6 +240,39 @@ static void test_population(void **state)
     space_destroy(s);
 }
 
+// Eight threads with four products each are best, whatever rows and columns make of them.
+static double by_launch(const struct space *s, const struct config *c)
+{
+    (void)s;
+    double threads = c->slot[1] * c->slot[4], products = c->slot[2] * c->slot[5];
+    return 1 / (1 + fabs(log2(threads / 8)) + fabs(log2(products / 4)));
+}
+
+static double mean_speed(const struct search_problem *problem, const char *spec)
+{
+    enum { SEEDS = 20, STARTS = 10, TRIALS = 40 };
+    double sum = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct course *r = course_create(problem, spec, seed, TRIALS, by_launch);
+        for (int n = STARTS + 1; n <= TRIALS; n++)
+            sum += r->fitness[n];
+        free(r);
+    }
+    return sum / (SEEDS * (TRIALS - STARTS));
+}
+
+// What hangs on products of parameters is found sooner, where a loop nest tells them.
+static void test_knows_the_nest(void **state)
+{
+    (void)state;
+    struct config c;
+    struct space *s = space_with_product(&c);
+    struct search_problem problem = {.space = s};
+    double with = mean_speed(&problem, "walk"), without = mean_speed(&problem, "walk:profile=0");
+    assert_true(with > 1.02 * without);
+    space_and_nest_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_unit_does_not_matter),
         cmocka_unit_test(test_legal_and_warm),
         cmocka_unit_test(test_population),
+        cmocka_unit_test(test_knows_the_nest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
