@@ -16,7 +16,8 @@
 
 enum { MOST_SEEDS = 20 };
 
-static const char *const strategies[] = {"walk", "opevo", "autotvm", "ansor", "local", "random"};
+static const char *const strategies[] = {"walk",  "walk:profile=0", "opevo", "autotvm",
+                                         "ansor", "local",          "random"};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 static const char *const size[] = {"N=256", "M=256", "K=256", NULL};
