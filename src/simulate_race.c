@@ -1,5 +1,7 @@
 #include "simulate_race.h"
 
+#include <math.h>
+
 void simulated_race_enter(struct simulated_race *r, const struct record_entry *entry,
                           double seconds)
 {
@@ -18,12 +20,11 @@ void simulated_race_enter(struct simulated_race *r, const struct record_entry *e
     r->seconds[place] = seconds;
 }
 
-// Of the `count` sums the smallest one that is not `taken` yet.
-static int fastest(const double *sum, const bool *taken, int count)
+static int fastest(const double *sum, int count)
 {
-    int best = -1;
-    for (int i = 0; i < count; i++)
-        if (!taken[i] && (best < 0 || sum[i] < sum[best]))
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (sum[i] < sum[best])
             best = i;
     return best;
 }
@@ -33,18 +34,17 @@ const struct record_entry *simulated_race_winner(
     double (*measure)(void *context, const struct record_entry *entry), void *context)
 {
     double sum[SIMULATED_RACERS], total[SIMULATED_FINALISTS];
-    bool taken[SIMULATED_RACERS] = {false}, none[SIMULATED_FINALISTS] = {false};
     int finalist[SIMULATED_FINALISTS], finalists = 0;
     for (int i = 0; i < r->count; i++)
         sum[i] = measure(context, r->racer[i]);
     for (; finalists < SIMULATED_FINALISTS && finalists < r->count; finalists++) {
-        int i = fastest(sum, taken, r->count);
-        taken[i] = true;
+        int i = fastest(sum, r->count);
         finalist[finalists] = i;
         total[finalists] = sum[i];
+        sum[i] = INFINITY; // not again
     }
     for (int round = 0; round < SIMULATED_FINAL; round++)
         for (int i = 0; i < finalists; i++)
             total[i] += measure(context, r->racer[finalist[i]]);
-    return finalists ? r->racer[finalist[fastest(total, none, finalists)]] : NULL;
+    return finalists ? r->racer[finalist[fastest(total, finalists)]] : NULL;
 }
