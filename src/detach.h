@@ -1,10 +1,11 @@
 // Running in the background: `tune --detach`.
 //
-//     detach(&code, e);             the parent waits until the child is ready or has failed, and
-//     gets the exit code if (detach_is_parent()) return code;
+//     detach(&code, e);       the parent waits until the child is ready or has failed
+//     if (detach_is_parent())
+//         return code;
 //     ...the child makes its session; its errors still go to the terminal...
-//     detach_ready(id);             the child lets the parent go; its output goes to the session's
-//     log from now on
+//     detach_ready(id);       the child lets the parent go; from now on it writes to the
+//                             session's log
 //
 // detach_ready does nothing in a process that did not detach.
 #ifndef TILEWALK_DETACH_H

@@ -2,10 +2,10 @@
 // workbench) include this header and nothing below it.
 //
 //     struct engine *g = engine_create(store, on_event, context);
-//     engine_start(g, &options, &id, e);      a new session, or
-//     engine_resume(g, id, NULL, e);          one from the database, exactly where it stood
-//     engine_run(g, e);                       until every session has ended or engine_interrupt was
-//     called engine_destroy(g);
+//     engine_start(g, &options, &id, e);     a new session, or
+//     engine_resume(g, id, NULL, e);         one from the database, exactly where it stood
+//     engine_run(g, e);                      until every session has ended, or engine_interrupt
+//     engine_destroy(g);
 //
 // The engine is one poll loop in one thread: it asks strategies, judges and renders configurations,
 // feeds the source of measurements, stores and tells results, and reports what happened through

@@ -15,7 +15,7 @@
 
 #define ALLOWED_PERCENT 5.0
 #define SPREADS         3.0
-#define LIKE_DEVIATION  1.4826 // makes a median deviation of normal samples their standard deviation
+#define LIKE_DEVIATION  1.4826 // median deviation to standard deviation, of normal samples
 #define MOST_FDS        64
 
 // --- how much slower is too slow ---

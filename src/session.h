@@ -5,15 +5,14 @@
 //
 // Invariants:
 //  * Store before tell: a strategy never knows more than the database. Results are stored and told
-//  in the order asked
-//    (unless the strategy is asynchronous), whatever the order they arrive in, so the run is a
-//    function of the seed and of the measured values alone, for any number of workers.
-//  * Resume is the same cycle: a strategy is asked from the start, and while the database has a row
-//  for an ask, the row is
-//    the answer (`replay`). So no strategy has code to save or load itself.
+//    in the order asked (unless the strategy is asynchronous), whatever the order they arrive in,
+//    so the run is a function of the seed and of the measured values alone, for any number of
+//    workers.
+//  * Resume is the same cycle: a strategy is asked from the start, and while the database has a
+//    row for an ask, the row is the answer (`replay`). So no strategy has code to save or load
+//    itself.
 //  * A failed trial is data. Only a broken template or rule, a source that cannot go on, and a
-//  database that cannot be
-//    written end a session with an error.
+//    database that cannot be written end a session with an error.
 #ifndef TILEWALK_SESSION_H
 #define TILEWALK_SESSION_H
 

@@ -1,7 +1,9 @@
 // A filter: which trials are shown, as a text that people type.
 //
-//     struct filter *f = filter_compile("tm=128 outcome=ok not reason~\"shared memory\"", space,
-//     flop, e); if (filter_accepts(f, trial)) ... filter_destroy(f);
+//     const char *text = "tm=128 outcome=ok not reason~\"shared memory\"";
+//     struct filter *f = filter_compile(text, space, flop, e);
+//     if (filter_accepts(f, trial)) ...
+//     filter_destroy(f);
 //
 // Terms are joined by a blank or `and`, by `or`, turned round by `not`, grouped by parentheses;
 // `not` binds before `and`, `and` before `or`. A term is NAME OP VALUE; OP is = != < <= > >= or

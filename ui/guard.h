@@ -2,9 +2,10 @@
 // of signals. No curses in here.
 //
 //     guard_begin(e);                settings are saved, signals are caught
-//     guard_arm(bytes, length);      the screen is up: a crash writes these and restores the
-//     settings n = guard_signal();            which signal came; 0: none guard_disarm(); the screen
-//     is gone (editor, suspension) guard_restore();               the settings as they were found
+//     guard_arm(bytes, length);      the screen is up: a crash writes these, restores the settings
+//     n = guard_signal();            which signal came; 0: none
+//     guard_disarm();                the screen is gone (editor, suspension)
+//     guard_restore();               the settings as they were found
 //     guard_end();
 //
 // Handlers only write a byte to a pipe. That of a crash makes system calls alone: it writes what

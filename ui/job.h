@@ -1,9 +1,11 @@
 // Child processes of the workbench: every change it makes is a tilewalk command line.
 //
-//     jobs_start(&j, program, words, on_end, context, e);     pause, note, rm, export, ...
-//     jobs_run(&j, program, words, e);                        tune, resume: a run that belongs to
-//     us n = jobs_fds(&j, fds, most);  poll(...);  jobs_step(&j);   output is collected, ends are
-//     told jobs_leave(&j, false);  ... jobs_step until jobs_are_gone(&j) ...  jobs_finish(&j);
+//     jobs_start(&j, program, words, on_end, context, e);    pause, note, rm, export, ...
+//     jobs_run(&j, program, words, e);                       tune, resume: a run of our own
+//     n = jobs_fds(&j, fds, most); poll(...);
+//     jobs_step(&j);                                         collects output, tells ends
+//     jobs_leave(&j, false);                                 then jobs_step until jobs_are_gone
+//     jobs_finish(&j);
 //
 // A job prints at most a few lines and ends; its output goes to `on_end`. A run is `tune` or
 // `resume` with --attached: it says which session it is ("session 12\n") on its socket, pauses

@@ -1,8 +1,8 @@
 // Trials seen along one or two axes: what became of all that share the values there.
 //
 //     projection_init(&p, space, x, &y);                  y NULL: along x only
-//     projection_hold(&p, &best);                         only trials like this one but for the
-//     axes projection_add(&p, &config, ask, outcome, speed);   each told trial once, in any order
+//     projection_hold(&p, &best);                         trials like this one but for the axes
+//     projection_add(&p, &config, ask, outcome, speed);   each told trial once, in any order
 //     const struct place *c = projection_at(&p, row, col);
 //     projection_finish(&p);
 //

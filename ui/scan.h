@@ -1,8 +1,9 @@
 // A walk over all trials of the open session in slices, for views that need every one (the map, a
 // filter): each told trial exactly once, also those that come later.
 //
-//     scan_start(&s, model);                       from the first trial, at the session that is
-//     open while (scan_step(&s, model, 500, take, context)) ...   true: more is there already
+//     scan_start(&s, model);                            the open session, from the first trial
+//     while (scan_step(&s, model, 500, take, context))  true: more is there already
+//         ...
 //
 // A slice takes milliseconds, so that keys are answered between slices. Trials come in the order
 // asked; one that is in flight is taken when it is told.

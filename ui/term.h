@@ -1,8 +1,9 @@
 // The terminal: the one place that includes curses.
 //
-//     term_open(&config, &look, e);        alternate screen, raw keys, stderr captured, signals
-//     caught term_show(&screen);                  sends what changed key = term_key(); KEY_IS_NONE:
-//     none is waiting term_close();                        the terminal exactly as it was found
+//     term_open(&config, &look, e);    alternate screen, raw keys, stderr and signals caught
+//     term_show(&screen);              sends what changed
+//     key = term_key();                KEY_IS_NONE: none is waiting
+//     term_close();                    the terminal exactly as it was found
 //
 // The terminal's settings are saved before curses touches them and restored from that copy on every
 // way out: end, signal, crash, editor, suspension (guard.h). Each step of the restoration is tried

@@ -1,8 +1,9 @@
 // The rows of the trials screen: which trials there are in the order that is wanted.
 //
 //     rows_start(&r, model, &order);
-//     more = rows_step(&r, model);        slices: each time the model changed, as long as it says
-//     so t = rows_at(&r, model, place);      0 .. rows_count - 1 rows_finish(&r);
+//     more = rows_step(&r, model);      a slice: when the model has changed, and while true
+//     t = rows_at(&r, model, place);    0 .. rows_count - 1
+//     rows_finish(&r);
 //
 // Everything by number, and what has a rank by rank, are pages of the database: nothing is kept,
 // and it costs the same however many trials there are. Any other order, and every filter, is a list

@@ -1,8 +1,8 @@
 // Our own format, which keeps the exact topology, so that a session is replayed on the graph it was
 // tuned on. Internal to this folder.
 //
-//     {"format":"tilewalk-recording","version":1,"name":"mm","kernel":"mm","device":"...","unit":"s",
-//      "params":[
+//     {"format":"tilewalk-recording","version":1,"name":"mm","kernel":"mm","device":"...",
+//      "unit":"s","params":[
 //       {"name":"tile_k","kind":"factorization","product":1024,"parts":3},
 //       {"name":"order","kind":"permutation","items":["n","m","k"]},
 //       {"name":"stage","kind":"categorical","values":["shared","none"]},

@@ -1,10 +1,11 @@
 // The inside of a store: its connection, prepared statements, and how records meet rows. For
 // src/store alone, and the one place that includes SQLite's header.
 //
-//     struct query q = query_start(s, sql, e);      `sql` is a static text; statements are prepared
-//     once and kept query_bind_int(&q, id); ...                   parameters in the order of their
-//     numbers while (query_next(&q)) ... query_int(&q, 0)   rows return query_end(&q); false when
-//     anything above failed; or query_run(&q): all of it
+//     struct query q = query_start(s, sql, e);   `sql` is a static text, prepared once and kept
+//     query_bind_int(&q, id); ...                parameters in the order of their numbers
+//     while (query_next(&q))                     rows; of a query without any, query_run(&q)
+//         query_int(&q, 0) ...                   does the rest
+//     return query_end(&q);                      false when anything above failed
 //
 // A query that failed to start takes binds and has no rows, so that only the end needs a look. A
 // failure undoes the transaction that is open: a store never holds half of one.

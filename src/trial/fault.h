@@ -1,16 +1,17 @@
 // Injected faults, for tests: what a real driver does once in a blue moon, on demand.
 //
-//     fault_parse("segv@run:3,sleep@compile:*", &plan, e);       the text comes with the pool's
-//     hello fault_strike(fault_find(&plan, PHASE_RUN, number), fd);    on entering a phase of trial
-//     `number`
+//     fault_parse("segv@run:3,sleep@compile:*", &plan, e);          comes with the pool's hello
+//     fault_strike(fault_find(&plan, PHASE_RUN, number), fd);       trial `number` enters a phase
 //
 // Numbers count the session's trials from 1; for the phases start and prepare, the starts of
 // workers. Phase none is the moment when the trial has arrived and nothing has been announced; only
 // the first worker that gets it is struck there.
-//   sleep garbage half abort segv exit memory   end in the worker's death, its own or the pool's
-//   doing lost    the device is lost: reported, then the worker leaves wrong   the result is
-//   corrupted before it is compared: its last element (@verify), the guard after it (@run), or
-//           its first element (any other phase)
+//
+//     sleep garbage half abort segv exit memory
+//              end in the worker's death, its own or the pool's doing
+//     lost     the device is lost: reported, then the worker leaves
+//     wrong    the result is corrupted before it is compared: its last element (@verify), the
+//              guard after it (@run), or its first element (any other phase)
 #ifndef TILEWALK_TRIAL_FAULT_H
 #define TILEWALK_TRIAL_FAULT_H
 

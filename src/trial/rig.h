@@ -1,8 +1,8 @@
 // A worker's bench: the open device, the operator's buffers on it, and the right results.
 //
-//     rig_open, rig_prepare or rig_attach                     once
-//     rig_scratch; rig_load; run something; rig_fetch; rig_verify      for each run that is
-//     verified rig_close
+//     rig_open, rig_prepare or rig_attach                            once
+//     rig_scratch; rig_load; run something; rig_fetch; rig_verify    each run that is verified
+//     rig_close
 //
 // The operator's buffers live as long as the worker, scratch memory is made to a candidate's
 // measure. Output and scratch are longer than the candidate is told by a guard; before a run all is

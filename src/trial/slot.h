@@ -2,8 +2,7 @@
 //
 //     EMPTY -> STARTING -> IDLE -> PREPARING -> IDLE      one of them, once
 //                          IDLE -> BUSY -> IDLE           for every trial
-//     any but EMPTY -> ENDING -> EMPTY                    until the process is reaped, which never
-//     blocks
+//     any but EMPTY -> ENDING -> EMPTY                    once reaped, which never blocks
 //
 // This file is about the process; what happens to a trial is decided in pool_worker.c.
 #ifndef TILEWALK_TRIAL_SLOT_H

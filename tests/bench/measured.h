@@ -2,8 +2,8 @@
 //
 //     struct measured m;
 //     measured_read(&m, recording);                  all of a recording, or
-//     measured_run(&m, "mm1", settings, 500);        a random session here, by the program itself,
-//     or list = measured_stored("file.db", &count);     all sessions of a database
+//     measured_run(&m, "mm1", settings, 500);        a random session here, by the program, or
+//     list = measured_stored("file.db", &count);     all sessions of a database
 //     measured_finish(&m);
 //
 // Errors end the program, as in bench.h.

@@ -3,8 +3,7 @@
 //     const char *folder = tuned_folder();                  temporary; removed at exit
 //     struct tuned_run run = tuned_make(&t);                tilewalk tune ... --export
 //     tuned_add(race, "name", &t);                          its best kernel
-//     tuned_add_file(race, "name", path);                   one by hand, with its `// groups: X Y
-//     Z`
+//     tuned_add_file(race, "name", path);                   by hand, with its `// groups: X Y Z`
 #ifndef TILEWALK_TESTS_TUNED_H
 #define TILEWALK_TESTS_TUNED_H
 

@@ -25,6 +25,12 @@ check 'include table' awk -f "$here/includes.awk" "$here/includes.table" $source
 check 'sizes' awk -f "$here/sizes.awk" $product
 [ -z "$tests" ] || check 'sizes of tests' awk -f "$here/sizes.awk" $tests
 
+# clang-format is told to leave comments alone: it would flow the columns of examples together.
+wide_comments() {
+    ! grep -nE '^.{101,}$' $sources | grep -E '^[^:]*:[0-9]*:[^"]*//'
+}
+check 'comments of over 100 columns' wide_comments
+
 if command -v clang-format >/dev/null; then
     check 'layout (clang-format -i FILE mends it)' clang-format --dry-run -Werror $sources
 elif [ $failed = 0 ]; then

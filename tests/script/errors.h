@@ -1,7 +1,7 @@
 // Errors of space files, word for word, and that docs/spaces.md shows them.
 //
-//     errors_check(cases, count);       fails the running test; errors_setup, errors_teardown of
-//     the group
+//     errors_setup, errors_teardown     of the group
+//     errors_check(cases, count);       fails the running test
 #ifndef TILEWALK_TESTS_SCRIPT_ERRORS_H
 #define TILEWALK_TESTS_SCRIPT_ERRORS_H
 
