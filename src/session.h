@@ -124,8 +124,8 @@ struct script *session_read_script(struct session *s, const struct session_optio
 
 // What its script declares (session_problem.c). take_script: `script` is the session's from now on;
 // false: it is NULL. try_template: compiles legal configurations until one succeeds, so that a
-// broken template is one clear line and no session, while one that fails now and then only costs
-// trials.
+// broken rule or template is one clear line and no session, while a template that fails now and
+// then only costs trials.
 bool session_take_script(struct session *s, struct script *script);
 void session_describe_problem(struct session *s);
 bool session_make_search(struct session *s, struct err *e);

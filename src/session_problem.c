@@ -9,13 +9,18 @@
 #define MOST_DRAWS 20000 // in search of a legal configuration
 #define MOST_TRIES 8
 
+static bool judge(const struct session *s, const struct config *c, struct verdict *v, struct err *e)
+{
+    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, v, e);
+}
+
+// Where a rule fails nobody knows: the configuration may be asked for, and then the rule's error is
+// reported.
 static bool is_legal(void *context, const struct config *c)
 {
-    struct session *s = context;
     struct verdict v;
-    struct err
-        ignored; // a rule that fails is met again, and reported, when the configuration is asked
-    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, &v, &ignored) && v.legal;
+    struct err ignored;
+    return !judge(context, c, &v, &ignored) || v.legal;
 }
 
 static void hash_texts(const struct script *script, char out[33])
@@ -109,6 +114,7 @@ bool session_try_template(struct session *s, struct err *e)
 {
     struct rng rng;
     struct config c;
+    struct verdict v;
     int tries = 0;
     if (!s->source->kind->needs_jobs)
         return true;
@@ -116,7 +122,9 @@ bool session_try_template(struct session *s, struct err *e)
     kernel_setup();
     for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
         space_sample(s->space, &rng, &c);
-        if (is_legal(s, &c) && ++tries && compiles(s, &c, e))
+        if (!judge(s, &c, &v, e))
+            return false;
+        if (v.legal && ++tries && compiles(s, &c, e))
             return true;
     }
     return tries == 0; // nothing legal was drawn: the search will meet it, or say why not

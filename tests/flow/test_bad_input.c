@@ -71,6 +71,34 @@ static void test_rejected_for_ever(void **state)
     }
 }
 
+// A rule that fails for a configuration does not exclude it: whatever the strategy, the search ends
+// with the rule's line.
+static void test_rule_fails(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "mine.comp", "#version 450\nvoid main() {}\n");
+    const char *path = box_write(
+        b, "mine.lua",
+        "operator.matmul { N = 8, M = 8, K = 8 }\n"
+        "param.vec = discrete { 1, 2, 4 }\n"
+        "param.unroll = discrete { 1, 2, 4, 8, 16 }\n"
+        "constraint(\"some\", function(c) return c.vec * c.unroll < 64 or c.vex == 2 end)\n"
+        "kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }\n");
+    struct result list = RUN(b, "strategies", "--json");
+    const cJSON *strategy;
+    int count = 0;
+    cJSON_ArrayForEach(strategy, cJSON_GetObjectItem(json_of(b, list.out), "strategies"))
+    {
+        const char *name = text_of(strategy, "name");
+        struct result r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", name,
+                              "--seed", "1", "--trials", "100", "--json");
+        assert_int_equal(r.code, 1);
+        assert_contains(r.err, "mine.lua:4: constraint 'some': unknown parameter 'vex'");
+        assert_string_equal(state_of(b, ++count), "failed");
+    }
+    assert_true(count > 10);
+}
+
 // A session is pinned to the text it began with.
 static void test_edited_space_file(void **state)
 {
@@ -114,9 +142,8 @@ static void test_no_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_templates),
-        FLOW_TEST(test_rejected_for_ever),
-        FLOW_TEST(test_edited_space_file),
+        FLOW_TEST(test_templates),  FLOW_TEST(test_rejected_for_ever),
+        FLOW_TEST(test_rule_fails), FLOW_TEST(test_edited_space_file),
         FLOW_TEST(test_no_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
