@@ -3,10 +3,11 @@
 // A chain stands on a vertex and looks at a random move: one parameter to a neighbour on its graph,
 // or, with chance `jump`, to any value within `reach`. It goes there when that is faster, and else
 // with probability exp(-d / T), where d is the relative loss of time, t_new / t_old - 1, so that
-// the unit of fitness does not matter. What failed is never gone to, and always left. T begins at
-// `heat` and is multiplied by `cooling` with every trial of the chain: the schedule knows no
-// budget, so a search of 100 trials is the beginning of one of 1000. After `patience` trials in a
-// row without a step a chain is frozen; it starts anew, hot, at a uniform draw.
+// the unit of fitness does not matter. What failed is always left, whatever comes next, and gone to
+// from another failure alone. T begins at `heat` and is multiplied by `cooling` with every trial of
+// the chain: the schedule knows no budget, so a search of 100 trials is the beginning of one of
+// 1000. After `patience` trials in a row without a step a chain is frozen; it starts anew, hot, at
+// a uniform draw.
 //
 // Jumps are half of the moves by default: on eight recorded spaces of kernels the graphs alone
 // reach 0.91 of the optimum after 100 trials, with jumps it is 0.94.

@@ -229,6 +229,8 @@ static bool add_trial(struct de *d, int target)
     struct config trial;
     int from[SPACE_MAX_PARAMS];
     bool good = false;
+    if (visited_warm(&d->rounds.visited, &trial))
+        return rounds_draw(&d->rounds, &d->rng);
     for (int n = 0; n < ATTEMPTS && !good; n++) {
         make_trial(d, target, &trial, from);
         good = visited_allows(&d->rounds.visited, &trial);

@@ -119,6 +119,8 @@ static bool add_child(struct ga *g)
 {
     int params = g->rounds.problem.space->param_count, from[SPACE_MAX_PARAMS];
     struct config child;
+    if (visited_warm(&g->rounds.visited, &child))
+        return rounds_draw(&g->rounds, &g->rng);
     cross(g, &child, from);
     for (int i = 0; i < params; i++)
         if (rng_real(&g->rng) < g->mutation)

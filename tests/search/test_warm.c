@@ -24,7 +24,9 @@ static const struct {
     {"annealing", 0},
     {"annealing:chains=4", 0},
     {"ga:pop=8", 0},
+    {"ga:pop=4", 0}, // fewer than there are
     {"de:pop=8", 0},
+    {"de:pop=4", 0},
     {"grid", 0},
     {"gbfs", 1}, // the untiled state
     {"na2c:hidden=4:minibatch=8:batch=4", 0},
