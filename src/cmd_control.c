@@ -42,8 +42,8 @@ static bool pause_session(struct store *s, const struct session_record *r,
     if (!store_runner(s, r->id))
         return err_set(e,
                        "session %" PRId64
-                       " is not running (nothing to pause; tilewalk resume %" PRId64 " runs it)",
-                       r->id, r->id);
+                       " is not running (nothing to pause; tilewalk resume %" PRId64 "%s runs it)",
+                       r->id, r->id, store_option(s));
     return ask_runner(s, r->id, arguments_flag(a, "off") ? "resume" : "pause", "", e);
 }
 

@@ -165,8 +165,8 @@ static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
     if (ok && str_equal(store_state(store, &r, &runner), "paused") && runner)
         ok = err_set(e,
                      "session %" PRId64 " is paused, and process %d, which runs it, waits "
-                     "(`tilewalk pause %" PRId64 " --off` lets it go on)",
-                     id, (int)runner, id);
+                     "(`tilewalk pause %" PRId64 " --off%s` lets it go on)",
+                     id, (int)runner, id, store_option(store));
     arena_finish(&arena);
     return ok;
 }

@@ -194,8 +194,8 @@ static bool add_best(struct exporter *x, struct err *e)
     if (count == 0)
         return err_set(e,
                        "session %" PRId64 " has no valid trial to export (tilewalk show %" PRId64
-                       " --trials tells what became of them)",
-                       id, id);
+                       " --trials%s tells what became of them)",
+                       id, id, store_option(x->store));
     x->chosen = arena_zero(&x->arena, (size_t)count, sizeof *x->chosen);
     for (int i = 0; i < count; i++)
         if (!add_trial(x, &best[i], i, e))

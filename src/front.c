@@ -242,7 +242,7 @@ static void print_end(const struct front *f, const struct event *event)
         printf("best    none: no configuration was valid\n");
     }
     if (str_equal(r->state, "paused"))
-        printf("resume  tilewalk resume %" PRId64 "\n", r->id);
+        printf("resume  tilewalk resume %" PRId64 "%s\n", r->id, store_option(f->store));
 }
 
 static void plain_trial(struct front *f, const struct event *event)

@@ -52,6 +52,23 @@ void str_printf(struct str *s, const char *format, ...)
     s->length += (size_t)length;
 }
 
+void str_add_shell(struct str *s, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:=,+@%^";
+    if (*word && !word[strspn(word, plain)]) {
+        str_add(s, word);
+        return;
+    }
+    str_add_char(s, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            str_add(s, "'\\''");
+        else
+            str_add_char(s, *word);
+    str_add_char(s, '\'');
+}
+
 void str_add_base64(struct str *s, const void *bytes, size_t length)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

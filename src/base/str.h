@@ -26,6 +26,8 @@ void str_printf(struct str *s, const char *format, ...) __attribute__((format(pr
 
 // A JSON string, quoted and escaped. Each byte that is not part of valid UTF-8 becomes U+FFFD.
 void str_add_json(struct str *s, const char *text);
+// A word of a command line, quoted where a shell would take it apart.
+void str_add_shell(struct str *s, const char *word);
 // Bytes as base64 (RFC 4648, with padding).
 void str_add_base64(struct str *s, const void *bytes, size_t length);
 // A finite number: the fewest decimals that read back the same, in C notation whatever the locale.

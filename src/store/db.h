@@ -22,6 +22,7 @@ struct lock_file;
 struct store {
     sqlite3 *db;
     char *path;
+    char *option; // store_option
     enum store_mode mode;
     struct statement *statements;
     struct lock_file *lock; // NULL until it is needed

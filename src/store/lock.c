@@ -131,18 +131,20 @@ static pid_t holder(struct lock_file *f, int64_t id)
     return byte.l_pid > 0 ? byte.l_pid : -1;
 }
 
-static bool refuse(struct lock_file *f, int64_t id, struct err *e)
+static bool refuse(const struct store *s, int64_t id, struct err *e)
 {
+    struct lock_file *f = s->lock;
+    const char *option = store_option(s);
     long long number = id;
     pid_t pid = holder(f, id);
     if (pid == getpid())
         return err_set(e, "session %lld is running in this process", number);
     if (pid <= 0)
         return err_set(
-            e, "session %lld is running in another process (`tilewalk pause %lld` pauses it)",
-            number, number);
-    return err_set(e, "session %lld is running in process %lld (`tilewalk pause %lld` pauses it)",
-                   number, (long long)pid, number);
+            e, "session %lld is running in another process (`tilewalk pause %lld%s` pauses it)",
+            number, number, option);
+    return err_set(e, "session %lld is running in process %lld (`tilewalk pause %lld%s` pauses it)",
+                   number, (long long)pid, number, option);
 }
 
 static bool take(struct store *s, int64_t id, struct err *e)
@@ -152,11 +154,11 @@ static bool take(struct store *s, int64_t id, struct err *e)
         return err_set(e, "can't lock session %lld: '%s.lock': %s", (long long)id, s->path,
                        strerror(errno));
     if (find_hold(f, id))
-        return refuse(f, id, e);
+        return refuse(s, id, e);
     struct flock byte = byte_of(id, F_WRLCK);
     if (fcntl(f->fd, F_SETLK, &byte) != 0) {
         if (errno == EACCES || errno == EAGAIN)
-            return refuse(f, id, e);
+            return refuse(s, id, e);
         return err_set(e, "can't lock session %lld: '%s.lock': %s", (long long)id, s->path,
                        strerror(errno));
     }

@@ -26,7 +26,8 @@ enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 bool session_missing(struct store *s, int64_t id, struct err *e)
 {
     db_undo(s);
-    return err_set(e, "there is no session %lld (`tilewalk ls` lists them)", (long long)id);
+    return err_set(e, "there is no session %lld (`tilewalk ls%s` lists them)", (long long)id,
+                   store_option(s));
 }
 
 static bool put_texts(struct store *s, int64_t id, const struct text_record *text, int count,

@@ -164,9 +164,27 @@ static bool open_for_reading(struct store *s, struct err *e)
     return version == newest || update_and_reopen(s, newest, e);
 }
 
+static char *make_option(const char *path)
+{
+    struct str option = {0};
+    char *standard = store_default_path();
+    if (!str_equal(path, standard)) {
+        str_add(&option, " --db ");
+        str_add_shell(&option, path);
+    }
+    free(standard);
+    return str_take(&option);
+}
+
+const char *store_option(const struct store *s)
+{
+    return s->option;
+}
+
 struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 {
     struct store *s = mem_zero(1, sizeof *s);
+    s->option = make_option(path);
     s->path =
         mem_printf("%s%s", *path == ':' ? "./" : "", path); // to SQLite, ":memory:" is no file
     s->mode = mode;
@@ -183,6 +201,7 @@ void store_close(struct store *s)
     lock_detach(s);
     disconnect(s);
     free(s->path);
+    free(s->option);
     free(s);
 }
 

@@ -35,6 +35,9 @@ enum store_mode {
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
 char *store_default_path(void); // $TILEWALK_DB or the user's data folder; heap
+// What a command that users are told needs to mean this database: " --db 'my runs.db'", quoted for
+// a shell; "" where it is the one that commands take by themselves. Lives as long as the store.
+const char *store_option(const struct store *s);
 
 // Strings of records that are read live in the arena that is passed; of records that are written
 // they are only read. Texts may be NULL where a session has none.

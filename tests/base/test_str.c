@@ -49,6 +49,20 @@ static void base64(void **state)
     expect_base64("\0\377\376\373\357", 5, "AP/+++8=");
 }
 
+static void shell_words(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"runs/y.db", "runs/y.db"}, {"my runs", "'my runs'"},
+                                           {"it's", "'it'\\''s'"},     {"$HOME", "'$HOME'"},
+                                           {"~/y", "'~/y'"},           {"", "''"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct str s = {0};
+        str_add_shell(&s, pairs[i][0]);
+        assert_string_equal(str_text(&s), pairs[i][1]);
+        str_finish(&s);
+    }
+}
+
 static void taken_text_is_the_callers(void **state)
 {
     (void)state;
@@ -315,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_and_stays_terminated),
         cmocka_unit_test(base64),
+        cmocka_unit_test(shell_words),
         cmocka_unit_test(taken_text_is_the_callers),
         cmocka_unit_test(json_escapes),
         cmocka_unit_test(json_replaces_what_is_not_utf8),

@@ -110,6 +110,44 @@ static void test_second_runner_is_refused(void **state)
     assert_refused(&second, 1, "not running", "resume 1");
 }
 
+static bool printed_best(struct box *b, void *context)
+{
+    return strstr(printed_so_far(b, context), "\n    1  ") != NULL;
+}
+
+static bool printed_paused(struct box *b, void *context)
+{
+    return strstr(printed_so_far(b, context), "session 1 is paused") != NULL;
+}
+
+// Pasted, a command means the session that it was printed for.
+static void test_hints_name_the_database(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_path(b, "my runs.db");
+    const char *option = arena_printf(&b->arena, "--db '%s'", path);
+    struct running *r = START(b, "tune", flow_path(b, "small.lua"), "--source",
+                              "synthetic:bowl:delay_us=5000", "--trials", "3000", "--db", path);
+    wait_until(b, "the first trial", printed_best, r);
+    struct result asked = RUN(b, "pause", "1", "--db", path);
+    assert_ok(&asked);
+    wait_until(b, "the pause", printed_paused, r);
+    asked = RUN(b, "resume", "1", "--db", path);
+    assert_refused(&asked, 1, arena_printf(&b->arena, "`tilewalk pause 1 --off %s`", option), NULL);
+    send_signal(r, SIGINT);
+    struct result result = finish(b, r);
+    assert_int_equal(result.code, 130);
+    assert_contains(result.out,
+                    arena_printf(&b->arena, "\nresume  tilewalk resume 1 %s\n", option));
+    asked = RUN(b, "pause", "1", "--db", path);
+    assert_refused(&asked, 1, arena_printf(&b->arena, "tilewalk resume 1 %s runs", option), NULL);
+    asked = RUN(b, "show", "2", "--db", path);
+    assert_refused(&asked, 1, arena_printf(&b->arena, "`tilewalk ls %s`", option), NULL);
+    box_set(b, "TILEWALK_DB", path); // then nothing has to be said
+    asked = RUN(b, "pause", "1", "--db", path);
+    assert_refused(&asked, 1, "tilewalk resume 1 runs it", NULL);
+}
+
 static void test_dead_runner(void **state)
 {
     struct box *b = *state;
@@ -180,6 +218,7 @@ int main(void)
         FLOW_TEST(test_second_interrupt),
         FLOW_TEST(test_interrupted_export),
         FLOW_TEST(test_second_runner_is_refused),
+        FLOW_TEST(test_hints_name_the_database),
         FLOW_TEST(test_dead_runner),
         FLOW_TEST(test_detach),
         FLOW_TEST(test_detach_reports_failure),

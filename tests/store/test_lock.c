@@ -66,9 +66,10 @@ static void test_between_processes(void **state)
     assert_string_equal(store_state(s, &done, &runner), "done");
     assert_int_equal(runner, 0);
 
-    char line[128];
-    snprintf(line, sizeof line, "session %d is running in process %d (`tilewalk pause %d`", (int)id,
-             (int)pid, (int)id);
+    char line[256];
+    snprintf(line, sizeof line,
+             "session %d is running in process %d (`tilewalk pause %d --db %s` pauses it)", (int)id,
+             (int)pid, (int)id, path);
     assert_false(store_lock_session(s, id, &e));
     assert_contains(e.text, line);
     assert_true(store_lock_session(s, other, &e)); // of another session
