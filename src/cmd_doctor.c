@@ -120,8 +120,7 @@ static void check_xgboost(struct doctor *d)
 static void check_database(struct doctor *d, const struct arguments *a)
 {
     struct err e;
-    const char *given = arguments_text(a, "db");
-    char *path = given ? mem_strdup(given) : store_default_path();
+    char *path = common_database(a);
     struct store *s = store_open(path, STORE_WRITE, &e);
     add(d, "database", true, s != NULL, s ? path : e.text,
         "name another with --db or TILEWALK_DB, or make its folder writable");

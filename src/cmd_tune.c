@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const struct command cmd_tune;
@@ -68,10 +69,12 @@ static bool export_best(const struct arguments *a, struct store *store, int64_t 
 }
 
 // Runs what was started, and exports when that was asked for and something is there to export.
-static int run(const struct arguments *a, struct front *f, int64_t id)
+static int run(const struct arguments *a, struct front *f, int64_t id, bool is_new)
 {
     struct err e;
-    detach_ready(id);
+    char *database = common_database(a);
+    detach_ready(id, database, is_new);
+    free(database);
     int code = front_run(f, id);
     if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
         !export_best(a, f->store, id, &e))
@@ -213,7 +216,7 @@ static int run_session(const struct arguments *a, struct tune_item *item,
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
     bool begun = front.engine && begin(&front, a, item, &id, &e);
-    code = begun ? run(a, &front, id) : fail_with(&e, EXIT_FAILED);
+    code = begun ? run(a, &front, id, begin != begin_resume) : fail_with(&e, EXIT_FAILED);
     engine_destroy(front.engine);
     store_close(store);
     return code;

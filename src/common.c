@@ -21,10 +21,15 @@ struct setting *common_settings(const struct arguments *a, struct arena *storage
     return set;
 }
 
-struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e)
+char *common_database(const struct arguments *a)
 {
     const char *given = arguments_text(a, "db");
-    char *path = given ? mem_strdup(given) : store_default_path();
+    return given ? mem_strdup(given) : store_default_path();
+}
+
+struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e)
+{
+    char *path = common_database(a);
     struct store *s = store_open(path, mode, e);
     free(path);
     return s;

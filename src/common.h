@@ -45,6 +45,7 @@
 // The --set NAME=VALUE given, in `storage`, but for the values, which point into argv.
 struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count);
 
+char *common_database(const struct arguments *a); // path of --db, else the standard one; heap
 struct store *common_open(const struct arguments *a, enum store_mode mode, struct err *e);
 // The user names no database, and the standard one is not there: there are no sessions.
 bool common_nothing_yet(const struct arguments *a);

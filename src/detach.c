@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,25 +58,37 @@ bool detach(int *code, struct err *e)
     return true;
 }
 
-static int open_log(const char *path)
+// Heap.
+static char *log_path(int64_t session, const char *database)
+{
+    char hash[33], *real = realpath(database, NULL);
+    const char *known = real ? real : database;
+    hash_hex(known, strlen(known), hash);
+    char *name = mem_printf("session-%" PRId64 "-%.8s.log", session, hash);
+    char *path = path_user_state(name);
+    free(name);
+    free(real);
+    return path;
+}
+
+static int open_log(const char *path, bool is_new)
 {
     struct err ignored;
     char *folder = path_folder(path);
     file_make_folders(folder, &ignored);
     free(folder);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
     return fd >= 0 ? fd : open("/dev/null", O_WRONLY);
 }
 
-void detach_ready(int64_t session)
+void detach_ready(int64_t session, const char *database, bool is_new)
 {
     if (ready_pipe < 0)
         return;
-    char *name = mem_printf("session-%" PRId64 ".log", session);
-    char *path = path_user_state(name);
+    char *path = log_path(session, database);
     fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", session, path);
     fflush(NULL);
-    int log = open_log(path), null = open("/dev/null", O_RDONLY);
+    int log = open_log(path, is_new), null = open("/dev/null", O_RDONLY);
     dup2(null, STDIN_FILENO);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
@@ -85,6 +98,5 @@ void detach_ready(int64_t session)
         perror("tilewalk: the parent is gone");
     close(ready_pipe);
     ready_pipe = -1;
-    free(name);
     free(path);
 }

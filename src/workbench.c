@@ -26,8 +26,7 @@ bool workbench_wanted(const struct arguments *a)
 
 static int show(const struct arguments *a, struct ui_options *o)
 {
-    const char *given = arguments_text(a, "db");
-    char *path = given ? mem_strdup(given) : store_default_path();
+    char *path = common_database(a);
     o->database = path;
     o->charset = arguments_text(a, "charset");
     o->color = arguments_text(a, "color");

@@ -161,6 +161,16 @@ static void test_dead_runner(void **state)
     assert_string_equal(state_of(b, 1), "stopped");
 }
 
+// What tune --detach printed.
+static const char *log_of(struct box *b, const char *printed)
+{
+    static const char before[] = "log: ";
+    const char *at = strstr(printed, before);
+    assert_non_null(at);
+    at += strlen(before);
+    return arena_printf(&b->arena, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
 static void test_detach(void **state)
 {
     struct box *b = *state;
@@ -169,6 +179,7 @@ static void test_detach(void **state)
             "--strategy", "random", "--trials", "3000", "--detach");
     assert_ok(&r);
     assert_contains(r.err, "session 1 runs in the background");
+    assert_contains(r.err, "/home/.local/state/tilewalk/session-1-");
     int64_t runner = runner_of(b, 1);
     assert_true(runner > 0 && runner != getpid());
     assert_int_equal(getsid((pid_t)runner), runner); // the terminal's signals do not reach it
@@ -176,8 +187,56 @@ static void test_detach(void **state)
     RUN(b, "stop", "1");
     wait_for_no_runner(b, 1);
     assert_string_equal(state_of(b, 1), "stopped");
-    const char *log = box_read(b, box_path(b, "home/.local/state/tilewalk/session-1.log"));
-    assert_contains(log, "session 1 stopped");
+    assert_contains(box_read(b, log_of(b, r.err)), "session 1 stopped");
+}
+
+struct log_line {
+    const char *path, *text;
+};
+
+static bool has_line(struct box *b, void *context)
+{
+    const struct log_line *l = context;
+    return strstr(box_read(b, l->path), l->text) != NULL;
+}
+
+static bool is_closed(struct box *b, void *context)
+{
+    return access(arena_printf(&b->arena, "%s-wal", (const char *)context), F_OK) != 0 &&
+           access(arena_printf(&b->arena, "%s-shm", (const char *)context), F_OK) != 0;
+}
+
+// Its log, once it holds `text` and the database is left.
+static const char *log_with(struct box *b, struct result r, const char *database, const char *text)
+{
+    assert_ok(&r);
+    struct log_line wanted = {log_of(b, r.err), text};
+    wait_until(b, text, has_line, &wanted);
+    wait_until(b, "the end of the process", is_closed, arena_strdup(&b->arena, database));
+    return wanted.path;
+}
+
+static const char *log_of_new(struct box *b, const char *database, const char *trials)
+{
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", trials, "--detach", "--db", database);
+    return log_with(b, r, database, arena_printf(&b->arena, "all %s trials are done", trials));
+}
+
+// Each database has a session 1.
+static void test_logs(void **state)
+{
+    struct box *b = *state;
+    const char *database = box_path(b, "one.db"), *other = box_path(b, "two.db");
+    const char *log = log_of_new(b, database, "5");
+    assert_string_not_equal(log_of_new(b, other, "6"), log);
+    assert_null(strstr(box_read(b, log), "all 6 trials are done"));
+    struct result r = RUN(b, "resume", "1", "--trials", "7", "--detach", "--db", database);
+    assert_string_equal(log_with(b, r, database, "all 7 trials are done"), log);
+    assert_contains(box_read(b, log), "all 5 trials are done"); // it adds to its log
+    assert_int_equal(unlink(database), 0);
+    assert_string_equal(log_of_new(b, database, "8"), log);
+    assert_null(strstr(box_read(b, log), "all 7 trials are done")); // of an older session 1
 }
 
 static void test_detach_reports_failure(void **state)
@@ -221,6 +280,7 @@ int main(void)
         FLOW_TEST(test_hints_name_the_database),
         FLOW_TEST(test_dead_runner),
         FLOW_TEST(test_detach),
+        FLOW_TEST(test_logs),
         FLOW_TEST(test_detach_reports_failure),
         FLOW_TEST(test_many_processes),
     };
