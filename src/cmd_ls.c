@@ -85,6 +85,8 @@ static int run_ls(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&arena);
     bool ok = store_list_sessions(s, &arena, &list, &count, &e);
+    for (int i = 0; ok && i < count; i++)
+        common_take_ran(s, &list[i]);
     if (ok)
         print(a, s, list, count);
     arena_finish(&arena);

@@ -168,7 +168,11 @@ static int run_show(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&v.arena);
     trial_list_init(&v.trials, &record, v.format, v.order);
-    bool ok = store_get_session(v.store, id, &v.arena, &record, &e) && show(&v, &e);
+    bool ok = store_get_session(v.store, id, &v.arena, &record, &e);
+    if (ok) {
+        common_take_ran(v.store, &record);
+        ok = show(&v, &e);
+    }
     trial_list_finish(&v.trials);
     refit_list_finish(&v.refits);
     arena_finish(&v.arena);

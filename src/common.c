@@ -55,6 +55,20 @@ struct store *common_open_session(const struct arguments *a, int64_t id, struct 
     return NULL;
 }
 
+static bool keep_later(void *context, const struct trial_record *t)
+{
+    struct session_record *r = context;
+    r->ran_seconds = fmax(r->ran_seconds, t->elapsed_s);
+    return true;
+}
+
+void common_take_ran(struct store *s, struct session_record *r)
+{
+    struct err ignored; // then it stays as it is
+    if (str_equal(r->state, "running") && r->trials > 0)
+        store_each_numbered(s, r->id, r->trials, keep_later, r, &ignored);
+}
+
 bool common_session_id(const char *text, int64_t *id, struct err *e)
 {
     return str_to_int(text, 1, INT64_MAX, id) ||

@@ -51,6 +51,9 @@ struct store *common_open(const struct arguments *a, enum store_mode mode, struc
 bool common_nothing_yet(const struct arguments *a);
 struct store *common_open_session(const struct arguments *a, int64_t id,
                                   struct err *e); // to read; nothing is made
+// A session's own running time is that of its last change of state: brings that of one that has
+// been running since, though its runner may have died, up to its last trial.
+void common_take_ran(struct store *s, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
 
 // JSON (docs/json.md). Numbers that are not known are null.

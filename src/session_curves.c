@@ -49,6 +49,7 @@ static bool read_curve(struct store *store, int64_t id, struct session_curves *c
 {
     if (!store_get_session(store, id, &c->arena, &out->record, e))
         return false;
+    common_take_ran(store, &out->record);
     struct reader r = {.flop = out->record.flop, .seconds = c->seconds};
     bool ok = store_each_best(store, id, 0, take_step, &r, e);
     struct plot_point *kept = arena_zero(&c->arena, (size_t)r.count + 1, sizeof *kept);

@@ -241,11 +241,12 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         return false;
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
     s->record.state = "running";
+    s->record.message = NULL; // of its last end
     kill_point("resume");
     if (!store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e))
         return false;
-    session_emit(s, EVENT_SESSION, NULL, NULL);
     count_again(s);
+    session_emit(s, EVENT_SESSION, NULL, NULL);
     if (s->refits_stored > 0)
         session_message(s, "info",
                         "the model is fitted again, %" PRId64 " time%s, to go on as it was",

@@ -302,11 +302,47 @@ static void test_resume_reports_only_new_trials(void **state)
     assert_int_equal(tune(b, "random", "1"), 128 + SIGKILL);
     live(b);
     int64_t stored = trials_of(b, 1);
+    const cJSON *trials =
+        member(json_of(b, RUN(b, "show", "1", "--trials", "--json").out), "trials");
+    double elapsed = number_of(cJSON_GetArrayItem(trials, (int)stored - 1), "elapsed_s");
+    assert_true(elapsed > 0);
+    assert_float_equal(number_of(listed_session(b, 1), "ran_seconds"), elapsed, 1e-9);
     struct result r = RUN(b, "resume", "1", "--json");
     struct events e = events_of(b, r.out);
+    assert_int_equal(number_of(first_event(&e, "session"), "trials"), stored);
+    assert_contains(RUN(b, "show", "1").out,
+                    arena_printf(&b->arena, "seed 11, %d of 60 trials", (int)stored));
     assert_int_equal(number_of(first_event(&e, "trial"), "id"), stored + 1);
     assert_int_equal(count_events(&e, "trial"), atoi(TRIALS) - stored);
     assert_int_equal(number_of(end_event(&e), "trials"), atoi(TRIALS));
+}
+
+// The time that it ran is kept when nobody is left to say it.
+static void test_stopped_after_a_kill(void **state)
+{
+    struct box *b = *state;
+    die_at(b, "told", 40);
+    assert_int_equal(tune(b, "random", "1"), 128 + SIGKILL);
+    live(b);
+    double ran = number_of(listed_session(b, 1), "ran_seconds");
+    assert_true(ran > 0);
+    struct result r = RUN(b, "stop", "1");
+    assert_ok(&r);
+    assert_float_equal(number_of(listed_session(b, 1), "ran_seconds"), ran, 1e-9);
+}
+
+// Why it ended is no reason to run.
+static void test_message_is_of_this_run(void **state)
+{
+    struct box *b = *state;
+    assert_int_equal(tune(b, "random", "1"), 0);
+    assert_string_equal(text_of(listed_session(b, 1), "message"), "all 60 trials are done");
+    struct result r = RUN(b, "resume", "1", "--trials", "62", "--json");
+    struct events e = events_of(b, r.out);
+    assert_true(is_null(first_event(&e, "session"), "message"));
+    const char *log = RUN(b, "show", "1").out;
+    assert_null(strstr(log, "running: all"));
+    assert_contains(log, "seed 11, 60 of 62 trials");
 }
 
 int main(void)
@@ -321,6 +357,8 @@ int main(void)
         FLOW_TEST(test_killed_while_resuming),
         FLOW_TEST(test_more_workers_and_trials),
         FLOW_TEST(test_resume_reports_only_new_trials),
+        FLOW_TEST(test_stopped_after_a_kill),
+        FLOW_TEST(test_message_is_of_this_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
