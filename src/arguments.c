@@ -76,6 +76,22 @@ static bool check_pair(const struct command *c, const struct given *g, struct er
                    g->text);
 }
 
+static bool is_among(const char *word, const char *list)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, '|'), at += at != NULL)
+        if (strcspn(at, "|") == length && !strncmp(at, word, length))
+            return true;
+    return false;
+}
+
+static bool check_word(const struct command *c, const struct given *g, struct err *e)
+{
+    return g->option->type != OPTION_WORD || is_among(g->text, g->option->value) ||
+           err_set(e, "%s: --%s wants %s, not '%s'", c->name, g->option->name, g->option->value,
+                   g->text);
+}
+
 // One `--name`, `--name=value` or `--name value`. Moves `*at` past what it used.
 static bool parse_option(const struct command *c, int argc, char **argv, int *at,
                          struct arguments *out, struct err *e)
@@ -98,7 +114,7 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
     }
     if (o->type == OPTION_TEXT && !g->text[0])
         return err_set(e, "%s: --%s needs a value, not an empty one", c->name, o->name);
-    return check_pair(c, g, e) && check_number(c, g, e);
+    return check_pair(c, g, e) && check_word(c, g, e) && check_number(c, g, e);
 }
 
 static bool check_operands(const struct command *c, const struct arguments *a, struct err *e)

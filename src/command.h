@@ -27,6 +27,7 @@ struct arguments;
 enum option_type {
     OPTION_FLAG,
     OPTION_TEXT,
+    OPTION_WORD, // one of those that help shows: "auto|dark|light"
     OPTION_INTEGER,
     OPTION_REAL,
     OPTION_LIST // of NAME=VALUE, one each time it is given

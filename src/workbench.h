@@ -9,10 +9,10 @@
 #include "command.h"
 
 #define OPTION_LOOKS                                                                               \
-    {"charset", OPTION_TEXT, "auto|braille|block|ascii", "glyphs of the workbench"},               \
-        {"color", OPTION_TEXT, "auto|always|never", "colours of the workbench"},                   \
+    {"charset", OPTION_WORD, "auto|braille|block|ascii", "glyphs of the workbench"},               \
+        {"color", OPTION_WORD, "auto|always|never", "colours of the workbench"},                   \
     {                                                                                              \
-        "theme", OPTION_TEXT, "auto|dark|light", "background that its colours stand out from"      \
+        "theme", OPTION_WORD, "auto|dark|light", "background that its colours stand out from"      \
     }
 
 // Whether `tune` or `resume` with these arguments is shown in the workbench. Says so in a line on

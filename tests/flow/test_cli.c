@@ -154,6 +154,26 @@ static void test_names(void **state)
     assert_string_equal(RUN(b, "ls", "--json").out, "{\"sessions\":[]}\n"); // nothing was begun
 }
 
+// Also where there is no workbench to look so.
+static void test_looks(void **state)
+{
+    struct box *b = *state;
+    static const char *const wrong[][2] = {
+        {"--charset", "foo"}, {"--color", "sometimes"}, {"--theme", "blue"}, {"--theme", "dark|"}};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        const char *said = arena_printf(&b->arena, "not '%s'", wrong[i][1]);
+        struct result r = tune(b, wrong[i][0], wrong[i][1]);
+        assert_refused(&r, 2, wrong[i][0], said);
+        r = RUN(b, "resume", "1", wrong[i][0], wrong[i][1]);
+        assert_refused(&r, 2, wrong[i][0], said);
+    }
+    struct result r = RUN(b, "ls");
+    assert_refused(&r, 1, "there is no database", NULL); // nothing was begun
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "3",
+            "--charset", "ascii", "--theme", "light");
+    assert_ok(&r);
+}
+
 static void test_sources(void **state)
 {
     struct box *b = *state;
@@ -219,7 +239,7 @@ int main(void)
         FLOW_TEST(test_help),      FLOW_TEST(test_version),         FLOW_TEST(test_commands),
         FLOW_TEST(test_options),   FLOW_TEST(test_operands),        FLOW_TEST(test_numbers),
         FLOW_TEST(test_names),     FLOW_TEST(test_session_numbers), FLOW_TEST(test_sources),
-        FLOW_TEST(test_generated), FLOW_TEST(test_strategies),
+        FLOW_TEST(test_generated), FLOW_TEST(test_strategies),      FLOW_TEST(test_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
