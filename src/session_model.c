@@ -24,8 +24,8 @@ static void take(struct session *s)
         s->transfer_told = "no earlier session is like this one: the model begins with nothing";
 }
 
-// Not every strategy learns from others: who asked for it is told.
-static void take_nothing(struct session *s)
+// Not every strategy learns from others: who asked for it is told, unless that is wrong anyway.
+static bool take_nothing(struct session *s, struct err *e)
 {
     const char *wanted = s->transfer_wish.wanted;
     s->record.history = NULL;
@@ -33,6 +33,7 @@ static void take_nothing(struct session *s)
         s->transfer_told =
             arena_printf(&s->arena, "strategy '%.*s' learns nothing from other sessions",
                          (int)strcspn(s->record.strategy, ":"), s->record.strategy);
+    return transfer_check(s->store, wanted, &s->arena, e);
 }
 
 static bool choose(struct session *s, struct err *e)
@@ -48,10 +49,8 @@ static bool choose(struct session *s, struct err *e)
 bool session_take_history(struct session *s, struct search_problem *problem, struct err *e)
 {
     const struct transfer_wish *wish = &s->transfer_wish;
-    if (!strategy_has_model(s->record.strategy)) {
-        take_nothing(s);
-        return true;
-    }
+    if (!strategy_has_model(s->record.strategy))
+        return take_nothing(s, e);
     if (!(wish->wanted || wish->earlier
               ? choose(s, e)
               : transfer_parse(s->store, s->record.history, &s->arena, &s->transfer, e)))

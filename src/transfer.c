@@ -250,6 +250,18 @@ static bool read_chosen(struct store *store, const struct transfer_wish *wish, s
     return true;
 }
 
+bool transfer_check(struct store *store, const char *wanted, struct arena *a, struct err *e)
+{
+    struct choice c = {0};
+    struct session_record r;
+    bool is_list = wanted && !str_equal(wanted, "auto") && !str_equal(wanted, "none");
+    bool ok = !is_list || choose_listed(&c, wanted, true, e);
+    for (int i = 0; ok && i < c.count; i++)
+        ok = store_get_session(store, c.item[i].id, a, &r, e);
+    free(c.item);
+    return ok;
+}
+
 bool transfer_choose(struct store *store, const struct transfer_wish *wish, struct arena *a,
                      struct transfer *out, struct err *e)
 {

@@ -45,6 +45,8 @@ struct transfer_wish {
 // False: a word is none of these, or a session that is named is not there or has no result.
 bool transfer_choose(struct store *store, const struct transfer_wish *wish, struct arena *a,
                      struct transfer *out, struct err *e);
+// The same of the words alone: whether the sessions that are named are there.
+bool transfer_check(struct store *store, const char *wanted, struct arena *a, struct err *e);
 bool transfer_parse(struct store *store, const char *text, struct arena *a, struct transfer *out,
                     struct err *e); // NULL: none
 void transfer_add_text(const struct transfer *t, struct str *out);

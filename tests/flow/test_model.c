@@ -161,6 +161,12 @@ static void test_refused(void **state)
     assert_refused(&r, 2, "--transfer", "'all' is not the number of a session");
     r = tune(b, "9");
     assert_refused(&r, 1, "there is no session 9", NULL);
+    static const char *const wrong[] = {"9", "all"};
+    for (int i = 0; i < 2; i++) { // of no use to this one, and wrong all the same
+        r = RUN(b, "tune", flow_path(b, "small.lua"), SOURCE, "--strategy", "random", "--trials",
+                "5", "--transfer", wrong[i]);
+        assert_refused(&r, i == 0 ? 1 : 2, i == 0 ? "there is no session 9" : "'all'", NULL);
+    }
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
 }
 
