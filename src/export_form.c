@@ -84,9 +84,9 @@ static bool print(struct former *f, const char *form, bool json, struct err *e)
     if (json)
         str_add(&f->out, "]}\n");
     if (ok && f->made == 0)
-        ok = err_set(e, "%s has no form '%s': %s%s",
-                     f->count == 1 ? "the best trial" : "of these trials none", form, f->why_not,
-                     f->count == 1 ? " (--best N looks at more)" : "");
+        ok = err_set(e, "%s form '%s': %s%s",
+                     f->count == 1 ? "the best trial has no" : "none of these trials has a", form,
+                     f->why_not, f->count == 1 ? " (--best N looks at more)" : "");
     if (ok)
         fputs(str_text(&f->out), stdout);
     return ok;

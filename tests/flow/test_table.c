@@ -99,6 +99,22 @@ static void test_form(void **state)
     assert_refused(&r, 1, "small.lua exports no 'ggml' (it has none)", NULL);
 }
 
+static void test_no_form(void **state)
+{
+    struct box *b = *state;
+    const char *space =
+        arena_printf(&b->arena, "%s\nexport('odd', function(c) return nil, 'it is even' end)\n",
+                     box_read(b, flow_path(b, "small.lua")));
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    struct result r = RUN(b, "tune", box_write(b, "even.lua", space), "--source", "synthetic:bowl",
+                          "--trials", "5");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--as", "odd");
+    assert_refused(&r, 1, "the best trial has no form 'odd': it is even (--best N", NULL);
+    r = RUN(b, "export", "1", "--as", "odd", "--best", "3");
+    assert_refused(&r, 1, "none of these trials has a form 'odd': it is even", NULL);
+}
+
 // --- tables ---
 
 static void test_only_measured(void **state)
@@ -227,8 +243,9 @@ static void test_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest anywhere[] = {
-        FLOW_TEST(test_csv),           FLOW_TEST(test_form),   FLOW_TEST(test_wrong_words),
-        FLOW_TEST(test_only_measured), FLOW_TEST(test_lookup), FLOW_TEST(test_nothing_found),
+        FLOW_TEST(test_csv),           FLOW_TEST(test_form),          FLOW_TEST(test_no_form),
+        FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured), FLOW_TEST(test_lookup),
+        FLOW_TEST(test_nothing_found),
     };
     const struct CMUnitTest on_device[] = {FLOW_TEST(test_measured)};
     int failed = cmocka_run_group_tests(anywhere, NULL, NULL);
