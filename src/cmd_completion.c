@@ -37,8 +37,7 @@ const struct command cmd_completion = {
 
 const struct command cmd_man = {
     .name = "man",
-    .help = "print the manual page",
+    .help = "print the manual page: tilewalk man | man -l -",
     .options = options,
     .run = run_man,
-    .hidden = true,
 };

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char *const commands[] = {
-    "tune",    "resume", "pause",      "stop",       "budget", "check", "ls",      "show", "export",
-    "devices", "doctor", "strategies", "completion", "note",   "rm",    "compare", "plot"};
+    "tune",    "resume", "pause",      "stop",       "budget", "check", "ls", "show",    "export",
+    "devices", "doctor", "strategies", "completion", "man",    "note",  "rm", "compare", "plot"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static void test_help(void **state)
