@@ -292,7 +292,7 @@ static int run_compare(const struct command *self, const struct arguments *a)
 }
 
 static const struct option options[] = {
-    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...[,...]",
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
      "on recordings: search strategies (default: walk; see tilewalk strategies)"},
     {"trials", OPTION_INTEGER, "N",
      "on recordings: budget of each search, in different configurations (500)", 1,

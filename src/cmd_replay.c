@@ -229,7 +229,7 @@ static int run_replay(const struct command *self, const struct arguments *a)
 }
 
 static const struct option options[] = {
-    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...[,...]",
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
      "search strategies (default: walk; see tilewalk strategies)"},
     {"trials", OPTION_INTEGER, "N", "budget of each search, in different configurations (500)", 1,
      SIMULATE_MOST_TRIALS},

@@ -268,7 +268,7 @@ static const struct option tune_options[] = {
      "and budget where nothing else is said",
      1, 9e18},
     OPTION_SET,
-    {"strategy", OPTION_TEXT, "NAME[:KEY=VALUE]...",
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...",
      "search strategy (default: walk; see tilewalk strategies)"},
     {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
      9007199254740992.0},

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "script/list.h"
+#include "search/strategy.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -127,9 +128,17 @@ static void add_shipped(struct str *out, char **(*names)(int *count))
     free(name);
 }
 
-static bool is(const char *word, size_t length, const char *other)
+static void add_strategies(struct str *out)
 {
-    return length == strlen(other) && !memcmp(word, other, length);
+    for (int i = 0; strategy_kinds[i]; i++)
+        add_word(out, strategy_kinds[i]->name, strlen(strategy_kinds[i]->name));
+}
+
+// Whether `word` begins with the name `other`.
+static bool is(const char *word, const char *other)
+{
+    size_t length = strlen(other);
+    return str_starts(word, other) && !isalpha((unsigned char)word[length]);
 }
 
 static bool stands_for_itself(const char *word, size_t length)
@@ -140,19 +149,26 @@ static bool stands_for_itself(const char *word, size_t length)
     return length > 0;
 }
 
+// Each of the shells runs it where it completes.
+static const char sessions[] = "$(tilewalk completion sessions 2>/dev/null)";
+
 struct place_words place_words(const char *shown)
 {
     struct place_words p = {0};
     for (const char *word = shown ? shown : ""; *word;) {
         size_t length = strcspn(word, "|");
-        if (is(word, length, "FILE"))
+        if (is(word, "FILE") || is(word, "RECORDING"))
             p.files = true;
-        else if (is(word, length, "DIR"))
+        else if (is(word, "DIR"))
             p.folders = true;
-        else if (is(word, length, "PRESET"))
+        else if (is(word, "PRESET"))
             add_shipped(&p.words, script_presets);
-        else if (is(word, length, "LIST"))
+        else if (is(word, "LIST"))
             add_shipped(&p.words, list_names);
+        else if (is(word, "STRATEGY"))
+            add_strategies(&p.words);
+        else if (is(word, "ID") || is(word, "[ID"))
+            add_word(&p.words, sessions, strlen(sessions));
         else if (stands_for_itself(word, length))
             add_word(&p.words, word, length);
         word += length + (word[length] == '|');

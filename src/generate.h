@@ -2,8 +2,10 @@
 //
 // Each function appends one whole text to `out`. Hidden commands and options are left out. What can
 // stand in a place is read off the word that help shows there: "PRESET|FILE" is the name of a
-// shipped preset or a file, "DIR" a folder, words in small letters ("bash|zsh|fish") stand for
-// themselves, and nothing is known of all others ("ID", "N").
+// shipped preset or a file, "RECORDING" a file too, "DIR" a folder, "STRATEGY" the name of a search
+// strategy, "ID" a session that is there when it is completed (the scripts ask `tilewalk completion
+// sessions`, which no help shows), words in small letters ("bash|zsh|fish") stand for themselves,
+// and nothing is known of all others ("N"). What follows a word does not count: "ID[,...]".
 //
 // Presets are those that ship with the program when the text is made.
 #ifndef TILEWALK_GENERATE_H

@@ -92,6 +92,7 @@ static void test_remove(void **state)
     r = RUN(b, "show", "2");
     assert_refused(&r, 1, "no session 2", NULL);
     assert_int_equal(count_sessions(b), 3);
+    assert_string_equal(RUN(b, "completion", "sessions").out, "4\n3\n1\n");
     r = RUN(b, "rm", "1", "4", "1", "--json");
     assert_ok(&r);
     assert_string_equal(r.out, "{\"removed\":[1,4]}\n");

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "run.h"
 #include "script/list.h"
+#include "search/strategy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@ static const struct option tune_options[] = {
     {"db", OPTION_TEXT, "FILE", "database"},
     {"device", OPTION_TEXT, "DEVICE", "index or part of a name"},
     {"export", OPTION_TEXT, "DIR", "folder"},
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...", "search"},
     {"json", OPTION_FLAG, NULL, "print JSON only"},
     {"inject", OPTION_TEXT, "KIND", "SECRET", 0, 0, true},
     {"help", OPTION_FLAG, NULL, "show this text"},
@@ -36,8 +38,12 @@ static const struct command hidden = {.name = "secret", .help = "SECRET", .hidde
 static const struct command completion = {
     .name = "completion", .operands = "bash|zsh", .help = "'.print a completion script"};
 static const struct command ls = {.name = "ls", .help = "list"};
+static const struct command rm = {.name = "rm", .operands = "ID...", .help = "remove"};
 
-const struct command *const commands[] = {&tune, &hidden, &completion, &ls, NULL};
+const struct command *const commands[] = {&tune, &hidden, &completion, &ls, &rm, NULL};
+
+static const struct strategy_kind opevo = {.name = "opevo"}, walk = {.name = "walk"};
+const struct strategy_kind *const strategy_kinds[] = {&opevo, &walk, NULL};
 
 char **script_presets(int *count)
 {
@@ -97,6 +103,8 @@ static void test_help(void **state)
               "  --db FILE             database\n"
               "  --device DEVICE       index or part of a name\n"
               "  --export DIR          folder\n"
+              "  --strategy STRATEGY[:KEY=VALUE]...\n"
+              "                        search\n"
               "  --json                print JSON only\n"
               "  --help                show this text\n");
     free(text);
@@ -112,7 +120,8 @@ static void test_overview(void **state)
                            "                            long that the text of this help takes "
                            "two lines\n"
                            "  completion bash|zsh       '.print a completion script\n"
-                           "  ls                        list\n"));
+                           "  ls                        list\n"
+                           "  rm ID...                  remove\n"));
     assert_null(strstr(text, "SECRET"));
     free(text);
 }
@@ -136,14 +145,23 @@ static char *made(void (*make)(struct str *out), const char *folder)
     return path;
 }
 
+// A program that says which sessions there are, found before others.
+static void add_sessions(const char *folder)
+{
+    run_silently("cd '%s' && mkdir bin && printf '#!/bin/sh\n"
+                 "[ \"$*\" = \"completion sessions\" ] && echo 12 && echo 7 && echo 1\n' "
+                 ">bin/tilewalk && chmod +x bin/tilewalk",
+                 folder);
+}
+
 // What bash completes, sorted, on one line.
 static void check_bash(const char *folder, const char *words, int at, const char *expected)
 {
-    char *said =
-        run(NULL,
-            "cd '%s' && bash -c 'source ./made; COMP_WORDS=(%s); COMP_CWORD=%d; _tilewalk; "
-            "printf \"%%s\\n\" \"${COMPREPLY[@]}\"' | LC_ALL=C sort | tr '\\n' ' '",
-            folder, words, at);
+    char *said = run(NULL,
+                     "cd '%s' && PATH=$PWD/bin:$PATH bash -c 'source ./made; COMP_WORDS=(%s); "
+                     "COMP_CWORD=%d; _tilewalk; "
+                     "printf \"%%s\\n\" \"${COMPREPLY[@]}\"' | LC_ALL=C sort | tr '\\n' ' '",
+                     folder, words, at);
     assert_string_equal(said, expected);
     free(said);
 }
@@ -155,7 +173,7 @@ static void test_bash(void **state)
         skip();
     char *folder = make_folder(), *path = made(generate_bash, folder);
     run_silently("cd '%s' && mkdir mmfolder && touch 'mm file'", folder);
-    check_bash(folder, "tilewalk \"\"", 1, "completion ls tune ");
+    check_bash(folder, "tilewalk \"\"", 1, "completion ls rm tune ");
     check_bash(folder, "tilewalk tu", 1, "tune ");
     check_bash(folder, "tilewalk tune --d", 2, "--db --device ");
     check_bash(folder, "tilewalk tune m", 2, "made mm file mm1 mmfolder ");
@@ -165,6 +183,9 @@ static void test_bash(void **state)
     check_bash(folder, "tilewalk tune --json g", 3, "gemm ");
     check_bash(folder, "tilewalk completion z", 2, "zsh ");
     check_bash(folder, "tilewalk ls m", 2, " ");
+    check_bash(folder, "tilewalk tune --strategy w", 3, "walk ");
+    add_sessions(folder);
+    check_bash(folder, "tilewalk rm 1", 2, "1 12 ");
     free(path);
     remove_folder(folder);
 }
@@ -172,7 +193,8 @@ static void test_bash(void **state)
 static void check_fish(const char *folder, const char *line, const char *expected)
 {
     char *said = run(NULL,
-                     "cd '%s' && HOME='%s' fish --no-config -c 'source ./made; complete -C \"%s\"' "
+                     "cd '%s' && PATH=$PWD/bin:$PATH HOME='%s' fish --no-config -c 'source ./made; "
+                     "complete -C \"%s\"' "
                      "| LC_ALL=C sort | tr '\\n' ' '",
                      folder, folder, line);
     assert_string_equal(said, expected);
@@ -187,12 +209,15 @@ static void test_fish(void **state)
     char *folder = make_folder(), *path = made(generate_fish, folder);
     run_silently("cd '%s' && mkdir mmfolder", folder);
     check_fish(folder, "tilewalk l", "ls\tlist ");
-    check_fish(folder, "tilewalk tune --s",
+    check_fish(folder, "tilewalk tune --se",
                "--set\tproblem size: [may] be repeated, isn't that \\nice ");
     check_fish(folder, "tilewalk tune mm", "mm1 mmfolder/ ");
     check_fish(folder, "tilewalk tune --device mm", "");
     check_fish(folder, "tilewalk completion ", "bash zsh ");
     check_fish(folder, "tilewalk ls mm", "");
+    check_fish(folder, "tilewalk tune --strategy ", "opevo\tsearch walk\tsearch ");
+    add_sessions(folder);
+    check_fish(folder, "tilewalk rm 1", "1 12 ");
     free(path);
     remove_folder(folder);
 }
@@ -217,6 +242,9 @@ static void test_zsh_text(void **state)
                                             "isn'\\''t that \\\\nice]:NAME=VALUE:'"));
     assert_non_null(strstr(str_text(&text), "'*:PRESET|FILE:{ _files; compadd gemm mm1 }'"));
     assert_non_null(strstr(str_text(&text), "'*:bash|zsh:(bash zsh)'"));
+    assert_non_null(strstr(str_text(&text), "]:STRATEGY\\[\\:KEY=VALUE\\]...:(opevo walk)'"));
+    assert_non_null(
+        strstr(str_text(&text), "'*:ID...:($(tilewalk completion sessions 2>/dev/null))'"));
     assert_non_null(strstr(str_text(&text), "'--export=[folder]:DIR:_files -/'"));
     str_finish(&text);
 }
