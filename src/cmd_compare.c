@@ -4,7 +4,6 @@
 #include "portability.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +150,7 @@ static void print(const struct arguments *a, const struct contest *c)
     struct str out = {0};
     const struct comparison_looks looks = {
         .unit = c->unit,
-        .ascii = !str_equal(nl_langinfo(CODESET), "UTF-8"), // main called setlocale
+        .ascii = common_ascii(),
     };
     if (arguments_flag(a, "json"))
         add_json(c, &out);

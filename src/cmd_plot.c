@@ -3,7 +3,6 @@
 #include "session_curves.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +57,7 @@ static bool choose_charset(const struct arguments *a, enum charset *out, struct 
 {
     static const char *const names[] = {"braille", "block", "ascii"}; // as enum charset
     const char *given = arguments_text(a, "charset");
-    bool unicode = str_equal(nl_langinfo(CODESET), "UTF-8"); // main called setlocale
-    *out = unicode ? CHARSET_BRAILLE : CHARSET_ASCII;
+    *out = common_ascii() ? CHARSET_ASCII : CHARSET_BRAILLE;
     if (!given || str_equal(given, "auto"))
         return true;
     for (int i = 0; i < 3; i++)

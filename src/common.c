@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <inttypes.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,11 @@ bool common_session_id(const char *text, int64_t *id, struct err *e)
 {
     return str_to_int(text, 1, INT64_MAX, id) ||
            err_usage(e, "'%s' is not a session number (tilewalk ls lists them)", text);
+}
+
+bool common_ascii(void)
+{
+    return !str_equal(nl_langinfo(CODESET), "UTF-8");
 }
 
 void json_real(struct str *out, double value)

@@ -56,6 +56,9 @@ struct store *common_open_session(const struct arguments *a, int64_t id,
 void common_take_ran(struct store *s, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
 
+// Whether lines for people keep to ASCII: the locale (main called setlocale) is not UTF-8.
+bool common_ascii(void);
+
 // JSON (docs/json.md). Numbers that are not known are null.
 void json_real(struct str *out, double value); // "null" unless finite
 void json_trial(struct str *out, int64_t session, double flop, const struct trial_record *t,

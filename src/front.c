@@ -179,7 +179,9 @@ static bool count_stored(void *context, const struct trial_record *t)
 
 static void print_curve(const struct front *f)
 {
-    static const char *const bar[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const bars[][9] = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+                                          {" ", "_", ".", ":", "-", "=", "+", "*", "#"}};
+    const char *const *bar = bars[common_ascii()];
     double top = f->curve_count ? f->curve[f->curve_count - 1] : 0;
     if (top <= 0)
         return;

@@ -73,6 +73,21 @@ static const char *line_of(struct box *b, const char *text, const char *start)
     return arena_printf(&b->arena, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
+static void test_curve_of_locale(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "30", "--seed", "5");
+    assert_ok(&r);
+    box_set(b, "LC_ALL", "C.UTF-8");
+    assert_contains(line_of(b, RUN(b, "resume", "1").out, "curve"), "█");
+    box_set(b, "LC_ALL", "C");
+    r = RUN(b, "resume", "1");
+    assert_contains(line_of(b, r.out, "curve"), "#");
+    for (const char *c = r.out; *c; c++)
+        assert_true((unsigned char)*c < 0x80);
+}
+
 // The last lines of a resumed session are those of one that was never paused, but for its number.
 static void test_resumed_lines(void **state)
 {
@@ -222,9 +237,10 @@ static void test_exhausted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_show_equals_tune), FLOW_TEST(test_plain_text), FLOW_TEST(test_resumed_lines),
-        FLOW_TEST(test_full_output),      FLOW_TEST(test_terminal),   FLOW_TEST(test_nothing_valid),
-        FLOW_TEST(test_exhausted),
+        FLOW_TEST(test_show_equals_tune), FLOW_TEST(test_plain_text),
+        FLOW_TEST(test_resumed_lines),    FLOW_TEST(test_full_output),
+        FLOW_TEST(test_terminal),         FLOW_TEST(test_nothing_valid),
+        FLOW_TEST(test_exhausted),        FLOW_TEST(test_curve_of_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
