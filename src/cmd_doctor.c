@@ -122,7 +122,8 @@ static void check_database(struct doctor *d, const struct arguments *a)
     struct err e;
     char *path = common_database(a);
     struct store *s = store_open(path, STORE_WRITE, &e);
-    add(d, "database", true, s != NULL, s ? path : e.text,
+    bool ok = s && store_check(s, &e);
+    add(d, "database", true, ok, ok ? path : e.text,
         "name another with --db or TILEWALK_DB, or make its folder writable");
     store_close(s);
     free(path);

@@ -162,6 +162,9 @@ bool store_set_population(struct store *s, int64_t id, const char *asks, struct 
 // One in another's `history` keeps its rows as long as that is there, but nobody sees them.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
+// Reads all of it: whether its pages and rows are whole.
+bool store_check(struct store *s, struct err *e);
+
 // Whether another connection has committed since the last call; true the first time. A few
 // microseconds: for those who look many times a second.
 bool store_changed(struct store *s);

@@ -34,6 +34,14 @@ says '^ok  *XGBoost'
 doctor 1 --json
 says '"ok":false'
 says '"state":"missing","needed":true'
+
+# A database whose pages are damaged, all but the first.
+doctor 1 --db "$folder/damaged.db"
+says '^ok  *database'
+size=$(wc -c <"$folder/damaged.db")
+head -c $((size - 4096)) /dev/zero | tr '\0' x | dd of="$folder/damaged.db" bs=4096 seek=1 conv=notrunc 2>/dev/null
+doctor 1 --db "$folder/damaged.db"
+says '^missing  *database .*is damaged'
 unset VK_ICD_FILENAMES VK_DRIVER_FILES
 [ -z "$drivers" ] || export VK_ICD_FILENAMES="$drivers" VK_DRIVER_FILES="$drivers"
 

@@ -77,15 +77,22 @@ static void test_damaged(void **state)
 
     path = made_database("y.db"); // damage that is met later
     assert_true(file_read(path, &bytes, &length, &e));
+    struct store *s = must_open(path, STORE_READ);
+    assert_true(store_check(s, &e));
+    store_close(s);
     memset(bytes + 4096, 0xff, length - 4096);
     assert_true(file_write(path, bytes, length, &e));
-    struct store *s = must_open(path, STORE_WRITE);
+    s = must_open(path, STORE_WRITE);
     struct session_record r;
     struct arena a;
     arena_init(&a);
     assert_false(store_get_session(s, 1, &a, &r, &e));
     assert_contains(e.text, "is damaged");
     assert_contains(e.text, path);
+    assert_false(store_check(s, &e));
+    assert_contains(e.text, "is damaged");
+    assert_contains(e.text, path);
+    assert_null(strchr(e.text, '\n'));
     arena_finish(&a);
     store_close(s);
     free(bytes);
