@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "common.h"
+#include "export_text.h"
 #include "record/declared.h"
 #include "record/record.h"
 #include "script/script.h"
@@ -266,9 +267,11 @@ static bool load_given(const struct arguments *a, struct given *out, struct err 
 static bool import_all(const struct arguments *a, struct err *e)
 {
     struct given g = {NULL, NULL};
-    if (arguments_text(a, "out") && a->operand_count > 1)
+    const struct export_text out = {.path = arguments_text(a, "out"),
+                                    .replaces = arguments_flag(a, "force")};
+    if (out.path && a->operand_count > 1)
         return err_usage(e, "--out takes one recording");
-    bool ok = load_given(a, &g, e);
+    bool ok = (!out.path || export_text_may_write(&out, e)) && load_given(a, &g, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
@@ -288,6 +291,7 @@ static int run_import(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"out", OPTION_TEXT, "FILE", "also write the recording in tilewalk's own format"},
+    {"force", OPTION_FLAG, NULL, "replace the FILE of --out when it is there"},
     {"rules", OPTION_TEXT, "FILE",
      "a T1 input: say whether its conditions forbid what is absent, and nothing else"},
     {"space", OPTION_TEXT, "FILE",

@@ -55,6 +55,11 @@ head -c 60 card.json.gz >cut.json.gz
 expect 1 'cut.json.gz: the compressed data ends early, at byte 60' cut.json.gz
 expect 1 "cannot read 'none.json'" none.json
 expect 1 'rules.json: there are only declarations' rules.json --out x.json
+echo mine >mine.lua
+expect 1 "'mine.lua' is there already (--force replaces it)" card.json --out mine.lua
+[ "$(cat mine.lua)" = mine ] || fail "mine.lua was replaced"
+"$program" import card.json --out mine.lua --force >text
+"$program" import mine.lua | grep -q '^recorded 3 of 6' || fail "--force did not replace mine.lua"
 expect 2 '--out takes one recording' card.json own.json --out x.json
 head -c 300 card.json >broken.json
 expect 1 'broken.json:5: broken JSON' broken.json
