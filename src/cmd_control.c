@@ -86,7 +86,8 @@ static bool change_budget(struct store *s, const struct session_record *r,
         return ask_runner(s, r->id, "budget", a->operand[1], e);
     if (!store_set_budget(s, r->id, trials, r->budget_seconds, e))
         return false;
-    printf("session %" PRId64 ": budget %" PRId64 " trials\n", r->id, trials);
+    printf("session %" PRId64 ": budget %" PRId64 " trial%s\n", r->id, trials,
+           trials == 1 ? "" : "s");
     return true;
 }
 

@@ -41,7 +41,7 @@ static bool make_csv(struct store *store, const struct arguments *a, struct expo
     if (ok)
         trial_list_add_text(&list, 0, &out->text);
     out->entries = list.count;
-    out->what = "trials";
+    out->what = "trial";
     trial_list_finish(&list);
     arena_finish(&arena);
     return ok;
@@ -52,7 +52,8 @@ static bool make_warm_start(struct store *store, const struct arguments *a, stru
 {
     int most = (int)arguments_integer(a, "best", WARM_STANDARD);
     int64_t id = strtoll(a->operand[0], NULL, 10);
-    out->what = "configurations for tune --warm-start";
+    out->what = "configuration";
+    str_add(&out->detail, "for tune --warm-start");
     return warm_add_record(store, id, most, &out->text, &out->entries, e);
 }
 
@@ -77,7 +78,7 @@ static bool make_table(struct store *store, const struct arguments *a, struct ex
     if (ok)
         kernel_table_add_text(&table, &out->text);
     out->entries = table.count;
-    out->what = "kernels";
+    out->what = "kernel";
     for (int i = 0; i < 3; i++)
         if (count[i])
             str_printf(&out->detail, "%s%d %s", out->detail.length ? ", " : "", count[i],

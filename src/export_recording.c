@@ -80,8 +80,8 @@ static void tell(const struct export_request *request, const struct recording *r
         str_add_json(&out, r->path);
         str_printf(&out, "],\"entries\":%d,\"valid\":%d}", r->count, valid);
     } else {
-        str_printf(&out, "wrote %s: %d configurations, %d valid (tilewalk replay searches it)",
-                   r->path, r->count, valid);
+        str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
+                   r->path, r->count, r->count == 1 ? "" : "s", valid);
     }
     if (!request->quiet)
         puts(str_text(&out));

@@ -20,7 +20,8 @@ static void tell(const struct export_text *t)
         str_add_json(&out, t->path);
         str_printf(&out, "],\"entries\":%" PRId64 "}", t->entries);
     } else {
-        str_printf(&out, "wrote %s: %" PRId64 " %s", t->path, t->entries, t->what);
+        str_printf(&out, "wrote %s: %" PRId64 " %s%s", t->path, t->entries, t->what,
+                   t->entries == 1 ? "" : "s");
         if (t->detail.length)
             str_printf(&out, " (%s)", str_text(&t->detail));
     }

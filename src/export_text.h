@@ -11,7 +11,7 @@ struct export_text {
     bool json;     // how to say it
     struct str text;
     int64_t entries;   // what is in it
-    const char *what;  // "trials"
+    const char *what;  // one of it: "trial"
     struct str detail; // more about them, for people; may be empty
 };
 

@@ -198,8 +198,9 @@ static void print_session(const struct event *event)
     if (r->reduced)
         printf("  (%s)", r->reduced);
     printf("  on %s\n", r->device);
-    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trials  workers %d\n",
-           r->size, r->strategy, r->seed, r->budget_trials, r->workers);
+    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
+           r->size, r->strategy, r->seed, r->budget_trials, r->budget_trials == 1 ? "" : "s",
+           r->workers);
 }
 
 static void print_best(const struct event *event)

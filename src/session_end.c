@@ -87,9 +87,14 @@ bool session_finish(struct session *s, struct err *e)
         str_printf(&why, "%" PRId64 " trials are done, the budget was %" PRId64, s->record.trials,
                    s->record.budget_trials);
     } else if (s->record.trials == s->record.budget_trials) {
-        str_printf(&why, "all %" PRId64 " trials are done", s->record.budget_trials);
+        if (s->record.budget_trials == 1)
+            str_add(&why, "its one trial is done");
+        else
+            str_printf(&why, "all %" PRId64 " trials are done", s->record.budget_trials);
     } else {
-        str_printf(&why, "%g seconds are over", s->record.budget_seconds);
+        bool one = s->record.budget_seconds == 1;
+        str_printf(&why, one ? "%g second is over" : "%g seconds are over",
+                   s->record.budget_seconds);
     }
     bool ok = session_end(s, "done", str_text(&why), e);
     str_finish(&why);

@@ -73,6 +73,22 @@ static const char *line_of(struct box *b, const char *text, const char *start)
     return arena_printf(&b->arena, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
+static void test_one_of_it(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "1", "--seed", "5");
+    assert_ok(&r);
+    assert_contains(r.out, "  1 trial  workers");
+    assert_contains(r.out, "session 1 done: its one trial is done\n");
+    assert_contains(RUN(b, "budget", "1", "1").out, "budget 1 trial\n");
+    assert_contains(RUN(b, "export", "1", "--csv", box_path(b, "t.csv")).out, "t.csv: 1 trial\n");
+    assert_contains(RUN(b, "export", "1", "--warm-start", box_path(b, "t.json")).out,
+                    "t.json: 1 configuration (for tune --warm-start)\n");
+    assert_contains(RUN(b, "export", "1", "--recording", "--out", b->folder).out,
+                    ": 1 configuration, 1 valid");
+}
+
 static void test_curve_of_locale(void **state)
 {
     struct box *b = *state;
@@ -241,6 +257,7 @@ int main(void)
         FLOW_TEST(test_resumed_lines),    FLOW_TEST(test_full_output),
         FLOW_TEST(test_terminal),         FLOW_TEST(test_nothing_valid),
         FLOW_TEST(test_exhausted),        FLOW_TEST(test_curve_of_locale),
+        FLOW_TEST(test_one_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
