@@ -286,21 +286,10 @@ static int draw_command(const struct dialog *d, const struct pane *p, int row)
     struct str text = {0};
     str_add(&text, "tilewalk ");
     words_add_text(&text, d->words);
-    const char *rest = str_text(&text);
     int col = pane_text(p, row, 0, STYLE_DIM, "same as: ");
-    while (*rest) {
-        char word[LINE_SIZE];
-        int length = (int)strcspn(rest, " ");
-        snprintf(word, sizeof word, "%.*s", length, rest);
-        if (col + text_columns(word) > p->cols && col > 9) {
-            row++;
-            col = 9;
-        }
-        col = pane_text(p, row, col, STYLE_TEXT, word) + 1;
-        rest += length + (rest[length] == ' ');
-    }
+    row = pane_wrapped(p, row, col, p->cols - col, STYLE_TEXT, str_text(&text));
     str_finish(&text);
-    return row + 1;
+    return row;
 }
 
 // From row `row` on, which may be above the pane; returns the row after the last.

@@ -7,7 +7,7 @@ static bool goes_on(char c)
 
 int wrap_row(const char *text, int cols, const char **next)
 {
-    int at = 0, blank = 0, used = 0;
+    int at = 0, blank = 0, colon = 0, used = 0; // colon: the byte behind it
     while (goes_on(text[at])) {
         char glyph[5] = {text[at]};
         int n = 1;
@@ -19,9 +19,14 @@ int wrap_row(const char *text, int cols, const char **next)
         if (text[at] == ' ')
             blank = at;
         at += n;
+        if (glyph[0] == ':')
+            colon = at;
     }
-    if (goes_on(text[at]) && text[at] != ' ' && blank > 0)
+    bool inside_word = goes_on(text[at]) && text[at] != ' ';
+    if (inside_word && blank > 0)
         at = blank;
+    else if (inside_word && colon > at / 2)
+        at = colon;
     *next = text + at + (text[at] == ' ' || text[at] == '\n');
     return at;
 }

@@ -1,4 +1,5 @@
-// Text on several rows, broken at blanks and new lines; a word that is longer than a row is broken.
+// Text on several rows, broken at blanks and new lines. A word that is longer than a row is broken
+// behind a colon (strategies have many), unless that left half of the row empty.
 #ifndef TILEWALK_UI_WRAP_H
 #define TILEWALK_UI_WRAP_H
 

@@ -152,6 +152,19 @@ static void test_duplicate_and_new(void **state)
     stage_close(&s);
 }
 
+static void test_a_long_command_line_is_shown_to_its_end(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "i tab tab tab tab"); // the options of walk
+    stage_play(&s, "\"starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:doubt=2:q=0.2");
+    expect_on_screen(&s, "same as: tilewalk tune gemm --strategy");
+    expect_on_screen(&s, " walk:starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:  ");
+    expect_on_screen(&s, " doubt=2:q=0.2 --trials 200  ");
+    stage_close(&s);
+}
+
 static void test_a_note_keeps_its_blanks(void **state)
 {
     (void)state;
@@ -302,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_export_shows_its_command_line),
         cmocka_unit_test(test_wrong_fields_are_complained_about_and_nothing_runs),
         cmocka_unit_test(test_duplicate_and_new),
+        cmocka_unit_test(test_a_long_command_line_is_shown_to_its_end),
         cmocka_unit_test(test_a_note_keeps_its_blanks),
         cmocka_unit_test(test_the_prompt_takes_actions_and_command_lines),
         cmocka_unit_test(test_without_a_session_keys_say_why),

@@ -52,6 +52,15 @@ static void test_long_words_are_broken_between_glyphs(void **state)
     expect_rows("日本", 1, "日|本|");     // a row has something on it
 }
 
+static void test_long_words_are_broken_behind_colons(void **state)
+{
+    (void)state;
+    expect_rows("walk:tabu=1:doubt", 9, "walk:|tabu=1:|doubt|");
+    expect_rows("a walk:tabu=1", 8, "a|walk:|tabu=1|");
+    expect_rows("walk: tabu=1", 9, "walk:|tabu=1|");
+    expect_rows("a:bcdefghij", 6, "a:bcde|fghij|"); // most of the row would stay empty
+}
+
 // By hand: no row but the last could take the next word, too.
 static void check_row(const char *row, int bytes, const char *next, int cols)
 {
@@ -104,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_end_at_blanks),
         cmocka_unit_test(test_long_words_are_broken_between_glyphs),
+        cmocka_unit_test(test_long_words_are_broken_behind_colons),
         cmocka_unit_test(test_random_texts),
         cmocka_unit_test(test_rows_are_drawn_under_each_other),
     };
