@@ -44,7 +44,9 @@ static void on_run_line(void *context, const struct job_record *run, const char 
 
 static void on_run_session(void *context, const struct job_record *run)
 {
-    app_open_session(context, run->session);
+    struct app *app = context;
+    app_noise(app, "%s: session %lld", run->words, (long long)run->session);
+    app_open_session(app, run->session);
 }
 
 static void on_run_end(void *context, const struct job_record *run)

@@ -42,8 +42,8 @@ struct prompt {
 // A line that no session stored: of drivers and libraries in this process, of runs started here, of
 // commands that were run.
 struct noise {
-    double at; // unix time
-    char text[200];
+    double at;       // unix time
+    char text[1024]; // a command line with all options of a strategy, too
 };
 
 struct app_options {
@@ -120,6 +120,9 @@ const struct session_row *app_session(struct app *app);
 // ended. `--db` is added. What it was is kept in the log. `tune` and `resume` become runs that
 // belong to this process, and their session is opened when it is there.
 void app_command(struct app *app, const char *const *words);
+// The same words as one would type them into a shell of the workbench's environment: `--db` only
+// when that would mean another database. Heap.
+char *app_command_line(const struct app *app, const char *const *words);
 void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
 void app_noise(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));

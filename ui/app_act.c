@@ -36,10 +36,11 @@ static void on_command_end(void *context, const struct job_record *job)
             length ? last : job->words);
 }
 
-void app_command(struct app *app, const char *const *words)
+#define WORDS_WITH_DATABASE (DIALOG_MOST_WORDS + 3)
+
+static void add_database(const struct app *app, const char *const *words,
+                         const char *all[WORDS_WITH_DATABASE])
 {
-    const char *all[DIALOG_MOST_WORDS + 3];
-    struct err e;
     int n = 0;
     while (words[n] && n < DIALOG_MOST_WORDS) {
         all[n] = words[n];
@@ -48,6 +49,25 @@ void app_command(struct app *app, const char *const *words)
     all[n++] = "--db";
     all[n++] = app->options.database;
     all[n] = NULL;
+}
+
+char *app_command_line(const struct app *app, const char *const *words)
+{
+    const char *all[WORDS_WITH_DATABASE];
+    struct str text = {0};
+    char *standard = store_default_path();
+    add_database(app, words, all);
+    str_add(&text, "tilewalk ");
+    words_add_text(&text, str_equal(standard, app->options.database) ? words : all);
+    free(standard);
+    return str_take(&text);
+}
+
+void app_command(struct app *app, const char *const *words)
+{
+    const char *all[WORDS_WITH_DATABASE];
+    struct err e;
+    add_database(app, words, all);
     bool is_run = str_equal(words[0], "tune") || str_equal(words[0], "resume");
     bool ok = is_run ? jobs_run(&app->jobs, app->options.program, all, &e)
                      : jobs_start(&app->jobs, app->options.program, all, on_command_end, app, &e);

@@ -42,7 +42,8 @@ struct dialog {
     int focus_row;    // where it was drawn
     bool greeted;
     const char *words[DIALOG_MOST_WORDS];
-    const char *complaint;
+    const char *complaint; // NULL: they make sense, and then
+    const char *command;   // is the command line, in words_arena
 };
 
 // --- making one ---
@@ -169,18 +170,30 @@ const char *dialog_text(struct dialog *d, const char *format, ...)
     return arena_strdup(&d->words_arena, text);
 }
 
-static void make_words(struct dialog *d)
+static void make_words(struct app *app, struct dialog *d)
 {
     arena_finish(&d->words_arena);
     memset(d->words, 0, sizeof d->words);
     d->complaint = d->make_words(d, d->context, d->words);
+    char *command = app_command_line(app, d->words);
+    d->command = arena_strdup(&d->words_arena, command);
+    free(command);
 }
 
 static void edited(struct app *app, struct dialog *d)
 {
-    make_words(d);
+    make_words(app, d);
     if (d->changed)
         d->changed(app, d, d->context);
+}
+
+// Before anything is done with it: keys may come before the first frame.
+static void greet(struct app *app, struct dialog *d)
+{
+    if (d->greeted)
+        return;
+    d->greeted = true;
+    edited(app, d);
 }
 
 // --- drawing ---
@@ -283,13 +296,8 @@ static void draw_buttons(struct dialog *d, const struct pane *p, int row)
 // The command line, on as many rows as it takes; returns the row after the last.
 static int draw_command(const struct dialog *d, const struct pane *p, int row)
 {
-    struct str text = {0};
-    str_add(&text, "tilewalk ");
-    words_add_text(&text, d->words);
     int col = pane_text(p, row, 0, STYLE_DIM, "same as: ");
-    row = pane_wrapped(p, row, col, p->cols - col, STYLE_TEXT, str_text(&text));
-    str_finish(&text);
-    return row;
+    return pane_wrapped(p, row, col, p->cols - col, STYLE_TEXT, d->command);
 }
 
 // From row `row` on, which may be above the pane; returns the row after the last.
@@ -320,10 +328,7 @@ static int measure(struct dialog *d, int cols)
 
 void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)
 {
-    if (!d->greeted) {
-        d->greeted = true;
-        edited(app, d);
-    }
+    greet(app, d);
     int cols = whole->cols < 84 ? whole->cols : 84;
     d->preview_rows = 0;
     int rest = measure(d, cols - 4);
@@ -344,19 +349,10 @@ void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole)
 
 // --- keys ---
 
-static void copy_command(struct app *app, const struct dialog *d)
-{
-    struct str text = {0};
-    str_add(&text, "tilewalk ");
-    words_add_text(&text, d->words);
-    app_copy(app, str_text(&text));
-    str_finish(&text);
-}
-
 // True while the dialog goes on.
 static bool accept(struct app *app, struct dialog *d)
 {
-    make_words(d);
+    make_words(app, d);
     if (d->complaint)
         return true;
     app_command(app, d->words);
@@ -367,7 +363,7 @@ static bool press(struct app *app, struct dialog *d)
 {
     int button = d->focus - d->fields;
     if (button == BUTTON_COPY && !d->complaint)
-        copy_command(app, d);
+        app_copy(app, d->command);
     if (button == BUTTON_COPY)
         return true;
     return button != BUTTON_CANCEL && accept(app, d);
@@ -420,6 +416,7 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
 {
     if (key == KEY_IS_ESC)
         return false;
+    greet(app, d);
     if (key == CTRL_X || key == KEY_IS_F1 + 9)
         return accept(app, d);
     if (d->focus < d->fields && field_key(app, d, key))
@@ -428,7 +425,7 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
     if (key == KEY_IS_ENTER && on_buttons)
         return press(app, d);
     if (key == 'y' && on_buttons && !d->complaint)
-        copy_command(app, d);
+        app_copy(app, d->command);
     else if (key == KEY_IS_ENTER && d->fields == 1)
         return accept(app, d);
     else if (key == KEY_IS_ENTER)

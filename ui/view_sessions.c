@@ -265,12 +265,13 @@ static void draw_welcome(struct app *app, const struct pane *body)
         put_wrapped(&p, row + 1, 1, STYLE_TEXT, m->trouble.text);
         return;
     }
-    char text[512];
+    char text[512], *command = app_command_line(app, (const char *const[]){"tune", "gemm", NULL});
     snprintf(text, sizeof text,
              "Press %s to start one here, or type this in a shell:", app_key_of(app, ACT_NEW));
     pane_text_cut(&p, row, 1, width, STYLE_STRONG, "No sessions yet.");
     pane_text_cut(&p, row + 1, 1, width, STYLE_TEXT, text);
-    pane_text_cut(&p, row + 2, 1, width, STYLE_KEY, "  tilewalk tune gemm");
+    pane_text_cut(&p, row + 2, 3, width - 2, STYLE_KEY, command);
+    free(command);
     row = put_wrapped(&p, row + 4, 1, STYLE_DIM,
                       "A session tunes one problem on one device. All that it measures is kept, "
                       "and it can be taken up again at any time.");

@@ -50,6 +50,38 @@ static void test_pause_asks_the_runner(void **state)
     stage_close(&s);
 }
 
+static void test_a_run_that_has_begun_is_in_the_log(void **state)
+{
+    (void)state;
+    struct stage s;
+    char words[] = "tilewalk resume 1 --trials 200 --db tilewalk.db";
+    open_main(&s, FIXTURE_SMALL);
+    const struct job_record run = {.is_run = true, .session = 1, .words = words};
+    s.app.jobs.on_session(&s.app, &run);
+    stage_play(&s, "7");
+    expect_on_screen(&s, "tilewalk resume 1 --trials 200 --db tilewalk.db: session 1");
+    stage_close(&s);
+}
+
+static void test_a_command_line_names_the_database_where_a_shell_would_take_another(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "B tab tab enter"); // copies it
+    expect_on_screen(&s, "same as: tilewalk budget 1 200 --db tilewalk.db");
+    assert_string_equal(s.app.copy, "tilewalk budget 1 200 --db tilewalk.db");
+    setenv("TILEWALK_DB", "tilewalk.db", 1);
+    stage_play(&s, "esc B tab tab enter");
+    assert_string_equal(s.app.copy, "tilewalk budget 1 200");
+    unsetenv("TILEWALK_DB");
+    stage_play(&s, "esc");
+    app_key(&s.app, 's'); // the next key comes before there is a frame
+    app_key(&s.app, 'y');
+    assert_string_equal(s.app.copy, "tilewalk stop 1 --db tilewalk.db");
+    stage_close(&s);
+}
+
 static void test_a_session_without_runner_is_resumed(void **state)
 {
     (void)state;
@@ -59,7 +91,7 @@ static void test_a_session_without_runner_is_resumed(void **state)
     stage_wait(&s, 2);
     stage_play(&s, "p");
     expect_commands(&s, "");
-    expect_on_screen(&s, "same as: tilewalk resume 1 --trials 200");
+    expect_on_screen(&s, "same as: tilewalk resume 1 --trials 200 --db tilewalk.db");
     stage_play(&s, "enter");
     expect_commands(&s, "tilewalk resume 1 --trials 200 --db tilewalk.db\n");
     assert_null(s.app.dialog);
@@ -161,7 +193,7 @@ static void test_a_long_command_line_is_shown_to_its_end(void **state)
     stage_play(&s, "\"starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:doubt=2:q=0.2");
     expect_on_screen(&s, "same as: tilewalk tune gemm --strategy");
     expect_on_screen(&s, " walk:starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:  ");
-    expect_on_screen(&s, " doubt=2:q=0.2 --trials 200  ");
+    expect_on_screen(&s, " doubt=2:q=0.2 --trials 200 --db tilewalk.db  ");
     stage_close(&s);
 }
 
@@ -309,6 +341,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pause_asks_the_runner),
+        cmocka_unit_test(test_a_run_that_has_begun_is_in_the_log),
+        cmocka_unit_test(test_a_command_line_names_the_database_where_a_shell_would_take_another),
         cmocka_unit_test(test_a_session_without_runner_is_resumed),
         cmocka_unit_test(test_budget_presses_add_up),
         cmocka_unit_test(test_stop_and_delete_ask_first),
