@@ -46,6 +46,7 @@ static void on_run_session(void *context, const struct job_record *run)
 {
     struct app *app = context;
     app_noise(app, "%s: session %lld", run->words, (long long)run->session);
+    app->notice_until = app->now; // it is not starting any more
     app_open_session(app, run->session);
 }
 

@@ -326,9 +326,10 @@ static void draw_tabs(struct footer *f, bool names, bool shorter)
 static const char *label_of(struct app *app, enum action a)
 {
     const struct session_row *row = app_session(app);
-    if (a == ACT_PAUSE && row && !str_equal(row->state, "running"))
-        return "Resume";
-    return actions[a].label;
+    if (a != ACT_PAUSE || !row || str_equal(row->state, "running"))
+        return actions[a].label;
+    bool spent = row->record.trials >= row->record.budget_trials;
+    return spent && !row->runner ? "More" : "Resume"; // trials: the dialog asks how many
 }
 
 static bool is_everywhere(enum action a)

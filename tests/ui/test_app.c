@@ -63,6 +63,23 @@ static void test_a_run_that_has_begun_is_in_the_log(void **state)
     stage_close(&s);
 }
 
+static void test_a_run_is_starting_until_it_has_begun(void **state)
+{
+    (void)state;
+    struct stage s;
+    char words[] = "tilewalk resume 6";
+    open_sessions(&s);
+    stage_play(&s, "j r enter");
+    expect_on_screen(&s, "starting...");
+    const struct job_record run = {.is_run = true, .session = 6, .words = words};
+    s.app.jobs.on_session(&s.app, &run);
+    stage_rest(&s);
+    char *frame = stage_frame(&s);
+    assert_null(strstr(frame, "starting..."));
+    free(frame);
+    stage_close(&s);
+}
+
 static void test_a_command_line_names_the_database_where_a_shell_would_take_another(void **state)
 {
     (void)state;
@@ -95,6 +112,21 @@ static void test_a_session_without_runner_is_resumed(void **state)
     stage_play(&s, "enter");
     expect_commands(&s, "tilewalk resume 1 --trials 200 --db tilewalk.db\n");
     assert_null(s.app.dialog);
+    stage_close(&s);
+}
+
+static void test_the_footer_says_what_pause_does_to_this_session(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_sessions(&s);
+    expect_on_screen(&s, "p Pause");
+    stage_play(&s, "j"); // paused, with trials left
+    expect_on_screen(&s, "p Resume");
+    stage_play(&s, "G"); // done
+    expect_on_screen(&s, "p More ");
+    stage_play(&s, "p");
+    expect_on_screen(&s, "same as: tilewalk resume 1 --trials 220 --db tilewalk.db");
     stage_close(&s);
 }
 
@@ -342,8 +374,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pause_asks_the_runner),
         cmocka_unit_test(test_a_run_that_has_begun_is_in_the_log),
+        cmocka_unit_test(test_a_run_is_starting_until_it_has_begun),
         cmocka_unit_test(test_a_command_line_names_the_database_where_a_shell_would_take_another),
         cmocka_unit_test(test_a_session_without_runner_is_resumed),
+        cmocka_unit_test(test_the_footer_says_what_pause_does_to_this_session),
         cmocka_unit_test(test_budget_presses_add_up),
         cmocka_unit_test(test_stop_and_delete_ask_first),
         cmocka_unit_test(test_export_shows_its_command_line),
