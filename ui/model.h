@@ -88,7 +88,7 @@ struct opened {
     // read them (and rows that all move at once do not cost a slow line ten times a second).
     int64_t last_number;
     double followed_at;                        // unix time when it moved
-    int64_t population[MODEL_MOST_POPULATION]; // asks, best first
+    int64_t population[MODEL_MOST_POPULATION]; // asks, best first as the strategy has it
     int population_count;
     bool is_population; // false: the strategy has none, these are the best trials
     double rate;        // trials a second of the last 20 s of running time; 0 while not running

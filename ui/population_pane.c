@@ -36,6 +36,23 @@ static int clamp(int value, int low, int high)
     return value > high ? (high > low ? high : low) : value < low ? low : value;
 }
 
+// Best first by what is shown; the order of a strategy is by what it was told, before races.
+static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
+{
+    int rows = 0;
+    for (int i = 0; i < m->open.population_count; i++) {
+        const struct trial *t = model_trial(m, m->open.population[i]);
+        if (!t)
+            continue;
+        struct row r = {t->ask, t->generation, trial_shown_speed(m, t), t->config};
+        int at = rows++;
+        for (; at > 0 && row[at - 1].speed < r.speed; at--)
+            row[at] = row[at - 1];
+        row[at] = r;
+    }
+    return rows;
+}
+
 static void load(struct model *m, struct heat *h)
 {
     h->columns = heat_columns(m->open.space, h->column);
@@ -43,12 +60,7 @@ static void load(struct model *m, struct heat *h)
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
     if (newest && m->open.is_population)
         h->generation = newest->generation;
-    for (int i = 0; i < m->open.population_count; i++) {
-        const struct trial *t = model_trial(m, m->open.population[i]);
-        if (t)
-            h->row[h->rows++] =
-                (struct row){t->ask, t->generation, trial_shown_speed(m, t), t->config};
-    }
+    h->rows = load_rows(m, h->row);
 }
 
 // The widest columns with which all fit; heads of three letters need four columns, on two lines
@@ -241,10 +253,16 @@ void population_pane_title(struct app *app, const struct population_pane *state,
     snprintf(note, 64, "shade: %s", state->by_speed ? "speed of value" : "place in range");
 }
 
+static void select_row(struct app *app, int place)
+{
+    struct row row[MODEL_MOST_POPULATION];
+    if (place < load_rows(&app->model, row))
+        app_select(app, row[place].ask);
+}
+
 bool population_pane_act(struct app *app, struct population_pane *state, enum action a)
 {
-    const struct opened *o = &app->model.open;
-    int last = o->population_count - 1;
+    int last = app->model.open.population_count - 1;
     switch (a) {
     case ACT_UP: state->row--; break;
     case ACT_DOWN: state->row++; break;
@@ -255,10 +273,7 @@ bool population_pane_act(struct app *app, struct population_pane *state, enum ac
     case ACT_LEFT: state->column--; break;
     case ACT_RIGHT: state->column++; break;
     case ACT_COLOUR: state->by_speed = !state->by_speed; break;
-    case ACT_OPEN:
-        if (state->row <= last)
-            app_select(app, o->population[state->row]);
-        break;
+    case ACT_OPEN: select_row(app, state->row); break;
     default: return false;
     }
     state->row = clamp(state->row, 0, last);
@@ -272,5 +287,5 @@ void population_pane_click(struct app *app, struct population_pane *state, int r
     if (row < state->head_rows || place < 0 || place >= app->model.open.population_count)
         return;
     state->row = place;
-    app_select(app, app->model.open.population[place]);
+    select_row(app, place);
 }

@@ -1,4 +1,5 @@
-// The population as a heat map: rows are individuals, best first, columns are parameters.
+// The population as a heat map: rows are individuals, best first by the speeds that are shown (of
+// races, once there was one), columns are parameters.
 //
 // A factorization has a column for each part. A cell's shade says where the value lies inside its
 // range, so that a column that has converged looks uniform; or (ACT_COLOUR) how the individuals

@@ -196,6 +196,22 @@ static void test_population_selects(void **state)
     main_close();
 }
 
+static void test_population_is_in_the_order_of_what_it_shows(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    int64_t first = app->model.open.population[0], third = app->model.open.population[2];
+    author_retime(main_stage.fixture.author, third, "race", 0.5, true);
+    main_settle();
+    main_act(ACT_PREVIOUS_PANE);
+    main_act(ACT_FIRST);
+    main_act(ACT_OPEN);
+    assert_int_equal(app->selected, third);
+    view_main.click(app, app->state[VIEW_MAIN], 1 + 2 + 1, 70); // frame, heads, a row
+    assert_int_equal(app->selected, first);
+    main_close();
+}
+
 static void test_population_spells_out_every_column(void **state)
 {
     (void)state;
@@ -316,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_trials_move_within_what_is_there),
         cmocka_unit_test(test_best_stays_in_sight),
         cmocka_unit_test(test_population_selects),
+        cmocka_unit_test(test_population_is_in_the_order_of_what_it_shows),
         cmocka_unit_test(test_population_spells_out_every_column),
         cmocka_unit_test(test_shades_from_anywhere),
         cmocka_unit_test(test_sessions_that_have_nothing),
