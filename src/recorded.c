@@ -147,6 +147,13 @@ bool recorded_is_relative(const struct recording *r)
     return !str_equal(r->unit, PER_GFLOP);
 }
 
+double recorded_share(const struct session_record *r)
+{
+    if (!recorded_is(r->source) || strstr(r->operation, "\"unit\":\"" PER_GFLOP "\""))
+        return 0;
+    return r->best_ask && r->best_seconds > 0 ? r->flop / r->best_seconds / RELATIVE_ONE : 0;
+}
+
 void recorded_describe(const struct recorded *recorded, struct arena *a, struct session_record *out)
 {
     const struct recording *r = recorded->recording;

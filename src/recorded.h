@@ -36,6 +36,9 @@ void recorded_finish(struct recorded *r);
 // configuration. Strings live in `a` or as long as `r`.
 void recorded_describe(const struct recorded *r, struct arena *a, struct session_record *out);
 bool recorded_is_relative(const struct recording *r);
+// Of a stored session: the speed of its best as a share of the fastest configuration recorded. 0:
+// its speeds are not relative, or nothing was valid yet.
+double recorded_share(const struct session_record *r);
 
 // What a session of some hundred trials leaves of a large space: searches have to draw from what is
 // recorded (struct search_problem), as draws from the space would hardly ever meet it.

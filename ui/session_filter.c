@@ -75,8 +75,7 @@ static bool stands_somewhere(const struct session_row *row, double per_flops, co
         if (contains(text_of(row, i, text), part))
             return true;
     snprintf(number, sizeof number, "%" PRId64 " %" PRIu64 " %" PRId64 "/%" PRId64 " %s", r->id,
-             r->seed, r->trials, r->budget_trials,
-             sessions_speed(record_speed(r), per_flops, speed));
+             r->seed, r->trials, r->budget_trials, session_best(r, per_flops, speed));
     return contains(number, part) || contains(strategy_text(r->strategy, false, text), part) ||
            contains(r->device, part) || contains(r->driver, part) || contains(r->path, part) ||
            contains(r->message, part);

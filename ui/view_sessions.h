@@ -99,8 +99,10 @@ char *sessions_speed(double flops, double per_flops, char out[24]); // "" for no
 // Where it runs: the name of the device; of other sources the source, "synthetic:rugged". In `out`
 // or the record's.
 const char *session_place(const struct session_record *r, char out[256]);
-double record_speed(const struct session_record *r); // FLOP/s; 0: nothing valid
-char *text_ago(double seconds, char out[24]);        // "2 h"
+// FLOP/s; 0: nothing valid, or speeds that are relative (recorded_share), which are in no unit.
+double record_speed(const struct session_record *r);
+char *session_best(const struct session_record *r, double per_flops, char out[24]); // "" for none
+char *text_ago(double seconds, char out[24]);                                       // "2 h"
 // A canonical spec without what is standard: "opevo q=0.3"; `all`: with every option.
 char *strategy_text(const char *spec, bool all, char out[256]);
 // Broken at blanks, two columns off the right edge. Returns the row below the last line.

@@ -1,6 +1,7 @@
 #include "view_sessions.h"
 
 #include "compare.h"
+#include "recorded.h"
 #include "report/text.h"
 #include "table.h"
 
@@ -185,13 +186,24 @@ static int scroll(struct sessions_view *v, const struct comparison *c, int rows)
     return v->compare_top;
 }
 
+// Those that are comparable are on one recording, or on none.
+static const char *unit_of(const struct model *m, const struct comparison *c, double *per_flops)
+{
+    const struct session_record *best = c->comparable ? &c->row[0].mark->record : NULL;
+    double share = best ? recorded_share(best) : 0;
+    if (!(share > 0))
+        return sessions_unit(m, per_flops);
+    *per_flops = 100 * share * best->best_seconds / best->flop;
+    return "% of the fastest recorded";
+}
+
 void sessions_draw_comparison(struct app *app, struct sessions_view *v, const struct pane *p)
 {
     struct comparison c;
     struct sheet s = {.app = app, .view = v};
     char title[64], note[160] = "";
-    const char *unit = sessions_unit(&app->model, &s.per_flops);
     compare_marks(&c, app->model.mark, app->model.mark_count);
+    const char *unit = unit_of(&app->model, &c, &s.per_flops);
     snprintf(title, sizeof title, "Comparison of %d session%s, %s", c.comparable,
              c.comparable == 1 ? "" : "s", unit);
     if (c.comparable)

@@ -148,7 +148,7 @@ static void put_results(const struct list *l, const struct pane *p, int row,
     const struct session_facts *f = sessions_facts(l->view, r->id);
     const struct table_slot *curve = &l->table.slot[SESSIONS_CURVE];
     char text[24];
-    sessions_speed(record_speed(r), l->per_flops, text);
+    session_best(r, l->per_flops, text);
     table_put(&l->table, p, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
               text[0] ? text : "-");
     if (f && curve->width)

@@ -1,5 +1,7 @@
 #include "view_sessions.h"
 
+#include "recorded.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,9 @@
 
 double record_speed(const struct session_record *r)
 {
-    return r->best_ask && r->best_seconds > 0 ? r->flop / r->best_seconds : 0;
+    if (!r->best_ask || r->best_seconds <= 0 || recorded_share(r) > 0)
+        return 0;
+    return r->flop / r->best_seconds;
 }
 
 bool session_runs(const struct session_row *row)
@@ -62,7 +66,7 @@ static struct sort_key key_of(const struct sessions_view *v, const struct sessio
     else if (v->sort == SESSIONS_TRIALS)
         k.number = (double)r->trials;
     else if (v->sort == SESSIONS_BEST)
-        k.number = record_speed(r);
+        k.number = fmax(record_speed(r), recorded_share(r)); // a share is less than any speed
     else if (v->sort == SESSIONS_ACTIVE)
         k.number = session_runs(row) ? INFINITY : f ? f->active : r->created;
     return k;
@@ -261,6 +265,16 @@ char *sessions_speed(double flops, double per_flops, char out[24])
                  flops >= 1e9 ? 'G' : 'M');
     else if (flops > 0)
         snprintf(out, 24, "%.*f", value >= 99.995 ? 1 : value >= 0.9995 ? 2 : 3, value);
+    return out;
+}
+
+char *session_best(const struct session_record *r, double per_flops, char out[24])
+{
+    double share = recorded_share(r);
+    if (share > 0)
+        snprintf(out, 24, "%.3g %%", 100 * share);
+    else
+        sessions_speed(record_speed(r), per_flops, out);
     return out;
 }
 

@@ -180,6 +180,49 @@ static void other_sources_are_where_a_device_would_be(void **state)
     assert_ids(s, "8");
 }
 
+static int64_t add_replay(struct stage *s, const char *operation, double flop)
+{
+    struct session_record r = model_row(&s->app.model, 1)->record;
+    struct trial_record t = {.ask = 1,
+                             .number = 1,
+                             .told = 1,
+                             .key = "",
+                             .config = "{}",
+                             .outcome = "ok",
+                             .seconds = 0.01,
+                             .samples = "[]"};
+    struct err e;
+    int64_t id;
+    r.source = "replay:/home/somebody/a100.json";
+    r.operation = operation;
+    r.flop = flop;
+    r.state = "done";
+    must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
+    must(store_put_trial(s->fixture.store, id, &t, &e), &e);
+    return id;
+}
+
+static void relative_speeds_are_in_no_unit(void **state)
+{
+    struct stage *s = *state;
+    assert_int_equal(add_replay(s, "{\"kind\":\"replay\",\"unit\":\"s/GFLOP\"}", 1e9), 8);
+    add_replay(s, "{\"kind\":\"replay\",\"unit\":\"s\"}", 8e9); // four fifths of the fastest
+    add_replay(s, "{\"kind\":\"replay\",\"unit\":\"s\"}", 8e9);
+    stage_wait(s, 5);
+    app_resize(&s->app, 36, 150);
+    assert_shows(s, "    80 %  ");
+    assert_true(record_speed(&model_row(&s->app.model, 8)->record) > 0);
+    assert_true(record_speed(&model_row(&s->app.model, 9)->record) == 0);
+    stage_play(s, "/ \"best>0.05_source:replay enter");
+    assert_ids(s, "8");
+    stage_play(s, "/ ctrl-u \"80_source:replay enter"); // as it is shown
+    assert_ids(s, "10 9");
+    assert_shows(s, "80 % of the fastest recorded, 10 ms");
+    stage_play(s, "g space j space c");
+    assert_shows(s, "Comparison of 2 sessions, % of the fastest recorded");
+    assert_shows(s, "  80.00  ");
+}
+
 static void small_screens_keep_cursor_and_marks(void **state)
 {
     struct stage *s = *state;
@@ -349,6 +392,7 @@ int main(void)
         ON_SESSIONS(a_wrong_filter_is_told_and_stays_to_be_mended),
         ON_SESSIONS(the_best_equals_what_is_shown),
         ON_SESSIONS(other_sources_are_where_a_device_would_be),
+        ON_SESSIONS(relative_speeds_are_in_no_unit),
         ON_SESSIONS(small_screens_keep_cursor_and_marks),
         ON_SESSIONS(notes_are_shown_where_there_is_room),
         ON_SESSIONS(a_filter_given_up_leaves_all_as_it_was),
