@@ -6,16 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void print_best(const struct session_record *r)
+static void print_best(const struct session_record *r, const char *option)
 {
     char speed[32], time[32];
     if (r->best_ask)
-        printf("session %" PRId64 " is %s: best %s, %s: tilewalk show %" PRId64 "\n", r->id,
+        printf("session %" PRId64 " is %s: best %s, %s: tilewalk show %" PRId64 "%s\n", r->id,
                r->state, text_speed(r->flop, r->best_seconds, speed),
-               text_time(r->best_seconds, time), r->id);
+               text_time(r->best_seconds, time), r->id, option);
     else
-        printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "\n",
-               r->id, r->state, r->id);
+        printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
+               r->id, r->state, r->id, option);
 }
 
 static void print_session(struct store *s, const struct past_run *run)
@@ -24,18 +24,20 @@ static void print_session(struct store *s, const struct past_run *run)
     struct arena arena;
     struct session_record r;
     pid_t runner = 0;
+    const char *option = store_option(s);
     arena_init(&arena);
     if (!store_get_session(s, run->session, &arena, &r, &e)) {
         printf("tilewalk: %s\n", e.text);
     } else if (run->detached || (str_equal(store_state(s, &r, &runner), "running") && runner)) {
-        printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "\n", r.id,
-               r.id);
+        printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "%s\n",
+               r.id, r.id, option);
     } else {
         r.state = store_state(s, &r, &runner);
         if (str_equal(r.state, "paused"))
-            printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "\n", r.id, r.id);
+            printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
+                   option);
         else
-            print_best(&r);
+            print_best(&r, option);
     }
     arena_finish(&arena);
 }

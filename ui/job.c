@@ -17,29 +17,12 @@ enum {
 
 // --- words ---
 
-static void add_word(struct str *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:=,+@%^";
-    if (*word && !word[strspn(word, plain)]) {
-        str_add(out, word);
-        return;
-    }
-    str_add_char(out, '\'');
-    for (; *word; word++)
-        if (*word == '\'')
-            str_add(out, "'\\''");
-        else
-            str_add_char(out, *word);
-    str_add_char(out, '\'');
-}
-
 void words_add_text(struct str *out, const char *const *words)
 {
     for (int i = 0; words[i]; i++) {
         if (i)
             str_add_char(out, ' ');
-        add_word(out, words[i]);
+        str_add_shell(out, words[i]);
     }
 }
 
