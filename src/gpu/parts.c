@@ -50,13 +50,17 @@ static uint64_t volume(const uint32_t groups[3])
     return (uint64_t)groups[0] * groups[1] * groups[2];
 }
 
-static enum gpu_status time_left(int64_t begin_ns, double timeout_s, double *left_s, struct err *e)
+// In what is left of the time; who reads of a timeout wants to know how long it had in all.
+static enum gpu_status run_part(struct gpu *g, const struct gpu_pass *part,
+                                struct gpu_buffer *const *buffer, int buffer_count,
+                                int64_t begin_ns, double timeout_s, double *seconds, struct err *e)
 {
-    *left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
-    if (*left_s > 0)
-        return GPU_OK;
-    err_set(e, "the kernel is not done after %g s", timeout_s);
-    return GPU_TIMEOUT;
+    double left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
+    enum gpu_status status =
+        left_s > 0 ? gpu_run(g, part, 1, 1, buffer, buffer_count, left_s, seconds, e) : GPU_TIMEOUT;
+    if (status == GPU_TIMEOUT)
+        err_set(e, "the kernel is not done after %g s", timeout_s);
+    return status;
 }
 
 enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_pass *pass, int pass_count,
@@ -70,9 +74,8 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_pass *pass, int
         uint64_t most = parts_first(group_s, submit_s);
         for (uint64_t done = 0, total = volume(pass[i].groups); done < total; out->count++) {
             struct gpu_pass part = parts_next(&pass[i], done, most);
-            double left_s, seconds;
-            GPU_TRY(time_left(begin_ns, timeout_s, &left_s, e));
-            GPU_TRY(gpu_run(g, &part, 1, 1, buffer, buffer_count, left_s, &seconds, e));
+            double seconds;
+            GPU_TRY(run_part(g, &part, buffer, buffer_count, begin_ns, timeout_s, &seconds, e));
             most = parts_grow(most, volume(part.groups), seconds, submit_s);
             done += volume(part.groups);
             out->seconds += seconds;

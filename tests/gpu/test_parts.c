@@ -108,6 +108,25 @@ static void test_no_time(void **state)
     gpu_pipeline_destroy(g, add);
 }
 
+// However little of its time is left when it begins the part that it does not end.
+static void test_not_enough_time(void **state)
+{
+    struct gpu *g = *state;
+    struct gpu_pipeline *slow =
+        rig_pipeline(g, "for (uint k = 0; k < 60000; k++) c[i] = c[i] * 5 + a[k % 4096];");
+    const struct gpu_pass pass = {.pipeline = slow, .groups = {WORDS / PART, 1, 1}};
+    struct gpu_buffer *buffer[3] = {rig_buffer(g, WORDS, 3), rig_buffer(g, WORDS, 0),
+                                    rig_buffer(g, WORDS, 1)};
+    struct gpu_parts parts;
+    struct err e = {0};
+    enum gpu_status status = gpu_run_in_parts(g, &pass, 1, buffer, 3, 1, 1e-4, 1e-3, &parts, &e);
+    assert_int_equal(status, GPU_TIMEOUT);
+    assert_string_equal(e.text, "the kernel is not done after 0.001 s");
+    for (int i = 0; i < 3; i++)
+        gpu_buffer_destroy(g, buffer[i]);
+    gpu_pipeline_destroy(g, slow);
+}
+
 int main(void)
 {
     struct gpu *g = rig_open(false);
@@ -118,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_sizes_of_parts),
         cmocka_unit_test_prestate(test_run, g),
         cmocka_unit_test_prestate(test_no_time, g),
+        cmocka_unit_test_prestate(test_not_enough_time, g),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gpu_close(g);
