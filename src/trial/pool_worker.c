@@ -139,13 +139,14 @@ static void give_up(struct pool *p, struct slot *s, enum outcome o, const char *
 static void reap(struct pool *p, struct slot *s, int64_t now_ns)
 {
     char how[64], reason[320];
-    if (slot_is_stuck(s, now_ns)) {
-        p->is_broken = true;
-        err_set(&p->broken, "worker %d cannot be killed: its driver hangs in the kernel", s->index);
+    if (!slot_reap(s, now_ns, how, sizeof how)) {
+        if (slot_is_stuck(s, now_ns)) {
+            p->is_broken = true;
+            err_set(&p->broken, "worker %d cannot be killed: its driver hangs in the kernel",
+                    s->index);
+        }
         return;
     }
-    if (!slot_reap(s, now_ns, how, sizeof how))
-        return;
     slot_read_log(s, p->options.log, p->options.log_context);
     bool said_something = s->last_line[0] != '\0';
     snprintf(reason, sizeof reason, "the worker %s%s%s%s", how, said_something ? " (" : "",

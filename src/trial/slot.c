@@ -102,8 +102,9 @@ int64_t slot_wake_ns(const struct slot *s, int64_t now_ns)
     return s->deadline_ns ? s->deadline_ns : INT64_MAX;
 }
 
-static void send_kill(struct slot *s)
+static void send_kill(struct slot *s, int64_t now_ns)
 {
+    s->kill_ns = now_ns;
     if (s->child.pid > 0)
         kill(s->child.pid, SIGKILL);
     s->killed = true;
@@ -112,8 +113,7 @@ static void send_kill(struct slot *s)
 void slot_kill(struct slot *s, int64_t now_ns)
 {
     slot_let_end(s, now_ns);
-    s->kill_ns = now_ns;
-    send_kill(s);
+    send_kill(s, now_ns);
 }
 
 void slot_let_end(struct slot *s, int64_t now_ns)
@@ -140,7 +140,7 @@ bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size)
 {
     int status = 0;
     if (!s->killed && now_ns >= s->kill_ns)
-        send_kill(s);
+        send_kill(s, now_ns);
     if (!os_reap(&s->child, &status))
         return false;
     if (WIFSIGNALED(status))
@@ -170,7 +170,7 @@ void slot_finish(struct slot *s)
 {
     enum { LOOKS = 400 };
     int status;
-    send_kill(s);
+    send_kill(s, os_now_ns());
     for (int i = 0; i < LOOKS && s->child.pid > 0 && !os_reap(&s->child, &status); i++)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     if (s->child.pid > 0) {

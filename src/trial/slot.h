@@ -31,8 +31,8 @@ struct slot {
     int64_t deadline_ns;    // of the phase; 0: none
     int64_t start_ns;       // EMPTY: not before
     int64_t kill_ns;        // ENDING: SIGKILL then, if it does not end by itself
-    bool killed;
-    struct work *work; // BUSY; ENDING: its outcome depends on how the process ended
+    bool killed;            // at kill_ns
+    struct work *work;      // BUSY; ENDING: its outcome depends on how the process ended
 
     struct str line;     // of stderr, so far
     char last_line[200]; // of stderr, in this trial
@@ -53,9 +53,9 @@ void slot_let_end(struct slot *s, int64_t now_ns); // to ENDING; it is about to 
 // In ENDING. True once the process is gone; `how` gets "was killed by SIGSEGV" or the like. Then
 // slot_clear.
 bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size);
-bool slot_is_stuck(const struct slot *s,
-                   int64_t now_ns); // SIGKILL does not help: it hangs in the kernel
-void slot_clear(struct slot *s);    // to EMPTY
-void slot_finish(struct slot *s);   // kills; waits a moment for the end
+// After a slot_reap that said false: SIGKILL does not help, it hangs in the kernel.
+bool slot_is_stuck(const struct slot *s, int64_t now_ns);
+void slot_clear(struct slot *s);  // to EMPTY
+void slot_finish(struct slot *s); // kills; waits a moment for the end
 
 #endif

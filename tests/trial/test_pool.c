@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static void expect(struct fixture *f, enum variant v, enum outcome o, enum trial_phase phase,
                    const char *reason)
@@ -345,6 +346,34 @@ static void a_pool_can_be_dropped_at_any_moment(void **state)
     }
 }
 
+// A worker that is told to end, and a pool that stands still before it looks again (Ctrl-Z, a
+// locked database): however long that is, nobody hangs in the kernel.
+static void a_pool_may_stand_still_while_a_worker_ends(void **state)
+{
+    (void)state;
+    const int64_t a_minute_ns = INT64_C(60000000000);
+    for (int killed = 0; killed < 2; killed++) {
+        struct fixture f;
+        siginfo_t info;
+        struct err e = {0};
+        prepare_pool(&f, 1);
+        open_pool(&f);
+        expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+        struct slot *s = ((struct pool *)f.pool)->slot;
+        if (killed) {
+            slot_kill(s, os_now_ns() - a_minute_ns);
+            assert_int_equal(waitid(P_PID, (id_t)s->child.pid, &info, WEXITED | WNOWAIT), 0);
+        } else {
+            slot_let_end(s, os_now_ns() - a_minute_ns); // and it does not
+        }
+        if (!source_step(f.pool, &e))
+            fail_msg("%s", e.text);
+        expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+        assert_int_equal(pool_respawns(f.pool), 1);
+        close_pool(&f);
+    }
+}
+
 static void a_program_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
@@ -395,6 +424,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bytes_are_measured_too),
         cmocka_unit_test(timing_is_never_disturbed),
         cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
+        cmocka_unit_test(a_pool_may_stand_still_while_a_worker_ends),
         cmocka_unit_test(a_program_that_is_not_there_is_an_error),
         cmocka_unit_test(a_device_that_is_not_there_is_an_error),
     };
