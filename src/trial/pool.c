@@ -69,6 +69,14 @@ static struct slot *find_slot(const struct pool *p, enum slot_state state)
     return NULL;
 }
 
+static bool somebody_starts(const struct pool *p, int64_t now_ns)
+{
+    for (int i = 0; i < p->options.workers; i++)
+        if (p->slot[i].state == SLOT_EMPTY && now_ns >= p->slot[i].start_ns)
+            return true;
+    return find_slot(p, SLOT_STARTING) != NULL;
+}
+
 // Who waits for the device goes before who wants to compile: see token.h.
 static void hand_out(struct pool *p, int64_t now_ns)
 {
@@ -78,8 +86,7 @@ static void hand_out(struct pool *p, int64_t now_ns)
             pool_send_prepare(p, idle, now_ns);
         return;
     }
-    bool disturbed = p->options.is_cpu && find_slot(p, SLOT_STARTING);
-    int granted = disturbed ? -1 : token_grant(&p->token);
+    int granted = somebody_starts(p, now_ns) ? -1 : token_grant(&p->token);
     if (granted >= 0)
         pool_send_go(p, &p->slot[granted], now_ns);
     while (p->waiting.count > 0 && token_may_compile(&p->token) &&

@@ -36,14 +36,14 @@ static bool is_starving(const struct token *t)
 
 bool token_may_start(const struct token *t)
 {
-    return !t->is_cpu || count(t, HOLD_DEVICE) == 0;
+    return count(t, HOLD_DEVICE) == 0;
 }
 
 bool token_may_compile(const struct token *t)
 {
     if (count(t, HOLD_COMPILE) >= t->most_compiling)
         return false;
-    return token_may_start(t) && !(t->is_cpu && is_starving(t));
+    return !t->is_cpu || (count(t, HOLD_DEVICE) == 0 && !is_starving(t));
 }
 
 void token_compile(struct token *t, int worker)
