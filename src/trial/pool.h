@@ -27,7 +27,7 @@ struct pool {
     bool prepared; // the shared memory holds inputs and references
     struct work_list waiting, done;
     int64_t trials, starts; // so far
-    int failed_starts;      // in a row
+    int failed_starts;      // in a row; counted anew once a worker was given up
     bool stirred;           // something was submitted since the last step
     bool is_broken;         // no worker can be started
     struct err broken;

@@ -90,6 +90,16 @@ static int most_failed_starts(const struct pool *p)
     return MOST_FAILED_STARTS * (was_reset ? p->options.workers : 1);
 }
 
+static bool others_are_up(const struct pool *p, const struct slot *s)
+{
+    for (int i = 0; i < p->options.workers; i++)
+        if (&p->slot[i] != s && p->slot[i].state != SLOT_EMPTY && p->slot[i].state != SLOT_ENDING)
+            return true;
+    return false;
+}
+
+// The device may have memory for fewer workers than were asked for: those that are up go on. But
+// what one cannot prepare, none can.
 static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t now_ns)
 {
     p->failed_starts++;
@@ -97,6 +107,12 @@ static void fail_start(struct pool *p, struct slot *s, const char *why, int64_t 
     log_warning("worker %d cannot start: %s", s->index, why);
     if (p->failed_starts < most_failed_starts(p))
         return;
+    if (s->phase != PHASE_PREPARE && others_are_up(p, s)) {
+        log_warning("worker %d is given up, the others go on", s->index);
+        s->start_ns = SLOT_NEVER;
+        p->failed_starts = 0;
+        return;
+    }
     p->is_broken = true;
     err_set(&p->broken, "no worker can be started: %s", why);
 }

@@ -99,7 +99,7 @@ int64_t slot_wake_ns(const struct slot *s, int64_t now_ns)
         return s->start_ns;
     if (s->state == SLOT_ENDING)
         return now_ns + LOOK_NS;
-    return s->deadline_ns ? s->deadline_ns : INT64_MAX;
+    return s->deadline_ns ? s->deadline_ns : SLOT_NEVER;
 }
 
 static void send_kill(struct slot *s, int64_t now_ns)

@@ -15,7 +15,8 @@
 
 #include <poll.h>
 
-#define SLOT_FDS 2
+#define SLOT_FDS   2
+#define SLOT_NEVER INT64_MAX
 
 enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_PREPARING, SLOT_BUSY, SLOT_ENDING };
 
@@ -29,7 +30,7 @@ struct slot {
     enum trial_phase phase; // last announced
     int candidate;          // it is about
     int64_t deadline_ns;    // of the phase; 0: none
-    int64_t start_ns;       // EMPTY: not before
+    int64_t start_ns;       // EMPTY: not before; SLOT_NEVER: it was given up
     int64_t kill_ns;        // ENDING: SIGKILL then, if it does not end by itself
     bool killed;            // at kill_ns
     struct work *work;      // BUSY; ENDING: its outcome depends on how the process ended
@@ -46,7 +47,7 @@ void slot_read_log(struct slot *s, void (*log)(void *context, int worker, const 
                    void *context);
 int slot_fds(const struct slot *s, struct pollfd out[SLOT_FDS]);
 int64_t slot_wake_ns(const struct slot *s,
-                     int64_t now_ns); // when it wants to be looked at; INT64_MAX: never
+                     int64_t now_ns); // when it wants to be looked at; SLOT_NEVER
 
 void slot_kill(struct slot *s, int64_t now_ns);    // to ENDING
 void slot_let_end(struct slot *s, int64_t now_ns); // to ENDING; it is about to end by itself

@@ -147,6 +147,29 @@ static void after_three_the_pool_gives_up(void **state)
     }
 }
 
+// There is not enough for two, from the beginning or since one of them died: the other goes on.
+static void one_that_cannot_start_is_given_up_while_another_is_up(void **state)
+{
+    (void)state;
+    enum { STARTS = 20 }; // more than it is tried
+    for (int since = 2; since <= 3; since++) {
+        struct fixture f;
+        struct str spec = {0};
+        str_printf(&spec, "exit@compile:%d", since == 2 ? 1000 : 1);
+        for (int i = since; i <= STARTS; i++)
+            str_printf(&spec, ",exit@start:%d", i);
+        open_faulty(&f, 2, str_text(&spec));
+        const struct slot *slot = ((const struct pool *)f.pool)->slot;
+        while (slot[0].start_ns != SLOT_NEVER && slot[1].start_ns != SLOT_NEVER)
+            measure_one(&f, GEMM_RIGHT);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(measure_one(&f, GEMM_RIGHT).outcome[0], OUTCOME_OK);
+        assert_in_range(slot[0].spawns + slot[1].spawns, 4, STARTS - 1);
+        close_pool(&f);
+        str_finish(&spec);
+    }
+}
+
 static void a_sleeping_start_is_killed(void **state)
 {
     (void)state;
@@ -283,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(and_only_once),
         cmocka_unit_test(starts_may_fail_twice),
         cmocka_unit_test(after_three_the_pool_gives_up),
+        cmocka_unit_test(one_that_cannot_start_is_given_up_while_another_is_up),
         cmocka_unit_test(a_sleeping_start_is_killed),
         cmocka_unit_test(a_race_goes_on_without_the_dead),
         cmocka_unit_test(the_log_says_what_workers_said),
