@@ -120,8 +120,8 @@ static bool take_commands(struct session *s, struct err *e)
 {
     char verb[16], argument[64];
     for (bool any = true; any && !session_ended(s);) {
-        if (!store_take_command(s->store, s->record.id, verb, argument, &any, e) ||
-            (any && !session_command(s, verb, argument, e)))
+        bool taken = store_take_command(s->store, s->record.id, verb, argument, &any, e);
+        if (!session_stored(s, taken, e) || (any && !session_command(s, verb, argument, e)))
             return false;
     }
     return true;

@@ -112,6 +112,12 @@ bool session_ended(const struct session *s)
     return s->phase == SESSION_ENDED;
 }
 
+bool session_stored(struct session *s, bool ok, struct err *e)
+{
+    s->store_failed |= !ok;
+    return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
+}
+
 // The clock of the running time: started and stopped with the session, so that pauses do not count,
 // nor what is told again.
 static void clock_set(struct session *s, bool running)
@@ -131,8 +137,10 @@ static bool enter(struct session *s, enum session_phase phase, const char *state
     kill_point("state");
     keep_state(s);
     return session_keep_population(s, e) &&
-           store_set_state(s->store, s->record.id, state, s->record.message, s->record.ran_seconds,
-                           e);
+           session_stored(s,
+                          store_set_state(s->store, s->record.id, state, s->record.message,
+                                          s->record.ran_seconds, e),
+                          e);
 }
 
 bool session_end(struct session *s, const char *state, const char *message, struct err *e)
@@ -277,8 +285,10 @@ static bool accept(struct session *s, const struct trial_result *r, struct err *
 {
     if (r->ticket == TICKET_RACE)
         return race_finish(s, r, e);
-    if (r->ticket == TICKET_CANARY)
-        return canary_finish(s, r, e);
+    if (r->ticket == TICKET_CANARY) {
+        canary_finish(s, r);
+        return true;
+    }
     struct open_trial *t = s->open;
     while (t && t->ask != r->ticket)
         t = t->next;
@@ -380,7 +390,8 @@ bool session_command(struct session *s, const char *verb, const char *argument, 
         if (!str_to_int(argument, 1, INT64_MAX / 2, &trials))
             return true; // an older or newer program's command: not ours to fail on
         s->record.budget_trials = trials;
-        return store_set_budget(s->store, s->record.id, trials, s->record.budget_seconds, e);
+        return session_stored(
+            s, store_set_budget(s->store, s->record.id, trials, s->record.budget_seconds, e), e);
     }
     return true;
 }

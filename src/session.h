@@ -12,7 +12,7 @@
 //    row for an ask, the row is the answer (`replay`). So no strategy has code to save or load
 //    itself.
 //  * A failed trial is data. Only a broken template or rule, a source that cannot go on, and a
-//    database that cannot be written end a session with an error.
+//    database that cannot be used (paused then: session_stored) end a session with an error.
 #ifndef TILEWALK_SESSION_H
 #define TILEWALK_SESSION_H
 
@@ -74,7 +74,7 @@ struct session {
     enum session_phase phase;
     bool exhausted, stopping, pausing, busy;
     bool fitting;       // the strategy waits for a model, not to be told
-    bool store_failed;  // the database could not be written: resume when it can
+    bool store_failed;  // the database could not be used: resume when it can
     int64_t started_ns; // of the current running stretch; 0 while paused and while replaying
     int64_t asked, told;
     int64_t rejected_in_row;
@@ -150,6 +150,9 @@ bool session_keep_refits(struct session *s, struct err *e);
 // tells whether there is more. False: the session failed.
 bool session_step(struct session *s, struct err *e);
 bool session_ended(const struct session *s);
+// Of what the store did for a session that runs: `ok`. When it is false, the session is paused, not
+// failed, and says so.
+bool session_stored(struct session *s, bool ok, struct err *e);
 // Readable when a step can go on that now waits for a model; -1: none does.
 int session_wait_fd(const struct session *s);
 bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended
@@ -201,7 +204,7 @@ bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t
 bool race_start(struct session *s, bool *started, struct err *e);
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e);
 bool canary_start(struct session *s, struct err *e);
-bool canary_finish(struct session *s, const struct trial_result *r, struct err *e);
+void canary_finish(struct session *s, const struct trial_result *r);
 
 void samples_add_json(const struct samples *samples, struct str *out); // [seconds, ...] (session.c)
 

@@ -105,9 +105,7 @@ static bool keep(struct session *s, const struct refit *r, struct err *e)
         .at = os_unix_time(),
     };
     kill_point("refit");
-    bool ok = store_put_refit(s->store, s->record.id, &record, e);
-    s->store_failed |= !ok;
-    return ok;
+    return session_stored(s, store_put_refit(s->store, s->record.id, &record, e), e);
 }
 
 // Those that the database has were made again to replay the session.

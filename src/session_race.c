@@ -20,25 +20,21 @@ struct race {
     double seconds[SESSION_RACERS]; // by which they rank now
 };
 
-static bool put_retime(struct session *s, int64_t ask, const char *kind,
-                       const struct trial_result *r, int i, struct err *e)
+struct retime {
+    struct retime_record record; // points to the samples
+    struct str samples;
+};
+
+static void retime_init(struct retime *t, int64_t ask, const char *kind,
+                        const struct trial_result *r, int i)
 {
-    struct str samples = {0};
-    samples_add_json(&r->samples[i], &samples);
-    struct retime_record record = {
-        .ask = ask,
-        .kind = kind,
-        .seconds = r->seconds[i],
-        .samples = str_text(&samples),
-        .verified = r->outcome[i] == OUTCOME_OK,
-        .at = os_unix_time(),
-    };
-    kill_point("retime");
-    bool ok = store_put_retime(s->store, s->record.id, &record, e);
-    if (ok)
-        session_emit(s, EVENT_RETIME, NULL, &record);
-    str_finish(&samples);
-    return ok;
+    *t = (struct retime){.record = {.ask = ask,
+                                    .kind = kind,
+                                    .seconds = r->seconds[i],
+                                    .verified = r->outcome[i] == OUTCOME_OK,
+                                    .at = os_unix_time()}};
+    samples_add_json(&r->samples[i], &t->samples);
+    t->record.samples = str_text(&t->samples);
 }
 
 static bool is_rival(const struct trial_record *best, int i)
@@ -52,7 +48,8 @@ static bool choose_racers(struct session *s, struct race *race, struct err *e)
     struct trial_record *best;
     int count;
     arena_init(&arena);
-    bool ok = store_best_trials(s->store, s->record.id, SESSION_RACERS, &arena, &best, &count, e);
+    bool ok = session_stored(
+        s, store_best_trials(s->store, s->record.id, SESSION_RACERS, &arena, &best, &count, e), e);
     for (int i = 0; ok && i < count && is_rival(best, i); i++) {
         race->ask[i] = best[i].ask;
         race->seconds[i] = best[i].seconds;
@@ -126,22 +123,46 @@ bool race_start(struct session *s, bool *started, struct err *e)
     return ok;
 }
 
-bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
+// In one transaction: else the racers of one that was cut short would rank by the race, and the
+// others by their first times.
+static bool put_race(struct session *s, const struct retime *t, int count, struct err *e)
 {
-    s->in_flight--;
+    bool ok = store_begin(s->store, e);
+    for (int i = 0; ok && i < count; i++) {
+        kill_point("retime");
+        ok = store_put_retime(s->store, s->record.id, &t[i].record, e);
+    }
+    return session_stored(s, ok && store_commit(s->store, e), e);
+}
+
+static void tell_race(struct session *s, const struct retime *t, const struct trial_result *r)
+{
     for (int i = 0; i < r->count; i++) {
-        if (!put_retime(s, s->race->ask[i], "race", r, i, e))
-            return false;
-        if (!has_raced(s, s->race->ask[i]))
-            s->raced[s->raced_count++] = s->race->ask[i];
+        session_emit(s, EVENT_RETIME, NULL, &t[i].record);
+        if (!has_raced(s, t[i].record.ask))
+            s->raced[s->raced_count++] = t[i].record.ask;
         if (r->outcome[i] != OUTCOME_OK)
             session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
-                            (long long)s->race->ask[i], outcome_name(r->outcome[i]), r->reason[i]);
+                            (long long)t[i].record.ask, outcome_name(r->outcome[i]), r->reason[i]);
     }
-    free(s->race);
-    s->race = NULL;
-    s->phase = SESSION_RUNNING;
-    return true;
+}
+
+bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
+{
+    struct retime retime[SESSION_RACERS];
+    s->in_flight--;
+    for (int i = 0; i < r->count; i++)
+        retime_init(&retime[i], s->race->ask[i], "race", r, i);
+    bool ok = put_race(s, retime, r->count, e);
+    if (ok) {
+        tell_race(s, retime, r);
+        free(s->race);
+        s->race = NULL;
+        s->phase = SESSION_RUNNING;
+    }
+    for (int i = 0; i < r->count; i++)
+        str_finish(&retime[i].samples);
+    return ok;
 }
 
 // Due every so many trials, before new ones take the source's room.
@@ -163,19 +184,32 @@ bool canary_start(struct session *s, struct err *e)
     return true;
 }
 
-bool canary_finish(struct session *s, const struct trial_result *r, struct err *e)
+// The session goes on without what cannot be stored: the ranks do not depend on it.
+static void keep_canary(struct session *s, const struct trial_result *r)
+{
+    struct retime t;
+    struct err e;
+    retime_init(&t, s->canary_ask, "canary", r, 0);
+    if (store_put_retime(s->store, s->record.id, &t.record, &e))
+        session_emit(s, EVENT_RETIME, NULL, &t.record);
+    else
+        log_warning("canary not stored: %s", e.text);
+    str_finish(&t.samples);
+}
+
+void canary_finish(struct session *s, const struct trial_result *r)
 {
     s->canary_open = false;
     if (r->outcome[0] != OUTCOME_OK) {
         session_message(s, "warning",
                         "the best configuration failed when it was timed again: %s (%s)",
                         outcome_name(r->outcome[0]), r->reason[0]);
-        return true;
+        return;
     }
     double drift = r->seconds[0] / s->canary_seconds - 1;
     if (fabs(drift) > DRIFT_WORTH_SAYING)
         session_message(s, "warning",
                         "the device drifts: the best configuration runs %.0f %% %s than before",
                         100 * fabs(drift), drift > 0 ? "slower" : "faster");
-    return put_retime(s, s->canary_ask, "canary", r, 0, e);
+    keep_canary(s, r);
 }

@@ -121,8 +121,7 @@ static bool put(struct session *s, const struct open_trial *t, const struct tria
     ok = ok && store_put_trial(s->store, s->record.id, record, e) &&
          (!strategy_is_async(s->strategy) || put_open(s, t, e)) && store_commit(s->store, e);
     kill_point("commit");
-    s->store_failed = !ok;
-    return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
+    return session_stored(s, ok, e);
 }
 
 // Counts it, tells it, and says whether it is a new best.
@@ -152,9 +151,7 @@ bool session_keep_population(struct session *s, struct err *e)
     }
     free(s->population);
     s->record.population = s->population = str_take(&asks);
-    bool ok = store_set_population(s->store, s->record.id, s->population, e);
-    s->store_failed |= !ok;
-    return ok;
+    return session_stored(s, store_set_population(s->store, s->record.id, s->population, e), e);
 }
 
 static bool put_and_tell(struct session *s, const struct open_trial *t, struct err *e)

@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include <inttypes.h>
+#include <sqlite3.h>
 #include <string.h>
 
 static const char *id_text(struct box *b, int64_t id)
@@ -152,6 +153,22 @@ struct running *start_long_session(struct box *b)
 }
 
 // --- events ---
+
+int64_t tamper(struct box *b, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(box_path(b, "tilewalk.db"), &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    int code = sqlite3_step(statement);
+    int64_t number = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    assert_true(code == SQLITE_ROW || code == SQLITE_DONE);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return number;
+}
 
 struct events events_of(struct box *b, const char *out)
 {

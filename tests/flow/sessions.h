@@ -24,6 +24,10 @@ void wait_for_trials(struct box *b, int64_t id, int64_t trials);
 void wait_for_state(struct box *b, int64_t id, const char *state);
 void wait_for_no_runner(struct box *b, int64_t id);
 
+// Whatever the program would never do to its database. Returns the first number of the answer, 0
+// where there is none.
+int64_t tamper(struct box *b, const char *sql);
+
 // The lines of `tune --json` and `resume --json`.
 struct events {
     cJSON **line;

@@ -164,12 +164,52 @@ static void test_damaged_database(void **state)
     assert_refused(&r, 1, path, "damaged");
 }
 
+// --- what cannot be stored while a session runs ---
+
+static void assert_paused(struct box *b, const struct result *r, int64_t id)
+{
+    assert_int_equal(r->code, 1);
+    assert_one_line(r->err);
+    assert_contains(r->err, "nothing stored is lost");
+    assert_contains(r->err, "not now");
+    assert_string_equal(state_of(b, id), "paused");
+}
+
+static void test_end_is_not_stored(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "2"); // makes the database
+    assert_ok(&r);
+    tamper(b, "CREATE TRIGGER no BEFORE UPDATE OF state ON session WHEN new.state = 'done'"
+              " BEGIN SELECT raise(ABORT, 'not now'); END");
+    r = tune(b, "8");
+    assert_paused(b, &r, 2);
+    assert_contains(r.out, "tilewalk resume 2");
+    tamper(b, "DROP TRIGGER no");
+    r = RUN(b, "resume", "2");
+    assert_ok(&r);
+    assert_string_equal(state_of(b, 2), "done");
+    assert_int_equal(trials_of(b, 2), 8);
+}
+
+static void test_command_is_not_taken(void **state)
+{
+    struct box *b = *state;
+    struct running *running = start_long_session(b);
+    tamper(b, "CREATE TRIGGER no BEFORE DELETE ON command"
+              " BEGIN SELECT raise(ABORT, 'not now'); END");
+    tamper(b, "INSERT INTO command(session, verb, at) VALUES (1, 'stop', 0)");
+    struct result r = finish(b, running);
+    assert_paused(b, &r, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_read_only_database), FLOW_TEST(test_forbidden_folder),
-        FLOW_TEST(test_missing_database),   FLOW_TEST(test_strange_databases),
-        FLOW_TEST(test_damaged_database),
+        FLOW_TEST(test_read_only_database),   FLOW_TEST(test_forbidden_folder),
+        FLOW_TEST(test_missing_database),     FLOW_TEST(test_strange_databases),
+        FLOW_TEST(test_damaged_database),     FLOW_TEST(test_end_is_not_stored),
+        FLOW_TEST(test_command_is_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,47 @@ static void test_killed_in_race(void **state)
     assert_true(cJSON_IsObject(member(member(end_event(&e), "best"), "final")));
 }
 
+static void make_database(struct box *b)
+{
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "1");
+    assert_ok(&r);
+}
+
+// All of a final race is stored or nothing of it, and without it the session is paused.
+static void test_race_is_not_stored(void **state)
+{
+    struct box *b = *state;
+    make_database(b);
+    tamper(b, "CREATE TRIGGER no BEFORE INSERT ON retime WHEN (SELECT count(*) FROM retime) > 0"
+              " BEGIN SELECT raise(ABORT, 'not now'); END");
+    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "4", "--seed", "1", "--json");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "nothing stored is lost");
+    struct events e = events_of(b, r.out);
+    assert_string_equal(text_of(end_event(&e), "state"), "paused");
+    assert_int_equal(count_events(&e, "retime"), 0);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM retime"), 0);
+    tamper(b, "DROP TRIGGER no");
+    r = RUN(b, "resume", "2", "--json");
+    assert_ok(&r);
+    e = events_of(b, r.out);
+    assert_true(count_events(&e, "retime") >= 2);
+}
+
+// Nothing depends on it.
+static void test_canary_is_not_stored(void **state)
+{
+    struct box *b = *state;
+    make_database(b);
+    tamper(b, "CREATE TRIGGER no BEFORE INSERT ON retime WHEN new.kind = 'canary'"
+              " BEGIN SELECT raise(ABORT, 'not now'); END");
+    struct result r = tune_small(b, "22", NULL);
+    assert_ok(&r);
+    assert_contains(r.err, "canary not stored");
+    assert_string_equal(state_of(b, 2), "done");
+}
+
 static void test_faults(void **state)
 {
     struct box *b = *state;
@@ -320,6 +361,8 @@ int main(void)
         FLOW_TEST(test_gemm),
         FLOW_TEST(test_sample),
         FLOW_TEST(test_killed_in_race),
+        FLOW_TEST(test_race_is_not_stored),
+        FLOW_TEST(test_canary_is_not_stored),
         FLOW_TEST(test_faults),
         FLOW_TEST(test_rejected),
         FLOW_TEST(test_broken_template),
