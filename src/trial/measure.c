@@ -24,7 +24,7 @@ struct trial {
     struct candidate candidate[TRIAL_MAX_RACERS];
     bool alive[TRIAL_MAX_RACERS];     // no failure so far
     bool settled[TRIAL_MAX_RACERS];   // its outcome is final
-    double group_s[TRIAL_MAX_RACERS]; // device time of one workgroup
+    double group_s[TRIAL_MAX_RACERS]; // device time of one workgroup; 0: not known
     double first_s[TRIAL_MAX_RACERS]; // of the first full run
     bool is_long[TRIAL_MAX_RACERS];   // on a GPU too long to be one submission
     enum corruption corruption;       // injected
@@ -168,6 +168,12 @@ static bool settle_wrong(struct trial *t, int i, const char *reason)
     return settle(t, i, OUTCOME_WRONG, text);
 }
 
+// A kernel that looks at the number of workgroups may do all the work in one, and takes no parts.
+static bool wants_group_time(const struct trial *t, int i)
+{
+    return t->group_s[i] <= 0 && !t->candidate[i].uses_group_count;
+}
+
 static bool verify(struct trial *t, int i, enum input_set set)
 {
     struct err e = {0};
@@ -175,7 +181,7 @@ static bool verify(struct trial *t, int i, enum input_set set)
     if (!enter(t, PHASE_RUN, i))
         return false;
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
-    if (status == GPU_OK && t->group_s[i] <= 0)
+    if (status == GPU_OK && wants_group_time(t, i))
         status = run_one_group(t, i, &e);
     if (status == GPU_OK)
         status = rig_load(t->rig, set, &e);
