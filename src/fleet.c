@@ -118,19 +118,31 @@ static void pass_on(int number)
     errno = error;
 }
 
+static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+
 static void set_handlers(void (*handler)(int number))
 {
-    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         sigaction(caught[i], &action, NULL);
 }
 
+static void hold_signals(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaddset(&held, caught[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
 // In a group of its own: the terminal's Ctrl-C comes once, from us.
-static void become(const char *program, const char *const *argv, const int writing[PIPES])
+static void become(const char *program, const char *const *argv, const int writing[PIPES],
+                   const sigset_t *signals)
 {
     set_handlers(SIG_DFL);
+    sigprocmask(SIG_SETMASK, signals, NULL);
     signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
     os_signal_at_parent_death(SIGTERM);
@@ -140,27 +152,41 @@ static void become(const char *program, const char *const *argv, const int writi
     _exit(127);
 }
 
-static bool launch(struct ship *s, const char *program, const char *const *words, struct err *e)
+static bool open_pipes(struct ship *s, int writing[PIPES])
 {
-    int writing[PIPES];
     for (int i = 0; i < PIPES; i++) {
         int ends[2];
         if (pipe(ends) != 0)
-            return err_set(e, "cannot start a child: %s", strerror(errno));
+            return false;
         fcntl(ends[0], F_SETFD, FD_CLOEXEC);
         fcntl(ends[1], F_SETFD, FD_CLOEXEC);
         s->end[i] = ends[0];
         writing[i] = ends[1];
     }
-    s->pid = fork();
-    if (s->pid == 0)
-        become(program, words - 1, writing);
+    return true;
+}
+
+// Signals wait meanwhile: a child that still has our handler would pass them on a second time, and
+// one whose number is not known yet would miss them.
+static bool launch(struct ship *s, const char *program, const char *const *words, struct err *e)
+{
+    int writing[PIPES] = {-1, -1};
+    sigset_t signals;
+    pid_t pid = -1;
+    hold_signals(&signals);
+    if (open_pipes(s, writing))
+        pid = fork();
+    if (pid == 0)
+        become(program, words - 1, writing, &signals);
+    if (pid > 0)
+        s->pid = pid;
+    else
+        err_set(e, "cannot start a child: %s", strerror(errno));
     for (int i = 0; i < PIPES; i++)
-        close(writing[i]);
-    if (s->pid > 0)
-        return true;
-    s->pid = 0;
-    return err_set(e, "cannot start a child: %s", strerror(errno));
+        if (writing[i] >= 0)
+            close(writing[i]);
+    sigprocmask(SIG_SETMASK, &signals, NULL);
+    return pid > 0;
 }
 
 // --- what they say ---

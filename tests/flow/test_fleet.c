@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define LAVAPIPE "/usr/share/vulkan/icd.d/lvp_icd*.json"
 
@@ -244,6 +245,22 @@ static void test_no_portability(void **state)
     assert_refused(&r, 2, "--portability", "recordings");
 }
 
+static void limit_descriptors(const struct box *b)
+{
+    const struct rlimit limit = {6, 6};
+    (void)b;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// One pipe to a child can be made, and no second one.
+static void test_no_pipe(void **state)
+{
+    struct box *b = *state;
+    b->prepare = limit_descriptors;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--device", "all");
+    assert_refused(&r, 1, "cannot start a child", "Too many open files");
+}
+
 static bool has_device(void)
 {
     void *state = NULL;
@@ -256,14 +273,9 @@ static bool has_device(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_what_is_here),
-        FLOW_TEST(test_two),
-        FLOW_TEST(test_lines_and_exports),
-        FLOW_TEST(test_interrupted),
-        FLOW_TEST(test_killed),
-        FLOW_TEST(test_refused),
-        FLOW_TEST(test_usage),
-        FLOW_TEST(test_portability),
+        FLOW_TEST(test_what_is_here),   FLOW_TEST(test_two),     FLOW_TEST(test_lines_and_exports),
+        FLOW_TEST(test_interrupted),    FLOW_TEST(test_killed),  FLOW_TEST(test_refused),
+        FLOW_TEST(test_usage),          FLOW_TEST(test_no_pipe), FLOW_TEST(test_portability),
         FLOW_TEST(test_no_portability),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
