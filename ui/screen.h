@@ -85,7 +85,7 @@ struct pane pane_box(const struct pane *p, const char *title, const char *note, 
 // for a few signs that have a stand-in ("±" is "+-", "×" is "x", "…" is "~", "─" is "-", blocks).
 int pane_text(const struct pane *p, int row, int col, enum style style, const char *text);
 int pane_printf(const struct pane *p, int row, int col, enum style style, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6))); // of 1023 bytes at most, the rest is not drawn
 // At most `cols` columns; what is cut ends in "…".
 int pane_text_cut(const struct pane *p, int row, int col, int cols, enum style style,
                   const char *text);

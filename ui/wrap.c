@@ -1,5 +1,9 @@
 #include "wrap.h"
 
+#include "base/mem.h"
+
+#include <stdlib.h>
+
 static bool goes_on(char c)
 {
     return c && c != '\n';
@@ -45,7 +49,9 @@ int pane_wrapped(const struct pane *p, int row, int col, int cols, enum style st
     while (*text) {
         const char *line = text;
         int bytes = wrap_row(line, cols, &text);
-        pane_printf(p, row++, col, style, "%.*s", bytes, line);
+        char *part = mem_printf("%.*s", bytes, line); // pane_printf has a bound
+        pane_text(p, row++, col, style, part);
+        free(part);
     }
     return row;
 }

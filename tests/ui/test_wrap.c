@@ -107,6 +107,25 @@ static void test_rows_are_drawn_under_each_other(void **state)
     screen_finish(&s);
 }
 
+static void test_a_row_is_as_wide_as_the_screen(void **state)
+{
+    enum { COLS = 1500 };
+    (void)state;
+    struct screen s = {.charset = CHARSET_BRAILLE};
+    screen_resize(&s, 2, COLS);
+    struct pane p = screen_whole(&s);
+    struct str text = {0};
+    for (int i = 0; i < COLS + 1; i++)
+        str_add(&text, i < COLS ? "…" : "\nend");
+    assert_int_equal(pane_wrapped(&p, 0, 0, COLS, STYLE_TEXT, str_text(&text)), 2);
+    str_add(&text, "\n");
+    char *seen = look_text(&s);
+    assert_string_equal(seen, str_text(&text));
+    free(seen);
+    str_finish(&text);
+    screen_finish(&s);
+}
+
 int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
@@ -116,6 +135,7 @@ int main(void)
         cmocka_unit_test(test_long_words_are_broken_behind_colons),
         cmocka_unit_test(test_random_texts),
         cmocka_unit_test(test_rows_are_drawn_under_each_other),
+        cmocka_unit_test(test_a_row_is_as_wide_as_the_screen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
