@@ -117,8 +117,8 @@ void app_prompt(struct app *app, const struct prompt *p);
 // The session that keys mean: the one under the cursor on the sessions screen, else the open one.
 const struct session_row *app_session(struct app *app);
 // Runs `tilewalk WORDS...` (NULL-terminated, without the program) in the background and says how it
-// ended. `--db` is added. What it was is kept in the log. `tune` and `resume` become runs that
-// belong to this process, and their session is opened when it is there.
+// ended. `--db` is added, before a `--`. What it was is kept in the log. `tune` and `resume` become
+// runs that belong to this process, and their session is opened when it is there.
 void app_command(struct app *app, const char *const *words);
 // The same words as one would type them into a shell of the workbench's environment: `--db` only
 // when that would mean another database. Heap.

@@ -42,12 +42,15 @@ static void add_database(const struct app *app, const char *const *words,
                          const char *all[WORDS_WITH_DATABASE])
 {
     int n = 0;
-    while (words[n] && n < DIALOG_MOST_WORDS) {
+    while (words[n] && !str_equal(words[n], "--") && n < DIALOG_MOST_WORDS) {
         all[n] = words[n];
         n++;
     }
+    const char *const *operand = words + n; // behind `--` an option would be one too
     all[n++] = "--db";
     all[n++] = app->options.database;
+    while (*operand && n < DIALOG_MOST_WORDS + 2)
+        all[n++] = *operand++;
     all[n] = NULL;
 }
 

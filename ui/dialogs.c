@@ -170,9 +170,13 @@ void open_budget(struct app *app)
 static const char *note_words(struct dialog *d, void *context, const char *words[])
 {
     const struct topic *t = context;
-    words[0] = "note";
-    words[1] = dialog_number(d, t->id);
-    words[2] = dialog_text(d, "%s", dialog_value(d, "note"));
+    const char *note = dialog_value(d, "note");
+    int n = 0;
+    words[n++] = "note";
+    words[n++] = dialog_number(d, t->id);
+    if (note[0] == '-') // it would be an option
+        words[n++] = "--";
+    words[n++] = dialog_text(d, "%s", note);
     return NULL;
 }
 

@@ -239,6 +239,17 @@ static void test_a_note_keeps_its_blanks(void **state)
     stage_close(&s);
 }
 
+static void test_a_note_may_begin_with_a_dash(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_sessions(&s);
+    stage_play(&s, "n \"--db_is_no_option enter : \"note_7_--_-5% enter");
+    expect_commands(&s, "tilewalk note 7 --db tilewalk.db -- '--db is no option'\n"
+                        "tilewalk note 7 --db tilewalk.db -- -5%\n");
+    stage_close(&s);
+}
+
 static void test_the_prompt_takes_actions_and_command_lines(void **state)
 {
     (void)state;
@@ -385,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_duplicate_and_new),
         cmocka_unit_test(test_a_long_command_line_is_shown_to_its_end),
         cmocka_unit_test(test_a_note_keeps_its_blanks),
+        cmocka_unit_test(test_a_note_may_begin_with_a_dash),
         cmocka_unit_test(test_the_prompt_takes_actions_and_command_lines),
         cmocka_unit_test(test_without_a_session_keys_say_why),
         cmocka_unit_test(test_frozen_stands_still),
