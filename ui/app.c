@@ -270,6 +270,22 @@ static bool clock_moved(const struct app *app, double unix_now)
     return running && (int64_t)unix_now != (int64_t)app->unix_now;
 }
 
+// What views keep of sessions, what is asked and what is typed mean those of the database that was
+// there before.
+static void forget_database(struct app *app)
+{
+    dialog_destroy(app->dialog);
+    app->dialog = NULL;
+    app->prompt.open = false;
+    app->selected = 0;
+    app->follow = true;
+    app->budget_session = 0;
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        views[i]->destroy(app->state[i]);
+        app->state[i] = views[i]->create(app);
+    }
+}
+
 bool app_poll(struct app *app, double now, double unix_now)
 {
     app->dirty |= clock_moved(app, unix_now) && !app->frozen;
@@ -283,7 +299,10 @@ bool app_poll(struct app *app, double now, double unix_now)
     app->dirty |= jobs_step(&app->jobs);
     if (app->frozen)
         return false;
+    int64_t losses = app->model.losses;
     app->dirty |= model_poll(&app->model, unix_now);
+    if (app->model.losses != losses)
+        forget_database(app);
     const struct view *view = views[app->view];
     bool more = view->tick && view->tick(app, app->state[app->view]);
     app->dirty |= more;

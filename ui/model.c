@@ -27,7 +27,7 @@ static void forget_sessions(struct model *m)
 static void disconnect(struct model *m, const struct err *why)
 {
     m->trouble = *why;
-    m->tried_at = m->polled_at;
+    m->looked_at = m->polled_at;
     store_close(m->store);
     m->store = NULL;
     forget_sessions(m);
@@ -36,9 +36,12 @@ static void disconnect(struct model *m, const struct err *why)
 static bool connect_now(struct model *m)
 {
     struct err e = {.text = ""};
-    m->tried_at = m->polled_at;
-    if (file_exists(m->path))
+    uint64_t file = file_identity(m->path); // one that comes before it is opened will be noticed
+    m->looked_at = m->polled_at;
+    if (file)
         m->store = store_open(m->path, STORE_READ, &e);
+    if (m->store)
+        m->file = file;
     m->trouble = e;
     m->sessions_due = true;
     return m->store != NULL;
@@ -201,15 +204,32 @@ bool model_open(struct model *m, int64_t id, struct err *e)
     return true;
 }
 
-// What is open was deleted.
-static void lose(struct model *m)
+// What is open is gone.
+static void lose(struct model *m, const struct err *why)
 {
-    struct err why = {0};
     int64_t version = m->open.version;
-    err_set(&why, "session %lld was deleted", (long long)m->open.record.id);
     model_close(m);
-    m->open.trouble = why;
+    m->open.trouble = *why;
     m->open.version = version + 1;
+}
+
+// Command lines mean the file that is at the path now: what is kept of another one must go. True
+// when it went.
+static bool look_at_file(struct model *m)
+{
+    struct err why = {0}, none = {.text = ""};
+    uint64_t file = file_identity(m->path);
+    m->looked_at = m->polled_at;
+    if (!m->file || m->file == file)
+        return false;
+    err_set(&why, "the database was %s", file ? "replaced" : "removed");
+    lose(m, &why);
+    while (m->mark_count)
+        remove_mark(m, m->mark_count - 1);
+    disconnect(m, &none);
+    m->file = 0;
+    m->losses++;
+    return true;
 }
 
 // All that is read is of one moment.
@@ -226,10 +246,11 @@ static bool refresh_open(struct model *m, struct err *e)
     if (!o->record.id)
         return true;
     if (!read_open(m, e)) {
-        struct err other;
+        struct err other, why = {0};
         if (!list_sessions(m, &other) || model_row(m, o->record.id))
             return false;
-        lose(m);
+        err_set(&why, "session %lld was deleted", (long long)o->record.id);
+        lose(m, &why);
     } else if (o->record.trials + o->record.rejected < told) { // it is being deleted
         return model_open(m, o->record.id, e);
     } else if (o->retime != retime) {
@@ -262,15 +283,16 @@ static bool poll_store(struct model *m, bool *news, struct err *e)
 
 bool model_poll(struct model *m, double unix_now)
 {
-    bool news = false;
+    bool look = is_over(m->looked_at, unix_now, LOOK_AGAIN_SECONDS);
     struct err e;
     m->polled_at = unix_now;
+    bool news = look && look_at_file(m);
     if (!m->store) {
-        if (!is_over(m->tried_at, unix_now, LOOK_AGAIN_SECONDS))
+        if (!look)
             return false;
-        news = connect_now(m);
+        news |= connect_now(m);
         if (!m->store)
-            return m->trouble.text[0] != '\0';
+            return news || m->trouble.text[0] != '\0';
         m->listed_at = 0; // at once
     }
     if (!poll_store(m, &news, &e)) {
@@ -284,7 +306,7 @@ bool model_poll(struct model *m, double unix_now)
 
 void model_init(struct model *m, const char *path)
 {
-    *m = (struct model){.path = mem_strdup(path), .cache = cache_create(), .tried_at = -1e9};
+    *m = (struct model){.path = mem_strdup(path), .cache = cache_create(), .looked_at = -1e9};
     arena_init(&m->arena);
 }
 

@@ -8,9 +8,11 @@
 //
 // All of it comes from the database, whoever runs the session: this process's child, another
 // terminal, or nobody any more. The workbench only reads; what changes something is a tilewalk
-// command line (job.h). A poll with nothing new costs microseconds, one with news costs what is
-// new, however many trials there are: curves are kept as their steps, outcomes as counts, trials
-// are read when they are looked at. What really needs all trials walks them in slices (scan.h).
+// command line (job.h), which opens the file that is at the path then: within a second of another
+// file being there, or none, all that is known is of that one, and nothing is open or marked. A
+// poll with nothing new costs microseconds, one with news costs what is new, however many trials
+// there are: curves are kept as their steps, outcomes as counts, trials are read when they are
+// looked at. What really needs all trials walks them in slices (scan.h).
 //
 // One thread. Pointers stay valid until the next poll or open unless said otherwise.
 #ifndef TILEWALK_UI_MODEL_H
@@ -79,7 +81,8 @@ struct opened {
     const struct space *space;   // NULL: `trouble` says why
     struct limits limits;        // of its device
     bool has_limits;
-    struct err trouble; // text "" when there is none. With none open: what became of the last one
+    // Text "" when there is none. With none open: what became of the last one, or of the database.
+    struct err trouble;
     struct curve curve;
     int64_t tally[OUTCOME_COUNT];
     int64_t early;         // ok ones that were stopped early
@@ -123,7 +126,9 @@ struct model {
     int mark_count;
     struct trial_cache *cache;
     bool sessions_due; // the list is older than the database
-    double listed_at, tried_at, polled_at;
+    uint64_t file;     // that was opened (file_identity); 0: none
+    int64_t losses;    // times that it was removed or another one took its place
+    double listed_at, looked_at, polled_at;
 };
 
 void model_init(struct model *m, const char *path);

@@ -166,6 +166,15 @@ uint64_t file_stamp(const char *path, uint64_t before)
     return hash_bytes(part, sizeof part);
 }
 
+uint64_t file_identity(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return 0;
+    const uint64_t part[] = {(uint64_t)info.st_dev, (uint64_t)info.st_ino};
+    return hash_bytes(part, sizeof part);
+}
+
 char *path_join(const char *folder, const char *name)
 {
     size_t length = strlen(folder);

@@ -27,6 +27,10 @@ bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 // Of several files: that of the ones before goes in as `before` (0: there are none).
 uint64_t file_stamp(const char *path, uint64_t before);
 
+// A number that tells the file at `path` from another one that takes its place; 0: there is none.
+// What is written into it does not change it.
+uint64_t file_identity(const char *path);
+
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);     // "a/b.c" -> "a", "b.c" -> "."
 const char *path_name(const char *path); // points into `path`: "a/b.c" -> "b.c"

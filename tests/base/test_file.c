@@ -243,6 +243,25 @@ static void a_stamp_changes_with_its_file(void **state)
     assert_int_equal(file_stamp("stamped", 0), gone);
 }
 
+static void an_identity_changes_with_the_file_in_its_place(void **state)
+{
+    struct err e;
+    (void)state;
+    assert_int_equal(file_identity("identified"), 0);
+    assert_true(file_write("identified", "one", 3, &e));
+    uint64_t first = file_identity("identified");
+    assert_int_not_equal(first, 0);
+    FILE *file = fopen("identified", "a");
+    assert_non_null(file);
+    assert_true(fputs("more", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(file_identity("identified"), first);
+    assert_true(file_write("identified", "one", 3, &e)); // while the old one is there
+    assert_int_not_equal(file_identity("identified"), first);
+    assert_int_equal(unlink("identified"), 0);
+    assert_int_equal(file_identity("identified"), 0);
+}
+
 static void assert_taken(char *text, const char *expected)
 {
     assert_non_null(text);
@@ -345,6 +364,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_file_that_is_too_large),
         cmocka_unit_test(makes_folders),
         cmocka_unit_test(a_stamp_changes_with_its_file),
+        cmocka_unit_test(an_identity_changes_with_the_file_in_its_place),
         cmocka_unit_test(paths),
         cmocka_unit_test(user_paths_follow_xdg),
         cmocka_unit_test(shipped_files),

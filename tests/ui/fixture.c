@@ -296,6 +296,29 @@ void fixture_create_huge(struct fixture *f, int told)
 
 // --- later ---
 
+void fixture_remove(struct fixture *f)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", ".lock"};
+    fixture_kill_runner(f);
+    author_destroy(f->author);
+    store_close(f->store);
+    f->author = NULL;
+    f->store = NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *path = mem_printf("%s%s", f->path, ends[i]);
+        unlink(path);
+        free(path);
+    }
+}
+
+void fixture_replace(struct fixture *f)
+{
+    fixture_remove(f);
+    open_store(f);
+    make_empty(f);
+    stamp_messages(f);
+}
+
 void fixture_tell(struct fixture *f, int numbered)
 {
     struct err e;

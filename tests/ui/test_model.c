@@ -428,6 +428,40 @@ static void test_a_file_that_is_no_database(void **state)
     end(&t);
 }
 
+// Commands would act on what is at the path now.
+static void test_another_database_in_its_place_is_noticed(void **state)
+{
+    (void)state;
+    struct setup t;
+    struct err e;
+    begin(&t, FIXTURE_SEVERAL);
+    assert_true(model_toggle_mark(&t.m, 2));
+    int64_t version = t.m.open.version;
+    fixture_replace(&t.f);
+    assert_true(model_poll(&t.m, FIXTURE_NOW + 2));
+    assert_int_equal(t.m.losses, 1);
+    assert_int_equal(t.m.open.record.id, 0);
+    assert_string_equal(t.m.open.trouble.text, "the database was replaced");
+    assert_true(t.m.open.version > version);
+    assert_string_equal(t.m.trouble.text, "");
+    assert_int_equal(t.m.mark_count, 0);
+    assert_int_equal(t.m.session_count, 3);
+    assert_true(model_open(&t.m, 3, &e));
+    assert_as_stored(&t);
+    assert_false(model_poll(&t.m, FIXTURE_NOW + 4));
+    fixture_remove(&t.f);
+    assert_true(model_poll(&t.m, FIXTURE_NOW + 6));
+    assert_string_equal(t.m.open.trouble.text, "the database was removed");
+    assert_int_equal(t.m.session_count, 0);
+    assert_null(t.m.store);
+    assert_false(model_poll(&t.m, FIXTURE_NOW + 7));
+    fixture_replace(&t.f);
+    assert_true(model_poll(&t.m, FIXTURE_NOW + 8));
+    assert_int_equal(t.m.session_count, 3);
+    assert_int_equal(t.m.losses, 2);
+    end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_sessions_without_trials),
         cmocka_unit_test(test_a_database_that_is_not_there_yet),
         cmocka_unit_test(test_a_file_that_is_no_database),
+        cmocka_unit_test(test_another_database_in_its_place_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,26 @@ static void clicks_choose_rows(void **state)
     assert_int_equal(cursor_of(s), 3);
 }
 
+// What was asked about a session of the old one must not be done to one of the new one.
+static void another_database_takes_questions_and_facts_with_it(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "G D");
+    assert_shows(s, "rm 1");
+    fixture_replace(&s->fixture);
+    stage_wait(s, 5);
+    assert_null(s->app.dialog);
+    assert_ids(s, "3 2 1");
+    assert_shows(s, "the database was replaced");
+    assert_int_equal(view_of(s)->facts_count, 3);
+    stage_play(s, ": \"rm_1");
+    fixture_remove(&s->fixture);
+    stage_wait(s, 5);
+    assert_false(s->app.prompt.open);
+    assert_int_equal(cursor_of(s), 0);
+    assert_shows(s, "No sessions yet.");
+}
+
 // --- many ---
 
 static void of_many_sessions_those_shown_are_read(void **state)
@@ -401,6 +421,7 @@ int main(void)
         ON_SESSIONS(enter_opens_and_coming_back_finds_it),
         ON_SESSIONS(actions_mean_the_session_under_the_cursor),
         ON_SESSIONS(clicks_choose_rows),
+        ON_SESSIONS(another_database_takes_questions_and_facts_with_it),
         ON_SESSIONS(of_many_sessions_those_shown_are_read),
         ON_SESSIONS(paging_goes_everywhere),
     };
