@@ -70,15 +70,6 @@ static const char *members_of(const struct session_record *r, struct arena *aren
     return kept;
 }
 
-// A search that began with results of others is another one than it is alone.
-static const char *strategy_of(struct contest *c, const struct session_record *r)
-{
-    if (!r->warm && !r->history)
-        return r->strategy;
-    return arena_printf(&c->arena, "%s%s%s", r->strategy, r->warm ? ", warm start" : "",
-                        r->history ? ", transfer" : "");
-}
-
 static void set_up(struct contest *c)
 {
     const struct session_curves *curves = &c->curves;
@@ -91,9 +82,11 @@ static void set_up(struct contest *c)
     c->setup.group_name = strategy;
     for (int i = 0; i < curves->count; i++) {
         const struct session_curve *s = &curves->curve[i];
-        session[i] = s->record.id;
+        const struct session_record *r = &s->record;
+        session[i] = r->id;
         run[i] = (struct comparison_run){
-            .group = group_of(c, strategy, strategy_of(c, &s->record)),
+            .group = group_of(c, strategy,
+                              arena_printf(&c->arena, "%s%s", r->strategy, stored_beginning(r))),
             .pair = s->record.seed,
             .curve = s->steps,
             .end = s->end,

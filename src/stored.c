@@ -21,6 +21,13 @@ static struct setting *parse_flat(struct arena *a, const char *json, int *count)
     return out;
 }
 
+const char *stored_beginning(const struct session_record *r)
+{
+    if (r->warm)
+        return r->history ? ", warm start, transfer" : ", warm start";
+    return r->history ? ", transfer" : "";
+}
+
 enum { OLD_NUMBERS = 14, NUMBERS_OF_LIMITS = 15 }; // there was no i8
 
 static void limits_to_numbers(const struct limits *l, uint64_t n[NUMBERS_OF_LIMITS])

@@ -12,6 +12,10 @@
 void stored_add_limits(struct str *out, const struct limits *l);
 bool stored_parse_limits(const char *json, struct limits *out);
 
+// What a search began with, for behind its strategy's name: ", warm start", ", transfer", both or
+// "". One that began with results of others is another search than it is alone.
+const char *stored_beginning(const struct session_record *r);
+
 // The script of a session, from its stored texts, sizes and device alone. Strings live in `a`,
 // which must outlive it.
 struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,

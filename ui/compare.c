@@ -14,6 +14,17 @@ enum compare_fit compare_fit(const struct session_record *a, const struct sessio
     return str_equal(a->source, b->source) ? COMPARE_SAME : COMPARE_OTHER_SOURCE;
 }
 
+const char *compare_apart(const struct session_record *a, const struct session_record *b)
+{
+    if (!str_equal(a->name, b->name))
+        return "space";
+    if (!str_equal(a->settings, b->settings))
+        return "settings";
+    if (!str_equal(a->text_hash, b->text_hash))
+        return "files";
+    return str_equal(a->device_id, b->device_id) ? NULL : "driver";
+}
+
 static const struct session_record *most_common(const struct mark *mark, int count)
 {
     const struct session_record *common = NULL;
@@ -70,12 +81,19 @@ static void measure(struct compare_row *row, const struct comparison *c)
 
 // --- strategies ---
 
-static struct compare_group *group_of(struct comparison *c, const char *strategy)
+static bool is_of(const struct compare_group *g, const struct session_record *r)
+{
+    return str_equal(g->first->strategy, r->strategy) &&
+           str_equal(stored_beginning(g->first), stored_beginning(r)) &&
+           !compare_apart(g->first, r);
+}
+
+static struct compare_group *group_of(struct comparison *c, const struct session_record *r)
 {
     for (int i = 0; i < c->group_count; i++)
-        if (str_equal(c->group[i].strategy, strategy))
+        if (is_of(&c->group[i], r))
             return &c->group[i];
-    c->group[c->group_count] = (struct compare_group){.strategy = strategy};
+    c->group[c->group_count] = (struct compare_group){.first = r};
     return &c->group[c->group_count++];
 }
 
@@ -84,7 +102,7 @@ static double deviation_in(const struct comparison *c, const struct compare_grou
     double squares = 0;
     for (int i = 0; i < c->comparable; i++) {
         double off = c->row[i].best - g->mean;
-        if (str_equal(c->row[i].mark->record.strategy, g->strategy))
+        if (is_of(g, &c->row[i].mark->record))
             squares += off * off;
     }
     return g->runs > 1 ? sqrt(squares / (g->runs - 1)) : 0;
@@ -99,7 +117,7 @@ static int by_mean(const void *a, const void *b)
 static void group_strategies(struct comparison *c)
 {
     for (int i = 0; i < c->comparable; i++) {
-        struct compare_group *g = group_of(c, c->row[i].mark->record.strategy);
+        struct compare_group *g = group_of(c, &c->row[i].mark->record);
         g->mean += c->row[i].best; // the sum, until all are in
         g->best = fmax(g->best, c->row[i].best);
         g->runs++;

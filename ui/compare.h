@@ -11,6 +11,9 @@
 // curve is 0 before its first valid result and flat after its last (report/steps.h), so that each
 // has a value at every trial up to `horizon`.
 //
+// A mean is of what is the same to the letter: space, settings, the space's files and the driver,
+// too. What differs in one of those is side by side, but in a group of its own.
+//
 // Pure: no database, no clock. Pointers are into the marks.
 #ifndef TILEWALK_UI_COMPARE_H
 #define TILEWALK_UI_COMPARE_H
@@ -38,8 +41,10 @@ struct compare_row {
     double ok_share; // of its trials; 0 without any
 };
 
-struct compare_group { // the comparable sessions of one strategy with the same options
-    const char *strategy;
+// The comparable sessions of one strategy with the same options that began alike (stored_beginning)
+// and differ in nothing else (compare_apart).
+struct compare_group {
+    const struct session_record *first;
     int runs;
     double mean, deviation, best; // of their bests; deviation of a sample (n - 1), 0 for one run
 };
@@ -54,6 +59,9 @@ struct comparison {
 };
 
 enum compare_fit compare_fit(const struct session_record *a, const struct session_record *b);
+// What sets two sessions that can be compared apart, so that a mean of both would mean nothing:
+// "space", "settings", "files", "driver"; NULL: nothing.
+const char *compare_apart(const struct session_record *a, const struct session_record *b);
 void compare_marks(struct comparison *c, const struct mark *mark, int count);
 
 #endif

@@ -63,7 +63,9 @@ static void add_runs(const struct curve_runs *r, enum curve_band band, struct st
 {
     static const char *const bands[] = {"mean±std", "mean, least to most", "mean"};
     if (r->count > 1)
-        str_printf(out, "%d runs  %s", r->count, bands[band]);
+        str_printf(out, "%d runs", r->count);
+    if (r->alike > 1)
+        str_printf(out, "  %s", bands[band]);
 }
 
 static struct pane draw_frame(const struct pane *p, const struct curve_pane *state,
@@ -137,7 +139,7 @@ static void add_mean_entries(struct legend *l, const struct pane *p, const struc
 {
     struct entry e = {.style = STYLE_STRONG, .letter = 'M'};
     char off[16];
-    snprintf(e.name, sizeof e.name, "mean of %d", r->count);
+    snprintf(e.name, sizeof e.name, "mean of %d", r->alike);
     print_speed(e.value, m->last.mean, r->best);
     print_speed(off, m->last.deviation, r->best);
     snprintf(e.more, sizeof e.more, " %s%s", plus_minus(p), off);

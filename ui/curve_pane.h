@@ -7,8 +7,9 @@
 //
 // The open session is the first series, with the letter of its mark, else the first letter that is
 // free. Marked ones of another problem, device or source are left out, and the note says so: they
-// would flatten it. The mean (M) is of all that are shown, from two of them on; each counts 0
-// before its first valid result and keeps its best beyond its end.
+// would flatten it. The mean (M) is of the open one and those that are shown and no other space,
+// settings, files or driver set apart from it (compare.h), from two on; each counts 0 before its
+// first valid result and keeps its best beyond its end.
 //
 // The x axis reaches from 0 to where the longest of the shown sessions is now, not to its budget: a
 // search is followed where it happens, and the budget is written at the axis. The line of a running

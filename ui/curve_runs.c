@@ -86,6 +86,7 @@ static void add_run(struct curve_runs *r, struct curve_run run, const struct cur
     r->right = fmax(r->right, run.end);
     for (int i = 0; i < run.count; i++)
         r->best = fmax(r->best, run.point[i].y);
+    r->alike += !run.apart;
     r->run[r->count++] = run;
 }
 
@@ -104,11 +105,13 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
         if (k->id == o->record.id)
             continue;
         enum compare_fit fit = compare_fit(&o->record, &k->record);
-        if (fit == COMPARE_SAME)
-            add_run(r, (struct curve_run){.id = k->id, .letter = k->letter}, &k->curve, &k->record,
-                    axis, per_flops, end_of_mark(m, k, unix_now, axis));
-        else
+        if (fit != COMPARE_SAME) {
             r->left_out[fit]++;
+            continue;
+        }
+        bool apart = compare_apart(&o->record, &k->record) != NULL;
+        add_run(r, (struct curve_run){.id = k->id, .letter = k->letter, .apart = apart}, &k->curve,
+                &k->record, axis, per_flops, end_of_mark(m, k, unix_now, axis));
     }
 }
 
@@ -138,23 +141,26 @@ static void take_edges(struct curve_mean *m, double x, const struct spread *s, e
 void curve_mean_take(struct curve_mean *m, const struct curve_runs *r, enum curve_band band, int n)
 {
     *m = (struct curve_mean){0};
-    if (r->count < 2 || n < 1 || !(r->right > 0) || !(r->best > 0))
+    if (r->alike < 2 || n < 1 || !(r->right > 0) || !(r->best > 0))
         return;
     struct steps run[MOST_RUNS];
+    int count = 0;
     for (int i = 0; i < r->count; i++) {
-        run[i] = (struct steps){r->run[i].point, r->run[i].count};
+        if (r->run[i].apart)
+            continue;
+        run[count++] = (struct steps){r->run[i].point, r->run[i].count};
         m->end = fmax(m->end, r->run[i].end);
     }
     double step = r->right / n;
     struct spread *spread = mem_alloc((size_t)n * sizeof *spread);
-    steps_spread(run, r->count, step * (1 + 1e-9), step, spread, n);
+    steps_spread(run, count, step * (1 + 1e-9), step, spread, n);
     m->mean = mem_alloc(3 * (size_t)n * sizeof *m->mean);
     m->low = m->mean + n;
     m->high = m->low + n;
     for (int i = 0; i < n && i * step <= m->end; i++)
         if (spread[i].most > 0)
             take_edges(m, i * step, &spread[i], band);
-    steps_spread(run, r->count, m->end, 0, &m->last, 1);
+    steps_spread(run, count, m->end, 0, &m->last, 1);
     free(spread);
 }
 

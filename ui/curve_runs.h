@@ -20,6 +20,7 @@
 struct curve_run {
     int64_t id;
     char letter;
+    bool apart; // from the open one (compare_apart): not in the mean
     struct plot_point *point;
     int count;
     double end;    // x: where it is now, or ended
@@ -29,6 +30,7 @@ struct curve_run {
 struct curve_runs {
     struct curve_run run[MOST_RUNS];
     int count;                  // 0: no session is open
+    int alike;                  // of them: the open one, and those that the mean is of with it
     int left_out[COMPARE_FITS]; // marked ones that tune something else or elsewhere
     double right;               // the farthest end
     double best;                // of all; 0: nothing valid yet
@@ -41,7 +43,7 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
 void curve_runs_finish(struct curve_runs *r);
 double curve_run_best(const struct curve_run *run); // 0: nothing valid yet
 
-// Of the runs: on a grid of n steps over [0, right]. Point i holds what is
+// Of the runs that are alike: on a grid of n steps over [0, right]. Point i holds what is
 // reached within step i, so that the last one holds the last results.
 struct curve_mean {
     int count; // of points; 0: less than two runs, or nothing valid

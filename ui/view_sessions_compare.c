@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { RUN_ID, RUN_STRATEGY, RUN_SEED, RUN_BEST, RUN_SHARE, RUN_MEAN, RUN_GOAL };
 #define RUN_TRIALS  (RUN_GOAL + COMPARISON_GOALS)
@@ -82,6 +83,14 @@ static void put_goals(const struct sheet *s, const struct compare_row *r)
     }
 }
 
+// The strategy, and what it began with.
+static const char *search_text(const struct session_record *r, char out[256])
+{
+    size_t length = strlen(strategy_text(r->strategy, false, out));
+    snprintf(out + length, 256 - length, "%s", stored_beginning(r));
+    return out;
+}
+
 static void put_run(struct sheet *s, const struct comparison *c, const struct compare_row *r)
 {
     const struct session_record *record = &r->mark->record;
@@ -89,8 +98,7 @@ static void put_run(struct sheet *s, const struct comparison *c, const struct co
     put_letter(s, r->mark);
     snprintf(text, sizeof text, "%" PRId64, record->id);
     table_put(&s->runs, &s->pane, s->row, RUN_ID, STYLE_STRONG, text);
-    table_put(&s->runs, &s->pane, s->row, RUN_STRATEGY, STYLE_TEXT,
-              strategy_text(record->strategy, false, text));
+    table_put(&s->runs, &s->pane, s->row, RUN_STRATEGY, STYLE_TEXT, search_text(record, text));
     snprintf(text, sizeof text, "%" PRIu64, record->seed);
     table_put(&s->runs, &s->pane, s->row, RUN_SEED, STYLE_DIM, text);
     put_speed(s, &s->runs, RUN_BEST, r == c->row ? STYLE_BEST : STYLE_TEXT, r->best);
@@ -127,9 +135,11 @@ static void put_groups(struct sheet *s, const struct comparison *c)
     table_put_heads(&s->groups, &s->pane, s->row++);
     for (int i = 0; i < c->group_count; i++) {
         const struct compare_group *g = &c->group[i];
-        char text[256];
-        table_put(&s->groups, &s->pane, s->row, GROUP_STRATEGY, STYLE_TEXT,
-                  strategy_text(g->strategy, false, text));
+        const char *apart = compare_apart(&c->row[0].mark->record, g->first);
+        char text[256], name[280];
+        snprintf(name, sizeof name, "%s%s%s", search_text(g->first, text), apart ? ", other " : "",
+                 apart ? apart : "");
+        table_put(&s->groups, &s->pane, s->row, GROUP_STRATEGY, STYLE_TEXT, name);
         snprintf(text, sizeof text, "%d", g->runs);
         table_put(&s->groups, &s->pane, s->row, GROUP_RUNS, STYLE_TEXT, text);
         put_speed(s, &s->groups, GROUP_MEAN, STYLE_STRONG, g->mean);

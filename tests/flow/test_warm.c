@@ -95,6 +95,9 @@ static void test_same_space(void **state)
         assert_int_equal(number_of(listed_session(b, s + 2), "warm_start"), 8);
     }
     assert_int_equal(number_of(listed_session(b, 1), "warm_start"), 0);
+    struct result r = RUN(b, "compare", "1", "3"); // random both
+    assert_ok(&r);
+    assert_contains(r.out, "random, warm start");
 }
 
 // Another shape: the parts change in proportion, all else stays.

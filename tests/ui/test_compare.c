@@ -107,14 +107,14 @@ static void check_group(const struct comparison *c, const struct compare_group *
     double sum = 0, pairs = 0, best = 0;
     int n = 0;
     for (int i = 0; i < count; i++) {
-        if (!str_equal(mark[i].record.strategy, g->strategy))
+        if (!str_equal(mark[i].record.strategy, g->first->strategy))
             continue;
         double x = level(&run[i], MOST_TRIALS);
         sum += x;
         best = fmax(best, x);
         n++;
         for (int k = 0; k < i; k++) // the variance is half the mean square of differences
-            if (str_equal(mark[k].record.strategy, g->strategy))
+            if (str_equal(mark[k].record.strategy, g->first->strategy))
                 pairs += pow(x - level(&run[k], MOST_TRIALS), 2);
     }
     assert_int_equal(g->runs, n);
@@ -221,6 +221,33 @@ static void what_most_tune_is_compared(void **state)
     assert_int_equal(c.row[0].mark->letter, 'A');
 }
 
+static void what_is_not_the_same_has_no_mean_together(void **state)
+{
+    struct mark mark[8];
+    struct comparison c;
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        mark[i] = mark_of(i, "a");
+    mark[0].record.name = "mm";
+    mark[1].record.device_id = "newer";
+    mark[2].record.text_hash = "edited";
+    mark[3].record.settings = "{\"N\":1}";
+    mark[4].record.warm = "1 2";
+    mark[5].record.history = "3:200";
+    compare_marks(&c, mark, 8);
+    assert_int_equal(c.comparable, 8);
+    assert_int_equal(c.group_count, 7);
+    for (int i = 0; i < c.group_count; i++) {
+        bool alone = c.group[i].first != &mark[6].record;
+        assert_int_equal(c.group[i].runs, alone ? 1 : 2);
+    }
+    static const char *const apart[] = {"space", "driver", "files", "settings", NULL, NULL};
+    for (int i = 0; i < 6; i++) {
+        const char *what = compare_apart(&mark[7].record, &mark[i].record);
+        assert_true(apart[i] ? str_equal(what, apart[i]) : !what);
+    }
+}
+
 static void nothing_valid_is_nothing_reached(void **state)
 {
     struct mark mark[2] = {mark_of(0, "a"), mark_of(1, "a")};
@@ -246,6 +273,7 @@ int main(void)
         cmocka_unit_test(numbers_of_a_small_comparison),
         cmocka_unit_test(a_race_moves_the_best_but_not_the_curve),
         cmocka_unit_test(what_most_tune_is_compared),
+        cmocka_unit_test(what_is_not_the_same_has_no_mean_together),
         cmocka_unit_test(nothing_valid_is_nothing_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,20 @@ static void what_is_something_else_is_left_out(void **state)
     free(d);
 }
 
+static void the_mean_is_of_what_is_the_same(void **state)
+{
+    struct desk *d = make_desk(2);
+    (void)state;
+    d->app.model.mark[0].record.device_id = "another driver";
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "B session 30    40.00");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 3 runs  mean±std ");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "M mean of 2     39.89 ±1.96"); // 41.27 38.5
+    d->app.model.mark[1].record.name = "another space";
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 3 runs ─");
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "mean");
+    free(d);
+}
+
 static void a_race_apart_from_the_curve_is_told(void **state)
 {
     struct desk *d = make_desk(1);
@@ -375,6 +389,7 @@ int main(void)
         cmocka_unit_test(keys_change_what_is_shown),
         cmocka_unit_test(letters_are_those_of_marks),
         cmocka_unit_test(what_is_something_else_is_left_out),
+        cmocka_unit_test(the_mean_is_of_what_is_the_same),
         cmocka_unit_test(a_race_apart_from_the_curve_is_told),
         cmocka_unit_test(zooming_keeps_the_last_steps),
         cmocka_unit_test(mean_counts_every_run_everywhere),

@@ -145,6 +145,17 @@ static void two_marks_are_compared(void **state)
     assert_shows(s, "Mark two sessions or more");
 }
 
+static void groups_say_what_sets_them_apart(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "G space k space c");
+    s->app.model.mark[0].record.warm = s->app.model.mark[1].record.warm = "1,2,3";
+    assert_shows(s, "opevo, warm start  ");
+    assert_hides(s, "other");
+    s->app.model.mark[0].record.text_hash = "edited";
+    assert_shows(s, "opevo, warm start, other files  ");
+}
+
 static void no_more_marks_than_there_are_letters(void **state)
 {
     struct stage *s = *state;
@@ -258,6 +269,7 @@ int main(void)
         ON_SESSIONS(the_panel_tells_of_the_session),
         ON_SESSIONS(a_space_that_changed_is_stale),
         ON_SESSIONS(two_marks_are_compared),
+        ON_SESSIONS(groups_say_what_sets_them_apart),
         ON_SESSIONS(no_more_marks_than_there_are_letters),
         ON_SESSIONS(a_comparison_without_room_scrolls),
         cmocka_unit_test(strategies_are_named_without_what_is_standard),
