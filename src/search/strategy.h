@@ -47,8 +47,8 @@ struct search_history {
 struct search_problem {
     const struct space *space;
     // Whether a configuration passes constraints and static limits, or may (a rule of it failed);
-    // cheap (microseconds). NULL: all are legal. Both functions are called from one thread at a time, which may be one of the
-    // strategy's own while its owner does other things.
+    // cheap (microseconds). NULL: all are legal. Both functions are called from one thread at a
+    // time, which may be one of the strategy's own while its owner does other things.
     bool (*legal)(void *context, const struct config *c);
     void *context;
     // A uniform draw among the few points that may be legal at all, of a space so large that draws
