@@ -102,18 +102,45 @@ static bool write_and_close(int fd, const void *bytes, size_t length)
     return ok;
 }
 
-bool file_write(const char *path, const void *bytes, size_t length, struct err *e)
+// What rename would only say at the end.
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+char *file_stage(const char *path, const void *bytes, size_t length, struct err *e)
 {
     char *temporary;
     int fd = open_temporary(path, &temporary);
-    bool ok = fd >= 0 && write_and_close(fd, bytes, length) && rename(temporary, path) == 0;
-    if (ok) {
-        sync_folder(path);
-    } else {
-        err_set(e, "cannot write '%s': %s", path, strerror(errno));
-        if (fd >= 0)
-            unlink(temporary);
+    bool ok = fd >= 0 && write_and_close(fd, bytes, length);
+    if (ok && is_folder(path)) {
+        errno = EISDIR;
+        ok = false;
     }
+    if (ok)
+        return temporary;
+    err_set(e, "cannot write '%s': %s", path, strerror(errno));
+    if (fd >= 0)
+        unlink(temporary);
+    free(temporary);
+    return NULL;
+}
+
+bool file_put(const char *path, const char *temporary, struct err *e)
+{
+    if (rename(temporary, path) != 0)
+        return err_set(e, "cannot write '%s': %s", path, strerror(errno));
+    sync_folder(path);
+    return true;
+}
+
+bool file_write(const char *path, const void *bytes, size_t length, struct err *e)
+{
+    char *temporary = file_stage(path, bytes, length, e);
+    bool ok = temporary && file_put(path, temporary, e);
+    if (temporary && !ok)
+        unlink(temporary);
     free(temporary);
     return ok;
 }
@@ -129,10 +156,9 @@ static bool make_folder(const char *path)
     if (mkdir(path, 0777) == 0)
         return true;
     int error = errno;
-    struct stat info;
-    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    bool is_there = is_folder(path);
     errno = error;
-    return is_folder;
+    return is_there;
 }
 
 bool file_make_folders(const char *path, struct err *e)

@@ -20,6 +20,12 @@ bool file_read(const char *path, char **text, size_t *length, struct err *e);
 // Writes to a temporary neighbour, syncs, renames.
 bool file_write(const char *path, const void *bytes, size_t length, struct err *e);
 
+// Its two halves, for files that belong together: stage them all, then put them all. file_stage
+// returns the path of the temporary neighbour (heap), synced; NULL: nothing is left of it.
+// file_put renames it; when it cannot, or is not called, the caller unlinks the temporary.
+char *file_stage(const char *path, const void *bytes, size_t length, struct err *e);
+bool file_put(const char *path, const char *temporary, struct err *e);
+
 bool file_exists(const char *path);
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 

@@ -49,25 +49,47 @@ void kernel_files_add(struct kernel_files *f, const struct kernel_description *d
     add_text(f, mem_printf("%s.h", d->name), &text);
 }
 
-static void remove_first(const struct kernel_files *f, const char *folder, int count)
+// `staged` are the temporaries of the files that are not in place yet.
+static bool stage_all(const struct kernel_files *f, const char *folder, char **staged,
+                      struct err *e)
 {
-    for (int i = 0; i < count; i++) {
-        char *path = path_join(folder, f->file[i].name);
-        unlink(path);
+    bool ok = true;
+    for (int i = 0; ok && i < f->count; i++) {
+        const struct kernel_file *file = &f->file[i];
+        char *path = path_join(folder, file->name);
+        staged[i] = file_stage(path, file->bytes, file->length, e);
+        ok = staged[i] != NULL;
         free(path);
     }
+    return ok;
+}
+
+static bool put_all(const struct kernel_files *f, const char *folder, char **staged, struct err *e)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < f->count; i++) {
+        char *path = path_join(folder, f->file[i].name);
+        ok = file_put(path, staged[i], e);
+        free(path);
+        if (ok) {
+            free(staged[i]);
+            staged[i] = NULL;
+        }
+    }
+    return ok;
 }
 
 bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e)
 {
-    bool ok = file_make_folders(folder, e);
-    for (int i = 0; ok && i < f->count; i++) {
-        char *path = path_join(folder, f->file[i].name);
-        ok = file_write(path, f->file[i].bytes, f->file[i].length, e);
-        free(path);
-        if (!ok)
-            remove_first(f, folder, i);
+    char **staged = mem_zero((size_t)f->count, sizeof *staged);
+    bool ok = file_make_folders(folder, e) && stage_all(f, folder, staged, e) &&
+              put_all(f, folder, staged, e);
+    for (int i = 0; i < f->count; i++) {
+        if (staged[i])
+            unlink(staged[i]);
+        free(staged[i]);
     }
+    free(staged);
     return ok;
 }
 

@@ -75,8 +75,8 @@ struct kernel_files {
 };
 
 void kernel_files_add(struct kernel_files *f, const struct kernel_description *d);
-// Makes the folder. When a file cannot be written, those written before it are removed again: no
-// half of a set looks like a whole one.
+// Makes the folder. All files are written beside their places before the first one takes its place:
+// when one cannot be written, those that were there before are still there, whole.
 bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e);
 void kernel_files_finish(struct kernel_files *f);
 

@@ -336,7 +336,8 @@ static void test_header_says_whose_it_is(void **state)
     sample_finish(&s);
 }
 
-// The last file cannot be written: none of the others is left.
+// The last file cannot be written: nothing is left of the others, and nothing of what was there is
+// lost.
 static void test_no_partial_set(void **state)
 {
     struct sample s;
@@ -350,6 +351,12 @@ static void test_no_partial_set(void **state)
     assert_non_null(strstr(e.text, "k.h"));
     char *left = run(NULL, "ls -A '%s'", folder);
     assert_string_equal(left, "k.h\n");
+    free(left);
+    free(write_text(folder, "k.comp", "the one before"));
+    free(write_text(folder, "k.json", "and this"));
+    assert_false(kernel_files_write(&s.files, folder, &e));
+    left = run(NULL, "cd '%s' && ls -A && cat k.comp k.json", folder);
+    assert_string_equal(left, "k.comp\nk.h\nk.json\nthe one beforeand this");
     free(left);
     free(obstacle);
     sample_finish(&s);
