@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXACT_INPUTS "random numbers of few bits, so that every partial sum is representable"
 
@@ -136,7 +137,7 @@ static bool compile_pass(struct kernel *k, int i, struct err *e)
     return true;
 }
 
-// Renders and compiles a trial again, as it was measured.
+// Renders and compiles a trial again, as it was measured: check_compiler has seen to that.
 static bool make_kernel(struct exporter *x, const struct trial_record *t, struct kernel *k,
                         struct err *e)
 {
@@ -211,6 +212,13 @@ bool export_check_name(const char *name, struct err *e)
                      name);
 }
 
+// Times and SPIR-V that do not belong together would look as if they did.
+static bool check_compiler(const struct session_record *r, struct err *e)
+{
+    return !str_equal(r->source, "device") || kernel_check_compiler(r->driver, e) ||
+           err_prefix(e, "session %" PRId64, r->id);
+}
+
 static bool make_files(struct exporter *x, struct err *e)
 {
     const struct export_request *r = x->request;
@@ -224,26 +232,25 @@ static bool make_files(struct exporter *x, struct err *e)
                        r->session);
     x->script = stored_script(x->store, &x->session, &x->arena, e);
     kernel_setup();
-    return x->script && add_best(x, e);
+    return x->script && check_compiler(&x->session, e) && add_best(x, e);
 }
 
-// Whether the files of a kernel that are there already are of this session.
-static bool is_ours(const struct exporter *x, const char *folder, const char *name)
+// The session of the files of a kernel that are there already; 0: none, or none that is known.
+static int64_t session_there(const char *folder, const char *name)
 {
     char *file = mem_printf("%s.json", name), *path = path_join(folder, file), *text = NULL;
     struct err ignored; // what cannot be read is not known to be ours
-    bool ours =
-        file_read(path, &text, NULL, &ignored) && kernel_json_session(text) == x->session.id;
+    int64_t session = file_read(path, &text, NULL, &ignored) ? kernel_json_session(text) : 0;
     free(text);
     free(path);
     free(file);
-    return ours;
+    return session;
 }
 
 static bool may_write_kernel(const struct exporter *x, const char *folder, const char *name,
                              struct err *e)
 {
-    bool ours = is_ours(x, folder, name);
+    bool ours = session_there(folder, name) == x->session.id;
     for (int i = 0; i < x->files.count && !ours; i++) {
         char *path = path_join(folder, x->files.file[i].name);
         bool in_the_way = export_is_file_of(x->files.file[i].name, name) && file_exists(path);
@@ -274,12 +281,47 @@ static bool check(struct exporter *x, const char *folder, struct err *e)
                                                               x->chosen, x->chosen_count, e));
 }
 
+static bool is_written(const struct kernel_files *f, const char *name)
+{
+    for (int i = 0; i < f->count; i++)
+        if (str_equal(f->file[i].name, name))
+            return true;
+    return false;
+}
+
+// The passes that the export before had and this one has not: nothing would tell that they are old.
+static void remove_old_passes(const struct exporter *x, const char *folder, const char *name)
+{
+    static const char *const suffixes[] = {"comp", "spv"};
+    for (int i = 0; i < 2 * KERNEL_MAX_PASSES; i++) {
+        char *file = kernel_pass_name(name, i / 2, suffixes[i % 2]);
+        char *path = path_join(folder, file);
+        if (!is_written(&x->files, file))
+            unlink(path);
+        free(path);
+        free(file);
+    }
+}
+
+static bool replace_files(struct exporter *x, const char *folder, struct err *e)
+{
+    bool *replaces = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *replaces);
+    for (int i = 0; i < x->chosen_count; i++)
+        replaces[i] = session_there(folder, x->chosen[i].name) != 0;
+    if (!kernel_files_write(&x->files, folder, e))
+        return false;
+    for (int i = 0; i < x->chosen_count; i++)
+        if (replaces[i])
+            remove_old_passes(x, folder, x->chosen[i].name);
+    return true;
+}
+
 // A dry run tells before anything is there, a real one what has been written.
-static bool write_files(const struct exporter *x, const char *folder, struct err *e)
+static bool write_files(struct exporter *x, const char *folder, struct err *e)
 {
     const struct export_request *r = x->request;
     struct export_told told = {r, folder, x->session.flop, &x->files, x->chosen, x->chosen_count};
-    if (!r->dry_run && !kernel_files_write(&x->files, folder, e))
+    if (!r->dry_run && !replace_files(x, folder, e))
         return false;
     if (!r->quiet)
         export_tell(&told);

@@ -4,10 +4,12 @@
 // dispatch, bindings, timing, device, driver, hashes, how it was verified) and NAME.h (C header
 // with the SPIR-V words and a ready description of the dispatch). Further passes are
 // NAME.pass2.comp and so on. Needs no device unless they are to be verified again: everything is
-// rendered and compiled from the texts that the session stored.
+// rendered and compiled from the texts that the session stored, by the compiler that it was
+// measured with: with another one there is nothing to export.
 //
 // Nothing is written unless everything can be: files that another session's export wrote, or that
-// no export wrote, are in the way unless `force` says that they are not.
+// no export wrote, are in the way unless `force` says that they are not. Further passes of an
+// export that is replaced go with it.
 #ifndef TILEWALK_EXPORT_H
 #define TILEWALK_EXPORT_H
 

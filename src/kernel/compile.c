@@ -186,3 +186,34 @@ bool kernel_add_compiler(char *text, size_t size, struct err *e)
     snprintf(text + length, size - length, ", %s", version);
     return true;
 }
+
+// What kernel_add_compiler added to `text`; NULL: nothing that looks like it.
+static const char *compiler_of(const char *text)
+{
+    const char *of_glslang = strstr(text, ", Glslang "), *of_glslc = strstr(text, ", shaderc ");
+    const char *found = of_glslang ? of_glslang : of_glslc;
+    return found ? found + 2 : NULL;
+}
+
+bool kernel_check_compiler(const char *text, struct err *e)
+{
+    char now[256] = "";
+    const char *then = compiler_of(text);
+    if (!kernel_add_compiler(now, sizeof now, e))
+        return false;
+    size_t length = strlen(text), added = strlen(now);
+    if (!added)
+        return !then || err_set(e,
+                                "it was compiled by '%s', not by the glslang that is built in "
+                                "(--glslang names the program)",
+                                then);
+    if (length >= added && str_equal(text + length - added, now))
+        return true;
+    if (then)
+        return err_set(e, "it was compiled by '%s', not by '%s' (--glslang names the program)",
+                       then, now + 2);
+    return err_set(e,
+                   "it was compiled by the glslang that is built in, not by '%s' (leave --glslang "
+                   "and TILEWALK_GLSLANG out)",
+                   now + 2);
+}

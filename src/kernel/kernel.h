@@ -47,6 +47,11 @@ void spirv_finish(struct spirv *s);
 // itself: both make a kernel what it is. False and `e` when it cannot be run.
 bool kernel_add_compiler(char *text, size_t size, struct err *e);
 
+// Whether such a text of another day names the compiler of today, as far as their versions tell:
+// false and `e` when it names another one, or none where there is one, or the other way round (a
+// glslang or glslc that was named is known by the first words of its version).
+bool kernel_check_compiler(const char *text, struct err *e);
+
 // Whether cooperative matrices of this API can be compiled; tried once a process.
 bool kernel_knows_matrix(enum matrix_api api);
 

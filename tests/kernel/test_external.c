@@ -84,6 +84,14 @@ static void scripts_that_succeed(void **state)
     spirv_finish(&s);
 }
 
+static void assert_other(const char *text, const char *said)
+{
+    struct err e = {0};
+    assert_false(kernel_check_compiler(text, &e));
+    assert_non_null(strstr(e.text, said));
+    assert_non_null(strstr(e.text, "--glslang"));
+}
+
 // Asked for once a process, so that the error comes first.
 static void versions(void **state)
 {
@@ -96,9 +104,15 @@ static void versions(void **state)
     use_script("new", "[ $1 = --version ] && echo 'Glslang 99' && echo more");
     assert_true(kernel_add_compiler(text, sizeof text, &e));
     assert_string_equal(text, "Mesa 22, Glslang 99");
+    assert_true(kernel_check_compiler(text, &e));
+    assert_other("Mesa 22", "by the glslang that is built in, not by 'Glslang 99'");
+    assert_other("Mesa 22, shaderc v9", "by 'shaderc v9', not by 'Glslang 99'");
     unsetenv("TILEWALK_GLSLANG");
     assert_true(kernel_add_compiler(text, sizeof text, &e));
     assert_string_equal(text, "Mesa 22, Glslang 99");
+    assert_true(kernel_check_compiler("Mesa 22", &e));
+    assert_other(text, "by 'Glslang 99', not by the glslang that is built in");
+    assert_other("Mesa 22, shaderc v9", "by 'shaderc v9', not by the glslang that is built in");
 }
 
 static char *find_program(const char *name)

@@ -46,7 +46,7 @@ static void must(bool ok, const struct err *e)
         fail_msg("%s", err_format(e, text, sizeof text));
 }
 
-static int setup(void **state)
+static int setup_with(void **state, const char *driver)
 {
     struct err e;
     struct fixture *f = calloc(1, sizeof *f);
@@ -65,7 +65,7 @@ static int setup(void **state)
         .operation = "{\"kind\":\"matmul\",\"N\":32,\"M\":16,\"K\":8,\"type\":\"f32\"}",
         .settings = "{\"N\":32}",
         .device = "a device",
-        .driver = "a driver",
+        .driver = driver,
         .device_type = "cpu",
         .device_id = "1234",
         .source = "device",
@@ -79,6 +79,16 @@ static int setup(void **state)
     must(store_create_session(f->store, &r, texts, 2, &f->session, &e), &e);
     *state = f;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return setup_with(state, "a driver");
+}
+
+static int setup_compiled_outside(void **state)
+{
+    return setup_with(state, "a driver, Glslang Version: 11:12.0.0");
 }
 
 static int teardown(void **state)
@@ -228,6 +238,23 @@ static void test_two_passes_and_ranks(void **state)
     cJSON_Delete(second);
 }
 
+// The second passes of the export before are of that one, and go with it; somebody else's stay.
+static void test_fewer_passes(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    put_trial(f, 1, 2, 0.003);
+    must(export(f, 1, "k", &e), &e);
+    put_trial(f, 2, 0, 0.001);
+    free(write_text(f->out, "other.pass2.spv", "mine"));
+    must(export(f, 1, "k", &e), &e);
+    must(export(f, 1, "other", &e), &e);
+    char *names = listing(f);
+    assert_string_equal(names, "k.comp k.h k.json k.spv other.comp other.h other.json "
+                               "other.pass2.spv other.spv ");
+    free(names);
+}
+
 // A race decides who is best, and its time and its check are what is exported.
 static void test_race(void **state)
 {
@@ -277,6 +304,18 @@ static void test_refusals(void **state)
     check_refused(f, NULL, "99");
 }
 
+// SPIR-V of the glslang that is built in is not what was measured.
+static void test_other_compiler(void **state)
+{
+    struct fixture *f = *state;
+    struct str entry = {0};
+    struct err e;
+    put_trial(f, 1, 0, 0.003);
+    check_refused(f, NULL, "session 1: it was compiled by 'Glslang Version: 11:12.0.0'");
+    assert_false(export_add_entry(f->store, f->session, &entry, &e));
+    str_finish(&entry);
+}
+
 // A key that is no point of the space: a damaged database, not a crash.
 static void test_damaged_key(void **state)
 {
@@ -291,6 +330,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_best, setup, teardown),
         cmocka_unit_test_setup_teardown(test_json, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_passes_and_ranks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fewer_passes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_compiler, setup_compiled_outside, teardown),
         cmocka_unit_test_setup_teardown(test_race, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged_key, setup, teardown),
