@@ -10,8 +10,9 @@
 
 #define LAVAPIPE_LOOP_TRIPS                                                                        \
     65535 // one counter for all loops of an invocation; beyond, they are cut
-#define SOFT_ACCUMULATORS 256
-#define SOFT_STATEMENTS   20000
+#define SOFT_ACCUMULATORS   256
+#define SOFT_STATEMENTS     20000
+#define SUBGROUP_OPERATIONS 0xffu // those of Vulkan itself, basic to quad; others take extensions
 
 static uint32_t min_u32(uint64_t a, uint32_t b)
 {
@@ -79,6 +80,7 @@ static struct limits limits_of(const VkPhysicalDeviceLimits *v, uint64_t max_all
         .invocations = v->maxComputeWorkGroupInvocations,
         .shared_bytes = v->maxComputeSharedMemorySize,
         .buffer_bytes = min_u32(max_allocation, v->maxStorageBufferRange),
+        .buffers = v->maxPerStageDescriptorStorageBuffers,
         .accumulators = SOFT_ACCUMULATORS,
         .statements = SOFT_STATEMENTS,
     };
@@ -120,6 +122,9 @@ static void describe_properties(struct adapter *a, bool has_driver)
     i->threads = cpu_threads(i);
     i->limits = limits_of(&p->limits, memory.maxMemoryAllocationSize);
     i->limits.subgroup_size = subgroup.subgroupSize;
+    if (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT)
+        i->limits.features =
+            (subgroup.supportedOperations & SUBGROUP_OPERATIONS) * FEATURE_SUBGROUP;
     if (i->is_lavapipe)
         i->limits.loop_trips = LAVAPIPE_LOOP_TRIPS;
     a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
@@ -142,6 +147,9 @@ static void describe_features(struct adapter *a, bool has_arithmetic, bool has_s
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
     a->info.limits.f16 = storage.storageBuffer16BitAccess && arithmetic.shaderFloat16;
     a->info.limits.i8 = bytes.storageBuffer8BitAccess && arithmetic.shaderInt8;
+    a->info.limits.features |= (all.features.shaderFloat64 ? FEATURE_F64 : 0) |
+                               (all.features.shaderInt64 ? FEATURE_I64 : 0) |
+                               (all.features.shaderInt16 ? FEATURE_I16 : 0);
 }
 
 // The first family that computes, better one that takes timestamps.
@@ -181,6 +189,9 @@ static bool describe(struct adapter *a, VkInstance instance)
                       is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
     a->needs_f16_extension = !is_1_2;
     matrix_describe(a, instance);
+    a->info.limits.features |=
+        (a->matrix.memory_model.vulkanMemoryModel ? FEATURE_MEMORY_MODEL : 0) |
+        (a->matrix.memory_model.vulkanMemoryModelDeviceScope ? FEATURE_MEMORY_MODEL_DEVICE : 0);
     a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0;
     return true;
 }
@@ -253,6 +264,10 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
     if (i8 && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
+    const uint32_t features = a->info.limits.features;
+    const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,
+                                           .shaderInt64 = (features & FEATURE_I64) != 0,
+                                           .shaderInt16 = (features & FEATURE_I16) != 0};
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = matrix_enable(&matrix, extension, &extensions, f16 || i8 ? &storage : NULL),
@@ -260,6 +275,7 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = extensions,
         .ppEnabledExtensionNames = extension,
+        .pEnabledFeatures = &core,
     };
     VK_TRY(vkCreateDevice(a->handle, &info, NULL, out));
     return GPU_OK;

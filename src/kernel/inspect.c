@@ -126,16 +126,20 @@ static uint64_t align_up(uint64_t n, uint64_t align) // a power of two
 static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
 {
     (void)n;
+    struct kernel_facts *f = r->facts;
+    if (f->capability_count == KERNEL_MAX_CAPABILITIES)
+        return malformed(r, "too many capabilities");
+    f->capability[f->capability_count++] = w[1];
     if (w[1] == CAP_FLOAT16)
-        r->facts->uses_f16 = true;
+        f->uses_f16 = true;
     if (w[1] == CAP_STORAGE16 || w[1] == CAP_UNIFORM_STORAGE16)
-        r->facts->uses_f16_storage = true;
+        f->uses_f16_storage = true;
     if (w[1] == CAP_INT8 || w[1] == CAP_STORAGE8 || w[1] == CAP_UNIFORM_STORAGE8)
-        r->facts->uses_i8 = true;
+        f->uses_i8 = true;
     if (w[1] == CAP_MATRIX_NV)
-        r->facts->matrix = MATRIX_NV;
+        f->matrix = MATRIX_NV;
     if (w[1] == CAP_MATRIX_KHR)
-        r->facts->matrix = MATRIX_KHR;
+        f->matrix = MATRIX_KHR;
     return true;
 }
 

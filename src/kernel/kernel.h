@@ -22,12 +22,16 @@ struct spirv {
     size_t count;
 };
 
+#define KERNEL_MAX_CAPABILITIES 64
+
 struct kernel_facts {
     uint32_t local_size[3];
     uint64_t shared_bytes; // all Workgroup variables, explicit or std430-like layout
     uint32_t push_bytes;
     uint32_t bindings; // highest storage buffer binding in set 0, plus one
     size_t words;
+    uint32_t capability[KERNEL_MAX_CAPABILITIES]; // of SPIR-V, as its registry numbers them
+    int capability_count;
     bool uses_f16, uses_f16_storage;
     bool uses_i8;           // arithmetic or storage
     enum matrix_api matrix; // what its cooperative matrices are, if it has any
@@ -64,15 +68,17 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 
 // The limits that the module exceeds, as in limits_exceeded, KERNEL_NEEDS_F16 where 16-bit floats
-// (a feature, no limit) are missing, KERNEL_NEEDS_MATRIX for matrix units that are missing or whose
+// (a feature, no limit) are missing, KERNEL_NEEDS_FEATURE for a capability that is not enabled when
+// the device is opened, KERNEL_NEEDS_MATRIX for matrix units that are missing or whose
 // subgroups a row of invocations does not fill, and KERNEL_TOO_LONG where drivers would be busy for
 // minutes or run out of memory; `reason` gets one sentence for the first, "" when nothing is
 // exceeded.
-#define KERNEL_NEEDS_F16    (1u << LIMIT_COUNT)
-#define KERNEL_TOO_LONG     (1u << (LIMIT_COUNT + 1))
-#define KERNEL_NEEDS_MATRIX (1u << (LIMIT_COUNT + 2))
-#define KERNEL_NEEDS_I8     (1u << (LIMIT_COUNT + 3)) // 8-bit integers
-#define KERNEL_MAX_WORDS    (1u << 20)
+#define KERNEL_NEEDS_F16     (1u << LIMIT_COUNT)
+#define KERNEL_TOO_LONG      (1u << (LIMIT_COUNT + 1))
+#define KERNEL_NEEDS_MATRIX  (1u << (LIMIT_COUNT + 2))
+#define KERNEL_NEEDS_I8      (1u << (LIMIT_COUNT + 3)) // 8-bit integers
+#define KERNEL_NEEDS_FEATURE (1u << (LIMIT_COUNT + 4))
+#define KERNEL_MAX_WORDS     (1u << 20)
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size);
 

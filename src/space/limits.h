@@ -12,12 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Parts of SPIR-V that a device need not have, of which nothing is declared: kernels may use those
+// that are there. Bits of `features`.
+enum feature {
+    FEATURE_F64 = 1 << 0, // arithmetic and storage
+    FEATURE_I64 = 1 << 1,
+    FEATURE_I16 = 1 << 2, // arithmetic
+    FEATURE_MEMORY_MODEL = 1 << 3,
+    FEATURE_MEMORY_MODEL_DEVICE = 1 << 4, // its device scope
+    FEATURE_SUBGROUP = 1 << 5,            // and the 7 above: as VkSubgroupFeatureFlagBits has them
+};
+
 struct limits {
     uint32_t invocations;    // maxComputeWorkGroupInvocations
     uint32_t group_size[3];  // maxComputeWorkGroupSize
     uint32_t group_count[3]; // maxComputeWorkGroupCount
     uint32_t shared_bytes;   // maxComputeSharedMemorySize
     uint64_t buffer_bytes;   // maxStorageBufferRange
+    uint32_t buffers;        // maxPerStageDescriptorStorageBuffers; 0: unlimited
+    uint32_t features;
     // Per invocation. 0: unlimited. lavapipe (vendor 0x10005) silently cuts loops at 65535 trips.
     uint64_t loop_trips;
     uint32_t accumulators; // soft: more of them spill; 0: unlimited

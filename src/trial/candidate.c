@@ -48,6 +48,8 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
     if (j->scratch_bytes > l->buffer_bytes)
         return fail(why, OUTCOME_REJECTED, "scratch buffer %" PRIu64 " bytes > %" PRIu64,
                     j->scratch_bytes, l->buffer_bytes);
+    if (l->buffers && (uint32_t)bindings > l->buffers)
+        return fail(why, OUTCOME_REJECTED, "buffers %d > %" PRIu32, bindings, l->buffers);
     for (int i = 0; i < j->pass_count; i++) {
         const struct pass *p = &j->pass[i];
         struct err e = {0};

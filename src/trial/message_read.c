@@ -182,6 +182,8 @@ static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
     get_three(r, o, "group_count", l->group_count);
     l->shared_bytes = get_u32(r, o, "shared_bytes");
     l->buffer_bytes = get_count(r, o, "buffer_bytes");
+    l->buffers = get_u32(r, o, "buffers");
+    l->features = get_u32(r, o, "features");
     l->loop_trips = get_count(r, o, "loop_trips");
     l->accumulators = get_u32(r, o, "accumulators");
     l->statements = get_u32(r, o, "statements");

@@ -139,6 +139,8 @@ static void add_limits(struct str *s, const struct limits *l)
     add_three(s, "group_count", l->group_count);
     add_count(s, "shared_bytes", l->shared_bytes);
     add_count(s, "buffer_bytes", l->buffer_bytes);
+    add_count(s, "buffers", l->buffers);
+    add_count(s, "features", l->features);
     add_count(s, "loop_trips", l->loop_trips);
     add_count(s, "accumulators", l->accumulators);
     add_count(s, "statements", l->statements);

@@ -57,6 +57,9 @@ bool operator_fits(const struct operation *o, const struct limits *l, struct err
     struct operator_layout layout = operator_layout(o);
     if (!type_fits(o, l, e))
         return false;
+    if (l->buffers && (uint32_t)layout.count > l->buffers)
+        return err_set(e, "%s: a kernel binds %d buffers, the device allows %" PRIu32,
+                       o->kind->name, layout.count, l->buffers);
     for (int i = 0; i < layout.count; i++) {
         const struct operator_buffer *b = &layout.buffer[i];
         if (b->bytes > l->buffer_bytes)

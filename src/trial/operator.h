@@ -32,8 +32,8 @@ struct operator_layout {
 
 struct operator_layout operator_layout(const struct operation *o);
 
-// False when the device lacks the type, or a buffer is larger than it allows: `e` names the first,
-// its bytes and the limit.
+// False when the device lacks the type, or a buffer is larger than it allows (`e` names the first,
+// its bytes and the limit), or there are more of them than a kernel can bind.
 bool operator_fits(const struct operation *o, const struct limits *l, struct err *e);
 
 // Fills input `index` (buffer[index].bytes at `out`). Deterministic in (operation, set, seed).

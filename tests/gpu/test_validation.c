@@ -42,6 +42,12 @@ static void use_everything(struct gpu *g)
     assert_int_equal(word[N - 1], 5);
     gpu_buffer_destroy(g, staged);
 
+    uint32_t features = gpu_get_info(g)->limits.features;
+    if (features & FEATURE_F64)
+        gpu_pipeline_destroy(g, rig_pipeline(g, "a[i] = uint(double(b[i]) * 0.5LF);"));
+    if (features & FEATURE_I64)
+        gpu_pipeline_destroy(
+            g, rig_pipeline(g, "a[i] = uint(packUint2x32(uvec2(b[i], c[i])) % b[0]);"));
     gpu_pipeline_destroy(g, p);
     gpu_pipeline_destroy(g, q);
     for (int i = 0; i < 3; i++)

@@ -39,6 +39,48 @@ static void test_check(void **state)
     assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
 }
 
+// What a shader with a double asks for, as the reader finds it.
+static void test_check_double(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct spirv s;
+    struct kernel_facts f;
+    struct err e;
+    char reason[200];
+    kernel_setup();
+    assert_true(kernel_compile("#version 450\nlayout(local_size_x = 1) in;\n"
+                               "layout(std430, binding = 0) buffer A { float a[]; };\n"
+                               "void main() { a[0] = float(double(a[1]) / 3.0LF); }\n",
+                               &s, &e) &&
+                kernel_inspect(&s, &f, &e));
+    assert_int_equal(f.capability_count, 2);
+    assert_int_equal(kernel_check(&f, one, &limits_vulkan_minimum, reason, sizeof reason),
+                     KERNEL_NEEDS_FEATURE);
+    spirv_finish(&s);
+}
+
+static void test_check_features(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct limits l = limits_vulkan_minimum;
+    struct kernel_facts f = {
+        .local_size = {1, 1, 1}, .capability = {1, 10, 65}, .capability_count = 3};
+    char reason[200];
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
+    assert_string_equal(reason, "needs 64-bit floats, which the device does not have");
+    l.features = FEATURE_F64;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
+    assert_string_equal(reason, "needs shuffles of a subgroup, which the device does not have");
+    l.features |= FEATURE_SUBGROUP << 4;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+    assert_string_equal(reason, "");
+    f.capability[2] = 12; // 64-bit atomics
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
+    assert_string_equal(reason, "needs SPIR-V capability 12, which is never enabled");
+}
+
 static void test_check_matrix(void **state)
 {
     (void)state;
@@ -74,8 +116,8 @@ static void test_check_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_matrix),
+        cmocka_unit_test(test_check),        cmocka_unit_test(test_check_features),
+        cmocka_unit_test(test_check_double), cmocka_unit_test(test_check_matrix),
         cmocka_unit_test(test_check_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,6 +258,13 @@ static void what_the_device_cannot_hold_is_named(void **state)
     l.buffer_bytes--;
     assert_false(operator_fits(&o, &l, &e));
     assert_non_null(strstr(e.text, "buffer A needs 80000 bytes, the device allows 79999"));
+    o = matmul(100, 10, 20, "f32", "nn");
+    l.buffers = 3;
+    assert_true(operator_fits(&o, &l, &e));
+    l.buffers = 2;
+    assert_false(operator_fits(&o, &l, &e));
+    assert_string_equal(e.text, "matmul: a kernel binds 3 buffers, the device allows 2");
+    l.buffers = 0; // nobody knows
     o = matmul(100, 10, 20, "f16", "nn");
     assert_false(operator_fits(&o, &l, &e));
     assert_string_equal(e.text, "matmul: the device has no f16 (choose another type)");

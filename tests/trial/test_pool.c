@@ -169,6 +169,31 @@ static void a_text_that_is_too_long_is_a_compile_error(void **state)
     close_pool(&f);
 }
 
+// As on a device that lacks what this one has.
+static void what_the_device_lacks_is_rejected(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    f.limits.features &= ~(uint32_t)FEATURE_F64;
+    f.limits.buffers = 3;
+    open_pool(&f);
+    struct trial_request r = {.ticket = 5, .count = 1, .job = {gemm_job(GEMM_RIGHT)}};
+    struct pass *p = &r.job[0].pass[0];
+    free(p->glsl);
+    p->glsl = mem_strdup("#version 450\nlayout(local_size_x = 1) in;\n"
+                         "layout(std430, binding = 2) buffer C { float c[]; };\n"
+                         "void main() { c[0] = float(double(c[1]) * 0.5LF); }\n");
+    source_submit(f.pool, &r);
+    struct trial_result result = next_result(&f);
+    assert_int_equal(result.outcome[0], OUTCOME_REJECTED);
+    assert_string_equal(result.reason[0], "needs 64-bit floats, which the device does not have");
+    expect(&f, GEMM_SPLIT, OUTCOME_REJECTED, PHASE_COMPILE,
+           "buffers 4 > 3"); // it has a scratch buffer
+    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    close_pool(&f);
+}
+
 static void halves_are_measured_too(void **state)
 {
     (void)state;
@@ -454,6 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_hanging_kernel_costs_one_trial),
         cmocka_unit_test(a_race_goes_on_without_the_one_that_hangs),
         cmocka_unit_test(a_text_that_is_too_long_is_a_compile_error),
+        cmocka_unit_test(what_the_device_lacks_is_rejected),
         cmocka_unit_test(halves_are_measured_too),
         cmocka_unit_test(bytes_are_measured_too),
         cmocka_unit_test(timing_is_never_disturbed),

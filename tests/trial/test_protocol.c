@@ -166,6 +166,8 @@ static struct hello sample_hello(void)
                                  .group_count = {65535, 65534, 4294967295u},
                                  .shared_bytes = 32768,
                                  .buffer_bytes = UINT64_MAX,
+                                 .buffers = 1 << 20,
+                                 .features = FEATURE_SUBGROUP | FEATURE_F64,
                                  .loop_trips = 65535,
                                  .accumulators = 9,
                                  .statements = 10,
