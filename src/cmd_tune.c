@@ -32,7 +32,8 @@ extern const struct command cmd_tune;
         {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"}, OPTION_LOOKS,           \
         {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},    \
         {"validate", OPTION_FLAG, NULL,                                                            \
-         "turn the Vulkan validation layer on (needs it installed; slower)"},                      \
+         "turn the Vulkan validation layer on (needs it installed; slower); its messages are "     \
+         "warnings"},                                                                              \
     {                                                                                              \
         "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
     }

@@ -145,6 +145,10 @@ static bool enter(struct session *s, enum session_phase phase, const char *state
 
 bool session_end(struct session *s, const char *state, const char *message, struct err *e)
 {
+    if (s->complaints)
+        session_message(s, "warning",
+                        "the validation layer had %" PRId64 " messages, %d of them different",
+                        s->complaints, s->complaints_told);
     if (!enter(s, SESSION_ENDED, state, message, e))
         return false;
     store_unlock_session(s->store, s->record.id);

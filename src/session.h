@@ -21,11 +21,12 @@
 #include "transfer.h"
 #include "trial/source.h"
 
-#define SESSION_RACERS       5 // in a race
-#define SESSION_RACES        8 // of a run, at most
-#define SESSION_CANARY_EVERY 20
-#define SESSION_MOST_MUMBLES 300 // debug messages that a run keeps: drivers may say much
-#define SESSION_MOST_BREED   64  // of a population, those that are kept
+#define SESSION_RACERS          5 // in a race
+#define SESSION_RACES           8 // of a run, at most
+#define SESSION_CANARY_EVERY    20
+#define SESSION_MOST_COMPLAINTS 32  // different messages of the validation layer that are told
+#define SESSION_MOST_MUMBLES    300 // debug messages that a run keeps: drivers may say much
+#define SESSION_MOST_BREED      64  // of a population, those that are kept
 
 struct replay; // rows of the database that answer asks
 
@@ -85,8 +86,11 @@ struct session {
     int in_flight;                 // submitted, no result yet
     int64_t refits, refits_stored; // of its model in this run; that the database had before
     struct replay *replay;
-    char *population; // heap; record.population points here once it has changed
-    int mumbles;      // debug messages of this run
+    char *population;   // heap; record.population points here once it has changed
+    int mumbles;        // debug messages of this run
+    int64_t complaints; // of the validation layer in this run
+    uint64_t complaint[SESSION_MOST_COMPLAINTS]; // hashes of those that were told
+    int complaints_told;
 
     int64_t best_ask;
     double best_seconds;

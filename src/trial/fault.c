@@ -1,18 +1,20 @@
 #include "trial/fault.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char *const kind_names[FAULT_COUNT] = {
-    [FAULT_NONE] = "none",     [FAULT_SLEEP] = "sleep", [FAULT_ABORT] = "abort",
-    [FAULT_SEGV] = "segv",     [FAULT_EXIT] = "exit",   [FAULT_GARBAGE] = "garbage",
-    [FAULT_HALF] = "half",     [FAULT_WRONG] = "wrong", [FAULT_LOST] = "lost",
-    [FAULT_MEMORY] = "memory",
+    [FAULT_NONE] = "none",     [FAULT_SLEEP] = "sleep",       [FAULT_ABORT] = "abort",
+    [FAULT_SEGV] = "segv",     [FAULT_EXIT] = "exit",         [FAULT_GARBAGE] = "garbage",
+    [FAULT_HALF] = "half",     [FAULT_WRONG] = "wrong",       [FAULT_LOST] = "lost",
+    [FAULT_MEMORY] = "memory", [FAULT_COMPLAIN] = "complain",
 };
 
 static bool parse_kind(const char *word, enum fault_kind *out)
@@ -111,6 +113,7 @@ void fault_strike(enum fault_kind kind, int fd)
     case FAULT_GARBAGE: send_bytes(fd, garbage, sizeof garbage); break;
     case FAULT_HALF: send_bytes(fd, half, sizeof half); _exit(0);
     case FAULT_MEMORY: exhaust_memory(); break;
+    case FAULT_COMPLAIN: log_warning("validation: [ injected ] at %" PRId64, os_now_ns()); return;
     default: return;
     }
     for (;;)

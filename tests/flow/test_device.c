@@ -193,6 +193,30 @@ static void test_faults(void **state)
     assert_string_equal(text_of(end_event(&e), "state"), "done");
 }
 
+// What the validation layer says is told, each message once, and counted.
+static void test_complaints(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune_small(b, "5", "--fault=complain@compile:1,complain@compile:2");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    int told = 0, counted = 0;
+    for (int i = 0; i < e.count; i++) {
+        const cJSON *line = e.line[i];
+        if (strcmp(text_of(line, "event"), "message") != 0 ||
+            strcmp(text_of(line, "level"), "warning") != 0)
+            continue;
+        told += strstr(text_of(line, "text"), "validation: [ injected ] at ") != NULL;
+        counted += strstr(text_of(line, "text"),
+                          "the validation layer had 2 messages, 1 of them different") != NULL;
+    }
+    assert_int_equal(told, 1);
+    assert_int_equal(counted, 1);
+    r = RUN(b, "show", "1");
+    assert_contains(r.out, "validation: [ injected ] at ");
+    assert_contains(r.out, "the validation layer had 2 messages");
+}
+
 // Nothing that breaks a limit reaches the driver: here it would not even be GLSL. Half of the
 // points say so in their resources; the others are found out by their SPIR-V.
 static void test_rejected(void **state)
@@ -364,6 +388,7 @@ int main(void)
         FLOW_TEST(test_race_is_not_stored),
         FLOW_TEST(test_canary_is_not_stored),
         FLOW_TEST(test_faults),
+        FLOW_TEST(test_complaints),
         FLOW_TEST(test_rejected),
         FLOW_TEST(test_broken_template),
         FLOW_TEST(test_template_that_sometimes_fails),
