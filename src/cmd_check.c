@@ -222,9 +222,12 @@ static int nothing_possible(const struct check *c, const char *file)
                        100 * share(c, c->survey.by_limit[l]));
     if (c->survey.by_limit[LIMIT_BUFFER] && has_batch(c->script))
         str_add(&why, "; tune reduces the batch to what fits, --set batch=1 shows such a space");
-    err_set(&e, "%s: no configuration %s on %s (removed: %s)", file,
+    char drawn[64] = "";
+    if (!c->survey.exact)
+        snprintf(drawn, sizeof drawn, "; %" PRIu64 " were drawn", c->survey.points);
+    err_set(&e, "%s: no configuration %s on %s (removed: %s%s)", file,
             c->survey.exact ? "is possible" : "was found possible",
-            c->device ? c->device->name : "any device", str_text(&why));
+            c->device ? c->device->name : "any device", str_text(&why), drawn);
     str_finish(&why);
     return fail_with(&e, EXIT_NOTHING_VALID);
 }

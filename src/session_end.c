@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include "search/visited.h"
+
 #include <inttypes.h>
 
 #define MOST_REASONS 5
@@ -68,6 +70,33 @@ static void tally_draws(struct session *s)
     }
 }
 
+// A strategy that finds nothing more in a larger space has not looked at all of it.
+static bool looked_at_all(const struct session *s)
+{
+    return s->space->size <= VISITED_ENUMERABLE || (uint64_t)s->told == s->space->size;
+}
+
+static void add_exhausted(struct session *s, struct str *why)
+{
+    const char *hint =
+        str_starts(s->record.strategy, "grid") ? "" : " (--strategy grid looks at more of them)";
+    bool none = s->record.rejected == s->told, all = looked_at_all(s);
+    if (all)
+        str_add(why, none ? "no configuration is possible" : "the space is exhausted");
+    else
+        str_printf(why, "no %s configuration was found among %s points",
+                   none ? "possible" : "further", s->space->size_text);
+    if (none) {
+        if (!s->tallied)
+            tally_draws(s);
+        add_reasons(s, why);
+        if (!all)
+            str_printf(why, " of %" PRId64 " looked at", s->tallied);
+    }
+    if (!all)
+        str_add(why, hint);
+}
+
 bool session_finish(struct session *s, struct err *e)
 {
     struct str why = {0};
@@ -76,13 +105,8 @@ bool session_finish(struct session *s, struct err *e)
     if (s->rejected_in_row >= ENGINE_MOST_REJECTED) {
         str_printf(&why, "%d configurations in a row were rejected", ENGINE_MOST_REJECTED);
         add_reasons(s, &why);
-    } else if (s->exhausted && s->record.rejected == s->told) {
-        str_add(&why, "no configuration is possible");
-        if (!s->tallied)
-            tally_draws(s);
-        add_reasons(s, &why);
     } else if (s->exhausted) {
-        str_add(&why, "the space is exhausted");
+        add_exhausted(s, &why);
     } else if (s->record.trials > s->record.budget_trials) {
         str_printf(&why, "%" PRId64 " trials are done, the budget was %" PRId64, s->record.trials,
                    s->record.budget_trials);

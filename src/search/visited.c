@@ -2,10 +2,7 @@
 
 #include <assert.h>
 
-enum {
-    DRAWS = 10000,     // before a uniform draw gives up
-    ENUMERABLE = 65536 // points of a space that is then searched to the last one
-};
+enum { DRAWS = 10000 }; // before a uniform draw gives up
 
 void visited_init(struct visited *v, const struct search_problem *problem, bool only_legal)
 {
@@ -78,5 +75,5 @@ bool visited_draw(struct visited *v, struct rng *r, struct config *out)
         if (visited_allows(v, out))
             return true;
     }
-    return v->problem->space->size <= ENUMERABLE && draw_from_list(v, r, out);
+    return v->problem->space->size <= VISITED_ENUMERABLE && draw_from_list(v, r, out);
 }

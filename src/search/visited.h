@@ -14,6 +14,8 @@
 
 #include "search/strategy.h"
 
+enum { VISITED_ENUMERABLE = 65536 }; // points of a space that is searched to the last one
+
 struct visited {
     const struct search_problem *problem;
     bool only_legal;

@@ -209,6 +209,30 @@ static void test_empty_space_is_not_tuned(void **state)
     assert_int_equal(r.code, 3);
 }
 
+// Four of four million points are legal, and nobody happens to draw one: that is no proof.
+static void test_needle_in_a_haystack(void **state)
+{
+    struct box *b = *state;
+    const char *path = whole_space(
+        b, WITH_KERNEL(
+               "local v = {}\nfor i = 1, 2000 do v[i] = i end\n"
+               "param.a = discrete(v)\nparam.b = discrete(v)\n"
+               "constraint(\"tight\", function(c) return c.a == 1237 and c.b % 500 == 7 end)"));
+    struct result r =
+        RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", "walk", "--seed", "1");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.out,
+                    "done: no possible configuration was found among 4000000 points: 'tight' "
+                    "removes 100 % of 1000 looked at (--strategy grid looks at more of them)");
+    r = RUN(b, "check", path, "--device", "none");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.err, "no configuration was found possible on any device");
+    assert_contains(r.err, " were drawn)");
+    r = RUN(b, "tune", path, "--source", "synthetic:bowl", "--strategy", "grid", "--seed", "1");
+    assert_ok(&r);
+    assert_contains(r.out, "done: no further configuration was found among 4000000 points\n");
+}
+
 static void test_failing_constraint(void **state)
 {
     struct box *b = *state;
@@ -272,6 +296,7 @@ int main(void)
         FLOW_TEST(test_set),
         FLOW_TEST(test_empty_space),
         FLOW_TEST(test_empty_space_is_not_tuned),
+        FLOW_TEST(test_needle_in_a_haystack),
         FLOW_TEST(test_failing_constraint),
         FLOW_TEST(test_errors_of_space_files),
         FLOW_TEST(test_matrix_units),
