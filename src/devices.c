@@ -1,7 +1,9 @@
 #include "devices.h"
 
+#include "base/str.h"
 #include "kernel/kernel.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static void choose_matrix(struct gpu_info *i)
@@ -29,4 +31,23 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
     *list = NULL;
     *count = 0;
     return false;
+}
+
+bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
+                        int *count, int *index, struct err *e)
+{
+    if (!devices_find(list, count, e))
+        return false;
+    for (*index = 0; *index < *count; ++*index) {
+        char id[33];
+        gpu_identity(&(*list)[*index], id);
+        if (str_equal(id, r->device_id))
+            return true;
+    }
+    free(*list);
+    *list = NULL;
+    *count = 0;
+    return err_set(e,
+                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
+                   r->id, r->device, r->driver, hint);
 }

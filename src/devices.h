@@ -3,11 +3,17 @@
 #define TILEWALK_DEVICES_H
 
 #include "gpu/gpu.h"
+#include "store/store.h"
 
 // As gpu_list, in an environment prepared for it, and `limits.matrix` of each device is what
 // kernels can use: KHR's cooperative matrices where the device has them and the compiler knows
 // them, else NV's, else none. A compiler that the user named is part of a device's driver, and so
 // of what results are compared by.
 bool devices_find(struct gpu_info **list, int *count, struct err *e);
+
+// The same, and which of them is the one that session `r` was measured on. False and `e`, with
+// `hint` for who has it no more, when it is not here as it was.
+bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
+                        int *count, int *index, struct err *e);
 
 #endif

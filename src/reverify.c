@@ -68,27 +68,17 @@ void reverify_add_text(double flop, const struct reverified *k, struct str *out)
 static bool find_device(const struct session_record *r, struct gpu_info *out, struct err *e)
 {
     struct gpu_info *list;
-    int count;
-    bool found = false;
+    int count, index;
     if (!str_equal(r->source, "device"))
         return err_set(e,
                        "the times of session %" PRId64 " are synthetic: there is nothing to "
                        "verify on a device (export without --verify)",
                        r->id);
-    if (!devices_find(&list, &count, e))
+    if (!devices_find_again(r, "export without --verify needs no device", &list, &count, &index, e))
         return false;
-    for (int i = 0; i < count && !found; i++) {
-        char id[33];
-        gpu_identity(&list[i], id);
-        found = str_equal(id, r->device_id);
-        if (found)
-            *out = list[i];
-    }
+    *out = list[index];
     free(list);
-    return found || err_set(e,
-                            "session %" PRId64 " was measured on %s (%s), which is not here as it "
-                            "was (export without --verify needs no device)",
-                            r->id, r->device, r->driver);
+    return true;
 }
 
 static struct source *open_pool(const struct gpu_info *device, const struct session_record *r,

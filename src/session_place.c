@@ -48,17 +48,7 @@ bool session_place_find_again(struct session *s, struct session_place *p,
     if (!is_device_source(r->source))
         return true;
     p->on_device = true;
-    if (!devices_find(&p->list, &p->count, e))
-        return false;
-    for (p->index = 0; p->index < p->count; p->index++) {
-        char id[33];
-        gpu_identity(&p->list[p->index], id);
-        if (str_equal(id, r->device_id))
-            return true;
-    }
-    return err_set(e,
-                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
-                   r->id, r->device, r->driver, hint);
+    return devices_find_again(r, hint, &p->list, &p->count, &p->index, e);
 }
 
 int session_place_workers(const struct session_place *p)

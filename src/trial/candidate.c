@@ -33,8 +33,6 @@ static bool check_pass(struct candidate *c, int i, const struct pass *p, const s
                     facts.bindings - 1, bindings);
     if (facts.push_bytes > 0)
         return fail(why, OUTCOME_COMPILE, "it uses push constants, there are none");
-    if ((facts.uses_f16 || facts.uses_f16_storage) && !l->f16)
-        return fail(why, OUTCOME_REJECTED, "it uses 16-bit types, which the device lacks");
     if (kernel_check(&facts, p->groups, l, reason, sizeof reason))
         return fail(why, OUTCOME_REJECTED, "%s", reason);
     return true;

@@ -176,6 +176,7 @@ static void what_the_device_lacks_is_rejected(void **state)
     struct fixture f;
     prepare_pool(&f, 1);
     f.limits.features &= ~(uint32_t)FEATURE_F64;
+    f.limits.f16 = false;
     f.limits.buffers = 3;
     open_pool(&f);
     struct trial_request r = {.ticket = 5, .count = 1, .job = {gemm_job(GEMM_RIGHT)}};
@@ -188,6 +189,18 @@ static void what_the_device_lacks_is_rejected(void **state)
     struct trial_result result = next_result(&f);
     assert_int_equal(result.outcome[0], OUTCOME_REJECTED);
     assert_string_equal(result.reason[0], "needs 64-bit floats, which the device does not have");
+    r.ticket++;
+    r.job[0] = gemm_job(GEMM_RIGHT);
+    free(r.job[0].pass[0].glsl);
+    r.job[0].pass[0].glsl =
+        mem_strdup("#version 450\n#extension GL_EXT_shader_16bit_storage : require\n"
+                   "layout(local_size_x = 1) in;\n"
+                   "layout(std430, binding = 2) buffer C { float16_t c[]; };\n"
+                   "void main() { c[0] = c[1]; }\n");
+    source_submit(f.pool, &r);
+    result = next_result(&f);
+    assert_int_equal(result.outcome[0], OUTCOME_REJECTED);
+    assert_string_equal(result.reason[0], "needs 16-bit floats, which the device does not have");
     expect(&f, GEMM_SPLIT, OUTCOME_REJECTED, PHASE_COMPILE,
            "buffers 4 > 3"); // it has a scratch buffer
     expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
