@@ -204,7 +204,7 @@ static void print_glsl(const struct job *job)
 static bool has_batch(const struct script *script)
 {
     const struct script_setting *batch = script_find_setting(script, "batch");
-    return batch && !str_equal(batch->value, "1");
+    return batch && batch->is_whole && !str_equal(batch->value, "1");
 }
 
 // One line for a space in which nothing is possible, with what removes how much.

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define BATCH         "batch"
-#define MOST_DIVISORS 1536 // of a number below 2^31
+#define MOST_DIVISORS 1536 // of a size, which is below 2^31
 
 // What poor configurations do in about a second: a trial runs a kernel several times, and few
 // kernels of a search are good ones.
@@ -151,10 +151,10 @@ struct script *session_read_script(struct session *s, const struct session_optio
     struct script *script =
         read_script(s, o, batch ? arena_printf(&s->arena, "%" PRId64, batch) : NULL, e);
     const struct script_setting *setting = script ? script_find_setting(script, BATCH) : NULL;
-    if (!setting || setting->values || !s->has_limits || is_given)
+    if (!setting || !setting->is_whole || !s->has_limits || is_given)
         return script;
     bool was_given = o->like && !batch && !str_equal(setting->value, setting->standard);
-    if (was_given || !str_to_int(setting->value, 1, INT64_MAX, &batch))
+    if (was_given || !str_to_int(setting->value, 1, INT32_MAX, &batch))
         return script;
     return reduce(s, o, script, batch, e);
 }

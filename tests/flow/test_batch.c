@@ -143,6 +143,34 @@ static void test_listed(void **state)
     assert_batch(TUNED(b, "--list", list, "--set", "batch=3"), 3, 0);
 }
 
+// Only a size is a batch: this number has 6720 divisors.
+static void test_number(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_write(b, "number.lua",
+                                 "local batch = number(\"batch\", 963761198400)\n"
+                                 "operator.define { name = \"mine\", flop = batch,\n"
+                                 " inputs = { { \"X\", 64 } }, output = { \"Y\", 64 },\n"
+                                 " reference = { { \"copy\", \"X\", \"Y\", rows = 8,"
+                                 " columns = 8 } } }\n"
+                                 "param.unroll = discrete { 1, 2, 4 }\n"
+                                 "kernel { template = \"number.comp\","
+                                 " groups = function() return { 1 } end }\n");
+    box_write(b, "number.comp",
+              "#version 450\n"
+              "layout(local_size_x = 64) in; // ${c.unroll}\n"
+              "layout(binding = 0) readonly buffer InputX { float x[]; };\n"
+              "layout(binding = 1) writeonly buffer OutputY { float y[]; };\n"
+              "void main()\n"
+              "{\n"
+              "    uint i = gl_LocalInvocationID.x;\n"
+              "    y[i] = x[i];\n"
+              "}\n");
+    const cJSON *session = TUNED(b, path);
+    assert_true(is_null(session, "declared"));
+    assert_true(is_null(session, "reduced"));
+}
+
 static void test_export(void **state)
 {
     struct box *b = *state;
@@ -166,6 +194,7 @@ int main(void)
         FLOW_TEST(test_buffers), FLOW_TEST(test_check_says_what_tune_does),
         FLOW_TEST(test_given),   FLOW_TEST(test_again),
         FLOW_TEST(test_export),  FLOW_TEST(test_listed),
+        FLOW_TEST(test_number),
     };
     if (!has_cpu_device()) {
         puts("skipped: no CPU device, whose second is short");
