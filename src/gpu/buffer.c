@@ -67,20 +67,25 @@ void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b)
     *b = (struct gpu_buffer){0};
 }
 
-struct gpu_buffer *gpu_buffer_create(struct gpu *g, uint64_t bytes, struct err *e)
+enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buffer **out,
+                                  struct err *e)
 {
+    *out = NULL;
     uint64_t most = g->adapter.info.limits.buffer_bytes;
     if (bytes == 0 || bytes % 4 != 0 || bytes > most) {
         err_set(e, "a buffer of %" PRIu64 " bytes (a multiple of 4 up to %" PRIu64 " is possible)",
                 bytes, most);
-        return NULL;
+        return GPU_FAILED;
     }
     struct gpu_buffer *b = mem_zero(1, sizeof *b);
-    if (buffer_init(g, bytes, storage_wishes, b, e) == GPU_OK)
-        return b;
+    enum gpu_status status = buffer_init(g, bytes, storage_wishes, b, e);
+    if (status == GPU_OK) {
+        *out = b;
+        return GPU_OK;
+    }
     err_prefix(e, "a buffer of %" PRIu64 " bytes", bytes);
     gpu_buffer_destroy(g, b);
-    return NULL;
+    return status;
 }
 
 // A buffer that a kernel may still be using is left to the end of the process.

@@ -72,7 +72,8 @@ int gpu_validation_messages(const struct gpu *g);
 // A storage buffer. Host access through gpu_write and gpu_read (mapped memory where it is
 // device-local and cached by the host, staging otherwise). Sizes in bytes, multiples of 4.
 struct gpu_buffer;
-struct gpu_buffer *gpu_buffer_create(struct gpu *g, uint64_t bytes, struct err *e);
+enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buffer **out,
+                                  struct err *e);
 void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b);
 enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data,
                           uint64_t bytes, struct err *e);

@@ -23,7 +23,7 @@ struct pass {
 struct job {
     int pass_count;
     struct pass pass[JOB_MAX_PASSES];
-    uint64_t scratch_bytes;
+    uint64_t scratch_bytes; // a multiple of 4
 };
 
 void job_finish(struct job *j);                   // frees what it holds, zeroes it

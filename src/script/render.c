@@ -263,8 +263,8 @@ static void find_scratch(lua_State *L, struct render *r)
     lua_rawgeti(L, LUA_REGISTRYINDEX, scratch->function);
     view_push(L, r->script, r->config);
     lua_call(L, 1, 1);
-    r->job.scratch_bytes =
-        (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
+    uint64_t bytes = (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
+    r->job.scratch_bytes = (bytes + 3) / 4 * 4; // as every buffer (tensor_bytes)
     lua_pop(L, 1);
 }
 

@@ -39,8 +39,7 @@ static bool create_buffers(struct rig *r, struct err *e)
     for (int i = 0; i < r->layout.count; i++) {
         uint64_t own = r->layout.buffer[i].bytes;
         uint64_t guard = guard_size(own, r->hello.limits.buffer_bytes);
-        r->buffer[i] = gpu_buffer_create(r->gpu, own + guard, e);
-        if (!r->buffer[i])
+        if (gpu_buffer_create(r->gpu, own + guard, &r->buffer[i], e) != GPU_OK)
             return err_prefix(e, "buffer %s", r->layout.buffer[i].name);
     }
     r->fetched = mem_alloc(bytes + r->guard_bytes + GUARD_BYTES);
@@ -124,12 +123,12 @@ enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e)
     if (bytes == 0)
         return GPU_OK;
     uint64_t guard = guard_size(bytes, r->hello.limits.buffer_bytes);
-    *scratch = gpu_buffer_create(r->gpu, bytes + guard, e);
-    if (!*scratch)
-        return GPU_OUT_OF_MEMORY;
-    r->scratch_bytes = bytes;
-    r->scratch_guard_bytes = guard;
-    return GPU_OK;
+    enum gpu_status status = gpu_buffer_create(r->gpu, bytes + guard, scratch, e);
+    if (status == GPU_OK) {
+        r->scratch_bytes = bytes;
+        r->scratch_guard_bytes = guard;
+    }
+    return status;
 }
 
 int rig_bindings(const struct rig *r, const struct job *j)

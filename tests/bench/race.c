@@ -43,10 +43,9 @@ static void make_scratch(struct race *r, uint64_t bytes)
     if (bytes <= r->scratch_bytes)
         return;
     gpu_buffer_destroy(r->gpu, *scratch);
-    *scratch = gpu_buffer_create(r->gpu, bytes, &e);
-    r->scratch_bytes = bytes;
-    if (!*scratch)
+    if (gpu_buffer_create(r->gpu, bytes, scratch, &e) != GPU_OK)
         bench_fail("scratch", &e);
+    r->scratch_bytes = bytes;
 }
 
 static void fill_inputs(struct race *r)
@@ -76,11 +75,9 @@ struct race *race_create(int device, const struct operation *o)
     r->operation = *o;
     r->layout = operator_layout(o);
     r->output = r->layout.count - 1;
-    for (int i = 0; i < r->layout.count; i++) {
-        r->buffer[i] = gpu_buffer_create(r->gpu, r->layout.buffer[i].bytes, &e);
-        if (!r->buffer[i])
+    for (int i = 0; i < r->layout.count; i++)
+        if (gpu_buffer_create(r->gpu, r->layout.buffer[i].bytes, &r->buffer[i], &e) != GPU_OK)
             bench_fail("buffer", &e);
-    }
     make_scratch(r, 4);
     r->wanted = mem_alloc(r->layout.buffer[r->output].bytes);
     r->got = mem_alloc(r->layout.buffer[r->output].bytes);

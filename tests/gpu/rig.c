@@ -50,8 +50,8 @@ struct gpu_pipeline *rig_pipeline(struct gpu *g, const char *body)
 struct gpu_buffer *rig_buffer(struct gpu *g, uint64_t words, uint32_t fill)
 {
     struct err e;
-    struct gpu_buffer *b = gpu_buffer_create(g, words * 4, &e);
-    if (!b || gpu_fill(g, b, fill, &e) != GPU_OK)
+    struct gpu_buffer *b;
+    if (gpu_buffer_create(g, words * 4, &b, &e) != GPU_OK || gpu_fill(g, b, fill, &e) != GPU_OK)
         fail_msg("%s", e.text);
     return b;
 }

@@ -29,8 +29,8 @@ static bool make_buffers(struct proof *p, uint64_t scratch_bytes, struct err *e)
     for (int i = 0; i < p->buffers; i++) {
         bool is_scratch = i == p->layout.count;
         uint64_t bytes = is_scratch ? scratch_bytes : p->layout.buffer[i].bytes;
-        p->buffer[i] = gpu_buffer_create(p->gpu, bytes + (i == p->output ? GUARD : 0), e);
-        if (!p->buffer[i])
+        uint64_t guard = i == p->output ? GUARD : 0;
+        if (gpu_buffer_create(p->gpu, bytes + guard, &p->buffer[i], e) != GPU_OK)
             return false;
         if (i < p->output)
             p->input[i] = mem_alloc(bytes);
