@@ -1,4 +1,4 @@
-// The right result by a kernel that the space file trusts, run once on the worker's device.
+// The right result by a kernel that the space file trusts, run on the worker's device.
 #ifndef TILEWALK_TRIAL_DEVICE_REFERENCE_H
 #define TILEWALK_TRIAL_DEVICE_REFERENCE_H
 

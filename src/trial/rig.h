@@ -6,9 +6,9 @@
 //
 // The operator's buffers live as long as the worker, scratch memory is made to a candidate's
 // measure. Output and scratch are longer than the candidate is told by a guard; before a run all is
-// filled with 0xFF bytes (a NaN that no arithmetic makes), so that a tile never written and a write
-// past the end are both seen. Inputs are written again for every run: the
-// last candidate may have scribbled on them.
+// filled with 0xFF bytes (a NaN that no arithmetic makes; of integers -1), so that a tile never
+// written and a write past the end are both seen. Inputs are written again for every run: the last
+// candidate may have scribbled on them.
 #ifndef TILEWALK_TRIAL_RIG_H
 #define TILEWALK_TRIAL_RIG_H
 

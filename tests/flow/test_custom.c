@@ -129,6 +129,43 @@ static void a_reference_that_cannot_be_trusted_is_refused(void **state)
     fails_with(*state, "${op.bindings.P}", "7", "it uses binding 7, there are only 3");
 }
 
+// The kernel and its reference are one template, whose invocation `i` is `statement`.
+static struct result tune_integers(struct box *b, const char *statement)
+{
+    const char *lua =
+        box_write(b, "integers.lua",
+                  "operator.define { name = 'integers', flop = 64, inputs = { { 'X', 64 } },\n"
+                  "  output = { 'Y', 64, type = 'i32' },\n"
+                  "  reference = { template = 'reference.comp', groups = { 16 } } }\n"
+                  "param.t = discrete { 1, 2, 4 }\n"
+                  "kernel { template = 'integers.comp', groups = function() return { 16 } end }\n");
+    const char *glsl = arena_printf(&b->arena,
+                                    "#version 450\n"
+                                    "layout(local_size_x = 4) in;\n"
+                                    "layout(binding = 0) readonly buffer InputX { float x[]; };\n"
+                                    "layout(binding = 1) writeonly buffer OutputY { int y[]; };\n"
+                                    "void main()\n"
+                                    "{\n"
+                                    "    uint i = gl_GlobalInvocationID.x;\n"
+                                    "    %s\n"
+                                    "}\n",
+                                    statement);
+    box_write(b, "reference.comp", glsl);
+    box_write(b, "integers.comp", glsl);
+    return RUN(b, "tune", lua, "--trials", "3");
+}
+
+static void a_reference_may_write_any_integer(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune_integers(b, "y[i] = int(i) / 8 - 4;");
+    assert_ok(&r);
+    assert_contains(r.out, "trials  3  ok 3 ");
+    r = tune_integers(b, "if (i < 60) y[i] = -1;");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "it leaves Y unwritten at byte 240");
+}
+
 // The manual prints what lies in the samples.
 static void the_manual_shows_the_samples(void **state)
 {
@@ -155,6 +192,7 @@ int main(void)
         FLOW_TEST(a_kernel_finds_a_wrong_kernel),
         FLOW_TEST(a_session_keeps_its_operator),
         FLOW_TEST(a_reference_that_cannot_be_trusted_is_refused),
+        FLOW_TEST(a_reference_may_write_any_integer),
     };
     if (!has_device())
         return EXIT_SKIPPED;
