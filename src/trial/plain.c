@@ -194,13 +194,25 @@ static void elementwise_reference(const struct operation *o, const void *const *
     }
 }
 
+// Half of them lie below what is nearest to 0 in the window, half above: they do not all become one
+// of its ends. A clamp rounds nothing, its exact inputs need not be whole.
+static struct filling clamp_filling(const struct operation *o, enum input_set set)
+{
+    double low = operation_real(o, "low"), high = operation_real(o, "high");
+    double middle = fmin(fmax(0, low), high), reach = fmax(LARGEST, fabs(middle));
+    if (set == INPUT_EXACT)
+        return (struct filling){.low = middle - reach, .high = middle + reach};
+    return fill_to(set, LARGEST, 2 * fabs(high) + 1);
+}
+
 static struct filling elementwise_filling(const struct operation *o, enum input_set set, int index)
 {
     (void)index;
-    bool is_raised = function_of(o)->is_raised, is_clamp = operation_chooses(o, "apply", "clamp");
-    if (is_raised)
+    if (operation_chooses(o, "apply", "clamp"))
+        return clamp_filling(o, set);
+    if (function_of(o)->is_raised)
         return fill_to(set, LARGEST_EXPONENT, LARGEST_EXPONENT);
-    return fill_to(set, LARGEST, is_clamp ? 2 * fabs(operation_real(o, "high")) + 1 : 1);
+    return fill_to(set, LARGEST, 1);
 }
 
 static struct tolerance elementwise_tolerance(const struct operation *o, enum input_set set)

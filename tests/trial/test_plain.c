@@ -178,6 +178,27 @@ static void functions_are_applied(void **state)
         }
 }
 
+// Wherever the window lies, what writes one of its ends everywhere is wrong.
+static void clamped_numbers_are_not_all_one(void **state)
+{
+    (void)state;
+    static const double windows[][2] = {{45, 60}, {-60, -45}, {44, 100}, {-100, -44}, {1000, 1100}};
+    char fields[100];
+    for (size_t w = 0; w < COUNT(windows); w++)
+        for (int v = 0; v < 4; v++) {
+            snprintf(fields, sizeof fields, "count=61 apply=clamp low=%g high=%g type=%s",
+                     windows[w][0], windows[w][1], types[v % 2]);
+            struct test_case c = case_make("elementwise", fields, sets[v / 2], 3);
+            assert_true(case_right(&c, sets[v / 2], NULL));
+            for (int end = 0; end < 2; end++) {
+                for (int64_t i = 0; i < 61; i++)
+                    case_put(&c, i, windows[w][end]);
+                assert_false(case_right(&c, sets[v / 2], NULL));
+            }
+            case_free(&c);
+        }
+}
+
 // --- normalisation ---
 
 static double normalised(const struct test_case *t, const struct shape *s, const int64_t at[4])
@@ -243,6 +264,7 @@ int main(void)
         cmocka_unit_test(softmax_is_computed_by_rows),
         cmocka_unit_test(copies_may_be_transposed),
         cmocka_unit_test(functions_are_applied),
+        cmocka_unit_test(clamped_numbers_are_not_all_one),
         cmocka_unit_test(channels_are_normalised),
         cmocka_unit_test(normalisation_depends_on_the_window),
     };
