@@ -231,7 +231,8 @@ static void read_reference(lua_State *L, struct script *s)
 
 // --- the whole ---
 
-// Its sizes, numbers and choices are those that the space file has declared so far.
+// Its sizes, numbers and choices are those that the space file has declared so far. None has a
+// standard: what a file makes of one may change with the file, and the problem must say it.
 static void take_settings(lua_State *L, struct script *s)
 {
     struct arena *arena = &s->custom->arena;
@@ -247,7 +248,7 @@ static void take_settings(lua_State *L, struct script *s)
         else if (setting->is_whole && sizes < OPERATION_MAX_SIZES)
             size[sizes++] = (struct operation_size){setting->name, SIZE_REQUIRED, 0};
         else if (!setting->values && !setting->is_whole && reals < OPERATION_MAX_REALS)
-            real[reals++] = (struct operation_real){setting->name, setting_real(setting)};
+            real[reals++] = (struct operation_real){setting->name, NAN};
         else
             luaL_error(L,
                        "define: more than %d sizes, %d numbers or %d choices are declared before "

@@ -82,7 +82,7 @@ static void add_setting(lua_State *L, struct script *s, const char *name, const 
     setting_push(L, &s->setting[s->setting_count - 1]);
 }
 
-double setting_real(const struct script_setting *setting)
+static double real_of(const struct script_setting *setting)
 {
     double value = 0;
     str_to_real(setting->value, &value);
@@ -96,7 +96,7 @@ void setting_push(lua_State *L, const struct script_setting *setting)
     else if (setting->is_whole)
         lua_stringtonumber(L, setting->value);
     else
-        lua_pushnumber(L, setting_real(setting));
+        lua_pushnumber(L, real_of(setting));
 }
 
 struct size_rule {

@@ -130,7 +130,6 @@ int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *wha
 void declare_nest_run(lua_State *L, struct script *s);
 
 void setting_add_override(struct script *s, const char *name, const char *text, bool from_user);
-double setting_real(const struct script_setting *setting); // of a number()
 void setting_push(lua_State *L, const struct script_setting *setting);
 // After loading: refuses a --set that no size or choice takes. False also where it is not loaded,
 // `e` then being as it was.

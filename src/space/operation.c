@@ -199,8 +199,8 @@ static bool is_standard(const struct operation *o, int i)
            plain.size[i] == o->size[i];
 }
 
-// Calls `add` with the fields that say what an operation is: the sizes that it must be given and
-// the plain choices, then what is not at its standard.
+// Calls `add` with the fields that say what an operation is: the sizes and numbers that it must be
+// given and the plain choices, then what is not at its standard.
 static void each_field(const struct operation *o, struct str *out,
                        void (*add)(struct str *out, const char *name, const char *value,
                                    bool is_plain, bool is_number))
@@ -220,7 +220,7 @@ static void each_field(const struct operation *o, struct str *out,
             add(out, c->name, c->values[o->choice[i]], c->is_plain, false);
     }
     for (int i = 0; kind->reals && kind->reals[i].name; i++)
-        if (o->real[i] != kind->reals[i].standard) {
+        if (o->real[i] != kind->reals[i].standard) { // nothing is equal to NAN
             str_add_real(&real, o->real[i]);
             add(out, kind->reals[i].name, str_text(&real), false, true);
             str_finish(&real);

@@ -66,7 +66,7 @@ struct operation_choice {
 
 struct operation_real {
     const char *name;
-    double standard;
+    double standard; // NAN: must be given
 };
 
 struct operation_kind {

@@ -147,6 +147,23 @@ static void steps_are_connected_by_names(void **state)
     script_destroy(s);
 }
 
+// What a number's standard is depends on the file: the problem says it in any case.
+static void its_numbers_are_part_of_the_problem(void **state)
+{
+    (void)state;
+    struct script *s =
+        load("number('scale', 1) number('shift', -0.5)\n" DEFINE(NAMED BUFFERS STEPS) PARAM KERNEL,
+             "x\n");
+    struct str text = {0}, json = {0};
+    operation_add_text(script_operation(s), &text);
+    operation_add_json(script_operation(s), &json);
+    assert_string_equal(str_text(&text), "d scale=1 shift=-0.5");
+    assert_string_equal(str_text(&json), "{\"kind\":\"d\",\"scale\":1,\"shift\":-0.5}");
+    str_finish(&text);
+    str_finish(&json);
+    script_destroy(s);
+}
+
 static void a_kernel_is_rendered_with_the_operator(void **state)
 {
     (void)state;
@@ -197,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_error_reads_as_promised),
         cmocka_unit_test(steps_are_connected_by_names),
+        cmocka_unit_test(its_numbers_are_part_of_the_problem),
         cmocka_unit_test(a_kernel_is_rendered_with_the_operator),
         cmocka_unit_test(buffers_have_their_types_and_fills),
     };
