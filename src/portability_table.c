@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CELL_WIDTH 24
 
@@ -69,31 +68,26 @@ void portability_add_markdown(const struct portability *p, struct str *out)
 {
     char text[64];
     str_add(out, "| tuned on |");
-    for (int k = 0; k < p->columns; k++)
-        str_printf(out, " on %s |", p->column[k]->device);
+    for (int k = 0; k < p->columns; k++) {
+        str_add(out, " on ");
+        str_add_markdown(out, p->column[k]->device);
+        str_add(out, " |");
+    }
     str_add(out, "\n|---|");
     for (int k = 0; k < p->columns; k++)
         str_add(out, "---|");
     for (int i = 0; i < p->rows; i++) {
-        str_printf(out, "\n| %s (#%" PRId64 ") |", p->row[i].session.device, p->row[i].session.id);
+        str_add(out, "\n| ");
+        str_add_markdown(out, p->row[i].session.device);
+        str_printf(out, " (#%" PRId64 ") |", p->row[i].session.id);
         for (int k = 0; k < p->columns; k++) {
             const struct portability_cell *c = &p->row[i].cell[k];
-            str_printf(out, " %s%s%s |", text_cell(p, c, text),
-                       c->outcome == OUTCOME_OK ? "" : ": ", c->reason);
+            str_printf(out, " %s%s", text_cell(p, c, text), c->outcome == OUTCOME_OK ? "" : ": ");
+            str_add_markdown(out, c->reason);
+            str_add(out, " |");
         }
     }
     str_add(out, "\n");
-}
-
-static void add_quoted(struct str *out, const char *text)
-{
-    str_add(out, "\"");
-    for (; *text; text++) {
-        if (*text == '"')
-            str_add(out, "\"");
-        str_add_char(out, *text);
-    }
-    str_add(out, "\"");
 }
 
 static double tflops(const struct portability *p, const struct portability_cell *c)
@@ -115,13 +109,13 @@ void portability_add_csv(const struct portability *p, struct str *out)
         for (int k = 0; k < p->columns; k++) {
             const struct portability_cell *c = &p->row[i].cell[k];
             str_printf(out, "%" PRId64 ",", p->row[i].session.id);
-            add_quoted(out, p->row[i].session.device);
+            str_add_csv(out, p->row[i].session.device);
             str_add(out, ",");
-            add_quoted(out, p->column[k]->device);
+            str_add_csv(out, p->column[k]->device);
             str_printf(out, ",%s,", outcome_name(c->outcome));
             add_number(out, tflops(p, c));
             add_number(out, c->share);
-            add_quoted(out, c->reason);
+            str_add_csv(out, c->reason);
             str_add(out, "\r\n");
         }
 }

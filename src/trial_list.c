@@ -58,14 +58,8 @@ static void add_json(const struct trial_list *l, const struct trial_record *t, s
 
 static void add_field(struct str *out, const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        str_printf(out, ",%s", text);
-        return;
-    }
-    str_add(out, ",\"");
-    for (const char *c = text; *c; c++)
-        str_add(out, *c == '"' ? "\"\"" : (const char[]){*c, '\0'});
-    str_add_char(out, '"');
+    str_add_char(out, ',');
+    str_add_csv(out, text);
 }
 
 static void add_csv_params(const char *config, bool names, struct str *out)

@@ -148,6 +148,27 @@ void str_add_json(struct str *s, const char *text)
     str_add_char(s, '"');
 }
 
+void str_add_csv(struct str *s, const char *text)
+{
+    const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
+    str_add(s, quote);
+    for (; *text; text++) {
+        if (*text == '"')
+            str_add_char(s, '"');
+        str_add_char(s, *text);
+    }
+    str_add(s, quote);
+}
+
+void str_add_markdown(struct str *s, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            str_add_char(s, '\\');
+        str_add_char(s, *text == '\n' || *text == '\r' ? ' ' : *text);
+    }
+}
+
 // Numbers are written and read the same way whatever the locale of the program is; only this thread
 // changes its locale, and only for a moment.
 static locale_t enter_c_locale(void)

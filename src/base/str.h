@@ -28,6 +28,10 @@ void str_printf(struct str *s, const char *format, ...) __attribute__((format(pr
 void str_add_json(struct str *s, const char *text);
 // A word of a command line, quoted where a shell would take it apart.
 void str_add_shell(struct str *s, const char *word);
+// A field of a CSV line (RFC 4180), quoted where it must be.
+void str_add_csv(struct str *s, const char *text);
+// A cell of a Markdown table: what would end it is escaped, a line break becomes a blank.
+void str_add_markdown(struct str *s, const char *text);
 // Bytes as base64 (RFC 4648, with padding).
 void str_add_base64(struct str *s, const void *bytes, size_t length);
 // A finite number: the fewest decimals that read back the same, in C notation whatever the locale.

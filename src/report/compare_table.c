@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum kind { LETTER, RUNS, BEST, AT, AREA, GOAL, SCORE, RANK, P, STRATEGY };
 
@@ -212,14 +211,6 @@ void comparison_add_text(const struct comparison_result *r, const struct compari
 
 // --- Markdown ---
 
-static void add_markdown_cell(struct str *out, const char *text)
-{
-    str_add(out, " ");
-    for (; *text; text++)
-        str_add(out, *text == '|' ? "\\|" : (const char[]){*text, '\0'});
-    str_add(out, " |");
-}
-
 void comparison_add_markdown(const struct comparison_result *r,
                              const struct comparison_looks *looks, struct str *out)
 {
@@ -229,7 +220,9 @@ void comparison_add_markdown(const struct comparison_result *r,
         str_add(out, "|");
         for (int c = 0; c < s.columns.count; c++) {
             sheet_cell(&s, row, c, &cell);
-            add_markdown_cell(out, str_text(&cell));
+            str_add_char(out, ' ');
+            str_add_markdown(out, str_text(&cell));
+            str_add(out, " |");
         }
         str_add(out, row < 0 ? "\n|" : "\n");
         for (int c = 0; row < 0 && c < s.columns.count; c++)
@@ -248,15 +241,6 @@ static void csv_number(struct str *out, double value)
         str_add_real(out, value);
 }
 
-static void csv_text(struct str *out, const char *text)
-{
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    str_add(out, quoted ? ",\"" : ",");
-    for (; *text; text++)
-        str_add(out, *text == '"' ? "\"\"" : (const char[]){*text, '\0'});
-    str_add(out, quoted ? "\"" : "");
-}
-
 static void csv_head(const struct comparison_result *r, struct str *out)
 {
     const char *unit = r->setup->seconds ? "s" : "";
@@ -273,7 +257,8 @@ static void csv_group(const struct comparison_result *r, int group, struct str *
 {
     const struct comparison_group *g = &r->group[group];
     str_add_char(out, g->letter);
-    csv_text(out, g->name);
+    str_add_char(out, ',');
+    str_add_csv(out, g->name);
     str_printf(out, ",%d", g->runs);
     csv_number(out, g->best > 0 && r->setup->problem_count == 1 ? g->best : NAN);
     for (int i = 0; i < r->at_count; i++) {

@@ -93,6 +93,27 @@ static void json_escapes(void **state)
     assert_json("\n\r\t\b\x01\x1b\x7f", "\"\\n\\r\\t\\u0008\\u0001\\u001b\\u007f\"");
 }
 
+static void tables_escape_what_would_end_a_cell(void **state)
+{
+    (void)state;
+    static const char *const text[][3] = {
+        {"", "", ""},
+        {"a b", "a b", "a b"},
+        {"a|b,c", "\"a|b,c\"", "a\\|b,c"},
+        {"\"a\"", "\"\"\"a\"\"\"", "\"a\""},
+        {"a\r\nb", "\"a\r\nb\"", "a  b"},
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        struct str csv = {0}, markdown = {0};
+        str_add_csv(&csv, text[i][0]);
+        str_add_markdown(&markdown, text[i][0]);
+        assert_string_equal(str_text(&csv), text[i][1]);
+        assert_string_equal(str_text(&markdown), text[i][2]);
+        str_finish(&csv);
+        str_finish(&markdown);
+    }
+}
+
 #define BAD "\xef\xbf\xbd"
 
 static void json_replaces_what_is_not_utf8(void **state)
@@ -332,6 +353,7 @@ int main(void)
         cmocka_unit_test(shell_words),
         cmocka_unit_test(taken_text_is_the_callers),
         cmocka_unit_test(json_escapes),
+        cmocka_unit_test(tables_escape_what_would_end_a_cell),
         cmocka_unit_test(json_replaces_what_is_not_utf8),
         cmocka_unit_test(integers_are_strict),
         cmocka_unit_test(reals_are_strict),
