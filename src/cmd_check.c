@@ -119,8 +119,9 @@ static void print_json(const struct check *c, const struct job *job)
     const struct operation *o = script_operation(c->script);
     str_printf(&out, "{\"operator\":\"%s\",\"problem\":", o->kind->name);
     operation_add_json(o, &out);
-    str_printf(&out, ",\"space\":\"%s\",\"size\":\"%s\",\"device\":", c->space->name,
-               c->space->size_text);
+    str_add(&out, ",\"space\":");
+    str_add_json(&out, c->space->name);
+    str_printf(&out, ",\"size\":\"%s\",\"device\":", c->space->size_text);
     if (c->device)
         str_add_json(&out, c->device->name);
     else

@@ -202,6 +202,14 @@ static bool choice_fits(void *context, struct override *o)
 }
 
 // A value must survive --set and the database, where settings are stored as a flat object.
+static bool is_word(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text <= ' ' || strchr("\"\\{}:,=\x7f", *text))
+            return false;
+    return true;
+}
+
 static const char *const *check_values(lua_State *L, struct script *s, const char *what)
 {
     int count = check_list(L, 2, what);
@@ -212,7 +220,7 @@ static const char *const *check_values(lua_State *L, struct script *s, const cha
         const char *place = lua_pushfstring(L, "%s: value %d", what, i + 1);
         lua_geti(L, 2, i + 1);
         const char *value = check_string(L, -1, place);
-        if (strpbrk(value, " \t\r\n\"\\{}:,=") != NULL)
+        if (!is_word(value))
             luaL_error(L, "%s: '%s' is not a word", what, value);
         if (is_among(values, value))
             luaL_error(L, "%s: '%s' is listed twice", what, value);

@@ -51,6 +51,14 @@ static void test_sizes_of_the_paper(void **state)
     }
 }
 
+static void test_name_with_a_quote(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_write(b, "a\"b.lua", box_read(b, flow_path(b, "small.lua")));
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    assert_string_equal(text_of(check(b, path), "space"), "a\"b");
+}
+
 static void test_parameters(void **state)
 {
     struct box *b = *state;
@@ -289,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_sizes_of_the_paper),
         FLOW_TEST(test_parameters),
+        FLOW_TEST(test_name_with_a_quote),
         FLOW_TEST(test_shares),
         FLOW_TEST(test_gemm),
         FLOW_TEST(test_text),

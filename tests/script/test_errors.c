@@ -381,6 +381,19 @@ static void counts_are_limited(void **state)
     str_finish(&line);
 }
 
+static void control_characters_are_in_no_word(void **state)
+{
+    (void)state;
+    char lua[60], message[1400];
+    for (int c = 1; c < 128; c++) {
+        if (c > ' ' && c < 127)
+            continue;
+        snprintf(lua, sizeof lua, "choice('a', { 'x\\%03d' })", c);
+        try_script((struct source[]){{"a.lua", lua}, {NULL, NULL}}, message, sizeof message);
+        assert_non_null(strstr(message, " is not a word"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +401,7 @@ int main(void)
         cmocka_unit_test(settings_are_checked),
         cmocka_unit_test(files_are_checked),
         cmocka_unit_test(counts_are_limited),
+        cmocka_unit_test(control_characters_are_in_no_word),
     };
     return cmocka_run_group_tests(tests, errors_setup, errors_teardown);
 }
