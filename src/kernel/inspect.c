@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 
 #include "base/mem.h"
+#include "base/times.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,11 +112,6 @@ static bool type_define(struct reader *r, uint32_t id, int kind, uint64_t size, 
 static uint64_t add(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
 static uint64_t align_up(uint64_t n, uint64_t align) // a power of two
@@ -240,7 +236,7 @@ static bool read_matrix(struct reader *r, const uint32_t *w, uint32_t n)
     if (!column || w[3] < 2 || w[3] > 4)
         return malformed(r, "matrix type");
     uint64_t stride = align_up(column->size, column->align);
-    return type_define(r, w[1], VALUE, times(stride, w[3]), column->align);
+    return type_define(r, w[1], VALUE, times_unsigned(stride, w[3]), column->align);
 }
 
 static bool read_array(struct reader *r, const uint32_t *w, uint32_t n)
@@ -252,7 +248,7 @@ static bool read_array(struct reader *r, const uint32_t *w, uint32_t n)
     uint64_t stride = r->id[w[1] < r->bound ? w[1] : 0].stride;
     if (!stride)
         stride = align_up(part->size, part->align);
-    return type_define(r, w[1], VALUE, times(stride, length->number), part->align);
+    return type_define(r, w[1], VALUE, times_unsigned(stride, length->number), part->align);
 }
 
 static bool read_runtime_array(struct reader *r, const uint32_t *w, uint32_t n)

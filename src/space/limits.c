@@ -1,5 +1,7 @@
 #include "space/limits.h"
 
+#include "base/times.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,17 +41,12 @@ struct demand {
     const char *axis, *unit; // " x", " bytes", or ""
 };
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
-}
-
 static uint64_t invocations(const struct resources *r)
 {
     uint64_t product = 1;
     for (int axis = 0; axis < 3; axis++)
         if (r->group_size[axis])
-            product = times(product, r->group_size[axis]);
+            product = times_unsigned(product, r->group_size[axis]);
     return product;
 }
 

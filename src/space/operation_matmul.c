@@ -2,6 +2,8 @@
 // is stored transposed.
 #include "space/operation_kinds.h"
 
+#include "base/times.h"
+
 #define LAYOUTS                                                                                    \
     {                                                                                              \
         "layout", (const char *const[]){"nn", "nt", "tn", "tt", NULL}, true                        \
@@ -42,11 +44,6 @@ static void find_places(const struct operation *o, struct place place[MATRICES])
     place[C] = (struct place){"C", "row_c", "batch_c", n, m};
 }
 
-static int64_t times(int64_t a, int64_t b)
-{
-    return b && a > INT64_MAX / b ? INT64_MAX : a * b;
-}
-
 static bool place_rows(struct operation *o, const struct place *p, struct err *e)
 {
     int64_t *row = operation_size_at(o, p->row_name);
@@ -62,9 +59,9 @@ static bool place_batch(struct operation *o, const struct place *p, struct err *
     int64_t row = operation_size(o, p->row_name), batch = operation_size(o, "batch");
     int64_t *step = operation_size_at(o, p->batch_name);
     if (*step == 0)
-        *step = times(p->rows, row);
-    bool is_apart = *step >= times(p->rows, row);
-    bool is_in_turn = *step >= p->columns && row >= times(batch, *step);
+        *step = times_signed(p->rows, row);
+    bool is_apart = *step >= times_signed(p->rows, row);
+    bool is_in_turn = *step >= p->columns && row >= times_signed(batch, *step);
     return is_apart || is_in_turn ||
            err_set(e, "%s: %s lets the matrices of %s overlap", o->kind->name, p->batch_name,
                    p->name);

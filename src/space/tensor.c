@@ -1,6 +1,8 @@
 // Tensors: elements of a type, and where they lie.
 #include "space/operation_kinds.h"
 
+#include "base/times.h"
+
 static const struct {
     const char *name;
     int bytes;
@@ -21,16 +23,11 @@ int element_bytes(enum element e)
     return elements[e].bytes;
 }
 
-static int64_t times(int64_t a, int64_t b)
-{
-    return b && a > INT64_MAX / b ? INT64_MAX : a * b;
-}
-
 int64_t tensor_count(const struct tensor *t)
 {
     int64_t count = 1;
     for (int d = 0; d < t->rank; d++)
-        count = times(count, t->size[d]);
+        count = times_signed(count, t->size[d]);
     return count;
 }
 
@@ -38,7 +35,7 @@ int64_t tensor_extent(const struct tensor *t)
 {
     int64_t extent = 1;
     for (int d = 0; d < t->rank; d++) {
-        int64_t here = times(t->size[d], t->stride[d]);
+        int64_t here = times_signed(t->size[d], t->stride[d]);
         extent = here > extent ? here : extent;
     }
     return extent;
@@ -100,7 +97,7 @@ struct tensor tensor_packed(const char *name, enum element element, int rank, co
     for (int d = rank - 1; d >= 0; d--) {
         t.size[d] = size[d];
         t.stride[d] = stride;
-        stride = times(stride, size[d]);
+        stride = times_signed(stride, size[d]);
     }
     return t;
 }
