@@ -9,18 +9,18 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void median_sort(double *x, int count)
+void median_sort(double *x, int64_t count)
 {
     qsort(x, (size_t)count, sizeof *x, compare);
 }
 
-double median_sorted(const double *x, int count)
+double median_sorted(const double *x, int64_t count)
 {
     assert(count > 0);
     return (x[(count - 1) / 2] + x[count / 2]) / 2;
 }
 
-double median_of(double *x, int count)
+double median_of(double *x, int64_t count)
 {
     median_sort(x, count);
     return median_sorted(x, count);

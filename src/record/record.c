@@ -1,6 +1,7 @@
 #include "record/record.h"
 
 #include "base/file.h"
+#include "base/median.h"
 
 #include <assert.h>
 #include <math.h>
@@ -83,22 +84,15 @@ void recording_add(struct recording *r, const struct config *c, const struct rec
     add_runs(r, entry);
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of_valid(const struct recording *r)
 {
     int count = 0;
-    double *sorted = mem_alloc((size_t)r->count * sizeof *sorted);
+    double *valid = mem_alloc((size_t)r->count * sizeof *valid);
     for (int i = 0; i < r->count; i++)
         if (r->entry[i].outcome == OUTCOME_OK)
-            sorted[count++] = r->entry[i].seconds;
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_seconds);
-    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-    free(sorted);
+            valid[count++] = r->entry[i].seconds;
+    double median = median_of(valid, count);
+    free(valid);
     return median;
 }
 

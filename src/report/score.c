@@ -1,5 +1,6 @@
 #include "report/score.h"
 
+#include "base/median.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -49,14 +50,9 @@ double score_random_time(const double *time, int64_t valid, int64_t size, int64_
 
 // --- which trials count ---
 
-static double median(const double *time, int64_t valid)
-{
-    return (time[(valid - 1) / 2] + time[valid / 2]) / 2;
-}
-
 int64_t score_trials_to(const double *time, int64_t valid, double p)
 {
-    double target = time[0] + (median(time, valid) - time[0]) * (1 - p);
+    double target = time[0] + (median_sorted(time, valid) - time[0]) * (1 - p);
     int64_t slower = 0; // than the target
     while (slower < valid && time[valid - 1 - slower] > target)
         slower++;
