@@ -234,3 +234,17 @@ struct trial_result measure_one(struct fixture *f, enum variant v)
     assert_int_equal(r.count, 1);
     return r;
 }
+
+void expect_trial(struct fixture *f, enum variant v, enum outcome o, enum trial_phase phase,
+                  const char *reason)
+{
+    struct trial_result r = measure_one(f, v);
+    if (r.outcome[0] != o || !strstr(r.reason[0], reason))
+        print_error("%s in phase %s: %s\n%s", outcome_name(r.outcome[0]),
+                    trial_phase_name(r.phase[0]), r.reason[0], f->log);
+    assert_int_equal(r.outcome[0], o);
+    assert_int_equal(r.phase[0], phase);
+    assert_non_null(strstr(r.reason[0], reason));
+    assert_true((o == OUTCOME_OK) == (r.seconds[0] > 0));
+    assert_true((o == OUTCOME_OK) == (r.samples[0].count > 0));
+}

@@ -52,5 +52,8 @@ int64_t submit(struct fixture *f, int count, const enum variant *v, double incum
 bool drive(struct fixture *f, struct err *e);       // one turn: poll, step. False: the pool gave up
 struct trial_result next_result(struct fixture *f); // drives until there is one
 struct trial_result measure_one(struct fixture *f, enum variant v);
+// Measures it, and expects that; `reason` is a part of what it says.
+void expect_trial(struct fixture *f, enum variant v, enum outcome o, enum trial_phase phase,
+                  const char *reason);
 
 #endif

@@ -2,7 +2,6 @@
 #include "pool_fixture.h"
 
 #include "base/mem.h"
-#include "base/os.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,21 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-
-static void expect(struct fixture *f, enum variant v, enum outcome o, enum trial_phase phase,
-                   const char *reason)
-{
-    struct trial_result r = measure_one(f, v);
-    if (r.outcome[0] != o || !strstr(r.reason[0], reason))
-        print_error("%s in phase %s: %s\n%s", outcome_name(r.outcome[0]),
-                    trial_phase_name(r.phase[0]), r.reason[0], f->log);
-    assert_int_equal(r.outcome[0], o);
-    assert_int_equal(r.phase[0], phase);
-    assert_non_null(strstr(r.reason[0], reason));
-    assert_true((o == OUTCOME_OK) == (r.seconds[0] > 0));
-    assert_true((o == OUTCOME_OK) == (r.samples[0].count > 0));
-}
 
 // One worker all along: none of these costs a process, and none leaves anything behind for the
 // next.
@@ -37,21 +21,21 @@ static void every_kind_of_candidate_gets_its_outcome(void **state)
     prepare_pool(&f, 1);
     open_pool(&f);
     assert_int_equal(source_room(f.pool), 1);
-    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
-    expect(&f, GEMM_SYNTAX_ERROR, OUTCOME_COMPILE, PHASE_COMPILE, "test.comp:100: ");
-    expect(&f, GEMM_SYNTAX_ERROR, OUTCOME_COMPILE, PHASE_COMPILE, "(generated line 10)");
-    expect(&f, GEMM_OFF_BY_ONE, OUTCOME_WRONG, PHASE_VERIFY, "C[3,5] = ");
-    expect(&f, GEMM_MISSING_TILES, OUTCOME_WRONG, PHASE_VERIFY, "C[24,0] = nan");
-    expect(&f, GEMM_OVERRUN, OUTCOME_WRONG, PHASE_VERIFY, "past the end of C, at byte +0");
-    expect(&f, GEMM_SHARED_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "shared memory");
-    expect(&f, GEMM_GROUP_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "invocations");
-    expect(&f, GEMM_UNBOUND_BINDING, OUTCOME_COMPILE, PHASE_COMPILE, "binding 5");
-    expect(&f, GEMM_SCRIBBLES, OUTCOME_WRONG, PHASE_VERIFY, "");
-    expect(&f, GEMM_PUSH, OUTCOME_COMPILE, PHASE_COMPILE, "push constants");
-    expect(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
-    expect(&f, GEMM_SPLIT_OVERRUN, OUTCOME_WRONG, PHASE_VERIFY, "past the end of scratch");
-    expect(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
-    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_SYNTAX_ERROR, OUTCOME_COMPILE, PHASE_COMPILE, "test.comp:100: ");
+    expect_trial(&f, GEMM_SYNTAX_ERROR, OUTCOME_COMPILE, PHASE_COMPILE, "(generated line 10)");
+    expect_trial(&f, GEMM_OFF_BY_ONE, OUTCOME_WRONG, PHASE_VERIFY, "C[3,5] = ");
+    expect_trial(&f, GEMM_MISSING_TILES, OUTCOME_WRONG, PHASE_VERIFY, "C[24,0] = nan");
+    expect_trial(&f, GEMM_OVERRUN, OUTCOME_WRONG, PHASE_VERIFY, "past the end of C, at byte +0");
+    expect_trial(&f, GEMM_SHARED_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "shared memory");
+    expect_trial(&f, GEMM_GROUP_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "invocations");
+    expect_trial(&f, GEMM_UNBOUND_BINDING, OUTCOME_COMPILE, PHASE_COMPILE, "binding 5");
+    expect_trial(&f, GEMM_SCRIBBLES, OUTCOME_WRONG, PHASE_VERIFY, "");
+    expect_trial(&f, GEMM_PUSH, OUTCOME_COMPILE, PHASE_COMPILE, "push constants");
+    expect_trial(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_SPLIT_OVERRUN, OUTCOME_WRONG, PHASE_VERIFY, "past the end of scratch");
+    expect_trial(&f, GEMM_SPLIT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
     assert_int_equal(pool_respawns(f.pool), 0);
     assert_true(pool_busy_seconds(f.pool) > 0);
     close_pool(&f);
@@ -126,9 +110,9 @@ static void a_hanging_kernel_costs_one_trial(void **state)
     prepare_pool(&f, 1);
     f.options.deadline_s[PHASE_RUN] = 2;
     open_pool(&f);
-    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
-    expect(&f, GEMM_ENDLESS, OUTCOME_TIMEOUT, PHASE_RUN, "");
-    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_ENDLESS, OUTCOME_TIMEOUT, PHASE_RUN, "");
+    expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
     assert_int_equal(pool_respawns(f.pool), 1);
     close_pool(&f);
 }
@@ -165,7 +149,7 @@ static void a_text_that_is_too_long_is_a_compile_error(void **state)
     source_submit(f.pool, &r);
     struct trial_result result = next_result(&f);
     assert_int_equal(result.outcome[0], OUTCOME_COMPILE);
-    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
     close_pool(&f);
 }
 
@@ -201,9 +185,9 @@ static void what_the_device_lacks_is_rejected(void **state)
     result = next_result(&f);
     assert_int_equal(result.outcome[0], OUTCOME_REJECTED);
     assert_string_equal(result.reason[0], "needs 16-bit floats, which the device does not have");
-    expect(&f, GEMM_SPLIT, OUTCOME_REJECTED, PHASE_COMPILE,
-           "buffers 4 > 3"); // it has a scratch buffer
-    expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+    expect_trial(&f, GEMM_SPLIT, OUTCOME_REJECTED, PHASE_COMPILE,
+                 "buffers 4 > 3"); // it has a scratch buffer
+    expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
     close_pool(&f);
 }
 
@@ -291,191 +275,6 @@ static void bytes_are_measured_too(void **state)
     close_pool(&f);
 }
 
-// What workers were doing when, by their own clocks (which are one clock: it is the machine's).
-struct span {
-    bool timing; // else compiling
-    int64_t from_ns, to_ns;
-};
-
-struct record {
-    const struct pool *pool;
-    int count;
-    struct span span[1000];
-    enum trial_phase phase[8];
-    int64_t since_ns[8];
-};
-
-static void end_span(struct record *r, int worker, bool timing, int64_t at_ns)
-{
-    assert_true(r->count < 1000);
-    r->span[r->count++] =
-        (struct span){.timing = timing, .from_ns = r->since_ns[worker], .to_ns = at_ns};
-}
-
-static void note_phase(void *context, int worker, enum trial_phase phase, int64_t at_ns)
-{
-    struct record *r = context;
-    enum trial_phase before = r->phase[worker];
-    for (int i = 0; i < 8; i++) // no worker starts while another one is timed
-        assert_false(phase == PHASE_START && r->phase[i] >= PHASE_RUN);
-    for (int i = 0; i < r->pool->options.workers; i++)
-        assert_false(phase >= PHASE_RUN && r->pool->slot[i].state == SLOT_STARTING);
-    bool was_timing = before >= PHASE_RUN, is_timing = phase >= PHASE_RUN;
-    bool was_compiling = before == PHASE_COMPILE || before == PHASE_PIPELINE;
-    bool is_compiling = phase == PHASE_COMPILE || phase == PHASE_PIPELINE;
-    if (was_timing && !is_timing)
-        end_span(r, worker, true, at_ns);
-    if (was_compiling && !is_compiling)
-        end_span(r, worker, false, at_ns);
-    if ((!was_timing && is_timing) || (!was_compiling && is_compiling))
-        r->since_ns[worker] = at_ns;
-    r->phase[worker] = phase;
-}
-
-static bool overlap(const struct span *a, const struct span *b)
-{
-    return a->from_ns < b->to_ns && b->from_ns < a->to_ns;
-}
-
-static void check_timing(bool is_cpu)
-{
-    enum { TRIALS = 24 };
-    struct fixture f;
-    struct record record = {0};
-    int back = 0, timed = 0, together = 0;
-    prepare_pool(&f, 3);
-    f.options.is_cpu = is_cpu;
-    f.options.fault = "exit@compile:4,exit@compile:8,exit@compile:12,exit@compile:16";
-    open_pool(&f);
-    record.pool = (const struct pool *)f.pool;
-    pool_watch(f.pool, note_phase, &record);
-    while (back < TRIALS) {
-        while (source_room(f.pool) > 0 && f.tickets < TRIALS)
-            submit(&f, 1,
-                   (const enum variant[]){f.tickets % 4 == 3 ? GEMM_SYNTAX_ERROR : GEMM_RIGHT}, 0);
-        next_result(&f);
-        back++;
-    }
-    for (int i = 0; i < record.count; i++) {
-        timed += record.span[i].timing;
-        for (int k = 0; k < i; k++) {
-            const struct span *a = &record.span[i], *b = &record.span[k];
-            bool forbidden = f.options.is_cpu ? a->timing || b->timing : a->timing && b->timing;
-            assert_false(forbidden && overlap(a, b));
-            together += overlap(a, b);
-        }
-    }
-    assert_int_equal(timed, TRIALS * 3 / 4);
-    if (f.options.is_cpu && os_cores() > 1)
-        assert_true(together > 0); // compiling does go on in parallel
-    assert_int_equal(pool_respawns(f.pool), 4);
-    close_pool(&f);
-}
-
-// As on a device of either sort, whichever this machine has.
-static void timing_is_never_disturbed(void **state)
-{
-    (void)state;
-    check_timing(true);
-    check_timing(false);
-}
-
-// One worker starts again while two others always have something to be timed: it gets its moment.
-static void a_start_is_not_starved_by_timing(void **state)
-{
-    (void)state;
-    struct fixture f;
-    prepare_pool(&f, 3);
-    f.options.is_cpu = false;
-    open_pool(&f);
-    const struct pool *p = (const struct pool *)f.pool;
-    measure_one(&f, GEMM_RIGHT);
-    while (p->slot[0].state != SLOT_IDLE || p->slot[1].state != SLOT_IDLE ||
-           p->slot[2].state != SLOT_IDLE)
-        assert_true(drive(&f, NULL));
-    slot_kill(&p->slot[0], os_now_ns());
-    for (int back = 0; pool_respawns(f.pool) == 0 && back < 200; back++) {
-        while (source_room(f.pool) > 0)
-            submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 1e-9); // hopeless: soon over
-        next_result(&f);
-    }
-    assert_int_equal(pool_respawns(f.pool), 1);
-    close_pool(&f);
-}
-
-static void a_pool_can_be_dropped_at_any_moment(void **state)
-{
-    (void)state;
-    for (int turns = 0; turns < 40; turns += 3) {
-        struct fixture f;
-        prepare_pool(&f, 2);
-        open_pool(&f);
-        submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
-        struct trial_result r;
-        for (int i = 0; i < turns && !source_collect(f.pool, &r); i++)
-            assert_true(drive(&f, NULL));
-        close_pool(&f);
-    }
-}
-
-// A worker that is told to end, and a pool that stands still before it looks again (Ctrl-Z, a
-// locked database): however long that is, nobody hangs in the kernel.
-static void a_pool_may_stand_still_while_a_worker_ends(void **state)
-{
-    (void)state;
-    const int64_t a_minute_ns = INT64_C(60000000000);
-    for (int killed = 0; killed < 2; killed++) {
-        struct fixture f;
-        siginfo_t info;
-        struct err e = {0};
-        prepare_pool(&f, 1);
-        open_pool(&f);
-        expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
-        struct slot *s = ((struct pool *)f.pool)->slot;
-        if (killed) {
-            slot_kill(s, os_now_ns() - a_minute_ns);
-            assert_int_equal(waitid(P_PID, (id_t)s->child.pid, &info, WEXITED | WNOWAIT), 0);
-        } else {
-            slot_let_end(s, os_now_ns() - a_minute_ns); // and it does not
-        }
-        if (!source_step(f.pool, &e))
-            fail_msg("%s", e.text);
-        expect(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
-        assert_int_equal(pool_respawns(f.pool), 1);
-        close_pool(&f);
-    }
-}
-
-static void a_program_that_is_not_there_is_an_error(void **state)
-{
-    (void)state;
-    struct fixture f;
-    struct err e = {0};
-    prepare_pool(&f, 2);
-    f.options.program = "/nowhere/tilewalk";
-    open_pool(&f);
-    while (drive(&f, &e))
-        continue;
-    assert_non_null(strstr(e.text, "no worker can be started"));
-    assert_non_null(strstr(e.text, "/nowhere/tilewalk"));
-    assert_false(source_step(f.pool, &e)); // and stays one
-    close_pool(&f);
-}
-
-static void a_device_that_is_not_there_is_an_error(void **state)
-{
-    (void)state;
-    struct fixture f;
-    struct err e = {0};
-    prepare_pool(&f, 1);
-    f.options.device = 77;
-    open_pool(&f);
-    while (drive(&f, &e))
-        continue;
-    assert_non_null(strstr(e.text, "no worker can be started"));
-    close_pool(&f);
-}
-
 int main(int argc, char **argv)
 {
     if (is_worker(argc, argv))
@@ -495,12 +294,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_the_device_lacks_is_rejected),
         cmocka_unit_test(halves_are_measured_too),
         cmocka_unit_test(bytes_are_measured_too),
-        cmocka_unit_test(timing_is_never_disturbed),
-        cmocka_unit_test(a_start_is_not_starved_by_timing),
-        cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
-        cmocka_unit_test(a_pool_may_stand_still_while_a_worker_ends),
-        cmocka_unit_test(a_program_that_is_not_there_is_an_error),
-        cmocka_unit_test(a_device_that_is_not_there_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,217 @@
+// The life of a pool: its workers begin and end, compile and time, and it with them.
+#include "pool_fixture.h"
+
+#include "base/os.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+// What workers were doing when, by their own clocks (which are one clock: it is the machine's).
+struct span {
+    bool timing; // else compiling
+    int64_t from_ns, to_ns;
+};
+
+struct record {
+    const struct pool *pool;
+    int count;
+    struct span span[1000];
+    enum trial_phase phase[8];
+    int64_t since_ns[8];
+};
+
+static void end_span(struct record *r, int worker, bool timing, int64_t at_ns)
+{
+    assert_true(r->count < 1000);
+    r->span[r->count++] =
+        (struct span){.timing = timing, .from_ns = r->since_ns[worker], .to_ns = at_ns};
+}
+
+static void note_phase(void *context, int worker, enum trial_phase phase, int64_t at_ns)
+{
+    struct record *r = context;
+    enum trial_phase before = r->phase[worker];
+    for (int i = 0; i < 8; i++) // no worker starts while another one is timed
+        assert_false(phase == PHASE_START && r->phase[i] >= PHASE_RUN);
+    for (int i = 0; i < r->pool->options.workers; i++)
+        assert_false(phase >= PHASE_RUN && r->pool->slot[i].state == SLOT_STARTING);
+    bool was_timing = before >= PHASE_RUN, is_timing = phase >= PHASE_RUN;
+    bool was_compiling = before == PHASE_COMPILE || before == PHASE_PIPELINE;
+    bool is_compiling = phase == PHASE_COMPILE || phase == PHASE_PIPELINE;
+    if (was_timing && !is_timing)
+        end_span(r, worker, true, at_ns);
+    if (was_compiling && !is_compiling)
+        end_span(r, worker, false, at_ns);
+    if ((!was_timing && is_timing) || (!was_compiling && is_compiling))
+        r->since_ns[worker] = at_ns;
+    r->phase[worker] = phase;
+}
+
+static bool overlap(const struct span *a, const struct span *b)
+{
+    return a->from_ns < b->to_ns && b->from_ns < a->to_ns;
+}
+
+static void check_timing(bool is_cpu)
+{
+    enum { TRIALS = 24 };
+    struct fixture f;
+    struct record record = {0};
+    int back = 0, timed = 0, together = 0;
+    prepare_pool(&f, 3);
+    f.options.is_cpu = is_cpu;
+    f.options.fault = "exit@compile:4,exit@compile:8,exit@compile:12,exit@compile:16";
+    open_pool(&f);
+    record.pool = (const struct pool *)f.pool;
+    pool_watch(f.pool, note_phase, &record);
+    while (back < TRIALS) {
+        while (source_room(f.pool) > 0 && f.tickets < TRIALS)
+            submit(&f, 1,
+                   (const enum variant[]){f.tickets % 4 == 3 ? GEMM_SYNTAX_ERROR : GEMM_RIGHT}, 0);
+        next_result(&f);
+        back++;
+    }
+    for (int i = 0; i < record.count; i++) {
+        timed += record.span[i].timing;
+        for (int k = 0; k < i; k++) {
+            const struct span *a = &record.span[i], *b = &record.span[k];
+            bool forbidden = f.options.is_cpu ? a->timing || b->timing : a->timing && b->timing;
+            assert_false(forbidden && overlap(a, b));
+            together += overlap(a, b);
+        }
+    }
+    assert_int_equal(timed, TRIALS * 3 / 4);
+    if (f.options.is_cpu && os_cores() > 1)
+        assert_true(together > 0); // compiling does go on in parallel
+    assert_int_equal(pool_respawns(f.pool), 4);
+    close_pool(&f);
+}
+
+// As on a device of either sort, whichever this machine has.
+static void timing_is_never_disturbed(void **state)
+{
+    (void)state;
+    check_timing(true);
+    check_timing(false);
+}
+
+// One worker starts again while two others always have something to be timed: it gets its moment.
+static void a_start_is_not_starved_by_timing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 3);
+    f.options.is_cpu = false;
+    open_pool(&f);
+    const struct pool *p = (const struct pool *)f.pool;
+    measure_one(&f, GEMM_RIGHT);
+    while (p->slot[0].state != SLOT_IDLE || p->slot[1].state != SLOT_IDLE ||
+           p->slot[2].state != SLOT_IDLE)
+        assert_true(drive(&f, NULL));
+    slot_kill(&p->slot[0], os_now_ns());
+    for (int back = 0; pool_respawns(f.pool) == 0 && back < 200; back++) {
+        while (source_room(f.pool) > 0)
+            submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 1e-9); // hopeless: soon over
+        next_result(&f);
+    }
+    assert_int_equal(pool_respawns(f.pool), 1);
+    close_pool(&f);
+}
+
+static void a_pool_can_be_dropped_at_any_moment(void **state)
+{
+    (void)state;
+    for (int turns = 0; turns < 40; turns += 3) {
+        struct fixture f;
+        prepare_pool(&f, 2);
+        open_pool(&f);
+        submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+        struct trial_result r;
+        for (int i = 0; i < turns && !source_collect(f.pool, &r); i++)
+            assert_true(drive(&f, NULL));
+        close_pool(&f);
+    }
+}
+
+// A worker that is told to end, and a pool that stands still before it looks again (Ctrl-Z, a
+// locked database): however long that is, nobody hangs in the kernel.
+static void a_pool_may_stand_still_while_a_worker_ends(void **state)
+{
+    (void)state;
+    const int64_t a_minute_ns = INT64_C(60000000000);
+    for (int killed = 0; killed < 2; killed++) {
+        struct fixture f;
+        siginfo_t info;
+        struct err e = {0};
+        prepare_pool(&f, 1);
+        open_pool(&f);
+        expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+        struct slot *s = ((struct pool *)f.pool)->slot;
+        if (killed) {
+            slot_kill(s, os_now_ns() - a_minute_ns);
+            assert_int_equal(waitid(P_PID, (id_t)s->child.pid, &info, WEXITED | WNOWAIT), 0);
+        } else {
+            slot_let_end(s, os_now_ns() - a_minute_ns); // and it does not
+        }
+        if (!source_step(f.pool, &e))
+            fail_msg("%s", e.text);
+        expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");
+        assert_int_equal(pool_respawns(f.pool), 1);
+        close_pool(&f);
+    }
+}
+
+static void a_program_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e = {0};
+    prepare_pool(&f, 2);
+    f.options.program = "/nowhere/tilewalk";
+    open_pool(&f);
+    while (drive(&f, &e))
+        continue;
+    assert_non_null(strstr(e.text, "no worker can be started"));
+    assert_non_null(strstr(e.text, "/nowhere/tilewalk"));
+    assert_false(source_step(f.pool, &e)); // and stays one
+    close_pool(&f);
+}
+
+static void a_device_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e = {0};
+    prepare_pool(&f, 1);
+    f.options.device = 77;
+    open_pool(&f);
+    while (drive(&f, &e))
+        continue;
+    assert_non_null(strstr(e.text, "no worker can be started"));
+    close_pool(&f);
+}
+
+int main(int argc, char **argv)
+{
+    if (is_worker(argc, argv))
+        return worker_main();
+    if (!find_device()) {
+        puts("skipped: no Vulkan device");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timing_is_never_disturbed),
+        cmocka_unit_test(a_start_is_not_starved_by_timing),
+        cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
+        cmocka_unit_test(a_pool_may_stand_still_while_a_worker_ends),
+        cmocka_unit_test(a_program_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_device_that_is_not_there_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
