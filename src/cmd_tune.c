@@ -26,7 +26,7 @@ extern const struct command cmd_tune;
         OPTION_GLSLANG, OPTION_DB, OPTION_JSON,                                                    \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
-         "write the best kernel there at the end (see tilewalk export)"},                          \
+         "write the best kernel there at the end, unless a faster one is there"},                  \
         {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
         {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
         {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"}, OPTION_LOOKS,           \
@@ -63,7 +63,7 @@ static bool export_best(const struct arguments *a, struct store *store, int64_t 
     struct export_request request = {.session = id,
                                      .folder = arguments_text(a, "export"),
                                      .count = 1,
-                                     .force = true, // it is too late to ask
+                                     .keep_faster = true, // it is too late to ask
                                      .quiet = arguments_flag(a, "json") ||
                                               arguments_flag(a, "attached")};
     return export_run(store, &request, e);

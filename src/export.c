@@ -1,6 +1,7 @@
 #include "export.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "export_tell.h"
 #include "kernel/kernel.h"
 #include "recorded.h"
@@ -235,30 +236,49 @@ static bool make_files(struct exporter *x, struct err *e)
     return x->script && check_compiler(&x->session, e) && add_best(x, e);
 }
 
-// The session of the files of a kernel that are there already; 0: none, or none that is known.
-static int64_t session_there(const char *folder, const char *name)
+// What the files of a kernel that are there already say. False: there are none, or none of ours.
+static bool read_there(const char *folder, const char *name, struct kernel_there *out)
 {
     char *file = mem_printf("%s.json", name), *path = path_join(folder, file), *text = NULL;
     struct err ignored; // what cannot be read is not known to be ours
-    int64_t session = file_read(path, &text, NULL, &ignored) ? kernel_json_session(text) : 0;
+    bool known = file_read(path, &text, NULL, &ignored) && kernel_json_read(text, out);
     free(text);
     free(path);
     free(file);
-    return session;
+    return known;
+}
+
+// The one that is there, as its files say, by the one that would take its place; both on the same
+// device. 0: they cannot be compared.
+static double speed_there(const struct exporter *x, const char *name,
+                          const struct kernel_there *there)
+{
+    struct kernel_there ours = {0};
+    for (int i = 0; i < x->files.count; i++) {
+        const struct kernel_file *f = &x->files.file[i];
+        const char *suffix = strrchr(f->name, '.');
+        if (export_is_file_of(f->name, name) && str_equal(suffix, ".json") &&
+            kernel_json_read(f->bytes, &ours) && str_equal(ours.device, there->device))
+            return ours.ms / there->ms;
+    }
+    return 0;
 }
 
 static bool may_write_kernel(const struct exporter *x, const char *folder, const char *name,
                              struct err *e)
 {
-    bool ours = session_there(folder, name) == x->session.id;
+    struct kernel_there there;
+    bool known = read_there(folder, name, &there);
+    bool ours = known && (there.session == x->session.id ||
+                          (x->request->keep_faster && speed_there(x, name, &there) > 0));
     for (int i = 0; i < x->files.count && !ours; i++) {
         char *path = path_join(folder, x->files.file[i].name);
         bool in_the_way = export_is_file_of(x->files.file[i].name, name) && file_exists(path);
         if (in_the_way)
             err_set(e,
                     "'%s' is there already, and not from session %" PRId64
-                    " (--force replaces it, --name or --out writes elsewhere)",
-                    path, x->session.id);
+                    " (%s--force replaces it, --name or --out writes elsewhere)",
+                    path, x->session.id, x->request->keep_faster ? "tilewalk export: " : "");
         free(path);
         if (in_the_way)
             return false;
@@ -305,9 +325,10 @@ static void remove_old_passes(const struct exporter *x, const char *folder, cons
 
 static bool replace_files(struct exporter *x, const char *folder, struct err *e)
 {
+    struct kernel_there there;
     bool *replaces = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *replaces);
     for (int i = 0; i < x->chosen_count; i++)
-        replaces[i] = session_there(folder, x->chosen[i].name) != 0;
+        replaces[i] = read_there(folder, x->chosen[i].name, &there);
     if (!kernel_files_write(&x->files, folder, e))
         return false;
     for (int i = 0; i < x->chosen_count; i++)
@@ -328,12 +349,30 @@ static bool write_files(struct exporter *x, const char *folder, struct err *e)
     return true;
 }
 
+// Of one kernel. Says so.
+static bool keeps_faster(const struct exporter *x, const char *folder)
+{
+    const struct export_request *r = x->request;
+    const char *name = x->chosen[0].name;
+    struct kernel_there there;
+    if (!r->keep_faster || !read_there(folder, name, &there) || there.session == x->session.id)
+        return false;
+    double speed = speed_there(x, name, &there);
+    if (speed > 1)
+        log_warning("%s/%s stays, session %" PRId64 " found it and it is %.3g times as fast "
+                    "(tilewalk export %" PRId64 "%s --out %s --force replaces it)",
+                    folder, name, there.session, speed, x->session.id, store_option(x->store),
+                    folder);
+    return speed > 1;
+}
+
 bool export_run(struct store *store, const struct export_request *r, struct err *e)
 {
     struct exporter x = {.store = store, .request = r};
     const char *folder = r->folder ? r->folder : EXPORT_STANDARD_FOLDER;
     arena_init(&x.arena);
-    bool ok = make_files(&x, e) && check(&x, folder, e) && write_files(&x, folder, e);
+    bool ok = make_files(&x, e) &&
+              (keeps_faster(&x, folder) || (check(&x, folder, e) && write_files(&x, folder, e)));
     kernel_files_finish(&x.files);
     script_destroy(x.script);
     arena_finish(&x.arena);

@@ -24,7 +24,10 @@ struct export_request {
         *name; // of the files; NULL: made from the space and the problem, "gemm-f32-nn-256x256x256"
     bool verify; // first check and time them again; when one does not pass, nothing is written
     struct reverify_options reverify;
-    bool force;   // replace files that are not of this session
+    bool force; // replace files that are not of this session
+    // With a count of 1: files of another session on the same device are replaced when that found a
+    // slower kernel, and stay when it found a faster one.
+    bool keep_faster;
     bool dry_run; // do everything but write
     bool quiet;   // say nothing on stdout
     bool json;    // say it as JSON

@@ -87,8 +87,13 @@ char *kernel_identifier(const char *name);
 // `embedded`: the passes hold their SPIR-V, as tables do, in place of the names of files.
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out);
 void kernel_add_header(const struct kernel_description *d, struct str *out);
-// The session that the text of a NAME.json names; 0: it is none of ours.
-int64_t kernel_json_session(const char *json);
+// What the text of a NAME.json says; false: it is none of ours.
+struct kernel_there {
+    int64_t session;
+    double ms;
+    char device[64]; // its identity, as JSON has it
+};
+bool kernel_json_read(const char *json, struct kernel_there *out);
 // "NAME.comp", "NAME.pass2.spv": name of pass `index` (0 ..) with a suffix. Heap, the caller's.
 char *kernel_pass_name(const char *name, int index, const char *suffix);
 

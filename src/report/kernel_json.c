@@ -1,13 +1,17 @@
 // NAME.json of an export: one object, a line for each of its members.
 #include "report/kernel_files.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SESSION "session"
+#define TIMING  "timing"
+#define DEVICE  "device_identity"
 
 // Every member begins with this: the first one has no comma before it.
 static void member(struct str *out, const char *name)
@@ -104,7 +108,7 @@ static void add_bindings(struct str *out, const struct kernel_description *d)
 static void add_timing(struct str *out, const struct kernel_description *d)
 {
     const struct kernel_timing *t = &d->timing;
-    member(out, "timing");
+    member(out, TIMING);
     str_add(out, "{\"ms\": ");
     str_add_real(out, t->seconds * 1e3);
     str_add(out, ", \"tflops\": ");
@@ -132,12 +136,30 @@ static void add_verified(struct str *out, const struct kernel_description *d)
     str_printf(out, ", \"random\": %s}", d->random_checked ? "true" : "false");
 }
 
-// Reads what we wrote: each member has a line of its own.
-int64_t kernel_json_session(const char *json)
+// The value of a member, with what follows it; each has a line of its own. NULL: there is none.
+static const char *value_of(const char *json, const char *name)
 {
-    static const char start[] = "\n  \"" SESSION "\": ";
+    char *start = mem_printf("\n  \"%s\": ", name);
     const char *at = strstr(json, start);
-    return at && strstr(json, "\n  \"passes\": ") ? strtoll(at + strlen(start), NULL, 10) : 0;
+    if (at)
+        at += strlen(start);
+    free(start);
+    return at;
+}
+
+bool kernel_json_read(const char *json, struct kernel_there *out)
+{
+    static const char ms[] = "{\"ms\": ";
+    const char *session = value_of(json, SESSION), *timing = value_of(json, TIMING),
+               *device = value_of(json, DEVICE);
+    if (!session || !timing || !device || !str_starts(timing, ms))
+        return false;
+    char number[40];
+    timing += strlen(ms);
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(timing, ","), timing);
+    snprintf(out->device, sizeof out->device, "%.*s", (int)strcspn(device, ",\n"), device);
+    out->session = strtoll(session, NULL, 10);
+    return str_to_real(number, &out->ms);
 }
 
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out)
@@ -165,7 +187,7 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     add_text(out, "device", d->device);
     add_text(out, "device_type", d->device_type);
     add_text(out, "driver", d->driver);
-    add_text(out, "device_identity", d->device_id);
+    add_text(out, DEVICE, d->device_id);
     add_verified(out, d);
     add_text(out, "text_hash", d->text_hash);
     add_text(out, "tilewalk", TILEWALK_VERSION);

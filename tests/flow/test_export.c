@@ -96,8 +96,32 @@ static void test_other_session(void **state)
     r = RUN(b, "export", "2", "--out", out, "--name", "k", "--force");
     assert_ok(&r);
     assert_int_equal(number_of(json_of(b, box_read(b, json)), "session"), 2);
-    r = RUN(b, "tune", "--like", "1", "--export", out); // has nobody to ask
+}
+
+// `tune --export` has nobody to ask: what is faster stays, what is slower makes place, and what
+// cannot be compared is in the way.
+static void test_faster_stays(void **state)
+{
+    struct box *b = *state;
+    const char *out = box_path(b, "out"), *name = "small-f32-nn-64x64x64.json";
+    const char *json = arena_printf(&b->arena, "%s/%s", out, name);
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--seed", "5", "--trials", "60", "--export", out);
     assert_ok(&r);
+    r = RUN(b, "tune", "--like", "1", "--seed", "6", "--trials", "1", "--export", out);
+    assert_ok(&r);
+    assert_contains(r.err, "stays, session 1 found it");
+    assert_contains(r.err, "tilewalk export 2");
+    assert_int_equal(number_of(json_of(b, box_read(b, json)), "session"), 1);
+    r = RUN(b, "export", "2", "--out", out, "--force");
+    assert_ok(&r);
+    r = RUN(b, "tune", "--like", "1", "--export", out);
+    assert_ok(&r);
+    assert_int_equal(number_of(json_of(b, box_read(b, json)), "session"), 3);
+    box_write(b, arena_printf(&b->arena, "out/%s", name), "mine");
+    r = RUN(b, "tune", "--like", "1", "--export", out);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "is there already");
 }
 
 // Files that no export wrote are not replaced either, and neighbours with like names do not count.
@@ -190,9 +214,8 @@ static void test_like_on_the_device(void **state)
 int main(void)
 {
     const struct CMUnitTest anywhere[] = {
-        FLOW_TEST(test_dry_run),
-        FLOW_TEST(test_other_session),
-        FLOW_TEST(test_foreign_files),
+        FLOW_TEST(test_dry_run),           FLOW_TEST(test_other_session),
+        FLOW_TEST(test_faster_stays),      FLOW_TEST(test_foreign_files),
         FLOW_TEST(test_nothing_to_verify),
     };
     const struct CMUnitTest on_device[] = {
