@@ -188,7 +188,7 @@ static bool answer(struct session *s, struct open_trial *t, struct err *e)
     if (stored < 0 || (stored && t->outcome != OUTCOME_REJECTED))
         return stored > 0;
     struct verdict v;
-    if (!space_judge(s->space, s->has_limits ? &s->limits : NULL, &t->config, &v, e))
+    if (!session_judge(s, &t->config, &v, e))
         return false;
     if (stored || !v.legal)
         session_tally(s, v.legal ? NULL : &v);

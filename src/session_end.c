@@ -65,7 +65,7 @@ static void tally_draws(struct session *s)
     rng_seed(&r, s->record.seed);
     for (int i = 0; i < DRAWS; i++) {
         space_sample(s->space, &r, &c);
-        if (space_judge(s->space, s->has_limits ? &s->limits : NULL, &c, &v, &ignored) && !v.legal)
+        if (session_judge(s, &c, &v, &ignored) && !v.legal)
             session_tally(s, &v);
     }
 }

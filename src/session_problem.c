@@ -9,7 +9,8 @@
 #define MOST_DRAWS 20000 // in search of a legal configuration
 #define MOST_TRIES 8
 
-static bool judge(const struct session *s, const struct config *c, struct verdict *v, struct err *e)
+bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
+                   struct err *e)
 {
     return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, v, e);
 }
@@ -20,7 +21,7 @@ static bool is_legal(void *context, const struct config *c)
 {
     struct verdict v;
     struct err ignored;
-    return !judge(context, c, &v, &ignored) || v.legal;
+    return !session_judge(context, c, &v, &ignored) || v.legal;
 }
 
 static void hash_texts(const struct script *script, char out[33])
@@ -122,7 +123,7 @@ bool session_try_template(struct session *s, struct err *e)
     kernel_setup();
     for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
         space_sample(s->space, &rng, &c);
-        if (!judge(s, &c, &v, e))
+        if (!session_judge(s, &c, &v, e))
             return false;
         if (v.legal && ++tries && compiles(s, &c, e))
             return true;
