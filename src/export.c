@@ -26,6 +26,7 @@ struct exporter {
     struct kernel_files files;
     struct reverified *chosen; // what the files are of
     int chosen_count;
+    struct kernel_there *there; // what files of the same name say of each; session 0: none of ours
     struct str *entry; // not NULL: files are not wanted, but what a table says of the kernel
 };
 
@@ -236,7 +237,6 @@ static bool make_files(struct exporter *x, struct err *e)
     return x->script && check_compiler(&x->session, e) && add_best(x, e);
 }
 
-// What the files of a kernel that are there already say. False: there are none, or none of ours.
 static bool read_there(const char *folder, const char *name, struct kernel_there *out)
 {
     char *file = mem_printf("%s.json", name), *path = path_join(folder, file), *text = NULL;
@@ -248,29 +248,31 @@ static bool read_there(const char *folder, const char *name, struct kernel_there
     return known;
 }
 
-// The one that is there, as its files say, by the one that would take its place; both on the same
-// device. 0: they cannot be compared.
-static double speed_there(const struct exporter *x, const char *name,
-                          const struct kernel_there *there)
-{
-    struct kernel_there ours = {0};
-    for (int i = 0; i < x->files.count; i++) {
-        const struct kernel_file *f = &x->files.file[i];
-        const char *suffix = strrchr(f->name, '.');
-        if (export_is_file_of(f->name, name) && str_equal(suffix, ".json") &&
-            kernel_json_read(f->bytes, &ours) && str_equal(ours.device, there->device))
-            return ours.ms / there->ms;
-    }
-    return 0;
-}
-
-static bool may_write_kernel(const struct exporter *x, const char *folder, const char *name,
-                             struct err *e)
+static void look_there(struct exporter *x, const char *folder)
 {
     struct kernel_there there;
-    bool known = read_there(folder, name, &there);
-    bool ours = known && (there.session == x->session.id ||
-                          (x->request->keep_faster && speed_there(x, name, &there) > 0));
+    x->there = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *x->there);
+    for (int i = 0; i < x->chosen_count; i++)
+        if (read_there(folder, x->chosen[i].name, &there))
+            x->there[i] = there;
+}
+
+// Of the kernel that is there, relative to the one that would take its place. 0: they were not
+// measured on one device.
+static double speed_there(const struct exporter *x, int i)
+{
+    const struct kernel_there *there = &x->there[i];
+    const char *device = x->session.device_id ? x->session.device_id : "";
+    return there->session && str_equal(there->device, device)
+               ? x->chosen[i].stored_s / there->seconds
+               : 0;
+}
+
+static bool may_write_kernel(const struct exporter *x, const char *folder, int k, struct err *e)
+{
+    const char *name = x->chosen[k].name;
+    bool ours =
+        x->there[k].session == x->session.id || (x->request->keep_faster && speed_there(x, k) > 0);
     for (int i = 0; i < x->files.count && !ours; i++) {
         char *path = path_join(folder, x->files.file[i].name);
         bool in_the_way = export_is_file_of(x->files.file[i].name, name) && file_exists(path);
@@ -289,7 +291,7 @@ static bool may_write_kernel(const struct exporter *x, const char *folder, const
 static bool may_write(const struct exporter *x, const char *folder, struct err *e)
 {
     for (int i = 0; i < x->chosen_count && !x->request->force; i++)
-        if (!may_write_kernel(x, folder, x->chosen[i].name, e))
+        if (!may_write_kernel(x, folder, i, e))
             return false;
     return true;
 }
@@ -323,22 +325,18 @@ static void remove_old_passes(const struct exporter *x, const char *folder, cons
     }
 }
 
-static bool replace_files(struct exporter *x, const char *folder, struct err *e)
+static bool replace_files(const struct exporter *x, const char *folder, struct err *e)
 {
-    struct kernel_there there;
-    bool *replaces = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *replaces);
-    for (int i = 0; i < x->chosen_count; i++)
-        replaces[i] = read_there(folder, x->chosen[i].name, &there);
     if (!kernel_files_write(&x->files, folder, e))
         return false;
     for (int i = 0; i < x->chosen_count; i++)
-        if (replaces[i])
+        if (x->there[i].session)
             remove_old_passes(x, folder, x->chosen[i].name);
     return true;
 }
 
 // A dry run tells before anything is there, a real one what has been written.
-static bool write_files(struct exporter *x, const char *folder, struct err *e)
+static bool write_files(const struct exporter *x, const char *folder, struct err *e)
 {
     const struct export_request *r = x->request;
     struct export_told told = {r, folder, x->session.flop, &x->files, x->chosen, x->chosen_count};
@@ -352,18 +350,15 @@ static bool write_files(struct exporter *x, const char *folder, struct err *e)
 // Of one kernel. Says so.
 static bool keeps_faster(const struct exporter *x, const char *folder)
 {
-    const struct export_request *r = x->request;
-    const char *name = x->chosen[0].name;
-    struct kernel_there there;
-    if (!r->keep_faster || !read_there(folder, name, &there) || there.session == x->session.id)
+    const struct kernel_there *there = &x->there[0];
+    double speed = speed_there(x, 0);
+    if (!x->request->keep_faster || there->session == x->session.id || speed <= 1)
         return false;
-    double speed = speed_there(x, name, &there);
-    if (speed > 1)
-        log_warning("%s/%s stays, session %" PRId64 " found it and it is %.3g times as fast "
-                    "(tilewalk export %" PRId64 "%s --out %s --force replaces it)",
-                    folder, name, there.session, speed, x->session.id, store_option(x->store),
-                    folder);
-    return speed > 1;
+    log_warning("%s/%s stays, session %" PRId64 " found it and it is %.3g times as fast "
+                "(tilewalk export %" PRId64 "%s --out %s --force replaces it)",
+                folder, x->chosen[0].name, there->session, speed, x->session.id,
+                store_option(x->store), folder);
+    return true;
 }
 
 bool export_run(struct store *store, const struct export_request *r, struct err *e)
@@ -371,8 +366,11 @@ bool export_run(struct store *store, const struct export_request *r, struct err 
     struct exporter x = {.store = store, .request = r};
     const char *folder = r->folder ? r->folder : EXPORT_STANDARD_FOLDER;
     arena_init(&x.arena);
-    bool ok = make_files(&x, e) &&
-              (keeps_faster(&x, folder) || (check(&x, folder, e) && write_files(&x, folder, e)));
+    bool ok = make_files(&x, e);
+    if (ok) {
+        look_there(&x, folder);
+        ok = keeps_faster(&x, folder) || (check(&x, folder, e) && write_files(&x, folder, e));
+    }
     kernel_files_finish(&x.files);
     script_destroy(x.script);
     arena_finish(&x.arena);

@@ -90,8 +90,8 @@ void kernel_add_header(const struct kernel_description *d, struct str *out);
 // What the text of a NAME.json says; false: it is none of ours.
 struct kernel_there {
     int64_t session;
-    double ms;
-    char device[64]; // its identity, as JSON has it
+    double seconds;
+    char device[64]; // its identity; "": of none
 };
 bool kernel_json_read(const char *json, struct kernel_there *out);
 // "NAME.comp", "NAME.pass2.spv": name of pass `index` (0 ..) with a suffix. Heap, the caller's.

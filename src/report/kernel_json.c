@@ -149,17 +149,23 @@ static const char *value_of(const char *json, const char *name)
 
 bool kernel_json_read(const char *json, struct kernel_there *out)
 {
-    static const char ms[] = "{\"ms\": ";
+    static const char ms_is[] = "{\"ms\": ";
     const char *session = value_of(json, SESSION), *timing = value_of(json, TIMING),
                *device = value_of(json, DEVICE);
-    if (!session || !timing || !device || !str_starts(timing, ms))
+    if (!session || !timing || !device || !str_starts(timing, ms_is))
         return false;
     char number[40];
-    timing += strlen(ms);
+    double ms;
+    timing += strlen(ms_is);
     snprintf(number, sizeof number, "%.*s", (int)strcspn(timing, ","), timing);
-    snprintf(out->device, sizeof out->device, "%.*s", (int)strcspn(device, ",\n"), device);
+    bool has_device = *device++ == '"'; // else it is null
+    snprintf(out->device, sizeof out->device, "%.*s", has_device ? (int)strcspn(device, "\"") : 0,
+             device);
     out->session = strtoll(session, NULL, 10);
-    return str_to_real(number, &out->ms);
+    if (!str_to_real(number, &ms))
+        return false;
+    out->seconds = ms * 1e-3;
+    return true;
 }
 
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out)
