@@ -248,3 +248,11 @@ void expect_trial(struct fixture *f, enum variant v, enum outcome o, enum trial_
     assert_true((o == OUTCOME_OK) == (r.seconds[0] > 0));
     assert_true((o == OUTCOME_OK) == (r.samples[0].count > 0));
 }
+
+void expect_no_worker(struct fixture *f, struct err *e)
+{
+    *e = (struct err){0};
+    while (drive(f, e))
+        continue;
+    assert_non_null(strstr(e->text, "no worker can be started"));
+}

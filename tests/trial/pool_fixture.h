@@ -49,7 +49,9 @@ void close_pool(struct fixture *f);
 struct job gemm_job(enum variant v);
 // Submits `count` variants as one request (a race when there are several). Returns the ticket.
 int64_t submit(struct fixture *f, int count, const enum variant *v, double incumbent_s);
-bool drive(struct fixture *f, struct err *e);       // one turn: poll, step. False: the pool gave up
+bool drive(struct fixture *f, struct err *e); // one turn: poll, step. False: the pool gave up
+// Drives until the pool gives up, and expects that it could start no worker. `e` is what it said.
+void expect_no_worker(struct fixture *f, struct err *e);
 struct trial_result next_result(struct fixture *f); // drives until there is one
 struct trial_result measure_one(struct fixture *f, enum variant v);
 // Measures it, and expects that; `reason` is a part of what it says.

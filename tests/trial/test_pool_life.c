@@ -171,13 +171,11 @@ static void a_program_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
     struct fixture f;
-    struct err e = {0};
+    struct err e;
     prepare_pool(&f, 2);
     f.options.program = "/nowhere/tilewalk";
     open_pool(&f);
-    while (drive(&f, &e))
-        continue;
-    assert_non_null(strstr(e.text, "no worker can be started"));
+    expect_no_worker(&f, &e);
     assert_non_null(strstr(e.text, "/nowhere/tilewalk"));
     assert_false(source_step(f.pool, &e)); // and stays one
     close_pool(&f);
@@ -187,13 +185,11 @@ static void a_device_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
     struct fixture f;
-    struct err e = {0};
+    struct err e;
     prepare_pool(&f, 1);
     f.options.device = 77;
     open_pool(&f);
-    while (drive(&f, &e))
-        continue;
-    assert_non_null(strstr(e.text, "no worker can be started"));
+    expect_no_worker(&f, &e);
     close_pool(&f);
 }
 
