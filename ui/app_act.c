@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct view *const views[VIEW_COUNT] = {
@@ -58,11 +57,9 @@ char *app_command_line(const struct app *app, const char *const *words)
 {
     const char *all[WORDS_WITH_DATABASE];
     struct str text = {0};
-    char *standard = store_default_path();
     add_database(app, words, all);
     str_add(&text, "tilewalk ");
-    words_add_text(&text, str_equal(standard, app->options.database) ? words : all);
-    free(standard);
+    words_add_text(&text, store_is_default(app->options.database) ? words : all);
     return str_take(&text);
 }
 

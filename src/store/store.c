@@ -165,15 +165,21 @@ static bool open_for_reading(struct store *s, struct err *e)
     return version == newest || update_and_reopen(s, newest, e);
 }
 
+bool store_is_default(const char *path)
+{
+    char *standard = store_default_path();
+    bool is_default = str_equal(path, standard);
+    free(standard);
+    return is_default;
+}
+
 static char *make_option(const char *path)
 {
     struct str option = {0};
-    char *standard = store_default_path();
-    if (!str_equal(path, standard)) {
+    if (!store_is_default(path)) {
         str_add(&option, " --db ");
         str_add_shell(&option, path);
     }
-    free(standard);
     return str_take(&option);
 }
 

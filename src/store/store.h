@@ -34,7 +34,8 @@ enum store_mode {
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
-char *store_default_path(void); // $TILEWALK_DB or the user's data folder; heap
+char *store_default_path(void);          // $TILEWALK_DB or the user's data folder; heap
+bool store_is_default(const char *path); // commands take it by themselves, without --db
 // What a command that users are told needs to mean this database: " --db 'my runs.db'", quoted for
 // a shell; "" where it is the one that commands take by themselves. Lives as long as the store.
 const char *store_option(const struct store *s);
