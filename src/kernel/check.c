@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 
 // Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x).
@@ -15,35 +16,37 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
 }
 
 // Every capability that is known, and the feature behind it; 0: judged elsewhere, or always there.
-// The enumerants of SPIR-V's registry; what they need: Vulkan spec, appendix "SPIR-V Capabilities".
+// What they need: Vulkan spec, appendix "SPIR-V Capabilities".
 static const struct capability {
     uint32_t number;
     unsigned feature;
     const char *name;
 } capabilities[] = {
-    {0, 0, "matrices"},
-    {1, 0, "shaders"},
-    {9, 0, "16-bit floats"},
-    {10, FEATURE_F64, "64-bit floats"},
-    {11, FEATURE_I64, "64-bit integers"},
-    {22, FEATURE_I16, "16-bit integers"},
-    {39, 0, "8-bit integers"},
-    {61, FEATURE_SUBGROUP, "subgroups"},
-    {62, FEATURE_SUBGROUP << 1, "votes of a subgroup"},
-    {63, FEATURE_SUBGROUP << 2, "arithmetic of a subgroup"},
-    {64, FEATURE_SUBGROUP << 3, "ballots of a subgroup"},
-    {65, FEATURE_SUBGROUP << 4, "shuffles of a subgroup"},
-    {66, FEATURE_SUBGROUP << 5, "relative shuffles of a subgroup"},
-    {67, FEATURE_SUBGROUP << 6, "clusters of a subgroup"},
-    {68, FEATURE_SUBGROUP << 7, "quads of a subgroup"},
-    {4433, 0, "16-bit storage"},
-    {4434, 0, "16-bit storage"},
-    {4448, 0, "8-bit storage"},
-    {4449, 0, "8-bit storage"},
-    {5345, FEATURE_MEMORY_MODEL, "Vulkan's memory model"},
-    {5346, FEATURE_MEMORY_MODEL_DEVICE, "the device scope of Vulkan's memory model"},
-    {5357, 0, "cooperative matrices"},
-    {6022, 0, "cooperative matrices"},
+    {SpvCapabilityMatrix, 0, "matrices"},
+    {SpvCapabilityShader, 0, "shaders"},
+    {SpvCapabilityFloat16, 0, "16-bit floats"},
+    {SpvCapabilityFloat64, FEATURE_F64, "64-bit floats"},
+    {SpvCapabilityInt64, FEATURE_I64, "64-bit integers"},
+    {SpvCapabilityInt16, FEATURE_I16, "16-bit integers"},
+    {SpvCapabilityInt8, 0, "8-bit integers"},
+    {SpvCapabilityGroupNonUniform, FEATURE_SUBGROUP, "subgroups"},
+    {SpvCapabilityGroupNonUniformVote, FEATURE_SUBGROUP << 1, "votes of a subgroup"},
+    {SpvCapabilityGroupNonUniformArithmetic, FEATURE_SUBGROUP << 2, "arithmetic of a subgroup"},
+    {SpvCapabilityGroupNonUniformBallot, FEATURE_SUBGROUP << 3, "ballots of a subgroup"},
+    {SpvCapabilityGroupNonUniformShuffle, FEATURE_SUBGROUP << 4, "shuffles of a subgroup"},
+    {SpvCapabilityGroupNonUniformShuffleRelative, FEATURE_SUBGROUP << 5,
+     "relative shuffles of a subgroup"},
+    {SpvCapabilityGroupNonUniformClustered, FEATURE_SUBGROUP << 6, "clusters of a subgroup"},
+    {SpvCapabilityGroupNonUniformQuad, FEATURE_SUBGROUP << 7, "quads of a subgroup"},
+    {SpvCapabilityStorageBuffer16BitAccess, 0, "16-bit storage"},
+    {SpvCapabilityUniformAndStorageBuffer16BitAccess, 0, "16-bit storage"},
+    {SpvCapabilityStorageBuffer8BitAccess, 0, "8-bit storage"},
+    {SpvCapabilityUniformAndStorageBuffer8BitAccess, 0, "8-bit storage"},
+    {SpvCapabilityVulkanMemoryModel, FEATURE_MEMORY_MODEL, "Vulkan's memory model"},
+    {SpvCapabilityVulkanMemoryModelDeviceScope, FEATURE_MEMORY_MODEL_DEVICE,
+     "the device scope of Vulkan's memory model"},
+    {SpvCapabilityCooperativeMatrixNV, 0, "cooperative matrices"},
+    {KERNEL_MATRIX_KHR, 0, "cooperative matrices"},
 };
 
 static const struct capability *find_capability(uint32_t number)

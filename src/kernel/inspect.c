@@ -7,47 +7,13 @@
 #include "base/times.h"
 
 #include <inttypes.h>
+#include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC       0x07230203u
 #define HEADER      5       // words
 #define MAX_BOUND   4194304 // SPIR-V spec 2.17, universal limits
 #define MAX_BINDING 4096
-
-enum capability {
-    CAP_FLOAT16 = 9,
-    CAP_INT8 = 39,
-    CAP_STORAGE16 = 4433,
-    CAP_UNIFORM_STORAGE16 = 4434,
-    CAP_STORAGE8 = 4448,
-    CAP_UNIFORM_STORAGE8 = 4449,
-    CAP_MATRIX_NV = 5357,
-    CAP_MATRIX_KHR = 6022,
-};
-enum mode { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_ID = 38 };
-enum model { MODEL_GL_COMPUTE = 5 };
-enum builtin { BUILTIN_NUM_WORKGROUPS = 24, BUILTIN_WORKGROUP_SIZE = 25 };
-
-enum decoration {
-    DEC_BUFFER_BLOCK = 3,
-    DEC_ARRAY_STRIDE = 6,
-    DEC_BUILTIN = 11,
-    DEC_BINDING = 33,
-    DEC_SET = 34,
-    DEC_OFFSET = 35,
-};
-
-enum storage {
-    STORAGE_UNIFORM_CONSTANT = 0,
-    STORAGE_UNIFORM = 2,
-    STORAGE_WORKGROUP = 4,
-    STORAGE_PUSH = 9,
-    STORAGE_ATOMIC_COUNTER = 10,
-    STORAGE_BUFFER = 12,
-};
-
-enum { OP_MEMBER_DECORATE = 72 };
 
 // What is known of a result id.
 struct id {
@@ -126,15 +92,17 @@ static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
     if (f->capability_count == KERNEL_MAX_CAPABILITIES)
         return malformed(r, "too many capabilities");
     f->capability[f->capability_count++] = w[1];
-    if (w[1] == CAP_FLOAT16)
+    if (w[1] == SpvCapabilityFloat16)
         f->uses_f16 = true;
-    if (w[1] == CAP_STORAGE16 || w[1] == CAP_UNIFORM_STORAGE16)
+    if (w[1] == SpvCapabilityStorageBuffer16BitAccess ||
+        w[1] == SpvCapabilityUniformAndStorageBuffer16BitAccess)
         f->uses_f16_storage = true;
-    if (w[1] == CAP_INT8 || w[1] == CAP_STORAGE8 || w[1] == CAP_UNIFORM_STORAGE8)
+    if (w[1] == SpvCapabilityInt8 || w[1] == SpvCapabilityStorageBuffer8BitAccess ||
+        w[1] == SpvCapabilityUniformAndStorageBuffer8BitAccess)
         f->uses_i8 = true;
-    if (w[1] == CAP_MATRIX_NV)
+    if (w[1] == SpvCapabilityCooperativeMatrixNV)
         f->matrix = MATRIX_NV;
-    if (w[1] == CAP_MATRIX_KHR)
+    if (w[1] == KERNEL_MATRIX_KHR)
         f->matrix = MATRIX_KHR;
     return true;
 }
@@ -143,7 +111,7 @@ static bool read_entry_point(struct reader *r, const uint32_t *w, uint32_t n)
 {
     (void)n;
     bool is_main = w[3] == 0x6e69616du && w[4] == 0; // "main" in two words
-    if (w[1] != MODEL_GL_COMPUTE || !is_main)
+    if (w[1] != SpvExecutionModelGLCompute || !is_main)
         return err_set(r->e, "not a module with one compute entry point named main");
     r->entry_points++;
     return true;
@@ -159,11 +127,11 @@ static void size_found(struct reader *r, int from, const uint32_t size[3])
 
 static bool read_execution_mode(struct reader *r, const uint32_t *w, uint32_t n)
 {
-    if (w[2] != MODE_LOCAL_SIZE && w[2] != MODE_LOCAL_SIZE_ID)
+    if (w[2] != SpvExecutionModeLocalSize && w[2] != SpvExecutionModeLocalSizeId)
         return true;
     if (n < 6)
         return malformed(r, "local size cut short");
-    size_found(r, w[2] == MODE_LOCAL_SIZE ? SIZE_LITERAL : SIZE_IDS, w + 3);
+    size_found(r, w[2] == SpvExecutionModeLocalSize ? SIZE_LITERAL : SIZE_IDS, w + 3);
     return true;
 }
 
@@ -172,18 +140,18 @@ static bool read_decorate(struct reader *r, const uint32_t *w, uint32_t n)
     if (w[1] == 0 || w[1] >= r->bound)
         return malformed(r, "decoration of no id");
     struct id *target = &r->id[w[1]];
-    if (w[2] == DEC_BUFFER_BLOCK)
+    if (w[2] == SpvDecorationBufferBlock)
         target->is_buffer_block = true;
     if (n < 4)
         return true;
     switch (w[2]) {
-    case DEC_ARRAY_STRIDE: target->stride = w[3]; break;
-    case DEC_BUILTIN:
-        target->is_workgroup_size = w[3] == BUILTIN_WORKGROUP_SIZE;
-        r->facts->uses_group_count |= w[3] == BUILTIN_NUM_WORKGROUPS;
+    case SpvDecorationArrayStride: target->stride = w[3]; break;
+    case SpvDecorationBuiltIn:
+        target->is_workgroup_size = w[3] == SpvBuiltInWorkgroupSize;
+        r->facts->uses_group_count |= w[3] == SpvBuiltInNumWorkgroups;
         break;
-    case DEC_SET: target->set = w[3]; break;
-    case DEC_BINDING:
+    case SpvDecorationDescriptorSet: target->set = w[3]; break;
+    case SpvDecorationBinding:
         target->binding = w[3];
         target->has_binding = true;
         break;
@@ -268,8 +236,8 @@ static uint64_t explicit_end(const struct reader *r, const uint32_t *w, uint32_t
     if (!r->decorations)
         return 0;
     for (const uint32_t *d = r->word + r->decorations; d < w; d += d[0] >> 16)
-        if ((d[0] & 0xffff) == OP_MEMBER_DECORATE && d[0] >> 16 >= 5 && d[1] == w[1] &&
-            d[3] == DEC_OFFSET && d[2] < n - 2) {
+        if ((d[0] & 0xffff) == SpvOpMemberDecorate && d[0] >> 16 >= 5 && d[1] == w[1] &&
+            d[3] == SpvDecorationOffset && d[2] < n - 2) {
             uint64_t last = add(d[4], type_get(r, w[2 + d[2]])->size);
             end = last > end ? last : end;
         }
@@ -371,27 +339,27 @@ static bool read_variable(struct reader *r, const uint32_t *w, uint32_t n)
     struct kernel_facts *f = r->facts;
     const struct id *variable = id_get(r, w[2]), *pointer = id_get(r, w[1]);
     const struct id *content = type_get(r, pointer->kind == POINTER ? pointer->pointee : 0);
-    bool sized = w[3] == STORAGE_WORKGROUP || w[3] == STORAGE_PUSH || w[3] == STORAGE_BUFFER ||
-                 w[3] == STORAGE_UNIFORM;
+    bool sized = w[3] == SpvStorageClassWorkgroup || w[3] == SpvStorageClassPushConstant ||
+                 w[3] == SpvStorageClassStorageBuffer || w[3] == SpvStorageClassUniform;
     if (sized && !content)
         return malformed(r, "variable of unknown type");
     switch (w[3]) {
-    case STORAGE_WORKGROUP:
+    case SpvStorageClassWorkgroup:
         f->shared_bytes = add(align_up(f->shared_bytes, content->align), content->size);
         break;
-    case STORAGE_PUSH:
+    case SpvStorageClassPushConstant:
         if (content->size > UINT32_MAX)
             return malformed(r, "push constant block");
         if (content->size > f->push_bytes)
             f->push_bytes = (uint32_t)content->size;
         break;
-    case STORAGE_BUFFER: return add_buffer(r, variable, content);
-    case STORAGE_UNIFORM:
+    case SpvStorageClassStorageBuffer: return add_buffer(r, variable, content);
+    case SpvStorageClassUniform:
         if (content->is_buffer_block) // how SPIR-V 1.0 declares storage buffers
             return add_buffer(r, variable, content);
         return err_set(r->e, "uniform buffers are not supported, only storage buffers");
-    case STORAGE_UNIFORM_CONSTANT:
-    case STORAGE_ATOMIC_COUNTER:
+    case SpvStorageClassUniformConstant:
+    case SpvStorageClassAtomicCounter:
         return err_set(r->e, "images, samplers and counters are not supported");
     }
     return true;
@@ -402,14 +370,29 @@ static const struct instruction {
     uint16_t op, words;
     bool (*read)(struct reader *r, const uint32_t *w, uint32_t n);
 } instructions[] = {
-    {15, 5, read_entry_point},   {16, 3, read_execution_mode},  {17, 2, read_capability},
-    {20, 2, read_bool},          {21, 4, read_number},          {22, 3, read_number},
-    {23, 4, read_vector},        {24, 4, read_matrix},          {28, 4, read_array},
-    {29, 3, read_runtime_array}, {30, 2, read_struct},          {32, 4, read_pointer},
-    {43, 4, read_constant},      {44, 3, read_composite},       {50, 4, read_constant},
-    {51, 3, read_composite},     {52, 4, read_constant_op},     {59, 4, read_variable},
-    {71, 3, read_decorate},      {72, 4, read_member_decorate}, {73, 2, read_decoration_group},
-    {246, 4, read_loop_merge},   {331, 3, read_execution_mode},
+    {SpvOpEntryPoint, 5, read_entry_point},
+    {SpvOpExecutionMode, 3, read_execution_mode},
+    {SpvOpCapability, 2, read_capability},
+    {SpvOpTypeBool, 2, read_bool},
+    {SpvOpTypeInt, 4, read_number},
+    {SpvOpTypeFloat, 3, read_number},
+    {SpvOpTypeVector, 4, read_vector},
+    {SpvOpTypeMatrix, 4, read_matrix},
+    {SpvOpTypeArray, 4, read_array},
+    {SpvOpTypeRuntimeArray, 3, read_runtime_array},
+    {SpvOpTypeStruct, 2, read_struct},
+    {SpvOpTypePointer, 4, read_pointer},
+    {SpvOpConstant, 4, read_constant},
+    {SpvOpConstantComposite, 3, read_composite},
+    {SpvOpSpecConstant, 4, read_constant},
+    {SpvOpSpecConstantComposite, 3, read_composite},
+    {SpvOpSpecConstantOp, 4, read_constant_op},
+    {SpvOpVariable, 4, read_variable},
+    {SpvOpDecorate, 3, read_decorate},
+    {SpvOpMemberDecorate, 4, read_member_decorate},
+    {SpvOpDecorationGroup, 2, read_decoration_group},
+    {SpvOpLoopMerge, 4, read_loop_merge},
+    {SpvOpExecutionModeId, 3, read_execution_mode},
 };
 
 static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
@@ -457,7 +440,7 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
 {
     *out = (struct kernel_facts){.words = s->count};
     struct reader r = {.word = s->word, .count = s->count, .facts = out, .e = e};
-    if (s->count < HEADER || s->word[0] != MAGIC || s->word[1] >> 16 != 1)
+    if (s->count < HEADER || s->word[0] != SpvMagicNumber || s->word[1] >> 16 != 1)
         return malformed(&r, "no SPIR-V 1.x header");
     r.bound = s->word[3];
     if (r.bound == 0 || r.bound > MAX_BOUND)
