@@ -3,7 +3,7 @@
 //
 //     struct curve_runs r;
 //     curve_runs_take(&r, &app->model, unix_now, CURVE_TRIALS, false);
-//     struct curve_mean m; curve_mean_take(&m, &r, 140);
+//     struct curve_mean m; curve_mean_take(&m, &r, CURVE_DEVIATION, 140);
 //     curve_mean_finish(&m); curve_runs_finish(&r);
 //
 // Speeds are in `unit`, seconds and trials as they are. Run 0 is the open session.

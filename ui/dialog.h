@@ -5,7 +5,7 @@
 // Esc leaves and changes nothing; Tab and arrows move; Space toggles and picks. `y` on the button
 // row copies the command line.
 //
-//     struct dialog *d = dialog_create("Export", "Export", words, context);
+//     struct dialog *d = dialog_create("Export", "Export", words, context, free);
 //     dialog_add_text(d, "folder", "Folder", "export");
 //     dialog_add_choice(d, "what", "What", choices, 0);
 //     dialog_add_check(d, "verify", "Verify again before writing", true);

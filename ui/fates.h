@@ -2,7 +2,7 @@
 //
 //     fates_begin(&m, space, &config);
 //     while (fates_step(&m, space, limits, 25, find, context)) ...     true: more wait
-//     struct fates_sum all = fates_sum(&m, FATES_ALL, seconds), of_one = fates_sum(&m, param, ...);
+//     struct fates_sum all = fates_sum(&m, space, FATES_ALL, seconds);
 //     fates_finish(&m);
 //
 // They are the steps that searches walk by, in the order of parameters and then of

@@ -1,7 +1,7 @@
 // What the workbench knows: the sessions of a database, the one that is open, and summaries of it.
 //
 //     model_init(&m, path);
-//     model_open(&m, 3);
+//     model_open(&m, 3, e);
 //     while (...) if (model_poll(&m, unix_time)) redraw;
 //     const struct trial *t = model_trial(&m, ask);
 //     model_finish(&m);

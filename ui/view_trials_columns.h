@@ -3,7 +3,7 @@
 //     columns_make(&c, model);                       once for a session
 //     column_head(&c.column[i], model);              "TFLOPS"
 //     column_add_text(&c.column[i], model, trial, &text);
-//     key = column_key(&c.column[i], model, trial, words)
+//     key = column_key(&c.column[i], trial, words)
 //
 // The first ones (COLUMN_NUMBER .. COLUMN_OUTCOME) stay at the left; then come what was measured,
 // every parameter as its own column, and the reason of failures, which takes the room that is left.

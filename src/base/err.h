@@ -5,7 +5,7 @@
 // context with err_prefix; the program prints the result once, at the top, as
 // `file:line: what (hint)`. Texts that are too long are cut.
 //
-//     if (!file_read(path, &text, e))
+//     if (!file_read(path, &text, &length, e))
 //         return err_prefix(e, "preset '%s'", name);
 #ifndef TILEWALK_BASE_ERR_H
 #define TILEWALK_BASE_ERR_H

@@ -3,7 +3,7 @@
 //     struct plot p;
 //     plot_init(&p, CHARSET_BRAILLE, 16, 70);
 //     plot_axes(&p, &x, &y);                   what they leave is the area
-//     plot_band(&p, low, high, n);
+//     plot_band(&p, low, high, n, now);
 //     plot_steps(&p, 0, 'A', point, n, now);   for each series
 //     plot_letters(&p);                        at the ends of the lines
 //     struct plot_glyph g = plot_at(&p, row, col);   or plot_add_text(&p, &out)

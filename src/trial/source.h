@@ -2,7 +2,7 @@
 // analytic landscapes.
 //
 //     struct source *s = pool_create(...) | synthetic_create(...);
-//     loop: while (source_room(s) > 0) source_submit(s, &request, e);
+//     loop: while (source_room(s) > 0) source_submit(s, &request);
 //           poll() on source_fds, at most source_wait_ms; source_step(s, e);
 //           while (source_collect(s, &result)) ...
 //     source_destroy(s);

@@ -2,7 +2,7 @@
 //
 //     struct run r;
 //     run_init(&r);
-//     int64_t id = run_tune(&r, 40, NULL);     to its end
+//     int64_t id = run_tune(&r, &options);     to its end
 //     char *text = run_sequence(&r, id);       what was asked and told, heap
 //     run_finish(&r);
 #ifndef TILEWALK_TESTS_RUN_H

@@ -25,6 +25,9 @@ check 'include table' awk -f "$here/includes.awk" "$here/includes.table" $source
 check 'sizes' awk -f "$here/sizes.awk" $product
 [ -z "$tests" ] || check 'sizes of tests' awk -f "$here/sizes.awk" $tests
 
+headers=$(echo "$sources" | grep '\.h$')
+[ -z "$headers" ] || check 'examples in headers' awk -f "$here/examples.awk" $headers
+
 # clang-format is told to leave comments alone: it would flow the columns of examples together.
 wide_comments() {
     ! grep -nE '^.{101,}$' $sources | grep -E '^[^:]*:[0-9]*:[^"]*//'

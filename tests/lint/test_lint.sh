@@ -92,6 +92,12 @@ function_of another 50 >src/bad.c
 planted 'two long functions in eleven' src/bad.c '2 of 11 have 50 lines or more'
 rm src/nine.c src/tenth.c
 
+printf '%s\n' '// A header.' '//' '//     bad_call(a, b);' 'void bad_call(int a);' >src/base/bad.h
+planted 'an example that does not match' src/base/bad.h 'bad.h:3: the example calls bad_call with 2 arguments, it takes 1'
+printf '%s\n' '//     bad_call("a, b", f(1, 2), ...);  more' 'void bad_call(char *a, int b);' >src/base/bad.h
+content 'an example that leaves something out'
+rm -f src/base/bad.h
+
 if command -v clang-format >/dev/null; then
     echo 'int  x ;' >src/bad.c
     planted 'layout' src/bad.c 'src/bad.c:1:4: error: code should be clang-formatted'

@@ -2,7 +2,7 @@
 //
 //     struct test_case c = case_make("matmul", "N=7 M=5 K=33 type=f16 bias=add", INPUT_EXACT, 3);
 //     case_get(&c, "A", offset)          an element of a buffer, by its place in memory
-//     case_right(&c, INPUT_EXACT)        whether `result`, at first the right one, passes
+//     case_right(&c, INPUT_EXACT, NULL)  whether `result`, at first the right one, passes
 //     case_free(&c)
 #ifndef TILEWALK_TESTS_TRIAL_CASE_H
 #define TILEWALK_TESTS_TRIAL_CASE_H
