@@ -89,34 +89,17 @@ int value_facts_find(const struct value_facts *v, const struct param *p, const i
 void shares_begin(struct shares *s, const struct space *space)
 {
     shares_finish(s);
-    s->sum.by_constraint = mem_zero((size_t)space->constraint_count, sizeof(uint64_t));
-}
-
-static void add(struct survey *sum, const struct survey *part, int constraints)
-{
-    sum->points += part->points;
-    sum->valid += part->valid;
-    sum->exact = part->exact;
-    for (int i = 0; i < constraints; i++)
-        sum->by_constraint[i] += part->by_constraint[i];
-    for (int i = 0; i < LIMIT_COUNT; i++)
-        sum->by_limit[i] += part->by_limit[i];
+    survey_begin(&s->sum, space, SURVEY_COUNT_UP_TO, SURVEY_SAMPLES, 1);
 }
 
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l)
 {
-    struct survey part;
     if (s->done || !s->sum.by_constraint)
         return false;
-    uint64_t seed = s->sum.points + 1; // another one each time
-    if (!survey_take(space, l, SHARES_SLICE, SHARES_SLICE, seed, &part, &s->trouble)) {
-        s->done = true;
-        return false;
-    }
-    s->trouble.text[0] = '\0';
-    add(&s->sum, &part, space->constraint_count);
-    survey_finish(&part);
-    s->done = s->sum.exact || s->sum.points >= SHARES_MOST;
+    bool judged = survey_step(&s->sum, space, l, SHARES_SLICE, &s->trouble);
+    if (judged)
+        s->trouble.text[0] = '\0';
+    s->done = !judged || s->sum.points == s->sum.wanted;
     return !s->done;
 }
 

@@ -16,8 +16,7 @@
 #include "scan.h"
 
 #define COVERAGE_MOST 4096
-#define SHARES_SLICE  40   // points
-#define SHARES_MOST   4000 // shares are known to a percent or two then
+#define SHARES_SLICE  40 // points
 
 struct value_facts {
     struct config_set seen; // the value in the first slots
@@ -40,7 +39,7 @@ void value_facts_get(const struct value_facts *v, int index, int32_t out[PARAM_M
 int value_facts_find(const struct value_facts *v, const struct param *p, const int32_t *value);
 
 struct shares {
-    struct survey sum; // by_constraint is ours
+    struct survey sum;
     bool done;
     struct err trouble; // a rule failed; text "" when none did
 };

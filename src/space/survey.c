@@ -32,28 +32,41 @@ static bool look_at(const struct space *s, const struct limits *l, const struct 
     return true;
 }
 
+void survey_begin(struct survey *v, const struct space *s, uint64_t count_up_to, uint64_t samples,
+                  uint64_t seed)
+{
+    bool exact = s->size <= count_up_to && s->size < UINT64_MAX;
+    *v = (struct survey){
+        .exact = exact,
+        .wanted = exact ? s->size : samples,
+        .by_constraint = mem_zero((size_t)s->constraint_count, sizeof *v->by_constraint),
+    };
+    rng_seed(&v->rng, seed);
+}
+
+bool survey_step(struct survey *v, const struct space *s, const struct limits *l, uint64_t count,
+                 struct err *e)
+{
+    struct config c;
+    for (; count > 0 && v->points < v->wanted; count--) {
+        if (v->exact)
+            space_point(s, v->points, &c);
+        else
+            space_sample(s, &v->rng, &c);
+        if (!look_at(s, l, &c, v, e))
+            return false;
+    }
+    return true;
+}
+
 bool survey_take(const struct space *s, const struct limits *l, uint64_t count_up_to,
                  uint64_t samples, uint64_t seed, struct survey *out, struct err *e)
 {
-    *out = (struct survey){
-        .exact = s->size <= count_up_to && s->size < UINT64_MAX,
-        .by_constraint = mem_zero((size_t)s->constraint_count, sizeof *out->by_constraint),
-    };
-    struct rng rng;
-    rng_seed(&rng, seed);
-    uint64_t points = out->exact ? s->size : samples;
-    for (uint64_t i = 0; i < points; i++) {
-        struct config c;
-        if (out->exact)
-            space_point(s, i, &c);
-        else
-            space_sample(s, &rng, &c);
-        if (!look_at(s, l, &c, out, e)) {
-            survey_finish(out);
-            return false;
-        }
-    }
-    return true;
+    survey_begin(out, s, count_up_to, samples, seed);
+    if (survey_step(out, s, l, out->wanted, e))
+        return true;
+    survey_finish(out);
+    return false;
 }
 
 void survey_finish(struct survey *v)

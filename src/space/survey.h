@@ -4,13 +4,24 @@
 // points. Each constraint and each limit is judged alone on every point, so the shares overlap;
 // `valid` counts those that pass all of them. (A rule that fails where an earlier constraint does
 // not hold removes nothing: it may rely on that constraint.)
+//
+//     survey_take(space, limits, SURVEY_COUNT_UP_TO, SURVEY_SAMPLES, 1, &v, e);
+//     survey_begin(...); while (v.points < v.wanted && survey_step(&v, space, limits, 40, e)) ...
+//     survey_finish(&v);
+//
+// Both give the same numbers, one at once, one in slices.
 #ifndef TILEWALK_SPACE_SURVEY_H
 #define TILEWALK_SPACE_SURVEY_H
 
 #include "space/space.h"
 
+#define SURVEY_COUNT_UP_TO 20000
+#define SURVEY_SAMPLES     4000 // shares are known to a percent or two then
+
 struct survey {
     bool exact;
+    struct rng rng;
+    uint64_t wanted; // points to look at
     uint64_t points; // looked at
     uint64_t valid;
     uint64_t *by_constraint; // [constraint_count] points that this one alone removes
@@ -21,6 +32,11 @@ struct survey {
 // `l` may be NULL (no device). False: a rule itself failed. Release with survey_finish.
 bool survey_take(const struct space *s, const struct limits *l, uint64_t count_up_to,
                  uint64_t samples, uint64_t seed, struct survey *out, struct err *e);
+void survey_begin(struct survey *v, const struct space *s, uint64_t count_up_to, uint64_t samples,
+                  uint64_t seed);
+// Looks at `count` more points, or at those that are left. False: a rule itself failed.
+bool survey_step(struct survey *v, const struct space *s, const struct limits *l, uint64_t count,
+                 struct err *e);
 void survey_finish(struct survey *v);
 
 #endif

@@ -219,6 +219,28 @@ static void test_exact_survey(void **state)
     space_destroy(s);
 }
 
+static void test_survey_in_slices(void **state)
+{
+    (void)state;
+    int layout = 1;
+    struct space *s = judged(false, &layout);
+    struct survey whole, v;
+    struct err e = {0};
+    for (uint64_t exact_up_to = 1079; exact_up_to <= 1080; exact_up_to++) {
+        assert_true(survey_take(s, NULL, exact_up_to, 500, 5, &whole, &e));
+        survey_begin(&v, s, exact_up_to, 500, 5);
+        for (uint64_t slice = 1; v.points < v.wanted; slice++)
+            assert_true(survey_step(&v, s, NULL, slice, &e));
+        assert_int_equal(v.points, exact_up_to < 1080 ? 500 : 1080);
+        assert_true(v.exact == whole.exact && v.points == whole.points && v.valid == whole.valid);
+        for (int i = 0; i < s->constraint_count; i++)
+            assert_int_equal(v.by_constraint[i], whole.by_constraint[i]);
+        survey_finish(&v);
+        survey_finish(&whole);
+    }
+    space_destroy(s);
+}
+
 static void test_sampled_survey(void **state)
 {
     (void)state;
@@ -270,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_judge),
         cmocka_unit_test(test_judge_reports_failing_rules),
         cmocka_unit_test(test_exact_survey),
+        cmocka_unit_test(test_survey_in_slices),
         cmocka_unit_test(test_sampled_survey),
         cmocka_unit_test(test_empty_survey),
     };

@@ -140,7 +140,7 @@ static void test_shares_agree_with_a_large_survey(void **state)
     struct survey large;
     struct err e;
     assert_true(s->done);
-    assert_int_equal(s->sum.points, SHARES_MOST);
+    assert_int_equal(s->sum.points, SURVEY_SAMPLES);
     assert_true(survey_take(space_opened(), &app->model.open.limits, 0, 8000, 77, &large, &e));
     double valid = (double)large.valid / (double)large.points;
     double share = share_of(s, s->sum.valid), error = share_error(s, share);
@@ -155,9 +155,32 @@ static void test_shares_agree_with_a_large_survey(void **state)
     char wanted[64];
     snprintf(wanted, sizeof wanted, "valid %.1f ±%.1f %%", 100 * share, 100 * error);
     assert_true(space_has(wanted));
-    assert_true(
-        space_has("the other 6 limits of the device")); // shared memory and statements have rows
+    assert_true(space_has("the other 7 limits of the device")); // shared memory has a row
     space_close();
+}
+
+// As `check` does.
+static void test_shares_of_a_small_space_are_exact(void **state)
+{
+    (void)state;
+    const struct script_text text = {
+        "a.lua", "a.lua",
+        "local v = {}\nfor i = 1, 160 do v[i] = i end\nparam.a = discrete(v)\n"
+        "constraint(\"most\", function(c) return c.a > 57 end)\n"};
+    struct err e;
+    struct script *script = script_create(
+        &(struct script_options){.texts = &text, .text_count = 1, .space_only = true}, &e);
+    assert_non_null(script);
+    struct shares s = {.done = false};
+    shares_begin(&s, script_space(script));
+    while (shares_step(&s, script_space(script), NULL))
+        ;
+    assert_true(s.sum.exact);
+    assert_int_equal(s.sum.points, 160);
+    assert_int_equal(s.sum.by_constraint[0], 57);
+    assert_int_equal(s.sum.valid, 103);
+    shares_finish(&s);
+    script_destroy(script);
 }
 
 // The line of a shipped file, from 1, that says something first.
@@ -316,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_shares_agree_with_a_large_survey),
+        cmocka_unit_test(test_shares_of_a_small_space_are_exact),
         cmocka_unit_test(test_a_constraint_shows_its_line),
         cmocka_unit_test(test_cursors_stay_inside),
         cmocka_unit_test(test_clicks),
