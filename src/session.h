@@ -132,6 +132,9 @@ struct script *session_read_script(struct session *s, const struct session_optio
 // then only costs trials.
 bool session_take_script(struct session *s, struct script *script);
 void session_describe_problem(struct session *s);
+// A path as it is stored: absolute, for whoever opens the file later may be in another folder. The
+// session's.
+const char *session_path(struct session *s, const char *path);
 bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
                    struct err *e); // as space_judge, by the limits of its device
 bool session_make_search(struct session *s, struct err *e);

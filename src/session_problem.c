@@ -60,18 +60,17 @@ static char *take_in_arena(struct session *s, struct str *text)
     return kept;
 }
 
-// Whoever opens the file later may be in another folder.
-static void make_path_absolute(struct session *s)
+const char *session_path(struct session *s, const char *path)
 {
-    char *path = realpath(s->record.path, NULL);
-    if (path)
-        s->record.path = arena_strdup(&s->arena, path);
-    free(path);
+    char *whole = realpath(path, NULL);
+    const char *kept = arena_strdup(&s->arena, whole ? whole : path);
+    free(whole);
+    return kept;
 }
 
 void session_describe_problem(struct session *s)
 {
-    make_path_absolute(s);
+    s->record.path = session_path(s, s->record.path);
     struct str text = {0};
     const struct operation *operation = script_operation(s->script);
     operation_add_text(operation, &text);

@@ -44,7 +44,7 @@ static bool store_new(struct session *s, struct err *e)
     const struct script_text *text = s->script ? script_texts(s->script, &count) : NULL;
     struct text_record *record = mem_zero((size_t)count + 1, sizeof *record);
     for (int i = 0; i < count; i++)
-        record[i] = (struct text_record){text[i].name, text[i].path, text[i].text};
+        record[i] = (struct text_record){text[i].name, session_path(s, text[i].path), text[i].text};
     bool ok = store_create_session(s->store, &s->record, record, count, &s->record.id, e) &&
               store_lock_session(s->store, s->record.id, e);
     kill_point("create");

@@ -1,5 +1,7 @@
 #include "store/db.h"
 
+#include <string.h>
+
 // The columns that are written as they are given; the rest of a record is computed.
 // clang-format off
 #define SESSION_FIELDS(F) \
@@ -123,11 +125,23 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
     return query_end(&q);
 }
 
+// Sessions used to hold paths as they were given, in the folder that the program was started in.
+// The session's own is absolute, and names are relative to its folder.
+static const char *text_path(const struct query *q, struct arena *a)
+{
+    const char *path = query_text(q, 1, a), *space = query_text(q, 3, NULL);
+    const char *folder_end = space ? strrchr(space, '/') : NULL;
+    if (!path || *path == '/' || !folder_end)
+        return path;
+    return arena_printf(a, "%.*s/%s", (int)(folder_end - space), space, query_text(q, 0, NULL));
+}
+
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
                      int *count, struct err *e)
 {
     static const char sql[] =
-        "SELECT name, path, text FROM text WHERE session = ? ORDER BY position";
+        "SELECT t.name, t.path, t.text, s.path FROM text AS t JOIN session AS s ON s.id = t.session"
+        " WHERE t.session = ? ORDER BY t.position";
     struct text_record *list = NULL;
     int capacity = 0;
     *count = 0;
@@ -135,9 +149,8 @@ bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_r
     query_bind_int(&q, id);
     while (query_next(&q)) {
         MEM_GROW(list, *count, capacity);
-        list[(*count)++] = (struct text_record){.name = query_text(&q, 0, a),
-                                                .path = query_text(&q, 1, a),
-                                                .text = query_text(&q, 2, a)};
+        list[(*count)++] = (struct text_record){
+            .name = query_text(&q, 0, a), .path = text_path(&q, a), .text = query_text(&q, 2, a)};
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);

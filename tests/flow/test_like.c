@@ -1,6 +1,7 @@
 // `tune --like`: a new session from what another one stored.
 #include "sessions.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,6 +47,29 @@ static void test_same_seed(void **state)
     r = RUN(b, "tune", "--like", "2", "--seed", "7"); // a copy is as good as the original
     assert_ok(&r);
     assert_string_equal(sequence(b, 3), sequence(b, 1));
+}
+
+static void start_in_the_box(const struct box *b)
+{
+    if (chdir(b->folder) != 0)
+        abort();
+}
+
+// Whoever looks at the session may be in another folder.
+static void test_paths_are_stored_whole(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    box_write(b, "mine.lua", box_read(b, flow_path(b, "small.lua")));
+    b->prepare = start_in_the_box;
+    struct result r = RUN(b, "tune", "mine.lua", "--source", SOURCE, "--trials", "3");
+    assert_ok(&r);
+    const char *count = "SELECT count(*) FROM text WHERE path LIKE '/%/' || name";
+    assert_int_equal(tamper(b, count), 2);
+    b->prepare = NULL;
+    r = RUN(b, "tune", "--like", "1", "--trials", "3");
+    assert_ok(&r);
+    assert_int_equal(tamper(b, count), 4);
 }
 
 static void test_new_seed(void **state)
@@ -142,9 +166,10 @@ static void test_wrong_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_same_seed),   FLOW_TEST(test_new_seed),      FLOW_TEST(test_changed_file),
-        FLOW_TEST(test_overridden),  FLOW_TEST(test_other_workers), FLOW_TEST(test_independent),
-        FLOW_TEST(test_wrong_words),
+        FLOW_TEST(test_same_seed),   FLOW_TEST(test_paths_are_stored_whole),
+        FLOW_TEST(test_new_seed),    FLOW_TEST(test_changed_file),
+        FLOW_TEST(test_overridden),  FLOW_TEST(test_other_workers),
+        FLOW_TEST(test_independent), FLOW_TEST(test_wrong_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

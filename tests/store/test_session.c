@@ -138,6 +138,13 @@ static void test_texts(void **state)
     }
     assert_true(store_get_texts(s, other_id, &a, &texts, &count, &e));
     assert_int_equal(count, 1);
+    // Relative to where the program was started: whoever reads may be elsewhere.
+    const struct text_record old[] = {{"a.lua", "sub/a.lua", ""}, {"x/b.lua", "/lib/x/b.lua", ""}};
+    other.path = "/home/sub/a.lua";
+    assert_true(store_create_session(s, &other, old, 2, &other_id, &e));
+    assert_true(store_get_texts(s, other_id, &a, &texts, &count, &e));
+    assert_string_equal(texts[0].path, "/home/sub/a.lua");
+    assert_string_equal(texts[1].path, "/lib/x/b.lua");
     arena_finish(&a);
     store_close(s);
     free(large);
