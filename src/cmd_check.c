@@ -1,4 +1,5 @@
 // check: what a space file declares, how large it is, and what a device leaves of it.
+#include "attempt.h"
 #include "common.h"
 #include "devices.h"
 
@@ -8,15 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COUNT_UP_TO 20000 // spaces up to this size are counted exactly
-#define SAMPLES     4000
-
 struct check {
     struct script *script;
     const struct space *space;
     struct gpu_info *list;
     const struct gpu_info *device; // NULL: no device
     struct survey survey;
+    enum attempt attempt; // what became of one candidate
     struct arena storage;
 };
 
@@ -55,8 +54,12 @@ static bool load(struct check *c, const struct arguments *a, struct err *e)
     if (!c->script)
         return false;
     c->space = script_space(c->script);
-    return survey_take(c->space, o.limits, COUNT_UP_TO,
-                       (uint64_t)arguments_integer(a, "samples", SAMPLES), 1, &c->survey, e);
+    if (!survey_take(c->space, o.limits, SURVEY_COUNT_UP_TO,
+                     (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES), 1, &c->survey, e))
+        return false;
+    c->attempt = c->survey.valid ? attempt_candidate(c->script, o.limits, 1, &c->survey.example, e)
+                                 : ATTEMPT_NO_LEGAL;
+    return c->attempt != ATTEMPT_FAILED;
 }
 
 static double share(const struct check *c, uint64_t n)
@@ -136,6 +139,7 @@ static void print_json(const struct check *c, const struct job *job)
         config_add_json(c->space, &c->survey.example, &out);
     else
         str_add(&out, "null");
+    str_printf(&out, ",\"template\":\"%s\"", c->attempt == ATTEMPT_COMPILED ? "ok" : "none");
     if (job)
         add_glsl(job, &out);
     str_add(&out, "}\n");
@@ -191,7 +195,7 @@ static void print_text(const struct check *c)
     if (!c->survey.valid)
         return;
     config_add_json(c->space, &c->survey.example, &text);
-    printf("\nexample: %s\n", str_text(&text));
+    printf("\nexample: %s\ntemplate: ok (renders and compiles)\n", str_text(&text));
     str_finish(&text);
 }
 
@@ -280,7 +284,8 @@ static const struct option options[] = {
 const struct command cmd_check = {
     .name = "check",
     .operands = "PRESET|FILE",
-    .help = "check a space file: parameters, exact size, what rules and a device remove",
+    .help = "check a space file: parameters, exact size, what rules and a device remove, and that "
+            "a candidate compiles",
     .least = 1,
     .most = 1,
     .options = options,

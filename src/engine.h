@@ -15,6 +15,7 @@
 #define TILEWALK_ENGINE_H
 
 // What a front end needs of the rest comes with it.
+#include "attempt.h"
 #include "base/err.h"
 #include "export.h"
 #include "script/script.h"

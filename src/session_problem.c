@@ -1,13 +1,10 @@
 // What a session searches: the problem that its script declares.
 #include "session.h"
 
-#include "kernel/kernel.h"
+#include "attempt.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MOST_DRAWS 20000 // in search of a legal configuration
-#define MOST_TRIES 8
 
 bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
                    struct err *e)
@@ -95,37 +92,9 @@ void session_describe_problem(struct session *s)
     s->record.size = s->space->size_text;
 }
 
-static bool compiles(struct session *s, const struct config *c, struct err *e)
-{
-    struct job job;
-    if (!script_render(s->script, c, &job, e))
-        return false;
-    bool ok = true;
-    for (int i = 0; ok && i < job.pass_count; i++) {
-        struct spirv spirv = {0};
-        ok = kernel_compile_pass(&job.pass[i], &spirv, e);
-        spirv_finish(&spirv);
-    }
-    job_finish(&job);
-    return ok;
-}
-
 bool session_try_template(struct session *s, struct err *e)
 {
-    struct rng rng;
-    struct config c;
-    struct verdict v;
-    int tries = 0;
-    if (!s->source->kind->needs_jobs)
-        return true;
-    rng_seed(&rng, s->record.seed);
-    kernel_setup();
-    for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
-        space_sample(s->space, &rng, &c);
-        if (!session_judge(s, &c, &v, e))
-            return false;
-        if (v.legal && ++tries && compiles(s, &c, e))
-            return true;
-    }
-    return tries == 0; // nothing legal was drawn: the search will meet it, or say why not
+    return !s->source->kind->needs_jobs ||
+           attempt_candidate(s->script, s->has_limits ? &s->limits : NULL, s->record.seed, NULL,
+                             e) != ATTEMPT_FAILED;
 }

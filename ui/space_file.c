@@ -219,12 +219,22 @@ static struct script *load(const struct space_file_basis *b, struct err *e)
     return script_create(&o, e);
 }
 
+// What is other than the session's has to work as well.
 static void take(struct space_file *f, const struct space_file_basis *b, struct script *s)
 {
-    snprintf(f->size, sizeof f->size, "%s", script_space(s)->size_text);
+    struct err e;
+    watch_texts(f, s);
     describe(f, b->script, s);
     f->state = f->difference[0] ? SPACE_FILE_NEW : SPACE_FILE_SAME;
-    watch_texts(f, s);
+    if (f->state == SPACE_FILE_NEW &&
+        attempt_candidate(s, b->limits, 1, NULL, &e) == ATTEMPT_FAILED) {
+        f->state = SPACE_FILE_BROKEN;
+        f->error = e;
+        keep_around(f);
+        script_destroy(s);
+        return;
+    }
+    snprintf(f->size, sizeof f->size, "%s", script_space(s)->size_text);
     f->fresh = s;
 }
 

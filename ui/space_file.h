@@ -10,9 +10,10 @@
 // error is. Watched are the space file and whatever it includes (time of change, size and inode of
 // each, so that replacing by rename is seen as well); when one of them changes, all of it is loaded
 // into a fresh guarded Lua state, as the session's device and sizes have it, and held against the
-// session's texts.
+// session's texts. What differs has to work as well: one candidate is compiled (attempt.h).
 //
-// No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds. One thread. A
+// No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds, compiling some
+// tens. One thread. A
 // zeroed `struct space_file` is new; finish it when another session is opened.
 #ifndef TILEWALK_UI_SPACE_FILE_H
 #define TILEWALK_UI_SPACE_FILE_H
@@ -23,7 +24,7 @@ enum space_file_state {
     SPACE_FILE_UNREAD,
     SPACE_FILE_SAME,   // as the session has it
     SPACE_FILE_NEW,    // another one, which loads: `size`, `difference`
-    SPACE_FILE_BROKEN, // another one, which does not load: `error`, `around`
+    SPACE_FILE_BROKEN, // another one, which does not load or compile: `error`, `around`
     SPACE_FILE_GONE
 };
 

@@ -199,6 +199,7 @@ static void test_empty_space(void **state)
     r = RUN(b, "check", path, "--device", "none", "--json");
     assert_int_equal(r.code, 3);
     assert_float_equal(number_of(json_of(b, r.out), "valid_fraction"), 0, 0);
+    assert_string_equal(text_of(json_of(b, r.out), "template"), "none");
     assert_true(is_null(json_of(b, r.out), "example"));
 }
 
@@ -254,6 +255,62 @@ static void test_failing_constraint(void **state)
     assert_refused(&r, 1, "mine.lua:4:", "constraint 'typo'");
 }
 
+// Rules that are only called for a candidate, and the template: Lua's errors and GLSL's.
+static void test_a_candidate_is_compiled(void **state)
+{
+    struct box *b = *state;
+#define KERNEL " kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }"
+#define VALID  "#version 450\nlayout(local_size_x = 8) in;\nvoid main() {}\n"
+    static const char *const wrong[][4] = {
+        {"resources(function(c) return { invocations = { c.unrol } } end)" KERNEL, VALID,
+         "mine.lua:4:", "'unrol'"},
+        {"scratch(function(c) return c.unrol end)" KERNEL, VALID, "mine.lua:4:", "'unrol'"},
+        {"local d = derived(function(c) return c.unrol end)\n"
+         "constraint(\"d\", function(c) return d(c) > 0 end)" KERNEL,
+         VALID, "mine.lua:4:", "'unrol'"},
+        {"kernel { template = \"mine.comp\", groups = function(c) return { c.unrol } end }", VALID,
+         "mine.lua:4:", "'unrol'"},
+        {"kernel { template = \"mine.comp\", groups = function(c) return { 1 } end,"
+         " values = function(c) return { x = c.unrol } end }",
+         VALID, "mine.lua:4:", "'unrol'"},
+        {KERNEL, VALID "// ${c.unrol}\n", "mine.comp:4:", "'unrol'"},
+        {KERNEL, VALID "\nint f() { return unknown; }\n", "mine.comp:5:", "unknown"},
+        {KERNEL, "#version 450\nvoid main() { x = 1; }\n", "mine.comp:2:", "'x'"},
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        const char *text =
+            arena_printf(&b->arena, "param.unroll = discrete { 1, 2 }\n%s", wrong[i][0]);
+        const char *path = space_file(b, text);
+        box_write(b, "mine.comp", wrong[i][1]);
+        struct result r = RUN(b, "check", path, "--device", "none");
+        assert_refused(&r, 1, wrong[i][2], wrong[i][3]);
+        r = RUN(b, "check", path, "--device", "none", "--json");
+        assert_refused(&r, 1, wrong[i][2], wrong[i][3]);
+    }
+    const char *path = space_file(b, "param.unroll = discrete { 1, 2 }\n" KERNEL);
+    box_write(b, "mine.comp", VALID);
+    assert_string_equal(text_of(check(b, path), "template"), "ok");
+    struct result r = RUN(b, "check", path, "--device", "none");
+    assert_contains(r.out, "\ntemplate: ok");
+#undef KERNEL
+#undef VALID
+}
+
+// Of 20000 points one is legal: the survey finds it, drawing another would not.
+static void test_the_only_candidate_is_compiled(void **state)
+{
+    struct box *b = *state;
+    const char *path =
+        space_file(b, WITH_KERNEL("local v = {}\nfor i = 1, 20000 do v[i] = i end\n"
+                                  "param.a = discrete(v)\n"
+                                  "constraint(\"one\", function(c) return c.a == 12345 end)"));
+    box_write(b, "small.comp", "#version 450\nlayout(local_size_x = 8) in;\nvoid main() {}\n");
+    assert_string_equal(text_of(check(b, path), "template"), "ok");
+    box_write(b, "small.comp", "nonsense\n");
+    struct result r = RUN(b, "check", path, "--device", "none");
+    assert_refused(&r, 1, "small.comp:1:", NULL);
+}
+
 static void test_errors_of_space_files(void **state)
 {
     struct box *b = *state;
@@ -307,6 +364,8 @@ int main(void)
         FLOW_TEST(test_empty_space_is_not_tuned),
         FLOW_TEST(test_needle_in_a_haystack),
         FLOW_TEST(test_failing_constraint),
+        FLOW_TEST(test_a_candidate_is_compiled),
+        FLOW_TEST(test_the_only_candidate_is_compiled),
         FLOW_TEST(test_errors_of_space_files),
         FLOW_TEST(test_matrix_units),
     };

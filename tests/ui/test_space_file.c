@@ -22,11 +22,13 @@ static const char head[] = "local shapes = include \"shapes.lua\"\n"
                            "param.pad = discrete { 0, 1 }\n";
 static const char tail[] =
     "constraint(\"small\", function(c) return c.tile[1] < 16 end)\n"
-    "resources(function(c) return { group_size = { 8, 8 }, groups = { 8, 8 } } end)\n"
+    "resources(function(c) return { invocations = { 8, 8 }, groups = { 8, 8 } } end)\n"
     "kernel { template = \"mine.comp\" }\n";
 
+#define VALID "#version 450\nlayout(local_size_x = 8) in;\nvoid main() {}\n"
+
 static char folder[] = "/tmp/tilewalk-space-file-XXXXXX";
-static char *path, *included;
+static char *path, *included, *template;
 static struct script *session; // what it was started with
 static struct space_file file;
 static double now;
@@ -63,11 +65,10 @@ static int begin(void **state)
     struct err e;
     path = mem_printf("%s/mine.lua", folder);
     included = mem_printf("%s/shapes.lua", folder);
-    char *template = mem_printf("%s/mine.comp", folder);
-    put(template, "void main() {}\n");
+    template = mem_printf("%s/mine.comp", folder);
+    put(template, VALID);
     put(included, "return { 1, 2 }\n");
     put_space("");
-    free(template);
     session = script_create(&(struct script_options){.path = path,
                                                      .device_type = "none",
                                                      .set = &(struct setting){"N", "128"},
@@ -87,6 +88,7 @@ static int end(void **state)
     script_destroy(session);
     free(path);
     free(included);
+    free(template);
     return 0;
 }
 
@@ -152,7 +154,7 @@ static void test_every_difference(void **state)
                             "param.tile = factors(32, 2)\n"
                             "param.swizzle = categorical { \"a\", \"b\" }\n",
                             "kernel { template = \"mine.comp\" }\n"
-                            "resources(function(c) return { group_size = { 8 } } end)\n");
+                            "resources(function(c) return { groups = { 8 } } end)\n");
     put(path, text);
     free(text);
     assert_true(look());
@@ -210,6 +212,58 @@ static void test_broken_and_mended(void **state)
     assert_true(look());
     assert_int_equal(file.state, SPACE_FILE_SAME);
     assert_int_equal(file.error.line, 0);
+}
+
+static void expect_broken(const char *file_at, int line, const char *what)
+{
+    assert_true(look());
+    assert_int_equal(file.state, SPACE_FILE_BROKEN);
+    assert_null(file.fresh);
+    assert_string_equal(file.error.file, file_at);
+    assert_int_equal(file.error.line, line);
+    if (!strstr(file.error.text, what))
+        fail_msg("'%s' is not in: %s", what, file.error.text);
+}
+
+// What loads may fail when it is called: rules, the template's Lua, its GLSL.
+static void test_what_only_fails_when_called(void **state)
+{
+    (void)state;
+    look();
+    put_space("constraint(\"typo\", function(c) return c.tyle[1] > 0 end)\n");
+    expect_broken(path, 5, "did you mean 'tile'?");
+    assert_string_equal(file.around[SPACE_FILE_AROUND],
+                        "constraint(\"typo\", function(c) return c.tyle[1] > 0 end)");
+    put_space("local sum = derived(function(c) return c.pad + c.pud end)\n"
+              "constraint(\"derived\", function(c) return sum(c) < 9 end)\n");
+    expect_broken(path, 5, "did you mean 'pad'?");
+    put_space("scratch(function(c) return c.pud end)\n");
+    expect_broken(path, 5, "did you mean 'pad'?");
+    put_space("");
+    assert_true(look());
+    assert_int_equal(file.state, SPACE_FILE_SAME);
+    put_space("constraint(\"lax\", function(c) return true end)\n");
+    put(template, VALID "// ${c.pud}\n"); // the session's own reads it as well
+    expect_broken(template, 4, "did you mean 'pad'?");
+    put(template, VALID "nonsense;\n");
+    expect_broken(template, 4, "");
+    put(template, VALID);
+    assert_true(look());
+    assert_int_equal(file.state, SPACE_FILE_NEW);
+    assert_int_equal(file.error.line, 0);
+}
+
+static void test_resources_that_fail_when_called(void **state)
+{
+    (void)state;
+    look();
+    char *text =
+        mem_printf("%sresources(function(c) return { invocations = { c.pud } } end)\n"
+                   "kernel { template = \"mine.comp\", groups = function(c) return { 1 } end }\n",
+                   head);
+    put(path, text);
+    free(text);
+    expect_broken(path, 5, "did you mean 'pad'?");
 }
 
 static void test_an_error_in_the_first_line(void **state)
@@ -307,6 +361,8 @@ int main(void)
         TEST(test_every_difference),
         TEST(test_values_and_edges_are_compared),
         TEST(test_broken_and_mended),
+        TEST(test_what_only_fails_when_called),
+        TEST(test_resources_that_fail_when_called),
         TEST(test_an_error_in_the_first_line),
         TEST(test_included_files_are_watched),
         TEST(test_deleted_and_back),
