@@ -4,14 +4,16 @@
 --
 -- ggml calls m what lies side by side in the result: our columns, operand b; its n are our rows. A workgroup computes
 -- BM x BN elements, a subgroup of WARP invocations WM x WN of them in WMITER x WNITER parts, an invocation TM x TN of
--- each part; BK elements of K are staged at once. TK is 1 without matrix units. What a schedule says beside
--- that has no place in the tuple: it is named in a second line.
+-- each part; BK elements of K are staged at once: 32, whatever the tuple says, for these types. TK is 1 without matrix
+-- units. What a schedule says beside that has no place in the tuple: it is named in a second line.
 
 local ggml = {}
 
 local names = "BLOCK_SIZE, BM, BN, BK, WM, WN, WMITER, TM, TN, TK, WARP"
-local load_widths = { f32 = 4, f16 = 8 } -- elements that ggml loads at once
-local dot = 4                            -- elements of K that ggml multiplies at once
+local load_widths = { f32 = 4, f16 = 8 }  -- elements that an invocation loads at once where sizes are aligned
+local least_width = 2                     -- and where they are not
+local pair_bytes = { f32 = 8, f16 = 4 }   -- of two elements in shared memory
+local bk = 32
 
 -- How a subgroup of `warp` invocations lies in the workgroup: its lanes along m and n. Nil: in no rectangle.
 local function warp_lanes(p, warp)
@@ -26,17 +28,20 @@ end
 local function refused(p, type)
   local width = load_widths[type]
   if not width then return "ggml has no loads for " .. type end
-  if p.depth % dot ~= 0 then return "BK = " .. p.depth .. " is no multiple of " .. dot end
-  if p.threads * width % p.depth ~= 0 then
-    return "BK = " .. p.depth .. " does not divide the " .. p.threads * width .. " elements that a workgroup loads at once"
+  if p.threads % (bk // least_width) ~= 0 then
+    return "BLOCK_SIZE = " .. p.threads .. " loads no whole lines of BK = " .. bk .. " elements (no multiple of " .. bk // least_width .. ")"
   end
-  local stride = p.threads * width // p.depth -- lines that it loads at once
+  local stride = p.threads * width // bk -- lines that it loads at once
   for name, tile in pairs { BM = p.b.tile, BN = p.a.tile } do
     if tile % stride ~= 0 then
       return name .. " = " .. tile .. " is no multiple of the " .. stride .. " lines that a workgroup loads at once"
     end
   end
-  if p.a.registers * p.b.registers % 2 ~= 0 then return "TM x TN is odd, and ggml keeps sums in pairs" end
+  if p.b.registers % 2 ~= 0 then return "TM = " .. p.b.registers .. " is odd, and ggml keeps sums in pairs along m" end
+  local bytes = (p.a.tile + p.b.tile) * (bk // 2 + 1) * pair_bytes[type]
+  if bytes > device.shared_bytes then
+    return "ggml's tiles take " .. bytes .. " bytes of shared memory, of " .. device.shared_bytes
+  end
 end
 
 local function remarks(p, layout)
@@ -44,6 +49,7 @@ local function remarks(p, layout)
   for _, x in ipairs { p.a, p.b } do
     if x.stage ~= "shared" then table.insert(all, "tiles of " .. x.name .. " by '" .. x.stage .. "'") end
   end
+  if p.depth ~= bk then table.insert(all, "BK = " .. p.depth) end
   if p.parts > 1 then table.insert(all, "K in " .. p.parts .. " parts") end
   if layout ~= "nt" then table.insert(all, "layout " .. layout .. " (ggml's is nt)") end
   return #all > 0 and "\n// measured with " .. table.concat(all, ", ") .. ", which the tuple does not say" or ""
@@ -63,7 +69,7 @@ function ggml.tuple(p, type, layout)
   local why = refused(p, type)
   if why then return nil, why end
   local values = {
-    p.threads, p.b.tile, p.a.tile, p.depth,
+    p.threads, p.b.tile, p.a.tile, bk,
     along_m * p.b.registers * p.b.virtual, along_n * p.a.registers * p.a.virtual,
     p.b.virtual, p.b.registers, p.a.registers, 1, warp,
   }
