@@ -82,6 +82,11 @@ static bool change_budget(struct store *s, const struct session_record *r,
 {
     int64_t trials = 0;
     str_to_int(a->operand[1], 1, MOST_TRIALS, &trials); // checked before
+    if (trials < r->trials)
+        return err_set(e,
+                       "session %" PRId64 " has spent %" PRId64
+                       " trials already (a budget of %" PRId64 " ends it now)",
+                       r->id, r->trials, r->trials);
     if (store_runner(s, r->id))
         return ask_runner(s, r->id, "budget", a->operand[1], e);
     if (!store_set_budget(s, r->id, trials, r->budget_seconds, e))
@@ -146,7 +151,7 @@ const struct command cmd_stop = {
 const struct command cmd_budget = {
     .name = "budget",
     .operands = "ID TRIALS",
-    .help = "change how many trials a session may spend",
+    .help = "change how many trials a session may spend, in all; not fewer than it has spent",
     .least = 2,
     .most = 2,
     .options = control_options,

@@ -124,9 +124,7 @@ static void add_budget(struct app *app, int64_t more)
     int64_t soon = (int64_t)(o->rate * BUDGET_MARGIN_S) + 1; // it goes on while keys are pressed
     if (more < 0 && from + more <= spent + soon) {           // a slip of the finger would end it
         app_say(app, STYLE_WARN,
-                "%" PRId64
-                " trials are spent: so few would end it (:budget sets any, :stop ends it)",
-                spent);
+                "%" PRId64 " trials are spent: so few would end it (:stop ends it)", spent);
         return;
     }
     char trials[24];

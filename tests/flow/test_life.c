@@ -109,6 +109,23 @@ static void test_budget_below_what_is_done(void **state)
     assert_int_equal(trials_of(b, 1), 12);
 }
 
+// What is spent cannot be taken back: fewer is refused, exactly that ends the session.
+static void test_a_budget_that_is_spent(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "12", "--json");
+    assert_ok(&r);
+    r = RUN(b, "budget", "1", "11");
+    assert_refused(&r, 1, "session 1 has spent 12 trials already", "a budget of 12 ends it now");
+    assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
+    r = RUN(b, "budget", "1", "30");
+    assert_ok(&r);
+    r = RUN(b, "budget", "1", "12");
+    assert_ok(&r);
+    assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
+}
+
 static void test_seconds_survive_a_new_budget(void **state)
 {
     struct box *b = *state;
@@ -175,6 +192,7 @@ int main(void)
         FLOW_TEST(test_paused_means_paused),
         FLOW_TEST(test_budget),
         FLOW_TEST(test_budget_below_what_is_done),
+        FLOW_TEST(test_a_budget_that_is_spent),
         FLOW_TEST(test_seconds_survive_a_new_budget),
         FLOW_TEST(test_stop_keeps_what_is_done),
         FLOW_TEST(test_stale_command),
