@@ -149,7 +149,7 @@ static bool find_place(struct lookup *l, struct err *e)
 
 static bool find(struct lookup *l, struct err *e)
 {
-    if (!read_problem(l, e) || !kernel_table_read(&l->table, l->a->operand[0], e) ||
+    if (!kernel_table_read(&l->table, l->a->operand[0], e) || !read_problem(l, e) ||
         !find_place(l, e))
         return false;
     kernel_table_nearest(&l->table, &l->wanted, l->has_place ? &l->place : NULL, &l->near);

@@ -193,6 +193,8 @@ static void test_nothing_found(void **state)
     assert_refused(&r, 2, "card 7", "neither here nor in");
     r = RUN(b, "lookup", box_path(b, "none.json"), WANTED);
     assert_refused(&r, 1, "none.json", NULL);
+    r = RUN(b, "lookup", box_path(b, "none.json"), "matmul"); // the file comes first
+    assert_refused(&r, 1, "none.json", "No such file");
 }
 
 static struct result tune(struct box *b, const char *size)
