@@ -138,6 +138,7 @@ void app_edit(struct app *app, const char *path, int line)
     free(app->edit_path);
     app->edit_path = mem_strdup(path);
     app->edit_line = line;
+    app->notice[0] = '\0'; // an earlier one may have failed
 }
 
 void app_copy(struct app *app, const char *text)

@@ -244,6 +244,15 @@ static bool act(struct app *app, void *state, enum action a)
     }
 }
 
+// What is selected may be none of those that are listed.
+static bool is_on_row(struct app *app, struct trials_view *v)
+{
+    int64_t place;
+    trials_sync(app, v);
+    trials_cursor(app, v, &place);
+    return place >= 0;
+}
+
 static const char *disabled(struct app *app, void *state, enum action a)
 {
     struct trials_view *v = state;
@@ -251,8 +260,8 @@ static const char *disabled(struct app *app, void *state, enum action a)
                          a == ACT_SORT_INVERT || a == ACT_REJECTED || a == ACT_OPEN;
     if (needs_session && !app->model.open.record.id)
         return "no session is open";
-    if (a == ACT_OPEN && !shown_trial(app))
-        return "no trial is selected";
+    if (a == ACT_OPEN && !is_on_row(app, v))
+        return "no trial is selected here";
     if ((a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH) && !v->filter)
         return "there is no filter";
     return NULL;

@@ -301,7 +301,9 @@ static void test_edit_goes_to_the_line(void **state)
     space_open(FIXTURE_SMALL, 36, 120);
     put("param.pad", "param.pad");
     space_choose(space_param_named("walk"));
+    app_say(app, STYLE_BAD, "the editor failed");
     space_play("e");
+    assert_string_equal(app->notice, ""); // that was another one
     assert_string_equal(app->edit_path, SPACE_PATH);
     int walk = line_of(SPACE_PATH, "param.walk");
     assert_int_equal(app->edit_line, walk);

@@ -367,6 +367,19 @@ static void filters_apply_while_they_are_typed(void **state)
     assert_int_equal(s->app.view, VIEW_TRIALS);
 }
 
+// Enter opens the trial that the cursor is on. One that the filter hides is nowhere.
+static void a_hidden_trial_does_not_open(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "j / \"ask<0 enter");
+    assert_shows(s, "0 of 64 trials match");
+    stage_play(s, "enter");
+    assert_int_equal(s->app.view, VIEW_TRIALS);
+    assert_shows(s, "no trial is selected here");
+    stage_play(s, "esc enter");
+    assert_int_equal(s->app.view, VIEW_MAIN);
+}
+
 static void rejected_ones_are_shown_when_asked_for(void **state)
 {
     struct stage *s = *state;
@@ -464,6 +477,7 @@ int main(void)
         TEST(sorting_is_said_and_marked),
         TEST(columns_scroll_to_the_last),
         TEST(filters_apply_while_they_are_typed),
+        TEST(a_hidden_trial_does_not_open),
         TEST(rejected_ones_are_shown_when_asked_for),
         TEST(other_screens_set_filters),
         TEST(another_session_keeps_the_filter),
