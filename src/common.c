@@ -2,12 +2,14 @@
 
 #include "base/file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct setting *common_settings(const struct arguments *a, struct arena *storage, int *count)
 {
@@ -42,9 +44,9 @@ bool common_nothing_yet(const struct arguments *a)
     if (arguments_text(a, "db") || (variable && *variable))
         return false;
     char *path = store_default_path();
-    bool exists = file_exists(path);
+    bool is_absent = access(path, F_OK) != 0 && errno == ENOENT; // else opening it says why
     free(path);
-    return !exists;
+    return is_absent;
 }
 
 struct store *common_open_session(const struct arguments *a, int64_t id, struct err *e)

@@ -1,4 +1,5 @@
 // tilewalk: finds the fastest configuration of a compute kernel on a Vulkan device.
+#include "base/file.h"
 #include "base/str.h"
 #include "command.h"
 #include "trial/source.h"
@@ -6,9 +7,11 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
@@ -77,6 +80,16 @@ static bool take_compiler(const struct arguments *a, struct err *e)
     return ok;
 }
 
+// Presets, templates, workers: all is found from where the program lies.
+static bool can_find_itself(struct err *e)
+{
+    char *program = path_program();
+    bool found = *program;
+    free(program);
+    return found || err_set(e, "cannot find its own files: /proc/self/exe cannot be read (is /proc "
+                               "mounted?)");
+}
+
 // `argv` holds the command's name and what follows it.
 static int run(const struct command *c, int argc, char **argv)
 {
@@ -90,6 +103,8 @@ static int run(const struct command *c, int argc, char **argv)
         }
     if (!arguments_parse(c, argc - 1, argv + 1, &a, &e) || !take_compiler(&a, &e))
         code = fail_with(&e, EXIT_USAGE);
+    else if (!can_find_itself(&e))
+        code = fail_with(&e, EXIT_FAILED);
     else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
     else
@@ -135,8 +150,24 @@ static int check_output(int code)
     return fail_with(&e, EXIT_FAILED);
 }
 
+// OpenBLAS starts its threads before main. Where memory is limited they may wait for it for ever,
+// and the end of the program for them: then once more, with one thread.
+static void spare_threads(char **argv)
+{
+    struct rlimit memory;
+    if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY ||
+        getenv("OPENBLAS_NUM_THREADS"))
+        return;
+    char *program = path_program();
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    execv(program, argv);
+    free(program);
+}
+
 int main(int argc, char **argv)
 {
+    spare_threads(argv);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of writing it
     setlocale(LC_CTYPE, "");
     if (argc > 1 && str_equal(argv[1], "worker"))
         return worker_main();

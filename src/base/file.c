@@ -150,15 +150,16 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-// False with mkdir's errno.
-static bool make_folder(const char *path)
+static bool make_folder(const char *path, const char *whole, struct err *e)
 {
     if (mkdir(path, 0777) == 0)
         return true;
     int error = errno;
-    bool is_there = is_folder(path);
-    errno = error;
-    return is_there;
+    if (is_folder(path))
+        return true;
+    if (error == EEXIST)
+        return err_set(e, "cannot make the folder '%s': '%s' is a file", whole, path);
+    return err_set(e, "cannot make the folder '%s': %s", path, strerror(error));
 }
 
 bool file_make_folders(const char *path, struct err *e)
@@ -170,9 +171,7 @@ bool file_make_folders(const char *path, struct err *e)
             continue;
         char after = p[1];
         p[1] = '\0';
-        ok = make_folder(partial);
-        if (!ok)
-            err_set(e, "cannot make the folder '%s': %s", partial, strerror(errno));
+        ok = make_folder(partial, path, e);
         p[1] = after;
     }
     free(partial);

@@ -1,5 +1,7 @@
 #include "base/mem.h"
 
+#include "base/os.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +23,9 @@ static void *checked(void *memory)
         return memory;
     if (exhausted_hook)
         exhausted_hook();
-    fputs("tilewalk: out of memory\n", stderr);
+    char limits[OS_LIMITS_SIZE];
+    const char *low = os_low_limits(limits);
+    fprintf(stderr, "tilewalk: out of memory%s%s\n", *low ? ": " : "", low);
     abort();
 }
 

@@ -50,6 +50,10 @@ bool os_signal_at_parent_death(int signal_number);
 // and `e` on failure.
 int os_memfd(const char *name, size_t size, struct err *e);
 bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process
+// The limits of this process that are so low that libraries and drivers fail for them without
+// saying so: "memory is limited to 146 MiB (ulimit -v)"; "" when there are none.
+#define OS_LIMITS_SIZE 128
+const char *os_low_limits(char out[OS_LIMITS_SIZE]);
 
 int64_t os_now_ns(void);              // monotonic clock
 int64_t os_cpu_ns(void);              // CPU time of this process, all threads

@@ -307,6 +307,30 @@ bool os_limit_memory(uint64_t bytes)
     return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
+static bool is_low(int resource, rlim_t enough, rlim_t *limit)
+{
+    struct rlimit l;
+    if (getrlimit(resource, &l) != 0)
+        return false;
+    *limit = l.rlim_cur;
+    return l.rlim_cur < enough; // RLIM_INFINITY is the largest
+}
+
+const char *os_low_limits(char out[OS_LIMITS_SIZE])
+{
+    rlim_t limit;
+    int length = 0;
+    out[0] = '\0';
+    if (is_low(RLIMIT_AS, (rlim_t)1 << 30, &limit))
+        length = snprintf(out, OS_LIMITS_SIZE, "memory is limited to %llu MiB (ulimit -v)",
+                          (unsigned long long)limit >> 20);
+    if (is_low(RLIMIT_NOFILE, 64, &limit))
+        snprintf(out + length, OS_LIMITS_SIZE - (size_t)length,
+                 "%sopen files are limited to %llu (ulimit -n)", length ? ", " : "",
+                 (unsigned long long)limit);
+    return out;
+}
+
 static int64_t clock_ns(clockid_t clock)
 {
     struct timespec t;

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/median.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/str.h"
 #include "gpu/gpu.h"
 
@@ -64,12 +65,21 @@ static bool fail_choice(const struct gpu_info *list, int count, const char *want
     return false;
 }
 
+// Drivers do not say that they are out of memory or of descriptors: there is no device, then.
+static bool fail_no_device(struct err *e)
+{
+    char limits[OS_LIMITS_SIZE];
+    if (*os_low_limits(limits))
+        return err_set(e, "no Vulkan device found, perhaps because %s", limits);
+    return err_set(e, "no Vulkan device found (install your GPU's driver, or the package "
+                      "mesa-vulkan-drivers, which brings a CPU device)");
+}
+
 bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
                 struct err *e)
 {
     if (count == 0)
-        return err_set(e, "no Vulkan device found (install your GPU's driver, or the package "
-                          "mesa-vulkan-drivers, which brings a CPU device)");
+        return fail_no_device(e);
     int64_t number;
     *index = 0;
     if (!wanted || str_equal(wanted, "best"))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,8 +39,21 @@ static bool explain_disk(struct store *s, struct err *e)
     int number = sqlite3_system_errno(s->db);
     if (number == ENOSPC || number == EDQUOT)
         return db_error_code(s, SQLITE_FULL, e);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
+        return err_set(e,
+                       "can't write '%s': files may not grow past %llu KiB (ulimit -f; what was "
+                       "stored before is safe)",
+                       s->path, (unsigned long long)files.rlim_cur >> 10);
     return err_set(e, "can't read or write '%s': %s (is the disk well? see `dmesg`)", s->path,
                    number ? strerror(number) : sqlite3_errmsg(s->db));
+}
+
+static bool explain_open(struct store *s, struct err *e)
+{
+    int number = sqlite3_system_errno(s->db);
+    return err_set(e, "can't open '%s'%s%s (choose another with --db)", s->path, number ? ": " : "",
+                   number ? strerror(number) : "");
 }
 
 static bool is_about_place(int code)
@@ -72,7 +86,7 @@ bool db_error_code(struct store *s, int code, struct err *e)
     case SQLITE_CORRUPT:
         return err_set(e, "'%s' is damaged: %s (`sqlite3 FILE .recover` saves what can be read)",
                        path, sqlite3_errmsg(s->db));
-    case SQLITE_CANTOPEN: return err_set(e, "can't open '%s' (choose another with --db)", path);
+    case SQLITE_CANTOPEN: return explain_open(s, e);
     case SQLITE_IOERR: return explain_disk(s, e);
     default: return err_set(e, "'%s': %s", path, sqlite3_errmsg(s->db));
     }

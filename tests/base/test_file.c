@@ -223,8 +223,9 @@ static void makes_folders(void **state)
     assert_true(file_exists("a/b/c/d"));
     assert_true(file_write("a/file", "", 0, &e));
     assert_fails(file_make_folders("a/file", &e), &e,
-                 "cannot make the folder 'a/file': File exists");
-    assert_false(file_make_folders("a/file/x", &e));
+                 "cannot make the folder 'a/file': 'a/file' is a file");
+    assert_fails(file_make_folders("a/file/x", &e), &e,
+                 "cannot make the folder 'a/file/x': 'a/file' is a file");
 }
 
 static void a_stamp_changes_with_its_file(void **state)
