@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 enum { READ_LIMIT = 256 * 1024 * 1024, READ_STEP = 64 * 1024 };
 
 // Reads to the end, so that pipes and /proc files work too. False with errno.
-static bool read_all(int fd, struct str *s)
+static bool read_all(int fd, size_t most, struct str *s)
 {
     char *step = mem_alloc(READ_STEP);
     ssize_t got;
@@ -24,7 +25,7 @@ static bool read_all(int fd, struct str *s)
         got = read(fd, step, READ_STEP);
         if (got > 0)
             str_add_bytes(s, step, (size_t)got);
-        if (s->length > READ_LIMIT) {
+        if (s->length > most) {
             errno = EFBIG;
             got = -1;
         }
@@ -37,7 +38,7 @@ bool file_read(const char *path, char **text, size_t *length, struct err *e)
 {
     struct str s = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && read_all(fd, &s);
+    bool ok = fd >= 0 && read_all(fd, READ_LIMIT, &s);
     if (!ok)
         err_set(e, "cannot read '%s': %s", path, strerror(errno));
     if (fd >= 0)
@@ -50,6 +51,25 @@ bool file_read(const char *path, char **text, size_t *length, struct err *e)
         *length = s.length;
     *text = str_take(&s);
     return true;
+}
+
+bool file_read_below(const char *path, const char *const *folders, size_t most, char **text,
+                     size_t *length, struct err *e)
+{
+    struct str s = {0};
+    int fd = os_open_text(path, folders, e);
+    if (fd < 0)
+        return false;
+    bool ok = read_all(fd, most, &s);
+    if (!ok && errno == EFBIG)
+        err_set(e, "larger than %zu KiB", most >> 10);
+    else if (!ok)
+        err_set(e, "%s", strerror(errno));
+    close(fd);
+    *length = s.length;
+    *text = ok ? str_take(&s) : NULL;
+    str_finish(&s);
+    return ok;
 }
 
 static bool write_all(int fd, const char *bytes, size_t length)

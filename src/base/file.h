@@ -17,6 +17,11 @@
 // by the caller; `length` may be NULL.
 bool file_read(const char *path, char **text, size_t *length, struct err *e);
 
+// Reads a text that strangers have named: a regular file of at most `most` bytes that lies below
+// one of `folders`, wherever links lead (os_open_text). Errors do not name the path.
+bool file_read_below(const char *path, const char *const *folders, size_t most, char **text,
+                     size_t *length, struct err *e);
+
 // Writes to a temporary neighbour, syncs, renames.
 bool file_write(const char *path, const void *bytes, size_t length, struct err *e);
 

@@ -63,6 +63,11 @@ int os_cores(void);                   // cores this process may run on, at least
 uint64_t os_seed(void);               // entropy for a session that was given no seed
 bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
 
+// Opens to read a regular file that a stranger has named: without waiting, without touching a
+// device, and only when it lies below one of `folders` (NULL-terminated; NULL: wherever), wherever
+// links have led to. The descriptor is the caller's; -1 and `e`, which does not name the path.
+int os_open_text(const char *path, const char *const *folders, struct err *e);
+
 // In cells. False: `fd` is no terminal, or one that does not say.
 bool os_terminal_size(int fd, int *rows, int *cols);
 

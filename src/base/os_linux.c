@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -336,6 +338,71 @@ static int64_t clock_ns(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Where an open file lies by now. False: it cannot be said.
+static bool find_place(int fd, char out[PATH_MAX])
+{
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, out, PATH_MAX);
+    if (length <= 0 || length >= PATH_MAX)
+        return false;
+    out[length] = '\0';
+    return out[0] == '/';
+}
+
+static bool lies_below(const char *place, const char *folder)
+{
+    char whole[PATH_MAX];
+    if (!realpath(folder, whole))
+        return false;
+    size_t length = strlen(whole);
+    return strncmp(place, whole, length) == 0 && (place[length] == '/' || length == 1);
+}
+
+static bool is_allowed(int fd, const char *const *folders, struct err *e)
+{
+    char place[PATH_MAX];
+    if (!folders)
+        return true;
+    if (!find_place(fd, place))
+        return err_set(e, "where it lies cannot be found out (is /proc there?)");
+    for (; *folders; folders++)
+        if (lies_below(place, *folders))
+            return true;
+    return err_set(e, "a link leads out of the space's folders");
+}
+
+static bool is_regular(int fd, struct err *e)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return err_set(e, "%s", strerror(errno));
+    return S_ISREG(info.st_mode) ||
+           err_set(e, S_ISDIR(info.st_mode) ? "a folder, not a file" : "not a regular file");
+}
+
+// With O_PATH nothing is opened yet, so that there is something to look at before anything happens.
+// What is opened then is the same file, or, where a link was changed in between, looked at again.
+int os_open_text(const char *path, const char *const *folders, struct err *e)
+{
+    int seen = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    if (seen < 0) {
+        err_set(e, "%s", strerror(errno));
+        return -1;
+    }
+    if (is_regular(seen, e) && is_allowed(seen, folders, e)) {
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0)
+            err_set(e, "%s", strerror(errno));
+    }
+    close(seen);
+    if (fd >= 0 && (!is_regular(fd, e) || !is_allowed(fd, folders, e))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
 }
 
 int64_t os_now_ns(void)

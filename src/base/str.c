@@ -295,7 +295,7 @@ void hash_hex(const void *bytes, size_t length, char out[33])
         snprintf(out + 2 * i, 3, "%02x", hash.digest[i]);
 }
 
-enum { SUGGEST_LONGEST = 63 };
+enum { SUGGEST_LONGEST = 63, SUGGEST_MOST = 1000 };
 
 static size_t least(size_t a, size_t b)
 {
@@ -331,7 +331,7 @@ const char *str_suggest(const char *name, size_t n,
         return NULL;
     size_t nearest = (length < 3 ? 1 : length / 3) + 1;
     const char *found = NULL;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < SUGGEST_MOST; i++) {
         const char *candidate = name_at(context, i);
         size_t candidate_length = strlen(candidate);
         if (candidate_length > SUGGEST_LONGEST)

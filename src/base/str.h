@@ -61,7 +61,7 @@ void hash_hex(const void *bytes, size_t length, char out[33]);
 
 // The candidate nearest to `name`, or NULL when none is within a third of its length (at least 1)
 // by Damerau-Levenshtein distance; the first of several. `name_at(context, i)` gives candidate i of
-// n.
+// n. Of more than a thousand, only the first thousand are compared.
 const char *str_suggest(const char *name, size_t n,
                         const char *(*name_at)(const void *context, size_t i), const void *context);
 const char *str_suggest_list(const char *name, size_t n, const char *const *candidates);

@@ -20,6 +20,8 @@ const char *check_string(lua_State *L, int index, const char *what)
     const char *text = lua_tolstring(L, index, &length);
     if (length == 0 || strlen(text) != length)
         luaL_error(L, "%s: an empty string or one with a zero byte", what);
+    if (length > CHECK_MAX_TEXT)
+        luaL_error(L, "%s: longer than %d bytes", what, CHECK_MAX_TEXT);
     return text;
 }
 
@@ -102,6 +104,7 @@ int check_list(lua_State *L, int index, const char *what)
             count++;
     if (count != length)
         luaL_error(L, "%s: the list has holes", what);
+    guard_charge(L, (uint64_t)count * 4);
     lua_pop(L, 1);
     return (int)length;
 }

@@ -8,6 +8,8 @@
 
 #include "script/guard.h"
 
+#define CHECK_MAX_TEXT 1000
+
 // The table at `index` has string keys only, all of them in the NULL-terminated `known`.
 void check_fields(lua_State *L, int index, const char *what, const char *const *known);
 
@@ -21,6 +23,7 @@ int check_list(lua_State *L, int index, const char *what);
 // Pushes the list and the fields of a table that is both: { "Q", rows, type = "f16" }.
 void check_parts(lua_State *L, int index, const char *what);
 
+// Of 1 to CHECK_MAX_TEXT bytes: a name or a word, which is kept and shown.
 const char *check_string(lua_State *L, int index, const char *what);
 const char *check_identifier(lua_State *L, int index, const char *what);
 void check_type(lua_State *L, int index, const char *what, int type);

@@ -53,10 +53,12 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
     for (int i = 0; i < s->space->constraint_count; i++)
         if (strcmp(s->space->constraint[i].name, name) == 0)
             return luaL_error(L, "constraint '%s' is declared twice", name);
+    if (s->space->constraint_count == SCRIPT_MAX_CONSTRAINTS)
+        return luaL_error(L, "more than %d constraints", SCRIPT_MAX_CONSTRAINTS);
     struct rule *r = arena_zero(&s->arena, 1, sizeof *r);
     *r = (struct rule){
         .script = s,
-        .name = arena_strdup(&s->arena, name),
+        .name = script_keep_text(L, name),
         .place = guard_caller(L),
         .function = keep_function(L, 2, lua_pushfstring(L, "constraint '%s'", name)),
     };

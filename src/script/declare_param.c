@@ -116,17 +116,21 @@ static int make_custom(lua_State *L) // custom { values = { ... }, neighbours = 
 static const char *const *push_labels(lua_State *L, int list, int count)
 {
     const char **label = lua_newuserdatauv(L, (size_t)count * sizeof *label, 0);
+    size_t bytes = (size_t)count * sizeof *label; // that the space will keep
     for (int i = 0; i < count; i++) {
         lua_rawgeti(L, list, i + 1);
         label[i] = lua_tostring(L, -1); // stays alive in the list
+        bytes += lua_rawlen(L, -1) + 1;
         lua_pop(L, 1);
     }
+    guard_keep(L, bytes);
     return label;
 }
 
 static const double *push_numbers(lua_State *L, int list, int count)
 {
     double *number = lua_newuserdatauv(L, (size_t)count * sizeof *number, 0);
+    guard_keep(L, (size_t)count * sizeof *number);
     for (int i = 0; i < count; i++) {
         lua_rawgeti(L, list, i + 1);
         number[i] = lua_tonumber(L, -1);
@@ -162,6 +166,9 @@ static int complain_of_neighbour(lua_State *L, const char *name, int list, int f
                       name, value, unknown, lua_tostring(L, -1));
 }
 
+#define STEPS_PER_NEIGHBOUR 8 // looked up here, checked for symmetry and reached later
+#define PAIRS_PER_STEP      8
+
 // Row i of the graph. `list`: the values, `index`: table from value to its number, `neighbours`:
 // the function.
 static void ask_neighbours(lua_State *L, struct graph *g, int i, const char *name, int list,
@@ -174,6 +181,8 @@ static void ask_neighbours(lua_State *L, struct graph *g, int i, const char *nam
     const char *what =
         lua_pushfstring(L, "parameter '%s': what the neighbours function returns", name);
     int degree = check_list(L, top + 1, what);
+    guard_keep(L, (size_t)degree * sizeof(int32_t));
+    guard_charge(L, (uint64_t)degree * STEPS_PER_NEIGHBOUR);
     for (int k = 1; k <= degree; k++) {
         lua_geti(L, top + 1, k);
         lua_pushvalue(L, -1);
@@ -193,6 +202,7 @@ static struct graph *push_graph(lua_State *L, const char *name, int list, int ne
     if (count > PARAM_MAX_CUSTOM)
         luaL_error(L, "parameter '%s': %d values, at most %d are possible", name, count,
                    PARAM_MAX_CUSTOM);
+    guard_charge(L, (uint64_t)count * (uint64_t)count / PAIRS_PER_STEP);
     size_t bytes = sizeof(struct graph) + ((size_t)count * (size_t)count + 7) / 8;
     lua_createtable(L, 0, count);
     int index = lua_gettop(L);

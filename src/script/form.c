@@ -25,7 +25,7 @@ static int declare_export(lua_State *L) // export(name, function(c) -> text, or 
     lua_pushvalue(L, 2);
     s->form[s->form_count++] = (struct rule){
         .script = s,
-        .name = arena_strdup(&s->arena, name),
+        .name = script_keep_text(L, name),
         .place = guard_caller(L),
         .function = script_keep(L),
     };
@@ -52,9 +52,13 @@ static int visit_form(lua_State *L)
     view_push(L, call->rule->script, call->config);
     lua_call(L, 1, 2);
     call->made = !lua_isnil(L, -2);
-    const char *text =
-        check_string(L, call->made ? -2 : -1, call->made ? "what it returns" : "nil, and why");
-    str_add(call->out, text);
+    const char *what = call->made ? "what it returns" : "nil, and why";
+    check_type(L, call->made ? -2 : -1, what, LUA_TSTRING);
+    size_t length;
+    const char *text = lua_tolstring(L, call->made ? -2 : -1, &length);
+    if (length == 0 || strlen(text) != length)
+        return luaL_error(L, "%s: an empty string or one with a zero byte", what);
+    str_add_bytes(call->out, text, length);
     return 0;
 }
 

@@ -11,8 +11,17 @@
 
 #define MEMORY_LIMIT   ((size_t)GUARD_MEMORY_MIB << 20)
 #define BYTES_PER_STEP 16
+#define LOAD_STEPS     4    // of a byte that is compiled
+#define LOAD_PIECE     4096 // bytes that are compiled between two looks at the clock
 #define HOOK_INTERVAL  1000
 #define CPU_LIMIT_NS   10000000000
+
+// An instruction that compares, converts or joins a long string takes as long as thousands of
+// others: once there is one, the hook comes more often.
+#define LONG_STRING      (64 << 10)
+#define LONG_STRING_HOOK 10
+#define TOO_MUCH_MEMORY                                                                            \
+    "not enough memory: the limit is %d MiB (endless recursion, a table without end?)"
 
 static const struct {
     int64_t steps;
@@ -45,11 +54,22 @@ struct place guard_caller(lua_State *L)
     return guard_of(L)->place;
 }
 
+static void on_count(lua_State *L, lua_Debug *at);
+
+static void set_hook(struct guard *g, int interval)
+{
+    g->hook_interval = interval;
+    lua_sethook(g->lua, on_count, LUA_MASKCOUNT, interval);
+}
+
 static void *allocate(void *context, void *old, size_t old_size, size_t new_size)
 {
     struct guard *g = context;
+    bool is_string = !old && old_size == LUA_TSTRING; // Lua passes the kind of a new object there
     if (!old)
-        old_size = 0; // Lua passes the kind of object here
+        old_size = 0;
+    if (is_string && new_size > LONG_STRING && g->hook_interval > LONG_STRING_HOOK)
+        set_hook(g, LONG_STRING_HOOK);
     if (new_size == 0) {
         g->bytes -= old_size;
         free(old);
@@ -75,6 +95,7 @@ static bool push_complaint(lua_State *L)
                         allowance[g->task].steps_text, allowance[g->task].task);
         return true;
     }
+    g->steps_at_look = g->steps_left;
     int64_t now = os_thread_cpu_ns();
     if (!g->cpu_deadline)
         g->cpu_deadline = now + g->cpu_limit_ns;
@@ -87,7 +108,8 @@ static bool push_complaint(lua_State *L)
 
 static void on_count(lua_State *L, lua_Debug *at)
 {
-    guard_of(L)->steps_left -= HOOK_INTERVAL;
+    struct guard *g = guard_of(L);
+    g->steps_left -= g->hook_interval;
     lua_getinfo(L, "Sl", at); // luaL_where would name the caller: a hook is not a call
     if (push_complaint(L))
         guard_raise(L, (struct place){text_of(at), at->currentline}, lua_tostring(L, -1));
@@ -97,8 +119,18 @@ void guard_charge(lua_State *L, uint64_t steps)
 {
     struct guard *g = guard_of(L);
     g->steps_left -= steps < INT64_MAX / 2 ? (int64_t)steps : INT64_MAX / 2;
-    if (g->steps_left < 0 && push_complaint(L))
+    bool is_due = g->steps_left < 0 || g->steps_at_look - g->steps_left >= HOOK_INTERVAL;
+    if (is_due && push_complaint(L))
         luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+void guard_keep(lua_State *L, size_t bytes)
+{
+    struct guard *g = guard_of(L);
+    if (bytes > MEMORY_LIMIT - g->bytes)
+        luaL_error(L, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
+    g->bytes += bytes;
+    guard_charge(L, bytes / BYTES_PER_STEP);
 }
 
 int guard_raise(lua_State *L, struct place place, const char *message)
@@ -128,9 +160,7 @@ static void report(struct guard *g, int status, const char *message, struct err 
     else
         skip = 0;
     if (status == LUA_ERRMEM)
-        err_at(e, g->texts->item[p.text].path, p.line,
-               "not enough memory: the limit is %d MiB (endless recursion, a table without end?)",
-               GUARD_MEMORY_MIB);
+        err_at(e, g->texts->item[p.text].path, p.line, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
     else
         err_at(e, g->texts->item[p.text].path, p.line, "%s", message + skip);
 }
@@ -141,7 +171,7 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
     lua_State *L = g->lua;
     pthread_mutex_lock(&g->turn);
     g->task = task;
-    g->steps_left = allowance[task].steps;
+    g->steps_left = g->steps_at_look = allowance[task].steps;
     g->cpu_deadline = 0;
     g->place = g->caught = place;
     assert(lua_gettop(L) == 0);
@@ -157,11 +187,33 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
     return status == LUA_OK;
 }
 
+struct reading {
+    const char *next;
+    size_t left;
+};
+
+static const char *read_piece(lua_State *L, void *context, size_t *length)
+{
+    struct reading *r = context;
+    const char *piece = r->next;
+    *length = r->left < LOAD_PIECE ? r->left : LOAD_PIECE;
+    r->next += *length;
+    r->left -= *length;
+    guard_charge(L, *length * LOAD_STEPS);
+    return piece;
+}
+
+int guard_load(lua_State *L, const char *name, const char *source, size_t length)
+{
+    struct reading r = {source, length};
+    return lua_load(L, read_piece, &r, name, "t");
+}
+
 void guard_load_text(lua_State *L, int text, const char *source, size_t length)
 {
     char name[32];
     snprintf(name, sizeof name, "=#%d", text);
-    if (luaL_loadbufferx(L, source, length, name, "t") != LUA_OK)
+    if (guard_load(L, name, source, length) != LUA_OK)
         lua_error(L);
 }
 
@@ -183,7 +235,7 @@ void guard_create(struct guard *g, const struct texts *texts, void *owner)
     bool opened = guard_run(g, GUARD_LOAD, (struct place){0, 0}, open_library, NULL, &e);
     assert(opened);
     (void)opened;
-    lua_sethook(g->lua, on_count, LUA_MASKCOUNT, HOOK_INTERVAL);
+    set_hook(g, HOOK_INTERVAL);
 }
 
 void guard_destroy(struct guard *g)

@@ -8,9 +8,10 @@
 // loads, matches patterns, draws random numbers, tells the time, shows an address, catches errors.
 //
 // Run: a visit has a number of steps. An instruction costs one (count hook), 16 allocated bytes one
-// (allocator), work of a library function about what it takes (guard_charge), so that no single
-// call is out of the hook's reach. Steps are the same on every machine. What they do not see, such
-// as comparing megabytes in a loop, is ended by CPU time. The memory of the whole state is capped.
+// (allocator), compiling a byte four, work done in C about what it takes (guard_charge), so that no
+// single call is out of the hook's reach. Steps are the same on every machine. What they do not
+// see, such as comparing megabytes in a loop, is ended by CPU time. The memory of the whole state
+// is capped, and what is kept outside of it for the file's sake counts there too (guard_keep).
 //
 // Visits may come from any thread, and take turns: rules are asked on the thread on which a
 // strategy plans while the engine's renders. A visit makes no other.
@@ -45,6 +46,8 @@ struct guard {
     size_t bytes;
     enum guard_task task;
     int64_t steps_left;
+    int64_t steps_at_look; // steps_left when the clock was last looked at
+    int hook_interval;     // instructions
     int64_t cpu_limit_ns;
     int64_t cpu_deadline; // 0: not yet set in this visit
 };
@@ -66,6 +69,11 @@ bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CF
 
 // Pays for work done outside the VM.
 void guard_charge(lua_State *L, uint64_t steps);
+// Pays for memory outside of the state that is kept as long as it.
+void guard_keep(lua_State *L, size_t bytes);
+// Like luaL_loadbufferx, of text alone: pushes the function, or the complaint. Paid for while it is
+// compiled, which the hook does not see.
+int guard_load(lua_State *L, const char *name, const char *source, size_t length);
 // Pushes the function of a chunk. `text` says whose lines it has.
 void guard_load_text(lua_State *L, int text, const char *source, size_t length);
 // The line of Lua that called the running C function.

@@ -37,6 +37,8 @@ void include_run(lua_State *L, int text)
     lua_remove(L, -2);
 }
 
+#define LOOK_STEPS 5000 // of asking the system for a file
+
 int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder)
 {
     struct script *s = script_of(L);
@@ -45,6 +47,7 @@ int include_find(lua_State *L, const char *what, const char *name, const char *s
     int text = texts_read(&s->texts, &request, &e);
     if (text < 0)
         luaL_error(L, "%s \"%s\": %s", what, name, e.text);
+    guard_charge(L, LOOK_STEPS);
     return text;
 }
 
@@ -59,6 +62,8 @@ static int include(lua_State *L)
 // Reads the names in the array at 3 and their values in the table at 2.
 static void add_overrides(lua_State *L, struct script *s, int count)
 {
+    if (count > SCRIPT_MAX_GIVEN - s->override_count)
+        luaL_error(L, "use: more than %d values are given to settings", SCRIPT_MAX_GIVEN);
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, 3, i);
         const char *name = check_identifier(L, -1, "use: the name of a setting");

@@ -6,7 +6,8 @@
 #include <lualib.h>
 #include <string.h>
 
-#define STRING_MAX (16 << 20) // of what rep makes
+#define STRING_MAX  (16 << 20) // of what rep makes
+#define CONCAT_MOST (4 << 20)  // elements that the memory has room for; it stops at the first nil
 
 // What work in C costs, roughly as long as it takes beside an instruction of the VM.
 #define BYTES_PER_STEP       16
@@ -65,6 +66,15 @@ static int charged_walk(lua_State *L)
     uint64_t length = lua_type(L, 1) == LUA_TTABLE ? lua_rawlen(L, 1) : 0;
     guard_charge(L, length < UINT64_MAX / STEPS_PER_ELEMENT ? length * STEPS_PER_ELEMENT : length);
     return charged_call(L);
+}
+
+// table.concat(t, gap, first, last), which may also walk where the length does not reach.
+static int charged_concat(lua_State *L)
+{
+    lua_Integer first = luaL_optinteger(L, 3, 1), last = luaL_optinteger(L, 4, 0);
+    uint64_t range = last > first ? (uint64_t)last - (uint64_t)first : 0;
+    guard_charge(L, range < CONCAT_MOST ? range : CONCAT_MOST);
+    return charged_walk(L);
 }
 
 // table.insert(t, v) and table.remove(t) work at the end and walk over nothing.
@@ -268,7 +278,7 @@ static void open_string(lua_State *L)
 static void open_table(lua_State *L)
 {
     int part = push_part(L, LUA_TABLIBNAME, luaopen_table, table_names);
-    static const luaL_Reg wrapped[] = {{"concat", charged_walk},
+    static const luaL_Reg wrapped[] = {{"concat", charged_concat},
                                        {"insert", charged_insert},
                                        {"remove", charged_remove},
                                        {"sort", safe_sort},

@@ -24,10 +24,16 @@ static struct list *list_of(lua_State *L)
     return r->list;
 }
 
+static const char *keep_text(lua_State *L, struct list *l, const char *text)
+{
+    guard_keep(L, strlen(text) + 1);
+    return arena_strdup(&l->arena, text);
+}
+
 static int declare_about(lua_State *L) // about(text)
 {
     struct list *l = list_of(L);
-    l->about = arena_strdup(&l->arena, check_string(L, 1, "about"));
+    l->about = keep_text(L, l, check_string(L, 1, "about"));
     return 0;
 }
 
@@ -47,6 +53,7 @@ static void read_settings(lua_State *L, struct list *l, struct list_item *item)
         return;
     check_type(L, -1, "item: set", LUA_TTABLE);
     int table = lua_gettop(L), count = order_push_keys(L, table), keys = table + 1;
+    guard_keep(L, ((size_t)count + 1) * sizeof *item->set);
     item->set = arena_zero(&l->arena, (size_t)count + 1, sizeof *item->set);
     for (int i = 0; i < count; i++) {
         lua_rawgeti(L, keys, i + 1);
@@ -54,8 +61,7 @@ static void read_settings(lua_State *L, struct list *l, struct list_item *item)
         const char *what = lua_pushfstring(L, "item: %s", name);
         lua_getfield(L, table, name);
         const char *value = check_value(L, what);
-        item->set[i] =
-            (struct setting){arena_strdup(&l->arena, name), arena_strdup(&l->arena, value)};
+        item->set[i] = (struct setting){keep_text(L, l, name), keep_text(L, l, value)};
         lua_settop(L, keys);
     }
     item->set_count = count;
@@ -64,7 +70,7 @@ static void read_settings(lua_State *L, struct list *l, struct list_item *item)
 static const char *read_text(lua_State *L, struct list *l, const char *field, const char *what)
 {
     lua_getfield(L, 1, field);
-    return arena_strdup(&l->arena, check_string(L, -1, what));
+    return keep_text(L, l, check_string(L, -1, what));
 }
 
 static int declare_item(lua_State *L) // item { label = , preset = , uses = , set = { } }
@@ -81,6 +87,8 @@ static int declare_item(lua_State *L) // item { label = , preset = , uses = , se
     for (int i = 0; i < l->count; i++)
         if (strcmp(l->item[i].label, item.label) == 0)
             luaL_error(L, "item '%s' is declared twice", item.label);
+    if (l->count == LIST_MAX_ITEMS)
+        luaL_error(L, "more than %d items", LIST_MAX_ITEMS);
     MEM_GROW(l->item, l->count, l->capacity);
     l->item[l->count++] = item;
     return 0;

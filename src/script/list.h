@@ -11,6 +11,8 @@
 
 #include "script/script.h"
 
+#define LIST_MAX_ITEMS 1000
+
 struct list_item {
     const char *label, *preset; // the label is unique
     int64_t uses;

@@ -21,6 +21,15 @@ struct nest *nest_symbol_nest(lua_State *L)
     return s->loop_nest;
 }
 
+// To add to. Every way that makes formulas comes through here.
+static struct formulas *formulas_of(lua_State *L)
+{
+    struct formulas *f = &nest_symbol_nest(L)->formulas;
+    if (f->count > NEST_MAX_FORMULAS)
+        luaL_error(L, "nest: more than %d formulas", NEST_MAX_FORMULAS);
+    return f;
+}
+
 static struct symbol *push_symbol(lua_State *L, int count)
 {
     struct symbol *x = lua_newuserdatauv(L, sizeof *x + (size_t)count * sizeof *x->term, 0);
@@ -31,8 +40,7 @@ static struct symbol *push_symbol(lua_State *L, int count)
 
 void nest_symbol_push_formula(lua_State *L, int formula)
 {
-    if (nest_symbol_nest(L)->formulas.count > NEST_MAX_FORMULAS)
-        luaL_error(L, "nest: more than %d formulas", NEST_MAX_FORMULAS);
+    formulas_of(L); // refuses one too many
     push_symbol(L, 0)->formula = formula;
 }
 
@@ -40,7 +48,7 @@ void nest_symbol_push_loop(lua_State *L, int loop)
 {
     struct symbol *x = push_symbol(L, 1);
     x->loop = loop;
-    x->term[0] = (struct nest_term){loop, formulas_constant(&nest_symbol_nest(L)->formulas, 1)};
+    x->term[0] = (struct nest_term){loop, formulas_constant(formulas_of(L), 1)};
 }
 
 const struct symbol *nest_symbol_test(lua_State *L, int index)
@@ -53,7 +61,7 @@ static int constant(lua_State *L, int index, const char *what)
     double number = lua_tonumber(L, index);
     if (number != floor(number) || fabs(number) > 9007199254740992.0)
         luaL_error(L, "%s is %f, not a whole number ('//' divides without a rest)", what, number);
-    return formulas_constant(&nest_symbol_nest(L)->formulas, number);
+    return formulas_constant(formulas_of(L), number);
 }
 
 int nest_symbol_formula(lua_State *L, int index, const char *what)
@@ -64,7 +72,7 @@ int nest_symbol_formula(lua_State *L, int index, const char *what)
     if (x)
         return x->formula;
     if (lua_isboolean(L, index))
-        return formulas_constant(&nest_symbol_nest(L)->formulas, lua_toboolean(L, index));
+        return formulas_constant(formulas_of(L), lua_toboolean(L, index));
     if (luaL_testudata(L, index, WORD))
         luaL_error(L, "%s: a word is no formula (d.is(word, \"...\") is)", what);
     if (lua_type(L, index) != LUA_TNUMBER)
@@ -89,7 +97,7 @@ static const char arithmetic[] = "arithmetic";
 
 static int combine(lua_State *L, enum formula_op op, int a, int b, int c)
 {
-    nest_symbol_push_formula(L, formulas_add(&nest_symbol_nest(L)->formulas, op, a, b, c));
+    nest_symbol_push_formula(L, formulas_add(formulas_of(L), op, a, b, c));
     return 1;
 }
 
@@ -125,7 +133,7 @@ static int on_sum(lua_State *L, enum formula_op op)
     const struct symbol *b = nest_symbol_index(L, 2, arithmetic);
     if (a->count + b->count == 0)
         return on_formulas(L, op);
-    struct formulas *f = &nest_symbol_nest(L)->formulas;
+    struct formulas *f = formulas_of(L);
     struct symbol *sum = push_symbol(L, a->count + b->count);
     sum->count = 0;
     add_terms(f, sum, a, FORMULA_ADD, 0);
@@ -162,7 +170,7 @@ static int on_multiply(lua_State *L)
         return luaL_error(L, "a loop times a loop is no index (loops times formulas, added up)");
     struct symbol *product = push_symbol(L, a->count + b->count);
     product->count = 0;
-    add_terms(&nest_symbol_nest(L)->formulas, product, a->count ? a : b, FORMULA_MULTIPLY,
+    add_terms(formulas_of(L), product, a->count ? a : b, FORMULA_MULTIPLY,
               a->count ? b->formula : a->formula);
     return 1;
 }
@@ -194,9 +202,10 @@ static int fold(lua_State *L, enum formula_op op, const char *what)
 {
     int count = lua_gettop(L);
     int value = nest_symbol_formula(L, 1, what);
-    struct formulas *f = &nest_symbol_nest(L)->formulas;
-    for (int i = 2; i <= count; i++)
-        value = formulas_add(f, op, value, nest_symbol_formula(L, i, what), 0);
+    for (int i = 2; i <= count; i++) {
+        int next = nest_symbol_formula(L, i, what);
+        value = formulas_add(formulas_of(L), op, value, next, 0);
+    }
     nest_symbol_push_formula(L, value);
     return 1;
 }
@@ -240,6 +249,13 @@ static int call_ceil_div(lua_State *L)
 
 static int call_divisor(lua_State *L)
 {
+    const struct formulas *f = formulas_of(L);
+    int divisors = 0;
+    for (int i = 0; i < f->count; i++)
+        divisors += f->node[i].op == FORMULA_DIVISOR;
+    if (divisors == NEST_MAX_DIVISORS)
+        return luaL_error(L, "nest: more than %d times d.divisor", NEST_MAX_DIVISORS);
+    guard_charge(L, DIVISOR_STEPS); // constants are divided at once
     return pair(L, FORMULA_DIVISOR, "d.divisor");
 }
 
@@ -269,6 +285,7 @@ static const struct param *find_label(lua_State *L, const char *kind, const char
         luaL_error(L, "%s: expected %s, got %s", what, kind, luaL_typename(L, 1));
     const struct param *p = &script_of(L)->space->param[*param];
     const char *text = check_string(L, index, what);
+    guard_charge(L, (uint64_t)p->count);
     for (*label = 0; *label < p->count; ++*label)
         if (strcmp(p->label[*label], text) == 0)
             return p;
@@ -281,11 +298,11 @@ static const struct param *find_label(lua_State *L, const char *kind, const char
 
 static int call_is(lua_State *L) // d.is(word, "one", "or another")
 {
-    struct formulas *f = &nest_symbol_nest(L)->formulas;
-    int count = lua_gettop(L), value = formulas_constant(f, 0);
+    int count = lua_gettop(L), value = formulas_constant(formulas_of(L), 0);
     for (int i = 2; i <= (count > 2 ? count : 2); i++) {
         int label;
         const struct param *p = find_label(L, WORD, "d.is", i, &label);
+        struct formulas *f = formulas_of(L);
         int slot = formulas_slot(f, p->offset), wanted = formulas_constant(f, label);
         int equal = formulas_add(f, FORMULA_EQUAL, slot, wanted, 0);
         value = i == 2 ? equal : formulas_add(f, FORMULA_OR, value, equal, 0);
@@ -299,7 +316,7 @@ static int call_place(lua_State *L) // d.place(order, "item")
     int item;
     const struct param *p = find_label(L, ORDER, "d.place", 2, &item);
     int param = (int)(p - script_of(L)->space->param);
-    nest_symbol_push_formula(L, formulas_place(&nest_symbol_nest(L)->formulas, param, item));
+    nest_symbol_push_formula(L, formulas_place(formulas_of(L), param, item));
     return 1;
 }
 
@@ -378,7 +395,7 @@ void nest_symbol_push_config(lua_State *L)
     const struct space *s = script_of(L)->space;
     lua_newtable(L);
     for (int i = 0; i < s->param_count; i++) {
-        push_param(L, &nest_symbol_nest(L)->formulas, &s->param[i], i);
+        push_param(L, formulas_of(L), &s->param[i], i);
         lua_setfield(L, -2, s->param[i].name);
     }
     readonly_wrap(L, "c", &view_words);

@@ -11,6 +11,8 @@
 #include "space/nest.h"
 
 #define NEST_MAX_FORMULAS 8192
+#define NEST_MAX_DIVISORS 64    // which take longer than the others
+#define DIVISOR_STEPS     20000 // of one
 
 struct symbol {
     int formula; // without loops; else what is constant is lost, no index needs it

@@ -63,13 +63,18 @@ static void push_key(lua_State *L, const struct key *k)
         lua_pushnumber(L, k->number);
 }
 
+#define KEYS_STEPS 64 // a table that was large and is empty takes its time, too
+
 int order_push_keys(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
     int count = 0;
-    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+    uint64_t bytes = 0; // of all keys: sorting compares a string about as often as it has bits
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         count++;
-    guard_charge(L, (uint64_t)count * 8);
+        bytes += lua_type(L, -2) == LUA_TSTRING ? lua_rawlen(L, -2) : 0;
+    }
+    guard_charge(L, KEYS_STEPS + (uint64_t)count * 8 + bytes);
     struct key *key = lua_newuserdatauv(L, (size_t)count * sizeof *key + 1, 0);
     int filled = 0;
     for (lua_pushnil(L); lua_next(L, index);) {

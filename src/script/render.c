@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GLSL_MAX_BYTES (4 << 20) // of one pass
+#define GLSL_MAX_BYTES   (4 << 20) // of one pass
+#define BYTES_PER_STEP   16
+#define STEPS_PER_NUMBER 64 // that is written
+#define NUMBER_MAX_BYTES 32
 
 struct render {
     struct script *script;
@@ -22,10 +25,16 @@ struct render {
     int lines, map_capacity;
 };
 
-static void add_bytes(lua_State *L, struct render *r, const char *text, size_t length, int line)
+static void check_room(lua_State *L, const struct render *r, size_t length)
 {
     if (r->glsl.length + length > GLSL_MAX_BYTES)
         luaL_error(L, "the template gives more than %d MiB of GLSL", GLSL_MAX_BYTES >> 20);
+}
+
+static void add_bytes(lua_State *L, struct render *r, const char *text, size_t length, int line)
+{
+    check_room(L, r, length);
+    guard_charge(L, length / BYTES_PER_STEP);
     str_add_bytes(&r->glsl, text, length);
     for (const char *p = text; (p = memchr(p, '\n', length - (size_t)(p - text))); p++) {
         MEM_GROW(r->map, r->lines, r->map_capacity);
@@ -51,12 +60,17 @@ static void add_value(lua_State *L, struct render *r, int index, int line,
     size_t length;
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:
+        guard_charge(L, STEPS_PER_NUMBER);
+        check_room(L, r, NUMBER_MAX_BYTES);
         if (lua_isinteger(L, index))
             str_printf(&r->glsl, "%" PRId64, (int64_t)lua_tointeger(L, index));
         else
             add_real(L, r, lua_tonumber(L, index));
         return;
-    case LUA_TBOOLEAN: str_add(&r->glsl, lua_toboolean(L, index) ? "true" : "false"); return;
+    case LUA_TBOOLEAN:
+        check_room(L, r, NUMBER_MAX_BYTES);
+        str_add(&r->glsl, lua_toboolean(L, index) ? "true" : "false");
+        return;
     case LUA_TSTRING: {
         const char *text = lua_tolstring(L, index, &length);
         if (strlen(text) == length) {
@@ -101,7 +115,7 @@ static void check_expression(lua_State *L, const struct template_piece *p, struc
 {
     lua_pushlstring(L, p->text, p->length);
     const char *text = lua_tostring(L, -1), *source = lua_pushfstring(L, "return (%s)", text);
-    if (luaL_loadbufferx(L, source, strlen(source), "=", "t") != LUA_OK) {
+    if (guard_load(L, "=", source, strlen(source)) != LUA_OK) {
         const char *message = strstr(lua_tostring(L, -1), ": "); // after ":1"
         guard_raise(L, place, lua_pushfstring(L, "${%s}%s", text, message ? message : ""));
     }

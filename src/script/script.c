@@ -36,6 +36,12 @@ int script_keep(lua_State *L)
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+const char *script_keep_text(lua_State *L, const char *text)
+{
+    guard_keep(L, strlen(text) + 1);
+    return arena_strdup(&script_of(L)->arena, text);
+}
+
 void script_copy_fields(lua_State *L, int from, int to)
 {
     from = lua_absindex(L, from);

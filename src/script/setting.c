@@ -48,6 +48,8 @@ static void check_new(lua_State *L, const struct script *s, const char *what, co
     const struct script_setting *known = script_find_setting(s, name);
     if (known)
         luaL_error(L, "%s '%s' is declared twice", kind_of(known), name);
+    if (s->setting_count == SCRIPT_MAX_SETTINGS)
+        luaL_error(L, "more than %d sizes, numbers and choices", SCRIPT_MAX_SETTINGS);
     library_push(L);
     bool is_function = lua_getfield(L, -1, name) != LUA_TNIL && strcmp(what, "choice") != 0;
     bool is_ours = strcmp(name, "c") == 0 || strcmp(name, "op") == 0 || strcmp(name, "device") == 0;
@@ -74,9 +76,9 @@ static void add_setting(lua_State *L, struct script *s, const char *name, const 
 {
     MEM_GROW(s->setting, s->setting_count, s->setting_capacity);
     s->setting[s->setting_count++] =
-        (struct script_setting){.name = arena_strdup(&s->arena, name),
-                                .value = arena_strdup(&s->arena, value),
-                                .standard = arena_strdup(&s->arena, standard),
+        (struct script_setting){.name = script_keep_text(L, name),
+                                .value = script_keep_text(L, value),
+                                .standard = script_keep_text(L, standard),
                                 .values = values,
                                 .is_whole = is_whole};
     setting_push(L, &s->setting[s->setting_count - 1]);
@@ -187,6 +189,8 @@ static bool is_among(const char *const *values, const char *text)
     return false;
 }
 
+#define COMPLAINT_MOST 500 // bytes of values
+
 static bool choice_fits(void *context, struct override *o)
 {
     const struct choice_rule *rule = context;
@@ -194,8 +198,10 @@ static bool choice_fits(void *context, struct override *o)
         return true;
     struct str s = {0};
     str_printf(&s, "%s has", rule->name);
-    for (int i = 0; rule->values[i]; i++)
+    for (int i = 0; rule->values[i] && s.length < COMPLAINT_MOST; i++)
         str_printf(&s, "%s %s", i ? "," : "", rule->values[i]);
+    if (s.length >= COMPLAINT_MOST)
+        str_add(&s, ", ...");
     o->complaint = arena_strdup(&rule->script->arena, str_text(&s));
     str_finish(&s);
     return false;
@@ -215,18 +221,28 @@ static const char *const *check_values(lua_State *L, struct script *s, const cha
     int count = check_list(L, 2, what);
     if (count == 0)
         luaL_error(L, "%s: the list is empty", what);
+    if (count > PARAM_MAX_VALUES)
+        luaL_error(L, "%s: %d values, at most %d are possible", what, count, PARAM_MAX_VALUES);
+    guard_keep(L, ((size_t)count + 1) * sizeof(char *));
     const char **values = arena_zero(&s->arena, (size_t)count + 1, sizeof *values);
+    lua_createtable(L, 0, count); // the words so far
+    int words = lua_gettop(L);
     for (int i = 0; i < count; i++) {
         const char *place = lua_pushfstring(L, "%s: value %d", what, i + 1);
         lua_geti(L, 2, i + 1);
         const char *value = check_string(L, -1, place);
         if (!is_word(value))
             luaL_error(L, "%s: '%s' is not a word", what, value);
-        if (is_among(values, value))
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, words) != LUA_TNIL)
             luaL_error(L, "%s: '%s' is listed twice", what, value);
-        values[i] = arena_strdup(&s->arena, value);
-        lua_pop(L, 2);
+        values[i] = script_keep_text(L, value);
+        lua_pop(L, 1);
+        lua_pushboolean(L, true);
+        lua_rawset(L, words);
+        lua_settop(L, words);
     }
+    lua_pop(L, 1);
     return values;
 }
 

@@ -26,6 +26,10 @@
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
 #define SCRIPT_MAX_FORMS   16
+// What is looked through for every new one:
+#define SCRIPT_MAX_SETTINGS    256
+#define SCRIPT_MAX_GIVEN       4096 // values that use() gives to settings, all calls together
+#define SCRIPT_MAX_CONSTRAINTS 1000
 
 struct override { // of a size or choice
     const char *name, *text;
@@ -103,9 +107,10 @@ struct script {
 struct script *script_of(lua_State *L);
 // Raises an error when the space file has been loaded.
 struct script *script_loading(lua_State *L, const char *what);
-bool script_hint(lua_State *L, const char *key);         // for readonly_words
-int script_keep(lua_State *L);                           // pops a value into the registry
-void script_copy_fields(lua_State *L, int from, int to); // of one table into another
+bool script_hint(lua_State *L, const char *key);              // for readonly_words
+int script_keep(lua_State *L);                                // pops a value into the registry
+const char *script_keep_text(lua_State *L, const char *text); // a copy that lives as the script
+void script_copy_fields(lua_State *L, int from, int to);      // of one table into another
 
 // Functions of the language: each adds its names to the table on the top of the stack.
 void setting_open(lua_State *L);

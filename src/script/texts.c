@@ -16,13 +16,10 @@ static int add(struct texts *t, char *name, char *path, char *text)
     return t->count++;
 }
 
-// A file whose text is text: small, and without NUL, which would cut it short where it is stored.
-static char *read_text(const char *path, struct err *e)
+// Text that is text: small, and without NUL, which would cut it short where it is stored. Takes it
+// over; NULL where it is not.
+static char *check_text(const char *path, char *text, size_t length, struct err *e)
 {
-    char *text;
-    size_t length;
-    if (!file_read(path, &text, &length, e))
-        return NULL;
     if (length > TEXTS_MAX_BYTES)
         err_set(e, "%s: larger than %d KiB", path, TEXTS_MAX_BYTES >> 10);
     else if (strlen(text) != length)
@@ -30,6 +27,37 @@ static char *read_text(const char *path, struct err *e)
     else
         return text;
     free(text);
+    return NULL;
+}
+
+static char *read_own(const char *path, struct err *e)
+{
+    char *text;
+    size_t length;
+    return file_read(path, &text, &length, e) ? check_text(path, text, length, e) : NULL;
+}
+
+// Links of the space file's folder may lead below it and to what ships. Those of the shipped
+// folders are the installation's own, and may lead anywhere.
+static char *read_named(const struct texts *t, const char *path, bool is_shipped, struct err *e)
+{
+    char *lua = path_shipped("lua"), *presets = path_shipped("presets"),
+         *shaders = path_shipped("shaders"), *text;
+    const char *folders[5] = {t->folder};
+    int count = 1;
+    const char *const shipped[] = {lua, presets, shaders};
+    for (int i = 0; i < 3; i++)
+        if (shipped[i])
+            folders[count++] = shipped[i];
+    size_t length;
+    bool done =
+        file_read_below(path, is_shipped ? NULL : folders, TEXTS_MAX_BYTES, &text, &length, e);
+    free(lua);
+    free(presets);
+    free(shaders);
+    if (done)
+        return check_text(path, text, length, e);
+    err_prefix(e, "%s", path);
     return NULL;
 }
 
@@ -63,13 +91,17 @@ static int load_pinned(struct texts *t, const char *name)
 }
 
 // Takes over `path`, which may be NULL.
-static int load_file(struct texts *t, const char *name, char *path, struct err *e)
+static int load_file(struct texts *t, const char *name, char *path, bool is_shipped, struct err *e)
 {
     if (!path || !file_exists(path)) {
         free(path);
         return NONE;
     }
-    char *text = read_text(path, e);
+    char *text = NULL;
+    if (t->count == TEXTS_MOST)
+        err_set(e, "more than %d files", TEXTS_MOST);
+    else
+        text = read_named(t, path, is_shipped, e);
     if (text)
         return add(t, mem_strdup(name), path, text);
     free(path);
@@ -84,7 +116,8 @@ static int load(struct texts *t, const char *name, bool is_shipped, struct err *
         return loaded;
     if (t->pinned)
         return load_pinned(t, name);
-    return load_file(t, name, is_shipped ? path_shipped(name) : path_join(t->folder, name), e);
+    return load_file(t, name, is_shipped ? path_shipped(name) : path_join(t->folder, name),
+                     is_shipped, e);
 }
 
 static bool is_open(const struct texts_request *r, int text)
@@ -142,7 +175,7 @@ bool texts_open(struct texts *t, const struct script_options *o, struct err *e)
         return true;
     }
     t->folder = path_folder(o->path);
-    char *text = read_text(o->path, e);
+    char *text = read_own(o->path, e);
     if (!text)
         return false;
     add(t, mem_strdup(path_name(o->path)), mem_strdup(o->path), text);

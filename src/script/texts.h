@@ -9,6 +9,9 @@
 // "lua/gemm.lua". A file that is being run is passed over: presets/gemm.lua can include
 // lua/gemm.lua as "gemm.lua". With pinned texts (resuming a session) the same names are looked for
 // among them, and no file is read at all.
+//
+// The space file is what the user says it is, a pipe too. What it names is a regular file that lies
+// below these folders, wherever links lead: a folder of strangers cannot show what is elsewhere.
 #ifndef TILEWALK_SCRIPT_TEXTS_H
 #define TILEWALK_SCRIPT_TEXTS_H
 
@@ -16,6 +19,7 @@
 #include "script/script.h"
 
 #define TEXTS_MAX_BYTES (1 << 20) // of one file
+#define TEXTS_MOST      64        // files of one space
 
 struct texts {
     struct script_text *item; // the strings are ours

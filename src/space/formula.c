@@ -76,6 +76,8 @@ static int operands(enum formula_op op)
     return op == FORMULA_NOT ? 1 : op == FORMULA_CHOOSE ? 3 : 2;
 }
 
+#define DIVISOR_MOST 65536 // the root of what fits 32 bits: enough for every size
+
 // In pairs: d and a / d, for d up to the root of a.
 static double divisor(double a, double b)
 {
@@ -83,7 +85,7 @@ static double divisor(double a, double b)
     if (!(a < 9007199254740992.0) || b < 2)
         return best;
     int64_t n = (int64_t)a, most = b < a ? (int64_t)b : n;
-    for (int64_t d = 1; d * d <= n; d++)
+    for (int64_t d = 1; d * d <= n && d <= DIVISOR_MOST; d++)
         if (n % d == 0) {
             if (d <= most && (double)d > best)
                 best = (double)d;

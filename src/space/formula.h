@@ -26,7 +26,8 @@ enum formula_op {
     FORMULA_CEIL_DIVIDE,
     FORMULA_MIN,
     FORMULA_MAX,
-    FORMULA_DIVISOR, // the largest divisor of a that is at most b, and at least 1
+    FORMULA_DIVISOR, // the largest divisor of a that is at most b, and at least 1; from 2^32 on,
+                     // of those divisors d for which d or a / d is at most 2^16
     FORMULA_EQUAL,   // these give 1 or 0; what is not 0 is true
     FORMULA_LESS,
     FORMULA_NOT, // of a alone

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -233,6 +234,97 @@ static void names_stay_in_their_folders(void **state)
     fails_with(t, "own/reach.lua", "reached");
 }
 
+static void make_link(const struct tree *t, const char *target, const char *name)
+{
+    char *path = path_join(t->root, name), *to = path_join(t->root, target);
+    assert_int_equal(symlink(*target == '/' ? target : to, path), 0);
+    free(path);
+    free(to);
+}
+
+static void links_stay_in_their_folders(void **state)
+{
+    struct tree *t = *state;
+    put_text(t, "secret.lua", "return 1");
+    put_text(t, "near/secret.lua", "return 1");
+    put_text(t, "own/inside/file.lua", "return 7");
+    put_text(t, "own/space.lua", "error('answer ' .. include 'link.lua')");
+    static const struct {
+        const char *target, *expected;
+    } links[] = {
+        {"/etc/passwd", "own/link.lua: a link leads out of the space's folders"},
+        {"secret.lua", "own/link.lua: a link leads out of the space's folders"},
+        {"/dev/zero", "own/link.lua: not a regular file"},
+        {"/proc/self/environ", "own/link.lua: a link leads out of the space's folders"},
+        {"own/inside", "own/link.lua: a folder, not a file"},
+        {"own/inside/file.lua", "answer 7"},
+        {"data/lua/seven.lua", "answer 7"}, // what ships counts as the space's own
+    };
+    put_text(t, "data/lua/seven.lua", "return 7");
+    char *link = path_join(t->root, "own/link.lua");
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        make_link(t, links[i].target, "own/link.lua");
+        fails_with(t, "own/space.lua", links[i].expected);
+        assert_int_equal(unlink(link), 0);
+    }
+    assert_int_equal(symlink("inside/file.lua", link), 0);
+    fails_with(t, "own/space.lua", "answer 7");
+    assert_int_equal(unlink(link), 0);
+    make_link(t, "near", "own/door"); // a folder that is a link, and a name that begins like ours
+    put_text(t, "own/space.lua", "include 'door/secret.lua'");
+    fails_with(t, "own/space.lua", "a link leads out of the space's folders");
+    put_text(t, "own2/secret.lua", "return 1");
+    make_link(t, "own2/secret.lua", "own/link.lua");
+    put_text(t, "own/space.lua", "include 'link.lua'");
+    fails_with(t, "own/space.lua", "a link leads out of the space's folders");
+    free(link);
+}
+
+// What the user names may be a link, and so may its folder.
+static void a_users_own_links_are_followed(void **state)
+{
+    struct tree *t = *state;
+    put_text(t, "elsewhere/inside.lua", "return 7");
+    put_text(t, "elsewhere/space.lua", "error('answer ' .. include 'inside.lua')");
+    make_link(t, "elsewhere", "door");
+    fails_with(t, "door/space.lua", "answer 7");
+    put_text(t, "own/inside.lua", "return 8");
+    make_link(t, "elsewhere/space.lua", "own/linked.lua");
+    fails_with(t, "own/linked.lua", "answer 8"); // beside the name that was given, as ever
+}
+
+static void what_is_no_file_is_not_waited_for(void **state)
+{
+    struct tree *t = *state;
+    char *path = path_join(t->root, "own/pipe.lua");
+    put_text(t, "own/space.lua", "include 'pipe.lua'");
+    put_text(t, "own/folder.lua/x", "");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    fails_with(t, "own/space.lua", "own/pipe.lua: not a regular file");
+    put_text(t, "own/space.lua", "kernel { template = 'pipe.lua' }");
+    fails_with(t, "own/space.lua", "own/pipe.lua: not a regular file");
+    put_text(t, "own/space.lua", "use 'pipe.lua'");
+    fails_with(t, "own/space.lua", "own/pipe.lua: not a regular file");
+    put_text(t, "own/space.lua", "include 'folder.lua'");
+    fails_with(t, "own/space.lua", "own/folder.lua: a folder, not a file");
+    put_text(t, "own/space.lua", "include 'large.lua'");
+    char *large = mem_zero(1, (1 << 20) + 2);
+    memset(large, ' ', (1 << 20) + 1);
+    put_text(t, "own/large.lua", large);
+    fails_with(t, "own/space.lua", "own/large.lua: larger than 1024 KiB");
+    free(large);
+    free(path);
+}
+
+// A file has many names ("./a.lua", ".//a.lua"), each of which is read.
+static void files_without_end_are_refused(void **state)
+{
+    struct tree *t = *state;
+    put_text(t, "own/a.lua", "return 1");
+    put_text(t, "own/space.lua", "for i = 1, 1000 do include(('./'):rep(i) .. 'a.lua') end");
+    fails_with(t, "own/space.lua", "more than 64 files");
+}
+
 static void presets_are_found_by_name(void **state)
 {
     struct tree *t = *state;
@@ -305,6 +397,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(texts_alone_are_enough, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(unreadable_files_say_why, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(names_stay_in_their_folders, make_tree, remove_tree),
+        cmocka_unit_test_setup_teardown(links_stay_in_their_folders, make_tree, remove_tree),
+        cmocka_unit_test_setup_teardown(a_users_own_links_are_followed, make_tree, remove_tree),
+        cmocka_unit_test_setup_teardown(what_is_no_file_is_not_waited_for, make_tree, remove_tree),
+        cmocka_unit_test_setup_teardown(files_without_end_are_refused, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(presets_are_found_by_name, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(a_folder_is_no_space_file, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(a_graph_in_pieces_is_warned_of_once, make_tree,

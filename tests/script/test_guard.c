@@ -134,6 +134,13 @@ static const struct attack {
     {"local x = {} < {}", "attempt to compare two table values"},
 };
 
+static int load_first(lua_State *L)
+{
+    const struct source *files = lua_touserdata(L, 1);
+    guard_load_text(L, 0, files[0].text, strlen(files[0].text));
+    return 0;
+}
+
 static void ends_in(const struct attack *a, const struct source *files, const char *where)
 {
     char message[1400];
@@ -185,6 +192,121 @@ static void attacks_in_templates(void **state)
                 "template");
         free(glsl);
     }
+}
+
+// What a space file declares is looked through, copied and kept by C: that is bounded or paid for.
+// Each would take minutes or gigabytes.
+static const struct attack declarations[] = {
+    {"local t = {} for i = 1, 400000 do t[i] = 'w' .. i end choice('Q', t)",
+     "choice 'Q': 400000 values, at most 65536 are possible"},
+    {"local t = {} for i = 1, 65536 do t[i] = 'w' .. i end for i = 1, 300 do choice('Q' .. i, t) "
+     "end",
+     "not enough memory"},
+    {"for i = 1, 1e6 do size('N' .. i, 1) end", "more than 256 sizes, numbers and choices"},
+    {"for i = 1, 1e6 do constraint('c' .. i, function() return true end) end",
+     "more than 1000 constraints"},
+    {"constraint(('x'):rep(1e6), function() return true end)", "longer than 1000 bytes"},
+    {"local t = {} for i = 1, 3e5 do t['n' .. i] = 1 end use('t.lua', t)",
+     "more than 4096 values are given to settings"},
+    {"for i = 1, 1e6 do use('t.lua', { N = 1 }) end",
+     "more than 4096 values are given to settings"},
+    {"for i = 1, 1e6 do include('t.lua') end", "too many steps"},
+    {"local t = {} for i = 1, 20000 do t[i] = ('x'):rep(900) .. i end "
+     "for i = 1, 31 do param['q' .. i] = categorical(t) end",
+     "not enough memory"},
+    {"local t = {} for i = 1, 4096 do t[i] = i end "
+     "for i = 1, 31 do param['q' .. i] = custom { values = t, neighbours = function() return t end "
+     "}"
+     "end",
+     "too many steps"},
+    {"local t = {} for i = 1, 4096 do t[i] = i end "
+     "for i = 1, 400 do local q = i < 31 and i or 'x' param['q' .. q] = custom { values = t, "
+     "neighbours = function() return {} end } end",
+     "too many steps"},
+    {"local t, name = {}, ('abcdefghij'):rep(6) for i = 1, 3e5 do t[name .. i] = 1 end "
+     "kernel(t)",
+     "has no field"},
+    {"local k = {} for i = 1, 60 do k[('x'):rep(1e6) .. i] = 1 end "
+     "while true do for _ in pairs(k) do break end end",
+     "too many steps"},
+    {"local t = {} for i = 2, 1e5 do t[i] = '' end while true do table.concat(t, '', 2, 1e5) end",
+     "too many steps"},
+    {"nest(function(c, d) for i = 1, 1e6 do local x = d.min(c.p[1] + i, c.p[2] + i) end end)",
+     "more than 8192 formulas"},
+    {"nest(function(c, d) local l = d.loop { 'l', length = 2 } local x = l "
+     "while true do x = x * c.p[1] + x end end)",
+     "more than 8192 formulas"},
+    {"nest(function(c, d) for i = 1, 1e6 do d.divisor(9007199254740881 - i, 1e9) end end)",
+     "too many steps"},
+    {"nest(function(c, d) for i = 1, 1e6 do d.divisor(c.p[1] + i, 1e9) end end)",
+     "more than 64 times d.divisor"},
+};
+
+static void attacks_by_declaring(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
+        char *lua = mem_printf(OPERATOR PARAM KERNEL "; %s", declarations[i].lua);
+        ends_in(&declarations[i],
+                (struct source[]){
+                    {"a.lua", lua}, {"t.comp", "x"}, {"t.lua", "size('N', 1)"}, {NULL, NULL}},
+                "declaring");
+        free(lua);
+    }
+}
+
+// Lua's compiler looks through all labels for each new one, and no hook is called meanwhile.
+static void compiling_is_paid_for(void **state)
+{
+    (void)state;
+    struct str lua = {0};
+    char message[1400];
+    for (int i = 0; i < 3000; i++)
+        str_printf(&lua, "::l%d:: ", i);
+    str_add(&lua, "while true do end");
+    struct source files[] = {{"a.lua", str_text(&lua)}, {NULL, NULL}};
+    struct texts texts = {.item = &(struct script_text){.name = "a.lua", .path = "a.lua"},
+                          .count = 1};
+    struct guard g;
+    guard_create(&g, &texts, files);
+    struct err e;
+    g.cpu_limit_ns = -1; // what is loaded has none left when the clock is looked at
+    assert_false(guard_run(&g, GUARD_LOAD, (struct place){0, 0}, load_first, files, &e));
+    err_format(&e, message, sizeof message);
+    assert_non_null(strstr(message, "too slow: loading a space file"));
+    guard_destroy(&g);
+    str_finish(&lua);
+}
+
+// Numbers are GLSL too: they count as it.
+static void numbers_fill_no_memory(void **state)
+{
+    (void)state;
+    char message[1400];
+    struct source files[] = {{"a.lua", OPERATOR PARAM KERNEL},
+                             {"t.comp", "% for i = 1, 1e9 do\n"
+                                        "${1e300}${1e300}${1e300}${1e300}${true}${-1e18 // 1 | 0}\n"
+                                        "% end\n"},
+                             {NULL, NULL}};
+    try_script(files, message, sizeof message);
+    assert_non_null(strstr(message, "the template gives more than 4 MiB of GLSL"));
+}
+
+// Single instructions on long strings are slow; the clock is looked at more often then.
+static void long_strings_are_watched(void **state)
+{
+    (void)state;
+    struct source files[] = {{"a.lua", OPERATOR PARAM KERNEL}, {"t.comp", "x"}, {NULL, NULL}};
+    struct err e;
+    struct script *s = script_from(files, &e);
+    assert_non_null(s);
+    int usual = s->guard.hook_interval;
+    script_destroy(s);
+    files[0].text = "local long = ('x'):rep(1e5) " OPERATOR PARAM KERNEL;
+    s = script_from(files, &e);
+    assert_non_null(s);
+    assert_true(s->guard.hook_interval * 50 < usual);
+    script_destroy(s);
 }
 
 // Texts that break out of what surrounds an expression of a template, or call what surrounds it.
@@ -279,7 +401,7 @@ static void hoarding_rules_are_stopped(void **state)
     (void)state;
     struct source files[] = {
         {"a.lua", "local hoard = {} " OPERATOR PARAM KERNEL "constraint('x', function(c) "
-                  "hoard[#hoard + 1] = ('x'):rep(1e6) .. #hoard return true end)"},
+                  "hoard[#hoard + 1] = ('x'):rep(1e4):rep(100) .. #hoard return true end)"},
         {"t.comp", "x"},
         {NULL, NULL}};
     struct err e;
@@ -330,6 +452,10 @@ int main(void)
         cmocka_unit_test(attacks_in_space_files),
         cmocka_unit_test(attacks_in_rules),
         cmocka_unit_test(attacks_in_templates),
+        cmocka_unit_test(attacks_by_declaring),
+        cmocka_unit_test(compiling_is_paid_for),
+        cmocka_unit_test(numbers_fill_no_memory),
+        cmocka_unit_test(long_strings_are_watched),
         cmocka_unit_test(templates_cannot_break_out),
         cmocka_unit_test(emit_is_useless_outside_of_templates),
         cmocka_unit_test(a_script_survives_its_errors),
