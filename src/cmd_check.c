@@ -185,8 +185,10 @@ static void print_removals(const struct check *c)
 static void print_text(const struct check *c)
 {
     struct str text = {0};
+    shown_add(&text, c->space->name);
+    str_add(&text, ": ");
     operation_add_text(script_operation(c->script), &text);
-    printf("%s: %s on %s\n", c->space->name, str_text(&text),
+    printf("%s on %s\n", str_text(&text),
            c->device ? c->device->name : "no device (limits are not judged)");
     printf("%s points\n", c->space->size_text);
     print_parameters(c);

@@ -56,11 +56,14 @@ static void print_matrix(const struct gpu_info *d)
 
 static void print_device(const struct gpu_info *d, bool is_default)
 {
-    printf("%d  %s%s\n", d->index, d->name, is_default ? "  (default)" : "");
+    struct arena words; // of the driver's
+    arena_init(&words);
+    printf("%d  %s%s\n", d->index, shown_text(&words, d->name), is_default ? "  (default)" : "");
     printf("   type       %s", d->type);
     if (d->threads)
         printf(", %d thread%s", d->threads, d->threads == 1 ? "" : "s");
-    printf("\n   driver     %s\n", d->driver);
+    printf("\n   driver     %s\n", shown_text(&words, d->driver));
+    arena_finish(&words);
     print_limits(&d->limits);
     print_matrix(d);
     if (!d->timestamps)

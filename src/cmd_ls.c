@@ -87,6 +87,8 @@ static int run_ls(const struct command *self, const struct arguments *a)
     bool ok = store_list_sessions(s, &arena, &list, &count, &e);
     for (int i = 0; ok && i < count; i++)
         common_take_ran(s, &list[i]);
+    for (int i = 0; ok && i < count && !arguments_flag(a, "json"); i++)
+        common_show_record(&arena, &list[i]);
     if (ok)
         print(a, s, list, count);
     arena_finish(&arena);

@@ -43,12 +43,16 @@ static bool all_same_title(const struct session_curves *c)
 static void add_label(const struct session_curves *c, int i, struct str *out)
 {
     char speed[32];
-    const struct session_record *r = &c->curve[i].record;
+    struct session_record shown = c->curve[i].record, *r = &shown;
     const struct steps *s = &c->curve[i].steps;
+    struct arena arena;
+    arena_init(&arena);
+    common_show_record(&arena, &shown);
     str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id, r->strategy, r->seed,
                s->count ? text_speed(s->point[s->count - 1].y, 1, speed) : "nothing valid");
     if (!all_same_title(c))
         str_printf(out, "  %s", r->title);
+    arena_finish(&arena);
 }
 
 // --- text ---

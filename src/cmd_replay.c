@@ -1,4 +1,5 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
+#include "base/shown.h"
 #include "common.h"
 #include "simulate_curve.h"
 
@@ -160,7 +161,7 @@ static void print_row(const struct replayed *p, const struct simulation *s,
 static void clear_progress(const struct replayed *p)
 {
     if (p->on_terminal)
-        fputs("\r\033[K", stderr);
+        shown_clear_line();
 }
 
 static void on_finished(void *context, int index)

@@ -70,11 +70,11 @@ static void print_model(const struct view *v)
     str_finish(&text);
 }
 
-static void print_text(const struct view *v, const char *state, pid_t runner)
+static void print_text(const struct view *v, const struct session_record *r, const char *state,
+                       pid_t runner)
 {
     char text[32];
     struct str config = {0};
-    const struct session_record *r = v->session;
     printf("session  %" PRId64 "  %s", r->id, state);
     if (runner)
         printf("  (process %d)", (int)runner);
@@ -105,9 +105,8 @@ static void print_text(const struct view *v, const char *state, pid_t runner)
 
 static bool print_message(void *context, const struct message_record *m)
 {
-    (void)context;
     if (!str_equal(m->level, "debug"))
-        printf("%-8s %s\n", m->level, m->text);
+        printf("%-8s %s\n", shown_text(context, m->level), shown_text(context, m->text));
     return true;
 }
 
@@ -138,8 +137,10 @@ static bool show(struct view *v, struct err *e)
     str_finish(&list);
     if (v->format == LIST_CSV)
         return true;
-    print_text(v, state, runner);
-    return store_each_message(v->store, v->session->id, 0, print_message, NULL, e);
+    struct session_record shown = *v->session;
+    common_show_record(&v->arena, &shown);
+    print_text(v, &shown, state, runner);
+    return store_each_message(v->store, v->session->id, 0, print_message, &v->arena, e);
 }
 
 // The best few are meant where nothing else is said.

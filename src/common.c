@@ -72,6 +72,15 @@ void common_take_ran(struct store *s, struct session_record *r)
         store_each_numbered(s, r->id, r->trials, keep_later, r, &ignored);
 }
 
+void common_show_record(struct arena *a, struct session_record *r)
+{
+    const char **const texts[] = {&r->name,     &r->title,   &r->size, &r->device, &r->driver,
+                                  &r->strategy, &r->reduced, &r->note, &r->message};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i])
+            *texts[i] = shown_text(a, *texts[i]);
+}
+
 bool common_session_id(const char *text, int64_t *id, struct err *e)
 {
     return str_to_int(text, 1, INT64_MAX, id) ||

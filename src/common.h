@@ -3,6 +3,7 @@
 #ifndef TILEWALK_COMMON_H
 #define TILEWALK_COMMON_H
 
+#include "base/shown.h"
 #include "command.h"
 #include "engine.h"
 #include "gpu/gpu.h"
@@ -54,6 +55,8 @@ struct store *common_open_session(const struct arguments *a, int64_t id,
 // A session's own running time is that of its last change of state: brings that of one that has
 // been running since, though its runner may have died, up to its last trial.
 void common_take_ran(struct store *s, struct session_record *r);
+// For people: what a database says within a line is shown within it (base/shown.h).
+void common_show_record(struct arena *a, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
 
 // Whether lines for people keep to ASCII: the locale (main called setlocale) is not UTF-8.

@@ -1,4 +1,6 @@
 #include "contest.h"
+
+#include "base/shown.h"
 #include "recorded.h"
 #include "simulate_curve.h"
 
@@ -81,8 +83,11 @@ static enum comparison_unit unit_of(const struct recording *r)
 
 static bool show_progress(void *context, int64_t done, int64_t runs)
 {
-    if (*(const bool *)context)
-        fprintf(stderr, done < runs ? "\r%3d %%" : "\r\033[K", (int)(100 * done / runs));
+    if (!*(const bool *)context)
+        return true;
+    shown_clear_line();
+    if (done < runs)
+        fprintf(stderr, "%3d %%", (int)(100 * done / runs));
     return true;
 }
 

@@ -1,5 +1,7 @@
 #include "contest.h"
 
+#include "common.h"
+
 #include <inttypes.h>
 
 // What forbids comparing two sessions, with each one's; false: nothing.
@@ -86,7 +88,8 @@ static void set_up(struct contest *c)
         session[i] = r->id;
         run[i] = (struct comparison_run){
             .group = group_of(c, strategy,
-                              arena_printf(&c->arena, "%s%s", r->strategy, stored_beginning(r))),
+                              arena_printf(&c->arena, "%s%s", shown_text(&c->arena, r->strategy),
+                                           stored_beginning(r))),
             .pair = s->record.seed,
             .curve = s->steps,
             .end = s->end,
@@ -105,14 +108,16 @@ bool contest_of_sessions(const struct arguments *a, struct contest *c, struct er
 {
     if (!session_curves_read(a, &c->curves, e) || !check_same(&c->curves, e))
         return false;
-    const struct session_record *first = &c->curves.curve[0].record;
+    const struct session_record *stored = &c->curves.curve[0].record;
+    struct session_record shown = *stored, *first = &shown;
+    common_show_record(&c->arena, &shown);
     const char *place = session_curves_place(first);
     c->unit = COMPARISON_FLOPS;
     c->title = arena_printf(&c->arena, "%s on %s", first->title, place);
     c->heading =
         arena_printf(&c->arena, "%s (%s%s%s) on %s", first->title, first->name,
                      first->reduced ? ", " : "", first->reduced ? first->reduced : "", place);
-    c->members = members_of(first, &c->arena);
+    c->members = members_of(stored, &c->arena);
     set_up(c);
     return true;
 }

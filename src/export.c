@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/shown.h"
 #include "export_tell.h"
 #include "kernel/kernel.h"
 #include "recorded.h"
@@ -43,11 +44,18 @@ struct kernel {
 static char *standard_name(const struct session_record *r)
 {
     const char *title = r->title + strcspn(r->title, " ");
-    char *name = mem_printf("%s%s", r->name, title);
-    for (char *c = name; *c; c++)
-        if (strchr(" /\\", *c))
-            *c = '-';
-    return name;
+    char *whole = mem_printf("%s%s", r->name, title);
+    struct str name = {0};
+    for (const char *at = whole; *at;) {
+        const char *before = at;
+        uint32_t c = str_next_glyph(&at);
+        if (c == STR_NO_GLYPH || !shown_is_plain(c) || strchr(" /\\", *before))
+            str_add_char(&name, '-');
+        else
+            str_add_bytes(&name, before, (size_t)(at - before));
+    }
+    free(whole);
+    return str_take(&name);
 }
 
 // The best one has the plain name, whether it is exported alone or with others.

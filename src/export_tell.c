@@ -1,6 +1,7 @@
 #include "export_tell.h"
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -45,7 +46,7 @@ static void add_file_text(const struct export_told *t, const struct kernel_file 
 {
     char *path = path_join(t->folder, f->name);
     int64_t lines = line_count(f);
-    str_add(out, path);
+    shown_add(out, path);
     if (t->request->dry_run && lines >= 0)
         str_printf(out, "  %" PRId64 " lines", lines);
     else if (t->request->dry_run)

@@ -2,6 +2,7 @@
 
 #include "attached.h"
 #include "base/os.h"
+#include "base/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -118,7 +119,7 @@ static void json_event(const struct front *f, const struct event *event)
 static void clear_progress(const struct front *f)
 {
     if (f->on_terminal)
-        fputs("\r\033[K", stderr);
+        shown_clear_line();
 }
 
 static void draw_progress(struct front *f, const struct session_record *r)
@@ -131,9 +132,9 @@ static void draw_progress(struct front *f, const struct session_record *r)
     double rate = elapsed > 0 ? (double)(r->trials - f->started_trials) / elapsed : 0;
     if (rate > 0)
         text_duration((double)(r->budget_trials - r->trials) / rate, eta);
+    shown_clear_line();
     fprintf(stderr,
-            "\r\033[K%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64
-            "  %s left",
+            "%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left",
             r->trials, r->budget_trials, rate,
             r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-", r->rejected, eta);
     f->drawn_at = now;
@@ -161,8 +162,12 @@ static void count_trial(struct front *f, const struct trial_record *t)
     enum outcome o;
     if (!t->outcome || !outcome_parse(t->outcome, &o))
         return;
-    if (!f->outcomes[o]++ && t->reason)
-        snprintf(f->reason[o], sizeof f->reason[o], "%s", t->reason);
+    if (!f->outcomes[o]++ && t->reason) {
+        struct str reason = {0};
+        shown_add(&reason, t->reason);
+        snprintf(f->reason[o], sizeof f->reason[o], "%s", str_text(&reason));
+        str_finish(&reason);
+    }
     if (o == OUTCOME_OK && (f->best_seconds <= 0 || t->seconds < f->best_seconds))
         f->best_seconds = t->seconds;
     if (t->number)
@@ -193,14 +198,17 @@ static void print_curve(const struct front *f)
 
 static void print_session(const struct event *event)
 {
-    const struct session_record *r = event->session;
-    printf("session %" PRId64 "  %s  %s", r->id, r->name, r->title);
-    if (r->reduced)
-        printf("  (%s)", r->reduced);
-    printf("  on %s\n", r->device);
+    struct session_record r = *event->session;
+    struct arena arena;
+    arena_init(&arena);
+    common_show_record(&arena, &r);
+    printf("session %" PRId64 "  %s  %s", r.id, r.name, r.title);
+    if (r.reduced)
+        printf("  (%s)", r.reduced);
+    printf("  on %s\n", r.device);
     printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
-           r->size, r->strategy, r->seed, r->budget_trials, r->budget_trials == 1 ? "" : "s",
-           r->workers);
+           r.size, r.strategy, r.seed, r.budget_trials, r.budget_trials == 1 ? "" : "s", r.workers);
+    arena_finish(&arena);
 }
 
 static void print_best(const struct event *event)
@@ -231,7 +239,10 @@ static void print_end(const struct front *f, const struct event *event)
     char speed[32], time[32];
     struct str config = {0};
     const struct session_record *r = event->session;
-    printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, r->message ? r->message : "");
+    struct str message = {0};
+    shown_add(&message, r->message ? r->message : "");
+    printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, str_text(&message));
+    str_finish(&message);
     print_outcomes(f, r);
     if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
@@ -253,15 +264,16 @@ static void plain_trial(struct front *f, const struct event *event)
     const struct trial_record *t = event->trial;
     count_trial(f, t);
     if (f->verbose || (f->show_rejected && str_equal(t->outcome, "rejected"))) {
-        struct str config = {0};
+        struct str config = {0}, reason = {0};
+        shown_add(&reason, t->reason ? t->reason : "");
         clear_progress(f);
         char speed[32] = "-";
         if (t->seconds > 0)
             text_speed(event->session->flop, t->seconds, speed);
         printf("%5" PRId64 "  %-8s  %12s  %s%s%s\n", t->number, t->outcome, speed,
-               text_config(t->config, &config), t->reason && *t->reason ? "  " : "",
-               t->reason ? t->reason : "");
+               text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
         str_finish(&config);
+        str_finish(&reason);
     }
     draw_progress(f, event->session);
 }
@@ -270,8 +282,11 @@ static void plain_message(const struct front *f, const struct event *event)
 {
     if (str_equal(event->level, "debug") && !f->verbose)
         return;
+    struct str text = {0};
+    shown_add(&text, event->text);
     clear_progress(f);
-    fprintf(stderr, "tilewalk: %s\n", event->text);
+    fprintf(stderr, "tilewalk: %s\n", str_text(&text));
+    str_finish(&text);
 }
 
 static void plain_event(struct front *f, const struct event *event)

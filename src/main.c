@@ -1,5 +1,6 @@
 // tilewalk: finds the fastest configuration of a compute kernel on a Vulkan device.
 #include "base/file.h"
+#include "base/shown.h"
 #include "base/str.h"
 #include "command.h"
 #include "trial/source.h"
@@ -37,8 +38,11 @@ const struct command *command_find(const char *name)
 int fail_with(const struct err *e, int code)
 {
     char text[1400];
+    struct str line = {0};
     fflush(stdout);
-    fprintf(stderr, "tilewalk: %s\n", err_format(e, text, sizeof text));
+    shown_add(&line, err_format(e, text, sizeof text));
+    fprintf(stderr, "tilewalk: %s\n", str_text(&line));
+    str_finish(&line);
     return e->usage ? EXIT_USAGE : code;
 }
 
@@ -90,6 +94,16 @@ static bool can_find_itself(struct err *e)
                                "mounted?)");
 }
 
+// What programs read is theirs as it is, but on a terminal.
+static bool is_for_programs(const struct arguments *a)
+{
+    static const char *const flags[] = {"json", "csv", "glsl"};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (arguments_flag(a, flags[i]))
+            return !isatty(STDOUT_FILENO);
+    return false;
+}
+
 // `argv` holds the command's name and what follows it.
 static int run(const struct command *c, int argc, char **argv)
 {
@@ -107,8 +121,10 @@ static int run(const struct command *c, int argc, char **argv)
         code = fail_with(&e, EXIT_FAILED);
     else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
-    else
+    else {
+        shown_streams(!is_for_programs(&a));
         code = c->run(c, &a);
+    }
     arguments_finish(&a);
     return code;
 }

@@ -38,15 +38,17 @@ void trial_list_finish(struct trial_list *l)
 static void add_text(const struct trial_list *l, const struct trial_record *t, struct str *out)
 {
     char speed[32] = "-", time[32] = "-";
-    struct str config = {0};
+    struct str config = {0}, reason = {0};
+    shown_add(&reason, t->reason ? t->reason : "");
     if (t->seconds > 0) {
         text_speed(l->session->flop, t->seconds, speed);
         text_time(t->seconds, time);
     }
     str_printf(out, "%6" PRId64 "  %4d  %-8s  %12s  %9s  %s%s%s\n", t->number, t->generation,
-               t->outcome, speed, time, text_config(t->config, &config),
-               t->reason && *t->reason ? "  " : "", t->reason ? t->reason : "");
+               t->outcome, speed, time, text_config(t->config, &config), reason.length ? "  " : "",
+               str_text(&reason));
     str_finish(&config);
+    str_finish(&reason);
 }
 
 static void add_json(const struct trial_list *l, const struct trial_record *t, struct str *out)

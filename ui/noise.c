@@ -35,8 +35,14 @@ void noise_capture(void)
     pending_length = 0;
 }
 
-static void write_out(const char *bytes, size_t length)
+// Whoever wrote it, the terminal must not obey. No base/shown.h: we may be in a signal handler.
+static void write_out(char *bytes, size_t length)
 {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if ((c < ' ' && c != '\n' && c != '\t') || c >= 0x7f)
+            bytes[i] = c < 0x80 ? ' ' : '?';
+    }
     ssize_t ignored = write(STDERR_FILENO, bytes, length);
     (void)ignored;
 }

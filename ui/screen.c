@@ -1,6 +1,7 @@
 #include "screen.h"
 
 #include "base/mem.h"
+#include "base/shown.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,7 +161,7 @@ static const char *stand_in(uint32_t glyph)
 // Draws one code point; returns the columns it takes.
 static int put(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
 {
-    if (glyph < 0x20 || (glyph >= 0x7f && glyph < 0xa0))
+    if (!shown_is_plain(glyph))
         glyph = '?';
     if (glyph >= 0x80 && p->screen->charset == CHARSET_ASCII) {
         int n = 0;
@@ -181,30 +182,12 @@ static int put(const struct pane *p, int row, int col, enum style style, uint32_
     return width < 0 ? 1 : width;
 }
 
-// The next code point of a UTF-8 text; '?' for each byte that is none.
-static uint32_t next_glyph(const char **text)
-{
-    const unsigned char *t = (const unsigned char *)*text;
-    int more = t[0] < 0x80 ? 0 : t[0] >= 0xf0 ? 3 : t[0] >= 0xe0 ? 2 : t[0] >= 0xc2 ? 1 : -1;
-    uint32_t c = more <= 0 ? t[0] : t[0] & (0x3fu >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((t[i] & 0xc0) != 0x80)
-            more = -1;
-        else
-            c = c << 6 | (t[i] & 0x3f);
-    }
-    bool broken = more < 0 || (more == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
-                  (more == 3 && (c < 0x10000 || c > 0x10ffff));
-    *text += broken ? 1 : more + 1;
-    return broken ? '?' : c;
-}
-
 // --- text ---
 
 int pane_text(const struct pane *p, int row, int col, enum style style, const char *text)
 {
     while (*text)
-        col += put(p, row, col, style, next_glyph(&text));
+        col += put(p, row, col, style, str_next_glyph(&text));
     return col;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app.h"
 #include "base/file.h"
+#include "base/shown.h"
 #include "editor.h"
 #include "farewell.h"
 #include "term.h"
@@ -385,6 +386,7 @@ static void show(struct ui *ui)
     loop(ui);
     leave(ui);
     term_close();
+    shown_streams(true);
     farewell_print(&ui->app.jobs, ui->o->database);
     app_finish(&ui->app);
 }

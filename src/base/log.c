@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/shown.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -49,23 +51,21 @@ static size_t write_head(char *line, size_t size, enum log_level level)
     return length + (size_t)snprintf(line + length, size - length, "%s: ", names[level]);
 }
 
-// One write() a message: lines of several processes that append to one file do not mix. Control
-// characters (a driver's text may hold any) become spaces, so that a message stays one line and
-// cannot steer a terminal.
+// One write() a message: lines of several processes that append to one file do not mix. A driver's
+// text may hold anything: a message stays one line and cannot steer a terminal.
 static void write_line(enum log_level level, const char *format, va_list args)
 {
     pthread_mutex_lock(&the_log.lock);
     if (level <= the_log.level) {
-        char line[2048];
-        size_t head = write_head(line, sizeof line, level);
-        vsnprintf(line + head, sizeof line - head - 1, format, args);
-        size_t length = strlen(line);
-        for (size_t i = 0; i < length; i++)
-            if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-                line[i] = ' ';
-        line[length++] = '\n';
-        ssize_t ignored = write(the_log.fd, line, length);
+        char text[2048];
+        size_t head = write_head(text, sizeof text, level);
+        vsnprintf(text + head, sizeof text - head, format, args);
+        struct str line = {0};
+        shown_add(&line, text);
+        str_add_char(&line, '\n');
+        ssize_t ignored = write(the_log.fd, line.text, line.length);
         (void)ignored; // a log that cannot be written has nowhere to say so
+        str_finish(&line);
     }
     pthread_mutex_unlock(&the_log.lock);
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 // A child process that talks over one socket and whose stderr can be read.
@@ -67,6 +68,11 @@ bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
 // device, and only when it lies below one of `folders` (NULL-terminated; NULL: wherever), wherever
 // links have led to. The descriptor is the caller's; -1 and `e`, which does not name the path.
 int os_open_text(const char *path, const char *const *folders, struct err *e);
+
+// A stream to write on, for as long as the program runs; `put` gets what is written, and returns
+// how much it took. `mode`: as of setvbuf.
+FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length), void *context,
+                int mode);
 
 // In cells. False: `fd` is no terminal, or one that does not say.
 bool os_terminal_size(int fd, int *rows, int *cols);

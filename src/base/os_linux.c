@@ -405,6 +405,15 @@ int os_open_text(const char *path, const char *const *folders, struct err *e)
     return fd;
 }
 
+FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length), void *context,
+                int mode)
+{
+    FILE *stream = fopencookie(context, "w", (cookie_io_functions_t){.write = put});
+    if (!stream || setvbuf(stream, NULL, mode, BUFSIZ) != 0)
+        abort(); // it only allocates
+    return stream;
+}
+
 int64_t os_now_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);

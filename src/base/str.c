@@ -115,6 +115,19 @@ static size_t utf8_length(const unsigned char *p)
     return length;
 }
 
+uint32_t str_next_glyph(const char **text)
+{
+    const unsigned char *p = (const unsigned char *)*text;
+    size_t length = utf8_length(p);
+    *text += length ? length : 1;
+    if (length < 2)
+        return length ? p[0] : STR_NO_GLYPH;
+    uint32_t c = p[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        c = c << 6 | (p[i] & 0x3f);
+    return c;
+}
+
 static void add_json_ascii(struct str *s, unsigned char c)
 {
     switch (c) {

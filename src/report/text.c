@@ -1,5 +1,7 @@
 #include "report/text.h"
 
+#include "base/shown.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,8 +79,12 @@ const char *text_config(const char *json, struct str *out)
 {
     struct str name = {0}, value = {0};
     str_finish(out);
-    while (text_next_param(&json, &name, &value))
-        str_printf(out, "%s%s=%s", out->length ? " " : "", str_text(&name), str_text(&value));
+    while (text_next_param(&json, &name, &value)) {
+        str_add(out, out->length ? " " : "");
+        shown_add(out, str_text(&name));
+        str_add(out, "=");
+        shown_add(out, str_text(&value));
+    }
     str_finish(&name);
     str_finish(&value);
     return str_text(out);

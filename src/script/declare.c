@@ -50,6 +50,9 @@ static int declare_constraint(lua_State *L) // constraint(name, function(c) -> b
     struct script *s = script_loading(L, "constraint");
     lua_settop(L, 2);
     const char *name = check_string(L, 1, "constraint: name");
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ')
+            return luaL_error(L, "constraint: name: it is one line, without control characters");
     for (int i = 0; i < s->space->constraint_count; i++)
         if (strcmp(s->space->constraint[i].name, name) == 0)
             return luaL_error(L, "constraint '%s' is declared twice", name);

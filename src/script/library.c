@@ -109,14 +109,16 @@ static int safe_tostring(lua_State *L)
 // string.format without addresses: no %p, and tables, functions and the like only by their type.
 static int safe_format(lua_State *L)
 {
-    for (const char *p = luaL_checkstring(L, 1); (p = strchr(p, '%')); p++) {
+    size_t length;
+    const char *p = luaL_checklstring(L, 1, &length), *end = p + length;
+    while ((p = memchr(p, '%', (size_t)(end - p)))) {
         guard_charge(L, STEPS_PER_CONVERSION);
-        p++;
-        p += strspn(p, "-+ #0123456789.");
+        do
+            p++;
+        while (*p && strchr("-+ #0123456789.", *p));
         if (*p == 'p')
             return luaL_error(L, "string.format: %%p is not available");
-        if (!*p)
-            break;
+        p += p < end; // behind what it converts
     }
     for (int i = 2; i <= lua_gettop(L); i++)
         if (lua_type(L, i) >= LUA_TTABLE) {

@@ -81,7 +81,7 @@ static void a_message_is_one_line(void **state)
     int n;
     assert_true(log_to_file(path, NULL));
     log_error("a\nb\x1b[2J\x7f");
-    assert_string_equal(take_lines(lines, 2, &n), "error: a b [2J ");
+    assert_string_equal(take_lines(lines, 2, &n), "error: a\\nb\\x1b[2J\\x7f");
     assert_int_equal(n, 1);
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';

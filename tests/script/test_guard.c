@@ -223,7 +223,7 @@ static const struct attack declarations[] = {
      "for i = 1, 400 do local q = i < 31 and i or 'x' param['q' .. q] = custom { values = t, "
      "neighbours = function() return {} end } end",
      "too many steps"},
-    {"local t, name = {}, ('abcdefghij'):rep(6) for i = 1, 3e5 do t[name .. i] = 1 end "
+    {"local t, name = {}, ('abcdefghij'):rep(6) for i = 1, 1e5 do t[name .. i] = 1 end "
      "kernel(t)",
      "has no field"},
     {"local k = {} for i = 1, 60 do k[('x'):rep(1e6) .. i] = 1 end "

@@ -1,3 +1,4 @@
+#include "base/shown.h"
 #include "look.h"
 
 #include <locale.h>
@@ -81,6 +82,23 @@ static void test_what_is_no_text_is_a_question_mark(void **state)
                "?(\n");
 }
 
+// The one border between texts and the terminal: no code point gets into a cell that a terminal
+// would obey.
+static void test_cells_are_plain(void **state)
+{
+    (void)state;
+    struct frame f = frame_of(1, 4, CHARSET_BRAILLE);
+    struct pane p = whole(&f);
+    for (uint32_t c = 1; c < 0x110000; c++) {
+        pane_glyph(&p, 0, 0, STYLE_TEXT, c);
+        uint32_t drawn = f.screen.cell[0].glyph;
+        if (drawn && !shown_is_plain(drawn))
+            fail_msg("U+%04X is drawn as it is", (unsigned)c);
+    }
+    pane_text(&p, 0, 0, STYLE_TEXT, "\xe2\x80\xae\xc2\x9b\x1bx");
+    expect(&f, "???x\n");
+}
+
 static void test_ascii_has_stand_ins(void **state)
 {
     (void)state;
@@ -156,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_a_part_cuts_what_leaves_it),
         cmocka_unit_test(test_wide_glyphs_stay_whole),
         cmocka_unit_test(test_what_is_no_text_is_a_question_mark),
+        cmocka_unit_test(test_cells_are_plain),
         cmocka_unit_test(test_ascii_has_stand_ins),
         cmocka_unit_test(test_box_drops_the_note_before_the_title),
         cmocka_unit_test(test_cut_text_says_so),
