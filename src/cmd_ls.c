@@ -19,10 +19,16 @@ static void print_json(struct store *s, const struct session_record *list, int c
     str_finish(&out);
 }
 
-static bool any_note(const struct session_record *list, int count)
+// What is said at the end of a line: what is wrong with a session, or the user's note.
+static const char *remark(const struct session_record *r)
+{
+    return r->damage ? r->damage : r->note && *r->note ? r->note : NULL;
+}
+
+static bool any_remark(const struct session_record *list, int count)
 {
     for (int i = 0; i < count; i++)
-        if (list[i].note && *list[i].note)
+        if (remark(&list[i]))
             return true;
     return false;
 }
@@ -45,10 +51,10 @@ static void print_text(struct store *s, const struct session_record *list, int c
         return;
     }
     printf("%4s  %-8s  %-13s  %-36s  %-16s  %11s  %12s  %8s%s\n", "id", "state", "space", "problem",
-           "device", "trials", "best", "ran", any_note(list, count) ? "  note" : "");
+           "device", "trials", "best", "ran", any_remark(list, count) ? "  note" : "");
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
-        bool has_note = r->note && *r->note;
+        const char *last = remark(r);
         snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
         printf("%4" PRId64 "  %-8s", r->id, store_state(s, r, &runner));
         print_column(r->name, 13);
@@ -56,7 +62,7 @@ static void print_text(struct store *s, const struct session_record *list, int c
         print_column(r->device, 16);
         printf("  %11s  %12s  %8s%s%s\n", trials,
                r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
-               text_duration(r->ran_seconds, ran), has_note ? "  " : "", has_note ? r->note : "");
+               text_duration(r->ran_seconds, ran), last ? "  " : "", last ? last : "");
     }
 }
 

@@ -34,15 +34,10 @@ static bool choose(const struct arguments *a, struct arena *storage, struct choi
 // All are there and ours, or nothing is touched. The locks go with the store.
 static bool lock_all(struct store *s, const struct choice *c, struct err *e)
 {
-    struct arena arena;
-    struct session_record record;
-    bool ok = true;
-    arena_init(&arena);
-    for (int i = 0; ok && i < c->count; i++)
-        ok = store_get_session(s, c->id[i], &arena, &record, e) &&
-             store_lock_session(s, c->id[i], e);
-    arena_finish(&arena);
-    return ok;
+    for (int i = 0; i < c->count; i++)
+        if (!store_has_session(s, c->id[i], e) || !store_lock_session(s, c->id[i], e))
+            return false;
+    return true;
 }
 
 static void print_removed(const struct choice *c, bool json)

@@ -188,13 +188,23 @@ static void add_history(struct str *out, const char *text)
     str_add(out, "]");
 }
 
+// The first word of the title.
+static void add_operator(struct str *out, const char *title)
+{
+    char *word = mem_printf("%.*s", (int)strcspn(title, " "), title);
+    add_text(out, "operator", word);
+    free(word);
+}
+
 void json_session(struct str *out, const struct session_record *r, const char *state)
 {
     str_printf(out, "\"id\":%" PRId64, r->id);
     add_text(out, "state", state);
+    if (r->damage)
+        add_text(out, "reason", r->damage);
     add_text(out, "space", r->name);
     add_text(out, "title", r->title);
-    str_printf(out, ",\"operator\":\"%.*s\"", (int)strcspn(r->title, " "), r->title);
+    add_operator(out, r->title);
     add_raw(out, "problem", r->operation);
     add_raw(out, "declared", r->declared);
     add_text(out, "reduced", r->reduced);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define WIDEST_GAP 65536 // between stored asks: far more than are ever open at once
+
 struct row {
     struct config config;
     bool present, answered; // not answered: it was in flight when its process ended
@@ -35,6 +37,11 @@ static void make_room(struct replay *r, int64_t count)
 static bool take_row(void *context, const struct trial_record *t)
 {
     struct replay *r = context;
+    if (t->ask - r->count > WIDEST_GAP) {
+        r->failed = !err_set(&r->err, "ask %" PRId64 " follows ask %" PRId64 ": trials are missing",
+                             t->ask, r->count);
+        return false;
+    }
     make_room(r, t->ask);
     struct row *row = &r->row[t->ask - 1];
     *row = (struct row){
@@ -76,11 +83,13 @@ struct replay *replay_load(struct store *store, const struct space *space, int64
     struct replay *r = mem_zero(1, sizeof *r);
     r->space = space;
     bool ok = store_each_trial(store, session, 1, take_row, r, e);
-    if (ok && r->failed && e)
-        *e = r->err;
-    ok = ok && !r->failed;
+    if (ok && r->failed) {
+        if (e)
+            *e = r->err;
+        ok = err_prefix(e, "session %" PRId64 " is damaged", session);
+    }
     if (ok && !order_tells(r))
-        ok = err_set(e, "session %" PRId64 ": the order of its trials is damaged", session);
+        ok = err_set(e, "session %" PRId64 " is damaged: the order of its trials is", session);
     if (!ok) {
         replay_destroy(r);
         return NULL;

@@ -16,7 +16,8 @@ struct reader {
     double *fitness;
     int64_t *order; // when each was told
     int count, capacity;
-    int64_t last; // the latest one told of all that count
+    int64_t answers,
+        last; // of all that count, rejected ones too: how many, and the latest one told
     bool failed;
     struct err err;
 };
@@ -38,6 +39,7 @@ static bool take(void *context, const struct trial_record *t)
     if (!t->outcome || t->told > r->told)
         return true;
     r->last = t->told > r->last ? t->told : r->last;
+    r->answers++;
     if (!outcome_parse(t->outcome, &o) || o == OUTCOME_REJECTED)
         return true;
     make_room(r);
@@ -74,6 +76,9 @@ static bool read_results(struct store *store, struct transfer_source *from, doub
     if (ok && r.failed && e)
         *e = r.err;
     ok = ok && !r.failed;
+    if (ok && r.last != r.answers)
+        ok =
+            err_set(e, "session %" PRId64 " is damaged: the order of its trials is", from->session);
     if (ok)
         keep(&r, a, out);
     from->told = r.last;

@@ -1,4 +1,4 @@
-#include "store/db.h"
+#include "store/row.h"
 
 #include "base/os.h"
 
@@ -6,6 +6,9 @@
 #include <string.h>
 
 enum { VERB_SIZE = 16, ARGUMENT_SIZE = 64 }; // store_take_command's
+
+#define MESSAGE_FIELDS(F)            F(id, BITS) F(at, SPAN) F(level, TEXT) F(text, TEXT)
+#define AS_MESSAGE_FIELD(name, rule) FIELD(message_record, name, rule),
 
 bool store_push_command(struct store *s, int64_t session, const char *verb, const char *argument,
                         struct err *e)
@@ -40,7 +43,7 @@ bool store_take_command(struct store *s, int64_t session, char verb[16], char ar
         return true;
     static const char sql[] =
         "DELETE FROM command WHERE id = (SELECT min(id) FROM command WHERE session = ?)"
-        " RETURNING verb, coalesce(argument, '')";
+        " RETURNING coalesce(verb, ''), coalesce(argument, '')";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     *any = false;
@@ -69,18 +72,21 @@ bool store_each_message(struct store *s, int64_t session, int64_t after_id,
                         bool (*each)(void *context, const struct message_record *m), void *context,
                         struct err *e)
 {
-    static const char sql[] =
-        "SELECT id, at, level, text FROM message WHERE session = ? AND id > ? ORDER BY id";
+    static const char sql[] = "SELECT session" MESSAGE_FIELDS(AS_COLUMN) //
+        " FROM message WHERE session = ? AND id > ? ORDER BY id";
+    static const struct field fields[] = {MESSAGE_FIELDS(AS_MESSAGE_FIELD)};
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, after_id);
     bool more = true;
     while (more && query_next(&q)) {
-        struct message_record m = {.id = query_int(&q, 0),
-                                   .at = query_real(&q, 1),
-                                   .level = query_text(&q, 2, NULL),
-                                   .text = query_text(&q, 3, NULL)};
-        more = each(context, &m);
+        struct message_record m;
+        struct err why;
+        more = query_read_fields(&q, 1, fields, MESSAGE_FIELDS(AS_ONE), NULL, &m, &why);
+        if (more)
+            more = each(context, &m);
+        else
+            query_refuse(&q, session, "one of its messages", &why);
     }
     return query_end(&q);
 }

@@ -4,7 +4,7 @@
 //     struct query q = query_start(s, sql, e);   `sql` is a static text, prepared once and kept
 //     query_bind_int(&q, id); ...                parameters in the order of their numbers
 //     while (query_next(&q))                     rows; of a query without any, query_run(&q)
-//         query_int(&q, 0) ...                   does the rest
+//         query_read_fields(&q, ...)             does the rest (row.h)
 //     return query_end(&q);                      false when anything above failed
 //
 // A query that failed to start takes binds and has no rows, so that only the end needs a look. A
@@ -44,6 +44,13 @@ const char *const *db_scripts(int *count);
 // is newer than `newest`.
 bool db_version(struct store *s, int newest, int *version, struct err *e);
 
+// Whether what tilewalk's own schema has is there and is what it seems: columns that are stored, of
+// plain tables. What others added is not ours, and does no harm (db_distrust).
+bool db_check_schema(struct store *s, struct err *e);
+// The file may be anybody's: none of its triggers and views are obeyed, no function that it names
+// does anything but compute, nothing can be done to its inner tables.
+void db_distrust(sqlite3 *db);
+
 struct query {
     struct store *store;
     struct statement *statement; // NULL when it failed to start
@@ -54,40 +61,19 @@ struct query {
 
 struct query query_start(struct store *s, const char *sql, struct err *e);
 void query_bind_int(struct query *q, int64_t value);
-void query_bind_real(struct query *q, double value);
+void query_bind_real(struct query *q, double value);     // what is not finite is NULL
 void query_bind_text(struct query *q, const char *text); // must live until the end; NULL is NULL
 bool query_next(struct query *q);
 bool query_end(struct query *q);
 bool query_run(struct query *q);
 void query_forget(struct store *s); // all kept statements; no query may be open
+// What other programs may have written is read by query_read_fields (row.h); these are for what
+// SQLite has computed, and turn everything into what is asked for.
+sqlite3_stmt *query_row(const struct query *q);
 int64_t query_int(const struct query *q, int column);
-double query_real(const struct query *q, int column);
-double query_real_or_nan(const struct query *q, int column); // NAN for NULL, as which it is bound
 // NULL for NULL. Without an arena the text lives until the next row.
 const char *query_text(const struct query *q, int column, struct arena *a);
 
-// A member of a record that is a column of the same name.
-struct field {
-    size_t offset;
-    enum { FIELD_INT, FIELD_INT64, FIELD_UINT64, FIELD_BOOL, FIELD_REAL, FIELD_TEXT } kind;
-};
-
-// clang-format off
-#define FIELD_KIND(member) \
-    _Generic((member), int: FIELD_INT, int64_t: FIELD_INT64, uint64_t: FIELD_UINT64, \
-                       bool: FIELD_BOOL, double: FIELD_REAL, const char *: FIELD_TEXT)
-#define FIELD(record, member) \
-    {offsetof(struct record, member), FIELD_KIND(((struct record *)0)->member)}
-// clang-format on
-
-// A list of columns is written once, `#define X_FIELDS(F) F(one) F(two)`, and becomes SQL by these.
-#define AS_COLUMN(name) ", " #name
-#define AS_VALUE(name)  ", :" #name
-
-void query_bind_fields(struct query *q, const struct field *fields, size_t count,
-                       const void *record);
-void query_read_fields(const struct query *q, int first_column, const struct field *fields,
-                       size_t count, struct arena *a, void *record);
 // Frees the heap array `list` and returns the copy in the arena.
 void *list_to_arena(void *list, int count, size_t size, struct arena *a);
 

@@ -1,55 +1,43 @@
-#include "store/db.h"
+#include "store/row.h"
+
+// clang-format off
+#define REFIT_FIELDS(F) \
+    F(number, ORDINAL) F(told, COUNT) F(rows, COUNT) F(correlation, MAYBE_REAL) \
+    F(recall, MAYBE_REAL) F(k, COUNT) F(batch, COUNT) F(seconds, SPAN) F(bytes, AMOUNT) \
+    F(elapsed_s, SPAN) F(at, SPAN)
+// clang-format on
+#define AS_REFIT_FIELD(name, rule) FIELD(refit_record, name, rule),
+
+static const struct field fields[] = {REFIT_FIELDS(AS_REFIT_FIELD)};
+enum { FIELD_COUNT = REFIT_FIELDS(AS_ONE) };
 
 bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e)
 {
-    static const char sql[] =
-        "INSERT INTO refit(session, number, told, rows, correlation, recall, k, batch, seconds,"
-        " bytes, elapsed_s, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    static const char sql[] = "INSERT INTO refit(session" REFIT_FIELDS(AS_COLUMN) //
+        ") VALUES (:session" REFIT_FIELDS(AS_VALUE) ")";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    query_bind_int(&q, r->number);
-    query_bind_int(&q, r->told);
-    query_bind_int(&q, r->rows);
-    query_bind_real(&q, r->correlation);
-    query_bind_real(&q, r->recall);
-    query_bind_int(&q, r->k);
-    query_bind_int(&q, r->batch);
-    query_bind_real(&q, r->seconds);
-    query_bind_real(&q, r->bytes);
-    query_bind_real(&q, r->elapsed_s);
-    query_bind_real(&q, r->at);
+    query_bind_fields(&q, fields, FIELD_COUNT, r);
     return query_run(&q);
-}
-
-static struct refit_record read_refit(const struct query *q)
-{
-    return (struct refit_record){
-        .number = query_int(q, 0),
-        .told = query_int(q, 1),
-        .rows = query_int(q, 2),
-        .correlation = query_real_or_nan(q, 3),
-        .recall = query_real_or_nan(q, 4),
-        .k = (int)query_int(q, 5),
-        .batch = (int)query_int(q, 6),
-        .seconds = query_real(q, 7),
-        .bytes = query_real(q, 8),
-        .elapsed_s = query_real(q, 9),
-        .at = query_real(q, 10),
-    };
 }
 
 bool store_each_refit(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct refit_record *r), void *context,
                       struct err *e)
 {
-    static const char sql[] = "SELECT number, told, rows, correlation, recall, k, batch, seconds,"
-                              " bytes, elapsed_s, at FROM refit WHERE session = ? ORDER BY number";
+    static const char sql[] = "SELECT session" REFIT_FIELDS(AS_COLUMN) //
+        " FROM refit WHERE session = ? ORDER BY number";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     bool more = true;
     while (more && query_next(&q)) {
-        struct refit_record r = read_refit(&q);
-        more = each(context, &r);
+        struct refit_record r;
+        struct err why;
+        more = query_read_fields(&q, 1, fields, FIELD_COUNT, NULL, &r, &why);
+        if (more)
+            more = each(context, &r);
+        else
+            query_refuse(&q, session, "a fit of its model", &why);
     }
     return query_end(&q);
 }

@@ -1,6 +1,10 @@
 #include "store/db.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define APPLICATION_ID 0x746c776b // "tlwk": tells our databases from other programs'
 
@@ -152,4 +156,57 @@ bool db_migrate(struct store *s, const char *const *scripts, int count, struct e
     if (!scope_enter(s, &scope, e))
         return false;
     return scope_leave(s, &scope, run_scripts(s, scripts, count, e), e);
+}
+
+void db_distrust(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+}
+
+// A line for each column, "\ntrial.config\n".
+static bool list_columns(struct store *s, struct str *out, struct err *e)
+{
+    static const char sql[] =
+        "SELECT t.name, c.name FROM pragma_table_list AS t,"
+        " pragma_table_xinfo(t.name) AS c WHERE t.schema = 'main'"
+        " AND t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND NOT c.hidden";
+    struct query q = query_start(s, sql, e);
+    while (query_next(&q))
+        str_printf(out, "\n%s.%s\n", query_text(&q, 0, NULL), query_text(&q, 1, NULL));
+    return query_end(&q);
+}
+
+static bool list_own_columns(struct str *out, struct err *e)
+{
+    int newest;
+    const char *const *scripts = db_scripts(&newest);
+    struct store *fresh = mem_zero(1, sizeof *fresh);
+    fresh->path = mem_strdup(":memory:");
+    bool ok = sqlite3_open(fresh->path, &fresh->db) == SQLITE_OK || db_error(fresh, e);
+    ok = ok && db_migrate(fresh, scripts, newest, e) && list_columns(fresh, out, e);
+    store_close(fresh);
+    return ok;
+}
+
+bool db_check_schema(struct store *s, struct err *e)
+{
+    struct str own = {0}, there = {0};
+    bool ok = list_own_columns(&own, e) && list_columns(s, &there, e);
+    char *rest = NULL;
+    for (char *line = ok && own.length ? own.text + 1 : NULL; ok && line; line = rest) {
+        size_t length = strcspn(line, "\n");
+        char *wanted = mem_printf("\n%.*s\n", (int)length, line);
+        ok = strstr(str_text(&there), wanted) ||
+             err_set(e,
+                     "'%s' is damaged: it has no stored column %.*s (changed by another program?)",
+                     s->path, (int)length, line);
+        free(wanted);
+        rest = strncmp(line + length, "\n\n", 2) == 0 ? line + length + 2 : NULL;
+    }
+    str_finish(&own);
+    str_finish(&there);
+    return ok;
 }

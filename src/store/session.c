@@ -1,29 +1,52 @@
-#include "store/db.h"
+#include "store/row.h"
 
 #include <string.h>
 
 // The columns that are written as they are given; the rest of a record is computed.
 // clang-format off
 #define SESSION_FIELDS(F) \
-    F(created) F(state) F(name) F(path) F(title) F(operation) F(settings) F(device) F(driver) \
-    F(device_type) F(device_id) F(limits) F(source) F(strategy) F(seed) F(flop) F(size) \
-    F(text_hash) F(budget_trials) F(budget_seconds) F(workers) F(count_rejected) F(ran_seconds) \
-    F(message) F(note) F(warm) F(population) F(declared) F(reduced) F(history)
+    F(created, SPAN) F(state, STATE) F(name, TEXT) F(path, TEXT) F(title, TEXT) \
+    F(operation, OBJECT) F(settings, OBJECT) F(device, TEXT) F(driver, TEXT) \
+    F(device_type, TEXT) F(device_id, TEXT) F(limits, OBJECT) F(source, TEXT) \
+    F(strategy, TEXT) F(seed, BITS) F(flop, AMOUNT) F(size, TEXT) F(text_hash, TEXT) \
+    F(budget_trials, COUNT) F(budget_seconds, SPAN) F(workers, WORKERS) F(count_rejected, FLAG) \
+    F(ran_seconds, SPAN) F(message, MAYBE_TEXT) F(note, MAYBE_TEXT) F(warm, MAYBE_TEXT) \
+    F(population, MAYBE_ASKS) F(declared, MAYBE_OBJECT) F(reduced, MAYBE_TEXT) F(history, MAYBE_HISTORY)
+#define COMPUTED_FIELDS(F) \
+    F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
+    F(best_seconds, SPAN)
+#define TEXT_FIELDS(F) F(name, TEXT) F(path, TEXT) F(text, TEXT)
 // clang-format on
-#define AS_FIELD(name)          FIELD(session_record, name),
-#define AS_SESSION_COLUMN(name) ", s." #name
+#define AS_FIELD(name, rule)          FIELD(session_record, name, rule),
+#define AS_TEXT_FIELD(name, rule)     FIELD(text_record, name, rule),
+#define AS_SESSION_COLUMN(name, rule) ", s." #name
+#define AS_TEXT_COLUMN(name, rule)    ", t." #name
 
 static const struct field fields[] = {SESSION_FIELDS(AS_FIELD)};
-enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+static const struct field computed[] = {COMPUTED_FIELDS(AS_FIELD)};
+static const struct field text_fields[] = {TEXT_FIELDS(AS_TEXT_FIELD)};
+enum {
+    FIELD_COUNT = SESSION_FIELDS(AS_ONE),
+    COMPUTED_COUNT = COMPUTED_FIELDS(AS_ONE),
+    TEXT_COUNT = TEXT_FIELDS(AS_ONE)
+};
 
 // The best trial is the first of an index, so that it needs no keeping: one look-up a session.
 // clang-format off
 #define SELECT_SESSIONS \
-    "SELECT s.id, s.trials, s.rejected, s.ok, b.ask, b.rank_seconds" SESSION_FIELDS(AS_SESSION_COLUMN) \
+    "SELECT s.id, s.trials, s.rejected, s.ok, coalesce(b.ask, 0), b.rank_seconds" SESSION_FIELDS(AS_SESSION_COLUMN) \
     " FROM session AS s LEFT JOIN trial AS b ON b.session = s.id AND b.ask =" \
     " (SELECT ask FROM trial WHERE session = s.id AND rank_seconds IS NOT NULL" \
     "  ORDER BY rank_seconds, ask LIMIT 1)"
 // clang-format on
+
+bool store_has_session(struct store *s, int64_t id, struct err *e)
+{
+    struct query q = query_start(s, "SELECT 1 FROM session WHERE id = ? AND " IS_THERE, e);
+    query_bind_int(&q, id);
+    bool found = query_next(&q);
+    return query_end(&q) && (found || session_missing(s, id, e));
+}
 
 bool session_missing(struct store *s, int64_t id, struct err *e)
 {
@@ -41,9 +64,7 @@ static bool put_texts(struct store *s, int64_t id, const struct text_record *tex
         struct query q = query_start(s, sql, e);
         query_bind_int(&q, id);
         query_bind_int(&q, i);
-        query_bind_text(&q, text[i].name);
-        query_bind_text(&q, text[i].path);
-        query_bind_text(&q, text[i].text);
+        query_bind_fields(&q, text_fields, TEXT_COUNT, &text[i]);
         if (!query_run(&q))
             return false;
     }
@@ -73,28 +94,24 @@ bool store_create_session(struct store *s, const struct session_record *r,
     return scope_leave(s, &scope, ok, e);
 }
 
-static struct session_record read_session(const struct query *q, struct arena *a)
+static bool read_session(const struct query *q, struct arena *a, struct session_record *r,
+                         struct err *why)
 {
-    struct session_record r = {
-        .id = query_int(q, 0),
-        .trials = query_int(q, 1),
-        .rejected = query_int(q, 2),
-        .ok = query_int(q, 3),
-        .best_ask = query_int(q, 4),
-        .best_seconds = query_real(q, 5),
-    };
-    query_read_fields(q, 6, fields, FIELD_COUNT, a, &r);
-    return r;
+    *r = (struct session_record){0};
+    struct err other;
+    bool ok = query_read_fields(q, 0, computed, COMPUTED_COUNT, a, r, why);
+    return query_read_fields(q, COMPUTED_COUNT, fields, FIELD_COUNT, a, r, ok ? why : &other) && ok;
 }
 
 static bool get_session(struct store *s, const char *sql, int64_t id, struct arena *a,
                         struct session_record *out, struct err *e)
 {
+    struct err why;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, id);
     bool found = query_next(&q);
-    if (found)
-        *out = read_session(&q, a);
+    if (found && !read_session(&q, a, out, &why))
+        query_refuse(&q, id, "", &why);
     return query_end(&q) && (found || session_missing(s, id, e));
 }
 
@@ -110,6 +127,16 @@ bool store_get_history(struct store *s, int64_t id, struct arena *a, struct sess
     return get_session(s, SELECT_SESSIONS " WHERE s.id = ?", id, a, out, e);
 }
 
+// One that is damaged is in the list, and says so: it must not hide the others.
+static void list_session(const struct query *q, struct arena *a, struct session_record *out)
+{
+    struct err why;
+    if (read_session(q, a, out, &why))
+        return;
+    out->state = "damaged";
+    out->damage = arena_strdup(a, why.text);
+}
+
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
                          struct err *e)
 {
@@ -119,7 +146,7 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
     struct query q = query_start(s, SELECT_SESSIONS " WHERE s." IS_THERE " ORDER BY s.id DESC", e);
     while (query_next(&q)) {
         MEM_GROW(list, *count, capacity);
-        list[(*count)++] = read_session(&q, a);
+        list_session(&q, a, &list[(*count)++]);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);
@@ -127,21 +154,29 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
 
 // Sessions used to hold paths as they were given, in the folder that the program was started in.
 // The session's own is absolute, and names are relative to its folder.
-static const char *text_path(const struct query *q, struct arena *a)
+static const char *text_path(const struct text_record *t, const char *space, struct arena *a)
 {
-    const char *path = query_text(q, 1, a), *space = query_text(q, 3, NULL);
     const char *folder_end = space ? strrchr(space, '/') : NULL;
-    if (!path || *path == '/' || !folder_end)
-        return path;
-    return arena_printf(a, "%.*s/%s", (int)(folder_end - space), space, query_text(q, 0, NULL));
+    if (*t->path == '/' || !folder_end)
+        return t->path;
+    return arena_printf(a, "%.*s/%s", (int)(folder_end - space), space, t->name);
+}
+
+static void read_text(struct query *q, int64_t session, struct arena *a, struct text_record *t)
+{
+    struct err why;
+    if (query_read_fields(q, 1, text_fields, TEXT_COUNT, a, t, &why))
+        t->path = text_path(t, query_text(q, 0, NULL), a);
+    else
+        query_refuse(q, session, "one of its texts", &why);
 }
 
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
                      int *count, struct err *e)
 {
-    static const char sql[] =
-        "SELECT t.name, t.path, t.text, s.path FROM text AS t JOIN session AS s ON s.id = t.session"
-        " WHERE t.session = ? ORDER BY t.position";
+    static const char sql[] = "SELECT s.path" TEXT_FIELDS(AS_TEXT_COLUMN) //
+        " FROM text AS t JOIN session AS s ON s.id = t.session WHERE t.session = ?"
+        " ORDER BY t.position";
     struct text_record *list = NULL;
     int capacity = 0;
     *count = 0;
@@ -149,8 +184,7 @@ bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_r
     query_bind_int(&q, id);
     while (query_next(&q)) {
         MEM_GROW(list, *count, capacity);
-        list[(*count)++] = (struct text_record){
-            .name = query_text(&q, 0, a), .path = text_path(&q, a), .text = query_text(&q, 2, a)};
+        read_text(&q, id, a, &list[(*count)++]);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);

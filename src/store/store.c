@@ -30,6 +30,7 @@ static bool connect_to(struct store *s, const char *name, int flags, struct err 
     int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK)
         return db_error_code(s, code, e);
+    db_distrust(s->db);
     sqlite3_busy_timeout(s->db, BUSY_MS);
     return true;
 }
@@ -72,7 +73,7 @@ static bool open_for_writing(struct store *s, struct err *e)
     // whole.
     return db_version(s, newest, &version, e) && use_wal(s, e) &&
            db_execute(s, "PRAGMA synchronous = NORMAL", e) &&
-           (version == newest || db_migrate(s, scripts, newest, e)) &&
+           (version == newest || db_migrate(s, scripts, newest, e)) && db_check_schema(s, e) &&
            db_execute(s, "PRAGMA foreign_keys = ON", e);
 }
 
@@ -162,7 +163,7 @@ static bool open_for_reading(struct store *s, struct err *e)
     db_scripts(&newest);
     if (!read_version(s, newest, &version, e) && !open_unchanging(s, newest, &version, e))
         return false;
-    return version == newest || update_and_reopen(s, newest, e);
+    return (version == newest || update_and_reopen(s, newest, e)) && db_check_schema(s, e);
 }
 
 bool store_is_default(const char *path)

@@ -41,11 +41,11 @@ bool store_is_default(const char *path); // commands take it by themselves, with
 const char *store_option(const struct store *s);
 
 // Strings of records that are read live in the arena that is passed; of records that are written
-// they are only read. Texts may be NULL where a session has none.
+// they are only read. Where a session has no such text, those that are said to be NULL are, all others "".
 struct session_record {
     int64_t id;
     double created;        // unix time
-    const char *state;     // "running", "paused", "done", "stopped", "failed"
+    const char *state;     // "running", "paused", "done", "stopped", "failed"; "damaged"
     const char *name;      // of the space: "gemm"
     const char *path;      // of the space file as it was given
     const char *title;     // "matmul f32 nn 256x256x256"
@@ -71,7 +71,7 @@ struct session_record {
     bool count_rejected;
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL
-    const char *note;    // the user's
+    const char *note;    // the user's; NULL
     const char *warm;    // slots of the configurations that it began with, "16,4 8,8"; NULL
     // Those that breed now, best first: asks, "12,5,9"; NULL: the strategy has no population.
     const char *population;
@@ -82,6 +82,7 @@ struct session_record {
     int64_t trials, rejected, ok;
     int64_t best_ask; // 0: none
     double best_seconds;
+    const char *damage; // state "damaged": what is wrong with it; NULL: nothing
 };
 
 struct text_record {
@@ -150,9 +151,13 @@ bool store_get_session(struct store *s, int64_t id, struct arena *a, struct sess
 // One that others have in their `history`: also when it was deleted meanwhile.
 bool store_get_history(struct store *s, int64_t id, struct arena *a, struct session_record *out,
                        struct err *e);
-// All sessions, newest first; the array lives in the arena.
+// All sessions, newest first; the array lives in the arena. One whose row is damaged is there too,
+// with state "damaged", the reason, and something harmless in the members that are wrong: nothing
+// but removing it works on such a one. All other calls refuse damaged rows ("session 3 is damaged:
+// column title is missing (NULL) ...").
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
                          struct err *e);
+bool store_has_session(struct store *s, int64_t id, struct err *e); // damaged or not
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
                      int *count, struct err *e);
 bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,

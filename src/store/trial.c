@@ -1,5 +1,10 @@
 #include "store/trial_row.h"
 
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
 // The ranking time, by the index trial_rank, takes the place of a trial's own.
 // clang-format off
 #define SELECT_TRIALS  "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial WHERE session = ? "
@@ -7,31 +12,60 @@
 #define RANKED         " FROM trial WHERE session = :session AND rank_seconds IS NOT NULL "
 #define SELECT_RANKED  "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) RANKED
 #define BY_RANK        " ORDER BY rank_seconds, ask "
+
+#define STEP_FIELDS(F) \
+    F(ask, ORDINAL) F(number, ORDINAL) F(seconds, DURATION) F(elapsed_s, SPAN) F(finished, SPAN)
+#define TALLY_FIELDS(F) F(outcome, TEXT) F(count, COUNT) F(early, COUNT)
 // clang-format on
+#define AS_STEP_FIELD(name, rule)  FIELD(best_step, name, rule),
+#define AS_TALLY_FIELD(name, rule) FIELD(tally, name, rule),
 
-static void read_trial(const struct query *q, struct arena *a, struct trial_record *t)
+struct tally {
+    const char *outcome;
+    int64_t count, early;
+};
+
+// Which trials of a session are read, by queries whose first column is the session, or what the
+// trials rank by.
+struct reading {
+    int64_t session;
+    bool ranked;
+};
+
+static bool read_columns(const struct query *q, const struct reading *r, struct arena *a,
+                         struct trial_record *t, struct err *why)
 {
+    static const struct field rank = {"rank_seconds", offsetof(struct trial_record, seconds),
+                                      FIELD_REAL, RULE_DURATION};
     *t = (struct trial_record){0};
-    query_read_fields(q, 1, trial_fields, TRIAL_FIELD_COUNT, a, t);
+    if (!query_read_fields(q, 1, trial_fields, TRIAL_FIELD_COUNT, a, t, why) ||
+        (r->ranked && !query_read_fields(q, 0, &rank, 1, a, t, why)))
+        return false;
+    return !str_equal(t->outcome, "ok") || t->seconds > 0 ||
+           err_set(why, "its outcome is ok, and took no time");
 }
 
-static void read_ranked(const struct query *q, struct arena *a, struct trial_record *t)
+// A damaged row ends the query.
+static bool read_trial(struct query *q, const struct reading *r, struct arena *a,
+                       struct trial_record *t)
 {
-    read_trial(q, a, t);
-    t->seconds = query_real(q, 0);
+    char what[48];
+    struct err why;
+    if (read_columns(q, r, a, t, &why))
+        return true;
+    snprintf(what, sizeof what, "its trial at ask %" PRId64, t->ask);
+    query_refuse(q, r->session, what, &why);
+    return false;
 }
 
-// Reads the rows of a query by `read`, and ends it.
-static bool each_row(struct query *q,
-                     void (*read)(const struct query *q, struct arena *a, struct trial_record *t),
+// Reads the rows of a query, and ends it.
+static bool each_row(struct query *q, const struct reading *r,
                      bool (*each)(void *context, const struct trial_record *t), void *context)
 {
     struct trial_record t;
     bool more = true;
-    while (more && query_next(q)) {
-        read(q, NULL, &t);
-        more = each(context, &t);
-    }
+    while (more && query_next(q))
+        more = read_trial(q, r, NULL, &t) && each(context, &t);
     return query_end(q);
 }
 
@@ -42,7 +76,7 @@ bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
     struct query q = query_start(s, SELECT_TRIALS "AND ask >= ? ORDER BY ask", e);
     query_bind_int(&q, session);
     query_bind_int(&q, first_ask);
-    return each_row(&q, read_trial, each, context);
+    return each_row(&q, &(struct reading){.session = session}, each, context);
 }
 
 bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
@@ -53,7 +87,7 @@ bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, first_number);
-    return each_row(&q, read_trial, each, context);
+    return each_row(&q, &(struct reading){.session = session}, each, context);
 }
 
 // Where the skipped ones end is found in the index alone.
@@ -67,15 +101,14 @@ bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, skip);
-    return each_row(&q, read_ranked, each, context);
+    return each_row(&q, &(struct reading){session, true}, each, context);
 }
 
 // The first row of a query, which ends.
-static bool one_row(struct query *q, struct arena *a, struct trial_record *out, bool *found)
+static bool one_row(struct query *q, int64_t session, struct arena *a, struct trial_record *out,
+                    bool *found)
 {
-    *found = query_next(q);
-    if (*found)
-        read_trial(q, a, out);
+    *found = query_next(q) && read_trial(q, &(struct reading){.session = session}, a, out);
     return query_end(q);
 }
 
@@ -85,7 +118,7 @@ bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena
     struct query q = query_start(s, SELECT_TRIALS "AND ask = ?", e);
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
-    return one_row(&q, a, out, found);
+    return one_row(&q, session, a, out, found);
 }
 
 // No search asks for a configuration twice. Left to itself, SQLite takes all trials of the session
@@ -98,28 +131,28 @@ bool store_find_trial(struct store *s, int64_t session, const char *key, struct 
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_text(&q, key);
-    return one_row(&q, a, out, found);
+    return one_row(&q, session, a, out, found);
 }
 
 bool store_each_best(struct store *s, int64_t session, int64_t after_number,
                      bool (*each)(void *context, const struct best_step *step), void *context,
                      struct err *e)
 {
-    static const char sql[] = "SELECT ask, number, seconds, elapsed_s, finished FROM best_step"
-                              " WHERE session = ? AND number > ? ORDER BY number";
+    static const char sql[] = "SELECT session" STEP_FIELDS(AS_COLUMN) //
+        " FROM best_step WHERE session = ? AND number > ? ORDER BY number";
+    static const struct field fields[] = {STEP_FIELDS(AS_STEP_FIELD)};
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, after_number);
     bool more = true;
     while (more && query_next(&q)) {
-        struct best_step step = {
-            .ask = query_int(&q, 0),
-            .number = query_int(&q, 1),
-            .seconds = query_real(&q, 2),
-            .elapsed_s = query_real(&q, 3),
-            .finished = query_real(&q, 4),
-        };
-        more = each(context, &step);
+        struct best_step step;
+        struct err why;
+        more = query_read_fields(&q, 1, fields, STEP_FIELDS(AS_ONE), NULL, &step, &why);
+        if (more)
+            more = each(context, &step);
+        else
+            query_refuse(&q, session, "its curve", &why);
     }
     return query_end(&q);
 }
@@ -127,7 +160,9 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
 bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
                      struct err *e)
 {
-    static const char sql[] = "SELECT outcome, count, early FROM tally WHERE session = ?";
+    static const char sql[] =
+        "SELECT session" TALLY_FIELDS(AS_COLUMN) " FROM tally WHERE session = ?";
+    static const struct field fields[] = {TALLY_FIELDS(AS_TALLY_FIELD)};
     int64_t all_early = 0;
     for (int i = 0; i < OUTCOME_COUNT; i++)
         count[i] = 0;
@@ -135,19 +170,27 @@ bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COU
     query_bind_int(&q, session);
     while (query_next(&q)) {
         enum outcome o;
-        if (outcome_parse(query_text(&q, 0, NULL), &o))
-            count[o] = query_int(&q, 1);
-        all_early += query_int(&q, 2);
+        struct tally t;
+        struct err why;
+        if (!query_read_fields(&q, 1, fields, TALLY_FIELDS(AS_ONE), NULL, &t, &why))
+            query_refuse(&q, session, "its tally", &why);
+        else if (outcome_parse(t.outcome, &o))
+            count[o] = t.count;
+        all_early = t.early > INT64_MAX - all_early ? INT64_MAX : all_early + t.early;
     }
     if (early)
         *early = all_early;
     return query_end(&q);
 }
 
-static void read_retime(const struct query *q, struct arena *a, struct retime_record *r)
+static bool read_retime(struct query *q, int64_t session, struct arena *a, struct retime_record *r)
 {
+    struct err why;
     *r = (struct retime_record){0};
-    query_read_fields(q, 1, retime_fields, RETIME_FIELD_COUNT, a, r);
+    if (query_read_fields(q, 1, retime_fields, RETIME_FIELD_COUNT, a, r, &why))
+        return true;
+    query_refuse(q, session, "one of its re-timings", &why);
+    return false;
 }
 
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
@@ -158,9 +201,7 @@ bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena 
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
-    *found = query_next(&q);
-    if (*found)
-        read_retime(&q, a, out);
+    *found = query_next(&q) && read_retime(&q, session, a, out);
     return query_end(&q);
 }
 
@@ -172,10 +213,8 @@ bool store_each_retime(struct store *s, int64_t session,
     struct query q = query_start(s, SELECT_RETIMES "ORDER BY id", e);
     query_bind_int(&q, session);
     bool more = true;
-    while (more && query_next(&q)) {
-        read_retime(&q, NULL, &r);
-        more = each(context, &r);
-    }
+    while (more && query_next(&q))
+        more = read_retime(&q, session, NULL, &r) && each(context, &r);
     return query_end(&q);
 }
 
@@ -197,7 +236,7 @@ bool store_best_trials(struct store *s, int64_t session, int most, struct arena 
     query_bind_int(&q, most > 0 ? most : 0);
     while (query_next(&q)) {
         MEM_GROW(list, *count, capacity);
-        read_ranked(&q, a, &list[(*count)++]);
+        read_trial(&q, &(struct reading){session, true}, a, &list[(*count)++]);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);

@@ -2,9 +2,9 @@
 
 #include "base/str.h"
 
-#define AS_TRIAL_FIELD(name)  FIELD(trial_record, name),
-#define AS_RETIME_FIELD(name) FIELD(retime_record, name),
-#define AS_TRIAL_UPDATE(name) ", " #name " = excluded." #name
+#define AS_TRIAL_FIELD(name, rule)  FIELD(trial_record, name, rule),
+#define AS_RETIME_FIELD(name, rule) FIELD(retime_record, name, rule),
+#define AS_TRIAL_UPDATE(name, rule) ", " #name " = excluded." #name
 
 const struct field trial_fields[] = {TRIAL_FIELDS(AS_TRIAL_FIELD)};
 const struct field retime_fields[] = {RETIME_FIELDS(AS_RETIME_FIELD)};

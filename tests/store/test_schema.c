@@ -149,6 +149,10 @@ static void test_killed_while_made(void **state)
 static const char left_by_version_1[] =
     "INSERT INTO session(id, name, state, trials, rejected, ok, note)"
     " VALUES (1, 'gemm', 'done', 5, 1, 3, 'keep'), (2, 'mm', 'paused', 1, 0, 1, NULL);"
+    "UPDATE session SET created = 1, path = '', title = '', operation = '{}', settings = '{}',"
+    " device = '', driver = '', device_type = '', device_id = '', limits = '', source = '',"
+    " strategy = '', seed = 1, flop = 1, size = '', text_hash = '', budget_trials = 9, workers = 1,"
+    " count_rejected = 0;"
     "INSERT INTO text VALUES (1, 0, 'space', 'gemm.lua', 'a');"
     "INSERT INTO trial(session, ask, number, told, key, outcome, seconds, early_stopped, elapsed_s,"
     " finished, rank_seconds) VALUES"
@@ -160,6 +164,7 @@ static const char left_by_version_1[] =
     " (1, 6, 0, 0, '0,6', NULL, 0, 0, 0, 0, NULL),"
     " (1, 7, 5, 6, '0,7', 'crash', 0, 0, 50, 1005, NULL),"
     " (2, 1, 1, 1, '0,1', 'ok', 9, 0, 10, 1001, 9);"
+    "UPDATE trial SET asked_after = 0, generation = 0, config = '{}', worker = 0;"
     "INSERT INTO retime(session, ask, kind, seconds, samples, verified, at) VALUES"
     " (1, 1, 'race', 6, '[6]', 1, 2000), (1, 5, 'race', 1, '[1]', 0, 2000);"
     "INSERT INTO command(session, verb, argument, at) VALUES (1, 'budget', '9', 1);"

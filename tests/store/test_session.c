@@ -74,7 +74,16 @@ static void test_round_trip(void **state)
     (void)state;
     char *path = temp_path("deep/er/x.db"); // the folder is made
     struct store *s = must_open(path, STORE_WRITE);
-    struct session_record none = {.seed = UINT64_MAX, .message = "left"};
+    struct session_record none = {
+        .seed = UINT64_MAX,
+        .message = "left",
+        .state = "running",
+        .workers = 1,
+    };
+    // Texts that a session has to have are "" in place of NULL.
+    none.name = none.path = none.title = none.operation = none.settings = none.device = "";
+    none.driver = none.device_type = none.device_id = none.limits = none.source = "";
+    none.strategy = none.size = none.text_hash = "";
     struct err e;
     int64_t first, second;
     assert_true(store_create_session(s, &full, NULL, 0, &first, &e));
@@ -116,10 +125,10 @@ static void test_texts(void **state)
     large[100000] = '\0';
     const struct text_record given[] = {
         {"zebra", "z.lua", "-- last of the alphabet, first in order\n"},
-        {"ape", NULL, large},
+        {"ape", "", large},
         {"nothing", "n", ""},
     };
-    struct session_record r = {.name = "gemm"}, other = {.name = "mm"};
+    struct session_record r = {.name = "gemm", .state = "done", .workers = 1}, other = r;
     struct err e;
     int64_t id, other_id;
     assert_true(store_create_session(s, &r, given, 3, &id, &e));
@@ -254,7 +263,7 @@ static int64_t create_after(struct store *s, const char *history)
 {
     struct err e;
     int64_t id;
-    struct session_record r = {.name = "gemm", .state = "done", .history = history};
+    struct session_record r = {.name = "gemm", .state = "done", .history = history, .workers = 1};
     assert_true(store_create_session(s, &r, NULL, 0, &id, &e));
     must_put(s, id, 1, "ok", 2);
     return id;

@@ -95,7 +95,7 @@ static void test_round_trip(void **state)
 {
     struct fixture *f = *state;
     struct err e;
-    struct trial_record in_flight = {.ask = 6, .key = "0"};
+    struct trial_record in_flight = {.ask = 6, .key = "0", .config = "{}"};
     assert_true(store_put_trial(f->store, f->id, &in_flight, &e)); // not in the order asked
     assert_true(store_put_trial(f->store, f->id, &full, &e));
     const struct trial_record expected[] = {full, in_flight}, *at = expected;

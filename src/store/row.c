@@ -1,0 +1,230 @@
+#include "store/row.h"
+
+#include "base/str.h"
+#include "record/json.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WORKERS 1024
+#define LONGEST_SPAN 1e12      // seconds: also the year 33658
+#define LONGEST_TEXT (1 << 28) // that of a space file, which is the longest of all
+
+static const struct {
+    bool may_be_null;
+    int64_t least, most; // of whole numbers
+    double largest;      // of the other ones, which are 0 or more
+    const char *text;    // what texts must be
+} rules[] = {
+    [RULE_BITS] = {.least = INT64_MIN, .most = INT64_MAX},
+    [RULE_FLAG] = {.most = 1},
+    [RULE_COUNT] = {.most = INT64_MAX},
+    [RULE_ORDINAL] = {.least = 1, .most = INT64_MAX / 2},
+    [RULE_WORKERS] = {.least = 1, .most = MOST_WORKERS},
+    [RULE_DURATION] = {.largest = LONGEST_SPAN},
+    [RULE_SPAN] = {.may_be_null = true, .largest = LONGEST_SPAN},
+    [RULE_AMOUNT] = {.may_be_null = true, .largest = 1e300},
+    [RULE_MAYBE_REAL] = {.may_be_null = true, .largest = 1e300},
+    [RULE_TEXT] = {.text = "a text"},
+    [RULE_STATE] = {.text = "the state of a session"},
+    [RULE_MAYBE_TEXT] = {.may_be_null = true, .text = "a text"},
+    [RULE_MAYBE_OUTCOME] = {.may_be_null = true, .text = "the outcome of a trial"},
+    [RULE_MAYBE_OBJECT] = {.may_be_null = true, .text = "a JSON object"},
+    [RULE_MAYBE_LIST] = {.may_be_null = true, .text = "a JSON list"},
+    [RULE_MAYBE_ASKS] = {.may_be_null = true, .text = "a list of asks"},
+    [RULE_MAYBE_HISTORY] = {.may_be_null = true, .text = "a list of sessions"},
+    [RULE_OBJECT] = {.text = "a JSON object"},
+};
+
+// --- writing ---
+
+// A seed is all 64 bits: it is stored as the signed number of the same bits.
+static int64_t as_signed(uint64_t bits)
+{
+    int64_t value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void bind_text(struct query *q, const struct field *f, const char *text)
+{
+    query_bind_text(q, text || rules[f->rule].may_be_null ? text : "");
+}
+
+void query_bind_fields(struct query *q, const struct field *fields, size_t count,
+                       const void *record)
+{
+    for (size_t i = 0; i < count; i++) {
+        const void *member = (const char *)record + fields[i].offset;
+        switch (fields[i].kind) {
+        case FIELD_INT: query_bind_int(q, *(const int *)member); break;
+        case FIELD_INT64: query_bind_int(q, *(const int64_t *)member); break;
+        case FIELD_UINT64: query_bind_int(q, as_signed(*(const uint64_t *)member)); break;
+        case FIELD_BOOL: query_bind_int(q, *(const bool *)member); break;
+        case FIELD_REAL: query_bind_real(q, *(const double *)member); break;
+        case FIELD_TEXT: bind_text(q, &fields[i], *(const char *const *)member); break;
+        }
+    }
+}
+
+// --- what texts must be ---
+
+static bool is_json(const char *text, enum json_type type)
+{
+    struct json root;
+    struct err ignored;
+    struct json_source source = {.path = "", .length = strlen(text)};
+    source.text = mem_alloc(source.length + 4);
+    memcpy(source.text, text, source.length + 1);
+    bool ok = json_check(&source, &root, &ignored) && !source.unclosed && json_type(root) == type;
+    free(source.text);
+    return ok;
+}
+
+// Numbers with one of `between`, in turns, between them.
+static bool are_numbers(const char *at, const char *between)
+{
+    for (size_t i = 0;; i++, at++) {
+        size_t digits = strspn(at, "0123456789");
+        if (digits < 1 || digits > 18 || (digits > 1 && *at == '0'))
+            return false;
+        at += digits;
+        if (!*at || *at != between[i % strlen(between)])
+            return !*at && i % strlen(between) == strlen(between) - 1;
+    }
+}
+
+static bool is_state(const char *text)
+{
+    static const char *const states[] = {"running", "paused", "done",
+                                         "stopped", "failed", "removed"};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (str_equal(text, states[i]))
+            return true;
+    return false;
+}
+
+static bool text_holds(enum rule rule, const char *text)
+{
+    enum outcome ignored;
+    switch (rule) {
+    case RULE_MAYBE_OUTCOME: return outcome_parse(text, &ignored);
+    case RULE_STATE: return is_state(text);
+    case RULE_OBJECT:
+    case RULE_MAYBE_OBJECT: return !*text || is_json(text, JSON_OBJECT);
+    case RULE_MAYBE_LIST: return !*text || is_json(text, JSON_LIST);
+    case RULE_MAYBE_ASKS: return are_numbers(text, ",");
+    case RULE_MAYBE_HISTORY: return are_numbers(text, ": ");
+    default: return true;
+    }
+}
+
+// --- reading: what is wrong is told, and something harmless takes its place ---
+
+static bool wrong_kind(struct err *why, const struct field *f, int type)
+{
+    static const char *const kinds[] = {[SQLITE_INTEGER] = "a whole number",
+                                        [SQLITE_FLOAT] = "a number with a fraction",
+                                        [SQLITE_TEXT] = "a text",
+                                        [SQLITE_BLOB] = "raw bytes",
+                                        [SQLITE_NULL] = "missing (NULL)"};
+    return err_set(why, "column %s is %s", f->name, kinds[type]);
+}
+
+static bool read_whole(sqlite3_stmt *row, int column, const struct field *f, int64_t *out,
+                       struct err *why)
+{
+    int type = sqlite3_column_type(row, column);
+    int64_t least = rules[f->rule].least, most = rules[f->rule].most;
+    if (f->kind == FIELD_INT && most > INT_MAX)
+        most = INT_MAX;
+    *out = least > 0 ? least : 0;
+    if (type != SQLITE_INTEGER)
+        return wrong_kind(why, f, type);
+    int64_t value = sqlite3_column_int64(row, column);
+    if (value < least || value > most)
+        return err_set(why, "column %s is %" PRId64 ", not within %" PRId64 " to %" PRId64, f->name,
+                       value, least, most);
+    *out = value;
+    return true;
+}
+
+static bool read_real(sqlite3_stmt *row, int column, const struct field *f, double *out,
+                      struct err *why)
+{
+    int type = sqlite3_column_type(row, column);
+    bool any = f->rule == RULE_MAYBE_REAL;
+    *out = any ? NAN : 0;
+    if (type == SQLITE_NULL && rules[f->rule].may_be_null)
+        return true;
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+        return wrong_kind(why, f, type);
+    double value = sqlite3_column_double(row, column);
+    double largest = rules[f->rule].largest, least = any ? -largest : 0;
+    if (!(value >= least && value <= largest))
+        return err_set(why, "column %s is %g, not within %g to %g", f->name, value, least, largest);
+    *out = value;
+    return true;
+}
+
+static bool read_text(sqlite3_stmt *row, int column, const struct field *f, struct arena *a,
+                      const char **out, struct err *why)
+{
+    int type = sqlite3_column_type(row, column);
+    *out = rules[f->rule].may_be_null ? NULL : f->rule == RULE_OBJECT ? "" : "?";
+    if (type == SQLITE_NULL && rules[f->rule].may_be_null)
+        return true;
+    if (type != SQLITE_TEXT)
+        return wrong_kind(why, f, type);
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    int length = sqlite3_column_bytes(row, column);
+    if (!text || length > LONGEST_TEXT)
+        return err_set(why, "column %s is too long: %d bytes", f->name, length);
+    if (strlen(text) != (size_t)length)
+        return err_set(why, "column %s has a byte 0 in its text", f->name);
+    if (!text_holds(f->rule, text))
+        return err_set(why, "column %s is not %s", f->name, rules[f->rule].text);
+    *out = a ? arena_strdup(a, text) : text;
+    return true;
+}
+
+static bool read_field(sqlite3_stmt *row, int column, const struct field *f, struct arena *a,
+                       void *member, struct err *why)
+{
+    if (f->kind == FIELD_REAL)
+        return read_real(row, column, f, member, why);
+    if (f->kind == FIELD_TEXT)
+        return read_text(row, column, f, a, member, why);
+    int64_t value;
+    bool ok = read_whole(row, column, f, &value, why);
+    switch (f->kind) {
+    case FIELD_INT: *(int *)member = (int)value; break;
+    case FIELD_BOOL: *(bool *)member = value != 0; break;
+    case FIELD_UINT64: *(uint64_t *)member = (uint64_t)value; break;
+    default: *(int64_t *)member = value;
+    }
+    return ok;
+}
+
+bool query_read_fields(const struct query *q, int first_column, const struct field *fields,
+                       size_t count, struct arena *a, void *record, struct err *why)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count; i++) {
+        struct err ignored;
+        void *member = (char *)record + fields[i].offset;
+        ok &= read_field(query_row(q), first_column + (int)i, &fields[i], a, member,
+                         ok ? why : &ignored);
+    }
+    return ok;
+}
+
+void query_refuse(struct query *q, int64_t session, const char *what, const struct err *why)
+{
+    q->failed = true;
+    err_set(q->e, "session %" PRId64 " is damaged: %s%s%s (`tilewalk rm %" PRId64 "%s` removes it)",
+            session, what, *what ? ": " : "", why->text, session, store_option(q->store));
+}
