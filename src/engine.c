@@ -16,10 +16,32 @@
 struct engine {
     struct session_host host;
     struct session *sessions;
-    int wake[2]; // a byte here interrupts
-    bool failed; // a session did, with `failure`
+    int wake[2];  // a byte here interrupts
+    bool gave_up; // interrupted while the database was locked by another program
+    bool failed;  // a session did, with `failure`
     struct err failure;
 };
+
+// --- a database that another program keeps locked ---
+
+static bool wait_for_store(void *context, double waited_s)
+{
+    struct engine *g = context;
+    struct pollfd wake = {.fd = g->wake[0], .events = POLLIN};
+    if (waited_s >= STORE_BUSY_S && !g->sessions) // there is nothing yet to be paused
+        return false;
+    for (struct session *s = g->sessions; s && waited_s >= STORE_BUSY_S; s = s->next)
+        session_hold(s, waited_s);
+    g->gave_up = poll(&wake, 1, waited_s < 0.1 ? 1 : waited_s < 1 ? 10 : 100) > 0;
+    return !g->gave_up;
+}
+
+static void store_is_free(void *context)
+{
+    struct engine *g = context;
+    for (struct session *s = g->sessions; s; s = s->next)
+        session_let_go(s);
+}
 
 struct engine *engine_create(struct store *store,
                              void (*on_event)(void *context, const struct event *event),
@@ -35,6 +57,7 @@ struct engine *engine_create(struct store *store,
         fcntl(g->wake[i], F_SETFL, O_NONBLOCK);
         fcntl(g->wake[i], F_SETFD, FD_CLOEXEC);
     }
+    store_set_patience(store, &(struct store_patience){wait_for_store, store_is_free, g});
     return g;
 }
 
@@ -47,6 +70,7 @@ void engine_destroy(struct engine *g)
         g->sessions = s->next;
         session_destroy(s);
     }
+    store_set_patience(g->host.store, NULL);
     close(g->wake[0]);
     close(g->wake[1]);
     free(g);
@@ -101,6 +125,22 @@ static void emit_end(struct session *s)
     arena_finish(&a);
 }
 
+// The database is not where others look for it: what this process still has of it becomes another
+// one. Says so in `e`.
+static void save(struct session *s, struct err *e)
+{
+    const struct err lost = *e;
+    struct err why;
+    store_set_state(s->store, s->record.id, "paused", lost.text, session_ran_seconds(s), &why);
+    const char *path = store_save(s->store, &why);
+    if (path)
+        err_set(e,
+                "%s: all that was stored is saved as '%s' (move it back, then `tilewalk resume`)",
+                lost.text, path);
+    else
+        err_set(e, "%s, and could not be saved: %s", lost.text, why.text);
+}
+
 // A session that failed keeps everything it stored, and says why.
 static void fail(struct session *s, const struct err *why)
 {
@@ -127,6 +167,23 @@ static bool take_commands(struct session *s, struct err *e)
     return true;
 }
 
+// After a failure: the first one is kept. Who interrupts a run that waits for the database knows
+// why it ends.
+static void stop(struct engine *g, struct session *s, struct err *e)
+{
+    s->store_failed |= g->gave_up;
+    if (g->gave_up)
+        err_set(e, "interrupted while the database was locked by another program");
+    else if (!store_in_place(s->store, NULL))
+        save(s, e);
+    fail(s, e);
+    if (g->gave_up)
+        return;
+    if (!g->failed)
+        g->failure = *e;
+    g->failed = true;
+}
+
 // Does something with every session that has not ended. One that fails in it ends; the first
 // failure is kept.
 static void with_all(struct engine *g, bool (*act)(struct session *s, struct err *e))
@@ -135,12 +192,8 @@ static void with_all(struct engine *g, bool (*act)(struct session *s, struct err
         struct err e = {0};
         if (session_ended(s))
             continue;
-        if (!act(s, &e)) {
-            fail(s, &e);
-            if (!g->failed)
-                g->failure = e;
-            g->failed = true;
-        }
+        if (!act(s, &e))
+            stop(g, s, &e);
         if (session_ended(s)) {
             emit_end(s);
             session_release(s);

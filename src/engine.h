@@ -77,6 +77,7 @@ struct event {
     const struct trial_record *trial;   // EVENT_TRIAL, EVENT_BEST; EVENT_END: the best one or NULL
     const struct retime_record *retime; // EVENT_RETIME; EVENT_END: the winner's final race or NULL
     const char *level, *text;           // EVENT_MESSAGE
+    bool kept;                          // EVENT_MESSAGE: in the database too
     double busy_seconds; // in this process, workers at work; not finite when not known
 };
 

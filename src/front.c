@@ -329,8 +329,11 @@ void front_on_event(void *context, const struct event *event)
             str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
         f->nothing_valid = !event->trial;
     }
-    if (f->attached) // the workbench reads all of it in the database
+    if (f->attached) { // the workbench reads all of it in the database
+        if (event->kind == EVENT_MESSAGE && !event->kept)
+            plain_message(f, event);
         return;
+    }
     if (f->json)
         json_event(f, event);
     else

@@ -91,6 +91,17 @@ void session_emit(struct session *s, enum event_kind kind, const struct trial_re
         keep_state(s);
 }
 
+static void emit_message(struct session *s, const char *level, const char *text, bool kept)
+{
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .session = &s->record,
+                          .space = s->space,
+                          .level = level,
+                          .text = text,
+                          .kept = kept};
+    s->on_event(s->event_context, &event);
+}
+
 void session_message(struct session *s, const char *level, const char *format, ...)
 {
     char text[512];
@@ -98,12 +109,7 @@ void session_message(struct session *s, const char *level, const char *format, .
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    struct event event = {.kind = EVENT_MESSAGE,
-                          .session = &s->record,
-                          .space = s->space,
-                          .level = level,
-                          .text = text};
-    s->on_event(s->event_context, &event);
+    emit_message(s, level, text, true);
     keep_message(s, level, text);
 }
 
@@ -114,6 +120,7 @@ bool session_ended(const struct session *s)
 
 bool session_stored(struct session *s, bool ok, struct err *e)
 {
+    ok = ok && store_in_place(s->store, e);
     s->store_failed |= !ok;
     return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
 }
@@ -124,6 +131,35 @@ static void clock_set(struct session *s, bool running)
 {
     s->record.ran_seconds = session_ran_seconds(s);
     s->started_ns = running ? os_now_ns() : 0;
+}
+
+#define LOCKED "the database is locked by another program: paused until it is free"
+
+void session_hold(struct session *s, double locked_s)
+{
+    if (s->held || session_ended(s) || s->phase == SESSION_PAUSED)
+        return;
+    s->held = true;
+    s->held_clock = s->started_ns != 0;
+    clock_set(s, false);
+    if (s->held_clock) // it was for nothing that it ran
+        s->record.ran_seconds = fmax(0, s->record.ran_seconds - locked_s);
+    s->record.state = "paused";
+    s->record.message = LOCKED;
+    session_emit(s, EVENT_STATE, NULL, NULL);
+    emit_message(s, "warning", LOCKED, false);
+}
+
+void session_let_go(struct session *s)
+{
+    if (!s->held || session_ended(s))
+        return;
+    s->held = false;
+    s->was_held = true;
+    clock_set(s, s->held_clock);
+    s->record.state = "running";
+    s->record.message = NULL;
+    session_emit(s, EVENT_STATE, NULL, NULL);
 }
 
 static bool enter(struct session *s, enum session_phase phase, const char *state,
@@ -354,6 +390,9 @@ static bool is_through(const struct session *s)
 bool session_step(struct session *s, struct err *e)
 {
     s->busy = true;
+    if (s->was_held)
+        session_message(s, "info", "the database is free again: the session goes on");
+    s->was_held = false;
     for (int round = 0; s->busy && round < MOST_ROUNDS && !session_ended(s); round++) {
         s->busy = false;
         if (!collect(s, &s->busy, e) || !session_deliver(s, &s->busy, e) || !canary_start(s, e) ||

@@ -74,9 +74,11 @@ struct session {
     // where it stands
     enum session_phase phase;
     bool exhausted, stopping, pausing, busy;
-    bool fitting;       // the strategy waits for a model, not to be told
-    bool store_failed;  // the database could not be used: resume when it can
-    int64_t started_ns; // of the current running stretch; 0 while paused and while replaying
+    bool fitting;        // the strategy waits for a model, not to be told
+    bool store_failed;   // the database could not be used: resume when it can
+    bool held, was_held; // session_hold; and its end was not told yet
+    bool held_clock;     // it was running
+    int64_t started_ns;  // of the current running stretch; 0 while paused and while replaying
     int64_t asked, told;
     int64_t rejected_in_row;
     int64_t *rejected_by, tallied;       // why (session_end.c)
@@ -162,6 +164,10 @@ bool session_ended(const struct session *s);
 // Of what the store did for a session that runs: `ok`. When it is false, the session is paused, not
 // failed, and says so.
 bool session_stored(struct session *s, bool ok, struct err *e);
+// The database has been locked by another program for so long, or is free again: a running session
+// pauses meanwhile, and says so, but stores nothing of it.
+void session_hold(struct session *s, double locked_s);
+void session_let_go(struct session *s);
 // Readable when a step can go on that now waits for a model; -1: none does.
 int session_wait_fd(const struct session *s);
 bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended

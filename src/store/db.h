@@ -19,6 +19,8 @@
 struct statement; // prepared and kept
 struct lock_file;
 
+enum { STORE_PARTS = 3 }; // the database, what was written since (WAL), and its index
+
 struct store {
     sqlite3 *db;
     char *path;
@@ -28,7 +30,19 @@ struct store {
     struct lock_file *lock; // NULL until it is needed
     bool looked;            // store_changed was called, and saw
     int64_t data_version;
+    struct store_patience patience;
+    int64_t busy_since_ns;
+    bool was_busy;                  // in the call that is under way
+    uint64_t identity[STORE_PARTS]; // of the files that are open; 0: not known
+    char *saved;                    // where store_save put it; NULL
 };
+
+// Of watch.c: the busy handler of a connection; after a call that may have had to wait; which
+// files are open; before a connection is closed.
+void db_wait_for_others(struct store *s);
+void db_waited(struct store *s, bool came_through);
+void db_remember_files(struct store *s);
+void db_leave_files(struct store *s);
 
 // A failure in the user's terms: SQLite's last one, or that of a result code. Both return false.
 bool db_error(struct store *s, struct err *e);

@@ -70,6 +70,7 @@ bool query_next(struct query *q)
         q->failed = true;
         db_error(q->store, q->e);
     }
+    db_waited(q->store, !q->failed);
     return code == SQLITE_ROW;
 }
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUSY_MS   10000
+#define BUSY_MS   (1000 * STORE_BUSY_S)
 #define MAKING_MS 2000 // how long another process may take to make or to leave a database
 
 char *store_default_path(void)
@@ -31,13 +31,14 @@ static bool connect_to(struct store *s, const char *name, int flags, struct err 
     if (code != SQLITE_OK)
         return db_error_code(s, code, e);
     db_distrust(s->db);
-    sqlite3_busy_timeout(s->db, BUSY_MS);
+    db_wait_for_others(s);
     return true;
 }
 
 static void disconnect(struct store *s)
 {
     query_forget(s);
+    db_leave_files(s);
     sqlite3_close(s->db);
     s->db = NULL;
 }
@@ -71,10 +72,12 @@ static bool open_for_writing(struct store *s, struct err *e)
     // NORMAL syncs at checkpoints. What is committed is in the system's hands, so a killed process
     // loses nothing; when the power fails, the last commits may be missing, but the database is
     // whole.
-    return db_version(s, newest, &version, e) && use_wal(s, e) &&
-           db_execute(s, "PRAGMA synchronous = NORMAL", e) &&
-           (version == newest || db_migrate(s, scripts, newest, e)) && db_check_schema(s, e) &&
-           db_execute(s, "PRAGMA foreign_keys = ON", e);
+    bool ok = db_version(s, newest, &version, e) && use_wal(s, e) &&
+              db_execute(s, "PRAGMA synchronous = NORMAL", e) &&
+              (version == newest || db_migrate(s, scripts, newest, e)) && db_check_schema(s, e) &&
+              db_execute(s, "PRAGMA foreign_keys = ON", e);
+    db_remember_files(s);
+    return ok;
 }
 
 static char *file_uri(const char *path, const char *options)
@@ -210,6 +213,7 @@ void store_close(struct store *s)
     disconnect(s);
     free(s->path);
     free(s->option);
+    free(s->saved);
     free(s);
 }
 

@@ -168,6 +168,26 @@ bool store_set_population(struct store *s, int64_t id, const char *asks, struct 
 // One in another's `history` keeps its rows as long as that is there, but nobody sees them.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
+// While another program keeps the database locked, `wait` is called again and again with how long
+// that has lasted: it sleeps a moment, and false lets the call fail. `over` comes after a call that
+// had to wait and came through, still within it: no call to this store. Without patience (NULL) a
+// call fails after STORE_BUSY_S.
+#define STORE_BUSY_S 10
+struct store_patience {
+    bool (*wait)(void *context, double waited_s);
+    void (*over)(void *context);
+    void *context;
+};
+void store_set_patience(struct store *s, const struct store_patience *patience);
+
+// Whether the files that are open are those that others find at their paths: else what is stored
+// will be seen by nobody. Of a store that writes; a few microseconds. False: which one is not.
+bool store_in_place(const struct store *s, struct err *e);
+// Writes all that the store has as a database of its own: PATH.saved, or where that cannot be, in the
+// user's data folder or that of temporary files. Its path, which lives as long as the store; NULL: it
+// could not be.
+const char *store_save(struct store *s, struct err *e);
+
 // Reads all of it: whether its pages and rows are whole.
 bool store_check(struct store *s, struct err *e);
 
