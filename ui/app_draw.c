@@ -89,10 +89,11 @@ void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
 
 enum style state_style(const char *state, enum style other)
 {
-    return str_equal(state, "running")  ? STYLE_GOOD
-           : str_equal(state, "failed") ? STYLE_BAD
-           : str_equal(state, "paused") ? STYLE_WARN
-                                        : other;
+    return str_equal(state, "running")   ? STYLE_GOOD
+           : str_equal(state, "failed")  ? STYLE_BAD
+           : str_equal(state, "damaged") ? STYLE_BAD
+           : str_equal(state, "paused")  ? STYLE_WARN
+                                         : other;
 }
 
 static void strategy_name_of(const struct session_record *r, char out[32])

@@ -247,9 +247,12 @@ static bool refresh_open(struct model *m, struct err *e)
         return true;
     if (!read_open(m, e)) {
         struct err other, why = {0};
-        if (!list_sessions(m, &other) || model_row(m, o->record.id))
+        if (!list_sessions(m, &other)) // it is the database
             return false;
-        err_set(&why, "session %lld was deleted", (long long)o->record.id);
+        if (model_row(m, o->record.id))
+            why = *e;
+        else
+            err_set(&why, "session %lld was deleted", (long long)o->record.id);
         lose(m, &why);
     } else if (o->record.trials + o->record.rejected < told) { // it is being deleted
         return model_open(m, o->record.id, e);

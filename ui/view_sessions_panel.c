@@ -127,7 +127,9 @@ static void write_state(struct writer *w, const struct session_row *s)
 {
     struct str text = {0};
     str_add(&text, s->state);
-    if (s->record.message && s->record.message[0] && !s->runner)
+    if (s->record.damage)
+        str_printf(&text, ": %s", s->record.damage);
+    else if (s->record.message && s->record.message[0] && !s->runner)
         str_printf(&text, ": %s", s->record.message);
     if (s->runner)
         str_printf(&text, ", process %d", (int)s->runner);

@@ -41,7 +41,8 @@ bool store_is_default(const char *path); // commands take it by themselves, with
 const char *store_option(const struct store *s);
 
 // Strings of records that are read live in the arena that is passed; of records that are written
-// they are only read. Where a session has no such text, those that are said to be NULL are, all others "".
+// they are only read. Where a session has no such text, those that are said to be NULL are, all
+// others "".
 struct session_record {
     int64_t id;
     double created;        // unix time
@@ -183,9 +184,9 @@ void store_set_patience(struct store *s, const struct store_patience *patience);
 // Whether the files that are open are those that others find at their paths: else what is stored
 // will be seen by nobody. Of a store that writes; a few microseconds. False: which one is not.
 bool store_in_place(const struct store *s, struct err *e);
-// Writes all that the store has as a database of its own: PATH.saved, or where that cannot be, in the
-// user's data folder or that of temporary files. Its path, which lives as long as the store; NULL: it
-// could not be.
+// Writes all that the store has as a database of its own: PATH.saved, or where that cannot be, in
+// the user's data folder or that of temporary files. Its path, which lives as long as the store;
+// NULL: it could not be.
 const char *store_save(struct store *s, struct err *e);
 
 // Reads all of it: whether its pages and rows are whole.

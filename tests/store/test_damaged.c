@@ -1,6 +1,6 @@
-// Rows that others damaged: each column of each table gets each of a list of values, in one of three
-// sessions, and everything that reads is called. The damaged session answers or refuses; the others
-// answer as before.
+// Rows that others damaged: each column of each table gets each of a list of values, in one of
+// three sessions, and everything that reads is called. The damaged session answers or refuses; the
+// others answer as before.
 #include "help.h"
 
 #include "base/file.h"

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -222,6 +223,22 @@ static void test_units_follow_the_best(void **state)
     assert_real(seconds_speed(&m, 0), 0);
 }
 
+static void test_a_damaged_session_is_closed(void **state)
+{
+    (void)state;
+    struct setup t;
+    struct err e;
+    begin(&t, FIXTURE_SMALL);
+    assert_true(store_set_state(t.f.store, t.f.session, "odd", NULL, 1, &e));
+    assert_true(model_poll(&t.m, FIXTURE_NOW + 1));
+    assert_int_equal(t.m.open.record.id, 0);
+    assert_non_null(strstr(t.m.open.trouble.text, "session 1 is damaged: column state"));
+    assert_non_null(t.m.store); // the others are still there
+    assert_string_equal(model_row(&t.m, t.f.session)->state, "damaged");
+    assert_false(model_open(&t.m, t.f.session, &e));
+    end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_origins_are_earlier_asks),
         cmocka_unit_test(test_positions),
         cmocka_unit_test(test_units_follow_the_best),
+        cmocka_unit_test(test_a_damaged_session_is_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
