@@ -185,6 +185,7 @@ bool session_end(struct session *s, const char *state, const char *message, stru
         session_message(s, "warning",
                         "the validation layer had %" PRId64 " messages, %d of them different",
                         s->complaints, s->complaints_told);
+    session_say_busy(s);
     if (!enter(s, SESSION_ENDED, state, message, e))
         return false;
     store_unlock_session(s->store, s->record.id);
@@ -353,6 +354,7 @@ static bool collect(struct session *s, bool *progress, struct err *e)
         return false;
     while (source_collect(s->source, &r)) {
         *progress = true;
+        session_watch_machine(s, &r);
         if (!accept(s, &r, e))
             return false;
     }

@@ -93,6 +93,7 @@ struct session {
     int64_t complaints; // of the validation layer in this run
     uint64_t complaint[SESSION_MOST_COMPLAINTS]; // hashes of those that were told
     int complaints_told;
+    int64_t timings, unsteady; // of this run; those whose samples say that the machine was busy
 
     int64_t best_ask;
     double best_seconds;
@@ -189,6 +190,8 @@ void open_trial_destroy(struct open_trial *t);
 
 // Why it ends, and the end itself (session_end.c, session.c).
 void session_tally(struct session *s, const struct verdict *v); // NULL: rejected once compiled
+void session_watch_machine(struct session *s, const struct trial_result *r);
+void session_say_busy(struct session *s); // once, if it was
 bool session_finish(struct session *s, struct err *e);
 bool session_end(struct session *s, const char *state, const char *message, struct err *e);
 

@@ -1,11 +1,19 @@
 #include "session.h"
 
+#include "base/median.h"
 #include "search/visited.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define MOST_REASONS 5
 #define DRAWS        1000 // that say why nothing is possible
+
+// A kernel alone on its machine takes nearly as long every time.
+#define STEADY_PERCENT   50 // by which the median of samples may exceed their minimum
+#define FEWEST_SAMPLES   3
+#define FEWEST_TIMINGS   4
+#define BUSY_WHEN_ONE_IN 4 // timings is unsteady
 
 // The reasons in one row: the constraints, the limits, and what only the compiled shader shows.
 static int reason_count(const struct session *s)
@@ -95,6 +103,34 @@ static void add_exhausted(struct session *s, struct str *why)
     }
     if (!all)
         str_add(why, hint);
+}
+
+static bool is_unsteady(const struct samples *samples)
+{
+    double sorted[TRIAL_MAX_SAMPLES];
+    memcpy(sorted, samples->seconds, sizeof sorted);
+    double median = median_of(sorted, samples->count);
+    return median > (1 + STEADY_PERCENT / 100.0) * sorted[0];
+}
+
+void session_watch_machine(struct session *s, const struct trial_result *r)
+{
+    for (int i = 0; i < r->count && !s->source->kind->deterministic; i++)
+        if (r->outcome[i] == OUTCOME_OK && r->samples[i].count >= FEWEST_SAMPLES) {
+            s->timings++;
+            s->unsteady += is_unsteady(&r->samples[i]);
+        }
+}
+
+void session_say_busy(struct session *s)
+{
+    if (s->timings < FEWEST_TIMINGS || s->unsteady * BUSY_WHEN_ONE_IN < s->timings)
+        return;
+    session_message(s, "warning",
+                    "the machine was busy: %" PRId64 " of %" PRId64
+                    " timings vary by more than %d %%; times may be too long, and which of two "
+                    "close ones is faster chance (what else runs here?)",
+                    s->unsteady, s->timings, STEADY_PERCENT);
 }
 
 bool session_finish(struct session *s, struct err *e)

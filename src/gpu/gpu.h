@@ -128,10 +128,11 @@ struct gpu_timing {
     double batch_s;  // repeats per batch grow until a batch lasts this long
     int batches;     // samples
     double submit_s; // no submission is meant to last longer than this
-    double budget_s; // for all batches together; fewer are taken (never less than one) when it is
+    double budget_s; // for all batches together; fewer are taken (never less than two) when it is
                      // spent
-    double hopeless; // stop when the first batch is slower than this factor times the incumbent; 0:
+    double hopeless; // stop when all so far are slower than this factor times the incumbent; 0:
                      // never
+    double apart_s;  // but not before one that began this long after the first
 };
 
 struct gpu_samples {
@@ -141,6 +142,12 @@ struct gpu_samples {
 };
 
 struct gpu_timing gpu_timing_default(const struct gpu_info *i);
+
+// Whether a kernel may be given up after these samples, the last of which began `apart_s` after the
+// first: at least two that are apart, the fastest of them hopeless against the incumbent (0: there
+// is none). One alone says more of what else runs on the machine than of the kernel.
+bool gpu_is_hopeless(const struct gpu_timing *t, const double *seconds, int count, double apart_s,
+                     double incumbent_s);
 enum gpu_status gpu_time(struct gpu *g, const struct gpu_pass *pass, int pass_count,
                          struct gpu_buffer *const *buffer, int buffer_count,
                          const struct gpu_timing *t, double incumbent_s, struct gpu_samples *out,

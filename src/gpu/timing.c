@@ -12,6 +12,8 @@
 #define AGREEMENT     0.02
 #define WARMUP_CAP    4 // times warmup_s: then it has to do, agreement or not
 
+enum { FEWEST_SAMPLES = 2 };
+
 struct plan {
     struct gpu *g;
     const struct gpu_pass *pass;
@@ -31,7 +33,18 @@ struct gpu_timing gpu_timing_default(const struct gpu_info *i)
     struct gpu_timing t = i->is_cpu ? cpu : gpu;
     t.submit_s = 0.2;
     t.hopeless = 3;
+    t.apart_s = 0.025; // some turns of a scheduler with whoever else wants the processor
     return t;
+}
+
+bool gpu_is_hopeless(const struct gpu_timing *t, const double *seconds, int count, double apart_s,
+                     double incumbent_s)
+{
+    double best = INFINITY;
+    for (int i = 0; i < count; i++)
+        best = fmin(best, seconds[i]);
+    return count >= FEWEST_SAMPLES && apart_s >= t->apart_s && t->hopeless > 0 && incumbent_s > 0 &&
+           best > t->hopeless * incumbent_s;
 }
 
 int timing_repeats(const struct gpu_timing *t, int n, double seconds)
@@ -78,26 +91,31 @@ static enum gpu_status warm_up(struct plan *p, struct err *e)
     return GPU_OK;
 }
 
+static int at_most(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct gpu_samples *out,
                                     struct err *e)
 {
-    int64_t begin = os_now_ns();
-    int batches = p->t->batches < 32 ? p->t->batches : 32;
+    int64_t first = os_now_ns();
+    int batches = at_most(p->t->batches, 32), fewest = at_most(batches, FEWEST_SAMPLES);
     bool done = false;
     while (!done) {
-        double seconds;
+        double seconds, apart_s = seconds_since(first);
         GPU_TRY(run_batch(p, &seconds, e));
         int next = timing_repeats(p->t, p->repeats, seconds);
         if (out->count == 0 && next > 2 * p->repeats) { // the warm-up was slowed by a compiler
             p->repeats = next;
+            first = os_now_ns();
             continue;
         }
-        double each = seconds / p->repeats;
-        out->seconds[out->count++] = each;
-        out->early_stopped = out->count == 1 && p->t->hopeless > 0 && incumbent_s > 0 &&
-                             each > p->t->hopeless * incumbent_s;
-        done =
-            out->early_stopped || out->count >= batches || seconds_since(begin) >= p->t->budget_s;
+        out->seconds[out->count++] = seconds / p->repeats;
+        out->early_stopped = out->count < batches &&
+                             gpu_is_hopeless(p->t, out->seconds, out->count, apart_s, incumbent_s);
+        done = out->early_stopped || out->count >= batches ||
+               (out->count >= fewest && seconds_since(first) >= p->t->budget_s);
     }
     out->repeats = p->repeats;
     return GPU_OK;

@@ -14,7 +14,7 @@ static const char *const kind_names[FAULT_COUNT] = {
     [FAULT_NONE] = "none",     [FAULT_SLEEP] = "sleep",       [FAULT_ABORT] = "abort",
     [FAULT_SEGV] = "segv",     [FAULT_EXIT] = "exit",         [FAULT_GARBAGE] = "garbage",
     [FAULT_HALF] = "half",     [FAULT_WRONG] = "wrong",       [FAULT_LOST] = "lost",
-    [FAULT_MEMORY] = "memory", [FAULT_COMPLAIN] = "complain",
+    [FAULT_MEMORY] = "memory", [FAULT_COMPLAIN] = "complain", [FAULT_SLOW] = "slow",
 };
 
 static bool parse_kind(const char *word, enum fault_kind *out)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 #define RACE_SECONDS 10.0 // after which slow kernels have raced enough
@@ -17,6 +18,8 @@ enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 // before its deadline.
 #define PATIENCE 0.9
 
+#define SLOWED 100.0 // how many times longer, by an injected fault
+
 struct trial {
     struct rig *rig;
     struct wire *wire;
@@ -26,8 +29,10 @@ struct trial {
     bool settled[TRIAL_MAX_RACERS];   // its outcome is final
     double group_s[TRIAL_MAX_RACERS]; // device time of one workgroup; 0: not known
     double first_s[TRIAL_MAX_RACERS]; // of the first full run
+    int64_t first_ns;                 // when the last one of these began
     bool is_long[TRIAL_MAX_RACERS];   // on a GPU too long to be one submission
     enum corruption corruption;       // injected
+    bool slowed;                      // injected: the next full run
     enum trial_phase phase;           // the current one
     bool leaving;                     // the device is lost or hangs
     struct trial_result result;
@@ -85,6 +90,7 @@ static bool enter(struct trial *t, enum trial_phase phase, int i)
     enum fault_kind fault = wire_enter(t->wire, phase, i, t->message->number);
     if (fault == FAULT_WRONG)
         t->corruption = corruption_in(phase);
+    t->slowed = fault == FAULT_SLOW;
     return fault != FAULT_LOST ||
            accept(t, i, GPU_LOST, &(struct err){.text = "the device was lost (injected)"});
 }
@@ -185,8 +191,11 @@ static bool verify(struct trial *t, int i, enum input_set set)
         status = run_one_group(t, i, &e);
     if (status == GPU_OK)
         status = rig_load(t->rig, set, &e);
+    t->first_ns = os_now_ns();
     if (status == GPU_OK)
         status = run_all(t, i, &t->first_s[i], &e);
+    if (t->slowed)
+        t->first_s[i] *= SLOWED;
     if (!accept(t, i, status, &e) || !enter(t, PHASE_VERIFY, i) ||
         !accept(t, i, rig_fetch(t->rig, &e), &e))
         return false;
@@ -245,9 +254,8 @@ static void conclude(struct trial *t, int i)
 }
 
 // The first full run is as good as any other on a CPU device (nothing compiles any more, no clock
-// has to rise), if it is long enough to be measured at all, and on a GPU when it was long: when it
-// is hopeless there is nothing to learn from more of them.
-static bool is_hopeless(const struct trial *t, int i, const struct gpu_timing *timing)
+// has to rise), if it is long enough to be measured at all, and on a GPU when it was long.
+static bool looks_hopeless(const struct trial *t, int i, const struct gpu_timing *timing)
 {
     double incumbent_s = t->message->request.incumbent_s;
     return (gpu_get_info(t->rig->gpu)->is_cpu || t->is_long[i]) && timing->hopeless > 0 &&
@@ -255,14 +263,34 @@ static bool is_hopeless(const struct trial *t, int i, const struct gpu_timing *t
            t->first_s[i] > timing->hopeless * incumbent_s;
 }
 
+static void wait_since(int64_t start_ns, double seconds)
+{
+    double left_s = seconds - since(start_ns);
+    if (left_s > 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(left_s * 1e9)}, NULL);
+}
+
+// A second run a while after the first says whether the kernel is hopeless or something else had
+// the machine: then it is timed as others are. False: it has been settled.
+static bool look_again(struct trial *t, const struct gpu_timing *timing)
+{
+    struct samples *s = &t->result.samples[0];
+    wait_since(t->first_ns, timing->apart_s);
+    double apart_s = since(t->first_ns);
+    add_samples(s, &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
+    if (!time_in_parts(t, 0))
+        return false;
+    s->early_stopped =
+        gpu_is_hopeless(timing, s->seconds, s->count, apart_s, t->message->request.incumbent_s);
+    return true;
+}
+
 static void time_single(struct trial *t)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
-    if (is_hopeless(t, 0, &timing))
-        add_samples(
-            &t->result.samples[0],
-            &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1, .early_stopped = true});
-    else if (!take_time(t, 0, &timing))
+    if (looks_hopeless(t, 0, &timing) && !look_again(t, &timing))
+        return;
+    if (!t->result.samples[0].early_stopped && !take_time(t, 0, &timing))
         return;
     conclude(t, 0);
 }

@@ -30,7 +30,7 @@ const char *trial_phase_name(enum trial_phase p);
 struct samples {
     double seconds[TRIAL_MAX_SAMPLES]; // per run of the whole candidate, device time
     int count;
-    bool early_stopped; // the first batch was hopeless against the incumbent; still a valid time
+    bool early_stopped; // hopeless against the incumbent, all of two or more; still a valid time
 };
 
 // A measurement of one candidate (count 1), or a race: several candidates timed in turns, ABAB,

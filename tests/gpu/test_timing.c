@@ -83,8 +83,9 @@ static void test_early_stop(void **state)
     struct fixture *f = *state;
     struct gpu_timing t = gpu_timing_default(gpu_get_info(f->g));
     t.budget_s = 60;
+    t.batches = 32; // more than fit between two that are apart
     struct gpu_samples s = measure(f, f->light, &t, 1e-12);
-    assert_true(s.early_stopped && s.count == 1);
+    assert_true(s.early_stopped && s.count >= 2 && s.count < t.batches);
     s = measure(f, f->light, &t, 0); // no incumbent
     assert_true(!s.early_stopped && s.count == t.batches);
     s = measure(f, f->light, &t, 1e3); // a slow one
@@ -100,8 +101,41 @@ static void test_budget(void **state)
     struct gpu_timing t = gpu_timing_default(gpu_get_info(f->g));
     t.budget_s = 0;
     struct gpu_samples s = measure(f, f->light, &t, 0);
-    assert_int_equal(s.count, 1);
+    assert_int_equal(s.count, 2); // one alone would say nothing of the machine
     assert_false(s.early_stopped);
+    t.batches = 1;
+    assert_int_equal(measure(f, f->light, &t, 0).count, 1);
+}
+
+// After how many of these samples, one every `each_s`, a kernel is given up; 0: never.
+static int given_up_after(const double *seconds, int count, double each_s, double incumbent_s)
+{
+    const struct gpu_timing t = {.hopeless = 3, .apart_s = 0.025};
+    for (int n = 1; n <= count; n++)
+        if (gpu_is_hopeless(&t, seconds, n, (n - 1) * each_s, incumbent_s))
+            return n;
+    return 0;
+}
+
+static void test_one_slow_sample_says_nothing(void **state)
+{
+    (void)state;
+    const double slow[] = {8.65e-3, 8.7e-3, 8.6e-3, 8.65e-3}, late[] = {0.5e-3, 9e-3, 9e-3, 9e-3},
+                 burst[] = {8.65e-3, 9e-3, 0.499e-3, 9e-3},
+                 good[] = {0.5e-3, 0.4e-3, 0.5e-3, 0.5e-3};
+    assert_int_equal(given_up_after(slow, 1, 1, 1e-3), 0); // however long ago it began
+    assert_int_equal(given_up_after(slow, 4, 1, 1e-3), 2);
+    assert_int_equal(given_up_after(slow, 4, 0.025, 1e-3), 2);
+    assert_int_equal(given_up_after(slow, 4, 0.010, 1e-3), 4); // two that are apart
+    assert_int_equal(given_up_after(slow, 4, 0.008, 1e-3), 0);
+    assert_int_equal(given_up_after(slow, 4, 1, 2.9e-3), 0); // three times as slow is allowed
+    assert_int_equal(given_up_after(slow, 4, 1, 2.8e-3), 2);
+    assert_int_equal(given_up_after(slow, 4, 1, 0), 0); // nothing to be compared with
+    assert_int_equal(given_up_after(late, 4, 1, 1e-3), 0);
+    assert_int_equal(given_up_after(burst, 4, 0.010, 1e-3), 0);
+    assert_int_equal(given_up_after(good, 4, 1, 1e-3), 0);
+    const struct gpu_timing never = {.hopeless = 0};
+    assert_false(gpu_is_hopeless(&never, slow, 4, 1, 1e-9));
 }
 
 // A short kernel is repeated until a batch lasts, a submission is not made longer than it may be.
@@ -175,6 +209,7 @@ int main(void)
         cmocka_unit_test_prestate(test_early_stop, &f),
         cmocka_unit_test_prestate(test_budget, &f),
         cmocka_unit_test_prestate(test_repeats, &f),
+        cmocka_unit_test(test_one_slow_sample_says_nothing),
         cmocka_unit_test(test_warm),
         cmocka_unit_test_prestate(test_samples_are_per_run, &f),
     };

@@ -71,7 +71,26 @@ static void hopeless_candidates_are_stopped_early(void **state)
     struct trial_result slow = next_result(&f);
     assert_int_equal(slow.outcome[0], OUTCOME_OK);
     assert_true(slow.samples[0].early_stopped);
+    assert_in_range(slow.samples[0].count, 2, 5);
     assert_true(slow.seconds[0] > right.seconds[0]);
+    close_pool(&f);
+}
+
+// Something else had the machine during its first full run: its time is what it is without.
+static void one_slow_run_stops_nobody(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    f.options.fault = "slow@run:2";
+    open_pool(&f);
+    struct trial_result slow = measure_one(&f, GEMM_SLOW);
+    submit(&f, 1, (const enum variant[]){GEMM_SLOW}, slow.seconds[0]);
+    struct trial_result again = next_result(&f);
+    assert_int_equal(again.outcome[0], OUTCOME_OK);
+    assert_false(again.samples[0].early_stopped);
+    assert_true(again.samples[0].count > 2);
+    assert_true(again.samples[0].seconds[0] > 20 * again.seconds[0]); // it was slow, and is kept
     close_pool(&f);
 }
 
@@ -287,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_kind_of_candidate_gets_its_outcome),
         cmocka_unit_test(a_wrong_result_hints_at_silent_limits),
         cmocka_unit_test(hopeless_candidates_are_stopped_early),
+        cmocka_unit_test(one_slow_run_stops_nobody),
         cmocka_unit_test(a_race_times_in_turns_and_loses_only_the_wrong),
         cmocka_unit_test(a_hanging_kernel_costs_one_trial),
         cmocka_unit_test(a_race_goes_on_without_the_one_that_hangs),

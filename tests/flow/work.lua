@@ -1,0 +1,6 @@
+-- The same product with more or less work that changes nothing: which configuration wins is known.
+operator.matmul { N = 64, M = 64, K = 64 }
+
+param.work = categorical { "most", "much", "some", "least" }
+
+kernel { template = "work.comp", groups = function() return { 1, 64 } end }
