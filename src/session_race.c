@@ -174,7 +174,8 @@ bool canary_start(struct session *s, struct err *e)
     s->until_canary = SESSION_CANARY_EVERY;
     if (s->source->kind->deterministic || !s->best_ask)
         return true;
-    struct trial_request request = {.ticket = TICKET_CANARY, .count = 1};
+    struct trial_request request = {
+        .ticket = TICKET_CANARY, .count = 1, .accesses = ACCESSES_OF_NONE};
     if (!session_render(s, &s->best_config, &request, 0, e))
         return false;
     s->canary_ask = s->best_ask;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OFFSET_ALIGN   256 // where any device can bind a buffer (Vulkan spec 33.1)
 #define STAGING_BYTES  (UINT64_C(16) << 20)
 #define COPY_TIMEOUT_S 30.0
 
@@ -28,18 +29,19 @@ static int find_memory(const struct gpu *g, uint32_t allowed, const VkMemoryProp
     return -1;
 }
 
-static enum gpu_status buffer_init(struct gpu *g, uint64_t bytes,
+static enum gpu_status buffer_init(struct gpu *g, uint64_t bytes, uint64_t guard,
                                    const VkMemoryPropertyFlags wish[3], struct gpu_buffer *b,
                                    struct err *e)
 {
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = bytes,
+        .size = bytes + 2 * guard,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     };
     VK_TRY(vkCreateBuffer(g->device, &info, NULL, &b->handle));
     b->bytes = bytes;
+    b->guard = guard;
 
     VkMemoryRequirements need;
     vkGetBufferMemoryRequirements(g->device, b->handle, &need);
@@ -70,6 +72,18 @@ void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b)
 enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buffer **out,
                                   struct err *e)
 {
+    return gpu_buffer_create_guarded(g, bytes, 0, out, e);
+}
+
+static uint64_t room_for_guard(uint64_t wanted, uint64_t bytes, uint64_t most)
+{
+    uint64_t room = (most - bytes) / 2;
+    return (room < wanted ? room : wanted) / OFFSET_ALIGN * OFFSET_ALIGN;
+}
+
+enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_t guard,
+                                          struct gpu_buffer **out, struct err *e)
+{
     *out = NULL;
     uint64_t most = g->adapter.info.limits.buffer_bytes;
     if (bytes == 0 || bytes % 4 != 0 || bytes > most) {
@@ -78,7 +92,8 @@ enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buff
         return GPU_FAILED;
     }
     struct gpu_buffer *b = mem_zero(1, sizeof *b);
-    enum gpu_status status = buffer_init(g, bytes, storage_wishes, b, e);
+    enum gpu_status status =
+        buffer_init(g, bytes, room_for_guard(guard, bytes, most), storage_wishes, b, e);
     if (status == GPU_OK) {
         *out = b;
         return GPU_OK;
@@ -121,7 +136,7 @@ static enum gpu_status need_staging(struct gpu *g, struct err *e)
 {
     if (g->staging.mapped)
         return GPU_OK;
-    enum gpu_status status = buffer_init(g, STAGING_BYTES, staging_wishes, &g->staging, e);
+    enum gpu_status status = buffer_init(g, STAGING_BYTES, 0, staging_wishes, &g->staging, e);
     if (status != GPU_OK)
         vk_buffer_finish(g, &g->staging);
     return status;
@@ -138,22 +153,22 @@ enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, 
     GPU_TRY(check_range(b, offset, bytes, e));
     GPU_TRY(vk_settle(g, COPY_TIMEOUT_S, e));
     if (b->mapped) {
-        memcpy((char *)b->mapped + offset, data, bytes);
+        memcpy((char *)b->mapped + b->guard + offset, data, bytes);
         return GPU_OK;
     }
     GPU_TRY(need_staging(g, e));
     for (uint64_t done = 0; done < bytes; done += chunk(bytes - done)) {
         uint64_t n = chunk(bytes - done);
         memcpy(g->staging.mapped, (const char *)data + done, n);
-        GPU_TRY(copy(g, &g->staging, 0, b, offset + done, n, e));
+        GPU_TRY(copy(g, &g->staging, 0, b, b->guard + offset + done, n, e));
     }
     return GPU_OK;
 }
 
-enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
-                         uint64_t bytes, struct err *e)
+// `offset` counts from the first guard on.
+static enum gpu_status read_raw(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
+                                uint64_t bytes, struct err *e)
 {
-    GPU_TRY(check_range(b, offset, bytes, e));
     GPU_TRY(vk_settle(g, COPY_TIMEOUT_S, e));
     if (b->mapped) {
         memcpy(data, (const char *)b->mapped + offset, bytes);
@@ -166,6 +181,24 @@ enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, v
         memcpy((char *)data + done, g->staging.mapped, n);
     }
     return GPU_OK;
+}
+
+enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
+                         uint64_t bytes, struct err *e)
+{
+    GPU_TRY(check_range(b, offset, bytes, e));
+    return read_raw(g, b, b->guard + offset, data, bytes, e);
+}
+
+uint64_t gpu_guard_bytes(const struct gpu_buffer *b)
+{
+    return b->guard;
+}
+
+enum gpu_status gpu_read_guards(struct gpu *g, struct gpu_buffer *b, void *data, struct err *e)
+{
+    GPU_TRY(read_raw(g, b, 0, data, b->guard, e));
+    return read_raw(g, b, b->guard + b->bytes, (char *)data + b->guard, b->guard, e);
 }
 
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e)

@@ -74,6 +74,14 @@ int gpu_validation_messages(const struct gpu *g);
 struct gpu_buffer;
 enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buffer **out,
                                   struct err *e);
+// The same with a guard of `guard` bytes (fewer, perhaps 0, when the device has no room) at each
+// end: gpu_fill fills both too, kernels may reach both, gpu_write and gpu_read neither. Of what is
+// bound the guard behind is a part: drivers drop what is written behind that.
+enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_t guard,
+                                          struct gpu_buffer **out, struct err *e);
+uint64_t gpu_guard_bytes(const struct gpu_buffer *b); // of each
+// Both, the one before first: 2 * gpu_guard_bytes.
+enum gpu_status gpu_read_guards(struct gpu *g, struct gpu_buffer *b, void *data, struct err *e);
 void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b);
 enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data,
                           uint64_t bytes, struct err *e);

@@ -109,7 +109,7 @@ static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
     VkDescriptorBufferInfo whole[GPU_MAX_BINDINGS];
     VkWriteDescriptorSet write[GPU_MAX_BINDINGS];
     for (int i = 0; i < p->bindings; i++) {
-        whole[i] = (VkDescriptorBufferInfo){buffer[i]->handle, 0, VK_WHOLE_SIZE};
+        whole[i] = (VkDescriptorBufferInfo){buffer[i]->handle, buffer[i]->guard, VK_WHOLE_SIZE};
         write[i] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = *set,

@@ -51,8 +51,8 @@ struct adapter {
 struct gpu_buffer {
     VkBuffer handle;
     VkDeviceMemory memory;
-    uint64_t bytes;
-    void *mapped; // NULL: through staging
+    uint64_t bytes, guard; // its own; at each end
+    void *mapped;          // from the first guard on; NULL: through staging
 };
 
 struct gpu_pipeline {

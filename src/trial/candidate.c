@@ -1,8 +1,11 @@
 #include "trial/candidate.h"
 
+#include "kernel/checked.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool fail(struct failure *f, enum outcome o, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -70,6 +73,32 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings,
         status = gpu_pipeline_create(g, c->spirv[i].word, c->spirv[i].count, bindings,
                                      c->full_subgroups[i], &c->pass[i].pipeline, e);
     return status;
+}
+
+enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
+                              struct gpu_buffer *const *buffer, int bindings, double group_s,
+                              double timeout_s, struct gpu_parts *out, struct err *e)
+{
+    *out = (struct gpu_parts){0};
+    if (c->uses_group_count)
+        return gpu_run(g, c->pass, c->pass_count, 1, buffer, bindings, timeout_s, &out->seconds, e);
+    return gpu_run_in_parts(g, c->pass, c->pass_count, buffer, bindings, group_s,
+                            gpu_timing_default(gpu_get_info(g)).submit_s, timeout_s, out, e);
+}
+
+bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, int bindings,
+                              bool roll, struct candidate *out, struct err *e)
+{
+    *out = (struct candidate){.pass_count = c->pass_count,
+                              .has_loops = c->has_loops,
+                              .uses_group_count = c->uses_group_count};
+    for (int i = 0; i < c->pass_count; i++) {
+        memcpy(out->pass[i].groups, c->pass[i].groups, sizeof out->pass[i].groups);
+        out->full_subgroups[i] = c->full_subgroups[i];
+        if (!kernel_check_accesses(&c->spirv[i], bytes, bindings, roll, &out->spirv[i], e))
+            return false;
+    }
+    return true;
 }
 
 void candidate_finish(struct candidate *c, struct gpu *g)

@@ -29,6 +29,16 @@ struct failure {
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why);
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings, struct err *e);
+// Runs it once, in short submissions where that changes nothing. `group_s`, `timeout_s`: as in
+// gpu_run_in_parts.
+enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
+                              struct gpu_buffer *const *buffer, int bindings, double group_s,
+                              double timeout_s, struct gpu_parts *out, struct err *e);
+
+// The same with every access to an array checked, into `out`, which is to be linked with one more
+// binding; buffer k has bytes[k]. False and `e`: that cannot be done. candidate_finish in any case.
+bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, int bindings,
+                              bool roll, struct candidate *out, struct err *e);
 void candidate_finish(struct candidate *c, struct gpu *g);
 
 #endif

@@ -1,7 +1,9 @@
 #include "trial/measure.h"
 
+#include "base/log.h"
 #include "base/os.h"
 #include "trial/candidate.h"
+#include "trial/outside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +20,10 @@ enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 // before its deadline.
 #define PATIENCE 0.9
 
+// What checking every access may cost, in times of what the kernel took without.
+#define CHECKED_BUILD 5.0
+#define CHECKED_RUN   30.0
+
 #define SLOWED 100.0 // how many times longer, by an injected fault
 
 struct trial {
@@ -27,6 +33,7 @@ struct trial {
     struct candidate candidate[TRIAL_MAX_RACERS];
     bool alive[TRIAL_MAX_RACERS];     // no failure so far
     bool settled[TRIAL_MAX_RACERS];   // its outcome is final
+    double build_s[TRIAL_MAX_RACERS]; // what the driver's compiler took
     double group_s[TRIAL_MAX_RACERS]; // device time of one workgroup; 0: not known
     double first_s[TRIAL_MAX_RACERS]; // of the first full run
     int64_t first_ns;                 // when the last one of these began
@@ -111,21 +118,15 @@ static enum gpu_status run_one_group(struct trial *t, int i, struct err *e)
                    rig_bindings(t->rig, job_of(t, i)), patience(t), &t->group_s[i], e);
 }
 
-// In short submissions where that changes nothing.
 static enum gpu_status run_all(struct trial *t, int i, double *seconds, struct err *e)
 {
-    const struct candidate *c = &t->candidate[i];
-    const struct gpu_info *info = gpu_get_info(t->rig->gpu);
-    int bindings = rig_bindings(t->rig, job_of(t, i));
     struct gpu_parts parts;
-    if (c->uses_group_count)
-        return gpu_run(t->rig->gpu, c->pass, c->pass_count, 1, t->rig->buffer, bindings,
-                       patience(t), seconds, e);
     enum gpu_status status =
-        gpu_run_in_parts(t->rig->gpu, c->pass, c->pass_count, t->rig->buffer, bindings,
-                         t->group_s[i], gpu_timing_default(info).submit_s, patience(t), &parts, e);
+        candidate_run(&t->candidate[i], t->rig->gpu, t->rig->buffer,
+                      rig_bindings(t->rig, job_of(t, i)), t->group_s[i], patience(t), &parts, e);
     *seconds = parts.seconds;
-    t->is_long[i] = !info->is_cpu && parts.is_split && parts.seconds > LONG_RUN_S;
+    t->is_long[i] =
+        !gpu_get_info(t->rig->gpu)->is_cpu && parts.is_split && parts.seconds > LONG_RUN_S;
     return status;
 }
 
@@ -156,7 +157,8 @@ static bool build(struct trial *t, int i)
             candidate_link(&t->candidate[i], t->rig->gpu, rig_bindings(t->rig, job_of(t, i)), &e);
     if (status == GPU_OK && gpu_get_info(t->rig->gpu)->is_cpu)
         status = run_one_group(t, i, &e);
-    t->result.pipeline_s += since(start);
+    t->build_s[i] = since(start);
+    t->result.pipeline_s += t->build_s[i];
     return accept(t, i, status, &e);
 }
 
@@ -246,11 +248,44 @@ static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
     return t->is_long[i] ? time_in_parts(t, i) : time_batches(t, i, timing);
 }
 
-static void conclude(struct trial *t, int i)
+static double seconds_of(const struct trial *t, int i)
 {
     const struct samples *s = &t->result.samples[i];
-    t->result.seconds[i] = gpu_robust_seconds(gpu_get_info(t->rig->gpu), s->seconds, s->count);
+    return gpu_robust_seconds(gpu_get_info(t->rig->gpu), s->seconds, s->count);
+}
+
+static void conclude(struct trial *t, int i)
+{
+    t->result.seconds[i] = seconds_of(t, i);
     settle(t, i, OUTCOME_OK, "");
+}
+
+// Nobody is to lose because being checked takes too long, or more than the device has.
+static bool can_be_checked(const struct trial *t, int i)
+{
+    const struct limits *l = &t->rig->hello.limits;
+    int bindings = rig_bindings(t->rig, job_of(t, i)) + 1;
+    return (!l->buffers || (uint32_t)bindings <= l->buffers) &&
+           CHECKED_BUILD * t->build_s[i] + CHECKED_RUN * t->first_s[i] < patience(t);
+}
+
+// False: it has been settled.
+static bool check_accesses(struct trial *t, int i)
+{
+    char reason[TRIAL_REASON_SIZE];
+    struct err e = {0};
+    bool inside = true;
+    if (!enter(t, PHASE_VERIFY, i) || !can_be_checked(t, i))
+        return t->alive[i];
+    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    if (status == GPU_OK)
+        status = outside_look(t->rig, job_of(t, i), &t->candidate[i], t->group_s[i], patience(t),
+                              &inside, reason, sizeof reason, &e);
+    if (status == GPU_FAILED || status == GPU_OUT_OF_MEMORY) {
+        log_warning("accesses are not checked: %s", e.text);
+        return true;
+    }
+    return accept(t, i, status, &e) && (inside || settle(t, i, OUTCOME_WRONG, reason));
 }
 
 // The first full run is as good as any other on a CPU device (nothing compiles any more, no clock
@@ -285,6 +320,15 @@ static bool look_again(struct trial *t, const struct gpu_timing *timing)
     return true;
 }
 
+// A kernel that is the best so far will be bred from, and perhaps exported.
+static bool is_to_be_checked(const struct trial *t)
+{
+    const struct trial_request *r = &t->message->request;
+    bool is_best = !t->result.samples[0].early_stopped &&
+                   (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
+    return r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best);
+}
+
 static void time_single(struct trial *t)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
@@ -292,7 +336,30 @@ static void time_single(struct trial *t)
         return;
     if (!t->result.samples[0].early_stopped && !take_time(t, 0, &timing))
         return;
+    if (is_to_be_checked(t) && !check_accesses(t, 0))
+        return;
     conclude(t, 0);
+}
+
+static int fastest_alive(const struct trial *t)
+{
+    int best = -1;
+    for (int i = 0; i < t->result.count && !t->leaving; i++)
+        if (t->alive[i] && (best < 0 || seconds_of(t, i) < seconds_of(t, best)))
+            best = i;
+    return best;
+}
+
+// Whoever wins has been checked.
+static void check_racers(struct trial *t)
+{
+    int i;
+    if (t->message->request.accesses == ACCESSES_OF_ALL)
+        for (i = 0; i < t->result.count && !t->leaving; i++)
+            t->alive[i] = t->alive[i] && check_accesses(t, i);
+    else
+        while ((i = fastest_alive(t)) >= 0 && !check_accesses(t, i))
+            continue;
 }
 
 // Rounds, so that a drift of the clock or of the neighbours meets all candidates alike.
@@ -309,6 +376,7 @@ static void time_race(struct trial *t)
             if (t->alive[i])
                 take_time(t, i, &timing);
     }
+    check_racers(t);
     for (int i = 0; i < t->result.count && !t->leaving; i++)
         if (t->alive[i])
             conclude(t, i);

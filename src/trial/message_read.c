@@ -241,6 +241,7 @@ static void read_trial(struct reader *r, const cJSON *o, struct message *m)
     m->number = get_i64(r, o, "number");
     m->attempt = (int)get_number(r, o, "attempt", 0, 1);
     m->request.race = get_bool(r, o, "race");
+    m->request.accesses = (enum accesses)get_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
     cJSON_ArrayForEach(job, jobs)
     {

@@ -202,6 +202,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     add_int(&s, "number", number);
     add_int(&s, "attempt", attempt);
     add_bool(&s, "race", r->race);
+    add_int(&s, "accesses", r->accesses);
     add_real(&s, "incumbent_s", r->incumbent_s);
     str_add(&s, ",\"jobs\":[");
     for (int i = 0; i < count; i++) {

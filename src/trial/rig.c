@@ -5,11 +5,12 @@
 #include "kernel/kernel.h"
 #include "trial/device_reference.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 16 * 1024, POISON_BYTE = 0xff };
+enum { POISON_BYTE = 0xff };
 
 // A JIT that runs wild must end this worker and not the machine. The limit is on address space, of
 // which a real GPU's driver and the sanitizers take terabytes.
@@ -24,25 +25,16 @@ static void limit_memory(const struct gpu_info *info)
 #endif
 }
 
-// No more may be bound than the device can.
-static uint64_t guard_size(uint64_t bytes, uint64_t most)
-{
-    uint64_t room = most > bytes ? (most - bytes) / 4 * 4 : 0;
-    return room < GUARD_BYTES ? room : GUARD_BYTES;
-}
-
 static bool create_buffers(struct rig *r, struct err *e)
 {
-    int output = r->layout.count - 1;
-    uint64_t bytes = r->layout.buffer[output].bytes;
-    r->guard_bytes = guard_size(bytes, r->hello.limits.buffer_bytes);
-    for (int i = 0; i < r->layout.count; i++) {
-        uint64_t own = r->layout.buffer[i].bytes;
-        uint64_t guard = guard_size(own, r->hello.limits.buffer_bytes);
-        if (gpu_buffer_create(r->gpu, own + guard, &r->buffer[i], e) != GPU_OK)
+    for (int i = 0; i < r->layout.count; i++)
+        if (gpu_buffer_create_guarded(r->gpu, r->layout.buffer[i].bytes, RIG_GUARD_BYTES,
+                                      &r->buffer[i], e) != GPU_OK)
             return err_prefix(e, "buffer %s", r->layout.buffer[i].name);
-    }
-    r->fetched = mem_alloc(bytes + r->guard_bytes + GUARD_BYTES);
+    if (gpu_buffer_create(r->gpu, sizeof(uint32_t), &r->report, e) != GPU_OK)
+        return err_prefix(e, "the buffer of a report");
+    r->fetched = mem_alloc(r->layout.buffer[r->layout.count - 1].bytes);
+    r->guards = mem_alloc((size_t)(r->layout.count + 1) * 2 * RIG_GUARD_BYTES);
     return true;
 }
 
@@ -89,10 +81,13 @@ void rig_close(struct rig *r)
     for (int i = 0; r->gpu && i <= r->layout.count; i++)
         if (r->buffer[i])
             gpu_buffer_destroy(r->gpu, r->buffer[i]);
+    if (r->report)
+        gpu_buffer_destroy(r->gpu, r->report);
     if (r->gpu)
         gpu_close(r->gpu);
     shared_unmap(&r->shared);
     free(r->fetched);
+    free(r->guards);
     *r = (struct rig){0};
 }
 
@@ -119,15 +114,12 @@ enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e)
     if (*scratch)
         gpu_buffer_destroy(r->gpu, *scratch);
     *scratch = NULL;
-    r->scratch_bytes = r->scratch_guard_bytes = 0;
+    r->scratch_bytes = 0;
     if (bytes == 0)
         return GPU_OK;
-    uint64_t guard = guard_size(bytes, r->hello.limits.buffer_bytes);
-    enum gpu_status status = gpu_buffer_create(r->gpu, bytes + guard, scratch, e);
-    if (status == GPU_OK) {
+    enum gpu_status status = gpu_buffer_create_guarded(r->gpu, bytes, RIG_GUARD_BYTES, scratch, e);
+    if (status == GPU_OK)
         r->scratch_bytes = bytes;
-        r->scratch_guard_bytes = guard;
-    }
     return status;
 }
 
@@ -136,13 +128,30 @@ int rig_bindings(const struct rig *r, const struct job *j)
     return r->layout.count + (j->scratch_bytes > 0);
 }
 
+void rig_sizes(const struct rig *r, uint64_t bytes[OPERATOR_MAX_BUFFERS + 1])
+{
+    for (int i = 0; i < r->layout.count; i++)
+        bytes[i] = r->layout.buffer[i].bytes;
+    bytes[r->layout.count] = r->scratch_bytes;
+}
+
+const char *rig_buffer_name(const struct rig *r, int buffer)
+{
+    return buffer < r->layout.count ? r->layout.buffer[buffer].name : "scratch";
+}
+
+static int buffers(const struct rig *r)
+{
+    return r->layout.count + (r->scratch_bytes > 0);
+}
+
 // Whatever is read from where nothing was written, the guards behind the inputs too, is not a
 // number and makes the result wrong.
 enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
 {
-    int output = r->layout.count - 1, last = output + (r->scratch_bytes > 0);
+    int output = r->layout.count - 1;
     enum gpu_status status = GPU_OK;
-    for (int i = 0; status == GPU_OK && i <= last; i++) {
+    for (int i = 0; status == GPU_OK && i < buffers(r); i++) {
         status = gpu_fill(r->gpu, r->buffer[i], RIG_POISON_WORD, e);
         if (status == GPU_OK && i < output)
             status = gpu_write(r->gpu, r->buffer[i], 0, shared_buffer(&r->shared, set, i),
@@ -151,50 +160,68 @@ enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
     return status;
 }
 
-static uint64_t output_bytes(const struct rig *r)
+static const struct operator_buffer *output_of(const struct rig *r)
 {
-    return r->layout.buffer[r->layout.count - 1].bytes;
+    return &r->layout.buffer[r->layout.count - 1];
+}
+
+// As gpu_read_guards leaves them.
+static unsigned char *guards_of(const struct rig *r, int buffer)
+{
+    return r->guards + (uint64_t)buffer * 2 * RIG_GUARD_BYTES;
 }
 
 enum gpu_status rig_fetch(struct rig *r, struct err *e)
 {
-    uint64_t bytes = output_bytes(r) + r->guard_bytes;
     enum gpu_status status =
-        gpu_read(r->gpu, r->buffer[r->layout.count - 1], 0, r->fetched, bytes, e);
-    if (status == GPU_OK && r->scratch_guard_bytes)
-        status = gpu_read(r->gpu, r->buffer[r->layout.count], r->scratch_bytes, r->fetched + bytes,
-                          r->scratch_guard_bytes, e);
+        gpu_read(r->gpu, r->buffer[r->layout.count - 1], 0, r->fetched, output_of(r)->bytes, e);
+    for (int i = 0; status == GPU_OK && i < buffers(r); i++)
+        status = gpu_read_guards(r->gpu, r->buffer[i], guards_of(r, i), e);
     return status;
 }
 
 void rig_corrupt(struct rig *r, enum corruption c)
 {
+    int output = r->layout.count - 1;
+    uint64_t guard = gpu_guard_bytes(r->buffer[output]);
     if (c == CORRUPT_FIRST)
         r->fetched[1] ^= 0x40;
     if (c == CORRUPT_LAST)
-        r->fetched[output_bytes(r) - 1] ^= 0x40;
-    if (c == CORRUPT_GUARD && r->guard_bytes)
-        r->fetched[output_bytes(r)] ^= 0x40;
+        r->fetched[output_of(r)->bytes - 1] ^= 0x40;
+    if (c == CORRUPT_GUARD && guard)
+        guards_of(r, output)[guard] ^= 0x40;
 }
 
-static bool is_intact(const unsigned char *guard, uint64_t bytes, const char *name, char *reason,
-                      size_t size)
+// All bytes are like the first one when they are like those after them: as fast as memory is.
+static bool is_poison(const unsigned char *p, uint64_t bytes)
 {
-    for (uint64_t i = 0; i < bytes; i++)
-        if (guard[i] != POISON_BYTE) {
-            snprintf(reason, size, "it wrote past the end of %s, at byte +%llu", name,
-                     (unsigned long long)i);
-            return false;
-        }
-    return true;
+    return bytes == 0 || (p[0] == POISON_BYTE && memcmp(p, p + 1, bytes - 1) == 0);
+}
+
+static bool is_intact(const struct rig *r, int buffer, char *reason, size_t size)
+{
+    const char *name = rig_buffer_name(r, buffer);
+    uint64_t bytes = gpu_guard_bytes(r->buffer[buffer]), at = 0;
+    const unsigned char *before = guards_of(r, buffer), *behind = before + bytes;
+    if (is_poison(before, 2 * bytes))
+        return true;
+    while (at < bytes && behind[at] == POISON_BYTE)
+        at++;
+    if (at < bytes) {
+        snprintf(reason, size, "it wrote past the end of %s, at byte +%" PRIu64, name, at);
+        return false;
+    }
+    for (at = 1; before[bytes - at] == POISON_BYTE;)
+        at++;
+    snprintf(reason, size, "it wrote before the beginning of %s, at byte -%" PRIu64, name, at);
+    return false;
 }
 
 bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t size)
 {
-    const struct operator_buffer *output = &r->layout.buffer[r->layout.count - 1];
-    const unsigned char *guard = r->fetched + output->bytes;
-    return is_intact(guard, r->guard_bytes, output->name, reason, size) &&
-           is_intact(guard + r->guard_bytes, r->scratch_guard_bytes, "scratch", reason, size) &&
-           operator_compare(&r->hello.operation, set, r->fetched, shared_reference(&r->shared, set),
+    for (int i = 0; i < buffers(r); i++)
+        if (!is_intact(r, i, reason, size))
+            return false;
+    return operator_compare(&r->hello.operation, set, r->fetched, shared_reference(&r->shared, set),
                             NULL, reason, size);
 }

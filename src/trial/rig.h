@@ -5,9 +5,9 @@
 //     rig_close
 //
 // The operator's buffers live as long as the worker, scratch memory is made to a candidate's
-// measure. Output and scratch are longer than the candidate is told by a guard; before a run all is
-// filled with 0xFF bytes (a NaN that no arithmetic makes; of integers -1), so that a tile never
-// written and a write past the end are both seen. Inputs are written again for every run: the last
+// measure. Each has a guard before and behind it that the candidate is not told of; before a run
+// all is filled with 0xFF bytes (a NaN that no arithmetic makes; of integers -1), so that a tile
+// never written and a write outside are both seen. Inputs are written again for every run: the last
 // candidate may have scribbled on them.
 #ifndef TILEWALK_TRIAL_RIG_H
 #define TILEWALK_TRIAL_RIG_H
@@ -16,6 +16,7 @@
 #include "trial/message.h"
 #include "trial/shared.h"
 
+#define RIG_GUARD_BYTES ((uint64_t)64 << 10)
 #define RIG_POISON_WORD 0xffffffffu // all that was not written
 
 struct rig {
@@ -24,8 +25,10 @@ struct rig {
     struct shared shared;
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
-    uint64_t scratch_bytes, scratch_guard_bytes, guard_bytes;
-    unsigned char *fetched; // output and its guard, the guard of scratch
+    struct gpu_buffer *report; // of a candidate whose accesses are checked
+    uint64_t scratch_bytes;
+    unsigned char *fetched; // the output
+    unsigned char *guards;  // RIG_GUARD_BYTES or less before each buffer, then as many behind it
 };
 
 bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` points to must last
@@ -33,9 +36,11 @@ void rig_close(struct rig *r);
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // somebody has; again is fine
 
-// Makes sure that scratch has exactly `bytes` (0: there is none), and its guard.
+// Makes sure that scratch has exactly `bytes` (0: there is none).
 enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e);
 int rig_bindings(const struct rig *r, const struct job *j); // buffers that the job sees
+const char *rig_buffer_name(const struct rig *r, int buffer);
+void rig_sizes(const struct rig *r, uint64_t bytes[OPERATOR_MAX_BUFFERS + 1]); // of those buffers
 enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e);
 enum gpu_status rig_fetch(struct rig *r, struct err *e);
 

@@ -33,12 +33,17 @@ struct samples {
     bool early_stopped; // hopeless against the incumbent, all of two or more; still a valid time
 };
 
+// Whose accesses to arrays are checked (kernel/checked.h): of the one that is the fastest so far,
+// or that wins the race; of all; of none, it has been done.
+enum accesses { ACCESSES_OF_BEST, ACCESSES_OF_ALL, ACCESSES_OF_NONE };
+
 // A measurement of one candidate (count 1), or a race: several candidates timed in turns, ABAB,
 // each verified again on random inputs before its result counts.
 struct trial_request {
     int64_t ticket; // the engine's; comes back in the result
     int count;      // 1 .. TRIAL_MAX_RACERS
     bool race;
+    enum accesses accesses;
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
     struct config config[TRIAL_MAX_RACERS];
     // Empty for sources that need none; submit takes what they hold.

@@ -6,6 +6,9 @@ layout(std430, binding = 2) writeonly buffer C { float c[]; };
 % if fault == "shared" then
 shared float undeclared[64];
 % end
+% if fault == "outside" then
+shared float few[60];
+% end
 
 void main()
 {
@@ -25,6 +28,9 @@ void main()
     sum = undeclared[row * 8 + column];
 % end
     c[row * 8 + column] = sum;
+% if fault == "outside" then
+    few[row * 8 + column] = sum;
+% end
 % if fault == "past" then
     c[64 + row] = sum;
 % end

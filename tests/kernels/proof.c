@@ -1,7 +1,7 @@
 #include "proof.h"
 
 #include "base/mem.h"
-#include "kernel/kernel.h"
+#include "kernel/checked.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
@@ -15,10 +15,12 @@ struct proof {
     struct gpu *gpu;
     const struct operation *operation;
     struct operator_layout layout;
-    int output;                                          // the last buffer
-    struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the output with its guard, scratch
-    int buffers;
-    struct gpu_pass pass[JOB_MAX_PASSES];
+    int output; // the last buffer
+    // The output with its guard, scratch, the report of the checks; their bytes without guards.
+    struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 2];
+    uint64_t bytes[OPERATOR_MAX_BUFFERS + 1];
+    int buffers; // without the report
+    struct gpu_pass pass[JOB_MAX_PASSES], checked[JOB_MAX_PASSES];
     int passes;
     void *input[OPERATOR_MAX_BUFFERS], *reference, *result;
 };
@@ -30,11 +32,14 @@ static bool make_buffers(struct proof *p, uint64_t scratch_bytes, struct err *e)
         bool is_scratch = i == p->layout.count;
         uint64_t bytes = is_scratch ? scratch_bytes : p->layout.buffer[i].bytes;
         uint64_t guard = i == p->output ? GUARD : 0;
+        p->bytes[i] = bytes;
         if (gpu_buffer_create(p->gpu, bytes + guard, &p->buffer[i], e) != GPU_OK)
             return false;
         if (i < p->output)
             p->input[i] = mem_alloc(bytes);
     }
+    if (gpu_buffer_create(p->gpu, sizeof(uint32_t), &p->buffer[p->buffers], e) != GPU_OK)
+        return false;
     p->reference = mem_alloc(p->layout.buffer[p->output].bytes);
     p->result = mem_alloc(p->layout.buffer[p->output].bytes + GUARD);
     return true;
@@ -57,6 +62,19 @@ static bool holds_what_it_declares(const struct resources *r, const struct kerne
     return ok;
 }
 
+static bool make_checked(struct proof *p, const struct spirv *spirv, bool full_subgroups,
+                         struct err *e)
+{
+    struct spirv checked;
+    struct gpu_pass *pass = &p->checked[p->passes];
+    memcpy(pass->groups, p->pass[p->passes].groups, sizeof pass->groups);
+    bool ok = kernel_check_accesses(spirv, p->bytes, p->buffers, true, &checked, e) &&
+              gpu_pipeline_create(p->gpu, checked.word, checked.count, p->buffers + 1,
+                                  full_subgroups, &pass->pipeline, e) == GPU_OK;
+    spirv_finish(&checked);
+    return ok;
+}
+
 static bool make_passes(struct proof *p, const struct job *job, const struct resources *declared,
                         struct err *e)
 {
@@ -73,7 +91,8 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
                   err_set(e, "declared too little: %s", reason);
         ok = ok && (i > 0 || holds_what_it_declares(declared, &facts, pass->groups, e)) &&
              gpu_pipeline_create(p->gpu, spirv.word, spirv.count, p->buffers,
-                                 facts.matrix != MATRIX_NONE, &pass->pipeline, e) == GPU_OK;
+                                 facts.matrix != MATRIX_NONE, &pass->pipeline, e) == GPU_OK &&
+             make_checked(p, &spirv, facts.matrix != MATRIX_NONE, e);
         spirv_finish(&spirv);
         if (!ok)
             return false;
@@ -115,11 +134,27 @@ static bool try_inputs(struct proof *p, enum input_set set, uint64_t seed, bool 
     return !*wrong;
 }
 
+// On what the run before left: the inputs are there still.
+static bool stays_inside(struct proof *p, bool *wrong, struct err *e)
+{
+    uint32_t report;
+    struct gpu_buffer *last = p->buffer[p->buffers];
+    if (gpu_fill(p->gpu, last, 0, e) != GPU_OK ||
+        gpu_run(p->gpu, p->checked, p->passes, 1, p->buffer, p->buffers + 1, TIMEOUT_S, NULL, e) !=
+            GPU_OK ||
+        gpu_read(p->gpu, last, 0, &report, sizeof report, e) != GPU_OK)
+        return false;
+    *wrong = report != 0;
+    return !*wrong || err_set(e, "leaves an array (%d)", kernel_outside_access(report));
+}
+
 static void finish(struct proof *p)
 {
-    for (int i = 0; i < p->passes; i++)
+    for (int i = 0; i < p->passes; i++) {
         gpu_pipeline_destroy(p->gpu, p->pass[i].pipeline);
-    for (int i = 0; i < p->buffers; i++)
+        gpu_pipeline_destroy(p->gpu, p->checked[i].pipeline);
+    }
+    for (int i = 0; i <= p->buffers; i++)
         gpu_buffer_destroy(p->gpu, p->buffer[i]);
     for (int i = 0; i < p->output; i++)
         free(p->input[i]);
@@ -142,7 +177,7 @@ bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t
         return false;
     bool ok = make_buffers(&p, job.scratch_bytes, e) && make_passes(&p, &job, &declared, e) &&
               try_inputs(&p, INPUT_EXACT, seed, wrong, e) &&
-              try_inputs(&p, INPUT_RANDOM, seed, wrong, e);
+              try_inputs(&p, INPUT_RANDOM, seed, wrong, e) && stays_inside(&p, wrong, e);
     finish(&p);
     job_finish(&job);
     return ok;

@@ -86,6 +86,7 @@ static void faults_are_found(void **state)
         {"value", "exact inputs: C[4,5] = ", true},
         {"unwritten", "exact inputs: C[7,7] = ", true},
         {"past", "writes past the end of the output", true},
+        {"outside", "leaves an array (-2)", true},
         {"shared", "declares 0 shared bytes, has 256", false},
     };
     (void)state;

@@ -155,6 +155,42 @@ static struct job split_job(void)
     return j;
 }
 
+// A number of the loop above that no compiler knows: 0.
+#define NOTHING "uint(a[0] > 1e9)"
+
+// Right, with an array of four elements of some kind, of which element `index` is written and read.
+static struct job array_job(const char *shared, const char *local, const char *use,
+                            const char *index)
+{
+    char *before = mem_printf("%s float use = 0; uint at = %s + " NOTHING "; %s "
+                              "if (use > 1e9) sum = use;",
+                              local, index, use);
+    struct job j = simple_job(8, 8, 2, shared, before, "");
+    free(before);
+    return j;
+}
+
+static struct job outside_job(enum variant v)
+{
+    static const char shared[] = "shared float s[4];", local[] = "float l[4];",
+                      both[] = "s[at] = 1; use = s[at];", only_read[] = "use = s[at];",
+                      in_local[] = "l[at] = 1; use = l[at % 4];",
+                      function[] = "float put(inout float l[4], uint at) { l[at] = 1; "
+                                   "return l[at % 4]; }";
+    switch (v) {
+    case GEMM_SHARED_OVERRUN: return array_job(shared, "", both, "4");
+    case GEMM_SHARED_READ: return array_job(shared, "", only_read, "4");
+    case GEMM_LOCAL_OVERRUN: return array_job("", local, in_local, "4");
+    case GEMM_LOCAL_IN_FUNCTION: return array_job(function, local, "use = put(l, at);", "4");
+    case GEMM_VECTOR_OVERRUN: return array_job("", "vec4 l;", in_local, "4");
+    default:
+        return array_job("shared float s[4]; shared vec4 t[2];", "float l[4]; mat2 m;",
+                         "s[at] = 1; l[at] = s[at]; t[at - 2][at] = 1; m[at - 2][at - 2] = 1;"
+                         "use = l[at] + t[at - 2].w + m[1][1];",
+                         "3");
+    }
+}
+
 // Work that no compiler can leave out, and that changes nothing.
 #define BURN(times)                                                                                \
     "float most = 0; for (uint r = 0; r < " times "; r++) most = max(most, a[(r * j) % 1024]); "   \
@@ -168,6 +204,17 @@ struct job gemm_job(enum variant v)
     case GEMM_OFF_BY_ONE:
         return simple_job(8, 8, 2, "", "", "if (i == 3 && j == 5) c[i * size + j] += 1;");
     case GEMM_OVERRUN: return simple_job(8, 8, 2, "", "", "if (i == 31 && j == 31) c[1024] = 1;");
+    case GEMM_FAR_OVERRUN: return simple_job(8, 8, 2, "", "", "c[1024 + 5376 + j] = 1;");
+    case GEMM_FARTHER_OVERRUN: return simple_job(8, 8, 2, "", "", "c[1024 + 25600 + j] = 1;");
+    case GEMM_UNDERRUN: return simple_job(8, 8, 2, "", "", "if (i + j == 0) c[i + j - 1] = 1;");
+    case GEMM_INPUT_OVERRUN: return simple_job(8, 8, 2, "", "", "a[1024 + j] = 1;");
+    case GEMM_READS_OUTSIDE: return simple_job(8, 8, 2, "", "if (b[1024 + j] > 1e9) sum = 1;", "");
+    case GEMM_SHARED_OVERRUN:
+    case GEMM_SHARED_READ:
+    case GEMM_LOCAL_OVERRUN:
+    case GEMM_LOCAL_IN_FUNCTION:
+    case GEMM_VECTOR_OVERRUN:
+    case GEMM_INSIDE: return outside_job(v);
     case GEMM_SHARED_TOO_LARGE:
         return simple_job(8, 8, 2, "shared float big[1048576];", "big[i] = 0; sum = big[j];", "");
     case GEMM_GROUP_TOO_LARGE: return simple_job(64, 64, 2, "", "", "");
@@ -182,7 +229,7 @@ struct job gemm_job(enum variant v)
     case GEMM_PUSH:
         return simple_job(8, 8, 2, "layout(push_constant) uniform P { float scale; };",
                           "sum = scale;", "");
-    case GEMM_SLOW: return simple_job(8, 8, 2, "", BURN("2000"), "");
+    case GEMM_SLOW: return simple_job(8, 8, 2, "", BURN("8000"), "");
     case GEMM_ENDLESS:
         j = simple_job(8, 8, 2, "", BURN("60000"), "");
         j.pass[0].groups[0] = j.pass[0].groups[1] = 16000;

@@ -13,10 +13,21 @@ enum { SIZE = 32 }; // N = M = K
 
 enum variant {
     GEMM_RIGHT,
-    GEMM_SYNTAX_ERROR,  // in generated line 10, which comes from template line 100
-    GEMM_OFF_BY_ONE,    // one element is wrong
-    GEMM_MISSING_TILES, // the last row of workgroups is not dispatched
-    GEMM_OVERRUN,       // writes one element past the end
+    GEMM_SYNTAX_ERROR,      // in generated line 10, which comes from template line 100
+    GEMM_OFF_BY_ONE,        // one element is wrong
+    GEMM_MISSING_TILES,     // the last row of workgroups is not dispatched
+    GEMM_OVERRUN,           // writes one element past the end
+    GEMM_FAR_OVERRUN,       // right, and writes 21 KB behind C
+    GEMM_FARTHER_OVERRUN,   // right, and writes 100 KB behind C
+    GEMM_UNDERRUN,          // right, and writes 4 bytes before C
+    GEMM_INPUT_OVERRUN,     // right, and writes behind A
+    GEMM_READS_OUTSIDE,     // right, and reads behind B what it does not need
+    GEMM_SHARED_OVERRUN,    // right, and writes past a shared array
+    GEMM_SHARED_READ,       // right, and reads past one
+    GEMM_LOCAL_OVERRUN,     // right, and writes past a local array
+    GEMM_LOCAL_IN_FUNCTION, // the same in a function that is given the array
+    GEMM_VECTOR_OVERRUN,    // right, and writes past a vector
+    GEMM_INSIDE,            // right, with arrays of all kinds, used to their ends
     GEMM_SHARED_TOO_LARGE,
     GEMM_GROUP_TOO_LARGE,
     GEMM_UNBOUND_BINDING,

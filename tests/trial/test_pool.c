@@ -41,6 +41,60 @@ static void every_kind_of_candidate_gets_its_outcome(void **state)
     close_pool(&f);
 }
 
+// Some of these do no harm on one driver or another; all are undefined.
+static void whoever_leaves_an_array_is_wrong(void **state)
+{
+    static const struct {
+        enum variant variant;
+        const char *reason;
+    } told[] = {
+        {GEMM_FAR_OVERRUN, "it wrote past the end of C, at byte +21504"},
+        {GEMM_FARTHER_OVERRUN, "outside buffer C"},
+        {GEMM_UNDERRUN, " C"}, // seen by the guard, where the driver lets it through
+        {GEMM_INPUT_OVERRUN, "it wrote past the end of A, at byte +0"},
+        {GEMM_READS_OUTSIDE, "with every access checked: it reads or writes outside buffer B"},
+        {GEMM_SHARED_OVERRUN, "outside a shared array"},
+        {GEMM_SHARED_READ, "outside a shared array"},
+        {GEMM_LOCAL_OVERRUN, "outside a local array"},
+        {GEMM_LOCAL_IN_FUNCTION, "outside a local array"},
+        {GEMM_VECTOR_OVERRUN, "outside a local array"},
+    };
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    open_pool(&f);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        expect_trial(&f, told[i].variant, OUTCOME_WRONG, PHASE_VERIFY, told[i].reason);
+    expect_trial(&f, GEMM_INSIDE, OUTCOME_OK, PHASE_NONE, "");
+    assert_int_equal(pool_respawns(f.pool), 0);
+    close_pool(&f);
+}
+
+// It is checked when it would be the best so far, or wins a race; then the next one wins.
+static void only_who_leads_is_checked(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    open_pool(&f);
+    submit(&f, 1, (const enum variant[]){GEMM_SHARED_READ}, 1e-9);
+    struct trial_result r = next_result(&f);
+    assert_int_equal(r.outcome[0], OUTCOME_OK);
+    submit(&f, 1, (const enum variant[]){GEMM_SHARED_READ}, 1);
+    r = next_result(&f);
+    assert_int_equal(r.outcome[0], OUTCOME_WRONG);
+    assert_true(r.seconds[0] == 0);
+    submit(&f, 2, (const enum variant[]){GEMM_SHARED_READ, GEMM_SLOW}, 0);
+    r = next_result(&f);
+    assert_int_equal(r.outcome[0], OUTCOME_WRONG);
+    assert_int_equal(r.outcome[1], OUTCOME_OK);
+    submit(&f, 2, (const enum variant[]){GEMM_SLOW, GEMM_RIGHT}, 0);
+    r = next_result(&f);
+    assert_int_equal(r.outcome[0], OUTCOME_OK);
+    assert_int_equal(r.outcome[1], OUTCOME_OK);
+    close_pool(&f);
+}
+
 static void a_wrong_result_hints_at_silent_limits(void **state)
 {
     (void)state;
@@ -304,6 +358,8 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_candidate_gets_its_outcome),
+        cmocka_unit_test(whoever_leaves_an_array_is_wrong),
+        cmocka_unit_test(only_who_leads_is_checked),
         cmocka_unit_test(a_wrong_result_hints_at_silent_limits),
         cmocka_unit_test(hopeless_candidates_are_stopped_early),
         cmocka_unit_test(one_slow_run_stops_nobody),
