@@ -1,8 +1,9 @@
 #include "kernel/kernel.h"
 
+#include "kernel/enumerants.h"
+
 #include <assert.h>
 #include <inttypes.h>
-#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 
 // Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x).
@@ -46,7 +47,7 @@ static const struct capability {
     {SpvCapabilityVulkanMemoryModelDeviceScope, FEATURE_MEMORY_MODEL_DEVICE,
      "the device scope of Vulkan's memory model"},
     {SpvCapabilityCooperativeMatrixNV, 0, "cooperative matrices"},
-    {KERNEL_MATRIX_KHR, 0, "cooperative matrices"},
+    {SPIRV_CAPABILITY_MATRIX_KHR, 0, "cooperative matrices"},
 };
 
 static const struct capability *find_capability(uint32_t number)

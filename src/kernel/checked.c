@@ -3,6 +3,7 @@
 #include "kernel/checked.h"
 
 #include "base/mem.h"
+#include "kernel/enumerants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,44 +14,6 @@
 #define SHARED_BIT   30 // below them one for each binding
 #define LOCAL_BIT    31
 #define MAX_BINDINGS 30
-
-enum op {
-    OP_ENTRY_POINT = 15,
-    OP_CAPABILITY = 17,
-    OP_TYPE_VOID = 19,
-    OP_TYPE_BOOL = 20,
-    OP_TYPE_INT = 21,
-    OP_TYPE_VECTOR = 23,
-    OP_TYPE_MATRIX = 24,
-    OP_TYPE_ARRAY = 28,
-    OP_TYPE_RUNTIME_ARRAY = 29,
-    OP_TYPE_STRUCT = 30,
-    OP_TYPE_POINTER = 32,
-    OP_TYPE_FUNCTION = 33,
-    OP_CONSTANT = 43,
-    OP_FUNCTION = 54,
-    OP_VARIABLE = 59,
-    OP_LOAD = 61,
-    OP_STORE = 62,
-    OP_ACCESS_CHAIN = 65,
-    OP_IN_BOUNDS_ACCESS_CHAIN = 66,
-    OP_ARRAY_LENGTH = 68,
-    OP_DECORATE = 71,
-    OP_MEMBER_DECORATE = 72,
-    OP_VECTOR_EXTRACT = 77,
-    OP_VECTOR_INSERT = 78,
-    OP_COPY_OBJECT = 83,
-    OP_SELECT = 169,
-    OP_LESS_UNSIGNED = 176,
-    OP_BITWISE_OR = 197,
-    OP_ATOMIC_OR = 241,
-    OP_LOOP_MERGE = 246,
-    OP_RETURN = 253,
-};
-enum { DEC_BLOCK = 2, DEC_ARRAY_STRIDE = 6, DEC_BINDING = 33, DEC_SET = 34, DEC_OFFSET = 35 };
-enum { STORAGE_WORKGROUP = 4, STORAGE_PRIVATE = 6, STORAGE_BUFFER = 12 };
-enum { LOOP_DONT_UNROLL = 2 };
-enum { CAP_VULKAN_MEMORY_MODEL = 5345, SCOPE_DEVICE = 1, SCOPE_QUEUE_FAMILY = 5, RELAXED = 0 };
 
 struct words {
     uint32_t *word;
@@ -95,7 +58,7 @@ static void add(struct words *w, const uint32_t *word, uint32_t count)
     }
 }
 
-static void emit_list(struct words *w, enum op op, const uint32_t *operand, size_t count)
+static void emit_list(struct words *w, SpvOp op, const uint32_t *operand, size_t count)
 {
     const uint32_t first = (uint32_t)(count + 1) << 16 | op;
     add(w, &first, 1);
@@ -116,64 +79,64 @@ static uint32_t new_id(struct checker *c)
     return c->next_id++;
 }
 
-static void learn_type(struct checker *c, enum op op, const uint32_t *w, uint32_t n)
+static void learn_type(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     struct id *t = get(c, w[1]);
     t->kind = TYPE;
     t->op = op;
     switch (op) {
-    case OP_TYPE_BOOL: c->bool_type = w[1]; break;
-    case OP_TYPE_INT:
+    case SpvOpTypeBool: c->bool_type = w[1]; break;
+    case SpvOpTypeInt:
         t->length = w[2];
         if (n > 3 && w[2] == 32 && !w[3])
             c->uint_type = w[1];
         break;
-    case OP_TYPE_VECTOR:
-    case OP_TYPE_MATRIX: t->type = w[2], t->length = w[3]; break;
-    case OP_TYPE_ARRAY: {
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix: t->type = w[2], t->length = w[3]; break;
+    case SpvOpTypeArray: {
         const struct id *length = get(c, w[3]);
         t->type = w[2], t->length = length->kind == CONSTANT ? length->length : 0;
         break;
     }
-    case OP_TYPE_RUNTIME_ARRAY: t->type = w[2]; break;
-    case OP_TYPE_STRUCT: t->members = w + 2, t->length = n - 2; break;
-    case OP_TYPE_POINTER: t->storage = w[2], t->type = w[3]; break;
+    case SpvOpTypeRuntimeArray: t->type = w[2]; break;
+    case SpvOpTypeStruct: t->members = w + 2, t->length = n - 2; break;
+    case SpvOpTypePointer: t->storage = w[2], t->type = w[3]; break;
     default: break;
     }
 }
 
-static void learn_decoration(struct checker *c, enum op op, const uint32_t *w, uint32_t n)
+static void learn_decoration(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     struct id *target = get(c, w[1]);
-    if (op == OP_MEMBER_DECORATE && n >= 5 && w[3] == DEC_OFFSET && w[4] > target->offset)
+    if (op == SpvOpMemberDecorate && n >= 5 && w[3] == SpvDecorationOffset && w[4] > target->offset)
         target->offset = w[4];
-    if (op == OP_DECORATE && n >= 4 && w[2] == DEC_ARRAY_STRIDE)
+    if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationArrayStride)
         target->stride = w[3];
-    if (op == OP_DECORATE && n >= 4 && w[2] == DEC_BINDING && w[3] < c->bindings)
+    if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationBinding && w[3] < c->bindings)
         target->binding = w[3] + 1;
 }
 
-static bool is_type(enum op op)
+static bool is_type(SpvOp op)
 {
-    return op >= OP_TYPE_VOID && op <= OP_TYPE_FUNCTION;
+    return op >= SpvOpTypeVoid && op <= SpvOpTypeFunction;
 }
 
 // Instructions with a result name its type first, and no others name a type there.
-static void learn(struct checker *c, enum op op, const uint32_t *w, uint32_t n)
+static void learn(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
-    if (op == OP_CAPABILITY && w[1] == CAP_VULKAN_MEMORY_MODEL)
+    if (op == SpvOpCapability && w[1] == SpvCapabilityVulkanMemoryModel)
         c->has_memory_model = true;
-    else if (op == OP_ENTRY_POINT)
+    else if (op == SpvOpEntryPoint)
         c->entry = w[2];
-    else if (op == OP_DECORATE || op == OP_MEMBER_DECORATE)
+    else if (op == SpvOpDecorate || op == SpvOpMemberDecorate)
         learn_decoration(c, op, w, n);
     else if (is_type(op))
         learn_type(c, op, w, n);
     else if (n >= 3 && get(c, w[1])->kind == TYPE) {
         struct id *result = get(c, w[2]);
-        result->kind = op == OP_CONSTANT ? CONSTANT : VALUE;
+        result->kind = op == SpvOpConstant ? CONSTANT : VALUE;
         result->type = w[1];
-        result->length = op == OP_CONSTANT ? (n > 4 && w[4] ? UINT32_MAX : w[3]) : 0;
+        result->length = op == SpvOpConstant ? (n > 4 && w[4] ? UINT32_MAX : w[3]) : 0;
     }
 }
 
@@ -184,20 +147,20 @@ static uint32_t constant(struct checker *c, uint32_t type, uint32_t value)
             return c->constants[i].id;
     uint32_t id = new_id(c);
     if (get(c, type)->length == 64)
-        EMIT(&c->globals, OP_CONSTANT, type, id, value, 0);
+        EMIT(&c->globals, SpvOpConstant, type, id, value, 0);
     else
-        EMIT(&c->globals, OP_CONSTANT, type, id, value);
+        EMIT(&c->globals, SpvOpConstant, type, id, value);
     MEM_GROW(c->constants, c->constant_count, c->constant_capacity);
     c->constants[c->constant_count++] = (struct constant){type, value, id};
     return id;
 }
 
-static uint32_t declare(struct checker *c, enum op op, uint32_t a, uint32_t b)
+static uint32_t declare(struct checker *c, SpvOp op, uint32_t a, uint32_t b)
 {
     uint32_t id = new_id(c);
-    if (op == OP_TYPE_BOOL)
+    if (op == SpvOpTypeBool)
         EMIT(&c->globals, op, id);
-    else if (op == OP_TYPE_STRUCT)
+    else if (op == SpvOpTypeStruct)
         EMIT(&c->globals, op, id, a);
     else
         EMIT(&c->globals, op, id, a, b);
@@ -208,20 +171,20 @@ static uint32_t declare(struct checker *c, enum op op, uint32_t a, uint32_t b)
 static void declare_own(struct checker *c)
 {
     if (!c->uint_type)
-        c->uint_type = declare(c, OP_TYPE_INT, 32, 0);
+        c->uint_type = declare(c, SpvOpTypeInt, 32, 0);
     if (!c->bool_type)
-        c->bool_type = declare(c, OP_TYPE_BOOL, 0, 0);
-    uint32_t block = declare(c, OP_TYPE_STRUCT, c->uint_type, 0);
-    uint32_t block_pointer = declare(c, OP_TYPE_POINTER, STORAGE_BUFFER, block);
-    uint32_t private_pointer = declare(c, OP_TYPE_POINTER, STORAGE_PRIVATE, c->uint_type);
-    c->report_member = declare(c, OP_TYPE_POINTER, STORAGE_BUFFER, c->uint_type);
-    EMIT(&c->globals, OP_VARIABLE, block_pointer, c->report, STORAGE_BUFFER);
-    EMIT(&c->globals, OP_VARIABLE, private_pointer, c->noted, STORAGE_PRIVATE,
+        c->bool_type = declare(c, SpvOpTypeBool, 0, 0);
+    uint32_t block = declare(c, SpvOpTypeStruct, c->uint_type, 0);
+    uint32_t block_pointer = declare(c, SpvOpTypePointer, SpvStorageClassStorageBuffer, block);
+    uint32_t private_pointer = declare(c, SpvOpTypePointer, SpvStorageClassPrivate, c->uint_type);
+    c->report_member = declare(c, SpvOpTypePointer, SpvStorageClassStorageBuffer, c->uint_type);
+    EMIT(&c->globals, SpvOpVariable, block_pointer, c->report, SpvStorageClassStorageBuffer);
+    EMIT(&c->globals, SpvOpVariable, private_pointer, c->noted, SpvStorageClassPrivate,
          constant(c, c->uint_type, 0));
-    EMIT(&c->head, OP_DECORATE, block, DEC_BLOCK);
-    EMIT(&c->head, OP_MEMBER_DECORATE, block, 0, DEC_OFFSET, 0);
-    EMIT(&c->head, OP_DECORATE, c->report, DEC_SET, 0);
-    EMIT(&c->head, OP_DECORATE, c->report, DEC_BINDING, c->bindings);
+    EMIT(&c->head, SpvOpDecorate, block, SpvDecorationBlock);
+    EMIT(&c->head, SpvOpMemberDecorate, block, 0, SpvDecorationOffset, 0);
+    EMIT(&c->head, SpvOpDecorate, c->report, SpvDecorationDescriptorSet, 0);
+    EMIT(&c->head, SpvOpDecorate, c->report, SpvDecorationBinding, c->bindings);
 }
 
 // The index to be used instead, in front of an array of that many elements (0: not known).
@@ -229,17 +192,17 @@ static uint32_t check_index(struct checker *c, uint32_t index, uint64_t length, 
 {
     const struct id *i = get(c, index), *type = get(c, i->type);
     bool inside = i->kind == CONSTANT && i->length < length;
-    if (!length || length > UINT32_MAX || inside || type->op != OP_TYPE_INT || type->length < 32)
+    if (!length || length > UINT32_MAX || inside || type->op != SpvOpTypeInt || type->length < 32)
         return index;
     uint32_t is_inside = new_id(c), safe = new_id(c), old = new_id(c), more = new_id(c),
              now = new_id(c), u = c->uint_type;
-    EMIT(&c->body, OP_LESS_UNSIGNED, c->bool_type, is_inside, index,
+    EMIT(&c->body, SpvOpULessThan, c->bool_type, is_inside, index,
          constant(c, i->type, (uint32_t)length));
-    EMIT(&c->body, OP_SELECT, i->type, safe, is_inside, index, constant(c, i->type, 0));
-    EMIT(&c->body, OP_LOAD, u, old, c->noted);
-    EMIT(&c->body, OP_BITWISE_OR, u, more, old, constant(c, u, UINT32_C(1) << bit));
-    EMIT(&c->body, OP_SELECT, u, now, is_inside, old, more);
-    EMIT(&c->body, OP_STORE, c->noted, now);
+    EMIT(&c->body, SpvOpSelect, i->type, safe, is_inside, index, constant(c, i->type, 0));
+    EMIT(&c->body, SpvOpLoad, u, old, c->noted);
+    EMIT(&c->body, SpvOpBitwiseOr, u, more, old, constant(c, u, UINT32_C(1) << bit));
+    EMIT(&c->body, SpvOpSelect, u, now, is_inside, old, more);
+    EMIT(&c->body, SpvOpStore, c->noted, now);
     return safe;
 }
 
@@ -254,9 +217,9 @@ static uint64_t runtime_length(const struct checker *c, const struct id *array, 
 
 static int bit_of(const struct id *pointer, uint32_t binding)
 {
-    return binding                                 ? (int)binding - 1
-           : pointer->storage == STORAGE_WORKGROUP ? SHARED_BIT
-                                                   : LOCAL_BIT;
+    return binding                                        ? (int)binding - 1
+           : pointer->storage == SpvStorageClassWorkgroup ? SHARED_BIT
+                                                          : LOCAL_BIT;
 }
 
 static void copy_chain(struct checker *c, const uint32_t *w, uint32_t n)
@@ -269,14 +232,14 @@ static void copy_chain(struct checker *c, const uint32_t *w, uint32_t n)
     for (uint32_t k = 4; k < n; k++) {
         const struct id *t = get(c, type), *index = get(c, w[k]);
         uint32_t used = w[k];
-        if (t->op == OP_TYPE_STRUCT) {
+        if (t->op == SpvOpTypeStruct) {
             ends_block = k == 4 && index->length == t->length - 1;
             offset = t->offset;
             type = index->length < t->length ? t->members[index->length] : 0;
         } else {
             uint64_t length = t->length,
                      room = ends_block && k == 5 ? runtime_length(c, t, offset, binding) : 0;
-            if (room && (t->op == OP_TYPE_RUNTIME_ARRAY || room < length))
+            if (room && (t->op == SpvOpTypeRuntimeArray || room < length))
                 length = room;
             used = check_index(c, used, length, bit_of(pointer, binding));
             type = t->type;
@@ -289,7 +252,7 @@ static void copy_chain(struct checker *c, const uint32_t *w, uint32_t n)
 }
 
 // v[i] of a vector that is no variable.
-static void copy_vector(struct checker *c, enum op op, const uint32_t *w, uint32_t n)
+static void copy_vector(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     uint32_t copy[6];
     const struct id *vector = get(c, get(c, w[3])->type);
@@ -302,11 +265,11 @@ static void copy_vector(struct checker *c, enum op op, const uint32_t *w, uint32
 static void copy_length(struct checker *c, const uint32_t *w, uint32_t n)
 {
     const struct id *base = get(c, w[3]), *block = get(c, get(c, base->type)->type);
-    bool is_block = block->op == OP_TYPE_STRUCT && w[4] < block->length;
+    bool is_block = block->op == SpvOpTypeStruct && w[4] < block->length;
     uint32_t array = is_block ? block->members[w[4]] : 0;
     uint64_t length = runtime_length(c, get(c, array), block->offset, base->binding);
     if (length && length <= UINT32_MAX)
-        EMIT(&c->body, OP_COPY_OBJECT, w[1], w[2], constant(c, w[1], (uint32_t)length));
+        EMIT(&c->body, SpvOpCopyObject, w[1], w[2], constant(c, w[1], (uint32_t)length));
     else
         add(&c->body, w, n);
 }
@@ -314,27 +277,28 @@ static void copy_length(struct checker *c, const uint32_t *w, uint32_t n)
 static void emit_report(struct checker *c)
 {
     uint32_t u = c->uint_type, noted = new_id(c), member = new_id(c), before = new_id(c);
-    uint32_t scope = c->has_memory_model ? SCOPE_QUEUE_FAMILY : SCOPE_DEVICE;
-    EMIT(&c->body, OP_LOAD, u, noted, c->noted);
-    EMIT(&c->body, OP_ACCESS_CHAIN, c->report_member, member, c->report, constant(c, u, 0));
-    EMIT(&c->body, OP_ATOMIC_OR, u, before, member, constant(c, u, scope), constant(c, u, RELAXED),
-         noted);
+    uint32_t scope = c->has_memory_model ? SpvScopeQueueFamily : SpvScopeDevice;
+    EMIT(&c->body, SpvOpLoad, u, noted, c->noted);
+    EMIT(&c->body, SpvOpAccessChain, c->report_member, member, c->report, constant(c, u, 0));
+    EMIT(&c->body, SpvOpAtomicOr, u, before, member, constant(c, u, scope),
+         constant(c, u, SpvMemorySemanticsMaskNone), noted);
 }
 
-static void copy_in_function(struct checker *c, enum op op, const uint32_t *w, uint32_t n)
+static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
-    if (op == OP_FUNCTION && n > 2)
+    if (op == SpvOpFunction && n > 2)
         c->function = w[2];
-    if (op == OP_RETURN && c->function == c->entry)
+    if (op == SpvOpReturn && c->function == c->entry)
         emit_report(c);
-    if ((op == OP_ACCESS_CHAIN || op == OP_IN_BOUNDS_ACCESS_CHAIN) && n > 4)
+    if ((op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) && n > 4)
         copy_chain(c, w, n);
-    else if ((op == OP_VECTOR_EXTRACT && n == 5) || (op == OP_VECTOR_INSERT && n == 6))
+    else if ((op == SpvOpVectorExtractDynamic && n == 5) ||
+             (op == SpvOpVectorInsertDynamic && n == 6))
         copy_vector(c, op, w, n);
-    else if (op == OP_ARRAY_LENGTH && n == 5)
+    else if (op == SpvOpArrayLength && n == 5)
         copy_length(c, w, n);
-    else if (op == OP_LOOP_MERGE && c->roll)
-        EMIT(&c->body, op, w[1], w[2], LOOP_DONT_UNROLL);
+    else if (op == SpvOpLoopMerge && c->roll)
+        EMIT(&c->body, op, w[1], w[2], SpvLoopControlDontUnrollMask);
     else
         add(&c->body, w, n);
 }
@@ -349,17 +313,17 @@ static void copy_entry_point(struct checker *c, const uint32_t *w, uint32_t n)
     add(&c->head, (const uint32_t[]){c->noted, c->report}, 2);
 }
 
-static void copy(struct checker *c, enum op op, const uint32_t *w, uint32_t n)
+static void copy(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
 {
     c->has_types |= is_type(op);
-    if (op == OP_FUNCTION && !c->has_functions) {
+    if (op == SpvOpFunction && !c->has_functions) {
         declare_own(c);
         c->has_functions = true;
     }
     learn(c, op, w, n);
     if (c->has_functions)
         copy_in_function(c, op, w, n);
-    else if (op == OP_ENTRY_POINT)
+    else if (op == SpvOpEntryPoint)
         copy_entry_point(c, w, n);
     else
         add(c->has_types ? &c->globals : &c->head, w, n);

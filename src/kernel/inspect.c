@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 #include "base/times.h"
+#include "kernel/enumerants.h"
 
 #include <inttypes.h>
-#include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
         f->uses_i8 = true;
     if (w[1] == SpvCapabilityCooperativeMatrixNV)
         f->matrix = MATRIX_NV;
-    if (w[1] == KERNEL_MATRIX_KHR)
+    if (w[1] == SPIRV_CAPABILITY_MATRIX_KHR)
         f->matrix = MATRIX_KHR;
     return true;
 }

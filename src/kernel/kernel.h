@@ -24,9 +24,6 @@ struct spirv {
 
 #define KERNEL_MAX_CAPABILITIES 64
 
-// SPIR-V's capability CooperativeMatrixKHR, which the headers of Debian 12 are too old to name.
-#define KERNEL_MATRIX_KHR 6022
-
 struct kernel_facts {
     uint32_t local_size[3];
     uint64_t shared_bytes; // all Workgroup variables, explicit or std430-like layout

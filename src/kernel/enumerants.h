@@ -1,0 +1,10 @@
+// The enumerants of SPIR-V, from its registry. For the files of this folder.
+#ifndef TILEWALK_KERNEL_ENUMERANTS_H
+#define TILEWALK_KERNEL_ENUMERANTS_H
+
+#include <spirv/unified1/spirv.h>
+
+// CooperativeMatrixKHR, which the headers of Debian 12 are too old to name.
+#define SPIRV_CAPABILITY_MATRIX_KHR 6022
+
+#endif
