@@ -101,8 +101,11 @@ bool recording_finish(struct recording *r, struct err *e)
     const double *next = r->run;
     for (int i = 0; i < r->count; i++) {
         struct record_entry *entry = &r->entry[i];
-        entry->runs = entry->run_count ? next : NULL;
-        next += entry->run_count;
+        entry->runs = NULL;
+        if (entry->run_count) { // there is something to point into
+            entry->runs = next;
+            next += entry->run_count;
+        }
         r->outcomes[entry->outcome]++;
         if (entry->outcome == OUTCOME_OK &&
             (r->best < 0 || entry->seconds < r->entry[r->best].seconds))

@@ -47,7 +47,7 @@ static bool read_slots(char *text, int count, int32_t *slot)
         if (!str_to_int(text, INT32_MIN, INT32_MAX, &number))
             return false;
         slot[i] = (int32_t)number;
-        text = comma + (comma != NULL);
+        text = comma ? comma + 1 : NULL;
     }
     return true;
 }

@@ -103,6 +103,21 @@ static enum trial_phase get_phase(struct reader *r, const cJSON *o)
     return PHASE_NONE;
 }
 
+// A choice is the index of a value; those past the last that the kind has are 0.
+static bool choices_fit(const struct operation_kind *kind, const double *choice)
+{
+    const struct operation_choice *c = kind->choices;
+    for (int i = 0; i < OPERATION_MAX_CHOICES; i++) {
+        int values = 0;
+        while (c && c->name && c->values[values])
+            values++;
+        if (choice[i] != 0 && (int)choice[i] >= values)
+            return false;
+        c = values ? c + 1 : c;
+    }
+    return true;
+}
+
 static void read_operation(struct reader *r, const cJSON *o, struct operation *out)
 {
     double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0},
@@ -113,6 +128,10 @@ static void read_operation(struct reader *r, const cJSON *o, struct operation *o
     get_array(r, o, "real", OPERATION_MAX_REALS, -DBL_MAX, DBL_MAX, real);
     if (!kind) {
         r->bad = r->bad ? r->bad : "operation";
+        return;
+    }
+    if (!choices_fit(kind, choice)) {
+        r->bad = r->bad ? r->bad : "choice";
         return;
     }
     operation_init(out, kind);
