@@ -53,6 +53,11 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
     return remove(path);
 }
 
+int remove_folder(const char *path)
+{
+    return nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static void end_running(struct running *r)
 {
     if (r->pid) {
@@ -72,7 +77,7 @@ int box_teardown(void **state)
         cJSON_Delete(b->json[i]);
     for (int i = 0; i < b->variables; i++)
         free(b->environment[i]);
-    int removed = nftw(b->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    int removed = remove_folder(b->folder);
     free(b->json);
     free(b->folder);
     arena_finish(&b->arena);

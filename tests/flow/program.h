@@ -61,6 +61,7 @@ struct result {
 
 int box_setup(void **state);
 int box_teardown(void **state);
+int remove_folder(const char *path); // with all that is in it; 0 when it is gone
 #define FLOW_TEST(name) cmocka_unit_test_setup_teardown(name, box_setup, box_teardown)
 
 // For the runs that follow; NULL unsets.

@@ -1,0 +1,4 @@
+-- What it returns holds itself.
+local t = {}
+t.t = t
+return t

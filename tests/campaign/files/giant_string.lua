@@ -1,0 +1,3 @@
+-- A string without an end.
+local s = "x"
+while true do s = s .. s end

@@ -1,0 +1,3 @@
+-- A table without an end.
+local t = {}
+for i = 1, 1e9 do t[i] = { i } end

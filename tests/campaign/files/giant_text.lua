@@ -1,0 +1,4 @@
+-- Four mebibytes of text.
+operator.matmul { N = 8, M = 8, K = 8 }
+param.p = factors(8, 2)
+kernel { template = "giant_text.comp", groups = function() return { 1 } end }

@@ -1,0 +1,2 @@
+-- A device that never ends.
+include "/dev/zero"

@@ -1,0 +1,2 @@
+-- A pipe that nobody writes to: the campaign makes it.
+include "pipe.lua"

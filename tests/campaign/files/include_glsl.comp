@@ -1,0 +1,5 @@
+#version 450
+#extension GL_GOOGLE_include_directive : enable
+#include "/etc/passwd"
+#include "../secret"
+void main() {}

@@ -1,0 +1,2 @@
+include "include_itself.lua"
+return include "include_other.lua"

@@ -1,0 +1,2 @@
+-- A file that is not below this folder.
+include "../secret"

@@ -1,0 +1,4 @@
+-- Writes anywhere.
+operator.matmul { N = 8, M = 8, K = 8 }
+param.p = factors(8, 2)
+kernel { template = "wild_writes.comp", groups = function() return { 1 } end }
