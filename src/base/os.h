@@ -22,6 +22,7 @@ struct child {
     pid_t pid;     // 0 when none
     int socket;    // our end of a stream socket pair; -1 when none
     int stderr_fd; // read end, non-blocking; -1 when none
+    bool kept;     // `pid` is the keeper of the program: os_spawn_kept
 };
 
 // Starts `argv` (argv[0] is a path; never through a shell) with the `NAME=value` strings
@@ -33,6 +34,11 @@ struct child {
 // call it from one that lives as long as the child may. Fails when the program cannot be executed.
 bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
               struct err *e);
+
+// The same for a program that is not ours: whatever it starts, in the background or in sessions of
+// its own, ends when it ends, by os_kill, and when this process does, however that is. Its pid and
+// exit status (128 + n: by signal n) are those of a process between us that sees to it.
+bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e);
 
 // Kills (SIGKILL), reaps and closes. Fine on a zeroed or already reaped child. `*status` (may be
 // NULL) is waitpid's; untouched when there was nothing to reap.

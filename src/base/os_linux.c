@@ -37,6 +37,7 @@ struct launch {
     int input, output, socket, shared; // the child's, all high; `shared` may be -1
     int verdict, failure;              // a pipe: the parent reads whether exec succeeded
     int fd_limit;
+    bool kept;
 };
 
 static void close_fd(int *fd)
@@ -146,28 +147,119 @@ static char **without_const(const char *const *strings)
     return same;
 }
 
-static void close_others_on_exec(int first, int limit)
+// At once, or on exec.
+static void close_others(int first, int limit, bool on_exec)
 {
-    if (close_range((unsigned)first, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+    if (close_range((unsigned)first, ~0u, on_exec ? CLOSE_RANGE_CLOEXEC : 0) == 0)
         return;
     for (int fd = first; fd < limit; fd++) // before Linux 5.11
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        if (on_exec)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+        else
+            close(fd);
 }
 
-static void default_signals(void)
+static void forget_handlers(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++)
         sigaction(number, &action, NULL); // fails for those that cannot be changed
+}
+
+static void let_signals_in(void)
+{
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+// --- the keeper ---
+//
+// The kernel ends nobody but the direct child of a process that dies, and knows no way to end all
+// that descends from one. So the child stays, as the parent (PR_SET_CHILD_SUBREAPER) of all below
+// it that lost theirs, and the program runs as its child. Like all between fork and exec it only
+// makes system calls. Signals stay blocked: it takes them when it wants them.
+
+// The children of this process, those that it inherited too.
+static void kill_children(void)
+{
+    char list[4096];
+    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, list, sizeof list) : 0;
+    pid_t pid = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        if (list[i] != ' ') {
+            pid = pid * 10 + (list[i] - '0');
+            continue;
+        }
+        kill(pid, SIGKILL);
+        pid = 0;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+// The dead leave their children to us: until there are none. A process that hangs in the kernel
+// keeps nobody waiting.
+static void end_all_below(pid_t program)
+{
+    enum { MOST_ROUNDS = 1000 };
+    kill(-program, SIGKILL); // its number is still taken: it was not reaped
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        pid_t got;
+        kill_children();
+        while ((got = waitpid(-1, NULL, WNOHANG)) > 0)
+            continue;
+        if (got < 0)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+// Until the program has ended or we are to end (os_kill; the parent died). Returns an exit status.
+static int keep(pid_t program)
+{
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SIGTERM);
+    for (;;) {
+        siginfo_t info = {0};
+        waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+        if (info.si_pid == program)
+            return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+        if (info.si_pid)
+            waitpid(info.si_pid, NULL, 0);
+        else if (sigwaitinfo(&awaited, NULL) == SIGTERM)
+            return 128 + SIGTERM;
+    }
+}
+
+// Returns in the process that is to become the program; false, with errno: there is none.
+static bool stay_as_keeper(int fd_limit)
+{
+    pid_t keeper = getpid();
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return false;
+    pid_t program = _Fork();
+    if (program < 0)
+        return false;
+    if (program == 0) {
+        setsid();
+        return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == keeper;
+    }
+    close_others(STDERR_FILENO + 1, fd_limit, false);
+    int status = keep(program);
+    end_all_below(program);
+    _exit(status);
+}
+
+// --- the child ---
+
 // In the child, all signals blocked. Returns only when something failed, with errno.
 static void run_child(const struct launch *l)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    if (prctl(PR_SET_PDEATHSIG, l->kept ? SIGTERM : SIGKILL) != 0)
         return;
     if (getppid() != l->parent)
         _exit(127); // it died before the line above
@@ -181,8 +273,11 @@ static void run_child(const struct launch *l)
         return;
     if (l->shared >= 0 && dup2(l->shared, CHILD_SHARED) < 0)
         return;
-    close_others_on_exec(l->shared >= 0 ? CHILD_SHARED + 1 : CHILD_SHARED, l->fd_limit);
-    default_signals();
+    close_others(l->shared >= 0 ? CHILD_SHARED + 1 : CHILD_SHARED, l->fd_limit, true);
+    forget_handlers();
+    if (l->kept && !stay_as_keeper(l->fd_limit))
+        return;
+    let_signals_in();
     execve(l->argv[0], l->argv, l->envp);
 }
 
@@ -222,8 +317,8 @@ static int start(struct launch *l, struct child *c)
     return got == sizeof error ? error : 0;
 }
 
-bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
-              struct err *e)
+static bool spawn(struct child *c, const char *const *argv, const char *const *extra_env,
+                  int shared_fd, bool kept, struct err *e)
 {
     const char **environment = merge_environment(extra_env);
     struct launch l = {
@@ -237,8 +332,9 @@ bool os_spawn(struct child *c, const char *const *argv, const char *const *extra
         .verdict = -1,
         .failure = -1,
         .fd_limit = (int)sysconf(_SC_OPEN_MAX),
+        .kept = kept,
     };
-    *c = (struct child){.socket = -1, .stderr_fd = -1};
+    *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = kept};
     int error = open_launch(&l, c, shared_fd) ? start(&l, c) : errno;
     close_launch(&l);
     free(environment);
@@ -246,6 +342,17 @@ bool os_spawn(struct child *c, const char *const *argv, const char *const *extra
         return true;
     os_kill(c, NULL);
     return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
+}
+
+bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
+              struct err *e)
+{
+    return spawn(c, argv, extra_env, shared_fd, false, e);
+}
+
+bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e)
+{
+    return spawn(c, argv, NULL, -1, true, e);
 }
 
 static bool wait_child(struct child *c, int *status, int options)
@@ -266,7 +373,7 @@ static bool wait_child(struct child *c, int *status, int options)
 void os_kill(struct child *c, int *status)
 {
     if (c->pid > 0) {
-        kill(c->pid, SIGKILL);
+        kill(c->pid, c->kept ? SIGTERM : SIGKILL);
         wait_child(c, status, 0);
     }
     close_fd(&c->socket);

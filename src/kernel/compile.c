@@ -163,14 +163,18 @@ bool kernel_knows_matrix(enum matrix_api api)
     return found[api] == KNOWN;
 }
 
+const char *kernel_pass_file(const struct pass *p)
+{
+    return p->template_name && p->template_name[0] ? p->template_name : "shader";
+}
+
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 {
     struct err raw = {0};
     if (kernel_compile(p->glsl, out, &raw))
         return true;
-    const char *file = p->template_name && p->template_name[0] ? p->template_name : "shader";
     int line = raw.line >= 1 && raw.line <= p->line_count ? p->line_map[raw.line - 1] : 0;
-    return err_at(e, file, line, "%s (generated line %d)", raw.text, raw.line);
+    return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw.text, raw.line);
 }
 
 bool kernel_add_compiler(char *text, size_t size, struct err *e)

@@ -12,37 +12,46 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum {
+    COMPILE_SECONDS = 60, // workers have less
+    VERSION_SECONDS = 10,
+    MOST_WORDS_BYTES = 1 << 20
+};
+#define MS_NS ((int64_t)1000000)
+
 const char *external_program(void)
 {
     const char *program = getenv("TILEWALK_GLSLANG");
     return program && *program ? program : NULL;
 }
 
-// All that the child says, until it closes its end.
-static void read_all(int fd, struct str *out)
+// What the program says, until it and all that it started have closed their ends: they have ended
+// then. False: not before `end_ns`. More than a compiler has to say is dropped.
+static bool read_all(int fd, int64_t end_ns, struct str *out)
 {
     char bytes[4096];
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    for (;;) {
-        poll(&p, 1, -1);
+    for (int64_t left_ns; (left_ns = end_ns - os_now_ns()) > 0;) {
+        poll(&p, 1, (int)(left_ns / MS_NS) + 1);
         ssize_t n = read(fd, bytes, sizeof bytes);
-        if (n > 0)
+        if (n > 0 && out->length < MOST_WORDS_BYTES)
             str_add_bytes(out, bytes, (size_t)n);
-        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-            return;
+        else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+            return true;
     }
+    return false;
 }
 
-static bool run(const char *const *argv, struct str *log, int *status, struct err *e)
+static bool run(const char *const *argv, int seconds, struct str *log, int *status, struct err *e)
 {
     struct child c = {0};
-    if (!os_spawn(&c, argv, NULL, -1, e))
+    if (!os_spawn_kept(&c, argv, e))
         return err_prefix(e, "--glslang");
-    read_all(c.stderr_fd, log);
-    while (!os_reap(&c, status))
-        poll(NULL, 0, 1); // it has closed its output: it is about to end
+    bool ended = read_all(c.stderr_fd, os_now_ns() + seconds * 1000 * MS_NS, log);
+    while (ended && !os_reap(&c, status))
+        poll(NULL, 0, 1); // it is about to be gone
     os_kill(&c, NULL);
-    return true;
+    return ended || err_set(e, "--glslang: '%s' did not end in %d s", argv[0], seconds);
 }
 
 static bool read_module(FILE *f, struct spirv *out)
@@ -73,7 +82,7 @@ static bool compile_files(const char *program, FILE *in, FILE *module, struct sp
     const char *const glslc[] = {
         program, "-fshader-stage=compute", "--target-env=vulkan1.1", "-o", out_path, in_path, NULL};
     bool is_glslc = strstr(path_name(program), "glslc") != NULL;
-    if (!run(is_glslc ? glslc : glslang, log, &status, e))
+    if (!run(is_glslc ? glslc : glslang, COMPILE_SECONDS, log, &status, e))
         return false;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return (good && read_module(module, out)) || log->length > 0 ||
@@ -103,7 +112,7 @@ char *external_version(const char *program, struct err *e)
     struct str log = {0};
     int status = 0;
     char *version = NULL;
-    if (run(argv, &log, &status, e)) {
+    if (run(argv, VERSION_SECONDS, &log, &status, e)) {
         size_t length = strcspn(str_text(&log), "\r\n");
         if (length > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
             version = mem_printf("%.*s", (int)length, str_text(&log));

@@ -1,6 +1,6 @@
 // A compiler of the user's: glslangValidator or glslc, newer than the glslang that is built in,
-// say. Named by TILEWALK_GLSLANG (--glslang sets it). A process per shader; whoever must not wait
-// for it for ever ends its own process, and the child with it.
+// say. Named by TILEWALK_GLSLANG (--glslang sets it). A process per shader, which nobody waits for
+// for ever, and with which all ends that it started.
 #ifndef TILEWALK_KERNEL_EXTERNAL_H
 #define TILEWALK_KERNEL_EXTERNAL_H
 
@@ -11,12 +11,14 @@
 // The program's path; NULL: none is named.
 const char *external_program(void);
 
-// False only when it cannot be run at all, or left no module and no word: then `e` says so. Else
-// `log` has what it wrote, and `out` the module, or nothing when the shader is wrong.
+// False only when it cannot be run at all, does not end within a minute, or left no module and no
+// word: then `e` says so. Else `log` has what it wrote, and `out` the module, or nothing when the
+// shader is wrong.
 bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
                       struct err *e);
 
-// The first line of what it says of its version. Heap, the caller's; NULL and `e` on failure.
+// The first line of what it says of its version within ten seconds. Heap, the caller's; NULL and
+// `e` on failure.
 char *external_version(const char *program, struct err *e);
 
 #endif

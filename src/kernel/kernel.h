@@ -61,6 +61,7 @@ bool kernel_knows_matrix(enum matrix_api api);
 
 // The same for a rendered pass: `e` names the template and its line.
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
+const char *kernel_pass_file(const struct pass *p); // what its errors name
 
 // False for anything that is not a well-formed module with one GLCompute entry point named main;
 // never reads past the end. Descriptors other than storage buffers in set 0 are refused: nothing

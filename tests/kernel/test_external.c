@@ -63,6 +63,31 @@ static void scripts_that_fail(void **state)
     assert_fails(0, "No such file");
 }
 
+// Nobody waits for what a compiler started, and none of it is left: it would hold the pipe.
+static void scripts_that_leave_something_running(void **state)
+{
+    (void)state;
+    struct spirv s;
+    struct err e;
+    use_script("glslangValidator", "sleep 1000 & setsid sleep 1000 & printf 'abcd' > $7");
+    assert_true(kernel_compile(good, &s, &e));
+    assert_int_equal(s.count, 1);
+    spirv_finish(&s);
+}
+
+// Asked for what it is, a compiler that does not say so at all is no compiler.
+static void scripts_that_never_end(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    use_script("asleep", "sleep 1000 & sleep 1000");
+    assert_null(external_version(external_program(), &e));
+    assert_non_null(strstr(e.text, "did not end in 10 s"));
+    use_script("endless", "trap '' PIPE TERM; while :; do echo and so on; done");
+    assert_null(external_version(external_program(), &e));
+    assert_non_null(strstr(e.text, "did not end in 10 s"));
+}
+
 // What each is given, and that a module is taken as it is.
 static void scripts_that_succeed(void **state)
 {
@@ -183,6 +208,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scripts_that_fail),
         cmocka_unit_test(scripts_that_succeed),
+        cmocka_unit_test(scripts_that_leave_something_running),
+        cmocka_unit_test(scripts_that_never_end),
         cmocka_unit_test(versions),
         cmocka_unit_test(a_real_one_agrees_with_ours),
     };
