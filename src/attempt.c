@@ -1,6 +1,7 @@
 #include "attempt.h"
 
-#include "kernel/kernel.h"
+#include "base/os.h"
+#include "trial/errand.h"
 
 #define MOST_DRAWS 20000 // in search of legal configurations
 #define MOST_TRIES 8     // of them, to be compiled
@@ -13,32 +14,33 @@ static bool has_resources(const struct space *space, const struct config *c, str
            err_prefix(e, "resources");
 }
 
-static bool compiles(struct script *s, const struct config *c, struct err *e)
+static bool compiles(struct script *s, const struct config *c, double seconds, struct err *e)
 {
     struct job job;
     if (!script_render(s, c, &job, e))
         return false;
-    bool ok = true;
-    for (int i = 0; ok && i < job.pass_count; i++) {
-        struct spirv spirv = {0};
-        ok = kernel_compile_pass(&job.pass[i], &spirv, e);
-        spirv_finish(&spirv);
-    }
+    bool ok = errand_compile(&job, seconds, NULL, e);
     job_finish(&job);
     return ok;
 }
 
+static double now_s(void)
+{
+    return (double)os_now_ns() / 1e9;
+}
+
 enum attempt attempt_candidate(struct script *s, const struct limits *l, uint64_t seed,
-                               const struct config *first, struct err *e)
+                               const struct config *first, double seconds, struct err *e)
 {
     const struct space *space = script_space(s);
     struct rng rng;
     struct config c;
     struct verdict v;
+    struct err why;
     int tries = 0;
+    double end_s = now_s() + seconds, left_s = seconds;
     rng_seed(&rng, seed);
-    kernel_setup();
-    for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES; draws++) {
+    for (int draws = 0; draws < MOST_DRAWS && tries < MOST_TRIES && left_s > 0; draws++) {
         if (first && draws == 0)
             c = *first;
         else
@@ -49,9 +51,11 @@ enum attempt attempt_candidate(struct script *s, const struct limits *l, uint64_
             continue;
         if (!l && !has_resources(space, &c, e))
             return ATTEMPT_FAILED;
-        tries++;
-        if (compiles(s, &c, e))
+        if (compiles(s, &c, left_s, &why))
             return ATTEMPT_COMPILED;
+        if (tries++ == 0 && e) // the others have less time
+            *e = why;
+        left_s = end_s - now_s();
     }
     return tries ? ATTEMPT_FAILED : ATTEMPT_NO_LEGAL;
 }

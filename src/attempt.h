@@ -12,6 +12,8 @@
 
 #include "script/script.h"
 
+#define ATTEMPT_SECONDS 30 // as long as one trial may compile
+
 enum attempt {
     ATTEMPT_FAILED,   // a rule or the template is wrong, `e` says where
     ATTEMPT_NO_LEGAL, // nothing legal was found that could be rendered
@@ -19,8 +21,9 @@ enum attempt {
 };
 
 // `s` has a kernel. `l`: limits of the device, NULL without one. `first` is tried before those that
-// `seed` draws; NULL: there is none. Works for tens of milliseconds.
+// `seed` draws; NULL: there is none. Takes tens of milliseconds; a compiler that hangs, in its own
+// process, is waited for `seconds` in all.
 enum attempt attempt_candidate(struct script *s, const struct limits *l, uint64_t seed,
-                               const struct config *first, struct err *e);
+                               const struct config *first, double seconds, struct err *e);
 
 #endif

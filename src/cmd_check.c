@@ -57,7 +57,8 @@ static bool load(struct check *c, const struct arguments *a, struct err *e)
     if (!survey_take(c->space, o.limits, SURVEY_COUNT_UP_TO,
                      (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES), 1, &c->survey, e))
         return false;
-    c->attempt = c->survey.valid ? attempt_candidate(c->script, o.limits, 1, &c->survey.example, e)
+    c->attempt = c->survey.valid ? attempt_candidate(c->script, o.limits, 1, &c->survey.example,
+                                                     ATTEMPT_SECONDS, e)
                                  : ATTEMPT_NO_LEGAL;
     return c->attempt != ATTEMPT_FAILED;
 }

@@ -8,6 +8,7 @@
 #include "recorded.h"
 #include "report/kernel_files.h"
 #include "stored.h"
+#include "trial/errand.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
@@ -15,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXACT_INPUTS "random numbers of few bits, so that every partial sum is representable"
+#define COMPILE_SECONDS 60 // a trial had 30, on a machine that may have been faster
+#define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
 
 // What all kernels of one export have in common. Strings live in `arena`.
 struct exporter {
@@ -132,12 +134,12 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     d->exact_against = measured ? "OpenBLAS" : NULL;
 }
 
-static bool compile_pass(struct kernel *k, int i, struct err *e)
+static bool describe_pass(struct kernel *k, int i, struct err *e)
 {
     struct pass *from = &k->job.pass[i];
     struct kernel_pass *to = &k->about.pass[i];
     struct kernel_facts facts;
-    if (!kernel_compile(from->glsl, &k->spirv[i], e) || !kernel_inspect(&k->spirv[i], &facts, e))
+    if (!kernel_inspect(&k->spirv[i], &facts, e))
         return err_prefix(e, "pass %d", i + 1);
     *to = (struct kernel_pass){
         .glsl = from->glsl, .word = k->spirv[i].word, .word_count = k->spirv[i].count};
@@ -153,9 +155,10 @@ static bool make_kernel(struct exporter *x, const struct trial_record *t, struct
 {
     const struct space *space = script_space(x->script);
     bool ok = config_parse_key(space, t->key, &k->config, e) &&
-              script_render(x->script, &k->config, &k->job, e);
+              script_render(x->script, &k->config, &k->job, e) &&
+              errand_compile(&k->job, COMPILE_SECONDS, k->spirv, e);
     for (int i = 0; ok && i < k->job.pass_count; i++)
-        ok = compile_pass(k, i, e);
+        ok = describe_pass(k, i, e);
     if (!ok)
         return err_prefix(e, "trial %" PRId64, t->number);
     config_add_json(space, &k->config, &k->configuration);
@@ -241,7 +244,6 @@ static bool make_files(struct exporter *x, struct err *e)
                        "(--recording writes what it measured)",
                        r->session);
     x->script = stored_script(x->store, &x->session, &x->arena, e);
-    kernel_setup();
     return x->script && check_compiler(&x->session, e) && add_best(x, e);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_PATIENCE_S 5 // a worker that compiles has to start
+
 bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
                    struct err *e)
 {
@@ -92,9 +94,18 @@ void session_describe_problem(struct session *s)
     s->record.size = s->space->size_text;
 }
 
+// As long as one trial may compile, or as the session may run.
+static double patience_s(const struct session *s)
+{
+    double wanted_s = s->record.budget_seconds;
+    if (wanted_s <= 0 || wanted_s >= ATTEMPT_SECONDS)
+        return ATTEMPT_SECONDS;
+    return wanted_s > LEAST_PATIENCE_S ? wanted_s : LEAST_PATIENCE_S;
+}
+
 bool session_try_template(struct session *s, struct err *e)
 {
     return !s->source->kind->needs_jobs ||
            attempt_candidate(s->script, s->has_limits ? &s->limits : NULL, s->record.seed, NULL,
-                             e) != ATTEMPT_FAILED;
+                             patience_s(s), e) != ATTEMPT_FAILED;
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LOOK_EVERY 1.0 // seconds
+#define LOOK_EVERY  1.0 // seconds
+#define TRY_SECONDS 5   // nothing is drawn meanwhile
 
 // --- what is watched ---
 
@@ -227,7 +228,7 @@ static void take(struct space_file *f, const struct space_file_basis *b, struct 
     describe(f, b->script, s);
     f->state = f->difference[0] ? SPACE_FILE_NEW : SPACE_FILE_SAME;
     if (f->state == SPACE_FILE_NEW &&
-        attempt_candidate(s, b->limits, 1, NULL, &e) == ATTEMPT_FAILED) {
+        attempt_candidate(s, b->limits, 1, NULL, TRY_SECONDS, &e) == ATTEMPT_FAILED) {
         f->state = SPACE_FILE_BROKEN;
         f->error = e;
         keep_around(f);

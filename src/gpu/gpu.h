@@ -42,8 +42,17 @@ struct gpu_info {
 // device.
 void gpu_prepare_environment(void);
 
+// The manifests of the drivers that the Vulkan loader would load here, where and in which order it
+// looks for them; nothing is loaded. The array and its strings are the caller's (heap).
+char **gpu_driver_files(int *count);
+
+// From now on, in this process and those that it starts, only the drivers that are named:
+// manifests, joined by colons.
+void gpu_use_drivers(const char *files);
+
 // All devices, real GPUs (discrete, integrated, virtual) before CPU devices. Owned by the caller
-// (free). Having none is not an error: *count is 0. No loader or a broken instance is.
+// (free). Having none is not an error: *count is 0. No loader or a broken instance is. A driver may
+// abort or hang meanwhile: devices.h has what does not.
 bool gpu_list(struct gpu_info **list, int *count, struct err *e);
 
 // Picks one by index ("0"; numbers below 100 are always indices), by a part of its name

@@ -1,4 +1,4 @@
-// What the pool and its workers say to each other: one JSON object per frame.
+// What the engine and its workers say to each other: one JSON object per frame.
 //
 //     pool                                  worker
 //     hello  who it is, what is computed -> opens the device                  phase start
@@ -9,12 +9,21 @@
 //     go     the device is yours         -> phase run, verify, time
 //                                        <- result
 //
+// An errand (errand.h) is one request to a worker of its own, and one answer:
+//
+//     compile  a job's texts             -> phase compile of each pass
+//                                        <- compiled: the modules; or failed and why
+//     list     which drivers             <- devices, or failed and why
+//     open     a device                  <- ready, or failed and why
+//
 // A worker announces a phase before it enters it, with the time and the candidate it is about, so
 // that a death, a hang or an overlap is attributed. A result says which candidates it settles: a
 // device that is lost ends a race early.
 #ifndef TILEWALK_TRIAL_MESSAGE_H
 #define TILEWALK_TRIAL_MESSAGE_H
 
+#include "gpu/gpu.h"
+#include "kernel/kernel.h"
 #include "space/custom_operation.h"
 #include "space/limits.h"
 #include "trial/trial.h"
@@ -29,6 +38,11 @@ enum message_type {
     MESSAGE_PREPARED,
     MESSAGE_PHASE,
     MESSAGE_RESULT,
+    MESSAGE_COMPILE,
+    MESSAGE_COMPILED,
+    MESSAGE_LIST,
+    MESSAGE_DEVICES,
+    MESSAGE_OPEN,
     MESSAGE_TYPE_COUNT
 };
 
@@ -50,7 +64,7 @@ struct hello {
 struct message {
     enum message_type type;
     struct hello hello;             // HELLO
-    struct trial_request request;   // TRIAL; configurations are not sent
+    struct trial_request request;   // TRIAL; configurations are not sent. COMPILE: its first job
     int64_t number;                 // TRIAL: counted from 1 over the session
     int attempt;                    // TRIAL: 0, or 1 when an earlier worker died at once
     enum trial_phase phase;         // PHASE
@@ -58,7 +72,14 @@ struct message {
     int64_t at_ns;                  // PHASE, RESULT: os_now_ns() of the worker
     struct trial_result result;     // RESULT
     bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final
-    char text[1024];                // FAILED
+    struct err failure;             // FAILED
+    int module_count;
+    struct spirv module[JOB_MAX_PASSES]; // COMPILED
+    char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
+    int device_count;
+    struct gpu_info *device_list; // DEVICES
+    int device;                   // OPEN
+    bool validate;                // OPEN
 };
 
 const char *message_type_name(enum message_type type);
@@ -69,9 +90,14 @@ char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED
 char *message_hello(const struct hello *h);
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt);
-char *message_failed(const char *text);
+char *message_failed(const struct err *why);
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
 char *message_result(const struct trial_result *r, const bool *settled, int64_t at_ns);
+char *message_compile(const struct job *job);
+char *message_compiled(const struct spirv *module, int count);
+char *message_list(const char *drivers);
+char *message_devices(const struct gpu_info *list, int count);
+char *message_open(int device, bool validate);
 
 // False for anything but a complete and plausible message. After true: message_finish.
 bool message_parse(const char *text, struct message *out, struct err *e);

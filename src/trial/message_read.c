@@ -194,6 +194,12 @@ static void read_custom(struct reader *r, const cJSON *o, struct hello *h)
     operation_init(&h->operation, &c->kind);
 }
 
+static void get_matrix(struct reader *r, const cJSON *o, const char *name, struct matrix_units *out)
+{
+    if (!matrix_units_parse(get_text(r, o, name), out))
+        r->bad = r->bad ? r->bad : name;
+}
+
 static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
 {
     l->invocations = get_u32(r, o, "invocations");
@@ -209,8 +215,7 @@ static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
     l->subgroup_size = get_u32(r, o, "subgroup_size");
     l->f16 = get_bool(r, o, "f16");
     l->i8 = get_bool(r, o, "i8");
-    if (!matrix_units_parse(get_text(r, o, "matrix"), &l->matrix))
-        r->bad = r->bad ? r->bad : "matrix";
+    get_matrix(r, o, "matrix", &l->matrix);
 }
 
 static void read_pass(struct reader *r, const cJSON *o, struct pass *p)
@@ -311,6 +316,90 @@ static void read_phase(struct reader *r, const cJSON *o, struct message *m)
     m->at_ns = get_i64(r, o, "at_ns");
 }
 
+static void read_failure(struct reader *r, const cJSON *o, struct err *e)
+{
+    int line = (int)get_number(r, o, "line", 0, INT32_MAX);
+    err_at(e, get_text(r, o, "file"), line, "%s", get_text(r, o, "text"));
+}
+
+static void read_compile(struct reader *r, const cJSON *o, struct message *m)
+{
+    m->request.count = 1;
+    read_job(r, get(r, o, "job", cJSON_IsObject), &m->request.job[0]);
+}
+
+// False for anything but whole words of eight digits each.
+static bool parse_module(const char *hex, struct spirv *out)
+{
+    size_t length = strlen(hex);
+    if (length % 8 || strspn(hex, "0123456789abcdef") != length)
+        return false;
+    out->count = length / 8;
+    out->word = mem_zero(out->count, sizeof *out->word);
+    for (size_t i = 0; i < length; i++) {
+        uint32_t digit = (uint32_t)(hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10);
+        out->word[i / 8] = out->word[i / 8] << 4 | digit;
+    }
+    return true;
+}
+
+static void read_modules(struct reader *r, const cJSON *o, struct message *m)
+{
+    const cJSON *list = get(r, o, "modules", cJSON_IsArray), *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (m->module_count < JOB_MAX_PASSES && cJSON_IsString(item) &&
+            parse_module(item->valuestring, &m->module[m->module_count]))
+            m->module_count++;
+        else
+            r->bad = r->bad ? r->bad : "modules";
+    }
+}
+
+#define COPY_TEXT(r, o, name, out) snprintf((out), sizeof(out), "%s", get_text((r), (o), (name)))
+
+static void read_device(struct reader *r, const cJSON *o, struct gpu_info *d)
+{
+    d->index = (int)get_number(r, o, "index", 0, 1000);
+    COPY_TEXT(r, o, "name", d->name);
+    COPY_TEXT(r, o, "device_type", d->type);
+    COPY_TEXT(r, o, "driver", d->driver);
+    COPY_TEXT(r, o, "driver_hash", d->driver_hash);
+    d->vendor_id = get_u32(r, o, "vendor_id");
+    d->device_id = get_u32(r, o, "device_id");
+    d->driver_version = get_u32(r, o, "driver_version");
+    d->api_version = get_u32(r, o, "api_version");
+    COPY_TEXT(r, o, "device_uuid", d->device_uuid);
+    COPY_TEXT(r, o, "driver_uuid", d->driver_uuid);
+    d->threads = (int)get_number(r, o, "threads", 0, INT32_MAX);
+    d->is_cpu = get_bool(r, o, "is_cpu");
+    d->is_lavapipe = get_bool(r, o, "is_lavapipe");
+    d->timestamps = get_bool(r, o, "timestamps");
+    read_limits(r, get(r, o, "limits", cJSON_IsObject), &d->limits);
+    get_matrix(r, o, "matrix_khr", &d->matrix_khr);
+    get_matrix(r, o, "matrix_nv", &d->matrix_nv);
+}
+
+// Whoever gets them uses them as the indices of the list.
+static void read_devices(struct reader *r, const cJSON *o, struct message *m)
+{
+    const cJSON *list = get(r, o, "devices", cJSON_IsArray), *item;
+    m->device_list = mem_zero((size_t)cJSON_GetArraySize(list), sizeof *m->device_list);
+    cJSON_ArrayForEach(item, list)
+    {
+        read_device(r, item, &m->device_list[m->device_count]);
+        if (m->device_list[m->device_count].index != m->device_count)
+            r->bad = r->bad ? r->bad : "index";
+        m->device_count++;
+    }
+}
+
+static void read_open(struct reader *r, const cJSON *o, struct message *m)
+{
+    m->device = (int)get_number(r, o, "device", 0, 1000);
+    m->validate = get_bool(r, o, "validate");
+}
+
 static void read_body(struct reader *r, const cJSON *o, struct message *m)
 {
     switch (m->type) {
@@ -318,7 +407,12 @@ static void read_body(struct reader *r, const cJSON *o, struct message *m)
     case MESSAGE_TRIAL: read_trial(r, o, m); break;
     case MESSAGE_PHASE: read_phase(r, o, m); break;
     case MESSAGE_RESULT: read_result(r, o, m); break;
-    case MESSAGE_FAILED: snprintf(m->text, sizeof m->text, "%s", get_text(r, o, "text")); break;
+    case MESSAGE_FAILED: read_failure(r, o, &m->failure); break;
+    case MESSAGE_COMPILE: read_compile(r, o, m); break;
+    case MESSAGE_COMPILED: read_modules(r, o, m); break;
+    case MESSAGE_LIST: COPY_TEXT(r, o, "drivers", m->drivers); break;
+    case MESSAGE_DEVICES: read_devices(r, o, m); break;
+    case MESSAGE_OPEN: read_open(r, o, m); break;
     default: break;
     }
 }
@@ -352,4 +446,9 @@ void message_finish(struct message *m)
     for (int i = 0; i < m->request.count; i++)
         job_finish(&m->request.job[i]);
     m->request.count = 0;
+    for (int i = 0; i < m->module_count; i++)
+        spirv_finish(&m->module[i]);
+    m->module_count = 0;
+    free(m->device_list);
+    m->device_list = NULL;
 }

@@ -11,7 +11,9 @@ const char *message_type_name(enum message_type type)
         [MESSAGE_TRIAL] = "trial",       [MESSAGE_GO] = "go",
         [MESSAGE_READY] = "ready",       [MESSAGE_FAILED] = "failed",
         [MESSAGE_PREPARED] = "prepared", [MESSAGE_PHASE] = "phase",
-        [MESSAGE_RESULT] = "result",
+        [MESSAGE_RESULT] = "result",     [MESSAGE_COMPILE] = "compile",
+        [MESSAGE_COMPILED] = "compiled", [MESSAGE_LIST] = "list",
+        [MESSAGE_DEVICES] = "devices",   [MESSAGE_OPEN] = "open",
     };
     return names[type];
 }
@@ -132,6 +134,13 @@ static void add_custom(struct str *s, const struct custom_operation *c)
     str_add_char(s, '}');
 }
 
+static void add_matrix(struct str *s, const char *name, const struct matrix_units *u)
+{
+    str_printf(s, ",\"%s\":\"", name);
+    matrix_units_add_text(u, s);
+    str_add_char(s, '"');
+}
+
 static void add_limits(struct str *s, const struct limits *l)
 {
     str_printf(s, ",\"limits\":{\"invocations\":%" PRIu32, l->invocations);
@@ -147,9 +156,8 @@ static void add_limits(struct str *s, const struct limits *l)
     add_count(s, "subgroup_size", l->subgroup_size);
     add_bool(s, "f16", l->f16);
     add_bool(s, "i8", l->i8);
-    str_add(s, ",\"matrix\":\"");
-    matrix_units_add_text(&l->matrix, s);
-    str_add(s, "\"}");
+    add_matrix(s, "matrix", &l->matrix);
+    str_add_char(s, '}');
 }
 
 static void add_pass(struct str *s, const struct pass *p)
@@ -213,10 +221,12 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     return finish(&s);
 }
 
-char *message_failed(const char *text)
+char *message_failed(const struct err *why)
 {
     struct str s = start(MESSAGE_FAILED);
-    add_text(&s, "text", text);
+    add_text(&s, "file", why->file);
+    add_int(&s, "line", why->line);
+    add_text(&s, "text", why->text);
     return finish(&s);
 }
 
@@ -248,5 +258,88 @@ char *message_result(const struct trial_result *r, const bool *settled, int64_t 
         str_add_char(&s, '}');
     }
     str_add_char(&s, ']');
+    return finish(&s);
+}
+
+// --- errands ---
+
+char *message_compile(const struct job *job)
+{
+    struct str s = start(MESSAGE_COMPILE);
+    str_add(&s, ",\"job\":");
+    add_job(&s, job);
+    return finish(&s);
+}
+
+// Eight hexadecimal digits a word.
+static void add_module(struct str *s, const struct spirv *module)
+{
+    static const char digits[] = "0123456789abcdef";
+    str_add_char(s, '"');
+    for (size_t i = 0; i < module->count; i++)
+        for (int shift = 28; shift >= 0; shift -= 4)
+            str_add_char(s, digits[module->word[i] >> shift & 15]);
+    str_add_char(s, '"');
+}
+
+char *message_compiled(const struct spirv *module, int count)
+{
+    struct str s = start(MESSAGE_COMPILED);
+    str_add(&s, ",\"modules\":[");
+    for (int i = 0; i < count; i++) {
+        str_add(&s, i ? "," : "");
+        add_module(&s, &module[i]);
+    }
+    str_add_char(&s, ']');
+    return finish(&s);
+}
+
+char *message_list(const char *drivers)
+{
+    struct str s = start(MESSAGE_LIST);
+    add_text(&s, "drivers", drivers);
+    return finish(&s);
+}
+
+static void add_device(struct str *s, const struct gpu_info *d)
+{
+    str_printf(s, "{\"index\":%d", d->index);
+    add_text(s, "name", d->name);
+    add_text(s, "device_type", d->type);
+    add_text(s, "driver", d->driver);
+    add_text(s, "driver_hash", d->driver_hash);
+    add_count(s, "vendor_id", d->vendor_id);
+    add_count(s, "device_id", d->device_id);
+    add_count(s, "driver_version", d->driver_version);
+    add_count(s, "api_version", d->api_version);
+    add_text(s, "device_uuid", d->device_uuid);
+    add_text(s, "driver_uuid", d->driver_uuid);
+    add_int(s, "threads", d->threads);
+    add_bool(s, "is_cpu", d->is_cpu);
+    add_bool(s, "is_lavapipe", d->is_lavapipe);
+    add_bool(s, "timestamps", d->timestamps);
+    add_limits(s, &d->limits);
+    add_matrix(s, "matrix_khr", &d->matrix_khr);
+    add_matrix(s, "matrix_nv", &d->matrix_nv);
+    str_add_char(s, '}');
+}
+
+char *message_devices(const struct gpu_info *list, int count)
+{
+    struct str s = start(MESSAGE_DEVICES);
+    str_add(&s, ",\"devices\":[");
+    for (int i = 0; i < count; i++) {
+        str_add(&s, i ? "," : "");
+        add_device(&s, &list[i]);
+    }
+    str_add_char(&s, ']');
+    return finish(&s);
+}
+
+char *message_open(int device, bool validate)
+{
+    struct str s = start(MESSAGE_OPEN);
+    add_int(&s, "device", device);
+    add_bool(&s, "validate", validate);
     return finish(&s);
 }

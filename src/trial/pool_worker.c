@@ -276,7 +276,7 @@ static bool take_message(struct pool *p, struct slot *s, const struct message *m
     case MESSAGE_PREPARED: return take_prepared(p, s);
     case MESSAGE_PHASE: return take_phase(p, s, m, now_ns);
     case MESSAGE_RESULT: return take_result(p, s, m, now_ns);
-    case MESSAGE_FAILED: give_up(p, s, OUTCOME_CRASH, m->text, now_ns); return true;
+    case MESSAGE_FAILED: give_up(p, s, OUTCOME_CRASH, m->failure.text, now_ns); return true;
     default: return false;
     }
 }

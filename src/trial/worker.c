@@ -1,7 +1,9 @@
-// The worker process: see message.h for the conversation, measure.h for a trial.
+// The worker process: see message.h for the conversation, measure.h for a trial, errand.h for what
+// it does alone.
 #include "trial/source.h"
 
 #include "base/mem.h"
+#include "trial/chore.h"
 #include "trial/measure.h"
 
 #include <stdlib.h>
@@ -11,23 +13,22 @@ enum { SOCKET_FD = 3, SHARED_FD = 4 };
 
 struct worker {
     struct wire wire;
-    struct message hello; // the rig uses what it holds
+    struct message first; // the rig uses what a hello holds
     struct rig rig;
 };
 
 static bool refuse(struct worker *w, const struct err *e)
 {
-    wire_send(&w->wire, message_failed(e->text));
+    wire_send(&w->wire, message_failed(e));
     return false;
 }
 
 static bool start(struct worker *w)
 {
-    const struct hello *hello = &w->hello.hello;
+    const struct hello *hello = &w->first.hello;
     struct err e = {0};
-    wire_receive(&w->wire, &w->hello);
-    bool ok = w->hello.type == MESSAGE_HELLO || err_set(&e, "the first message is no hello");
-    if (ok && fault_parse(hello->fault, &w->wire.plan, &e)) {
+    bool ok = fault_parse(hello->fault, &w->wire.plan, &e);
+    if (ok) {
         wire_enter(&w->wire, PHASE_START, 0, hello->start);
         ok = rig_open(&w->rig, hello, &e);
     }
@@ -70,12 +71,24 @@ static bool answer(struct worker *w)
     return go_on;
 }
 
+static void serve(struct worker *w)
+{
+    if (start(w))
+        while (answer(w))
+            continue;
+}
+
 int worker_main(void)
 {
     struct worker *w = mem_zero(1, sizeof *w);
     link_init(&w->wire.link, SOCKET_FD, FRAME_MAX_BYTES);
-    if (start(w))
-        while (answer(w))
-            continue;
+    wire_receive(&w->wire, &w->first);
+    switch (w->first.type) {
+    case MESSAGE_HELLO: serve(w); break;
+    case MESSAGE_COMPILE: chore_compile(&w->wire, &w->first.request.job[0]); break;
+    case MESSAGE_LIST: chore_list(&w->wire, w->first.drivers); break;
+    case MESSAGE_OPEN: chore_open(&w->wire, w->first.device, w->first.validate); break;
+    default: refuse(w, &(struct err){.text = "nothing begins with this message"});
+    }
     _exit(EXIT_SUCCESS); // a driver that was lost or hangs is not asked to clean up
 }

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "run.h"
 #include "script/script.h"
+#include "trial/source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -324,8 +325,11 @@ static void test_damaged_key(void **state)
     check_refused(f, NULL, "trial 1");
 }
 
-int main(void)
+// What is exported is compiled by a worker: this program again.
+int main(int argc, char **argv)
 {
+    if (argc == 2 && str_equal(argv[1], "worker"))
+        return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_best, setup, teardown),
         cmocka_unit_test_setup_teardown(test_json, setup, teardown),

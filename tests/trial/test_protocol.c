@@ -295,9 +295,12 @@ static void damaged_messages_are_refused_or_harmless(void **state)
 {
     (void)state;
     struct hello h = sample_hello();
-    char *texts[] = {message_hello(&h),   sample_trial(),
-                     sample_result(),     message_phase(PHASE_RUN, 3, 77),
-                     message_failed("x"), message_plain(MESSAGE_GO)};
+    char *texts[] = {message_hello(&h),
+                     sample_trial(),
+                     sample_result(),
+                     message_phase(PHASE_RUN, 3, 77),
+                     message_failed(&(struct err){.text = "x"}),
+                     message_plain(MESSAGE_GO)};
     struct rng r;
     rng_seed(&r, 1);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

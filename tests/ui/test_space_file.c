@@ -2,6 +2,7 @@
 #include "space_file.h"
 
 #include "base/file.h"
+#include "trial/source.h"
 
 #include <ftw.h>
 #include <setjmp.h>
@@ -349,8 +350,11 @@ static void test_without_the_session_script(void **state)
     assert_non_null(strstr(file.difference, "do not load"));
 }
 
-int main(void)
+// What differs is compiled by a worker: this program again.
+int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+        return worker_main();
     if (!mkdtemp(folder))
         return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

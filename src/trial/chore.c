@@ -1,0 +1,48 @@
+#include "trial/chore.h"
+
+#include "base/os.h"
+
+#include <stdlib.h>
+
+// As in rig.c: what runs wild must end this worker and not the machine.
+static void limit_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+    const uint64_t compiler_bytes = (uint64_t)8 << 30;
+    os_limit_memory(compiler_bytes);
+#endif
+}
+
+void chore_compile(struct wire *w, const struct job *job)
+{
+    struct spirv module[JOB_MAX_PASSES] = {{0}};
+    struct err e = {0};
+    bool ok = true;
+    limit_memory();
+    kernel_setup();
+    for (int i = 0; ok && i < job->pass_count; i++) {
+        wire_enter(w, PHASE_COMPILE, i, 0);
+        ok = kernel_compile_pass(&job->pass[i], &module[i], &e);
+    }
+    wire_send(w, ok ? message_compiled(module, job->pass_count) : message_failed(&e));
+}
+
+void chore_list(struct wire *w, const char *drivers)
+{
+    struct gpu_info *list;
+    struct err e = {0};
+    int count;
+    if (drivers[0])
+        gpu_use_drivers(drivers);
+    gpu_prepare_environment();
+    bool ok = gpu_list(&list, &count, &e);
+    wire_send(w, ok ? message_devices(list, count) : message_failed(&e));
+}
+
+void chore_open(struct wire *w, int device, bool validate)
+{
+    struct err e = {0};
+    gpu_prepare_environment();
+    bool ok = gpu_open(device, validate, &e) != NULL;
+    wire_send(w, ok ? message_plain(MESSAGE_READY) : message_failed(&e));
+}

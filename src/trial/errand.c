@@ -1,0 +1,194 @@
+#include "trial/errand.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "trial/message.h"
+#include "trial/slot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS_NS ((int64_t)1000000)
+
+struct errand {
+    struct slot slot;
+    int64_t deadline_ns;
+    char late[64]; // what is said when it is not over by then
+    int pass;      // that is being compiled
+};
+
+// A worker's own warnings are ours; what drivers mumble is not.
+static void log_line(void *context, int worker, const char *line)
+{
+    static const char warning[] = "tilewalk: warning: ";
+    (void)context, (void)worker;
+    if (str_starts(line, warning))
+        log_warning("%s", line + sizeof warning - 1);
+    else
+        log_info("%s", line);
+}
+
+static bool start(struct errand *x, char *request, double seconds, struct err *e)
+{
+    char *program = path_program();
+    *x = (struct errand){.deadline_ns = os_now_ns() + (int64_t)(seconds * 1e9)};
+    snprintf(x->late, sizeof x->late, "did not end in %.3g s", seconds);
+    slot_init(&x->slot, 0);
+    bool ok = slot_start(&x->slot, program, -1, e);
+    free(program);
+    x->slot.link.cap = FRAME_MAX_BYTES;
+    if (!ok)
+        free(request);
+    return ok && (slot_send(&x->slot, request) || err_set(e, "its text is too long to be sent"));
+}
+
+static void wait_a_moment(const struct errand *x, int64_t wake_ns)
+{
+    struct pollfd fds[SLOT_FDS];
+    int64_t left_ns = wake_ns - os_now_ns();
+    if (left_ns > 0)
+        poll(fds, (nfds_t)slot_fds(&x->slot, fds), (int)(left_ns / MS_NS) + 1);
+}
+
+static enum errand_end lose(struct err *e, const char *how)
+{
+    err_set(e, "%s", how);
+    return ERRAND_LOST;
+}
+
+// It has closed its socket, or cannot be understood: how it ended.
+static enum errand_end tell_end(struct errand *x, struct err *e)
+{
+    char how[64], text[320];
+    slot_let_end(&x->slot, os_now_ns());
+    while (!slot_reap(&x->slot, os_now_ns(), how, sizeof how)) {
+        int64_t now_ns = os_now_ns();
+        if (slot_is_stuck(&x->slot, now_ns))
+            return lose(e, "hangs in the kernel");
+        wait_a_moment(x, slot_wake_ns(&x->slot, now_ns));
+    }
+    slot_read_log(&x->slot, log_line, NULL);
+    const char *last = x->slot.last_line;
+    snprintf(text, sizeof text, "%s%s%s%s", how, last[0] ? " (" : "", last, last[0] ? ")" : "");
+    return lose(e, text);
+}
+
+// True: an answer, or what is none at all; false: a phase, on the way to it.
+static bool take_text(struct errand *x, const char *text, struct message *answer)
+{
+    if (!message_parse(text, answer, NULL))
+        answer->type = MESSAGE_TYPE_COUNT;
+    if (answer->type != MESSAGE_PHASE)
+        return true;
+    x->pass = answer->candidate;
+    message_finish(answer);
+    return false;
+}
+
+// True: there is an answer. False and LINK_NONE: not yet.
+static bool hear(struct errand *x, struct message *answer, enum link_status *status)
+{
+    char *text = NULL;
+    bool answered = false;
+    link_flush(&x->slot.link);
+    link_fill(&x->slot.link);
+    while (!answered && (*status = link_next(&x->slot.link, &text)) == LINK_FRAME) {
+        answered = take_text(x, text, answer);
+        free(text);
+    }
+    return answered;
+}
+
+static enum errand_end await(struct errand *x, enum message_type wanted, struct message *answer,
+                             struct err *e)
+{
+    enum link_status status = LINK_NONE;
+    while (!hear(x, answer, &status)) {
+        slot_read_log(&x->slot, log_line, NULL);
+        if (status != LINK_NONE)
+            return tell_end(x, e);
+        if (os_now_ns() >= x->deadline_ns)
+            return lose(e, x->late);
+        wait_a_moment(x, x->deadline_ns);
+    }
+    slot_read_log(&x->slot, log_line, NULL);
+    if (answer->type == wanted)
+        return ERRAND_DONE;
+    enum errand_end end = ERRAND_REFUSED;
+    if (answer->type != MESSAGE_FAILED)
+        end = lose(e, "sent garbage");
+    else if (e)
+        *e = answer->failure;
+    message_finish(answer);
+    return end;
+}
+
+// Only after ERRAND_DONE the answer is the caller's to finish.
+static enum errand_end run(struct errand *x, char *request, double seconds,
+                           enum message_type wanted, struct message *answer, struct err *e)
+{
+    enum errand_end end = ERRAND_REFUSED;
+    if (start(x, request, seconds, e))
+        end = await(x, wanted, answer, e);
+    slot_finish(&x->slot);
+    return end;
+}
+
+static bool take_modules(struct message *answer, const struct job *job, struct spirv *out)
+{
+    bool ok = answer->module_count == job->pass_count;
+    for (int i = 0; ok && out && i < answer->module_count; i++) {
+        out[i] = answer->module[i];
+        answer->module[i] = (struct spirv){0};
+    }
+    message_finish(answer);
+    return ok;
+}
+
+bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e)
+{
+    struct errand x;
+    struct message answer;
+    struct err how = {0};
+    enum errand_end end = run(&x, message_compile(job), seconds, MESSAGE_COMPILED, &answer, &how);
+    if (end == ERRAND_DONE && !take_modules(&answer, job, spirv))
+        end = lose(&how, "sent garbage");
+    if (end == ERRAND_REFUSED && e)
+        *e = how;
+    if (end == ERRAND_LOST)
+        err_at(
+            e, kernel_pass_file(&job->pass[x.pass < job->pass_count ? x.pass : 0]), 0,
+            "its GLSL cannot be compiled: the compiler %s (shorter expressions, fewer cases, fewer "
+            "macros within macros help)",
+            how.text);
+    return end == ERRAND_DONE;
+}
+
+enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,
+                            struct err *e)
+{
+    struct errand x;
+    struct message answer;
+    *list = NULL;
+    *count = 0;
+    enum errand_end end = run(&x, message_list(drivers), seconds, MESSAGE_DEVICES, &answer, e);
+    if (end != ERRAND_DONE)
+        return end;
+    *list = answer.device_list;
+    *count = answer.device_count;
+    answer.device_list = NULL;
+    message_finish(&answer);
+    return ERRAND_DONE;
+}
+
+bool errand_open(int device, bool validate, double seconds, struct err *e)
+{
+    struct errand x;
+    struct message answer;
+    if (run(&x, message_open(device, validate), seconds, MESSAGE_READY, &answer, e) != ERRAND_DONE)
+        return false;
+    message_finish(&answer);
+    return true;
+}

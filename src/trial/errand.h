@@ -1,0 +1,36 @@
+// Errands: what strangers made (templates, compilers, drivers) is compiled and loaded by a worker
+// that was started for it, while the caller waits. What crashes, hangs or eats memory there is an
+// error here, with words.
+//
+//     errand_compile(&job, 30, spirv, e);
+//     errand_list("", 30, &list, &count, e);
+//     errand_open(index, false, 30, e);
+//
+// The worker is this program again, as a pool's is (message.h has the conversation), and ends with
+// the errand. What it or a driver has to warn of goes to the log.
+#ifndef TILEWALK_TRIAL_ERRAND_H
+#define TILEWALK_TRIAL_ERRAND_H
+
+#include "gpu/gpu.h"
+#include "kernel/kernel.h"
+
+enum errand_end {
+    ERRAND_DONE,
+    ERRAND_REFUSED, // the worker says why not
+    ERRAND_LOST,    // it died, or did not answer in time: `e` says how, "was killed by SIGABRT"
+};
+
+// The modules of a job's passes, within `seconds` for all of them; `spirv` has room for them, and
+// they are the caller's to finish; NULL: they are not wanted. `e` names the template, and its line
+// where one is known.
+bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e);
+
+// As gpu_list, of the drivers whose manifests `drivers` names as VK_DRIVER_FILES does; "": of those
+// that the environment leaves.
+enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,
+                            struct err *e);
+
+// Whether the device can be opened.
+bool errand_open(int device, bool validate, double seconds, struct err *e);
+
+#endif

@@ -1,0 +1,149 @@
+// The messages of errands: what the engine asks of a worker that it starts for it alone.
+#include "base/mem.h"
+#include "base/rng.h"
+#include "trial/message.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *sample_devices(void)
+{
+    struct limits limits = {.invocations = 1024,
+                            .group_size = {1, 2, 3},
+                            .shared_bytes = 32768,
+                            .buffer_bytes = UINT64_MAX,
+                            .subgroup_size = 8,
+                            .i8 = true};
+    struct matrix_units units;
+    assert_true(matrix_units_parse("khr 16x8x16.f16.f32 8x8x32.i8.i32", &units));
+    struct gpu_info list[2] = {{.index = 0,
+                                .name = "a \"GPU\"",
+                                .type = "discrete",
+                                .driver = "driver 1",
+                                .driver_hash = "0123456789abcdef0123456789abcdef",
+                                .vendor_id = UINT32_MAX,
+                                .device_id = 2,
+                                .driver_version = 3,
+                                .api_version = 4,
+                                .device_uuid = "d",
+                                .driver_uuid = "e",
+                                .timestamps = true,
+                                .limits = limits,
+                                .matrix_khr = units},
+                               {.index = 1,
+                                .name = "a CPU",
+                                .threads = 3,
+                                .is_cpu = true,
+                                .is_lavapipe = true,
+                                .limits = limits}};
+    return message_devices(list, 2);
+}
+
+static void devices_arrive(void **state)
+{
+    (void)state;
+    char *text = sample_devices(), *again;
+    struct message m;
+    assert_true(message_parse(text, &m, NULL));
+    assert_int_equal(m.type, MESSAGE_DEVICES);
+    assert_int_equal(m.device_count, 2);
+    const struct gpu_info *d = m.device_list;
+    assert_string_equal(d[0].name, "a \"GPU\"");
+    assert_true(d[0].vendor_id == UINT32_MAX && d[0].timestamps && !d[0].is_cpu);
+    assert_true(d[1].threads == 3 && d[1].is_cpu && d[1].is_lavapipe && !d[1].timestamps);
+    assert_true(d[0].matrix_khr.count == 2 && d[0].matrix_nv.count == 0);
+    again = message_devices(d, 2); // all of it came
+    assert_string_equal(again, text);
+    message_finish(&m);
+    free(again);
+    free(text);
+}
+
+static char *sample_modules(void)
+{
+    uint32_t words[] = {0x07230203, 0, UINT32_MAX};
+    return message_compiled((const struct spirv[]){{words, 3}, {words, 0}, {words + 1, 1}}, 3);
+}
+
+static void modules_arrive(void **state)
+{
+    (void)state;
+    char *text = sample_modules();
+    struct message m;
+    assert_true(message_parse(text, &m, NULL));
+    assert_int_equal(m.module_count, 3);
+    assert_int_equal(m.module[0].count, 3);
+    assert_int_equal(m.module[0].word[0], 0x07230203);
+    assert_true(m.module[0].word[2] == UINT32_MAX);
+    assert_int_equal(m.module[1].count, 0);
+    assert_int_equal(m.module[2].word[0], 0);
+    message_finish(&m);
+    free(text);
+    static const char *const bad[] = {"0723020", "0723020G", "0723020300"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        text = mem_printf("{\"type\":\"compiled\",\"modules\":[\"07230203\",\"%s\"]}", bad[i]);
+        assert_false(message_parse(text, &m, NULL));
+        free(text);
+    }
+}
+
+static void errands_arrive(void **state)
+{
+    (void)state;
+    struct message m;
+    struct err why = {.file = "a.comp", .line = 12, .text = "no"};
+    static char glsl[] = "void main() {}", name[] = "a.comp";
+    const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
+    char *texts[] = {message_compile(&job), message_list("/a.json:/b.json"), message_open(7, true),
+                     message_failed(&why)};
+    assert_true(message_parse(texts[0], &m, NULL));
+    assert_int_equal(m.request.job[0].pass_count, 1);
+    assert_string_equal(m.request.job[0].pass[0].glsl, glsl);
+    message_finish(&m);
+    assert_true(message_parse(texts[1], &m, NULL));
+    assert_string_equal(m.drivers, "/a.json:/b.json");
+    assert_true(message_parse(texts[2], &m, NULL));
+    assert_true(m.device == 7 && m.validate);
+    assert_true(message_parse(texts[3], &m, NULL));
+    assert_string_equal(m.failure.file, "a.comp");
+    assert_int_equal(m.failure.line, 12);
+    assert_string_equal(m.failure.text, "no");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+// No single changed byte makes the parser read beyond what is there.
+static void damaged_ones_are_harmless(void **state)
+{
+    (void)state;
+    char *texts[] = {sample_devices(), sample_modules()};
+    struct message m;
+    struct rng r;
+    rng_seed(&r, 1);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (int k = 0; k < 2000; k++) {
+            char *copy = mem_strdup(texts[i]);
+            copy[rng_below(&r, strlen(texts[i]))] = (char)(1 + rng_below(&r, 255));
+            if (message_parse(copy, &m, NULL))
+                message_finish(&m);
+            free(copy);
+        }
+        free(texts[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_arrive),
+        cmocka_unit_test(modules_arrive),
+        cmocka_unit_test(errands_arrive),
+        cmocka_unit_test(damaged_ones_are_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
