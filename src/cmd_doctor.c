@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "model/booster.h"
+#include "trial/errand.h"
 #include "trial/operator.h"
 
 #include <langinfo.h>
@@ -55,22 +56,21 @@ static void check_devices(struct doctor *d)
         "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver (NVIDIA)");
 }
 
-// Opens the best device twice: where only the second time fails, the layer is what is missing.
+// Opens the best device twice, each time in a process of its own: where only the second time fails,
+// the layer is what is missing.
 static void check_open(struct doctor *d)
 {
     struct err e;
     if (!d->devices)
         return;
-    struct gpu *plain = gpu_open(0, false, &e);
-    add(d, "opening it", true, plain != NULL, plain ? "works" : e.text,
+    bool plain = errand_open(0, false, devices_patience_s(), &e);
+    add(d, "opening it", true, plain, plain ? "works" : e.text,
         "another driver version (apt install mesa-vulkan-drivers)");
-    gpu_close(plain);
     if (!plain)
         return;
-    struct gpu *validated = gpu_open(0, true, &e);
-    add(d, "validation layer", false, validated != NULL, validated ? "for tune --validate" : e.text,
+    bool validated = errand_open(0, true, devices_patience_s(), &e);
+    add(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
         "apt install vulkan-validationlayers");
-    gpu_close(validated);
 }
 
 // The reference that decides what is right multiplies two matrices whose product is known.

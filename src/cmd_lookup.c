@@ -1,6 +1,7 @@
 // The kernel of a table (export --table) that is nearest to a problem.
 #include "base/file.h"
 #include "common.h"
+#include "devices.h"
 #include "report/kernel_table.h"
 
 #include <ctype.h>
@@ -137,8 +138,7 @@ static bool find_place(struct lookup *l, struct err *e)
     struct err ignored;
     if (str_equal(wanted, "none"))
         return true;
-    gpu_prepare_environment();
-    if (!gpu_list(&list, &count, &ignored))
+    if (!devices_list(&list, &count, &ignored))
         count = 0;
     if (count && gpu_choose(list, count, wanted, &index, &ignored))
         take_place(l, &list[index]);

@@ -1,11 +1,19 @@
 // The devices of this machine as kernels can use them: what drivers offer and the compiler knows.
+// No driver is ever loaded into this process: one that aborts or hangs while its devices are listed
+// is told of in the log, and left out from then on, here and in what is started from here.
 #ifndef TILEWALK_DEVICES_H
 #define TILEWALK_DEVICES_H
 
 #include "gpu/gpu.h"
 #include "store/store.h"
 
-// As gpu_list, in an environment prepared for it, and `limits.matrix` of each device is what
+// As gpu_list, in an environment prepared for it.
+bool devices_list(struct gpu_info **list, int *count, struct err *e);
+
+// How long a process may take to list or to open devices: TILEWALK_DRIVER_SECONDS, else 30.
+double devices_patience_s(void);
+
+// As devices_list, and `limits.matrix` of each device is what
 // kernels can use: KHR's cooperative matrices where the device has them and the compiler knows
 // them, else NV's, else none. A compiler that the user named is part of a device's driver, and so
 // of what results are compared by.

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "gpu/gpu.h"
+#include "devices.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,8 +70,7 @@ bool fleet_init(struct fleet *f, const struct arguments *a, struct err *e)
     if (source && !str_equal(source, "device"))
         return err_usage(e, "--device %s: '%s' is measured on no device",
                          arguments_text(a, "device"), source);
-    gpu_prepare_environment();
-    if (!gpu_list(&list, &count, e))
+    if (!devices_list(&list, &count, e))
         return false;
     f->index = mem_zero((size_t)count + 1, sizeof *f->index);
     bool ok = gpu_choose_several(list, count, arguments_text(a, "device"), f->index, &f->count, e);

@@ -117,6 +117,9 @@ static void add_environment(struct str *out)
         out, "TILEWALK_GLSLANG",
         "The path of a glslangValidator or glslc to compile with, where --glslang names none; "
         "else the glslang that is built in.");
+    add_entry(out, "TILEWALK_DRIVER_SECONDS",
+              "How long the Vulkan drivers may take to list their devices (default: 30). One that "
+              "takes longer, or ends the process that lists them, is left out with a warning.");
     add_entry(out, "VISUAL, EDITOR",
               "The editor of the workbench, where workbench.conf names none.");
     add_entry(out, "NO_COLOR", "Present and not empty: no colours, unless --color always.");

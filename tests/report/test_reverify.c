@@ -1,6 +1,8 @@
 // How much slower is too slow; and sessions that cannot be verified here.
 #include "reverify.h"
 
+#include "trial/source.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,8 +103,11 @@ static void not_here(void **state)
     assert_null(strstr(e.text, "synthetic"));
 }
 
-int main(void)
+// Devices are listed by a worker: this program again.
+int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+        return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_percent), cmocka_unit_test(spread_of_the_samples),
         cmocka_unit_test(an_outlier),   cmocka_unit_test(what_the_user_says),

@@ -1,0 +1,166 @@
+// Vulkan drivers that abort or hang while their devices are listed: told, left out, and the others
+// are there.
+#include "sessions.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZES   "--set", "N=64", "--set", "M=48", "--set", "K=80"
+#define PATIENT "10" // seconds, for a driver that is sound on a machine that is busy
+
+static bool has_device(void)
+{
+    void *state = NULL;
+    box_setup(&state);
+    struct box *b = state;
+    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
+    box_teardown(&state);
+    return has;
+}
+
+// `library`: the variable of the test's environment that has its path.
+static const char *manifest(struct box *b, const char *library)
+{
+    return box_write(b, "bad_driver.json",
+                     arena_printf(&b->arena,
+                                  "{\"file_format_version\":\"1.0.0\",\"ICD\":{\"library_path\":"
+                                  "\"%s\",\"api_version\":\"1.3.0\"}}",
+                                  getenv(library)));
+}
+
+static void use_only(struct box *b, const char *files)
+{
+    box_set(b, "VK_DRIVER_FILES", files);
+    box_set(b, "VK_ICD_FILENAMES", files);
+}
+
+// Beside those that there are.
+static const char *add_driver(struct box *b, const char *library)
+{
+    const char *file = manifest(b, library), *only = getenv("VK_DRIVER_FILES");
+    if (!only)
+        only = getenv("VK_ICD_FILENAMES");
+    if (only)
+        use_only(b, arena_printf(&b->arena, "%s:%s", file, only));
+    else
+        box_set(b, "VK_ADD_DRIVER_FILES", file);
+    return file;
+}
+
+static void assert_told(struct box *b, const char *text, const char *how)
+{
+    assert_one_line(text);
+    assert_contains(
+        text, arena_printf(&b->arena, "driver %s is left out: ", box_path(b, "bad_driver.json")));
+    assert_contains(text, how);
+}
+
+static void test_aborting(void **state)
+{
+    struct box *b = *state;
+    const char *sound = RUN(b, "devices", "--json").out;
+    add_driver(b, "TILEWALK_ABORTING_DRIVER");
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    assert_string_equal(r.out, sound);
+    assert_told(b, r.err, "was killed by SIGABRT");
+    r = RUN(b, "doctor", "--json");
+    assert_ok(&r);
+    assert_told(b, r.err, "was killed by SIGABRT");
+    r = RUN(b, "check", "mm1", "--json");
+    assert_ok(&r);
+    assert_true(strlen(text_of(json_of(b, r.out), "device")) > 0);
+}
+
+// Workers see the same devices, and so do sessions on several.
+static void test_tune(void **state)
+{
+    struct box *b = *state;
+    add_driver(b, "TILEWALK_ABORTING_DRIVER");
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--seed", "1", "--json");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    assert_string_equal(text_of(member(end_event(&e), "best"), "outcome"), "ok");
+    assert_contains(r.err, "is left out");
+    r = RUN(b, "resume", "1", "--trials", "3", "--json");
+    assert_ok(&r);
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--seed", "1", "--plain",
+            "--device", "0,0");
+    assert_ok(&r);
+    assert_told(b, r.err, "was killed by SIGABRT"); // once: the children have been told
+}
+
+static void test_lookup(void **state)
+{
+    struct box *b = *state;
+    const char *table = box_path(b, "table.json");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "2", "--seed", "1");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--table", table);
+    assert_ok(&r);
+    add_driver(b, "TILEWALK_ABORTING_DRIVER");
+    r = RUN(b, "lookup", table, "matmul", SIZES, "--json");
+    assert_ok(&r);
+    assert_string_equal(text_of(json_of(b, r.out), "like"), "same");
+    assert_told(b, r.err, "was killed by SIGABRT");
+}
+
+static void test_hanging(void **state)
+{
+    struct box *b = *state;
+    const char *sound = RUN(b, "devices", "--json").out;
+    add_driver(b, "TILEWALK_HANGING_DRIVER");
+    box_set(b, "TILEWALK_DRIVER_SECONDS", PATIENT);
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    assert_string_equal(r.out, sound);
+    assert_told(b, r.err, "did not end in " PATIENT " s");
+}
+
+static void test_no_other(void **state)
+{
+    struct box *b = *state;
+    use_only(b, manifest(b, "TILEWALK_ABORTING_DRIVER"));
+    struct result r = RUN(b, "devices", "--json");
+    assert_int_equal(r.code, 1);
+    assert_string_equal(r.out, "");
+    assert_contains(r.err, "no devices: the process that listed them was killed by SIGABRT");
+    r = RUN(b, "doctor", "--json");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.out, "no devices: ");
+    r = RUN(b, "check", "mm1", "--json");
+    assert_ok(&r);
+    assert_true(is_null(json_of(b, r.out), "device"));
+    r = RUN(b, "tune", flow_path(b, "small.lua"));
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no devices: ");
+}
+
+// Nor any part of one: the first thing that Mesa's CPU driver needs is LLVM.
+static void test_engine_loads_none(void **state)
+{
+    struct box *b = *state;
+    struct running *r =
+        START(b, "tune", flow_path(b, "small.lua"), "--trials", "200", "--seed", "1", "--json");
+    wait_for_trials(b, 1, 1);
+    const char *maps = box_read(b, arena_printf(&b->arena, "/proc/%d/maps", (int)r->pid));
+    assert_contains(maps, "libsqlite3");
+    assert_null(strstr(maps, "libvulkan_"));
+    assert_null(strstr(maps, "libLLVM"));
+    send_signal(r, SIGINT);
+    assert_int_equal(finish(b, r).code, 130);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_aborting), FLOW_TEST(test_tune),     FLOW_TEST(test_lookup),
+        FLOW_TEST(test_hanging),  FLOW_TEST(test_no_other), FLOW_TEST(test_engine_loads_none),
+    };
+    return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
+}
