@@ -114,9 +114,10 @@ static const char *sleeping_compiler(struct box *b)
                                               "[ \"$1\" = --version ] && echo Glslang 1 && exit\n"
                                               "sleep 1000 & one=$!\n"
                                               "setsid sleep 1000 & two=$!\n"
+                                              "ulimit -v > '%s'\n"
                                               "echo $one $two $$ end >> '%s'\n"
                                               "sleep 1000\n",
-                                              box_path(b, "pids")));
+                                              box_path(b, "limit"), box_path(b, "pids")));
     assert_int_equal(chmod(path, 0755), 0);
     return path;
 }
@@ -151,6 +152,9 @@ static void test_sleeping_compiler(void **state)
         RUN(b, "tune", plain_space(b), SHORT, "--json", "--glslang", sleeping_compiler(b));
     assert_refused(&r, 1, "hard.comp: ", "the compiler did not end in");
     wait_until(b, "the end of all that the compiler started", all_have_ended, NULL);
+#ifndef __SANITIZE_ADDRESS__                                  // which needs all of it
+    assert_true(atoi(box_read(b, box_path(b, "limit"))) > 0); // of memory, KiB
+#endif
 }
 
 static void ends_by(struct box *b, int signal_number)
