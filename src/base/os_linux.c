@@ -51,6 +51,8 @@ static void close_fd(int *fd)
 static bool lift(int *fd)
 {
     int high = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+    if (high < 0 && errno == EINVAL)
+        errno = EMFILE; // the limit is not even that high
     close(*fd);
     *fd = high;
     return high >= 0;

@@ -161,7 +161,7 @@ bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, 
         err_at(
             e, kernel_pass_file(&job->pass[x.pass < job->pass_count ? x.pass : 0]), 0,
             "its GLSL cannot be compiled: the compiler %s (shorter expressions, fewer cases, fewer "
-            "macros within macros help)",
+            "macros within macros help, or another --glslang)",
             how.text);
     return end == ERRAND_DONE;
 }
