@@ -2,7 +2,7 @@
 // taken as far as its SPIR-V, which calls every rule that a candidate needs (constraints, what they
 // derive, resources, the kernel's functions, scratch), renders every pass and compiles it.
 //
-//     switch (attempt_candidate(script, limits, seed, NULL, e)) ...
+//     switch (attempt_candidate(script, limits, seed, NULL, ATTEMPT_SECONDS, e)) ...
 //
 // What `check`, a new session and the workbench's look at an edited file have in common. A template
 // may be wrong for some candidates, which are trials that fail then: it is refused here when none

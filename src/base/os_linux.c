@@ -442,13 +442,6 @@ const char *os_low_limits(char out[OS_LIMITS_SIZE])
     return out;
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 // Where an open file lies by now. False: it cannot be said.
 static bool find_place(int fd, char out[PATH_MAX])
 {
@@ -523,26 +516,6 @@ FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length
     return stream;
 }
 
-int64_t os_now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-int64_t os_cpu_ns(void)
-{
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-int64_t os_thread_cpu_ns(void)
-{
-    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-double os_unix_time(void)
-{
-    return (double)clock_ns(CLOCK_REALTIME) * 1e-9;
-}
-
 int os_cores(void)
 {
     cpu_set_t set;
@@ -557,7 +530,7 @@ uint64_t os_seed(void)
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, 0) == (ssize_t)sizeof seed)
         return seed;
-    return (uint64_t)clock_ns(CLOCK_REALTIME) ^ ((uint64_t)getpid() << 32);
+    return (uint64_t)(os_unix_time() * 1e9) ^ ((uint64_t)getpid() << 32);
 }
 
 // Not getrusage: its maximum counts what the process was before exec, a copy of its parent.

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "look.h"
 #include "space_screen.h"
+#include "trial/source.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
@@ -332,8 +333,11 @@ static void test_use_new(void **state)
     space_close();
 }
 
-int main(void)
+// A space file that differs is compiled by a worker: this program again.
+int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+        return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_parameters_stay_when_there_is_little_room),
