@@ -123,7 +123,7 @@ in_table { next }
     line_of[FILENAME, n] = FNR
 }
 
-/^[ \t]*#[ \t]*define[ \t]+_(GNU|DEFAULT|BSD|SVID)_SOURCE/ && FILENAME != "src/base/os_linux.c" {
+/^[ \t]*#[ \t]*define[ \t]+_(GNU|DEFAULT|BSD|SVID)_SOURCE/ && FILENAME !~ /^src\/base\/(os_linux|sandbox)\.c$/ {
     report(FILENAME, FNR, "Linux extensions belong to src/base/os_linux.c")
 }
 

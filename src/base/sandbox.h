@@ -1,0 +1,64 @@
+// What a process gives up before it touches what strangers wrote.
+//
+//     struct sandbox s = {.starts = false};
+//     sandbox_allow(&s, SANDBOX_READ, "/usr"); ...
+//     struct sandbox_state holds = sandbox_enter(&s);       for good, for all that it starts too
+//     sandbox_finish(&s);
+//
+// Four parts, each of which holds where the kernel has it, and none of which is missed by the
+// others: no privileges are gained by starting a program (no_new_privs), and capabilities are
+// dropped; of system calls only those of a list are there (seccomp), sockets, tracing and foreign
+// processes not among them; of the file system only what was allowed is there, and signals and TCP
+// end at the sandbox (landlock). Paths are those of the moment of entering: a rule is of a file or
+// a folder with all below it, not of a name.
+//
+// Code that runs in the process may be a stranger's too: what is allowed is allowed to it.
+#ifndef TILEWALK_BASE_SANDBOX_H
+#define TILEWALK_BASE_SANDBOX_H
+
+#include <stdbool.h>
+
+enum sandbox_right {
+    SANDBOX_READ,   // a file, or a folder with all below it
+    SANDBOX_WRITE,  // and write, make and remove files and folders there
+    SANDBOX_DEVICE, // read, write and control what is there, but make nothing
+    SANDBOX_RUN,    // and start as a program; to load a library SANDBOX_READ is enough
+};
+
+struct sandbox_path;
+
+struct sandbox {
+    bool starts; // other processes, whose programs are allowed by SANDBOX_RUN, and signals to them
+    bool keeps_files; // root's own right to others' files: as for its users, paths decide
+    struct sandbox_path *path;
+    int count, capacity;
+};
+
+// A path that is not there is passed over. NULL and "" are, too.
+void sandbox_allow(struct sandbox *s, enum sandbox_right right, const char *path);
+// Each of a list as in $PATH, which may be NULL.
+void sandbox_allow_list(struct sandbox *s, enum sandbox_right right, const char *paths);
+void sandbox_finish(struct sandbox *s);
+
+enum sandbox_part {
+    SANDBOX_ABSENT,  // the kernel has none
+    SANDBOX_REFUSED, // it has, and did not let us, or TILEWALK_SANDBOX=0 turned it off
+    SANDBOX_HOLDS
+};
+
+struct sandbox_state {
+    enum sandbox_part no_new_privs, seccomp, landlock;
+};
+
+// Whether TILEWALK_SANDBOX=0 turns sandboxes off.
+bool sandbox_is_off(void);
+
+// Enters, unless it is off. Called while the process has no thread that it needs: OpenBLAS' are
+// ended, and start again when they are used. Where others run, landlock holds for the caller and
+// what it starts, and is said to be refused.
+struct sandbox_state sandbox_enter(const struct sandbox *s);
+
+// What entering `s` gives here, tried in a child process.
+struct sandbox_state sandbox_try(const struct sandbox *s);
+
+#endif
