@@ -26,15 +26,15 @@ struct child {
     bool kept;     // `pid` is the keeper of the program: os_spawn_kept
 };
 
-// Starts `argv` (argv[0] is a path; never through a shell) with the `NAME=value` strings
-// `extra_env` (NULL-terminated, may be NULL) added to the environment. In the child: descriptor 3
+// Starts `argv` (argv[0] is a path; never through a shell) with the `NAME=value` strings of
+// `environment` (NULL-terminated; NULL: with ours) as its environment. In the child: descriptor 3
 // is its end of the socket, descriptor 4 is `shared_fd` when that is >= 0 (it stays the caller's),
 // stdin is /dev/null, stdout and stderr go to the pipe, every other descriptor is closed; signals
 // have their defaults, the terminal's do not reach it (it has a session of its own), it never dumps
 // core. It is killed when its parent dies; the kernel means the thread that called os_spawn, so
 // call it from one that lives as long as the child may. Fails when the program cannot be executed.
-bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
-              struct err *e);
+bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
+              int shared_fd, struct err *e);
 
 // The same for a program that is not ours: whatever it starts, in the background or in sessions of
 // its own, ends when it ends, by os_kill, and when this process does, however that is. Its pid and
@@ -57,7 +57,11 @@ bool os_signal_at_parent_death(int signal_number);
 // An anonymous shared memory file of `size` bytes, zeroed, its size sealed; close() releases it. -1
 // and `e` on failure.
 int os_memfd(const char *name, size_t size, struct err *e);
-bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process
+// As tmpfile(), but in memory: for whoever may not write to any folder. Another process that may
+// trace this one opens it by /proc/PID/fd/N. NULL with errno.
+FILE *os_unnamed_file(void);
+
+bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process, for good
 // The limits of this process that are so low that libraries and drivers fail for them without
 // saying so: "memory is limited to 146 MiB (ulimit -v)"; "" when there are none.
 #define OS_LIMITS_SIZE 128

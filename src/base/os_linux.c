@@ -106,41 +106,6 @@ static void close_launch(struct launch *l)
     close_fd(&l->failure);
 }
 
-static bool same_name(const char *a, const char *b)
-{
-    size_t length = strcspn(a, "=");
-    return strncmp(a, b, length) == 0 && b[length] == '=';
-}
-
-static bool is_overridden(const char *variable, const char *const *extra)
-{
-    for (; extra && *extra; extra++)
-        if (same_name(*extra, variable))
-            return true;
-    return false;
-}
-
-// The environment with `extra` in place of variables of the same name. The array is the caller's,
-// the strings are not.
-static const char **merge_environment(const char *const *extra)
-{
-    size_t n = 0, capacity = 0;
-    const char **merged = NULL;
-    for (const char *const *v = extra; v && *v; v++) {
-        MEM_GROW(merged, n, capacity);
-        merged[n++] = *v;
-    }
-    for (char **v = environ; *v; v++) {
-        if (is_overridden(*v, extra))
-            continue;
-        MEM_GROW(merged, n, capacity);
-        merged[n++] = *v;
-    }
-    MEM_GROW(merged, n, capacity);
-    merged[n] = NULL;
-    return merged;
-}
-
 // execve writes to neither array nor strings, but its type is older than const.
 static char **without_const(const char *const *strings)
 {
@@ -319,13 +284,12 @@ static int start(struct launch *l, struct child *c)
     return got == sizeof error ? error : 0;
 }
 
-static bool spawn(struct child *c, const char *const *argv, const char *const *extra_env,
+static bool spawn(struct child *c, const char *const *argv, const char *const *environment,
                   int shared_fd, bool kept, struct err *e)
 {
-    const char **environment = merge_environment(extra_env);
     struct launch l = {
         .argv = without_const(argv),
-        .envp = without_const(environment),
+        .envp = environment ? without_const(environment) : environ,
         .parent = getpid(),
         .input = -1,
         .output = -1,
@@ -339,7 +303,6 @@ static bool spawn(struct child *c, const char *const *argv, const char *const *e
     *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = kept};
     int error = open_launch(&l, c, shared_fd) ? start(&l, c) : errno;
     close_launch(&l);
-    free(environment);
     if (!error)
         return true;
     os_kill(c, NULL);
@@ -409,12 +372,22 @@ int os_memfd(const char *name, size_t size, struct err *e)
     return -1;
 }
 
+FILE *os_unnamed_file(void)
+{
+    int fd = memfd_create("tilewalk", MFD_CLOEXEC);
+    FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
 bool os_limit_memory(uint64_t bytes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0)
         return false;
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    limit.rlim_max = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    limit.rlim_cur = limit.rlim_max;
     return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 

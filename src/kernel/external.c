@@ -68,8 +68,8 @@ static bool read_module(FILE *f, struct spirv *out)
     return false;
 }
 
-// Files without names, which the child opens through ours: nothing is left behind by a process that
-// is killed.
+// Files in memory, which the child opens through ours: nothing is left behind by a process that is
+// killed, and a sandbox has no folder to write to.
 static bool compile_files(const char *program, FILE *in, FILE *module, struct spirv *out,
                           struct str *log, struct err *e)
 {
@@ -92,7 +92,7 @@ static bool compile_files(const char *program, FILE *in, FILE *module, struct sp
 bool external_compile(const char *program, const char *glsl, struct spirv *out, struct str *log,
                       struct err *e)
 {
-    FILE *in = tmpfile(), *module = tmpfile();
+    FILE *in = os_unnamed_file(), *module = os_unnamed_file();
     *out = (struct spirv){0};
     bool ok = in && module && fputs(glsl, in) >= 0 && fflush(in) == 0;
     if (!ok)

@@ -14,6 +14,7 @@
 //              guard after it (@run), or its first element (any other phase)
 //     slow     the first full run takes (@run), as far as anybody can tell, a hundred times longer
 //     complain a message as the validation layer's is logged, and all goes on
+//     escape   what a sandbox forbids is tried, how each attempt ended is logged, and all goes on
 #ifndef TILEWALK_TRIAL_FAULT_H
 #define TILEWALK_TRIAL_FAULT_H
 
@@ -34,6 +35,7 @@ enum fault_kind {
     FAULT_MEMORY,
     FAULT_COMPLAIN,
     FAULT_SLOW,
+    FAULT_ESCAPE,
     FAULT_COUNT
 };
 
@@ -51,8 +53,8 @@ struct fault_plan {
 bool fault_parse(const char *spec, struct fault_plan *out, struct err *e); // NULL or "": none
 enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number);
 
-// Does the deed on the worker's socket `fd`. Returns only for complain, and for none, wrong,
-// lost and slow, which are the caller's to act out.
+// Does the deed on the worker's socket `fd`. Returns only for complain and escape, and for none,
+// wrong, lost and slow, which are the caller's to act out.
 void fault_strike(enum fault_kind kind, int fd);
 
 #endif

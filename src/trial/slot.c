@@ -1,6 +1,7 @@
 #include "trial/slot.h"
 
 #include "base/log.h"
+#include "trial/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,10 @@ void slot_init(struct slot *s, int index)
 bool slot_start(struct slot *s, const char *program, int shared_fd, struct err *e)
 {
     const char *const argv[] = {program, "worker", NULL};
-    if (!os_spawn(&s->child, argv, NULL, shared_fd, e))
+    const char **environment = confine_environment();
+    bool ok = os_spawn(&s->child, argv, environment, shared_fd, e);
+    free(environment);
+    if (!ok)
         return false;
     int flags = fcntl(s->child.socket, F_GETFL);
     fcntl(s->child.socket, F_SETFL, flags | O_NONBLOCK);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "trial/chore.h"
+#include "trial/confine.h"
 #include "trial/measure.h"
 
 #include <stdlib.h>
@@ -80,6 +81,7 @@ static void serve(struct worker *w)
 
 int worker_main(void)
 {
+    confine_worker(); // whatever part holds here: doctor tells
     struct worker *w = mem_zero(1, sizeof *w);
     link_init(&w->wire.link, SOCKET_FD, FRAME_MAX_BYTES);
     wire_receive(&w->wire, &w->first);

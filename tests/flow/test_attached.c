@@ -11,18 +11,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern char **environ;
+
 #define LONG_SOURCE "synthetic:rugged:delay_us=5000"
 
 static void spawn_list(struct box *b, struct child *c, const char *const *words)
 {
     struct err e;
-    const char *argv[32] = {getenv("TILEWALK_PROGRAM")}, *environment[33] = {NULL};
+    enum { MOST_VARIABLES = 512 };
+    const char *argv[32] = {getenv("TILEWALK_PROGRAM")}, *environment[MOST_VARIABLES + 1] = {NULL};
     int n = 0;
     for (int i = 0; words[i] && i < 30; i++)
         argv[i + 1] = words[i];
     for (int i = 0; i < b->variables; i++)
         if (strchr(b->environment[i], '='))
             environment[n++] = b->environment[i];
+    for (char **v = environ; *v && n < MOST_VARIABLES; v++) // the first one of a name counts
+        environment[n++] = *v;
     if (!os_spawn(c, argv, environment, -1, &e))
         fail_msg("%s", e.text);
 }

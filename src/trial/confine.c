@@ -1,0 +1,227 @@
+#include "trial/confine.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kernel/external.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+// --- the environment ---
+
+// Names, or their beginnings where a star ends them.
+static const char variables[] =
+    "HOME LANG LC_* PATH TMPDIR TZ "
+    "XDG_CACHE_HOME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS XDG_DATA_HOME "
+    // of ours, of the loader of programs, of sanitizers (what those suppress is no worker's concern)
+    "TILEWALK_* LD_LIBRARY_PATH LD_PRELOAD ASAN_OPTIONS UBSAN_OPTIONS MALLOC_* OMP_* OPENBLAS_* "
+    // of Vulkan's loader and layers, of Mesa and its drivers
+    "VK_* DISABLE_* ENABLE_* NODEVICE_SELECT MESA_* DRI_* DRIRC_* EGL_* LIBGL_* NIR_* GALLIUM_* "
+    "GALLIVM_* DRAW_* LP_* LVP_* ACO_* AMD_* RADV_* INTEL_* ANV_* NAK_* NVK_* NOUVEAU_* FD_* IR3_* "
+    "TU_* PAN_* PANVK_* MALI_* V3D_* V3DV_* VN_* ZINK_* "
+    // of NVIDIA's and AMD's own
+    "CUDA_* NVIDIA_* __GL_* __NV_* __VK_* AMDVLK_* HSA_* ROCR_* ";
+
+static bool is_kept(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+    for (const char *word = variables; *word; word += strcspn(word, " ") + 1) {
+        size_t known = strcspn(word, "* ");
+        if ((word[known] == '*' ? length >= known : length == known) &&
+            strncmp(variable, word, known) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char **confine_environment(void)
+{
+    const char **kept = NULL;
+    size_t count = 0, capacity = 0;
+    for (char **v = environ; *v; v++) {
+        if (!is_kept(*v))
+            continue;
+        MEM_GROW(kept, count, capacity);
+        kept[count++] = *v;
+    }
+    MEM_GROW(kept, count, capacity);
+    kept[count] = NULL;
+    return kept;
+}
+
+// --- paths ---
+
+// Of all that computes, and of drivers: programs, libraries and what those read when they start.
+static const char readable[] =
+    "/usr:/lib:/lib32:/lib64:/libx32:/opt:/nix/store:/gnu/store:/run/opengl-driver:/proc:/sys:"
+    "/etc/alternatives:/etc/drirc:/etc/drirc.d:/etc/glvnd:/etc/ld.so.cache:/etc/ld.so.conf:"
+    "/etc/ld.so.conf.d:/etc/ld.so.preload:/etc/localtime:/etc/nvidia:/etc/vulkan:/etc/xdg/vulkan";
+
+static const char *const readable_at_home[] = {".drirc", ".nv", ".config/vulkan",
+                                               ".local/share/vulkan"};
+
+static const char devices[] = "/dev/null:/dev/zero:/dev/full:/dev/random:/dev/urandom:"
+                              "/dev/dri:/dev/kfd:/dev/dxg:/dev/udmabuf:/dev/dma_heap";
+static const char *const more_devices[] = {"/dev/nvidia*", "/dev/mali*", "/dev/kgsl*"};
+
+static void allow_below(struct sandbox *s, const char *folder, const char *name)
+{
+    if (!folder || !*folder)
+        return;
+    char *path = path_join(folder, name);
+    sandbox_allow(s, SANDBOX_READ, path);
+    free(path);
+}
+
+static void allow_folder_of(struct sandbox *s, const char *path)
+{
+    char *folder = path_folder(path);
+    sandbox_allow(s, SANDBOX_READ, folder);
+    free(folder);
+}
+
+static void allow_matching(struct sandbox *s, enum sandbox_right right, const char *pattern)
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        sandbox_allow(s, right, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+// The driver that a manifest names may lie anywhere.
+static void allow_library_of(struct sandbox *s, const char *manifest)
+{
+    char *text, *folder = path_folder(manifest);
+    if (file_read(manifest, &text, NULL, NULL)) {
+        const char *key = strstr(text, "\"library_path\""), *colon = key ? strchr(key, ':') : NULL;
+        const char *quote = colon ? strchr(colon, '"') : NULL;
+        char *library = quote ? mem_printf("%.*s", (int)strcspn(quote + 1, "\""), quote + 1) : NULL;
+        char *below = library ? path_join(folder, library) : NULL;
+        if (library && strchr(library, '/'))
+            allow_folder_of(s, *library == '/' ? library : below);
+        free(below);
+        free(library);
+        free(text);
+    }
+    free(folder);
+}
+
+// A list of manifests, and folders of them.
+static void allow_manifests(struct sandbox *s, const char *list)
+{
+    char *rest, *copy = mem_strdup(list ? list : "");
+    for (char *one = strtok_r(copy, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
+        char *inside = path_join(one, "*.json");
+        glob_t found;
+        allow_folder_of(s, one);
+        sandbox_allow(s, SANDBOX_READ, one);
+        allow_library_of(s, one);
+        if (glob(inside, 0, NULL, &found) == 0) {
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                allow_library_of(s, found.gl_pathv[i]);
+            globfree(&found);
+        }
+        free(inside);
+    }
+    free(copy);
+}
+
+static void allow_named(struct sandbox *s)
+{
+    static const char *const lists[] = {"LD_LIBRARY_PATH", "VK_LAYER_PATH", "VK_ADD_LAYER_PATH",
+                                        "LIBGL_DRIVERS_PATH"};
+    static const char *const manifests[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
+                                            "VK_ADD_DRIVER_FILES"};
+    static const char *const bases[] = {"XDG_CONFIG_HOME", "XDG_DATA_HOME"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        sandbox_allow_list(s, SANDBOX_READ, getenv(lists[i]));
+    for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++)
+        allow_manifests(s, getenv(manifests[i]));
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+        allow_below(s, getenv(bases[i]), "vulkan");
+    sandbox_allow_list(s, SANDBOX_READ, getenv("LD_PRELOAD"));
+}
+
+// --- a compiler of the user's ---
+
+static bool is_script(const char *program)
+{
+    char begin[2] = {0};
+    FILE *f = fopen(program, "r");
+    bool ok = f && fread(begin, 1, 2, f) == 2 && memcmp(begin, "#!", 2) == 0;
+    if (f)
+        fclose(f);
+    return ok;
+}
+
+// With the loader of programs, and the libraries beside it. One that is a script starts what it
+// wants of the system.
+static void allow_compiler(struct sandbox *s, const char *program)
+{
+    static const char *const beside[] = {"../lib", "../lib64", "../libexec", "../share"};
+    static const char *const system[] = {"/usr", "/bin", "/lib", "/lib64"};
+    char *real = realpath(program, NULL), *folder = path_folder(real ? real : program);
+    sandbox_allow(s, SANDBOX_RUN, program);
+    allow_folder_of(s, program);
+    sandbox_allow(s, SANDBOX_READ, folder);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        allow_below(s, folder, beside[i]);
+    for (size_t i = 0; is_script(program) && i < sizeof system / sizeof *system; i++)
+        sandbox_allow(s, SANDBOX_RUN, system[i]);
+    free(folder);
+    free(real);
+}
+
+static void allow_loader(struct sandbox *s)
+{
+    static const char *const loaders[] = {"/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*"};
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+        allow_matching(s, SANDBOX_RUN, loaders[i]);
+}
+
+// --- all of it ---
+
+void confine_allow_worker(struct sandbox *s)
+{
+    sandbox_allow_list(s, SANDBOX_READ, readable);
+    sandbox_allow_list(s, SANDBOX_DEVICE, devices);
+    for (size_t i = 0; i < sizeof readable_at_home / sizeof *readable_at_home; i++)
+        allow_below(s, getenv("HOME"), readable_at_home[i]);
+    for (size_t i = 0; i < sizeof more_devices / sizeof *more_devices; i++)
+        allow_matching(s, SANDBOX_DEVICE, more_devices[i]);
+    allow_named(s);
+    allow_loader(s);
+    if (external_program())
+        allow_compiler(s, external_program());
+}
+
+static void describe_worker(struct sandbox *s)
+{
+    *s = (struct sandbox){.starts = external_program() != NULL};
+    confine_allow_worker(s);
+}
+
+struct sandbox_state confine_worker(void)
+{
+    struct sandbox s;
+    describe_worker(&s);
+    struct sandbox_state state = sandbox_enter(&s);
+    sandbox_finish(&s);
+    return state;
+}
+
+struct sandbox_state confine_try_worker(void)
+{
+    struct sandbox s;
+    describe_worker(&s);
+    struct sandbox_state state = sandbox_try(&s);
+    sandbox_finish(&s);
+    return state;
+}
