@@ -1,6 +1,7 @@
 // check: what a space file declares, how large it is, and what a device leaves of it.
 #include "attempt.h"
 #include "common.h"
+#include "confine.h"
 #include "devices.h"
 
 #include "space/survey.h"
@@ -261,7 +262,11 @@ static int run_check(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct check c = {0};
+    struct sandbox s;
     (void)self;
+    confine_begin(&s);
+    confine_read_space(&s, a->operand[0]);
+    confine_enter(&s);
     arena_init(&c.storage);
     int code = load(&c, a, &e) ? report(&c, a) : fail_with(&e, EXIT_FAILED);
     survey_finish(&c.survey);
@@ -279,6 +284,7 @@ static const struct option options[] = {
      "random points to judge in a space too large to count (default: 4000)", 1, 1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
     OPTION_GLSLANG,
+    OPTION_SANDBOX,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,

@@ -1,5 +1,6 @@
 // compare: strategies side by side, in sessions or on recordings, as tables and as a picture.
 #include "base/file.h"
+#include "confine.h"
 #include "contest.h"
 #include "portability.h"
 
@@ -230,6 +231,7 @@ static bool compare_devices(const struct arguments *a, struct err *e)
 {
     struct portability p;
     struct str out = {0};
+    confine_stored(a);
     bool ok = portability_measure(a, &p, e);
     if (ok && arguments_flag(a, "json"))
         portability_add_json(&p, &out);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "model/booster.h"
+#include "trial/confine.h"
 #include "trial/errand.h"
 #include "trial/operator.h"
 
@@ -26,6 +27,7 @@ struct doctor {
     int count;
     struct gpu_info *list;
     int devices;
+    struct sandbox_state sandbox;
 };
 
 // `text` may be NULL: then the caller writes `found`.
@@ -151,6 +153,26 @@ static void check_terminal(struct doctor *d)
     add(d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
 }
 
+static const char *part_text(enum sandbox_part part)
+{
+    return part == SANDBOX_HOLDS ? "holds" : part == SANDBOX_ABSENT ? "not in this kernel" : "no";
+}
+
+static void check_sandbox(struct doctor *d)
+{
+    d->sandbox = confine_try_worker();
+    bool ok = d->sandbox.no_new_privs == SANDBOX_HOLDS && d->sandbox.seccomp == SANDBOX_HOLDS &&
+              d->sandbox.landlock == SANDBOX_HOLDS;
+    struct check *c =
+        add(d, "sandbox", false, ok, NULL,
+            sandbox_is_off() ? "unset TILEWALK_SANDBOX: it is 0, which turns it off"
+                             : "Linux 5.13 or newer, with landlock among its security "
+                               "modules (lsm=), and containers that allow both");
+    snprintf(c->found, sizeof c->found, "no_new_privs %s, seccomp %s, landlock %s",
+             part_text(d->sandbox.no_new_privs), part_text(d->sandbox.seccomp),
+             part_text(d->sandbox.landlock));
+}
+
 static const char *state(const struct check *c)
 {
     return c->ok ? "ok" : c->needed ? "missing" : "optional";
@@ -164,6 +186,11 @@ static void print_text(const struct doctor *d)
         if (!c->ok)
             printf("%-8s  %-16s  -> %s\n", "", "", c->hint);
     }
+}
+
+static const char *part_json(enum sandbox_part part)
+{
+    return part == SANDBOX_HOLDS ? "true" : part == SANDBOX_ABSENT ? "null" : "false";
 }
 
 static void print_json(const struct doctor *d, bool ok)
@@ -180,7 +207,9 @@ static void print_json(const struct doctor *d, bool ok)
         str_add_json(&out, c->hint);
         str_add(&out, "}");
     }
-    str_add(&out, "]}\n");
+    str_printf(&out, "],\"sandbox\":{\"no_new_privs\":%s,\"seccomp\":%s,\"landlock\":%s}}\n",
+               part_json(d->sandbox.no_new_privs), part_json(d->sandbox.seccomp),
+               part_json(d->sandbox.landlock));
     fputs(str_text(&out), stdout);
     str_finish(&out);
 }
@@ -197,6 +226,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     check_database(&d, a);
     check_files(&d);
     check_terminal(&d);
+    check_sandbox(&d);
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);
     if (arguments_flag(a, "json"))

@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "common.h"
+#include "confine.h"
 #include "export.h"
 #include "export_form.h"
 #include "export_text.h"
@@ -177,6 +178,22 @@ static bool check_words(const struct arguments *a, const struct way *way, struct
     return !way || check_way(way, a, e);
 }
 
+static void confine(const struct arguments *a, const struct way *way)
+{
+    struct sandbox s;
+    const char *folder = arguments_text(a, "out");
+    char *database = common_database(a);
+    confine_begin(&s);
+    confine_write_database(&s, database);
+    confine_read_recordings(&s, database);
+    if (way)
+        confine_write_beside(&s, way->make ? arguments_text(a, way->option) : NULL);
+    else
+        confine_write_folder(&s, folder ? folder : EXPORT_STANDARD_FOLDER);
+    confine_enter(&s);
+    free(database);
+}
+
 static int run_export(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -186,6 +203,7 @@ static int run_export(const struct command *self, const struct arguments *a)
     if (!check_words(a, way, &e))
         return fail_with(&e, EXIT_USAGE);
     fill_request(a, &request);
+    confine(a, way);
     struct store *store = common_open_session(a, request.session, &e);
     if (!store)
         return fail_with(&e, EXIT_FAILED);
@@ -224,6 +242,7 @@ static const struct option options[] = {
      "replace files that are there: those that another session's export wrote, or that FILE names"},
     {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
     OPTION_GLSLANG,
+    OPTION_SANDBOX,
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,

@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "common.h"
+#include "confine.h"
 #include "export_text.h"
 #include "record/declared.h"
 #include "record/record.h"
@@ -282,10 +283,23 @@ static bool import_all(const struct arguments *a, struct err *e)
     return ok;
 }
 
+static void confine(const struct arguments *a)
+{
+    struct sandbox s;
+    confine_begin(&s);
+    confine_read_space(&s, arguments_text(a, "space"));
+    sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "rules"));
+    for (int i = 0; i < a->operand_count; i++)
+        sandbox_allow(&s, SANDBOX_READ, a->operand[i]);
+    confine_write_beside(&s, arguments_text(a, "out"));
+    confine_enter(&s);
+}
+
 static int run_import(const struct command *self, const struct arguments *a)
 {
     struct err e;
     (void)self;
+    confine(a);
     return import_all(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 
@@ -297,6 +311,7 @@ static const struct option options[] = {
     {"space", OPTION_TEXT, "FILE",
      "a space file: put the recording on the parameters declared there"},
     OPTION_SET,
+    OPTION_SANDBOX,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_END,

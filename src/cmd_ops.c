@@ -1,6 +1,7 @@
 // ops: the operators, the presets and the lists that there are.
 #include "base/file.h"
 #include "common.h"
+#include "confine.h"
 #include "devices.h"
 #include "ops.h"
 
@@ -147,7 +148,11 @@ static int run_ops(const struct command *self, const struct arguments *a)
     struct err e;
     struct view v = {0};
     const struct gpu_info *device;
+    struct sandbox s;
     (void)self;
+    confine_begin(&s);
+    confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
+    confine_enter(&s);
     arena_init(&v.arena);
     bool ok = find_device(&v, arguments_text(a, "device"), &device, &e);
     if (ok)

@@ -1,6 +1,7 @@
 #include "attached.h"
 #include "base/file.h"
 #include "common.h"
+#include "confine.h"
 #include "detach.h"
 #include "export.h"
 #include "fleet.h"
@@ -23,7 +24,7 @@ extern const struct command cmd_tune;
      1,        9e18},                                                                              \
         {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_GLSLANG, OPTION_DB, OPTION_JSON,                                                    \
+        OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                                    \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel there at the end, unless a faster one is there"},                  \
@@ -246,6 +247,7 @@ static int run_tune(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_USAGE);
     if (fleet_wanted(a))
         return run_on_several(a);
+    confine_session(a);
     return tune_list_wanted(a) ? tune_list(a, tune_item) : tune_item(a, NULL);
 }
 
@@ -256,6 +258,7 @@ static int run_resume(const struct command *self, const struct arguments *a)
     (void)self;
     if (!common_session_id(a->operand[0], &id, &e))
         return fail_with(&e, EXIT_USAGE);
+    confine_session(a);
     return run_session(a, NULL, begin_resume);
 }
 

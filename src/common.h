@@ -34,6 +34,12 @@
             "path of a glslangValidator or glslc to compile with (default: $TILEWALK_GLSLANG, "    \
             "else the glslang that is built in)"                                                   \
     }
+#define OPTION_SANDBOX                                                                             \
+    {                                                                                              \
+        "no-sandbox", OPTION_FLAG, NULL,                                                           \
+            "let space files, templates and drivers do all that you may (also: "                   \
+            "TILEWALK_SANDBOX=0)"                                                                  \
+    }
 #define OPTION_HELP                                                                                \
     {                                                                                              \
         "help", OPTION_FLAG, NULL, "show this text"                                                \

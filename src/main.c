@@ -104,6 +104,13 @@ static bool is_for_programs(const struct arguments *a)
     return false;
 }
 
+// For this process and all that it starts.
+static bool take_sandbox(const struct arguments *a, struct err *e)
+{
+    return !arguments_flag(a, "no-sandbox") || setenv("TILEWALK_SANDBOX", "0", 1) == 0 ||
+           err_set(e, "--no-sandbox: %s", strerror(errno));
+}
+
 // `argv` holds the command's name and what follows it.
 static int run(const struct command *c, int argc, char **argv)
 {
@@ -115,7 +122,8 @@ static int run(const struct command *c, int argc, char **argv)
             command_print_help(c);
             return EXIT_OK;
         }
-    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e) || !take_compiler(&a, &e))
+    if (!arguments_parse(c, argc - 1, argv + 1, &a, &e) || !take_compiler(&a, &e) ||
+        !take_sandbox(&a, &e))
         code = fail_with(&e, EXIT_USAGE);
     else if (!can_find_itself(&e))
         code = fail_with(&e, EXIT_FAILED);

@@ -250,6 +250,13 @@ static const char *home(void)
     return user ? user->pw_dir : "/";
 }
 
+void path_keep_home(void)
+{
+    char *folder = mem_strdup(home());
+    setenv("HOME", folder, 1);
+    free(folder);
+}
+
 // XDG Base Directory Specification: a variable that holds no absolute path is ignored.
 static char *user_path(const char *variable, const char *fallback, const char *name)
 {

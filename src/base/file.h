@@ -50,6 +50,10 @@ char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, t
 char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name
 char *path_user_config(const char *name); // $XDG_CONFIG_HOME or ~/.config, then /tilewalk/name
 
+// Asks now for what those ask the list of users for where HOME is not set, and sets it: a sandbox
+// has no such list.
+void path_keep_home(void);
+
 // A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/matmul.lua"): looked
 // for below $TILEWALK_DATA, then below <program's folder>/.. (running in place from build/), then
 // below its share/tilewalk (installed, wherever to), then below the configured data folder. NULL

@@ -309,10 +309,10 @@ static bool spawn(struct child *c, const char *const *argv, const char *const *e
     return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
 }
 
-bool os_spawn(struct child *c, const char *const *argv, const char *const *extra_env, int shared_fd,
-              struct err *e)
+bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
+              int shared_fd, struct err *e)
 {
-    return spawn(c, argv, extra_env, shared_fd, false, e);
+    return spawn(c, argv, environment, shared_fd, false, e);
 }
 
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e)

@@ -1,0 +1,145 @@
+// What the commands that read space files have given up by then: they try it (TILEWALK_ESCAPE).
+#include "sessions.h"
+
+#include "base/file.h"
+#include "base/sandbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const attempts[] = {"network", "users",  "home",  "writing",
+                                       "program", "memory", "signal"};
+enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
+
+static bool holds(struct box *b, const char *part)
+{
+    struct result r = RUN(b, "doctor", "--json");
+    const cJSON *value = member(member(json_of(b, r.out), "sandbox"), part);
+    assert_true(cJSON_IsBool(value) || cJSON_IsNull(value));
+    return cJSON_IsTrue(value);
+}
+
+static bool is_done(const char *text, const char *attempt)
+{
+    char line[64];
+    snprintf(line, sizeof line, "escape: %s: done", attempt);
+    return strstr(text, line) != NULL;
+}
+
+static bool needs_landlock(const char *attempt)
+{
+    return strcmp(attempt, "network") != 0;
+}
+
+static void expect_confined(struct box *b, const struct result *r)
+{
+    bool seccomp = holds(b, "seccomp"), landlock = holds(b, "landlock");
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (!(needs_landlock(attempts[i]) ? landlock : seccomp))
+            print_message("skipped: nothing here holds %s\n", attempts[i]);
+        else if (!strstr(r->err, attempts[i]) || is_done(r->err, attempts[i]))
+            fail_msg("%s was not refused:\n%s", attempts[i], r->err);
+    }
+}
+
+// The box's own folder holds the database and is writable: a home that is elsewhere.
+static void set_home_elsewhere(struct box *b)
+{
+    box_set(b, "HOME", "/root");
+    if (access("/root", R_OK) != 0)
+        box_set(b, "HOME", "/home");
+}
+
+static void test_each_command_is_confined(void **state)
+{
+    struct box *b = *state;
+    const char *space = flow_path(b, "small.lua");
+    set_home_elsewhere(b);
+    struct result r =
+        RUN(b, "tune", space, "--source", "synthetic:bowl", "--trials", "3", "--plain");
+    assert_ok(&r);
+    box_set(b, "TILEWALK_ESCAPE", "1");
+    r = RUN(b, "check", space, "--device", "none");
+    assert_ok(&r);
+    expect_confined(b, &r);
+    r = RUN(b, "tune", space, "--source", "synthetic:bowl", "--trials", "3", "--plain");
+    assert_ok(&r);
+    expect_confined(b, &r);
+    r = RUN(b, "resume", "1", "--trials", "5", "--plain");
+    assert_ok(&r);
+    expect_confined(b, &r);
+    r = RUN(b, "export", "1", "--out", box_path(b, "new/folder"));
+    assert_ok(&r);
+    expect_confined(b, &r);
+    r = RUN(b, "ops", "gemm", "--device", "none");
+    assert_ok(&r);
+    expect_confined(b, &r);
+}
+
+static void test_a_switch_turns_it_off(void **state)
+{
+    struct box *b = *state;
+    const char *space = flow_path(b, "small.lua");
+    box_set(b, "TILEWALK_ESCAPE", "1");
+    struct result r = RUN(b, "check", space, "--device", "none", "--no-sandbox");
+    assert_ok(&r);
+    assert_true(is_done(r.err, "network") && is_done(r.err, "users") && is_done(r.err, "program"));
+    box_set(b, "TILEWALK_SANDBOX", "0");
+    r = RUN(b, "check", space, "--device", "none");
+    assert_true(is_done(r.err, "network") && is_done(r.err, "users") && is_done(r.err, "program"));
+    r = RUN(b, "doctor", "--json");
+    assert_true(cJSON_IsFalse(member(member(json_of(b, r.out), "sandbox"), "no_new_privs")));
+    remove("/tmp/tilewalk-escaped");
+}
+
+// A template that links out of the space's folder has nothing to show.
+static void test_a_link_leads_nowhere(void **state)
+{
+    struct box *b = *state;
+    if (!holds(b, "landlock")) {
+        print_message("skipped: landlock does not hold here\n");
+        return;
+    }
+    char *text = box_read(b, flow_path(b, "small.lua"));
+    assert_int_equal(mkdir(box_path(b, "spaces"), 0755), 0);
+    const char *space = box_write(b, "spaces/mine.lua", text);
+    assert_int_equal(symlink("/etc/passwd", box_path(b, "spaces/small.comp")), 0);
+    struct result r = RUN(b, "check", space, "--device", "none", "--glsl");
+    assert_int_not_equal(r.code, 0);
+    assert_null(strstr(r.out, "root:"));
+}
+
+// Folders that are named in other ways, or not there yet, go on working.
+static void test_paths_of_all_kinds(void **state)
+{
+    struct box *b = *state;
+    const char *space = flow_path(b, "small.lua");
+    assert_int_equal(mkdir(box_path(b, "real"), 0755), 0);
+    assert_int_equal(symlink(box_path(b, "real"), box_path(b, "link")), 0);
+    struct result r =
+        RUN(b, "tune", space, "--source", "synthetic:bowl", "--trials", "3", "--plain", "--db",
+            box_path(b, "link/deep/er/my.db"), "--export", box_path(b, "a/b"));
+    assert_ok(&r);
+    assert_true(file_exists(box_path(b, "real/deep/er/my.db")));
+    assert_int_equal(symlink(box_path(b, "real/deep/er/my.db"), box_path(b, "other.db")), 0);
+    r = RUN(b, "resume", "1", "--trials", "5", "--plain", "--db", box_path(b, "other.db"));
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--csv", box_path(b, "all.csv"), "--db", box_path(b, "other.db"));
+    assert_ok(&r);
+    box_set(b, "HOME", NULL);
+    r = RUN(b, "tune", space, "--source", "synthetic:bowl", "--trials", "3", "--plain");
+    assert_ok(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_each_command_is_confined),
+        FLOW_TEST(test_a_switch_turns_it_off),
+        FLOW_TEST(test_a_link_leads_nowhere),
+        FLOW_TEST(test_paths_of_all_kinds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
