@@ -18,7 +18,7 @@ extern char **environ;
 static const char variables[] =
     "HOME LANG LC_* PATH TMPDIR TZ "
     "XDG_CACHE_HOME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS XDG_DATA_HOME "
-    // of ours, of the loader of programs, of sanitizers (what those suppress is no worker's concern)
+    // of ours, of the loader of programs, of sanitizers (but not what those are to suppress)
     "TILEWALK_* LD_LIBRARY_PATH LD_PRELOAD ASAN_OPTIONS UBSAN_OPTIONS MALLOC_* OMP_* OPENBLAS_* "
     // of Vulkan's loader and layers, of Mesa and its drivers
     "VK_* DISABLE_* ENABLE_* NODEVICE_SELECT MESA_* DRI_* DRIRC_* EGL_* LIBGL_* NIR_* GALLIUM_* "
