@@ -129,13 +129,26 @@ static void read_warm_starts(struct sandbox *s, const char *sources)
     free(copy);
 }
 
-// Its items may name space files as the user would, from here.
+// Its items may name space files, which are wanted when it has been run, and it is too late then:
+// whatever is written like one is looked for.
 static void read_list(struct sandbox *s, const char *name)
 {
-    if (!name || !file_exists(name))
+    static const char suffix[] = ".lua", quotes[] = "\"'";
+    struct stat info;
+    char *text;
+    if (!name || stat(name, &info) != 0 || !S_ISREG(info.st_mode) ||
+        !file_read(name, &text, NULL, NULL))
         return;
     confine_read_space(s, name);
-    sandbox_allow(s, SANDBOX_READ, ".");
+    for (char *at = strpbrk(text, quotes); at; at = strpbrk(at + 1, quotes)) {
+        size_t length = strcspn(at + 1, "\"'\n"), end = sizeof suffix - 1;
+        if (length <= end || strncmp(at + 1 + length - end, suffix, end) != 0)
+            continue;
+        char *space = mem_printf("%.*s", (int)length, at + 1);
+        confine_read_space(s, space);
+        free(space);
+    }
+    free(text);
 }
 
 // Made now, as what is above it is not for all to be written.
