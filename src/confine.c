@@ -160,12 +160,12 @@ static void make_folder_of(const char *file)
     free(folder);
 }
 
-static void write_log(struct sandbox *s)
+// Takes over `file`.
+static void write_beside_made(struct sandbox *s, char *file)
 {
-    char *log = path_user_state("log");
-    make_folder_of(log);
-    confine_write_beside(s, log);
-    free(log);
+    make_folder_of(file);
+    confine_write_beside(s, file);
+    free(file);
 }
 
 void confine_session(const struct arguments *a)
@@ -182,7 +182,8 @@ void confine_session(const struct arguments *a)
     read_warm_starts(&s, arguments_text(a, "warm-start"));
     read_list(&s, arguments_text(a, "list"));
     if (arguments_flag(a, "detach"))
-        write_log(&s);
+        write_beside_made(&s, path_user_state("log"));
+    write_beside_made(&s, path_user_data("saved")); // should the database's folder go away
     confine_enter(&s);
     free(database);
 }
