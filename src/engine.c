@@ -101,11 +101,6 @@ bool engine_start(struct engine *g, const struct session_options *o, int64_t *id
     return true;
 }
 
-bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
-{
-    return adopt(g, session_resume(&g->host, id, more, e));
-}
-
 // --- the end of a session ---
 
 static void emit_end(struct session *s)
@@ -139,6 +134,15 @@ static void save(struct session *s, struct err *e)
                 lost.text, path);
     else
         err_set(e, "%s, and could not be saved: %s", lost.text, why.text);
+}
+
+// One that has nothing left to do ends at once.
+bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
+{
+    struct session *s = session_resume(&g->host, id, more, e);
+    if (s && session_ended(s))
+        emit_end(s);
+    return adopt(g, s);
 }
 
 // A session that failed keeps everything it stored, and says why.

@@ -57,6 +57,7 @@ struct session_record session_shown(const struct session *s)
         r.ok = s->stored.ok;
         r.best_ask = s->stored.best_ask;
         r.best_seconds = s->stored.best_seconds;
+        r.best_raced = s->stored.best_raced;
     }
     return r;
 }
@@ -85,9 +86,9 @@ void session_emit(struct session *s, enum event_kind kind, const struct trial_re
                           .space = s->space,
                           .trial = trial,
                           .retime = retime,
-                          .busy_seconds = source_busy_seconds(s->source)};
+                          .busy_seconds = s->source ? source_busy_seconds(s->source) : 0};
     s->on_event(s->event_context, &event);
-    if (kind == EVENT_SESSION)
+    if (kind == EVENT_SESSION && !session_ended(s))
         keep_state(s);
 }
 
@@ -116,6 +117,12 @@ void session_message(struct session *s, const char *level, const char *format, .
 bool session_ended(const struct session *s)
 {
     return s->phase == SESSION_ENDED;
+}
+
+bool session_adds_nothing(const struct session *s)
+{
+    return str_equal(s->stored.state, "done") && s->record.trials == s->stored.trials &&
+           s->record.rejected == s->stored.rejected;
 }
 
 bool session_stored(struct session *s, bool ok, struct err *e)

@@ -100,8 +100,6 @@ struct session {
     struct config best_config;
     struct race *race; // the one that is under way
     int races;
-    int64_t raced[SESSION_RACERS * SESSION_RACES]; // asks that were in a race of this run
-    int raced_count;
     int until_canary; // trials
     bool canary_open;
     int64_t canary_ask;
@@ -115,7 +113,8 @@ struct session_host { // whom a session belongs to
 };
 
 // Assembly (session_setup.c). Both report EVENT_SESSION and leave the session running, its lock
-// held. NULL and `e` on failure.
+// held; but one that is done, with its budget spent, has ended, and nothing of it was touched. NULL
+// and `e` on failure.
 struct session *session_start(const struct session_host *host, const struct session_options *o,
                               struct err *e);
 struct session *session_resume(const struct session_host *host, int64_t id,
@@ -171,6 +170,8 @@ void session_hold(struct session *s, double locked_s);
 void session_let_go(struct session *s);
 // Readable when a step can go on that now waits for a model; -1: none does.
 int session_wait_fd(const struct session *s);
+// One that was done when it was resumed, and has told nothing new since.
+bool session_adds_nothing(const struct session *s);
 bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e);
 double session_ran_seconds(const struct session *s);
@@ -215,8 +216,8 @@ bool replay_may_ask(const struct replay *r, int64_t ask, int64_t told);
 bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t told);
 
 // The last act (session_race.c): the best few are timed again in turns, and the winner is the one
-// that wins there. Canaries: the incumbent is timed again now and then, so that drift of the device
-// is seen.
+// that wins there. None is `started` when no trial could change what the last race said. Canaries:
+// the incumbent is timed again now and then, so that drift of the device is seen.
 #define TICKET_RACE   (-1)
 #define TICKET_CANARY (-2)
 bool race_start(struct session *s, bool *started, struct err *e);

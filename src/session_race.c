@@ -1,3 +1,13 @@
+// Who is the best of a session.
+//
+// A search measures one trial after the other, minutes apart, and keeps whoever was lucky; a race
+// times the best few again in turns. Times of one race are compared with each other and with
+// nothing else: the device may have been faster or slower in the search, or at the race before. So
+//  * the winner of the session is the winner of its last race (store_best_trials), and
+//  * every race has the winner of the one before in it, beside those that never raced and may be
+//    faster: who lost a race lost it to a trial that still leads, or to one that lost to it there.
+// There are races until nobody who never raced was measured faster than the winner raced. More
+// trials later are a reason for another one, resuming a session that has nothing left to do is not.
 #include "session.h"
 
 #include "base/log.h"
@@ -15,6 +25,7 @@
 
 struct race {
     int count;
+    bool decided; // a race was won by the first already
     int64_t ask[SESSION_RACERS];
     struct config config[SESSION_RACERS];
     double seconds[SESSION_RACERS]; // by which they rank now
@@ -42,20 +53,75 @@ static bool is_rival(const struct trial_record *best, int i)
     return i < LEAST_RACERS || best[i].seconds <= CLOSE_ENOUGH * best[0].seconds;
 }
 
-static bool choose_racers(struct session *s, struct race *race, struct err *e)
+static bool add_racer(const struct session *s, struct race *race, const struct trial_record *t,
+                      struct err *e)
+{
+    int at = race->count++;
+    race->ask[at] = t->ask;
+    race->seconds[at] = t->seconds;
+    return config_parse_key(s->space, t->key, &race->config[at], e);
+}
+
+// Those that the next race is chosen from.
+struct field_of_race {
+    struct trial_record *best, *fresh; // as ranked; that never raced, as measured
+    int best_count, fresh_count;
+    double raced_at; // when the last race was, unix time
+};
+
+static bool read_field(struct session *s, struct arena *a, struct field_of_race *f, struct err *e)
+{
+    int64_t id = s->record.id;
+    struct retime_record last = {.at = 0};
+    bool any;
+    *f = (struct field_of_race){.raced_at = 0};
+    bool ok =
+        store_best_trials(s->store, id, SESSION_RACERS, a, &f->best, &f->best_count, e) &&
+        store_best_unraced(s->store, id, SESSION_RACERS - 1, a, &f->fresh, &f->fresh_count, e) &&
+        (!f->best_count || store_get_race(s->store, id, f->best[0].ask, a, &last, &any, e));
+    f->raced_at = last.at;
+    return session_stored(s, ok, e);
+}
+
+// Whether somebody may be faster than the winner of the last race.
+static bool is_challenged(const struct field_of_race *f)
+{
+    for (int i = 0; i < f->fresh_count; i++)
+        if (f->fresh[i].seconds < f->best[0].seconds ||
+            (f->fresh[i].finished > f->raced_at &&
+             f->fresh[i].seconds <= CLOSE_ENOUGH * f->fresh[0].seconds))
+            return true;
+    return false;
+}
+
+// The winner so far, who challenges it, and who was next to it, as far as there is room.
+static bool add_challengers(struct session *s, const struct field_of_race *f, struct race *race,
+                            struct err *e)
+{
+    bool ok = add_racer(s, race, &f->best[0], e);
+    for (int i = 0; ok && i < f->fresh_count && is_rival(f->fresh, i); i++)
+        ok = add_racer(s, race, &f->fresh[i], e);
+    for (int i = 1; ok && i < f->best_count && race->count < SESSION_RACERS; i++)
+        if (f->best[i].raced)
+            ok = add_racer(s, race, &f->best[i], e);
+    return ok;
+}
+
+// A race that is not `due` has the best in it, and nothing to decide.
+static bool choose_racers(struct session *s, struct race *race, bool *due, struct err *e)
 {
     struct arena arena;
-    struct trial_record *best;
-    int count;
+    struct field_of_race f;
     arena_init(&arena);
-    bool ok = session_stored(
-        s, store_best_trials(s->store, s->record.id, SESSION_RACERS, &arena, &best, &count, e), e);
-    for (int i = 0; ok && i < count && is_rival(best, i); i++) {
-        race->ask[i] = best[i].ask;
-        race->seconds[i] = best[i].seconds;
-        ok = config_parse_key(s->space, best[i].key, &race->config[i], e);
-        race->count++;
-    }
+    bool ok = read_field(s, &arena, &f, e);
+    race->decided = ok && f.best_count && f.best[0].raced;
+    *due = ok && f.best_count && !session_adds_nothing(s) && (!race->decided || is_challenged(&f));
+    if (*due && race->decided)
+        ok = add_challengers(s, &f, race, e);
+    for (int i = 0; ok && !race->decided && i < f.best_count && is_rival(f.best, i); i++)
+        ok = add_racer(s, race, &f.best[i], e);
+    if (ok && race->decided && !*due)
+        ok = add_racer(s, race, &f.best[0], e);
     arena_finish(&arena);
     return ok;
 }
@@ -64,6 +130,7 @@ static void crown(struct session *s, const struct race *race)
 {
     s->best_ask = s->record.best_ask = race->count ? race->ask[0] : 0;
     s->best_seconds = s->record.best_seconds = race->count ? race->seconds[0] : 0;
+    s->record.best_raced = race->decided;
     s->best_config = race->config[0];
 }
 
@@ -83,14 +150,6 @@ static bool submit_race(struct session *s, const struct race *race, struct err *
     return true;
 }
 
-static bool has_raced(const struct session *s, int64_t ask)
-{
-    for (int i = 0; i < s->raced_count; i++)
-        if (s->raced[i] == ask)
-            return true;
-    return false;
-}
-
 // Who waits is told what for.
 static void say_long_race(struct session *s, const struct race *race)
 {
@@ -103,14 +162,13 @@ static void say_long_race(struct session *s, const struct race *race)
             race->count, LEAST_ROUNDS * round_s);
 }
 
-// A trial that was lucky once may still lead after a race that it was not in: so there are races
-// until whoever leads was in one.
 bool race_start(struct session *s, bool *started, struct err *e)
 {
     struct race *race = mem_zero(1, sizeof *race);
+    bool due = false;
     *started = false;
-    bool ok = s->source->kind->deterministic || choose_racers(s, race, e);
-    if (ok && race->count && !has_raced(s, race->ask[0]) && s->races++ < SESSION_RACES)
+    bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
+    if (ok && due && s->races++ < SESSION_RACES)
         ok = *started = submit_race(s, race, e);
     if (*started) {
         say_long_race(s, race);
@@ -127,7 +185,7 @@ bool race_start(struct session *s, bool *started, struct err *e)
 // others by their first times.
 static bool put_race(struct session *s, const struct retime *t, int count, struct err *e)
 {
-    bool ok = store_begin(s->store, e);
+    bool ok = store_begin(s->store, e) && store_begin_race(s->store, s->record.id, e);
     for (int i = 0; ok && i < count; i++) {
         kill_point("retime");
         ok = store_put_retime(s->store, s->record.id, &t[i].record, e);
@@ -139,8 +197,6 @@ static void tell_race(struct session *s, const struct retime *t, const struct tr
 {
     for (int i = 0; i < r->count; i++) {
         session_emit(s, EVENT_RETIME, NULL, &t[i].record);
-        if (!has_raced(s, t[i].record.ask))
-            s->raced[s->raced_count++] = t[i].record.ask;
         if (r->outcome[i] != OUTCOME_OK)
             session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
                             (long long)t[i].record.ask, outcome_name(r->outcome[i]), r->reason[i]);

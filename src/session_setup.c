@@ -185,6 +185,23 @@ static bool change_budget(struct session *s, const struct session_options *more,
     return store_set_budget(s->store, r->id, r->budget_trials, r->budget_seconds, e);
 }
 
+// What it has is as much as it may do, also by the budget that it is to get.
+static bool has_nothing_left(const struct session_record *r, const struct session_options *more)
+{
+    int64_t trials = more && more->trials > 0 ? more->trials : r->budget_trials;
+    double seconds = more && more->seconds > 0 ? more->seconds : r->budget_seconds;
+    return str_equal(r->state, "done") &&
+           (r->trials >= trials || (seconds > 0 && r->ran_seconds >= seconds));
+}
+
+static bool stay_ended(struct session *s)
+{
+    s->phase = SESSION_ENDED;
+    store_unlock_session(s->store, s->record.id);
+    session_emit(s, EVENT_SESSION, NULL, NULL);
+    return true;
+}
+
 // What was asked of a runner that ended before it looked: a new budget counts, the rest is over.
 static bool take_left_commands(struct session *s, struct err *e)
 {
@@ -205,6 +222,7 @@ static void count_again(struct session *s)
     s->stored = *r;
     r->trials = r->rejected = r->ok = r->best_ask = 0;
     r->best_seconds = 0;
+    r->best_raced = false;
 }
 
 static bool assemble_again(struct session *s, struct err *e)
@@ -226,8 +244,11 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     s->count_rejected = s->record.count_rejected;
     if (more && more->workers)
         s->record.workers = more->workers;
-    if (!take_left_commands(s, e) || !change_budget(s, more, e) ||
-        !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
+    if (!take_left_commands(s, e))
+        return false;
+    if (has_nothing_left(&s->record, more))
+        return stay_ended(s);
+    if (!change_budget(s, more, e) || !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
         return false;
     session_place_take(s, p);
     if (!assemble_again(s, e) ||

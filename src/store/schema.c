@@ -8,9 +8,9 @@
 
 #define APPLICATION_ID 0x746c776b // "tlwk": tells our databases from other programs'
 
-// Version 1. `rank_seconds` is what a trial is ranked by: its latest race, else its own time; NULL
-// unless it is ok and was verified in that race. The sums in `session` are kept by those who write
-// trials, so that a list of sessions reads no trials.
+// Version 1. `rank_seconds` is the time that a trial is ranked by, NULL when it has no rank (see
+// store.h, and version 6). The sums in `session` are kept by those who write trials, so that a list
+// of sessions reads no trials.
 // clang-format off
 static const char version_1[] =
     "CREATE TABLE session(\n"
@@ -97,11 +97,28 @@ static const char version_4[] =
 static const char version_5[] =
     "UPDATE session SET strategy = replace(strategy, ':batch=1', ':ahead=0')\n"
     "    WHERE strategy LIKE 'walk:%:batch=1';\n";
+
+// Version 6: times of different races are not compared. `unraced` is 0 of those that were in the
+// session's last race; all others are ranked behind them, by their own times. Before, the rows of a
+// race were not told from another's: they were stored at once, and no race is done in 20 ms.
+static const char version_6[] =
+    "ALTER TABLE trial ADD COLUMN unraced INTEGER NOT NULL DEFAULT 1;\n"
+    "DROP INDEX trial_rank;\n"
+    "UPDATE trial SET rank_seconds = seconds WHERE rank_seconds IS NOT NULL;\n"
+    "UPDATE trial SET unraced = 0, rank_seconds = r.seconds FROM\n"
+    "    (SELECT session, ask, seconds, verified, sum(begins) OVER\n"
+    "     (PARTITION BY session ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)\n"
+    "     AS later FROM (SELECT *, ifnull(abs(at - lag(at) OVER\n"
+    "      (PARTITION BY session ORDER BY id)) > 0.02, 1) AS begins FROM retime WHERE kind = 'race'))\n"
+    "    AS r WHERE ifnull(r.later, 0) = 0 AND r.verified AND trial.session = r.session\n"
+    "    AND trial.ask = r.ask AND trial.rank_seconds IS NOT NULL;\n"
+    "CREATE INDEX trial_rank ON trial(session, unraced, rank_seconds)\n"
+    "    WHERE rank_seconds IS NOT NULL;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
-                                                version_5};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3,
+                                                version_4, version_5, version_6};
 
 const char *const *db_scripts(int *count)
 {

@@ -14,7 +14,7 @@
     F(population, MAYBE_ASKS) F(declared, MAYBE_OBJECT) F(reduced, MAYBE_TEXT) F(history, MAYBE_HISTORY)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
-    F(best_seconds, SPAN)
+    F(best_seconds, SPAN) F(best_raced, FLAG)
 #define TEXT_FIELDS(F) F(name, TEXT) F(path, TEXT) F(text, TEXT)
 // clang-format on
 #define AS_FIELD(name, rule)          FIELD(session_record, name, rule),
@@ -34,10 +34,11 @@ enum {
 // The best trial is the first of an index, so that it needs no keeping: one look-up a session.
 // clang-format off
 #define SELECT_SESSIONS \
-    "SELECT s.id, s.trials, s.rejected, s.ok, coalesce(b.ask, 0), b.rank_seconds" SESSION_FIELDS(AS_SESSION_COLUMN) \
+    "SELECT s.id, s.trials, s.rejected, s.ok, coalesce(b.ask, 0), b.rank_seconds," \
+    " coalesce(NOT b.unraced, 0)" SESSION_FIELDS(AS_SESSION_COLUMN) \
     " FROM session AS s LEFT JOIN trial AS b ON b.session = s.id AND b.ask =" \
     " (SELECT ask FROM trial WHERE session = s.id AND rank_seconds IS NOT NULL" \
-    "  ORDER BY rank_seconds, ask LIMIT 1)"
+    "  ORDER BY unraced, rank_seconds, ask LIMIT 1)"
 // clang-format on
 
 bool store_has_session(struct store *s, int64_t id, struct err *e)

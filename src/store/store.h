@@ -81,9 +81,10 @@ struct session_record {
     const char *history;
     // computed when read
     int64_t trials, rejected, ok;
-    int64_t best_ask; // 0: none
-    double best_seconds;
-    const char *damage; // state "damaged": what is wrong with it; NULL: nothing
+    int64_t best_ask;    // 0: none
+    double best_seconds; // that it is ranked by, and
+    bool best_raced;     // whether a race said so; else it is as measured in the search
+    const char *damage;  // state "damaged": what is wrong with it; NULL: nothing
 };
 
 struct text_record {
@@ -112,6 +113,8 @@ struct trial_record {
     // then perhaps moved), 0 for one that was drawn, "12,12,0,5"; NULL: it has no parents (drawn,
     // or a model's choice; all in sessions from before schema version 2).
     const char *origin;
+    // Of ranked ones (store_best_trials): `seconds` are those of the session's last race.
+    bool raced;
 };
 
 struct best_step { // a trial that was the best of its session when it was told
@@ -136,6 +139,7 @@ struct refit_record { // a model was fitted anew; as struct refit (search/strate
 };
 
 struct retime_record { // samples taken again of a trial: final races and drift canaries
+    int64_t id;        // ascending in time; when read
     int64_t ask;
     const char *kind; // "race", "canary"
     double seconds;
@@ -200,6 +204,9 @@ bool store_begin(struct store *s, struct err *e);
 bool store_commit(struct store *s, struct err *e); // on failure everything since begin is undone
 bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t,
                      struct err *e); // new or again
+// Of a race, all rows in one transaction, after store_begin_race: from then on those of the race
+// before are ranked by their own times again.
+bool store_begin_race(struct store *s, int64_t session, struct err *e);
 bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r,
                       struct err *e);
 
@@ -232,19 +239,28 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
 // that were stopped early. Costs the same however many there are.
 bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
                      struct err *e);
-// The latest race of a trial.
+// What a race says of a trial's rank: of one that was in the session's last race, that one; of one
+// that was wrong in its latest race, that one.
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
                     struct retime_record *out, bool *found, struct err *e);
+bool store_each_race(struct store *s, int64_t session,
+                     bool (*each)(void *context, const struct retime_record *r), void *context,
+                     struct err *e);
 bool store_each_retime(struct store *s, int64_t session,
                        bool (*each)(void *context, const struct retime_record *r), void *context,
                        struct err *e);
 // Of the newest re-timing of all sessions; 0: there is none. Another number: there are others.
 bool store_newest_retime(struct store *s, int64_t *number, struct err *e);
-// The n best ok trials, best first, arena-allocated. The latest race of a trial replaces its own
-// time (also in the records' `seconds`); a trial that was not verified there is left out. The
-// best_* of a session follow the same rule; of equal ones the first asked is the best.
+// The n best ok trials, best first, arena-allocated. The one answer to which is the best: the times
+// of a race can be compared with each other alone, so those of the session's last race come first,
+// by their times there (also in the records' `seconds`, `raced` says so), then all others by what
+// was measured in the search. One that was wrong in its latest race is left out. The best_* of a
+// session and store_each_ranked follow the same rule; of equal ones the first asked is the best.
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
                        struct trial_record **out, int *count, struct err *e);
+// Those of them that were never in a race, by what was measured.
+bool store_best_unraced(struct store *s, int64_t session, int most, struct arena *a,
+                        struct trial_record **out, int *count, struct err *e);
 
 // Of models, in their order.
 bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e);

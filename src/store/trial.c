@@ -8,10 +8,17 @@
 // The ranking time, by the index trial_rank, takes the place of a trial's own.
 // clang-format off
 #define SELECT_TRIALS  "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial WHERE session = ? "
-#define SELECT_RETIMES "SELECT session" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = ? "
+#define SELECT_RETIMES "SELECT id" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = :session "
 #define RANKED         " FROM trial WHERE session = :session AND rank_seconds IS NOT NULL "
-#define SELECT_RANKED  "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) RANKED
-#define BY_RANK        " ORDER BY rank_seconds, ask "
+#define SELECT_RANKED \
+    "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) ", unraced" RANKED
+#define BY_RANK        " ORDER BY unraced, rank_seconds, ask "
+// The latest race of each trial, where it decides its rank.
+#define SELECT_RACES SELECT_RETIMES \
+    "AND kind = 'race' AND id = (SELECT max(id) FROM retime AS later" \
+    "  WHERE later.session = retime.session AND later.ask = retime.ask AND later.kind = 'race')" \
+    " AND (NOT verified OR EXISTS (SELECT 1 FROM trial WHERE trial.session = retime.session" \
+    "  AND trial.ask = retime.ask AND NOT unraced)) "
 
 #define STEP_FIELDS(F) \
     F(ask, ORDINAL) F(number, ORDINAL) F(seconds, DURATION) F(elapsed_s, SPAN) F(finished, SPAN)
@@ -41,6 +48,7 @@ static bool read_columns(const struct query *q, const struct reading *r, struct 
     if (!query_read_fields(q, 1, trial_fields, TRIAL_FIELD_COUNT, a, t, why) ||
         (r->ranked && !query_read_fields(q, 0, &rank, 1, a, t, why)))
         return false;
+    t->raced = r->ranked && !query_int(q, 1 + TRIAL_FIELD_COUNT);
     return !str_equal(t->outcome, "ok") || t->seconds > 0 ||
            err_set(why, "its outcome is ok, and took no time");
 }
@@ -96,7 +104,7 @@ bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
                        struct err *e)
 {
     static const char sql[] = SELECT_RANKED //
-        "AND (rank_seconds, ask) >= (SELECT rank_seconds, ask" RANKED BY_RANK
+        "AND (unraced, rank_seconds, ask) >= (SELECT unraced, rank_seconds, ask" RANKED BY_RANK
         "LIMIT 1 OFFSET :skip)" BY_RANK;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
@@ -186,36 +194,49 @@ bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COU
 static bool read_retime(struct query *q, int64_t session, struct arena *a, struct retime_record *r)
 {
     struct err why;
-    *r = (struct retime_record){0};
+    *r = (struct retime_record){.id = query_int(q, 0)};
     if (query_read_fields(q, 1, retime_fields, RETIME_FIELD_COUNT, a, r, &why))
         return true;
     query_refuse(q, session, "one of its re-timings", &why);
     return false;
 }
 
+static bool each_retime(struct query *q, int64_t session,
+                        bool (*each)(void *context, const struct retime_record *r), void *context)
+{
+    struct retime_record r;
+    bool more = true;
+    while (more && query_next(q))
+        more = read_retime(q, session, NULL, &r) && each(context, &r);
+    return query_end(q);
+}
+
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
                     struct retime_record *out, bool *found, struct err *e)
 {
-    static const char sql[] =
-        SELECT_RETIMES "AND ask = ? AND kind = 'race' ORDER BY id DESC LIMIT 1";
-    struct query q = query_start(s, sql, e);
+    struct query q = query_start(s, SELECT_RACES "AND ask = :ask", e);
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
     *found = query_next(&q) && read_retime(&q, session, a, out);
     return query_end(&q);
 }
 
+bool store_each_race(struct store *s, int64_t session,
+                     bool (*each)(void *context, const struct retime_record *r), void *context,
+                     struct err *e)
+{
+    struct query q = query_start(s, SELECT_RACES "ORDER BY id", e);
+    query_bind_int(&q, session);
+    return each_retime(&q, session, each, context);
+}
+
 bool store_each_retime(struct store *s, int64_t session,
                        bool (*each)(void *context, const struct retime_record *r), void *context,
                        struct err *e)
 {
-    struct retime_record r;
     struct query q = query_start(s, SELECT_RETIMES "ORDER BY id", e);
     query_bind_int(&q, session);
-    bool more = true;
-    while (more && query_next(&q))
-        more = read_retime(&q, session, NULL, &r) && each(context, &r);
-    return query_end(&q);
+    return each_retime(&q, session, each, context);
 }
 
 bool store_newest_retime(struct store *s, int64_t *number, struct err *e)
@@ -225,19 +246,37 @@ bool store_newest_retime(struct store *s, int64_t *number, struct err *e)
     return query_end(&q);
 }
 
-bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
-                       struct trial_record **out, int *count, struct err *e)
+// The first `most` rows of a query of ranked trials, which ends.
+static bool list_ranked(struct query *q, int64_t session, int most, struct arena *a,
+                        struct trial_record **out, int *count)
 {
     struct trial_record *list = NULL;
     int capacity = 0;
     *count = 0;
-    struct query q = query_start(s, SELECT_RANKED BY_RANK "LIMIT ?", e);
-    query_bind_int(&q, session);
-    query_bind_int(&q, most > 0 ? most : 0);
-    while (query_next(&q)) {
+    while (*count < most && query_next(q)) {
         MEM_GROW(list, *count, capacity);
-        read_trial(&q, &(struct reading){session, true}, a, &list[(*count)++]);
+        read_trial(q, &(struct reading){session, true}, a, &list[(*count)++]);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
-    return query_end(&q);
+    return query_end(q);
+}
+
+bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
+                       struct trial_record **out, int *count, struct err *e)
+{
+    struct query q = query_start(s, SELECT_RANKED BY_RANK, e);
+    query_bind_int(&q, session);
+    return list_ranked(&q, session, most, a, out, count);
+}
+
+bool store_best_unraced(struct store *s, int64_t session, int most, struct arena *a,
+                        struct trial_record **out, int *count, struct err *e)
+{
+    static const char sql[] =
+        SELECT_RANKED "AND unraced = 1 AND NOT EXISTS (SELECT 1 FROM retime AS r"
+                      " WHERE r.session = :session AND r.ask = trial.ask AND r.kind = 'race')"
+                      " ORDER BY rank_seconds, ask";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    return list_ranked(&q, session, most, a, out, count);
 }

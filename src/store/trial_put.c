@@ -66,20 +66,6 @@ static bool put_row(struct store *s, int64_t session, const struct trial_record 
     return query_run(&q);
 }
 
-// Lets the latest race of a trial, if there is one, decide its rank: who fails there has none.
-static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct err *e)
-{
-    static const char sql[] = "UPDATE trial SET rank_seconds = CASE WHEN verified THEN race END"
-                              " FROM (SELECT seconds AS race, verified FROM retime"
-                              "  WHERE session = :session AND ask = :ask AND kind = 'race'"
-                              "  ORDER BY id DESC LIMIT 1)"
-                              " WHERE session = :session AND ask = :ask AND outcome = 'ok'";
-    struct query q = query_start(s, sql, e);
-    query_bind_int(&q, session);
-    query_bind_int(&q, ask);
-    return query_run(&q);
-}
-
 static bool run_on_trial(struct store *s, const char *sql, int64_t session, int64_t ask,
                          struct err *e)
 {
@@ -87,6 +73,18 @@ static bool run_on_trial(struct store *s, const char *sql, int64_t session, int6
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
     return query_run(&q);
+}
+
+// Where a race decides the rank of a trial, lets the latest do so: who was wrong there has none.
+static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct err *e)
+{
+    static const char sql[] = "UPDATE trial SET rank_seconds = CASE WHEN verified THEN race END"
+                              " FROM (SELECT seconds AS race, verified FROM retime"
+                              "  WHERE session = :session AND ask = :ask AND kind = 'race'"
+                              "  ORDER BY id DESC LIMIT 1)"
+                              " WHERE session = :session AND ask = :ask AND outcome = 'ok'"
+                              " AND (NOT unraced OR NOT verified)";
+    return run_on_trial(s, sql, session, ask, e);
 }
 
 // Takes the trial, as it is stored now, out of the tally.
@@ -200,13 +198,34 @@ static bool put_retime_row(struct store *s, int64_t session, const struct retime
     return query_run(&q);
 }
 
+bool store_begin_race(struct store *s, int64_t session, struct err *e)
+{
+    static const char sql[] =
+        "UPDATE trial SET unraced = 1,"
+        " rank_seconds = CASE WHEN rank_seconds IS NOT NULL THEN seconds END"
+        " WHERE session = :session AND NOT unraced"
+        " AND ask IN (SELECT ask FROM retime WHERE session = :session AND kind = 'race')";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    return query_run(&q);
+}
+
+static bool join_race(struct store *s, int64_t session, const struct retime_record *r,
+                      struct err *e)
+{
+    static const char sql[] =
+        "UPDATE trial SET unraced = 0 WHERE session = :session AND ask = :ask AND outcome = 'ok'";
+    return !str_equal(r->kind, "race") ||
+           (run_on_trial(s, sql, session, r->ask, e) && rank_by_race(s, session, r->ask, e));
+}
+
 bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r,
                       struct err *e)
 {
     struct scope scope;
     if (!scope_enter(s, &scope, e))
         return false;
-    bool ok = (put_retime_row(s, session, r, e) && rank_by_race(s, session, r->ask, e)) ||
+    bool ok = (put_retime_row(s, session, r, e) && join_race(s, session, r, e)) ||
               err_prefix(e, "re-timing of trial %lld of session %lld", (long long)r->ask,
                          (long long)session);
     return scope_leave(s, &scope, ok, e);

@@ -225,6 +225,37 @@ static void check_upgraded(struct store *s)
     str_finish(&text);
 }
 
+// Two races, as sessions had that were resumed when nothing was left to do: their times were ranked
+// as if they could be compared.
+static void test_two_races(void **state)
+{
+    (void)state;
+    char *path = database_of_version_1();
+    raw_execute(path, "INSERT INTO trial(session, ask, number, told, key, outcome, seconds,"
+                      " rank_seconds) VALUES (2, 2, 2, 2, '2', 'ok', 4, 3),"
+                      " (2, 3, 3, 3, '3', 'ok', 5, 2), (2, 4, 4, 4, '4', 'ok', 1, NULL);"
+                      "INSERT INTO retime(session, ask, kind, seconds, verified, at) VALUES"
+                      " (2, 3, 'race', 2, 1, 100.001), (2, 4, 'race', 1, 0, 100.002),"
+                      " (2, 2, 'race', 1, 1, 100.002), (2, 2, 'canary', 1, 1, 150),"
+                      " (2, 1, 'race', 9, 1, 200.001), (2, 2, 'race', 3, 1, 200.002)");
+    struct store *s = must_open(path, STORE_READ);
+    struct arena a;
+    struct err e;
+    struct trial_record *best;
+    int count;
+    arena_init(&a);
+    assert_true(store_best_trials(s, 2, 9, &a, &best, &count, &e));
+    assert_int_equal(count, 3);
+    assert_true(best[0].ask == 2 && best[0].seconds == 3 && best[0].raced);
+    assert_true(best[1].ask == 1 && best[1].seconds == 9 && best[1].raced);
+    assert_true(best[2].ask == 3 && best[2].seconds == 5 && !best[2].raced);
+    struct session_record r = must_get(s, 2, &a);
+    assert_true(r.best_ask == 2 && r.best_seconds == 3 && r.best_raced);
+    arena_finish(&a);
+    store_close(s);
+    temp_remove(path);
+}
+
 // The option was renamed; a session that used it otherwise says so when it is resumed.
 static void test_walk_by_count(void **state)
 {
@@ -311,10 +342,15 @@ static void test_another_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_migrate),       cmocka_unit_test(test_migration_fails),
-        cmocka_unit_test(test_make),          cmocka_unit_test(test_killed_while_made),
-        cmocka_unit_test(test_walk_by_count), cmocka_unit_test(test_from_version_1),
-        cmocka_unit_test(test_newer),         cmocka_unit_test(test_another_program),
+        cmocka_unit_test(test_migrate),
+        cmocka_unit_test(test_migration_fails),
+        cmocka_unit_test(test_make),
+        cmocka_unit_test(test_killed_while_made),
+        cmocka_unit_test(test_walk_by_count),
+        cmocka_unit_test(test_from_version_1),
+        cmocka_unit_test(test_two_races),
+        cmocka_unit_test(test_newer),
+        cmocka_unit_test(test_another_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,9 +178,9 @@ static void test_each(void **state)
 }
 
 static const struct retime_record retimes[] = {
-    {1, "race", 3, "[3]", true, 10},
-    {1, "canary", 0.5, NULL, false, 11},
-    {1, "canary", 0.25, "[]", true, 12},
+    {0, 1, "race", 3, "[3]", true, 10},
+    {0, 1, "canary", 0.5, NULL, false, 11},
+    {0, 1, "canary", 0.25, "[]", true, 12},
 };
 
 static bool check_retime(void *context, const struct retime_record *r)
@@ -213,8 +213,8 @@ static void test_retimes(void **state)
     assert_true(store_each_retime(f->store, f->id, check_retime, &seen, &e));
     assert_int_equal(seen, 3);
     struct session_record r = must_get(f->store, f->id, &f->arena);
-    assert_int_equal(r.best_ask, 2); // the race counts, the canaries don't
-    assert_true(r.best_seconds == 2);
+    assert_int_equal(r.best_ask, 1); // who was in the race; the canaries don't count
+    assert_true(r.best_seconds == 3 && r.best_raced);
 
     struct retime_record never_asked = {.ask = 9, .kind = "race", .seconds = 1};
     assert_false(store_put_retime(f->store, f->id, &never_asked, &e));
@@ -229,7 +229,8 @@ struct model {
         const char *outcome; // "" when not stored
         double seconds, race;
         int number;
-        bool raced, verified;
+        bool raced, verified; // in its latest race,
+        bool in_last;         // which was the session's last
     } trial[ASKS + 1];
 };
 
@@ -237,9 +238,18 @@ static double rank_of(const struct model *m, int ask) // 0: none
 {
     if (strcmp(m->trial[ask].outcome, "ok") != 0)
         return 0;
-    if (m->trial[ask].raced)
-        return m->trial[ask].verified ? m->trial[ask].race : 0;
-    return m->trial[ask].seconds;
+    if (m->trial[ask].raced && !m->trial[ask].verified)
+        return 0;
+    return m->trial[ask].in_last ? m->trial[ask].race : m->trial[ask].seconds;
+}
+
+// Whether x has a better rank than y; of those that have one.
+static bool is_before(const struct model *m, int x, int y)
+{
+    if (m->trial[x].in_last != m->trial[y].in_last)
+        return m->trial[x].in_last;
+    double a = rank_of(m, x), b = rank_of(m, y);
+    return a < b || (a == b && x < y);
 }
 
 // Whether it is better than `best`, what came before (0: nothing).
@@ -248,16 +258,13 @@ static bool is_step(const struct model *m, int ask, double best)
     return !strcmp(m->trial[ask].outcome, "ok") && (best <= 0 || m->trial[ask].seconds < best);
 }
 
-// The next after (seconds, ask) in the ranking; 0 when there is none.
-static int next_best(const struct model *m, double seconds, int ask)
+// The next after `ask` in the ranking, the first after 0; 0 when there is none.
+static int next_best(const struct model *m, int ask)
 {
     int best = 0;
-    for (int i = 1; i <= ASKS; i++) {
-        double rank = rank_of(m, i);
-        bool after = rank > seconds || (rank == seconds && i > ask);
-        if (rank > 0 && after && (!best || rank < rank_of(m, best)))
+    for (int i = 1; i <= ASKS; i++)
+        if (rank_of(m, i) > 0 && (!ask || is_before(m, ask, i)) && (!best || is_before(m, i, best)))
             best = i;
-    }
     return best;
 }
 
@@ -296,6 +303,36 @@ static void check_curve_and_tally(struct fixture *f, const struct model *m)
     }
 }
 
+struct races {
+    const struct model *model;
+    bool seen[ASKS + 1];
+};
+
+static bool check_race(void *context, const struct retime_record *r)
+{
+    struct races *races = context;
+    assert_false(races->seen[r->ask]);
+    races->seen[r->ask] = true;
+    assert_true(r->seconds == races->model->trial[r->ask].race);
+    return true;
+}
+
+// What decides ranks, and nothing else.
+static void check_races(struct fixture *f, const struct model *m)
+{
+    struct err e;
+    struct races races = {.model = m};
+    assert_true(store_each_race(f->store, f->id, check_race, &races, &e));
+    for (int i = 1; i <= ASKS; i++) {
+        struct retime_record one;
+        bool found;
+        assert_true(store_get_race(f->store, f->id, i, &f->arena, &one, &found, &e));
+        assert_int_equal(found, races.seen[i]);
+        assert_int_equal(found,
+                         m->trial[i].raced && (m->trial[i].in_last || !m->trial[i].verified));
+    }
+}
+
 static void check_model(struct fixture *f, const struct model *m)
 {
     int trials = 0, rejected = 0, ok = 0, count;
@@ -308,9 +345,10 @@ static void check_model(struct fixture *f, const struct model *m)
     assert_int_equal(r.trials, trials);
     assert_int_equal(r.rejected, rejected);
     assert_int_equal(r.ok, ok);
-    int first = next_best(m, 0, 0);
+    int first = next_best(m, 0);
     assert_int_equal(r.best_ask, first);
     assert_true(r.best_seconds == (first ? rank_of(m, first) : 0));
+    assert_int_equal(r.best_raced, first && m->trial[first].in_last);
 
     check_curve_and_tally(f, m);
     struct trial_record *best;
@@ -318,11 +356,32 @@ static void check_model(struct fixture *f, const struct model *m)
     assert_true(store_best_trials(f->store, f->id, 5, &f->arena, &best, &count, &e));
     int ask = 0;
     for (int i = 0; i < count; i++) {
-        ask = next_best(m, ask ? rank_of(m, ask) : 0, ask);
+        ask = next_best(m, ask);
         assert_int_equal(best[i].ask, ask);
         assert_true(best[i].seconds == rank_of(m, ask));
+        assert_int_equal(best[i].raced, m->trial[ask].in_last);
     }
-    assert_true(count == 5 || !next_best(m, ask ? rank_of(m, ask) : 0, ask));
+    assert_true(count == 5 || !next_best(m, ask));
+    check_races(f, m);
+}
+
+static void begin_race(struct fixture *f, struct model *m)
+{
+    struct err e;
+    assert_true(store_begin_race(f->store, f->id, &e));
+    for (int i = 1; i <= ASKS; i++)
+        m->trial[i].in_last = false;
+}
+
+static void put_race(struct fixture *f, struct model *m, int ask, double seconds, bool verified)
+{
+    struct err e;
+    struct retime_record r = {.ask = ask, .kind = "race", .seconds = seconds, .verified = verified};
+    assert_true(store_put_retime(f->store, f->id, &r, &e));
+    m->trial[ask].raced = true;
+    m->trial[ask].race = seconds;
+    m->trial[ask].verified = verified;
+    m->trial[ask].in_last |= !strcmp(m->trial[ask].outcome, "ok");
 }
 
 static void test_against_model(void **state)
@@ -334,7 +393,7 @@ static void test_against_model(void **state)
     struct err e;
     rng_seed(&rng, 7);
     for (int i = 0; i <= ASKS; i++)
-        m.trial[i].outcome = "", m.trial[i].raced = false;
+        m.trial[i].outcome = "", m.trial[i].raced = m.trial[i].in_last = false;
     for (int step = 0; step < 600; step++) {
         int ask = 1 + (int)rng_below(&rng, ASKS);
         double seconds = 1 + (double)rng_below(&rng, 10); // with ties
@@ -348,11 +407,9 @@ static void test_against_model(void **state)
             m.trial[ask].seconds = seconds;
             m.trial[ask].number = number;
         } else {
-            struct retime_record r = {ask, "race", seconds, NULL, rng_below(&rng, 4) != 0, step};
-            assert_true(store_put_retime(f->store, f->id, &r, &e));
-            m.trial[ask].raced = true;
-            m.trial[ask].race = seconds;
-            m.trial[ask].verified = r.verified;
+            if (rng_below(&rng, 4) == 0)
+                begin_race(f, &m);
+            put_race(f, &m, ask, seconds, rng_below(&rng, 4) != 0);
         }
         check_model(f, &m);
     }
