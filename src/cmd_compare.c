@@ -97,10 +97,12 @@ static void add_sessions(const struct contest *c, int group, const char *between
 static void add_text(const struct contest *c, const struct comparison_looks *looks, struct str *out)
 {
     char speed[32] = "nothing valid yet";
+    const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
     str_add(out, c->heading);
-    if (c->session)
-        str_printf(out, ", best known: %s",
-                   c->result.best[0] > 0 ? text_speed(c->result.best[0], 1, speed) : speed);
+    if (r)
+        str_printf(out, ", best known as measured: %s",
+                   c->result.best[0] > 0 ? speed_text(r, r->flop / c->result.best[0], speed)
+                                         : speed);
     str_add(out, "\n\n");
     comparison_add_text(&c->result, looks, out);
     for (int g = 0; c->session && g < c->result.group_count; g++) {
@@ -121,6 +123,7 @@ static void add_json_head(const struct contest *c, struct str *out)
     if (c->session) {
         str_add(out, ",\"best_tflops\":");
         json_real(out, r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
+        str_printf(out, ",\"speed_unit\":\"%s\"", speed_unit_word(&c->curves.curve[0].record));
     }
     str_printf(out, ",\"pairs\":%d,\"at\":[", r->pairs);
     for (int i = 0; i < r->at_count; i++) {
@@ -203,7 +206,7 @@ static bool draw(struct contest *c, const char *path, struct err *e)
         .line_count = c->result.group_count,
     };
     if (c->session)
-        scale = highest / session_curves_unit(highest, &chart.y_name);
+        scale = highest / speed_unit(&c->curves.curve[0].record, highest, &chart.y_name);
     struct chart_line *line = arena_zero(&c->arena, (size_t)chart.line_count, sizeof *line);
     for (int g = 0; g < chart.line_count; g++)
         line[g] = line_of(c, g, &grid, scale);

@@ -38,6 +38,7 @@ static bool make_csv(struct store *store, const struct arguments *a, struct expo
     arena_init(&arena);
     trial_list_init(&list, &session, LIST_CSV, ORDER_ASK);
     bool ok = store_get_session(store, id, &arena, &session, e) &&
+              trial_list_read_races(&list, store, e) &&
               store_each_trial(store, id, 1, collect, &list, e);
     if (ok)
         trial_list_add_text(&list, 0, &out->text);

@@ -50,8 +50,9 @@ static void print_text(struct store *s, const struct session_record *list, int c
         printf("no sessions yet (tilewalk tune gemm makes one)\n");
         return;
     }
-    printf("%4s  %-8s  %-13s  %-36s  %-16s  %11s  %12s  %8s%s\n", "id", "state", "space", "problem",
-           "device", "trials", "best", "ran", any_remark(list, count) ? "  note" : "");
+    printf("%4s  %-8s  %-13s  %-36s  %-16s  %11s  %12s  %-8s  %8s%s\n", "id", "state", "space",
+           "problem", "device", "trials", "best", "as", "ran",
+           any_remark(list, count) ? "  note" : "");
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
         const char *last = remark(r);
@@ -60,8 +61,11 @@ static void print_text(struct store *s, const struct session_record *list, int c
         print_column(r->name, 13);
         print_column(r->title, 36);
         print_column(r->device, 16);
-        printf("  %11s  %12s  %8s%s%s\n", trials,
-               r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-",
+        printf("  %11s  %12s  %-8s  %8s%s%s\n", trials,
+               r->best_ask ? speed_text(r, r->best_seconds, speed) : "-",
+               !r->best_ask    ? ""
+               : r->best_raced ? "raced"
+                               : "measured",
                text_duration(r->ran_seconds, ran), last ? "  " : "", last ? last : "");
     }
 }

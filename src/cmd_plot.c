@@ -22,8 +22,20 @@ static struct picture picture_of(const struct session_curves *c)
         p.horizon = fmax(p.horizon, c->curve[i].end);
         p.highest = fmax(p.highest, s->count ? s->point[s->count - 1].y : 0);
     }
-    p.unit = session_curves_unit(p.highest, &p.unit_name);
+    p.unit = speed_unit(&c->curve[0].record, p.highest, &p.unit_name);
     return p;
+}
+
+static bool check_units(const struct session_curves *c, struct err *e)
+{
+    const struct session_record *first = &c->curve[0].record;
+    for (int i = 1; i < c->count; i++)
+        if (speed_is_relative(&c->curve[i].record) != speed_is_relative(first))
+            return err_set(e,
+                           "sessions %" PRId64 " and %" PRId64 " have no common unit: the FLOP of "
+                           "one's recording are not known",
+                           first->id, c->curve[i].record.id);
+    return true;
 }
 
 static char letter_of(int i)
@@ -49,7 +61,8 @@ static void add_label(const struct session_curves *c, int i, struct str *out)
     arena_init(&arena);
     common_show_record(&arena, &shown);
     str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id, r->strategy, r->seed,
-               s->count ? text_speed(s->point[s->count - 1].y, 1, speed) : "nothing valid");
+               s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed)
+                        : "nothing valid");
     if (!all_same_title(c))
         str_printf(out, "  %s", r->title);
     arena_finish(&arena);
@@ -197,7 +210,7 @@ static int run_plot(const struct command *self, const struct arguments *a)
     if (!session_curves_read(a, &curves, &e))
         return fail_with(&e, EXIT_FAILED);
     struct picture p = picture_of(&curves);
-    bool ok = !path || write_chart(&p, path, &e);
+    bool ok = check_units(&curves, &e) && (!path || write_chart(&p, path, &e));
     if (ok && (!path || arguments_flag(a, "plain")))
         print_plot(&p, charset);
     session_curves_finish(&curves);

@@ -97,8 +97,9 @@ static void print_text(const struct view *v, const struct session_record *r, con
         printf("best     none\n");
         return;
     }
-    printf("best     %s", text_speed(r->flop, r->best_seconds, text));
-    printf("  %s  trial %" PRId64 "\n", text_time(r->best_seconds, text), v->best.number);
+    printf("best     %s", speed_text(r, r->best_seconds, text));
+    printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
+           r->best_raced ? "raced" : "as measured");
     printf("         %s\n", text_config(v->best.config, &config));
     str_finish(&config);
 }
@@ -117,7 +118,8 @@ static bool read_all(struct view *v, struct err *e)
            store_get_trial(v->store, id, best, &v->arena, &v->best, &v->has_best, e) &&
            store_get_race(v->store, id, best, &v->arena, &v->final_race, &v->has_final, e) &&
            refit_list_read(&v->refits, v->store, id, e) &&
-           (!lists_trials(v) || store_each_trial(v->store, id, 1, list_trial, v, e));
+           (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
+                                 store_each_trial(v->store, id, 1, list_trial, v, e)));
 }
 
 static bool show(struct view *v, struct err *e)

@@ -222,6 +222,8 @@ void json_session(struct str *out, const struct session_record *r, const char *s
                ",\"workers\":%d,\"trials\":%" PRId64 ",\"rejected\":%" PRId64 ",\"ok\":%" PRId64,
                r->workers, r->trials, r->rejected, r->ok);
     add_real(out, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
+    str_printf(out, ",\"best_raced\":%s,\"speed_unit\":\"%s\"", r->best_raced ? "true" : "false",
+               speed_unit_word(r));
     add_real(out, "ran_seconds", r->ran_seconds);
     add_real(out, "created", r->created);
     add_text(out, "message", r->message);

@@ -9,6 +9,7 @@
 #include "gpu/gpu.h"
 #include "report/text.h"
 #include "simulate_plan.h"
+#include "speed.h"
 
 #define OPTION_DB                                                                                  \
     {                                                                                              \

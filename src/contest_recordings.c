@@ -18,7 +18,7 @@ static void add_optimum(const struct recording *r, struct str *out)
     if (str_equal(r->unit, "s"))
         str_add(out, text_time(best, text));
     else if (!recorded_is_relative(r))
-        str_add(out, text_speed(1e9, best, text));
+        str_add(out, text_speed(recorded_flop(r), best, text));
     else
         str_printf(out, "%.4g %s", best, r->unit);
 }

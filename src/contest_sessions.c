@@ -112,7 +112,7 @@ bool contest_of_sessions(const struct arguments *a, struct contest *c, struct er
     struct session_record shown = *stored, *first = &shown;
     common_show_record(&c->arena, &shown);
     const char *place = session_curves_place(first);
-    c->unit = COMPARISON_FLOPS;
+    c->unit = speed_is_relative(first) ? COMPARISON_SHARE : COMPARISON_FLOPS;
     c->title = arena_printf(&c->arena, "%s on %s", first->title, place);
     c->heading =
         arena_printf(&c->arena, "%s (%s%s%s) on %s", first->title, first->name,

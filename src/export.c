@@ -71,33 +71,21 @@ static const char *ranked_name(struct exporter *x, int rank)
     return ranked;
 }
 
-// The last race that a trial took part in replaces its own time.
-struct race_search {
-    int64_t ask;
-    struct arena *arena;
-    struct kernel_description *about;
-};
-
-static bool take_race(void *context, const struct retime_record *r)
-{
-    struct race_search *search = context;
-    if (r->ask != search->ask || !str_equal(r->kind, "race") || r->seconds <= 0)
-        return true;
-    search->about->timing = (struct kernel_timing){
-        .seconds = r->seconds,
-        .samples = r->samples ? arena_strdup(search->arena, r->samples) : NULL,
-        .retimed = true,
-    };
-    search->about->random_checked = r->verified;
-    return true;
-}
-
+// As it is ranked: `t` is of store_best_trials.
 static bool describe_timing(struct exporter *x, const struct trial_record *t,
                             struct kernel_description *d, struct err *e)
 {
-    struct race_search search = {t->ask, &x->arena, d};
+    struct retime_record race;
+    bool found = false;
     d->timing = (struct kernel_timing){.seconds = t->seconds, .samples = t->samples};
-    return store_each_retime(x->store, x->session.id, take_race, &search, e);
+    if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, &found, e))
+        return false;
+    if (found) {
+        d->timing.samples = race.samples;
+        d->timing.retimed = true;
+        d->random_checked = race.verified;
+    }
+    return true;
 }
 
 static void describe_bindings(const struct operation *o, uint64_t scratch_bytes,
@@ -189,6 +177,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
             .config = k.config,
             .stored_s = d->timing.seconds,
             .samples = d->timing.samples,
+            .raced = d->timing.retimed,
         };
     }
     for (int i = 0; i < JOB_MAX_PASSES; i++)

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "export.h"
 #include "record/record.h"
+#include "speed.h"
 #include "stored.h"
 #include "trial/trial.h"
 
@@ -54,6 +55,7 @@ static void describe(struct recording *r, const struct session_record *s)
     r->kernel = arena_strdup(&r->arena, s->title);
     r->device = arena_strdup(&r->arena, s->device);
     r->unit = "s";
+    r->flop = speed_is_relative(s) ? 0 : s->flop;
 }
 
 static bool fill(struct recorder *r, struct store *store, const struct session_record *s,

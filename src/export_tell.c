@@ -39,7 +39,8 @@ static void add_kernel_text(const struct export_told *t, const struct reverified
     } else {
         str_add(out, text_speed(t->flop, k->stored_s, speed));
     }
-    str_printf(out, "  (%s, trial %" PRId64 ")\n", k->name, k->trial);
+    str_printf(out, "  (%s, trial %" PRId64 ", %s)\n", k->name, k->trial,
+               k->raced ? "raced" : "as measured");
 }
 
 static void add_file_text(const struct export_told *t, const struct kernel_file *f, struct str *out)
@@ -85,6 +86,7 @@ static void add_kernel_json(const struct export_told *t, const struct reverified
     str_add_json(out, k->name);
     str_printf(out, ",\"trial\":%" PRId64, k->trial);
     add_speed(out, "", t->flop, k->stored_s);
+    str_add(out, k->raced ? ",\"raced\":true" : ",\"raced\":false");
     add_speed(out, "verified_", t->flop, k->again_s);
     str_add(out, "}");
 }

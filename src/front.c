@@ -136,7 +136,7 @@ static void draw_progress(struct front *f, const struct session_record *r)
     fprintf(stderr,
             "%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left",
             r->trials, r->budget_trials, rate,
-            r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "-", r->rejected, eta);
+            r->best_ask ? speed_text(r, r->best_seconds, speed) : "-", r->rejected, eta);
     f->drawn_at = now;
 }
 
@@ -217,7 +217,7 @@ static void print_best(const struct event *event)
     struct str config = {0};
     const struct trial_record *t = event->trial;
     printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
-           text_speed(event->session->flop, t->seconds, speed), text_time(t->seconds, time),
+           speed_text(event->session, t->seconds, speed), text_time(t->seconds, time),
            text_config(t->config, &config));
     str_finish(&config);
 }
@@ -234,6 +234,16 @@ static void print_outcomes(const struct front *f, const struct session_record *r
             printf("        first %s: %s\n", outcome_name((enum outcome)i), f->reason[i]);
 }
 
+// On stderr in a child of the workbench.
+static void say_nothing_left(const struct front *f, const struct session_record *r)
+{
+    fprintf(f->attached ? stderr : stdout,
+            "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
+            "%s --trials N goes on)\n",
+            r->id, r->message && *r->message ? r->message : r->state, r->id,
+            store_option(f->store));
+}
+
 static void print_end(const struct front *f, const struct event *event)
 {
     char speed[32], time[32];
@@ -247,9 +257,10 @@ static void print_end(const struct front *f, const struct event *event)
     if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
         print_curve(f);
-        printf("best    %s  %s  trial %" PRId64 "%s\n", text_speed(r->flop, seconds, speed),
+        printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
                text_time(seconds, time), event->trial->number,
-               event->retime ? "  (timed again against the runners-up, verified twice)" : "");
+               event->retime ? "  (timed again against the runners-up, verified twice)"
+                             : "  (as measured)");
         printf("        %s\n", text_config(event->trial->config, &config));
         str_finish(&config);
     } else {
@@ -269,7 +280,7 @@ static void plain_trial(struct front *f, const struct event *event)
         clear_progress(f);
         char speed[32] = "-";
         if (t->seconds > 0)
-            text_speed(event->session->flop, t->seconds, speed);
+            speed_text(event->session, t->seconds, speed);
         printf("%5" PRId64 "  %-8s  %12s  %s%s%s\n", t->number, t->outcome, speed,
                text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
         str_finish(&config);
@@ -291,6 +302,8 @@ static void plain_message(const struct front *f, const struct event *event)
 
 static void plain_event(struct front *f, const struct event *event)
 {
+    if (f->nothing_left)
+        return;
     switch (event->kind) {
     case EVENT_SESSION: print_session(event); break;
     case EVENT_TRIAL: plain_trial(f, event); break;
@@ -322,8 +335,13 @@ static void count_so_far(struct front *f, const struct session_record *r)
 void front_on_event(void *context, const struct event *event)
 {
     struct front *f = context;
-    if (event->kind == EVENT_SESSION && !f->attached)
-        count_so_far(f, event->session);
+    if (event->kind == EVENT_SESSION) {
+        f->nothing_left = !str_equal(event->session->state, "running");
+        if (f->nothing_left && !f->json)
+            say_nothing_left(f, event->session);
+        else if (!f->attached)
+            count_so_far(f, event->session);
+    }
     if (event->kind == EVENT_END) {
         f->finished =
             str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");

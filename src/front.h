@@ -26,6 +26,7 @@ struct front {
     int curve_count, curve_step, curve_skip;
     int64_t outcomes[OUTCOME_COUNT];
     char reason[OUTCOME_COUNT][200]; // of the first of each
+    bool nothing_left;               // it had ended before: only that is said
     bool nothing_valid;              // when the session ended
     bool finished;                   // it ended by itself
 };

@@ -1,16 +1,15 @@
 #include "recorded.h"
 
 #include "base/file.h"
+#include "speed.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX       "replay:"
-#define SPEED        "speed="
-#define PER_GFLOP    "s/GFLOP"
-#define SPARSE       1000 // points for each that is recorded
-#define RELATIVE_ONE 1e12 // FLOP/s of the fastest configuration where FLOP are not known
+#define PREFIX "replay:"
+#define SPEED  "speed="
+#define SPARSE 1000 // points for each that is recorded
 
 bool recorded_is(const char *source)
 {
@@ -126,6 +125,10 @@ static const char *operation(const struct recording *r, struct arena *a)
     str_add_json(&text, r->kernel);
     str_add(&text, ",\"unit\":");
     str_add_json(&text, r->unit);
+    if (r->flop > 0) {
+        str_add(&text, ",\"flop\":");
+        str_add_real(&text, r->flop);
+    }
     str_add(&text, "}");
     const char *kept = arena_strdup(a, str_text(&text));
     str_finish(&text);
@@ -144,14 +147,19 @@ void recorded_draw(const struct recording *r, struct rng *rng, struct config *ou
 
 bool recorded_is_relative(const struct recording *r)
 {
-    return !str_equal(r->unit, PER_GFLOP);
+    return recorded_flop(r) <= 0;
+}
+
+double recorded_flop(const struct recording *r)
+{
+    return str_equal(r->unit, RECORDED_PER_GFLOP) ? 1e9 : r->flop;
 }
 
 double recorded_share(const struct session_record *r)
 {
-    if (!recorded_is(r->source) || strstr(r->operation, "\"unit\":\"" PER_GFLOP "\""))
-        return 0;
-    return r->best_ask && r->best_seconds > 0 ? r->flop / r->best_seconds / RELATIVE_ONE : 0;
+    return speed_is_relative(r) && r->best_ask && r->best_seconds > 0
+               ? r->flop / r->best_seconds / RECORDED_ONE
+               : 0;
 }
 
 void recorded_describe(const struct recorded *recorded, struct arena *a, struct session_record *out)
@@ -168,5 +176,6 @@ void recorded_describe(const struct recorded *recorded, struct arena *a, struct 
     out->driver = out->device_type = "recorded";
     out->device_id = out->text_hash = recorded->identity;
     out->limits = "";
-    out->flop = recorded_is_relative(r) ? r->entry[r->best].seconds * RELATIVE_ONE : 1e9;
+    out->flop =
+        recorded_is_relative(r) ? r->entry[r->best].seconds * RECORDED_ONE : recorded_flop(r);
 }

@@ -14,6 +14,9 @@
 #include "record/record.h"
 #include "store/store.h"
 
+#define RECORDED_PER_GFLOP "s/GFLOP" // unit of recorded rates
+#define RECORDED_ONE       1e12      // FLOP/s of the fastest configuration where FLOP are not known
+
 struct recorded {
     struct recording *recording; // NULL: `r` is empty
     char *path;                  // the whole one: whoever opens it later may be in another folder
@@ -32,10 +35,12 @@ bool recorded_open_again(const struct session_record *r, struct recorded *out, s
 void recorded_finish(struct recorded *r);
 
 // Fills what the recording decides: name, path, title, operation, settings, size, device and FLOP.
-// Of most recordings the FLOP are not known: then speeds are relative, 1 TFLOPS is the fastest
-// configuration. Strings live in `a` or as long as `r`.
+// Of most recordings the FLOP are not known: then speeds are relative to the fastest configuration,
+// which counts as RECORDED_ONE. Strings live in `a` or as long as `r`.
 void recorded_describe(const struct recorded *r, struct arena *a, struct session_record *out);
 bool recorded_is_relative(const struct recording *r);
+// FLOP of what one entry's `seconds` are the time of; 0: not known.
+double recorded_flop(const struct recording *r);
 // Of a stored session: the speed of its best as a share of the fastest configuration recorded. 0:
 // its speeds are not relative, or nothing was valid yet.
 double recorded_share(const struct session_record *r);

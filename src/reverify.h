@@ -22,6 +22,7 @@ struct reverified {
     int64_t trial;
     struct config config;
     double stored_s;      // seconds of one run
+    bool raced;           // a race said so; else they are as measured in the search
     const char *samples;  // JSON array of seconds that stored_s comes from; NULL: not known
     enum outcome outcome; // out
     double again_s;       // out, of ok ones

@@ -100,13 +100,6 @@ const char *session_curves_place(const struct session_record *r)
     return str_equal(r->source, "device") ? r->device : r->source;
 }
 
-double session_curves_unit(double highest, const char **name)
-{
-    bool tera = highest >= 0.99995e12; // as text_speed
-    *name = tera ? "TFLOPS" : "GFLOPS";
-    return tera ? 1e12 : 1e9;
-}
-
 struct curve_grid session_curves_grid(double horizon, bool seconds)
 {
     enum { MOST = 1000 }; // more than a chart has points

@@ -39,8 +39,6 @@ bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct 
 
 // Where it was measured, for titles: the device, or the source where there is none.
 const char *session_curves_place(const struct session_record *r);
-// FLOP/s of the unit that suits levels up to `highest`; its name in `name`.
-double session_curves_unit(double highest, const char **name);
 
 // An even grid over `horizon` trials or seconds on which no result is lost: value i is what was
 // reached at the end of cell i, at x = step * (i + 1).

@@ -28,5 +28,6 @@ bool session_assemble_recorded(struct session *s, struct err *e)
 void session_say_scale(struct session *s)
 {
     if (s->recorded.recording && recorded_is_relative(s->recorded.recording))
-        session_message(s, "info", "FLOP are not known: 1 TFLOPS is the fastest recorded");
+        session_message(s, "info",
+                        "FLOP are not known: speeds are per cent of the fastest recorded");
 }

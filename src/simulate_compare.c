@@ -5,11 +5,9 @@
 
 #include <stdlib.h>
 
-#define FLOP_OF_A_GFLOP 1e9
-
 static double work_of(const struct recording *r)
 {
-    return recorded_is_relative(r) ? 1 : FLOP_OF_A_GFLOP;
+    return str_equal(r->unit, RECORDED_PER_GFLOP) ? recorded_flop(r) : 1;
 }
 
 static void take_problem(const struct recording *r, struct comparison_problem *problem,

@@ -30,31 +30,60 @@ void trial_list_finish(struct trial_list *l)
 {
     arena_finish(&l->arena);
     free(l->row);
+    free(l->race);
     str_finish(&l->head);
+}
+
+static bool keep_race(void *context, const struct retime_record *r)
+{
+    struct trial_list *l = context;
+    MEM_GROW(l->race, l->races, l->race_capacity);
+    struct retime_record *kept = &l->race[l->races++];
+    *kept = *r;
+    kept->samples = r->samples ? arena_strdup(&l->arena, r->samples) : NULL;
+    return true;
+}
+
+bool trial_list_read_races(struct trial_list *l, struct store *store, struct err *e)
+{
+    return store_each_race(store, l->session->id, keep_race, l, e);
 }
 
 // --- one trial ---
 
-static void add_text(const struct trial_list *l, const struct trial_record *t, struct str *out)
+// NULL: it was in none that says anything of its rank.
+static const struct retime_record *race_of(const struct trial_list *l, const struct trial_record *t)
+{
+    for (int i = 0; i < l->races; i++)
+        if (l->race[i].ask == t->ask && str_equal(t->outcome, "ok"))
+            return &l->race[i];
+    return NULL;
+}
+
+static void add_text(const struct trial_list *l, const struct trial_record *t,
+                     const struct retime_record *race, struct str *out)
 {
     char speed[32] = "-", time[32] = "-";
     struct str config = {0}, reason = {0};
-    shown_add(&reason, t->reason ? t->reason : "");
-    if (t->seconds > 0) {
-        text_speed(l->session->flop, t->seconds, speed);
-        text_time(t->seconds, time);
+    bool raced = race && race->verified;
+    double seconds = raced ? race->seconds : t->seconds;
+    shown_add(&reason, race && !raced ? "wrong in its race" : t->reason ? t->reason : "");
+    if (seconds > 0) {
+        speed_text(l->session, seconds, speed);
+        text_time(seconds, time);
     }
     str_printf(out, "%6" PRId64 "  %4d  %-8s  %12s  %9s  %s%s%s\n", t->number, t->generation,
-               t->outcome, speed, time, text_config(t->config, &config), reason.length ? "  " : "",
-               str_text(&reason));
+               raced ? "raced" : t->outcome, speed, time, text_config(t->config, &config),
+               reason.length ? "  " : "", str_text(&reason));
     str_finish(&config);
     str_finish(&reason);
 }
 
-static void add_json(const struct trial_list *l, const struct trial_record *t, struct str *out)
+static void add_json(const struct trial_list *l, const struct trial_record *t,
+                     const struct retime_record *race, struct str *out)
 {
     str_add(out, "{");
-    json_trial(out, l->session->id, l->session->flop, t, NULL);
+    json_trial(out, l->session->id, l->session->flop, t, race);
     str_add(out, "}");
 }
 
@@ -77,7 +106,7 @@ static void add_csv_head(const char *config, struct str *out)
 {
     str_add(out, "number,ask,generation,outcome,seconds,tflops");
     add_csv_params(config, true, out);
-    str_add(out, ",reason,samples\r\n");
+    str_add(out, ",reason,samples,race_seconds\r\n");
 }
 
 // "[0.5,0.25]" becomes the list that it holds.
@@ -89,7 +118,8 @@ static void add_csv_samples(const char *json, struct str *out)
     free(samples);
 }
 
-static void add_csv(const struct trial_list *l, const struct trial_record *t, struct str *out)
+static void add_csv(const struct trial_list *l, const struct trial_record *t,
+                    const struct retime_record *race, struct str *out)
 {
     str_printf(out, "%" PRId64 ",%" PRId64 ",%d,%s,", t->number, t->ask, t->generation, t->outcome);
     if (t->seconds > 0)
@@ -100,36 +130,45 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t, st
     add_csv_params(t->config, false, out);
     add_field(out, t->reason ? t->reason : "");
     add_csv_samples(t->samples, out);
+    str_add_char(out, ',');
+    if (race && race->verified)
+        str_add_real(out, race->seconds);
     str_add(out, "\r\n");
 }
 
-static double key_of(enum list_order order, const struct trial_record *t)
+static struct trial_row row_of(enum list_order order, const struct trial_record *t,
+                               const struct retime_record *race)
 {
+    struct trial_row row = {.ask = t->ask};
     switch (order) {
-    case ORDER_ASK: break;
-    case ORDER_NUMBER: return (double)t->told;
-    case ORDER_SPEED: return t->seconds > 0 ? t->seconds : INFINITY;
-    case ORDER_ELAPSED: return t->elapsed_s;
+    case ORDER_ASK: break; // that is sorted by last
+    case ORDER_NUMBER: row.key = (double)t->told; break;
+    case ORDER_SPEED:
+        row.behind = !race || !race->verified;
+        row.key = race             ? row.behind ? INFINITY : race->seconds
+                  : t->seconds > 0 ? t->seconds
+                                   : INFINITY;
+        break;
+    case ORDER_ELAPSED: row.key = t->elapsed_s; break;
     }
-    return 0; // sorted by ask
+    return row;
 }
 
 void trial_list_add(struct trial_list *l, const struct trial_record *t)
 {
     struct str text = {0};
+    const struct retime_record *race = race_of(l, t);
     if (l->format == LIST_CSV && !l->head.length)
         add_csv_head(t->config, &l->head);
     switch (l->format) {
-    case LIST_TEXT: add_text(l, t, &text); break;
-    case LIST_JSON: add_json(l, t, &text); break;
-    case LIST_CSV: add_csv(l, t, &text); break;
+    case LIST_TEXT: add_text(l, t, race, &text); break;
+    case LIST_JSON: add_json(l, t, race, &text); break;
+    case LIST_CSV: add_csv(l, t, race, &text); break;
     }
     MEM_GROW(l->row, l->count, l->capacity);
-    l->row[l->count++] = (struct trial_row){
-        .key = key_of(l->order, t),
-        .ask = t->ask,
-        .text = arena_strdup(&l->arena, str_text(&text)),
-    };
+    struct trial_row *row = &l->row[l->count++];
+    *row = row_of(l->order, t, race);
+    row->text = arena_strdup(&l->arena, str_text(&text));
     str_finish(&text);
 }
 
@@ -138,6 +177,8 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
 static int compare(const void *a, const void *b)
 {
     const struct trial_row *x = a, *y = b;
+    if (x->behind != y->behind)
+        return x->behind ? 1 : -1;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return (x->ask > y->ask) - (x->ask < y->ask);

@@ -257,6 +257,7 @@ static struct recording *create_like(const struct recording *from)
     r->kernel = arena_strdup(&r->arena, from->kernel);
     r->device = arena_strdup(&r->arena, from->device);
     r->unit = arena_strdup(&r->arena, from->unit);
+    r->flop = from->flop;
     return r;
 }
 

@@ -45,6 +45,7 @@ struct recording {
     const char *kernel, *device;
     // What `seconds` counts: "s", or "s/GFLOP" where a rate of GFLOP/s was recorded, inverted.
     const char *unit;
+    double flop; // floating point operations of a run; 0: not known, or `seconds` count no runs
     struct space *space;
 
     int count;

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FORMAT, VERSION, NAME, KERNEL, DEVICE, UNIT, PARAMS, ENTRIES, ROOT_MEMBERS };
-static const char *const root_members[ROOT_MEMBERS] = {"format", "version", "name",   "kernel",
-                                                       "device", "unit",    "params", "entries"};
+enum { FORMAT, VERSION, NAME, KERNEL, DEVICE, UNIT, FLOP, PARAMS, ENTRIES, ROOT_MEMBERS };
+static const char *const root_members[ROOT_MEMBERS] = {
+    "format", "version", "name", "kernel", "device", "unit", "flop", "params", "entries"};
 
 enum { CONFIG, OUTCOME, SECONDS, RUNS, COMPILE, BENCHMARK, MEMBERS };
 static const char *const members[MEMBERS] = {"config", "outcome",   "seconds",
@@ -21,6 +21,15 @@ static void read_texts(struct recording *r, const struct json *found)
         if (text && *text)
             *place[i] = text;
     }
+}
+
+static bool read_flop(struct recording *r, struct json flop, struct err *e)
+{
+    if (!flop.at)
+        return true;
+    return (json_number(flop, &r->flop) && r->flop > 0 && str_equal(r->unit, "s")) ||
+           err_at(e, r->path, flop.line,
+                  "flop is the number of operations of a run, above 0, where the unit is s");
 }
 
 static bool check_version(const struct recording *r, const struct json *found, struct err *e)
@@ -138,8 +147,8 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     if (!check_version(r, found, e))
         return false;
     read_texts(r, found);
-    return read_params(r, found[PARAMS], e) && recording_seal_space(r, e) &&
-           read_entries(r, found[ENTRIES], e);
+    return read_flop(r, found[FLOP], e) && read_params(r, found[PARAMS], e) &&
+           recording_seal_space(r, e) && read_entries(r, found[ENTRIES], e);
 }
 
 const struct format format_tilewalk = {.name = "tilewalk",

@@ -83,6 +83,10 @@ bool recording_write(const struct recording *r, const char *path, struct err *e)
     add_text(&out, "kernel", r->kernel);
     add_text(&out, "device", r->device);
     add_text(&out, "unit", r->unit);
+    if (r->flop > 0) {
+        str_add(&out, ",\"flop\":");
+        str_add_real(&out, r->flop);
+    }
     str_add(&out, ",\n\"params\":[");
     for (int i = 0; i < r->space->param_count; i++) {
         str_add(&out, i ? ",\n " : "\n ");

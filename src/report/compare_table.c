@@ -78,6 +78,8 @@ static void add_level(double level, enum comparison_unit unit, struct str *out)
         str_add(out, "-");
     else if (unit == COMPARISON_FLOPS)
         str_add(out, text_speed(level, 1, text));
+    else if (unit == COMPARISON_SHARE)
+        str_add(out, text_share(level / 1e12, text));
     else if (unit == COMPARISON_PLAIN)
         str_printf(out, "%.4g", level);
     else
@@ -320,7 +322,8 @@ void comparison_add_group_json(const struct comparison_result *r, int group,
                                enum comparison_unit unit, struct str *out)
 {
     const struct comparison_group *g = &r->group[group];
-    bool flops = unit == COMPARISON_FLOPS, known = g->best > 0 && r->setup->problem_count == 1;
+    bool flops = unit == COMPARISON_FLOPS || unit == COMPARISON_SHARE;
+    bool known = g->best > 0 && r->setup->problem_count == 1;
     str_printf(out, "\"letter\":\"%c\",\"strategy\":", g->letter);
     str_add_json(out, g->name);
     str_printf(out, ",\"runs\":%d", g->runs);

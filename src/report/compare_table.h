@@ -12,6 +12,7 @@
 
 enum comparison_unit {
     COMPARISON_FLOPS, // levels are floating point operations a second
+    COMPARISON_SHARE, // levels are shares of the fastest, times 10^12
     COMPARISON_RATE,  // levels are runs a second
     COMPARISON_PLAIN  // levels are of a unit that is not known here
 };

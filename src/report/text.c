@@ -19,6 +19,12 @@ char *text_speed(double flop, double seconds, char out[32])
     return out;
 }
 
+char *text_share(double share, char out[32])
+{
+    snprintf(out, 32, "%.*f %%", share >= 0.1 ? 1 : 2, 100 * share);
+    return out;
+}
+
 char *text_time(double seconds, char out[32])
 {
     if (seconds >= 999.5)

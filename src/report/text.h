@@ -13,8 +13,9 @@
 #include "base/str.h"
 
 // `flop` operations in `seconds`: "6.81 GFLOPS", "41.30 TFLOPS"; "0.00 GFLOPS" unless seconds > 0.
-// Returns `out`, as the next two do.
+// Returns `out`, as the next three do.
 char *text_speed(double flop, double seconds, char out[32]);
+char *text_share(double share, char out[32]);      // "99.4 %", "0.42 %"
 char *text_time(double seconds, char out[32]);     // of one run: "1.2 s", "4.93 ms", "812 us"
 char *text_duration(double seconds, char out[32]); // to whole seconds: "7s", "1m52s", "3h05m"
 

@@ -132,7 +132,8 @@ static void test_formats(void **state)
     box_set(b, "LC_ALL", "C");
     struct result r = RUN(b, "compare", "1", "2", "3", "4", "5", "6");
     assert_ok(&r);
-    assert_contains(r.out, "matmul f32 nn 64x64x64 (small) on " SOURCE ", best known: ");
+    assert_contains(r.out,
+                    "matmul f32 nn 64x64x64 (small) on " SOURCE ", best known as measured: ");
     assert_contains(r.out, " +- ");
     assert_contains(r.out, "runs have 40 to 60 trials");
     assert_contains(r.out, " 3 5 1");

@@ -94,7 +94,7 @@ static void test_budget(void **state)
     assert_true(trials_of(b, 1) >= 60);
 }
 
-// Less than what was done already: the session ends, and says what was done.
+// Less than what was done already: nothing is left to do, and the session stays as it is.
 static void test_budget_below_what_is_done(void **state)
 {
     struct box *b = *state;
@@ -105,7 +105,8 @@ static void test_budget_below_what_is_done(void **state)
     assert_ok(&r);
     struct events e = events_of(b, r.out);
     assert_string_equal(text_of(end_event(&e), "state"), "done");
-    assert_string_equal(text_of(end_event(&e), "message"), "12 trials are done, the budget was 5");
+    assert_string_equal(text_of(end_event(&e), "message"), "all 12 trials are done");
+    assert_int_equal(number_of(listed_session(b, 1), "budget_trials"), 12);
     assert_int_equal(trials_of(b, 1), 12);
 }
 

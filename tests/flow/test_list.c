@@ -147,9 +147,9 @@ static void check_row(const char *const fields[16], const cJSON *trial)
 
 static void test_csv(void **state)
 {
-    static const char *const names[] = {"number",  "ask",    "generation", "outcome",
-                                        "seconds", "tflops", "tile",       "unroll",
-                                        "order",   "stage",  "reason",     "samples"};
+    static const char *const names[] = {"number", "ask",     "generation",  "outcome", "seconds",
+                                        "tflops", "tile",    "unroll",      "order",   "stage",
+                                        "reason", "samples", "race_seconds"};
     struct box *b = *state;
     make_session(b);
     struct result r = RUN(b, "show", "1", "--csv", "--sort", "speed", "--show-rejected");

@@ -37,7 +37,7 @@ static void test_csv(void **state)
     assert_contains(r.out, "landscape.csv: 12 trials");
     const char *text = box_read(b, path);
     assert_true(str_starts(text, "number,ask,generation,outcome,seconds,tflops,tile,unroll,order,"
-                                 "stage,reason,samples\r\n"));
+                                 "stage,reason,samples,race_seconds\r\n"));
     r = RUN(b, "show", "1", "--csv");
     assert_string_equal(text, r.out);
     r = RUN(b, "export", "1", "--csv", path);

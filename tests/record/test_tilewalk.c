@@ -48,6 +48,7 @@ static struct recording *make_recording(const struct space *like)
     struct recording *r = recording_create("a/made.json", "tilewalk");
     struct err e;
     r->device = "Card \"7\"";
+    r->flop = 1e20 / 3;
     must(recording_add_params(r, like, &e) && recording_seal_space(r, &e), &e);
     for (uint64_t i = 0; i < like->size; i += 7) {
         struct config c;
@@ -111,7 +112,7 @@ static void test_round_trip(void **state)
     assert_same_params(like, read->space);
     assert_int_equal(made->count, read->count);
     assert_int_equal(made->best, read->best);
-    assert_true(made->median == read->median);
+    assert_true(made->median == read->median && made->flop == read->flop);
     for (int i = 0; i < made->count; i++) {
         const struct record_entry *a = &made->entry[i], *b = &read->entry[i];
         struct config c, d;

@@ -31,6 +31,16 @@ static void speeds(void **state)
     assert_ptr_equal(text_speed(1, 1, out), out);
 }
 
+static void shares(void **state)
+{
+    static const struct number cases[] = {
+        {1, "100.0 %"}, {0.9941, "99.4 %"}, {0.1, "10.0 %"}, {0.0042, "0.42 %"}, {0, "0.00 %"}};
+    char out[32];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(text_share(cases[i].value, out), cases[i].text);
+}
+
 static void times(void **state)
 {
     static const struct number cases[] = {
@@ -109,9 +119,13 @@ static void broken_configurations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(speeds),     cmocka_unit_test(times),
-        cmocka_unit_test(durations),  cmocka_unit_test(configurations),
-        cmocka_unit_test(parameters), cmocka_unit_test(broken_configurations),
+        cmocka_unit_test(speeds),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(times),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(broken_configurations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,78 @@
+// Speeds of sessions on recordings: in FLOP/s where the FLOP are known, else as shares.
+#include "sessions.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static const char recorded[] =
+    "{\"format\":\"tilewalk-recording\",\"version\":1,\"kernel\":\"k\",\"device\":\"Toaster 9\","
+    "\"unit\":\"s\",\"params\":[{\"name\":\"x\",\"kind\":\"discrete\",\"values\":[1,2,4]}],"
+    "\"entries\":[{\"config\":[1],\"outcome\":\"ok\",\"seconds\":0.002},"
+    "{\"config\":[2],\"outcome\":\"ok\",\"seconds\":0.001},{\"config\":[4],\"outcome\":\"crash\"}]"
+    "}";
+
+static const char *source_of(struct box *b, const char *path)
+{
+    return arena_printf(&b->arena, "replay:%s", path);
+}
+
+// FLOP that nobody knows are not invented: speeds are shares of the fastest.
+static void test_unknown_flop(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_write(b, "one.json", recorded), *source = source_of(b, path);
+    struct result r = RUN(b, "tune", "--source", source, "--strategy", "random", "--trials", "200",
+                          "--seed", "3", "--plain");
+    assert_ok(&r);
+    assert_contains(r.out, "best    100.0 %  1 ms");
+    assert_string_equal(text_of(listed_session(b, 1), "speed_unit"), "fastest");
+    struct result all[] = {r, RUN(b, "ls"), RUN(b, "show", "1", "--top", "3"),
+                           RUN(b, "compare", "1"), RUN(b, "plot", "1", "--plain")};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_ok(&all[i]);
+        assert_contains(all[i].out, "100.0 %");
+        assert_null(strstr(all[i].out, "FLOPS"));
+    }
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "3");
+    assert_ok(&r);
+    r = RUN(b, "plot", "1", "2", "--plain");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "sessions 1 and 2 have no common unit");
+}
+
+// Our own recordings know them.
+static void test_known_flop(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "9", "--seed", "5");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--recording", "--out", b->folder, "--name", "own");
+    assert_ok(&r);
+    r = RUN(b, "import", box_path(b, "own.json"), "--out", box_path(b, "again.json"));
+    assert_ok(&r);
+    r = RUN(b, "tune", "--source", source_of(b, box_path(b, "again.json")), "--strategy", "random",
+            "--trials", "9", "--plain");
+    assert_ok(&r);
+    assert_contains(r.out, "GFLOPS");
+    const cJSON *first = listed_session(b, 1), *second = listed_session(b, 2);
+    assert_string_equal(text_of(second, "speed_unit"), "TFLOPS");
+    assert_true(number_of(first, "flop") == number_of(second, "flop"));
+    assert_true(number_of(first, "best_tflops") == number_of(second, "best_tflops"));
+    box_write(b, "bad.json",
+              "{\"format\":\"tilewalk-recording\",\"version\":1,\"flop\":0,"
+              "\n\"params\":[],\"entries\":[]}");
+    r = RUN(b, "import", box_path(b, "bad.json"));
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "bad.json:1: flop is the number of operations");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_unknown_flop),
+        FLOW_TEST(test_known_flop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
