@@ -1,6 +1,7 @@
 #include "app_draw.h"
 
 #include "report/text.h"
+#include "speed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -145,14 +146,12 @@ static void add_best(struct app *app, struct pieces *row)
         pieces_add(row, 0, STYLE_TEXT, o->record.trials ? "nothing valid yet" : "no trial yet");
         return;
     }
-    text_speed(o->record.flop, best->raced ? best->race_seconds : best->seconds, speed);
-    pieces_add(row, 0, STYLE_BEST, "best %s", speed);
+    speed_text(&o->record, o->record.best_seconds, speed);
+    pieces_add(row, 0, STYLE_BEST, "best %s%s", speed, o->record.best_raced ? " raced" : "");
     pieces_add(row, 3, STYLE_TEXT, "#%" PRId64, best->number);
     double since = app->unix_now - best->finished;
     if (since >= 0)
         pieces_add(row, 5, STYLE_DIM, "%s ago", text_duration(since, ago));
-    if (best->raced)
-        pieces_add(row, 6, STYLE_DIM, "won its race");
 }
 
 static void add_outcomes(const struct opened *o, struct pieces *row)
@@ -186,7 +185,7 @@ static void draw_short(struct app *app, const struct pane *p)
     pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s", o->state);
     if (o->record.best_ask)
         pieces_add(&row, 0, STYLE_BEST, "%s",
-                   text_speed(o->record.flop, o->record.best_seconds, speed));
+                   speed_text(&o->record, o->record.best_seconds, speed));
     pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64, o->record.trials,
                o->record.budget_trials);
     pieces_draw(&row, p, 0, 1);
@@ -261,7 +260,7 @@ static void draw_news(struct app *app, const struct pane *p)
         double before = o->curve.count > 1 ? best[-1].seconds : 0;
         clock_text(best->finished, at);
         int n = snprintf(text, sizeof text, "%s  best  trial %" PRId64 ": %s", at, best->number,
-                         text_speed(o->record.flop, best->seconds, speed));
+                         speed_text(&o->record, best->seconds, speed));
         if (before > 0)
             snprintf(text + n, sizeof text - (size_t)n, " (+%.1f %%)",
                      100 * (before / best->seconds - 1));

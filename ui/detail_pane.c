@@ -71,7 +71,7 @@ static void add_measured(const struct model *m, const struct trial *t, struct st
 static void add_speed(struct writer *w, const struct trial *t)
 {
     struct model *m = &w->app->model;
-    double best = m->open.record.best_seconds, own = trial_rank_seconds(t);
+    double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
     struct str text = {0};
     if (trial_shows_race(t)) {
         str_add(&text, "race      ");
@@ -365,7 +365,7 @@ static void look_up(struct app *app, struct neighbours *n, const struct trial *o
 {
     struct model *m = &app->model;
     struct config c = of->config;
-    double speed = trial_shown_speed(m, of);
+    struct rank rank = trial_rank(of);
     for (int i = 0; i < NEIGHBOURS_SLICE && n->seen < n->in_all; i++) {
         struct config other;
         space_neighbour(m->open.space, &c, n->seen++, &other);
@@ -375,7 +375,7 @@ static void look_up(struct app *app, struct neighbours *n, const struct trial *o
         bool excluded = t->told > 0 && t->outcome == OUTCOME_REJECTED;
         n->excluded += excluded;
         n->tried += !excluded;
-        n->better += trial_shown_speed(m, t) > speed;
+        n->better += rank_is_better(trial_rank(t), rank);
     }
 }
 

@@ -1,7 +1,7 @@
 // Questions, and the small dialogs about one session.
 #include "dialogs.h"
 
-#include "report/text.h"
+#include "speed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ void dialog_describe(struct app *app, struct dialog *d, const struct session_row
     snprintf(line, sizeof line,
              "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
              r->trials, r->budget_trials, r->best_ask ? ", best " : "",
-             r->best_ask ? text_speed(r->flop, r->best_seconds, speed) : "", r->title, r->device);
+             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title, r->device);
     dialog_add_line(d, line);
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine.h"
 #include "report/text.h"
+#include "speed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@ static void print_best(const struct session_record *r, const char *option)
     char speed[32], time[32];
     if (r->best_ask)
         printf("session %" PRId64 " is %s: best %s, %s: tilewalk show %" PRId64 "%s\n", r->id,
-               r->state, text_speed(r->flop, r->best_seconds, speed),
-               text_time(r->best_seconds, time), r->id, option);
+               r->state, speed_text(r, r->best_seconds, speed), text_time(r->best_seconds, time),
+               r->id, option);
     else
         printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
                r->id, r->state, r->id, option);

@@ -45,7 +45,8 @@ static void tell(const struct trial *t, struct move *out)
     out->fate = rejected ? FATE_FORBIDDEN : told ? FATE_TRIED : FATE_IN_FLIGHT;
     out->number = t->number;
     out->outcome = t->outcome;
-    out->seconds = told ? trial_rank_seconds(t) : 0;
+    if (told)
+        out->rank = trial_rank(t);
     snprintf(out->reason, sizeof out->reason, "%s", t->reason);
 }
 
@@ -84,7 +85,7 @@ bool fates_step(struct fates *m, const struct space *s, const struct limits *l, 
     return settle(m, s);
 }
 
-struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param, double seconds)
+struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param, struct rank now)
 {
     struct fates_sum sum = {.candidates = m->candidates};
     if (param != FATES_ALL)
@@ -96,7 +97,7 @@ struct fates_sum fates_sum(const struct fates *m, const struct space *s, int par
         sum.looked_at++;
         sum.valid += move->fate < FATE_FORBIDDEN;
         sum.tried += move->fate == FATE_TRIED;
-        sum.better += move->seconds > 0 && move->seconds < seconds;
+        sum.better += now.seconds > 0 && rank_is_better(move->rank, now);
     }
     return sum;
 }

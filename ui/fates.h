@@ -2,7 +2,7 @@
 //
 //     fates_begin(&m, space, &config);
 //     while (fates_step(&m, space, limits, 25, find, context)) ...     true: more wait
-//     struct fates_sum all = fates_sum(&m, space, FATES_ALL, seconds);
+//     struct fates_sum all = fates_sum(&m, space, FATES_ALL, rank);
 //     fates_finish(&m);
 //
 // They are the steps that searches walk by, in the order of parameters and then of
@@ -33,7 +33,7 @@ struct move {
     enum fate fate;
     int64_t number;       // of a tried one; 0: it has none
     enum outcome outcome; // of a tried one
-    double seconds;       // what it is ranked by; 0: no rank
+    struct rank rank;
     char reason[160];
 };
 
@@ -56,8 +56,9 @@ void fates_begin(struct fates *m, const struct space *s, const struct config *fr
 // Looks at `most` more; `l` may be NULL (no device). True: more wait.
 bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,
                 fates_find *find, void *context);
-// Counts those of one parameter, or all; better: ranked before `seconds` (0: none is).
-struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param, double seconds);
+// Counts those of one parameter, or all; better: ranked before `now`, which has a rank.
+struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param,
+                           struct rank now);
 void fates_finish(struct fates *m);
 
 #endif

@@ -56,7 +56,7 @@ struct trial {
     int worker;
     bool has_origin;
     int64_t origin[SPACE_MAX_PARAMS]; // ask that each parameter was taken from; 0: drawn
-    bool raced;                       // and then:
+    bool raced;                       // a race decides its rank (store_get_race), and then:
     double race_seconds;
     bool race_verified;
 };
@@ -152,8 +152,15 @@ const struct trial *model_best(struct model *m);
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);
 double seconds_speed(const struct model *m, double seconds); // FLOP/s of the open session
-// What a trial is ranked by: its latest race, else its own time; 0: it has no rank.
-double trial_rank_seconds(const struct trial *t);
+// What a trial is ranked by: the session's last race if it was in it, else its own time; 0: it has
+// no rank.
+struct rank {
+    double seconds;
+    bool raced;
+};
+struct rank trial_rank(const struct trial *t);
+// Whether x is better than y, as store_best_trials has it; who has no rank is the worst.
+bool rank_is_better(struct rank x, struct rank y);
 // The one unit of speeds on a screen, by the best of the open session: "TFLOPS", "GFLOPS" or
 // "MFLOPS"; `*per_flops` is what to multiply FLOP/s by.
 const char *model_unit(const struct model *m, double *per_flops);

@@ -30,7 +30,7 @@ struct find {
     int64_t ask;     // 0: it was not asked
 };
 
-struct race {
+struct race { // that decides the rank of a trial
     int64_t ask;
     double seconds;
     bool verified;
@@ -42,8 +42,9 @@ struct trial_cache {
     int head[BUCKETS], next[MOST_TRIALS]; // chains of equal buckets
     struct page numbered[MOST_PAGES], ranked[MOST_PAGES];
     struct find find[MOST_FINDS];
-    struct race *race; // the latest of each trial
-    int races, race_capacity, races_ever;
+    struct race *race;
+    int races, race_capacity;
+    int64_t newest_race;
     bool races_known;
 };
 
@@ -252,28 +253,23 @@ static struct race *find_race(const struct trial_cache *c, int64_t ask)
 static bool keep_race(void *context, const struct retime_record *r)
 {
     struct trial_cache *c = context;
-    if (!str_equal(r->kind, "race"))
-        return true;
-    struct race *race = find_race(c, r->ask);
-    if (!race) {
-        MEM_GROW(c->race, c->races, c->race_capacity);
-        race = &c->race[c->races++];
-    }
-    *race = (struct race){r->ask, r->seconds, r->verified};
-    c->races_ever++;
+    MEM_GROW(c->race, c->races, c->race_capacity);
+    c->race[c->races++] = (struct race){r->ask, r->seconds, r->verified};
+    c->newest_race = r->id;
     return true;
 }
 
-int cache_races(struct model *m)
+int64_t cache_races(struct model *m)
 {
     struct trial_cache *c = m->cache;
     if (!is_open(m))
         return 0;
     if (!c->races_known) {
-        c->races = c->races_ever = 0;
-        c->races_known = store_each_retime(m->store, m->open.record.id, keep_race, c, NULL);
+        c->races = 0;
+        c->newest_race = 0;
+        c->races_known = store_each_race(m->store, m->open.record.id, keep_race, c, NULL);
     }
-    return c->races_ever;
+    return c->newest_race;
 }
 
 void cache_add_race(struct model *m, struct trial *t)

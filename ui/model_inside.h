@@ -31,9 +31,9 @@ struct trial_cache *cache_create(void);
 void cache_destroy(struct trial_cache *c);
 void cache_clear(struct trial_cache *c);
 void cache_drop_open(struct trial_cache *c); // trials in flight may have been told
-// The latest race of a trial that was decoded, from a list of all that is read when it is due: for
-// those who look at many trials. `cache_races`: how many races there were, of all trials.
+// What a race says of a trial that was decoded, from a list of all that is read when it is due: for
+// those who look at many trials. `cache_races`: another number when there was another race.
 void cache_add_race(struct model *m, struct trial *t);
-int cache_races(struct model *m);
+int64_t cache_races(struct model *m);
 
 #endif

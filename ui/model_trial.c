@@ -1,6 +1,8 @@
 #include "model_inside.h"
 
 #include "base/median.h"
+#include "recorded.h"
+#include "speed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,16 +84,27 @@ double seconds_speed(const struct model *m, double seconds)
     return seconds > 0 ? m->open.record.flop / seconds : 0;
 }
 
-double trial_rank_seconds(const struct trial *t)
+struct rank trial_rank(const struct trial *t)
 {
-    if (t->raced)
-        return t->race_verified ? t->race_seconds : 0;
-    return t->seconds;
+    if (t->raced && !t->race_verified)
+        return (struct rank){0, false};
+    return (struct rank){t->raced ? t->race_seconds : t->seconds, t->raced};
+}
+
+bool rank_is_better(struct rank x, struct rank y)
+{
+    if (x.seconds <= 0 || y.seconds <= 0)
+        return x.seconds > 0 && y.seconds <= 0;
+    return x.raced != y.raced ? x.raced : x.seconds < y.seconds;
 }
 
 const char *model_unit(const struct model *m, double *per_flops)
 {
     double best = seconds_speed(m, m->open.record.best_seconds);
+    if (speed_is_relative(&m->open.record)) {
+        *per_flops = 100 / RECORDED_ONE;
+        return "%";
+    }
     bool tera = best >= 1e12, mega = best > 0 && best < 1e9;
     *per_flops = tera ? 1e-12 : mega ? 1e-6 : 1e-9;
     return tera ? "TFLOPS" : mega ? "MFLOPS" : "GFLOPS";

@@ -15,6 +15,7 @@ struct row {
     int64_t ask;
     int generation;
     double speed;
+    struct rank rank;
     struct config config;
 };
 
@@ -36,7 +37,7 @@ static int clamp(int value, int low, int high)
     return value > high ? (high > low ? high : low) : value < low ? low : value;
 }
 
-// Best first by what is shown; the order of a strategy is by what it was told, before races.
+// Best first by rank; the order of a strategy is by what it was told, before races.
 static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
 {
     int rows = 0;
@@ -44,9 +45,9 @@ static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
         const struct trial *t = model_trial(m, m->open.population[i]);
         if (!t)
             continue;
-        struct row r = {t->ask, t->generation, trial_shown_speed(m, t), t->config};
+        struct row r = {t->ask, t->generation, trial_shown_speed(m, t), trial_rank(t), t->config};
         int at = rows++;
-        for (; at > 0 && row[at - 1].speed < r.speed; at--)
+        for (; at > 0 && rank_is_better(r.rank, row[at - 1].rank); at--)
             row[at] = row[at - 1];
         row[at] = r;
     }
@@ -157,6 +158,8 @@ static void draw_row(struct app *app, const struct population_pane *state, const
                            : param_position(param, r->config.slot + param->offset, c->slot);
         pane_shade(p, at, LEFT_COLS + i * h->stride, h->stride - 1, level_of(share));
     }
+    if (r->rank.raced)
+        pane_text(p, at, h->end - SPEED_COLS, STYLE_DIM, "r");
     char number[24];
     pane_text_right(p, at, h->end, style, speed_number(&app->model, r->speed, number));
 }
@@ -189,9 +192,13 @@ static void draw_legend(const struct population_pane *state, const struct heat *
     for (int level = 0; level < RAMP_LEVELS; level++)
         pane_shade(p, row, col++, 1, level);
     col = pane_text(p, row, col + 1, STYLE_DIM, state->by_speed ? "fast" : "high");
-    int fresh = 0;
-    for (int i = 0; i < h->rows; i++)
+    int fresh = 0, raced = 0;
+    for (int i = 0; i < h->rows; i++) {
         fresh += h->row[i].generation == h->generation;
+        raced += h->row[i].rank.raced;
+    }
+    if (raced && col + 10 <= p->cols)
+        col = pane_text(p, row, col + 3, STYLE_DIM, "r raced");
     if (h->generation >= 0 && col + 26 <= p->cols)
         pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
 }

@@ -60,15 +60,22 @@ static bool is_like_held(const struct projection *p, const struct config *c)
     return true;
 }
 
+static void take_best(struct place *into, const struct place *c)
+{
+    bool better = c->best_raced != into->best_raced ? c->best_raced : c->best > into->best;
+    if (!c->best_ask || (into->best_ask && !better))
+        return;
+    into->best = c->best;
+    into->best_ask = c->best_ask;
+    into->best_raced = c->best_raced;
+}
+
 // Two places become one.
 static void merge(struct place *into, const struct place *c)
 {
     for (int i = 0; i < OUTCOME_COUNT; i++)
         into->outcome[i] += c->outcome[i];
-    if (c->best_ask && (!into->best_ask || c->best > into->best)) {
-        into->best = c->best;
-        into->best_ask = c->best_ask;
-    }
+    take_best(into, c);
     if (c->best_ask && (into->worst == 0 || c->worst < into->worst))
         into->worst = c->worst;
     into->sum += c->sum;
@@ -105,7 +112,7 @@ static struct place *make_place(struct projection *p, const struct config *c)
 }
 
 void projection_add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
-                    double speed)
+                    double speed, bool raced)
 {
     if (!is_like_held(p, c))
         return;
@@ -115,10 +122,7 @@ void projection_add(struct projection *p, const struct config *c, int64_t ask, e
     if (outcome != OUTCOME_OK)
         return;
     at->sum += speed;
-    if (!at->best_ask || speed > at->best) {
-        at->best = speed;
-        at->best_ask = ask;
-    }
+    take_best(at, &(struct place){.best = speed, .best_ask = ask, .best_raced = raced});
     if (at->outcome[OUTCOME_OK] == 1 || speed < at->worst)
         at->worst = speed;
 }

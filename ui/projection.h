@@ -2,7 +2,7 @@
 //
 //     projection_init(&p, space, x, &y);                  y NULL: along x only
 //     projection_hold(&p, &best);                         trials like this one but for the axes
-//     projection_add(&p, &config, ask, outcome, speed);   each told trial once, in any order
+//     projection_add(&p, &config, ask, outcome, speed, raced); each told trial once, in any order
 //     const struct place *c = projection_at(&p, row, col);
 //     projection_finish(&p);
 //
@@ -27,6 +27,7 @@ struct place {
     int64_t outcome[OUTCOME_COUNT]; // told trials of each
     double best, worst, sum;        // FLOP/s of ok ones
     int64_t best_ask;
+    bool best_raced; // those of a race are better than those that were measured
     int judged;      // configurations; JUDGED_ENOUGH or a legal one end it
     bool legal;      // one of them was
     bool impossible; // no configuration has these values
@@ -57,7 +58,7 @@ void projection_finish(struct projection *p); // a zeroed one is fine
 // on an axis the other parts stay free, as their product is bound.
 void projection_hold(struct projection *p, const struct config *c);
 void projection_add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
-                    double speed);
+                    double speed, bool raced);
 // Draws and judges at most `most` configurations for places without trials. `l` NULL: no device.
 // True while there are places in doubt.
 bool projection_judge(struct projection *p, const struct limits *l, int most);

@@ -84,7 +84,7 @@ bool scan_step(struct scan *s, struct model *m, int most,
     return slice.more;
 }
 
-int scan_races(struct model *m)
+int64_t scan_races(struct model *m)
 {
     return cache_races(m);
 }

@@ -215,7 +215,7 @@ const char *trial_word(const struct model *m, const struct trial *t)
         return outcome_name(t->outcome);
     if (t->ask == m->open.record.best_ask)
         return "BEST";
-    return t->early_stopped ? "early" : "ok";
+    return trial_shows_race(t) ? "raced" : t->early_stopped ? "early" : "ok";
 }
 
 enum style trial_style(const struct model *m, const struct trial *t)
@@ -226,7 +226,7 @@ enum style trial_style(const struct model *m, const struct trial *t)
         return STYLE_BAD;
     if (t->ask == m->open.record.best_ask)
         return STYLE_BEST;
-    return t->early_stopped ? STYLE_WARN : STYLE_TEXT;
+    return t->early_stopped && !trial_shows_race(t) ? STYLE_WARN : STYLE_TEXT;
 }
 
 const struct trial *shown_trial(struct app *app)

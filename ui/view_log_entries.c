@@ -1,6 +1,6 @@
 #include "view_log.h"
 
-#include "report/text.h"
+#include "speed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static struct entry of_best(const struct opened *o, int i, char text[ENTRY_BEST_
     const struct best_step *step = &o->curve.step[i];
     char speed[32];
     int n = snprintf(text, ENTRY_BEST_SIZE, "best  trial %" PRId64 ": %s", step->number,
-                     text_speed(o->record.flop, step->seconds, speed));
+                     speed_text(&o->record, step->seconds, speed));
     if (i > 0 && step->seconds > 0)
         snprintf(text + n, ENTRY_BEST_SIZE - (size_t)n, " (+%.1f %%)",
                  100 * (step[-1].seconds / step->seconds - 1));

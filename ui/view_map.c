@@ -137,7 +137,7 @@ static bool act(struct app *app, void *state, enum action a)
     if (act_move(app, m, a))
         return true;
     switch (a) {
-    case ACT_COLOUR: m->by_value = !m->by_value; return true;
+    case ACT_COLOUR: m->by_rank = !m->by_rank; return true;
     case ACT_STATISTIC: m->statistic = (m->statistic + 1) % STATISTICS; return true;
     case ACT_AXIS_X: map_step_axis(app, m, true); return true;
     case ACT_AXIS_Y: map_step_axis(app, m, false); return true;

@@ -40,7 +40,7 @@ struct map {
     int64_t chosen_from; // ok trials that importance had then
     int64_t better_from; // and when it was asked last whether
     bool better_pair;    // another pair explains more by now than the one that we chose
-    int races;           // that the cells know of
+    int64_t races;       // that the cells know of
 
     struct projection grid;
     struct scan scan;
@@ -55,7 +55,7 @@ struct map {
     bool is_slice;
     int64_t held_ask; // of the configuration that a slice holds
     enum statistic statistic;
-    bool by_value;
+    bool by_rank; // shades; else by value
     enum map_page page;
 
     // how it was drawn last: for keys and clicks
@@ -68,8 +68,10 @@ struct map {
 
 struct map_order { // cells that have a value of the statistic, best first
     int count;
+    double most, least; // values
     struct map_ordered {
         double value;
+        bool raced;
         int row, col;
     } cell[AXIS_MOST * AXIS_MOST];
 };
@@ -86,8 +88,8 @@ void map_put_cursor(struct map *m, int row, int col);
 
 const struct place *map_here(const struct map *m); // under the cursor; NULL: there is no cell
 void map_order_cells(const struct map *m, struct map_order *out);
-// 0 .. RAMP_LEVELS - 1, by rank or by value.
-int map_level(const struct map *m, const struct map_order *order, double value);
+// The shade of a cell that has a value: 0 .. RAMP_LEVELS - 1.
+int map_level(const struct map *m, const struct map_order *order, const struct place *c);
 const char *map_statistic_name(enum statistic s);
 
 // "tile_n[2]=128 order=n,m"; appended.

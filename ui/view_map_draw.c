@@ -21,9 +21,26 @@ const char *map_statistic_name(enum statistic s)
 static int compare_ordered(const void *a, const void *b)
 {
     const struct map_ordered *x = a, *y = b;
+    if (x->raced != y->raced)
+        return x->raced ? -1 : 1;
     if (x->value != y->value)
         return x->value > y->value ? -1 : 1;
     return x->row != y->row ? x->row - y->row : x->col - y->col;
+}
+
+static struct map_ordered ordered(const struct map *m, const struct place *c)
+{
+    return (struct map_ordered){.value = place_value(c, m->statistic),
+                                .raced = m->statistic == STATISTIC_BEST && c->best_raced};
+}
+
+static void take_cell(struct map_order *out, struct map_ordered cell)
+{
+    if (isnan(cell.value))
+        return;
+    out->most = out->count ? fmax(out->most, cell.value) : cell.value;
+    out->least = out->count ? fmin(out->least, cell.value) : cell.value;
+    out->cell[out->count++] = cell;
 }
 
 void map_order_cells(const struct map *m, struct map_order *out)
@@ -31,20 +48,22 @@ void map_order_cells(const struct map *m, struct map_order *out)
     out->count = 0;
     for (int row = 0; row < projection_rows(&m->grid); row++)
         for (int col = 0; col < projection_cols(&m->grid); col++) {
-            double value = place_value(projection_at(&m->grid, row, col), m->statistic);
-            if (!isnan(value))
-                out->cell[out->count++] = (struct map_ordered){value, row, col};
+            struct map_ordered cell = ordered(m, projection_at(&m->grid, row, col));
+            cell.row = row;
+            cell.col = col;
+            take_cell(out, cell);
         }
     qsort(out->cell, (size_t)out->count, sizeof *out->cell, compare_ordered);
 }
 
 // How many cells are better.
-static int rank_of(const struct map_order *order, double value)
+static int rank_of(const struct map_order *order, struct map_ordered cell)
 {
     int low = 0, high = order->count;
+    cell.row = cell.col = -1; // before its equals
     while (low < high) {
         int middle = (low + high) / 2;
-        if (order->cell[middle].value > value)
+        if (compare_ordered(&order->cell[middle], &cell) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -52,16 +71,13 @@ static int rank_of(const struct map_order *order, double value)
     return low;
 }
 
-int map_level(const struct map *m, const struct map_order *order, double value)
+int map_level(const struct map *m, const struct map_order *order, const struct place *c)
 {
-    int last = order->count - 1;
-    if (last < 0)
-        return 0;
-    double most = order->cell[0].value, least = order->cell[last].value, share = 1;
-    if (m->by_value && most > least)
-        share = (value - least) / (most - least);
-    else if (most > least)
-        share = 1 - (double)rank_of(order, value) / last;
+    struct map_ordered cell = ordered(m, c);
+    double share = 1;
+    if (order->count > 1 && order->most > order->least)
+        share = m->by_rank ? 1 - (double)rank_of(order, cell) / (order->count - 1)
+                           : (cell.value - order->least) / (order->most - order->least);
     return (int)(share * (RAMP_LEVELS - 0.01));
 }
 
@@ -127,7 +143,7 @@ static int widest_label(const struct axis *a)
 static void choose_width(struct look *l, int count)
 {
     char text[24];
-    double most = l->order->count ? l->order->cell[0].value : NAN;
+    double most = l->order->count ? l->order->most : NAN;
     int room = l->pane.cols - l->label - 1;
     int number = (int)strlen(map_number(l->app, l->map, most, text)) + 2;
     number = number > 4 ? number : 4;
@@ -194,20 +210,26 @@ static void draw_mark(const struct pane *p, int row, int col, int cols, enum pla
                    kind == PLACE_FAILED ? 'x' : '/');
 }
 
-static enum style number_style(const struct look *l, const struct place *c, double value)
+static enum style number_style(const struct look *l, const struct place *c)
 {
-    if (l->map->statistic == STATISTIC_BEST && value >= l->order->cell[0].value)
+    if (l->map->statistic == STATISTIC_BEST && c->best_ask == l->app->model.open.record.best_ask)
         return STYLE_BEST;
     return place_trials(c) == 1 ? STYLE_DIM : STYLE_TEXT;
 }
 
+// Brackets around the cell, and its number: a shade in reverse video would be another one.
 static void draw_cursor(const struct look *l, int row, int col, int wide)
 {
     const struct pane *p = &l->pane;
     int last = row + l->height - 1;
-    pane_text(p, last, col - 1, STYLE_FOCUS, "[");
-    pane_text(p, last, col + wide, STYLE_FOCUS, "]");
-    pane_mark(p, row, col, wide);
+    for (int i = row; i <= last; i++) {
+        pane_text(p, i, col - 1, STYLE_FOCUS, "[");
+        pane_text(p, i, col + wide, STYLE_FOCUS, "]");
+        pane_mark(p, i, col - 1, 1);
+        pane_mark(p, i, col + wide, 1);
+    }
+    if (l->numbers)
+        pane_mark(p, last, col, wide);
     pane_cursor(p, last, col);
 }
 
@@ -222,7 +244,7 @@ static void draw_cell(const struct look *l, int down, int right)
     enum place_kind kind = place_kind(c);
     for (int i = 0; i < shades; i++) {
         if (kind == PLACE_MEASURED)
-            draw_shade(p, row + i, col, wide, map_level(m, l->order, value));
+            draw_shade(p, row + i, col, wide, map_level(m, l->order, c));
         else if (i == 0 || kind != PLACE_UNVISITED)
             draw_mark(p, row + i, col, wide, kind);
     }
@@ -230,7 +252,7 @@ static void draw_cell(const struct look *l, int down, int right)
         char text[24];
         map_number(l->app, m, value, text);
         int at = col + (wide - (int)strlen(text) + 1) / 2;
-        pane_text(p, row + shades, at, number_style(l, c, value), text);
+        pane_text(p, row + shades, at, number_style(l, c), text);
     }
     if (m->top + down == m->row && m->left + right == m->col)
         draw_cursor(l, row, col, wide);
@@ -286,7 +308,9 @@ static void flow_ramp(struct flow *f, const struct map *m)
 {
     char text[48];
     snprintf(text, sizeof text, " high %s, by %s", map_statistic_name(m->statistic),
-             m->by_value ? "value" : "rank");
+             m->by_rank                        ? "rank"
+             : m->statistic == STATISTIC_COUNT ? "value"
+                                               : "speed");
     int col = flow_to(f, 4 + RAMP_LEVELS + (int)strlen(text));
     pane_text(&f->pane, f->row, col, STYLE_DIM, "low ");
     for (int i = 0; i < RAMP_LEVELS; i++)

@@ -72,8 +72,8 @@ static void say_best(struct sheet *s, const struct place *c)
     speed_number(m, c->best, best);
     speed_number(m, place_value(c, STATISTIC_MEAN), mean);
     speed_number(m, c->worst, worst);
-    say(s, STYLE_TEXT, "best %s%smean %s%sworst %s %s", best, gap, mean, gap, worst,
-        model_unit(m, &per));
+    say(s, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best, c->best_raced ? " raced" : "", gap,
+        mean, gap, worst, model_unit(m, &per));
     if (!t || !t->has_config)
         return;
     say(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
@@ -219,7 +219,7 @@ static void say_bars(struct sheet *s, int most)
 
 // --- importance ---
 
-static void draw_importance(struct sheet *s, const struct importance_entry *e, double most)
+static void draw_importance(struct sheet *s, const struct importance_entry *e)
 {
     const struct map *m = s->map;
     struct str name = {0};
@@ -233,8 +233,7 @@ static void draw_importance(struct sheet *s, const struct importance_entry *e, d
     int bar = s->pane.cols - NAME_COLS - 10;
     pane_text_cut(&s->pane, s->row, 1, NAME_COLS, STYLE_TEXT, str_text(&name));
     pane_glyph(&s->pane, s->row, NAME_COLS + 2, STYLE_KEY, (uint32_t)axis);
-    pane_bar(&s->pane, s->row, NAME_COLS + 4, bar > 0 ? bar : 0, STYLE_SERIES,
-             most > 0 ? e->share / most : 0);
+    pane_bar(&s->pane, s->row, NAME_COLS + 4, bar > 0 ? bar : 0, STYLE_SERIES, e->share);
     char text[16];
     snprintf(text, sizeof text, "%.0f %%", 100 * e->share);
     pane_text_right(&s->pane, s->row++, s->pane.cols - 1, STYLE_TEXT, text);
@@ -256,7 +255,7 @@ static void say_importance(struct sheet *s, int most)
                  im->used > IMPORTANCE_SAMPLE ? " (8192 drawn)" : "");
     say(s, STYLE_HEAD, "share of the speed's variance%s", of);
     for (int i = 0; i < im->count && i < most - 1; i++)
-        draw_importance(s, &im->entry[i], im->entry[0].share);
+        draw_importance(s, &im->entry[i]);
 }
 
 static void explain_importance(struct sheet *s)

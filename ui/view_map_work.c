@@ -25,7 +25,7 @@ void map_forget(struct map *m)
     forget_cell(m);
     importance_finish(&m->importance);
     projection_finish(&m->grid);
-    *m = (struct map){.statistic = keep.statistic, .by_value = keep.by_value, .page = keep.page};
+    *m = (struct map){.statistic = keep.statistic, .by_rank = keep.by_rank, .page = keep.page};
 }
 
 // --- axes ---
@@ -223,12 +223,19 @@ struct taking {
     struct map *map;
 };
 
+// Who was wrong in a race is so here.
+static void add_to(const struct taking *to, struct projection *p, const struct trial *t)
+{
+    bool wrong = t->raced && !t->race_verified;
+    projection_add(p, &t->config, t->ask, wrong ? OUTCOME_WRONG : t->outcome,
+                   trial_shown_speed(&to->app->model, t), t->raced);
+}
+
 static void take_place(void *context, const struct trial *t)
 {
     const struct taking *to = context;
     if (t->has_config)
-        projection_add(&to->map->grid, &t->config, t->ask, t->outcome,
-                       trial_shown_speed(&to->app->model, t));
+        add_to(to, &to->map->grid, t);
 }
 
 // Of the cell under the cursor, whatever the slice holds.
@@ -241,8 +248,7 @@ static void take_bars(void *context, const struct trial *t)
         (!g->is_flat && axis_place(&g->y, &t->config) != m->cell.row))
         return;
     for (int i = 0; i < m->cell.count; i++)
-        projection_add(&m->cell.bar[i], &t->config, t->ask, t->outcome,
-                       trial_shown_speed(&to->app->model, t));
+        add_to(to, &m->cell.bar[i], t);
 }
 
 static void start_bars(struct app *app, struct map *m)

@@ -2,8 +2,8 @@
 
 #include "app_draw.h"
 #include "base/file.h"
-#include "recorded.h"
 #include "report/text.h"
+#include "speed.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -141,15 +141,14 @@ static void write_best(struct writer *w, const struct session_panel *p,
                        const struct session_record *r)
 {
     char speed[32], seconds[32];
-    bool relative = recorded_share(r) > 0;
     if (!r->best_ask) {
         write_fact(w, "best", STYLE_DIM, r->trials ? "nothing valid" : "no trial yet");
         return;
     }
     struct str text = {0};
-    str_printf(&text, "%s%s, %s",
-               relative ? session_best(r, 0, speed) : text_speed(r->flop, r->best_seconds, speed),
-               relative ? " of the fastest recorded" : "", text_time(r->best_seconds, seconds));
+    str_printf(&text, "%s%s%s, %s", speed_text(r, r->best_seconds, speed),
+               speed_is_relative(r) ? " of the fastest recorded" : "",
+               r->best_raced ? " raced" : "", text_time(r->best_seconds, seconds));
     if (p->best_config)
         str_printf(&text, ", trial %" PRId64, p->best_number);
     write_fact(w, "best", STYLE_BEST, str_text(&text));

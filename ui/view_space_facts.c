@@ -31,11 +31,11 @@ static void count_value(struct value_facts *v, const struct param *p, const stru
         }
         i = config_set_add(&v->seen, &value, NULL);
         v->trials[i] = 0;
-        v->best[i] = 0;
+        v->best[i] = (struct rank){0, false};
     }
     v->trials[i]++;
-    if (t->outcome == OUTCOME_OK && (v->best[i] <= 0 || t->seconds < v->best[i]))
-        v->best[i] = t->seconds;
+    if (t->outcome == OUTCOME_OK && rank_is_better(trial_rank(t), v->best[i]))
+        v->best[i] = trial_rank(t);
 }
 
 static void count_trial(void *context, const struct trial *t)
@@ -47,10 +47,11 @@ static void count_trial(void *context, const struct trial *t)
         count_value(&c->of[i], &c->space->param[i], t);
 }
 
-void coverage_begin(struct coverage *c, const struct model *m)
+void coverage_begin(struct coverage *c, struct model *m)
 {
     coverage_finish(c);
     scan_start(&c->scan, m);
+    c->races = scan_races(m);
     c->space = m->open.space;
     for (int i = 0; c->space && i < c->space->param_count; i++)
         c->of[i].seen.slots = c->space->param[i].width;
@@ -58,6 +59,8 @@ void coverage_begin(struct coverage *c, const struct model *m)
 
 bool coverage_step(struct coverage *c, struct model *m)
 {
+    if (c->space && c->races != scan_races(m))
+        coverage_begin(c, m);
     return c->space && scan_step(&c->scan, m, TRIALS_SLICE, count_trial, c);
 }
 

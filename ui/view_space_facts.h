@@ -3,7 +3,7 @@
 //     coverage_begin(&c, model); while (coverage_step(&c, model)) ...
 //     shares_begin(&s, space);   while (shares_step(&s, space, limits)) ...
 //
-// Coverage: which values of each parameter were tried, how often, and the best time with each. A
+// Coverage: which values of each parameter were tried, how often, and the best rank with each. A
 // set of values a parameter, of at most COVERAGE_MOST; values past that are counted no more, and
 // `full` says so. Rejected configurations were never run and do not count.
 //
@@ -22,17 +22,18 @@ struct value_facts {
     struct config_set seen; // the value in the first slots
     int capacity;
     int64_t *trials; // indexed as `seen`
-    double *best;    // seconds; 0: none was ok
+    struct rank *best;
     bool full;
 };
 
 struct coverage {
     struct scan scan;
+    int64_t races;             // that it knows of
     const struct space *space; // of the session of `scan`
     struct value_facts of[SPACE_MAX_PARAMS];
 };
 
-void coverage_begin(struct coverage *c, const struct model *m);
+void coverage_begin(struct coverage *c, struct model *m);
 bool coverage_step(struct coverage *c, struct model *m); // true: more waits
 void coverage_finish(struct coverage *c);
 void value_facts_get(const struct value_facts *v, int index, int32_t out[PARAM_MAX_WIDTH]);

@@ -42,8 +42,8 @@ static int widen(const struct param *p, const int32_t *value, int width)
 struct along { // what their lines share
     struct app *app;
     const struct param *param;
-    int width;      // of values
-    double seconds; // of now; 0: it has no rank
+    int width;        // of values
+    struct rank rank; // of now
 };
 
 // Without words and unit where there is no room for them.
@@ -53,17 +53,18 @@ static void add_tried(struct space_lines *l, const struct along *a, const struct
     char number[24], against[32] = "", text[128];
     double per;
     int room = l->p->cols - col;
-    if (m->seconds <= 0) { // it failed, or is not believed
+    double now = a->rank.seconds, seconds = m->rank.seconds;
+    if (seconds <= 0) { // it failed, or is not believed
         bool ok = m->outcome == OUTCOME_OK;
         snprintf(text, sizeof text, "tried #%" PRId64 "  %s", m->number,
                  ok ? "ok, not verified again" : outcome_name(m->outcome));
         pane_text_cut(l->p, l->row, col, room, ok ? STYLE_WARN : STYLE_BAD, text);
         return;
     }
-    bool better = m->seconds < a->seconds;
-    speed_number(model, seconds_speed(model, m->seconds), number);
-    if (a->seconds > 0)
-        snprintf(against, sizeof against, "  (%+.1f %%)", 100 * (a->seconds / m->seconds - 1));
+    bool better = now > 0 && rank_is_better(m->rank, a->rank);
+    speed_number(model, seconds_speed(model, seconds), number);
+    if (now > 0)
+        snprintf(against, sizeof against, "  (%+.1f %%)", 100 * (now / seconds - 1));
     snprintf(text, sizeof text, "tried #%" PRId64 "  %s %s%s", m->number, number,
              model_unit(model, &per), against);
     if (text_columns(text) > room)
@@ -104,12 +105,12 @@ static void add_now(struct space_lines *l, const struct along *a, const struct t
     pane_text(l->p, l->row, 0, STYLE_BEST, ">");
     pane_text_cut(l->p, l->row, 2, a->width, STYLE_BEST, text);
     space_trial_name(now, name);
-    speed_number(m, seconds_speed(m, a->seconds), number);
-    if (a->seconds > 0)
+    speed_number(m, seconds_speed(m, a->rank.seconds), number);
+    if (a->rank.seconds > 0)
         snprintf(text, sizeof text, "now   %s  %s %s", name, number, model_unit(m, &per));
     else
         snprintf(text, sizeof text, "now   %s  %s", name, trial_word(m, now));
-    if (text_columns(text) > room && a->seconds > 0)
+    if (text_columns(text) > room && a->rank.seconds > 0)
         snprintf(text, sizeof text, "%s  %s  now", name, number);
     pane_text_cut(l->p, l->row++, col, room, STYLE_BEST, text);
 }
@@ -125,7 +126,7 @@ static void add_along(struct space_lines *l, struct app *app, const struct space
 {
     const struct param *p = &app->model.open.space->param[param];
     const int32_t *value = now->config.slot + p->offset;
-    struct along a = {app, p, widen(p, value, 4), trial_rank_seconds(now)};
+    struct along a = {app, p, widen(p, value, 4), trial_rank(now)};
     for (int i = 0; i < s->moves.count; i++)
         if (s->moves.move[i].param == param)
             a.width = widen(p, s->moves.move[i].value, a.width);
@@ -154,8 +155,7 @@ static void add_along(struct space_lines *l, struct app *app, const struct space
 static void add_whole(struct space_lines *l, struct app *app, const struct space_moves *s,
                       const struct trial *now)
 {
-    struct fates_sum sum =
-        fates_sum(&s->moves, app->model.open.space, FATES_ALL, trial_rank_seconds(now));
+    struct fates_sum sum = fates_sum(&s->moves, app->model.open.space, FATES_ALL, trial_rank(now));
     space_line(l, STYLE_HEAD, "One step in any parameter");
     char seen[24] = "";
     if (sum.looked_at < sum.candidates)
@@ -171,13 +171,13 @@ static void add_whole(struct space_lines *l, struct app *app, const struct space
 
 struct bar {
     int32_t value[PARAM_MAX_WIDTH];
-    double seconds;
+    struct rank rank;
     int64_t trials;
 };
 
 static struct bar bar_of(const struct value_facts *facts, int i)
 {
-    struct bar b = {.seconds = facts->best[i], .trials = facts->trials[i]};
+    struct bar b = {.rank = facts->best[i], .trials = facts->trials[i]};
     value_facts_get(facts, i, b.value);
     return b;
 }
@@ -196,8 +196,7 @@ static int choose_bars(const struct value_facts *facts, const struct param *p, s
     }
     for (int i = 0; !all && i < facts->seen.count; i++) {
         int at = count;
-        double seconds = facts->best[i] > 0 ? facts->best[i] : 1e300;
-        while (at > 0 && !(bar[at - 1].seconds > 0 && bar[at - 1].seconds <= seconds))
+        while (at > 0 && rank_is_better(facts->best[i], bar[at - 1].rank))
             at--;
         if (at == MOST_BARS)
             continue;
@@ -214,20 +213,21 @@ static void add_bar(struct space_lines *l, struct app *app, const struct param *
     const struct model *m = &app->model;
     char text[64], number[24], trials[24];
     value_text(p, b->value, text);
-    snprintf(trials, sizeof trials, "(%" PRId64 ")", b->trials);
-    speed_number(m, seconds_speed(m, b->seconds), number);
+    snprintf(trials, sizeof trials, "(%" PRId64 ")%s", b->trials, b->rank.raced ? " r" : "");
+    speed_number(m, seconds_speed(m, b->rank.seconds), number);
     int col = 2 + width + 2, room = l->p->cols - col - 16;
     pane_text_cut(l->p, l->row, 2, width, is_now ? STYLE_BEST : STYLE_TEXT, text);
     if (room > 24)
         room = 24;
-    if (room > 3 && b->seconds > 0) {
-        pane_bar(l->p, l->row, col, room, is_now ? STYLE_BEST : STYLE_SERIES, fastest / b->seconds);
+    if (room > 3 && b->rank.seconds > 0) {
+        pane_bar(l->p, l->row, col, room, is_now ? STYLE_BEST : STYLE_SERIES,
+                 fastest / b->rank.seconds);
         col += room;
     } else if (room > 3) {
         col += room;
     }
     pane_text_right(l->p, l->row, col + 8, is_now ? STYLE_BEST : STYLE_TEXT,
-                    b->seconds > 0 ? number : "none ok");
+                    b->rank.seconds > 0 ? number : "none ok");
     pane_text(l->p, l->row++, col + 9, STYLE_DIM, trials);
 }
 
@@ -239,17 +239,19 @@ static void add_bars(struct space_lines *l, struct app *app, const struct space_
     struct bar bar[MOST_BARS + 1];
     int count = choose_bars(facts, p, bar), width = 4;
     double per, fastest = 0;
+    bool raced = false;
     for (int i = 0; i < count; i++) {
         width = widen(p, bar[i].value, width);
-        if (bar[i].seconds > 0 && (fastest <= 0 || bar[i].seconds < fastest))
-            fastest = bar[i].seconds;
+        if (bar[i].rank.seconds > 0 && (fastest <= 0 || bar[i].rank.seconds < fastest))
+            fastest = bar[i].rank.seconds;
+        raced |= bar[i].rank.raced;
     }
     double read = scan_share(&v->coverage.scan, &app->model);
     char so_far[24] = "";
     if (read < 0.995)
         snprintf(so_far, sizeof so_far, ", %.0f %% read", 100 * read);
-    space_line(l, STYLE_HEAD, "Best %s by %s (trials)%s", model_unit(&app->model, &per), p->name,
-               so_far);
+    space_line(l, STYLE_HEAD, "Best %s by %s (trials%s)%s", model_unit(&app->model, &per), p->name,
+               raced ? "; r: raced" : "", so_far);
     for (int i = 0; i < count; i++) {
         size_t bytes = (size_t)p->width * sizeof(int32_t);
         bool is_now = now && memcmp(bar[i].value, now->config.slot + p->offset, bytes) == 0;

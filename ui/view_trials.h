@@ -25,7 +25,7 @@ struct trials_view {
     int sort;
     bool descending, rejected;
     struct rows rows;
-    int races; // that the rows know of
+    int64_t races; // that the rows know of
     // The window.
     int skip;      // columns left out after the fixed ones
     int reveal;    // column that must be seen, once; -1: none

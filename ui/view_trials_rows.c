@@ -156,15 +156,15 @@ static int64_t find_near(struct model *m, int64_t ask, int64_t near)
     return -1;
 }
 
-// Trials of equal time have their ranks in the order asked.
-static int64_t find_by_halves(struct model *m, double seconds, int64_t ask)
+// Trials of equal rank are in the order asked.
+static int64_t find_by_halves(struct model *m, struct rank rank, int64_t ask)
 {
     int64_t low = 0, high = m->open.tally[OUTCOME_OK];
     while (low < high) {
         int64_t middle = (low + high) / 2;
         const struct trial *t = model_trial_ranked(m, middle);
-        double other = t ? trial_rank_seconds(t) : INFINITY;
-        if (other < seconds || (other == seconds && t->ask < ask))
+        struct rank other = t ? trial_rank(t) : (struct rank){0, false};
+        if (rank_is_better(other, rank) || (!rank_is_better(rank, other) && t && t->ask < ask))
             low = middle + 1;
         else
             high = middle;
@@ -193,11 +193,11 @@ int64_t rows_find(struct rows *r, struct model *m, int64_t ask, int64_t near)
             return -1;
         return r->order.descending ? m->open.last_number - t->number : t->number - 1;
     }
-    double seconds = trial_rank_seconds(t);
-    if (seconds <= 0)
+    struct rank rank = trial_rank(t);
+    if (rank.seconds <= 0)
         return -1;
     int64_t found = find_near(m, ask, near);
     if (found >= 0 || m->open.tally[OUTCOME_OK] > MOST_HALVING)
         return found;
-    return find_by_halves(m, seconds, ask);
+    return find_by_halves(m, rank, ask);
 }

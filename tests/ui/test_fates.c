@@ -112,8 +112,9 @@ static void test_sums_are_those_of_all_points(void **state)
         while (fates_step(&m, s, NULL, 3, find, &kept)) {
         }
         for (int param = FATES_ALL; param < s->param_count; param++)
-            check_sum(fates_sum(&m, s, param, SECONDS), sum_all(s, &c, param));
-        struct fates_sum all = fates_sum(&m, s, FATES_ALL, SECONDS);
+            check_sum(fates_sum(&m, s, param, (struct rank){SECONDS, false}),
+                      sum_all(s, &c, param));
+        struct fates_sum all = fates_sum(&m, s, FATES_ALL, (struct rank){SECONDS, false});
         seen.better += all.better;
         seen.tried += all.tried;
         seen.valid += all.valid;
@@ -163,8 +164,9 @@ static void test_very_many_neighbours_are_cut(void **state)
     fates_begin(&m, s, &c);
     while (fates_step(&m, s, NULL, 100, find, &kept)) {
     }
+    const struct rank none = {0, false};
     int path = param_degree(&s->param[1], c.slot + s->param[1].offset);
-    struct fates_sum wide = fates_sum(&m, s, 0, 0), narrow = fates_sum(&m, s, 1, 0);
+    struct fates_sum wide = fates_sum(&m, s, 0, none), narrow = fates_sum(&m, s, 1, none);
     assert_int_equal(wide.candidates, 999);
     assert_int_equal(wide.looked_at, FATES_MOST_EACH);
     assert_int_equal(narrow.candidates, path);

@@ -299,33 +299,6 @@ static void test_a_race_is_in_its_cell(void **state)
     close_app();
 }
 
-static void test_statistics_and_shades(void **state)
-{
-    (void)state;
-    open_app(FIXTURE_SMALL, 36, 120);
-    expect_text("best TFLOPS", true);
-    expect_text("high best, by rank", true);
-    act(ACT_COLOUR);
-    expect_text("high best, by value", true);
-    act(ACT_STATISTIC);
-    expect_text("mean TFLOPS", true);
-    act(ACT_STATISTIC);
-    expect_text("count of trials", true);
-    act(ACT_STATISTIC);
-    expect_text("best TFLOPS", true);
-    struct map_order order;
-    for (int by_value = 0; by_value < 2; by_value++) {
-        map()->by_value = by_value;
-        map_order_cells(map(), &order);
-        assert_int_equal(map_level(map(), &order, order.cell[0].value), RAMP_LEVELS - 1);
-        assert_int_equal(map_level(map(), &order, order.cell[order.count - 1].value), 0);
-        for (int i = 1; i < order.count; i++)
-            assert_true(map_level(map(), &order, order.cell[i].value) <=
-                        map_level(map(), &order, order.cell[i - 1].value));
-    }
-    close_app();
-}
-
 static void expect_listed(void)
 {
     struct place here = *map_here(map());
@@ -478,7 +451,6 @@ int main(void)
         cmocka_unit_test(test_a_better_pair_is_told_not_taken),
         cmocka_unit_test(test_importance_is_in_percent),
         cmocka_unit_test(test_a_race_is_in_its_cell),
-        cmocka_unit_test(test_statistics_and_shades),
         cmocka_unit_test(test_enter_lists_the_trials_of_the_cell),
         cmocka_unit_test(test_a_click_moves_the_cursor),
         cmocka_unit_test(test_sessions_without_results),

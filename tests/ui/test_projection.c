@@ -217,7 +217,7 @@ static void expect_projection(const struct space *s, struct factor x, const stru
     int64_t trials = 0;
     projection_init(&p, s, x, y);
     for (int i = 0; i < count; i++)
-        projection_add(&p, &t[i].config, i + 1, t[i].outcome, t[i].speed);
+        projection_add(&p, &t[i].config, i + 1, t[i].outcome, t[i].speed, false);
     for (int row = 0; row < projection_rows(&p); row++)
         for (int col = 0; col < projection_cols(&p); col++) {
             expect_place(&p, t, count, row, col);
@@ -264,7 +264,7 @@ static void test_a_slice_takes_only_what_is_like_the_held_one(void **state)
     projection_hold(&p, &held);
     for (uint64_t i = 0; i < s->size; i++) {
         space_point(s, i, &c);
-        projection_add(&p, &c, (int64_t)i + 1, OUTCOME_OK, 1);
+        projection_add(&p, &c, (int64_t)i + 1, OUTCOME_OK, 1, false);
     }
     int expected = projection_rows(&p) * projection_cols(&p); // each once
     assert_int_equal(p.taken, expected);
@@ -342,18 +342,18 @@ static void test_places_move_with_what_is_known_of_them(void **state)
     struct projection p;
     struct config high = {{70, 0}}, low = {{3, 1}};
     projection_init(&p, s, part(0, -1), &y);
-    projection_add(&p, &high, 1, OUTCOME_OK, 5);
+    projection_add(&p, &high, 1, OUTCOME_OK, 5, false);
     while (projection_judge(&p, NULL, 4))
         ;
     assert_true(projection_at(&p, 1, 0)->legal);
     int layout = p.layout;
-    projection_add(&p, &low, 2, OUTCOME_WRONG, 0);
+    projection_add(&p, &low, 2, OUTCOME_WRONG, 0, false);
     assert_int_equal(p.layout, layout + 1);
     assert_int_equal(projection_cols(&p), 2);
     assert_int_equal(place_kind(projection_at(&p, 0, 1)), PLACE_MEASURED);
     assert_int_equal(place_kind(projection_at(&p, 1, 0)), PLACE_FAILED);
     assert_true(projection_at(&p, 1, 1)->legal && !projection_at(&p, 0, 0)->legal);
-    projection_add(&p, &low, 3, OUTCOME_WRONG, 0);
+    projection_add(&p, &low, 3, OUTCOME_WRONG, 0, false);
     assert_int_equal(p.layout, layout + 1);
     projection_finish(&p);
     space_destroy(s);

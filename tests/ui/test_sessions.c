@@ -217,7 +217,7 @@ static void relative_speeds_are_in_no_unit(void **state)
     assert_ids(s, "8");
     stage_play(s, "/ ctrl-u \"80_source:replay enter"); // as it is shown
     assert_ids(s, "10 9");
-    assert_shows(s, "80 % of the fastest recorded, 10 ms");
+    assert_shows(s, "80.0 % of the fastest recorded, 10 ms");
     stage_play(s, "g space j space c");
     assert_shows(s, "Comparison of 2 sessions, % of the fastest recorded");
     assert_shows(s, "  80.00  ");
