@@ -63,6 +63,8 @@ static void add_label(const struct session_curves *c, int i, struct str *out)
     str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id, r->strategy, r->seed,
                s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed)
                         : "nothing valid");
+    if (r->best_raced) // elsewhere its speed is that of the race
+        str_add(out, " as measured");
     if (!all_same_title(c))
         str_printf(out, "  %s", r->title);
     arena_finish(&arena);

@@ -11,9 +11,9 @@ static void print_best(const struct session_record *r, const char *option)
 {
     char speed[32], time[32];
     if (r->best_ask)
-        printf("session %" PRId64 " is %s: best %s, %s: tilewalk show %" PRId64 "%s\n", r->id,
-               r->state, speed_text(r, r->best_seconds, speed), text_time(r->best_seconds, time),
-               r->id, option);
+        printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r->id,
+               r->state, speed_text(r, r->best_seconds, speed), r->best_raced ? " raced" : "",
+               text_time(r->best_seconds, time), r->id, option);
     else
         printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
                r->id, r->state, r->id, option);
