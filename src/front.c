@@ -237,11 +237,13 @@ static void print_outcomes(const struct front *f, const struct session_record *r
 // On stderr in a child of the workbench.
 static void say_nothing_left(const struct front *f, const struct session_record *r)
 {
+    struct str message = {0};
+    shown_add(&message, r->message && *r->message ? r->message : r->state);
     fprintf(f->attached ? stderr : stdout,
             "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
             "%s --trials N goes on)\n",
-            r->id, r->message && *r->message ? r->message : r->state, r->id,
-            store_option(f->store));
+            r->id, str_text(&message), r->id, store_option(f->store));
+    str_finish(&message);
 }
 
 static void print_end(const struct front *f, const struct event *event)
