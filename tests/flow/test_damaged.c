@@ -87,7 +87,7 @@ static void test_trial(void **state)
             b,
             "INSERT INTO trial SELECT 2, ask, number, told, asked_after, generation, key, config,"
             " outcome, phase, reason, seconds, samples, early_stopped, compile_s, pipeline_s,"
-            " device_s, worker, elapsed_s, finished, rank_seconds, origin FROM trial"
+            " device_s, worker, elapsed_s, finished, rank_seconds, origin, unraced FROM trial"
             " WHERE session = 1");
         tamper(b,
                arena_printf(&b->arena, "UPDATE trial SET %s = NULL WHERE session = 2 AND ask = 1",
