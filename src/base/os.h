@@ -1,6 +1,6 @@
 // The few things POSIX cannot do: child processes that cannot outlive us, anonymous shared memory,
-// limits, clocks. All Linux calls of tilewalk are in os_linux.c, but for those of a sandbox
-// (sandbox.h).
+// limits, clocks. All Linux calls of tilewalk are in os_linux.c and, of children, os_child.c; those
+// of a sandbox are in sandbox.c.
 //
 //     struct child worker = {0};
 //     if (!os_spawn(&worker, argv, NULL, -1, e))

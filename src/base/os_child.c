@@ -1,0 +1,354 @@
+// Child processes of os.h, and the keepers of those that are not ours.
+#define _GNU_SOURCE // Linux: prctl
+#include "base/os.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CHILD_SOCKET = 3,
+    CHILD_SHARED = 4,
+    FIRST_HIGH_FD = 10, // above every descriptor with a fixed meaning in the child
+};
+
+// Everything the child needs between fork and exec. It may only make system calls there: another
+// thread of the parent may have held the allocator's or any other lock at the moment of the fork.
+struct launch {
+    char **argv, **envp;
+    pid_t parent;
+    int input, output, socket, shared; // the child's, all high; `shared` may be -1
+    int verdict, failure;              // a pipe: the parent reads whether exec succeeded
+    int fd_limit;
+    bool kept;
+};
+
+static void close_fd(int *fd)
+{
+    if (*fd > 0)
+        close(*fd);
+    *fd = -1;
+}
+
+// Moves a descriptor up, out of the way of the child's fixed ones.
+static bool lift(int *fd)
+{
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+    if (high < 0 && errno == EINVAL)
+        errno = EMFILE; // the limit is not even that high
+    close(*fd);
+    *fd = high;
+    return high >= 0;
+}
+
+static bool make_pipe(int *read_end, int *write_end)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    *read_end = ends[0];
+    *write_end = ends[1];
+    bool first = lift(read_end), second = lift(write_end);
+    return first && second;
+}
+
+static bool make_socket_pair(int *ours, int *theirs)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    *ours = ends[0];
+    *theirs = ends[1];
+    bool first = lift(ours), second = lift(theirs);
+    return first && second;
+}
+
+static bool open_launch(struct launch *l, struct child *c, int shared_fd)
+{
+    if (!make_socket_pair(&c->socket, &l->socket) || !make_pipe(&c->stderr_fd, &l->output) ||
+        !make_pipe(&l->verdict, &l->failure) || fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK) != 0)
+        return false;
+    l->input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (l->input < 0 || !lift(&l->input))
+        return false;
+    if (shared_fd >= 0) {
+        l->shared = fcntl(shared_fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+        if (l->shared < 0)
+            return false;
+    }
+    return true;
+}
+
+static void close_launch(struct launch *l)
+{
+    close_fd(&l->input);
+    close_fd(&l->output);
+    close_fd(&l->socket);
+    close_fd(&l->shared);
+    close_fd(&l->verdict);
+    close_fd(&l->failure);
+}
+
+// execve writes to neither array nor strings, but its type is older than const.
+static char **without_const(const char *const *strings)
+{
+    char **same;
+    memcpy(&same, &strings, sizeof same);
+    return same;
+}
+
+// At once, or on exec.
+static void close_others(int first, int limit, bool on_exec)
+{
+    if (close_range((unsigned)first, ~0u, on_exec ? CLOSE_RANGE_CLOEXEC : 0) == 0)
+        return;
+    for (int fd = first; fd < limit; fd++) // before Linux 5.11
+        if (on_exec)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+        else
+            close(fd);
+}
+
+static void forget_handlers(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL); // fails for those that cannot be changed
+}
+
+static void let_signals_in(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+// --- the keeper ---
+//
+// The kernel ends nobody but the direct child of a process that dies, and knows no way to end all
+// that descends from one. So the child stays, as the parent (PR_SET_CHILD_SUBREAPER) of all below
+// it that lost theirs, and the program runs as its child. Like all between fork and exec it only
+// makes system calls. Signals stay blocked: it takes them when it wants them.
+
+// The children of this process, those that it inherited too.
+static void kill_children(void)
+{
+    char list[4096];
+    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, list, sizeof list) : 0;
+    pid_t pid = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        if (list[i] != ' ') {
+            pid = pid * 10 + (list[i] - '0');
+            continue;
+        }
+        kill(pid, SIGKILL);
+        pid = 0;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+// The dead leave their children to us: until there are none. A process that hangs in the kernel
+// keeps nobody waiting.
+static void end_all_below(pid_t program)
+{
+    enum { MOST_ROUNDS = 1000 };
+    kill(-program, SIGKILL); // its number is still taken: it was not reaped
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        pid_t got;
+        kill_children();
+        while ((got = waitpid(-1, NULL, WNOHANG)) > 0)
+            continue;
+        if (got < 0)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+// Until the program has ended or we are to end (os_kill; the parent died). Returns an exit status.
+static int keep(pid_t program)
+{
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SIGTERM);
+    for (;;) {
+        siginfo_t info = {0};
+        waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+        if (info.si_pid == program)
+            return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+        if (info.si_pid)
+            waitpid(info.si_pid, NULL, 0);
+        else if (sigwaitinfo(&awaited, NULL) == SIGTERM)
+            return 128 + SIGTERM;
+    }
+}
+
+// Returns in the process that is to become the program; false, with errno: there is none.
+static bool stay_as_keeper(int fd_limit)
+{
+    pid_t keeper = getpid();
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return false;
+    pid_t program = _Fork();
+    if (program < 0)
+        return false;
+    if (program == 0) {
+        setsid();
+        return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == keeper;
+    }
+    close_others(STDERR_FILENO + 1, fd_limit, false);
+    int status = keep(program);
+    end_all_below(program);
+    _exit(status);
+}
+
+// --- the child ---
+
+// In the child, all signals blocked. Returns only when something failed, with errno.
+static void run_child(const struct launch *l)
+{
+    if (prctl(PR_SET_PDEATHSIG, l->kept ? SIGTERM : SIGKILL) != 0)
+        return;
+    if (getppid() != l->parent)
+        _exit(127); // it died before the line above
+    setsid();       // the terminal's ^C is for the parent alone
+
+    // 1, not 0: a core_pattern that is a pipe ignores 0 and obeys 1 (core(5), fs/coredump.c).
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
+
+    if (dup2(l->input, STDIN_FILENO) < 0 || dup2(l->output, STDOUT_FILENO) < 0 ||
+        dup2(l->output, STDERR_FILENO) < 0 || dup2(l->socket, CHILD_SOCKET) < 0)
+        return;
+    if (l->shared >= 0 && dup2(l->shared, CHILD_SHARED) < 0)
+        return;
+    close_others(l->shared >= 0 ? CHILD_SHARED + 1 : CHILD_SHARED, l->fd_limit, true);
+    forget_handlers();
+    if (l->kept && !stay_as_keeper(l->fd_limit))
+        return;
+    let_signals_in();
+    execve(l->argv[0], l->argv, l->envp);
+}
+
+static pid_t fork_child(struct launch *l)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // no handler of ours may run in the child
+    pid_t pid = fork();
+    if (pid == 0) {
+        run_child(l);
+        int error = errno;
+        ssize_t ignored = write(l->failure, &error, sizeof error);
+        (void)ignored;
+        _exit(127);
+    }
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid;
+}
+
+// Starts the child and waits until it has become the new program (which closes its end of the pipe)
+// or says why it could not. 0 or an errno.
+static int start(struct launch *l, struct child *c)
+{
+    pid_t pid = fork_child(l);
+    if (pid < 0)
+        return errno;
+    c->pid = pid;
+    close_fd(&l->failure);
+    int error = 0;
+    ssize_t got;
+    do
+        got = read(l->verdict, &error, sizeof error);
+    while (got < 0 && errno == EINTR);
+    return got == sizeof error ? error : 0;
+}
+
+static bool spawn(struct child *c, const char *const *argv, const char *const *environment,
+                  int shared_fd, bool kept, struct err *e)
+{
+    struct launch l = {
+        .argv = without_const(argv),
+        .envp = environment ? without_const(environment) : environ,
+        .parent = getpid(),
+        .input = -1,
+        .output = -1,
+        .socket = -1,
+        .shared = -1,
+        .verdict = -1,
+        .failure = -1,
+        .fd_limit = (int)sysconf(_SC_OPEN_MAX),
+        .kept = kept,
+    };
+    *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = kept};
+    int error = open_launch(&l, c, shared_fd) ? start(&l, c) : errno;
+    close_launch(&l);
+    if (!error)
+        return true;
+    os_kill(c, NULL);
+    return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
+}
+
+bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
+              int shared_fd, struct err *e)
+{
+    return spawn(c, argv, environment, shared_fd, false, e);
+}
+
+bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e)
+{
+    return spawn(c, argv, NULL, -1, true, e);
+}
+
+static bool wait_child(struct child *c, int *status, int options)
+{
+    int how = 0;
+    pid_t got;
+    do
+        got = waitpid(c->pid, &how, options);
+    while (got < 0 && errno == EINTR);
+    if (got == 0)
+        return false;
+    c->pid = 0;
+    if (status)
+        *status = how;
+    return true;
+}
+
+void os_kill(struct child *c, int *status)
+{
+    if (c->pid > 0) {
+        kill(c->pid, c->kept ? SIGTERM : SIGKILL);
+        wait_child(c, status, 0);
+    }
+    close_fd(&c->socket);
+    close_fd(&c->stderr_fd);
+}
+
+bool os_reap(struct child *c, int *status)
+{
+    return c->pid > 0 && wait_child(c, status, WNOHANG);
+}
+
+bool os_signal_at_parent_death(int signal_number)
+{
+    int error = errno;
+    pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, signal_number); // fails for no signal that there is
+    bool lives = getppid() == parent;
+    errno = error;
+    return lives;
+}
