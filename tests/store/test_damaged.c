@@ -64,7 +64,8 @@ static void fill_session(struct store *s)
     must_put(s, id, 1, "ok", 2);
     must_put(s, id, 2, "ok", 1);
     must_put(s, id, 3, "wrong", 0);
-    struct retime_record race = {1, "race", 0.5, "[0.5]", true, 1};
+    struct retime_record race = {
+        .ask = 1, .kind = "race", .seconds = 0.5, .samples = "[0.5]", .verified = true, .at = 1};
     struct refit_record refit = {.number = 1, .told = 2, .rows = 2, .correlation = NAN, .k = 1};
     assert_true(store_put_retime(s, id, &race, &e));
     assert_true(store_put_refit(s, id, &refit, &e));
