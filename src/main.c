@@ -2,9 +2,9 @@
 #include "base/file.h"
 #include "base/shown.h"
 #include "base/str.h"
-#include "command.h"
+#include "cli/command.h"
+#include "cli/workbench.h"
 #include "trial/source.h"
-#include "workbench.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -33,17 +33,6 @@ const struct command *command_find(const char *name)
         if (str_equal(commands[i]->name, name))
             return commands[i];
     return NULL;
-}
-
-int fail_with(const struct err *e, int code)
-{
-    char text[1400];
-    struct str line = {0};
-    fflush(stdout);
-    shown_add(&line, err_format(e, text, sizeof text));
-    fprintf(stderr, "tilewalk: %s\n", str_text(&line));
-    str_finish(&line);
-    return e->usage ? EXIT_USAGE : code;
 }
 
 static const char *command_name_at(const void *context, size_t i)

@@ -1,7 +1,7 @@
 #include "app_draw.h"
 
+#include "engine/speed.h"
 #include "report/text.h"
-#include "speed.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -16,7 +16,7 @@
 #ifndef TILEWALK_UI_AXIS_H
 #define TILEWALK_UI_AXIS_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 #define AXIS_MOST    32
 #define FACTORS_MOST (SPACE_MAX_PARAMS + SPACE_MAX_SLOTS)

@@ -1,7 +1,7 @@
 // Questions, and the small dialogs about one session.
 #include "dialogs.h"
 
-#include "speed.h"
+#include "engine/speed.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "farewell.h"
 
-#include "engine.h"
+#include "engine/engine.h"
+#include "engine/speed.h"
 #include "report/text.h"
-#include "speed.h"
 
 #include <inttypes.h>
 #include <stdio.h>

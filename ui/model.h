@@ -18,7 +18,7 @@
 #ifndef TILEWALK_UI_MODEL_H
 #define TILEWALK_UI_MODEL_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 #define MODEL_MOST_MARKS      8
 #define MODEL_MOST_POPULATION 64

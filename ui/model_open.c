@@ -1,6 +1,6 @@
 #include "model_inside.h"
 
-#include "stored.h"
+#include "engine/stored.h"
 
 #include <math.h>
 #include <stdio.h>

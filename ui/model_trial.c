@@ -1,8 +1,8 @@
 #include "model_inside.h"
 
 #include "base/median.h"
-#include "recorded.h"
-#include "speed.h"
+#include "engine/recorded.h"
+#include "engine/speed.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 #ifndef TILEWALK_UI_SPACE_FILE_H
 #define TILEWALK_UI_SPACE_FILE_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 enum space_file_state {
     SPACE_FILE_UNREAD,

@@ -1,6 +1,7 @@
 #include "ui.h"
 
 #include "app.h"
+#include "base/fail.h"
 #include "base/file.h"
 #include "base/shown.h"
 #include "editor.h"
@@ -15,8 +16,6 @@
 #define IDLE_POLL_S       0.5
 #define MOST_WAIT_S       60 // for runs to pause when we leave
 #define FIRST_POLL_MS     100
-
-enum { FAILED = 1, USAGE = 2, HUNG_UP = 129, INTERRUPTED = 130, TERMINATED = 143 };
 
 struct ui {
     const struct ui_options *o;
@@ -42,13 +41,6 @@ bool ui_is_possible(struct err *why)
 static double now_s(void)
 {
     return (double)os_now_ns() / 1e9;
-}
-
-static int complain(const struct err *e, int code)
-{
-    char text[1400];
-    fprintf(stderr, "tilewalk: %s\n", err_format(e, text, sizeof text));
-    return code;
 }
 
 // --- before the screen is up ---
@@ -83,11 +75,11 @@ static int configure(struct ui *ui)
     bool read = config_read(&ui->config, path, &e);
     free(path);
     if (!read)
-        return complain(&e, FAILED);
+        return fail_with(&e, EXIT_FAILED);
     ui->view = o->session || o->runs ? VIEW_MAIN : VIEW_SESSIONS;
     if (!set_if_given(ui, "charset", o->charset, &e) || !set_if_given(ui, "color", o->color, &e) ||
         !set_if_given(ui, "theme", o->theme, &e) || (o->view && !choose_view(ui, o->view, &e)))
-        return complain(&e, USAGE);
+        return fail_with(&e, EXIT_USAGE);
     return 0;
 }
 
@@ -128,7 +120,7 @@ static bool start_run(struct ui *ui)
                               .on_run_end = take_exit_code};
     for (int i = 0; i < ui->o->runs; i++)
         if (!jobs_run(&ui->first, ui->program, ui->o->run[i], &e)) {
-            ui->exit_code = complain(&e, FAILED);
+            ui->exit_code = fail_with(&e, EXIT_FAILED);
             return false;
         }
     while (!all_have_sessions(&ui->first)) {
@@ -215,7 +207,7 @@ static void serve(struct ui *ui)
 
 static void leave_by_signal(struct ui *ui, int exit_code)
 {
-    ui->interrupted |= exit_code == INTERRUPTED;
+    ui->interrupted |= exit_code == EXIT_INT;
     if (ui->signalled)
         return; // the first one counts
     ui->app.quit = ui->signalled = true;
@@ -226,9 +218,9 @@ static void take_events(struct ui *ui)
 {
     for (enum term_event event; (event = term_take_event()) != TERM_NONE;)
         switch (event) {
-        case TERM_INTERRUPT: leave_by_signal(ui, INTERRUPTED); break;
-        case TERM_HANGUP: leave_by_signal(ui, HUNG_UP); break;
-        case TERM_TERMINATE: leave_by_signal(ui, TERMINATED); break;
+        case TERM_INTERRUPT: leave_by_signal(ui, EXIT_INT); break;
+        case TERM_HANGUP: leave_by_signal(ui, EXIT_HUP); break;
+        case TERM_TERMINATE: leave_by_signal(ui, EXIT_TERM); break;
         case TERM_RESIZED:
         case TERM_CONTINUED:
             fit(&ui->app);
@@ -278,7 +270,7 @@ static void wait_for_news(struct ui *ui, double seconds)
     bool any = poll(fds, (nfds_t)n, (int)(seconds * 1e3)) > 0;
     if (any && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) {
         ui->gone = true; // and perhaps no signal says so
-        leave_by_signal(ui, HUNG_UP);
+        leave_by_signal(ui, EXIT_HUP);
     }
     take_events(ui);
     take_keys(ui);
@@ -370,7 +362,7 @@ static void show(struct ui *ui)
     struct err e;
     struct look look;
     if (!term_open(&ui->config, &look, &e)) {
-        ui->exit_code = complain(&e, FAILED);
+        ui->exit_code = fail_with(&e, EXIT_FAILED);
         return;
     }
     ui->config.charset = look.charset;

@@ -1,6 +1,6 @@
 #include "view_log.h"
 
-#include "speed.h"
+#include "engine/speed.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "view_sessions.h"
 
 #include "compare.h"
-#include "recorded.h"
+#include "engine/recorded.h"
 #include "report/text.h"
 #include "table.h"
 

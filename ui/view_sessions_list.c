@@ -1,6 +1,6 @@
 #include "view_sessions.h"
 
-#include "recorded.h"
+#include "engine/recorded.h"
 
 #include <math.h>
 #include <stdio.h>

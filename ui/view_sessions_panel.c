@@ -2,8 +2,8 @@
 
 #include "app_draw.h"
 #include "base/file.h"
+#include "engine/speed.h"
 #include "report/text.h"
-#include "speed.h"
 #include "wrap.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "base/os.h"
 #include "bench.h"
 #include "recordings.h"
-#include "simulate_curve.h"
+#include "simulate/curve.h"
 
 #include <math.h>
 #include <stdlib.h>

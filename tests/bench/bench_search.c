@@ -21,7 +21,7 @@
 #include "recordings.h"
 #include "report/compare_table.h"
 #include "search_tables.h"
-#include "simulate_compare.h"
+#include "simulate/compare.h"
 #include "spaces.h"
 
 #include <math.h>

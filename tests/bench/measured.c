@@ -1,7 +1,7 @@
 #include "measured.h"
 
 #include "bench.h"
-#include "stored.h"
+#include "engine/stored.h"
 #include "tuned.h"
 
 #include <stdlib.h>

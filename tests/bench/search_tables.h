@@ -6,7 +6,7 @@
 #define TILEWALK_TESTS_SEARCH_TABLES_H
 
 #include "report/compare.h"
-#include "simulate_curve.h"
+#include "simulate/curve.h"
 
 struct searched {
     const struct simulation *list;       // recording by recording, strategy by strategy; run

@@ -8,7 +8,7 @@
 #ifndef TILEWALK_TESTS_RUN_H
 #define TILEWALK_TESTS_RUN_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // Who tuned on a busy machine is told so once, by the samples of what was timed.
-#include "session.h"
+#include "engine/session.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -107,7 +107,21 @@ FNR == 1 {
         known[FILENAME] = 1
 }
 
-in_table && $1 == "allow" { ours[$2] = $3; libraries[$2] = $4 }
+# A room, that is a folder of src or ui, may only name rooms that stand above it: so no include runs back up, and there are no
+# circles.
+function check_order(room, list,   i, n, names, named) {
+    n = split(list, names, ",")
+    for (i = 1; i <= n; i++) {
+        named = names[i]
+        sub(/\/.*/, "", named)
+        if (named !~ /^[-*]$/ && !(named in above))
+            report("includes.table", FNR, room " may not name " named ", which does not stand above it")
+    }
+    if (room !~ /\.[ch]$/)
+        above[name_of(room)] = 1
+}
+
+in_table && $1 == "allow" { ours[$2] = $3; libraries[$2] = $4; check_order($2, $3) }
 in_table && $1 == "library" { pattern[$2] = $3 }
 in_table && $1 == "system" { for (i = 2; i <= NF; i++) is_system[$i] = 1 }
 in_table { next }

@@ -6,20 +6,20 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree" || exit 1
 failures=0
 
-mkdir -p src/base src/space src/search src/script src/store src/trial tests/space docs/sample
+mkdir -p src/base src/space src/search src/script src/store src/record tests/space docs/sample
 cp "$here/../../.clang-format" .
 echo '#include <stdio.h>' >src/base/str.h
 echo '#include "base/str.h"' >src/space/space.h
 printf '#include "space/space.h"\n\n#include <gmp.h>\n' >src/space/space.c
 printf '#include "base/str.h"\n\n#include <lua.h>\n' >src/script/state.h
 printf '#include "script/state.h"\n' >src/script/script.c
-echo '#include "space/space.h"' >src/trial/trial.h
-echo '#include "space/space.h"' >src/trial/pool.h
-echo '#include "trial/trial.h"' >src/store/store.c
+echo '#include "space/space.h"' >src/record/json.h
+echo '#include "space/space.h"' >src/record/read.h
+echo '#include "record/json.h"' >src/store/store.c
 echo '#include "space/space.h"' >src/search/strategy.h
 printf '#include "spaces.h"\n\n#include <cmocka.h>\n' >tests/space/test_space.c
 echo '#include "space/space.h"' >tests/space/spaces.h
-echo '#include "search/strategy.h"' >src/main.c
+echo '#include "base/str.h"' >src/main.c
 printf '#include KERNEL_HEADER\n\n#include <vulkan/vulkan.h>\n' >docs/sample/run.c
 
 lint() {
@@ -55,8 +55,8 @@ content 'at first'
 
 echo '#include "search/strategy.h"' >src/space/bad.c
 planted 'a folder above' src/space/bad.c 'src/space/bad.c:1: may not include "search/strategy.h"'
-echo '#include "trial/pool.h"' >src/store/bad.c
-planted 'a header that is not listed' src/store/bad.c 'may not include "trial/pool.h"'
+echo '#include "record/read.h"' >src/store/bad.c
+planted 'a header that is not listed' src/store/bad.c 'may not include "record/read.h"'
 echo '#include <lua.h>' >src/search/bad.c
 planted 'a library' src/search/bad.c 'src/search/bad.c:1: may not include lua'
 echo '#include "script/state.h"' >src/bad.c
@@ -101,6 +101,14 @@ rm -f src/base/bad.h
 if command -v clang-format >/dev/null; then
     echo 'int  x ;' >src/bad.c
     planted 'layout' src/bad.c 'src/bad.c:1:4: error: code should be clang-formatted'
+fi
+
+printf '%s\n' 'allow src/space base -' 'allow src/base - -' >order.table
+if awk -f "$here/includes.awk" order.table src/space/space.h | grep -q 'src/space may not name base, which does not stand above it'; then
+    rm order.table
+else
+    echo 'FAIL: a room that names one below it is not found'
+    failures=$((failures + 1))
 fi
 
 content 'at last'

@@ -1,7 +1,7 @@
 #include "made.h"
 
 #include "report/score.h"
-#include "simulate_curve.h"
+#include "simulate/curve.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef TILEWALK_TESTS_MADE_H
 #define TILEWALK_TESTS_MADE_H
 
-#include "simulate.h"
+#include "simulate/simulate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

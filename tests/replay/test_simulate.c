@@ -1,7 +1,7 @@
 // Simulated tuning: what counts as a trial, and that the numbers depend on nothing else.
 #include "made.h"
-#include "simulate_curve.h"
-#include "simulate_race.h"
+#include "simulate/curve.h"
+#include "simulate/race.h"
 #include "spaces.h"
 
 #include <math.h>

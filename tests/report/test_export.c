@@ -1,5 +1,5 @@
 // export_run on a session that a test wrote into a database: nothing of it was ever on a device.
-#include "export.h"
+#include "export/export.h"
 
 #include "base/file.h"
 #include "base/str.h"

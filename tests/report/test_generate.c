@@ -1,5 +1,5 @@
 // Help, manual page and completions of a small table; the shells and groff judge where they exist.
-#include "generate.h"
+#include "cli/generate.h"
 
 #include "base/mem.h"
 #include "run.h"

@@ -1,5 +1,5 @@
 // How much slower is too slow; and sessions that cannot be verified here.
-#include "reverify.h"
+#include "export/reverify.h"
 
 #include "trial/source.h"
 

@@ -1,7 +1,7 @@
 // Which messages of a run are kept: all, but of those of level debug only the first.
 #include "help.h"
 
-#include "session.h"
+#include "engine/session.h"
 
 static void count_event(void *context, const struct event *event)
 {

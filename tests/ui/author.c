@@ -1,6 +1,6 @@
 #include "author.h"
 
-#include "stored.h"
+#include "engine/stored.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

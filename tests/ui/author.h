@@ -12,7 +12,7 @@
 #ifndef TILEWALK_TESTS_UI_AUTHOR_H
 #define TILEWALK_TESTS_UI_AUTHOR_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 struct author_plan {
     const char *strategy; // spec

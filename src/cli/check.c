@@ -1,0 +1,302 @@
+// check: what a space file declares, how large it is, and what a device leaves of it.
+#include "cli/common.h"
+#include "cli/confine.h"
+#include "engine/attempt.h"
+#include "engine/devices.h"
+
+#include "space/survey.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct check {
+    struct script *script;
+    const struct space *space;
+    struct gpu_info *list;
+    const struct gpu_info *device; // NULL: no device
+    struct survey survey;
+    enum attempt attempt; // what became of one candidate
+    struct arena storage;
+};
+
+// Without --device the best one is used when there is one; naming one that is not there is an
+// error.
+static bool find_device(struct check *c, const char *wanted, struct err *e)
+{
+    int count, index;
+    struct err ignored;
+    if (str_equal(wanted, "none"))
+        return true;
+    if (!devices_find(&c->list, &count, wanted ? e : &ignored))
+        return wanted == NULL;
+    if (!wanted && !count)
+        return true;
+    if (!gpu_choose(c->list, count, wanted, &index, e))
+        return false;
+    c->device = &c->list[index];
+    return true;
+}
+
+static bool load(struct check *c, const struct arguments *a, struct err *e)
+{
+    struct script_options o = {0};
+    o.set = common_settings(a, &c->storage, &o.set_count);
+    if (!find_device(c, arguments_text(a, "device"), e))
+        return false;
+    char *path = script_find(a->operand[0], e);
+    if (!path)
+        return false;
+    o.path = path;
+    o.device_type = c->device ? c->device->type : "none";
+    o.limits = c->device ? &c->device->limits : NULL;
+    c->script = script_create(&o, e);
+    free(path);
+    if (!c->script)
+        return false;
+    c->space = script_space(c->script);
+    if (!survey_take(c->space, o.limits, SURVEY_COUNT_UP_TO,
+                     (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES), 1, &c->survey, e))
+        return false;
+    c->attempt = c->survey.valid ? attempt_candidate(c->script, o.limits, 1, &c->survey.example,
+                                                     ATTEMPT_SECONDS, e)
+                                 : ATTEMPT_NO_LEGAL;
+    return c->attempt != ATTEMPT_FAILED;
+}
+
+static double share(const struct check *c, uint64_t n)
+{
+    return c->survey.points ? (double)n / (double)c->survey.points : 0;
+}
+
+// --- JSON ---
+
+static void add_parameters(const struct check *c, struct str *out)
+{
+    str_add(out, ",\"parameters\":[");
+    for (int i = 0; i < c->space->param_count; i++) {
+        const struct param *p = &c->space->param[i];
+        int low, high;
+        char *size = param_size_text(p);
+        param_degree_range(p, &low, &high);
+        str_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"size\":\"%s\",\"degree\":[%d,%d]}",
+                   i ? "," : "", p->name, param_kind_name(p->kind), size, low, high);
+        free(size);
+    }
+    str_add(out, "]");
+}
+
+static void add_share(struct str *out, bool first, const char *name, double removes)
+{
+    str_add(out, first ? "{\"name\":" : ",{\"name\":");
+    str_add_json(out, name);
+    str_add(out, ",\"removes\":");
+    str_add_real(out, removes);
+    str_add(out, "}");
+}
+
+static void add_removals(const struct check *c, struct str *out)
+{
+    str_add(out, ",\"constraints\":[");
+    for (int i = 0; i < c->space->constraint_count; i++)
+        add_share(out, i == 0, c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+    str_add(out, "],\"limits\":[");
+    for (int l = LIMIT_NONE + 1, n = 0; l < LIMIT_COUNT && c->device; l++)
+        add_share(out, n++ == 0, limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+    str_add(out, "]");
+}
+
+// The GLSL of every pass of the example; null when there is no example.
+static void add_glsl(const struct job *job, struct str *out)
+{
+    str_add(out, ",\"glsl\":");
+    for (int i = 0; i < job->pass_count; i++) {
+        str_add(out, i ? "," : "[");
+        str_add_json(out, job->pass[i].glsl);
+    }
+    str_add(out, job->pass_count ? "]" : "null");
+}
+
+// `job` is the example's, NULL when its GLSL was not asked for.
+static void print_json(const struct check *c, const struct job *job)
+{
+    struct str out = {0};
+    const struct operation *o = script_operation(c->script);
+    str_printf(&out, "{\"operator\":\"%s\",\"problem\":", o->kind->name);
+    operation_add_json(o, &out);
+    str_add(&out, ",\"space\":");
+    str_add_json(&out, c->space->name);
+    str_printf(&out, ",\"size\":\"%s\",\"device\":", c->space->size_text);
+    if (c->device)
+        str_add_json(&out, c->device->name);
+    else
+        str_add(&out, "null");
+    add_parameters(c, &out);
+    add_removals(c, &out);
+    str_add(&out, ",\"valid_fraction\":");
+    str_add_real(&out, share(c, c->survey.valid));
+    str_printf(&out, ",\"samples\":%" PRIu64 ",\"exact\":%s,\"example\":", c->survey.points,
+               c->survey.exact ? "true" : "false");
+    if (c->survey.valid)
+        config_add_json(c->space, &c->survey.example, &out);
+    else
+        str_add(&out, "null");
+    str_printf(&out, ",\"template\":\"%s\"", c->attempt == ATTEMPT_COMPILED ? "ok" : "none");
+    if (job)
+        add_glsl(job, &out);
+    str_add(&out, "}\n");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+// --- text ---
+
+static void print_parameters(const struct check *c)
+{
+    printf("\n  %-14s %-14s %20s  %s\n", "parameter", "kind", "size", "neighbours");
+    for (int i = 0; i < c->space->param_count; i++) {
+        const struct param *p = &c->space->param[i];
+        int low, high;
+        char *size = param_size_text(p);
+        param_degree_range(p, &low, &high);
+        printf("  %-14s %-14s %20s  %d to %d\n", p->name, param_kind_name(p->kind), size, low,
+               high);
+        free(size);
+    }
+}
+
+static void print_share(const char *name, double removes)
+{
+    printf("  %-44s %6.2f %%\n", name, 100 * removes);
+}
+
+static void print_removals(const struct check *c)
+{
+    printf("\n  %-44s %8s\n", "rule", "removes alone");
+    for (int i = 0; i < c->space->constraint_count; i++)
+        print_share(c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
+        if (c->survey.by_limit[l])
+            print_share(limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+    printf("  %-44s %6.2f %%  (%s %" PRIu64 " %s)\n",
+           c->device ? "valid" : "valid by the rules alone (no device)",
+           100 * share(c, c->survey.valid), c->survey.exact ? "exact, all" : "estimated from",
+           c->survey.points, c->survey.exact ? "points" : "random points");
+}
+
+static void print_text(const struct check *c)
+{
+    struct str text = {0};
+    shown_add(&text, c->space->name);
+    str_add(&text, ": ");
+    operation_add_text(script_operation(c->script), &text);
+    printf("%s on %s\n", str_text(&text),
+           c->device ? c->device->name : "no device (limits are not judged)");
+    printf("%s points\n", c->space->size_text);
+    print_parameters(c);
+    print_removals(c);
+    str_finish(&text);
+    if (!c->survey.valid)
+        return;
+    config_add_json(c->space, &c->survey.example, &text);
+    printf("\nexample: %s\ntemplate: ok (renders and compiles)\n", str_text(&text));
+    str_finish(&text);
+}
+
+static void print_glsl(const struct job *job)
+{
+    for (int i = 0; i < job->pass_count; i++)
+        printf("%s// pass %d: groups %u %u %u\n%s", i ? "\n" : "", i + 1, job->pass[i].groups[0],
+               job->pass[i].groups[1], job->pass[i].groups[2], job->pass[i].glsl);
+}
+
+static bool has_batch(const struct script *script)
+{
+    const struct script_setting *batch = script_find_setting(script, "batch");
+    return batch && batch->is_whole && !str_equal(batch->value, "1");
+}
+
+// One line for a space in which nothing is possible, with what removes how much.
+static int nothing_possible(const struct check *c, const char *file)
+{
+    struct err e;
+    struct str why = {0};
+    for (int i = 0; i < c->space->constraint_count; i++)
+        if (c->survey.by_constraint[i])
+            str_printf(&why, "%s'%s' %.3g %%", why.length ? ", " : "", c->space->constraint[i].name,
+                       100 * share(c, c->survey.by_constraint[i]));
+    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT; l++)
+        if (c->survey.by_limit[l])
+            str_printf(&why, "%s%s %.3g %%", why.length ? ", " : "", limit_name((enum limit)l),
+                       100 * share(c, c->survey.by_limit[l]));
+    if (c->survey.by_limit[LIMIT_BUFFER] && has_batch(c->script))
+        str_add(&why, "; tune reduces the batch to what fits, --set batch=1 shows such a space");
+    char drawn[64] = "";
+    if (!c->survey.exact)
+        snprintf(drawn, sizeof drawn, "; %" PRIu64 " were drawn", c->survey.points);
+    err_set(&e, "%s: no configuration %s on %s (removed: %s%s)", file,
+            c->survey.exact ? "is possible" : "was found possible",
+            c->device ? c->device->name : "any device", str_text(&why), drawn);
+    str_finish(&why);
+    return fail_with(&e, EXIT_NOTHING_VALID);
+}
+
+static int report(const struct check *c, const struct arguments *a)
+{
+    struct err e;
+    struct job job = {0};
+    bool glsl = arguments_flag(a, "glsl");
+    if (glsl && c->survey.valid && !script_render(c->script, &c->survey.example, &job, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (arguments_flag(a, "json"))
+        print_json(c, glsl ? &job : NULL);
+    else if (glsl)
+        print_glsl(&job);
+    else
+        print_text(c);
+    job_finish(&job);
+    return c->survey.valid ? EXIT_OK : nothing_possible(c, a->operand[0]);
+}
+
+static int run_check(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct check c = {0};
+    struct sandbox s;
+    (void)self;
+    confine_begin(&s);
+    confine_read_space(&s, a->operand[0]);
+    confine_enter(&s);
+    arena_init(&c.storage);
+    int code = load(&c, a, &e) ? report(&c, a) : fail_with(&e, EXIT_FAILED);
+    survey_finish(&c.survey);
+    script_destroy(c.script);
+    free(c.list);
+    arena_finish(&c.storage);
+    return code;
+}
+
+static const struct option options[] = {
+    OPTION_SET,
+    {"device", OPTION_TEXT, "DEVICE|none",
+     "whose limits are judged (default: the best device there is)"},
+    {"samples", OPTION_INTEGER, "N",
+     "random points to judge in a space too large to count (default: 4000)", 1, 1e9},
+    {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
+    OPTION_GLSLANG,
+    OPTION_SANDBOX,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_check = {
+    .name = "check",
+    .operands = "PRESET|FILE",
+    .help = "check a space file: parameters, exact size, what rules and a device remove, and that "
+            "a candidate compiles",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .run = run_check,
+};

@@ -1,0 +1,331 @@
+// compare: strategies side by side, in sessions or on recordings, as tables and as a picture.
+#include "base/file.h"
+#include "cli/confine.h"
+#include "cli/contest.h"
+#include "cli/portability.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// --- what is wanted ---
+
+static bool is_number(const char *operand)
+{
+    int64_t id;
+    return str_to_int(operand, 1, INT64_MAX, &id);
+}
+
+// A recording that counts twice would make differences look surer than they are.
+static bool check_once(const struct arguments *a, struct err *e)
+{
+    for (int i = 0; i < a->operand_count; i++)
+        for (int k = 0; k < i; k++)
+            if (str_equal(a->operand[i], a->operand[k]))
+                return err_usage(e, "recording '%s' is named twice", a->operand[i]);
+    return true;
+}
+
+// All operands are numbers of sessions, or all are files.
+static bool tell_recordings(const struct arguments *a, bool *recordings, struct err *e)
+{
+    const char *number = NULL, *file = NULL;
+    for (int i = 0; i < a->operand_count; i++)
+        *(is_number(a->operand[i]) ? &number : &file) = a->operand[i];
+    for (int i = 0; i < a->operand_count; i++)
+        if (!is_number(a->operand[i]) && !file_exists(a->operand[i]))
+            return err_usage(e,
+                             "'%s' is neither a session number (tilewalk ls lists them) nor a "
+                             "file",
+                             a->operand[i]);
+    if (number && file)
+        return err_usage(e,
+                         "%s is a session and '%s' a recording: they cannot be compared (a file "
+                         "with the name %s is ./%s)",
+                         number, file, number, number);
+    *recordings = file != NULL;
+    return number || check_once(a, e);
+}
+
+// What only one of both kinds takes.
+static bool check_options(const struct arguments *a, bool recordings, struct err *e)
+{
+    static const char *const numbers[] = {"trials", "repeats", "seed"};
+    const char *wrong = arguments_text(a, "strategy") ? "strategy" : NULL;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        wrong = arguments_integer(a, numbers[i], -1) >= 0 ? numbers[i] : wrong;
+    if (!recordings && wrong)
+        return err_usage(e, "--%s is for recordings; sessions are compared as they are", wrong);
+    if (recordings && arguments_text(a, "db"))
+        return err_usage(e, "--db says where sessions are; recordings are files");
+    return true;
+}
+
+// "50,100,200"
+static bool parse_at(const char *list, struct comparison_setup *s, struct err *e)
+{
+    char text[256], *rest;
+    if (!list)
+        return true;
+    if (strlen(list) >= sizeof text)
+        return err_usage(e, "--at takes at most %d numbers", COMPARISON_MOST_AT);
+    strcpy(text, list);
+    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        double at, before = s->at_count ? s->at[s->at_count - 1] : 0;
+        if (s->at_count == COMPARISON_MOST_AT)
+            return err_usage(e, "--at takes at most %d numbers", COMPARISON_MOST_AT);
+        if (!str_to_real(word, &at) || !(at > before))
+            return err_usage(e, "--at wants ascending numbers above 0, not '%s'", list);
+        s->at[s->at_count++] = at;
+    }
+    return s->at_count || err_usage(e, "--at wants numbers above 0, not '%s'", list);
+}
+
+// --- output ---
+
+static void add_sessions(const struct contest *c, int group, const char *between, struct str *out)
+{
+    const struct comparison_group *g = &c->result.group[group];
+    for (int i = 0; i < g->runs; i++) {
+        const struct comparison_run *run = c->result.run[g->first + i];
+        str_printf(out, "%s%" PRId64, i ? between : "", c->session[run - c->setup.run]);
+    }
+}
+
+static void add_text(const struct contest *c, const struct comparison_looks *looks, struct str *out)
+{
+    char speed[32] = "nothing valid yet";
+    const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
+    str_add(out, c->heading);
+    if (r)
+        str_printf(out, ", best known as measured: %s",
+                   c->result.best[0] > 0 ? speed_text(r, r->flop / c->result.best[0], speed)
+                                         : speed);
+    str_add(out, "\n\n");
+    comparison_add_text(&c->result, looks, out);
+    for (int g = 0; c->session && g < c->result.group_count; g++) {
+        str_printf(out, "%s%c ", g ? "; " : "sessions: ", c->result.group[g].letter);
+        add_sessions(c, g, " ", out);
+    }
+    str_add(out, c->session ? "\n" : "");
+}
+
+static void add_json_head(const struct contest *c, struct str *out)
+{
+    const struct comparison_result *r = &c->result;
+    str_printf(out, "{%s\"against\":\"%s\",\"horizon\":", c->members,
+               c->setup.seconds ? "time" : "trials");
+    json_real(out, r->horizon);
+    str_add(out, ",\"shortest\":");
+    json_real(out, r->shortest);
+    if (c->session) {
+        str_add(out, ",\"best_tflops\":");
+        json_real(out, r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
+        str_printf(out, ",\"speed_unit\":\"%s\"", speed_unit_word(&c->curves.curve[0].record));
+    }
+    str_printf(out, ",\"pairs\":%d,\"at\":[", r->pairs);
+    for (int i = 0; i < r->at_count; i++) {
+        str_add(out, i ? "," : "");
+        json_real(out, r->at[i]);
+    }
+    str_add(out, "],\"strategies\":[");
+}
+
+static void add_json(const struct contest *c, struct str *out)
+{
+    add_json_head(c, out);
+    for (int g = 0; g < c->result.group_count; g++) {
+        str_add(out, g ? ",{" : "{");
+        comparison_add_group_json(&c->result, g, c->unit, out);
+        if (c->session) {
+            str_add(out, ",\"sessions\":[");
+            add_sessions(c, g, ",", out);
+            str_add(out, "]");
+        }
+        str_add(out, "}");
+    }
+    str_add(out, "]}\n");
+}
+
+static void print(const struct arguments *a, const struct contest *c)
+{
+    struct str out = {0};
+    const struct comparison_looks looks = {
+        .unit = c->unit,
+        .ascii = common_ascii(),
+    };
+    if (arguments_flag(a, "json"))
+        add_json(c, &out);
+    else if (arguments_flag(a, "csv"))
+        comparison_add_csv(&c->result, &out);
+    else if (arguments_flag(a, "markdown"))
+        comparison_add_markdown(&c->result, &looks, &out);
+    else
+        add_text(c, &looks, &out);
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+// --- the picture ---
+
+// Shares times `scale` are drawn.
+static struct chart_line line_of(struct contest *c, int group, const struct curve_grid *grid,
+                                 double scale)
+{
+    const struct comparison_group *g = &c->result.group[group];
+    struct arena *arena = &c->arena;
+    struct spread *at = arena_zero(arena, (size_t)grid->count + 1, sizeof *at);
+    comparison_spread(&c->result, group, grid->step, grid->step, at, grid->count);
+    for (int i = 0; i < grid->count; i++) {
+        at[i].mean *= scale;
+        at[i].deviation *= scale;
+    }
+    return (struct chart_line){
+        .letter = g->letter,
+        .label = g->runs > 1 ? arena_printf(arena, "%s  (%d runs)", g->name, g->runs) : g->name,
+        .at = at,
+        .count = grid->count,
+        .from = grid->from,
+        .step = grid->step,
+        .end = grid->from + c->result.horizon,
+        .band = g->runs > 1,
+        .most = scale,
+    };
+}
+
+static bool draw(struct contest *c, const char *path, struct err *e)
+{
+    struct curve_grid grid = session_curves_grid(c->result.horizon, c->setup.seconds);
+    double highest = c->result.best[0], scale = 1;
+    struct chart chart = {
+        .title = c->title,
+        .x = session_curves_axis(c->result.horizon, c->setup.seconds),
+        .y_name = "optimum / best so far",
+        .line_count = c->result.group_count,
+    };
+    if (c->session)
+        scale = highest / speed_unit(&c->curves.curve[0].record, highest, &chart.y_name);
+    struct chart_line *line = arena_zero(&c->arena, (size_t)chart.line_count, sizeof *line);
+    for (int g = 0; g < chart.line_count; g++)
+        line[g] = line_of(c, g, &grid, scale);
+    chart.line = line;
+    return chart_write(&chart, path, e);
+}
+
+// --- portability ---
+
+static bool check_portability(const struct arguments *a, bool recordings, struct err *e)
+{
+    if (!arguments_flag(a, "portability"))
+        return true;
+    if (recordings)
+        return err_usage(e, "--portability measures sessions; recordings have no kernels");
+    for (int i = 0; i < 3; i++) {
+        static const char *const of_curves[] = {"plot", "at", "against"};
+        if (arguments_text(a, of_curves[i]))
+            return err_usage(e, "--%s is for curves; --portability has none", of_curves[i]);
+    }
+    return true;
+}
+
+static bool compare_devices(const struct arguments *a, struct err *e)
+{
+    struct portability p;
+    struct str out = {0};
+    confine_stored(a);
+    bool ok = portability_measure(a, &p, e);
+    if (ok && arguments_flag(a, "json"))
+        portability_add_json(&p, &out);
+    else if (ok && arguments_flag(a, "csv"))
+        portability_add_csv(&p, &out);
+    else if (ok && arguments_flag(a, "markdown"))
+        portability_add_markdown(&p, &out);
+    else if (ok)
+        portability_add_text(&p, &out);
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+    portability_finish(&p);
+    return ok;
+}
+
+// --- the command ---
+
+static bool check_words(const struct arguments *a, bool *recordings, struct comparison_setup *at,
+                        struct err *e)
+{
+    const char *plot = arguments_text(a, "plot");
+    int formats =
+        arguments_flag(a, "json") + arguments_flag(a, "csv") + arguments_flag(a, "markdown");
+    if (formats > 1)
+        return err_usage(e, "--json, --csv and --markdown are ways to print the same (choose one)");
+    return tell_recordings(a, recordings, e) && check_options(a, *recordings, e) &&
+           check_portability(a, *recordings, e) && parse_at(arguments_text(a, "at"), at, e) &&
+           (!plot || chart_check_name(plot, e));
+}
+
+static bool compare(const struct arguments *a, struct contest *c, struct err *e)
+{
+    const char *plot = arguments_text(a, "plot");
+    comparison_make(&c->setup, &c->result);
+    bool ok = !plot || draw(c, plot, e);
+    if (ok)
+        print(a, c);
+    comparison_finish(&c->result);
+    return ok;
+}
+
+static int run_compare(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct contest c = {.session = NULL};
+    struct comparison_setup given = {.at_count = 0};
+    bool recordings = false;
+    (void)self;
+    if (!check_words(a, &recordings, &given, &e))
+        return fail_with(&e, EXIT_USAGE);
+    if (arguments_flag(a, "portability"))
+        return compare_devices(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    bool ok = recordings ? contest_of_recordings(a, &c, &e) : contest_of_sessions(a, &c, &e);
+    c.setup.at_count = given.at_count;
+    memcpy(c.setup.at, given.at, sizeof given.at);
+    ok = ok && compare(a, &c, &e);
+    contest_finish(&c);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
+     "on recordings: search strategies (default: walk; see tilewalk strategies)"},
+    {"trials", OPTION_INTEGER, "N",
+     "on recordings: budget of each search, in different configurations (500)", 1,
+     SIMULATE_MOST_TRIALS},
+    {"repeats", OPTION_INTEGER, "R", "on recordings: searches of each strategy (50)", 1,
+     SIMULATE_MOST_REPEATS},
+    {"seed", OPTION_INTEGER, "S", "on recordings: of all searches (1)", 0, 9007199254740992.0},
+    OPTION_AGAINST,
+    {"at", OPTION_TEXT, "N,N,...",
+     "trials or seconds after which the best so far is compared (default: four of 1, 2, 5, 10, "
+     "...)"},
+    {"portability", OPTION_FLAG, NULL,
+     "sessions of several devices: measure the best configuration of each on each of the devices"},
+    {"markdown", OPTION_FLAG, NULL, "print a Markdown table only"},
+    {"csv", OPTION_FLAG, NULL, "print CSV only"},
+    OPTION_JSON,
+    {"plot", OPTION_TEXT, "FILE.svg|FILE.png",
+     "draw the curves too: mean and standard deviation of each strategy"},
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .operands = "ID...|RECORDING...",
+    .help = "compare strategies: sessions with the same problem, or searches of recorded spaces",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_compare,
+};

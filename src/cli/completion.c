@@ -1,0 +1,63 @@
+#include "cli/common.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const shells[] = {"bash", "zsh", "fish"};
+enum { SHELLS = sizeof shells / sizeof *shells };
+
+static bool print_sessions(const struct arguments *a, struct err *e)
+{
+    struct arena arena;
+    struct session_record *list;
+    int count = 0;
+    if (common_nothing_yet(a))
+        return true;
+    struct store *s = common_open(a, STORE_READ, e);
+    arena_init(&arena);
+    bool ok = s && store_list_sessions(s, &arena, &list, &count, e);
+    for (int i = 0; i < count; i++)
+        printf("%" PRId64 "\n", list[i].id);
+    arena_finish(&arena);
+    store_close(s);
+    return ok;
+}
+
+static int run_completion(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    const char *shell = a->operand[0];
+    if (str_equal(shell, "sessions")) // the scripts' own question
+        return print_sessions(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    for (int i = 0; i < SHELLS; i++)
+        if (str_equal(shell, shells[i]))
+            return generate(shell) ? EXIT_OK : EXIT_FAILED;
+    err_set(&e, "%s: unknown shell '%s' (there are %s)", self->name, shell, self->operands);
+    return fail_with(&e, EXIT_USAGE);
+}
+
+static int run_man(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    (void)a;
+    return generate("man") ? EXIT_OK : EXIT_FAILED;
+}
+
+static const struct option options[] = {{"help", OPTION_FLAG, NULL, "show this text"}, {NULL}};
+
+const struct command cmd_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .help = "print a shell's completion script: source <(tilewalk completion bash)",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .run = run_completion,
+};
+
+const struct command cmd_man = {
+    .name = "man",
+    .help = "print the manual page: tilewalk man | man -l -",
+    .options = options,
+    .run = run_man,
+};

@@ -1,0 +1,189 @@
+#include "cli/confine.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/common.h"
+#include "engine/recorded.h"
+#include "trial/confine.h"
+#include "trial/escape.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void confine_begin(struct sandbox *s)
+{
+    static const char *const shipped[] = {"lua", "presets", "shaders"};
+    char *program = path_program();
+    path_keep_home();
+    *s = (struct sandbox){.starts = true, .keeps_files = true};
+    confine_allow_worker(s);
+    sandbox_allow(s, SANDBOX_RUN, program);
+    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+        char *folder = path_shipped(shipped[i]);
+        sandbox_allow(s, SANDBOX_READ, folder);
+        free(folder);
+    }
+    free(program);
+}
+
+void confine_enter(struct sandbox *s)
+{
+    sandbox_enter(s); // whatever part holds here: doctor tells
+    sandbox_finish(s);
+    if (getenv("TILEWALK_ESCAPE")) // for tests
+        escape_try();
+}
+
+// --- reading ---
+
+void confine_read_space(struct sandbox *s, const char *name)
+{
+    struct stat info;
+    if (!name || stat(name, &info) != 0 || S_ISDIR(info.st_mode))
+        return; // a preset, or nothing
+    char *folder = path_folder(name);
+    sandbox_allow(s, SANDBOX_READ, name);
+    sandbox_allow(s, SANDBOX_READ, folder);
+    free(folder);
+}
+
+void confine_read_source(struct sandbox *s, const char *source)
+{
+    if (!recorded_is(source))
+        return;
+    char *path = mem_strdup(strchr(source, ':') + 1), *options = strstr(path, ":speed=");
+    if (options)
+        *options = '\0';
+    sandbox_allow(s, SANDBOX_READ, path);
+    free(path);
+}
+
+void confine_read_recordings(struct sandbox *s, const char *database)
+{
+    struct arena arena;
+    struct session_record *list;
+    struct err ignored; // whoever opens it for its sessions says why not
+    int count;
+    struct store *store = file_exists(database) ? store_open(database, STORE_READ, &ignored) : NULL;
+    arena_init(&arena);
+    if (store && store_list_sessions(store, &arena, &list, &count, &ignored))
+        for (int i = 0; i < count; i++)
+            confine_read_source(s, list[i].source);
+    arena_finish(&arena);
+    store_close(store);
+}
+
+// --- writing ---
+
+void confine_write_folder(struct sandbox *s, const char *path)
+{
+    char *there = path ? mem_strdup(path) : NULL;
+    while (there && !file_exists(there)) {
+        char *above = path_folder(there);
+        free(there);
+        there = above;
+    }
+    sandbox_allow(s, SANDBOX_WRITE, there);
+    free(there);
+}
+
+void confine_write_beside(struct sandbox *s, const char *file)
+{
+    char *folder = file ? path_folder(file) : NULL;
+    confine_write_folder(s, folder);
+    free(folder);
+}
+
+// Where it is a link, its companions are beside what it links to. What SQLite sorts in files shall
+// not be in the folders of all.
+void confine_write_database(struct sandbox *s, const char *database)
+{
+    char *folder = path_folder(database), *real = realpath(database, NULL);
+    confine_write_folder(s, folder);
+    confine_write_beside(s, real);
+    setenv("SQLITE_TMPDIR", folder, 0);
+    free(folder);
+    free(real);
+}
+
+void confine_stored(const struct arguments *a)
+{
+    struct sandbox s;
+    char *database = common_database(a);
+    confine_begin(&s);
+    confine_write_database(&s, database);
+    confine_read_recordings(&s, database);
+    confine_enter(&s);
+    free(database);
+}
+
+// --- tune and resume ---
+
+// "best.json,3": numbers are sessions.
+static void read_warm_starts(struct sandbox *s, const char *sources)
+{
+    char *rest, *copy = mem_strdup(sources ? sources : "");
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        sandbox_allow(s, SANDBOX_READ, one);
+    free(copy);
+}
+
+// Its items may name space files, which are wanted when it has been run, and it is too late then:
+// whatever is written like one is looked for.
+static void read_list(struct sandbox *s, const char *name)
+{
+    static const char suffix[] = ".lua", quotes[] = "\"'";
+    struct stat info;
+    char *text;
+    if (!name || stat(name, &info) != 0 || !S_ISREG(info.st_mode) ||
+        !file_read(name, &text, NULL, NULL))
+        return;
+    confine_read_space(s, name);
+    for (char *at = strpbrk(text, quotes); at; at = strpbrk(at + 1, quotes)) {
+        size_t length = strcspn(at + 1, "\"'\n"), end = sizeof suffix - 1;
+        if (length <= end || strncmp(at + 1 + length - end, suffix, end) != 0)
+            continue;
+        char *space = mem_printf("%.*s", (int)length, at + 1);
+        confine_read_space(s, space);
+        free(space);
+    }
+    free(text);
+}
+
+// Made now, as what is above it is not for all to be written.
+static void make_folder_of(const char *file)
+{
+    struct err ignored; // whoever opens the file says it
+    char *folder = path_folder(file);
+    file_make_folders(folder, &ignored);
+    free(folder);
+}
+
+// Takes over `file`.
+static void write_beside_made(struct sandbox *s, char *file)
+{
+    make_folder_of(file);
+    confine_write_beside(s, file);
+    free(file);
+}
+
+void confine_session(const struct arguments *a)
+{
+    struct sandbox s;
+    char *database = common_database(a);
+    confine_begin(&s);
+    make_folder_of(database);
+    confine_write_database(&s, database);
+    confine_write_folder(&s, arguments_text(a, "export"));
+    confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
+    confine_read_source(&s, arguments_text(a, "source"));
+    confine_read_recordings(&s, database);
+    read_warm_starts(&s, arguments_text(a, "warm-start"));
+    read_list(&s, arguments_text(a, "list"));
+    if (arguments_flag(a, "detach"))
+        write_beside_made(&s, path_user_state("log"));
+    write_beside_made(&s, path_user_data("saved")); // should the database's folder go away
+    confine_enter(&s);
+    free(database);
+}

@@ -1,0 +1,131 @@
+#include "cli/contest.h"
+
+#include "cli/common.h"
+
+#include <inttypes.h>
+
+// What forbids comparing two sessions, with each one's; false: nothing.
+static bool differ(const struct session_record *a, const struct session_record *b,
+                   const char **what, const char *of[2])
+{
+    const char *const pairs[][3] = {
+        {"problems", a->title, b->title},
+        {"devices", a->device, b->device},
+        {"drivers", a->device_id, b->device_id},
+        {"sources", a->source, b->source},
+        {"spaces", a->name, b->name},
+        {"settings", a->settings, b->settings},
+        {"versions of the space's files", a->text_hash, b->text_hash},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (str_equal(pairs[i][1], pairs[i][2]))
+            continue;
+        *what = pairs[i][0];
+        of[0] = pairs[i][1] ? pairs[i][1] : "none";
+        of[1] = pairs[i][2] ? pairs[i][2] : "none";
+        return true;
+    }
+    return false;
+}
+
+static bool check_same(const struct session_curves *c, struct err *e)
+{
+    const struct session_record *first = &c->curve[0].record;
+    for (int i = 1; i < c->count; i++) {
+        const struct session_record *r = &c->curve[i].record;
+        const char *what, *of[2];
+        if (differ(first, r, &what, of))
+            return err_set(e,
+                           "sessions %" PRId64 " and %" PRId64
+                           " cannot be compared: they have different %s (%s and %s%s)",
+                           first->id, r->id, what, of[0], of[1],
+                           str_equal(what, "devices")
+                               ? "; compare --portability runs the best of each on both"
+                               : "");
+    }
+    return true;
+}
+
+static int group_of(struct contest *c, const char **strategy, const char *wanted)
+{
+    for (int i = 0; i < c->setup.group_count; i++)
+        if (str_equal(strategy[i], wanted))
+            return i;
+    strategy[c->setup.group_count] = wanted;
+    return c->setup.group_count++;
+}
+
+static const char *members_of(const struct session_record *r, struct arena *arena)
+{
+    const char *const member[][2] = {
+        {"title", r->title}, {"space", r->name}, {"device", r->device}, {"source", r->source}};
+    struct str out = {0};
+    for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
+        str_printf(&out, "\"%s\":", member[i][0]);
+        str_add_json(&out, member[i][1]);
+        str_add(&out, ",");
+    }
+    if (r->declared)
+        str_printf(&out, "\"declared\":%s,", r->declared);
+    const char *kept = arena_strdup(arena, str_text(&out));
+    str_finish(&out);
+    return kept;
+}
+
+static void set_up(struct contest *c)
+{
+    const struct session_curves *curves = &c->curves;
+    const struct session_record *first = &curves->curve[0].record;
+    size_t count = (size_t)curves->count;
+    const char **strategy = arena_zero(&c->arena, count, sizeof *strategy);
+    struct comparison_run *run = arena_zero(&c->arena, count, sizeof *run);
+    struct comparison_problem *problem = arena_zero(&c->arena, 1, sizeof *problem);
+    int64_t *session = arena_zero(&c->arena, count, sizeof *session);
+    c->setup.group_name = strategy;
+    for (int i = 0; i < curves->count; i++) {
+        const struct session_curve *s = &curves->curve[i];
+        const struct session_record *r = &s->record;
+        session[i] = r->id;
+        run[i] = (struct comparison_run){
+            .group = group_of(c, strategy,
+                              arena_printf(&c->arena, "%s%s", shown_text(&c->arena, r->strategy),
+                                           stored_beginning(r))),
+            .pair = s->record.seed,
+            .curve = s->steps,
+            .end = s->end,
+        };
+    }
+    problem->work = first->flop;
+    c->setup.problem = problem;
+    c->setup.problem_count = 1;
+    c->setup.run = run;
+    c->setup.run_count = curves->count;
+    c->setup.seconds = curves->seconds;
+    c->session = session;
+}
+
+bool contest_of_sessions(const struct arguments *a, struct contest *c, struct err *e)
+{
+    if (!session_curves_read(a, &c->curves, e) || !check_same(&c->curves, e))
+        return false;
+    const struct session_record *stored = &c->curves.curve[0].record;
+    struct session_record shown = *stored, *first = &shown;
+    common_show_record(&c->arena, &shown);
+    const char *place = session_curves_place(first);
+    c->unit = speed_is_relative(first) ? COMPARISON_SHARE : COMPARISON_FLOPS;
+    c->title = arena_printf(&c->arena, "%s on %s", first->title, place);
+    c->heading =
+        arena_printf(&c->arena, "%s (%s%s%s) on %s", first->title, first->name,
+                     first->reduced ? ", " : "", first->reduced ? first->reduced : "", place);
+    c->members = members_of(stored, &c->arena);
+    set_up(c);
+    return true;
+}
+
+void contest_finish(struct contest *c)
+{
+    session_curves_finish(&c->curves);
+    simulated_comparison_finish(&c->simulated);
+    arena_finish(&c->arena);
+    *c = (struct contest){.session = NULL};
+}

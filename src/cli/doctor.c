@@ -1,0 +1,247 @@
+// doctor: what tilewalk needs, whether it is here, and which Debian package brings it.
+#include "cli/common.h"
+#include "engine/devices.h"
+
+#include "base/file.h"
+#include "model/booster.h"
+#include "trial/confine.h"
+#include "trial/errand.h"
+#include "trial/operator.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CHECKS 16
+
+struct check {
+    const char *name;
+    bool needed, ok;
+    char found[320];  // what is there, or what is wrong
+    const char *hint; // how to get it
+};
+
+struct doctor {
+    struct check check[MOST_CHECKS];
+    int count;
+    struct gpu_info *list;
+    int devices;
+    struct sandbox_state sandbox;
+};
+
+// `text` may be NULL: then the caller writes `found`.
+static struct check *add(struct doctor *d, const char *name, bool needed, bool ok, const char *text,
+                         const char *hint)
+{
+    struct check *c = &d->check[d->count++];
+    *c = (struct check){.name = name, .needed = needed, .ok = ok, .hint = hint};
+    snprintf(c->found, sizeof c->found, "%s", text ? text : "");
+    return c;
+}
+
+static void check_devices(struct doctor *d)
+{
+    struct err e;
+    bool ok = devices_find(&d->list, &d->devices, &e);
+    add(d, "Vulkan", true, ok, ok ? "works" : e.text, "apt install libvulkan1 mesa-vulkan-drivers");
+    if (!ok)
+        return;
+    struct check *c = add(d, "device", true, d->devices > 0, "none",
+                          "apt install mesa-vulkan-drivers (it brings a CPU device)");
+    if (!d->devices)
+        return;
+    const struct gpu_info *best = &d->list[0]; // real GPUs come first
+    snprintf(c->found, sizeof c->found, "%s%s", best->name, d->devices > 1 ? ", and others" : "");
+    add(d, "real GPU", false, !best->is_cpu,
+        best->is_cpu ? "none: everything works, on the CPU device" : best->name,
+        "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver (NVIDIA)");
+}
+
+// Opens the best device twice, each time in a process of its own: where only the second time fails,
+// the layer is what is missing.
+static void check_open(struct doctor *d)
+{
+    struct err e;
+    if (!d->devices)
+        return;
+    bool plain = errand_open(0, false, devices_patience_s(), &e);
+    add(d, "opening it", true, plain, plain ? "works" : e.text,
+        "another driver version (apt install mesa-vulkan-drivers)");
+    if (!plain)
+        return;
+    bool validated = errand_open(0, true, devices_patience_s(), &e);
+    add(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
+        "apt install vulkan-validationlayers");
+}
+
+// The reference that decides what is right multiplies two matrices whose product is known.
+static void check_blas(struct doctor *d)
+{
+    enum { N = 3, M = 5, K = 7 };
+    struct operation o;
+    float a[N * K], b[K * M], c[N * M] = {0};
+    bool ok = true;
+    operation_init(&o, operation_kind_find("matmul"));
+    operation_set_size(&o, "N", N, NULL);
+    operation_set_size(&o, "M", M, NULL);
+    operation_set_size(&o, "K", K, NULL);
+    operation_complete(&o, NULL);
+    for (int i = 0; i < N * K; i++)
+        a[i] = (float)(i / K);
+    for (int i = 0; i < K * M; i++)
+        b[i] = (float)(i % M);
+    operator_reference(&o, (const void *const[]){a, b}, c);
+    for (int i = 0; i < N * M; i++)
+        ok = ok && c[i] == (float)(K * (i / M) * (i % M));
+    add(d, "OpenBLAS", true, ok, ok ? "works" : "computes a wrong product",
+        "apt install --reinstall libopenblas0-pthread");
+}
+
+// Models of learned strategies: trees that shall tell two programs apart.
+static void check_xgboost(struct doctor *d)
+{
+    const float x[] = {0, 1}, y[] = {0, 1};
+    const struct booster_options o = {
+        .depth = 1, .eta = 1, .most_rounds = 1, .patience = 1, .look_every = 1};
+    const struct booster_rows r = {.x = x, .y = y, .rows = 2, .width = 1, .programs = 2};
+    struct err e;
+    struct booster *b = booster_fit(&o, &r, NULL, &e);
+    float predicted[2] = {0};
+    if (b)
+        booster_predict(b, x, 2, predicted);
+    bool ok = predicted[0] < predicted[1];
+    add(d, "XGBoost", true, ok,
+        ok  ? "works"
+        : b ? "learns nothing"
+            : e.text,
+        "apt install --reinstall libxgboost0");
+    booster_destroy(b);
+}
+
+static void check_database(struct doctor *d, const struct arguments *a)
+{
+    struct err e;
+    char *path = common_database(a);
+    struct store *s = store_open(path, STORE_WRITE, &e);
+    bool ok = s && store_check(s, &e);
+    add(d, "database", true, ok, ok ? path : e.text,
+        "name another with --db or TILEWALK_DB, or make its folder writable");
+    store_close(s);
+    free(path);
+}
+
+static void check_files(struct doctor *d)
+{
+    static const char *const folders[] = {"presets", "shaders", "lua"};
+    struct str missing = {0};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = path_shipped(folders[i]);
+        if (!path)
+            str_printf(&missing, "%s%s", missing.length ? ", " : "no ", folders[i]);
+        free(path);
+    }
+    add(d, "shipped files", true, !missing.length,
+        missing.length ? str_text(&missing) : "presets, shaders, lua",
+        "install tilewalk again, or set TILEWALK_DATA to a folder that has them");
+    str_finish(&missing);
+}
+
+static void check_terminal(struct doctor *d)
+{
+    const char *set = nl_langinfo(CODESET); // main called setlocale
+    add(d, "UTF-8 terminal", false, str_equal(set, "UTF-8"), set, "export LANG=C.UTF-8");
+}
+
+static const char *part_text(enum sandbox_part part)
+{
+    return part == SANDBOX_HOLDS ? "holds" : part == SANDBOX_ABSENT ? "not in this kernel" : "no";
+}
+
+static void check_sandbox(struct doctor *d)
+{
+    d->sandbox = confine_try_worker();
+    bool ok = d->sandbox.no_new_privs == SANDBOX_HOLDS && d->sandbox.seccomp == SANDBOX_HOLDS &&
+              d->sandbox.landlock == SANDBOX_HOLDS;
+    struct check *c =
+        add(d, "sandbox", false, ok, NULL,
+            sandbox_is_off() ? "unset TILEWALK_SANDBOX: it is 0, which turns it off"
+                             : "Linux 5.13 or newer, with landlock among its security "
+                               "modules (lsm=), and containers that allow both");
+    snprintf(c->found, sizeof c->found, "no_new_privs %s, seccomp %s, landlock %s",
+             part_text(d->sandbox.no_new_privs), part_text(d->sandbox.seccomp),
+             part_text(d->sandbox.landlock));
+}
+
+static const char *state(const struct check *c)
+{
+    return c->ok ? "ok" : c->needed ? "missing" : "optional";
+}
+
+static void print_text(const struct doctor *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        const struct check *c = &d->check[i];
+        printf("%-8s  %-16s  %s\n", state(c), c->name, c->found);
+        if (!c->ok)
+            printf("%-8s  %-16s  -> %s\n", "", "", c->hint);
+    }
+}
+
+static const char *part_json(enum sandbox_part part)
+{
+    return part == SANDBOX_HOLDS ? "true" : part == SANDBOX_ABSENT ? "null" : "false";
+}
+
+static void print_json(const struct doctor *d, bool ok)
+{
+    struct str out = {0};
+    str_printf(&out, "{\"ok\":%s,\"checks\":[", ok ? "true" : "false");
+    for (int i = 0; i < d->count; i++) {
+        const struct check *c = &d->check[i];
+        str_printf(&out,
+                   "%s{\"name\":\"%s\",\"state\":\"%s\",\"needed\":%s,\"found\":", i ? "," : "",
+                   c->name, state(c), c->needed ? "true" : "false");
+        str_add_json(&out, c->found);
+        str_add(&out, ",\"hint\":");
+        str_add_json(&out, c->hint);
+        str_add(&out, "}");
+    }
+    str_printf(&out, "],\"sandbox\":{\"no_new_privs\":%s,\"seccomp\":%s,\"landlock\":%s}}\n",
+               part_json(d->sandbox.no_new_privs), part_json(d->sandbox.seccomp),
+               part_json(d->sandbox.landlock));
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static int run_doctor(const struct command *self, const struct arguments *a)
+{
+    struct doctor d = {0};
+    bool ok = true;
+    (void)self;
+    check_devices(&d);
+    check_open(&d);
+    check_blas(&d);
+    check_xgboost(&d);
+    check_database(&d, a);
+    check_files(&d);
+    check_terminal(&d);
+    check_sandbox(&d);
+    for (int i = 0; i < d.count; i++)
+        ok = ok && (d.check[i].ok || !d.check[i].needed);
+    if (arguments_flag(a, "json"))
+        print_json(&d, ok);
+    else
+        print_text(&d);
+    free(d.list);
+    return ok ? EXIT_OK : EXIT_FAILED;
+}
+
+static const struct option options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .help = "say what is missing on this machine and how to get it",
+    .options = options,
+    .run = run_doctor,
+};

@@ -1,0 +1,403 @@
+#include "cli/front.h"
+
+#include "base/os.h"
+#include "base/shown.h"
+#include "cli/attached.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void front_init(struct front *f, const struct arguments *a, struct store *store)
+{
+    *f = (struct front){
+        .store = store,
+        .json = arguments_flag(a, "json"),
+        .show_rejected = arguments_flag(a, "show-rejected"),
+        .verbose = arguments_flag(a, "verbose"),
+        .attached = arguments_flag(a, "attached"),
+        .curve_step = 1,
+    };
+    f->on_terminal = !f->json && !f->attached && !arguments_flag(a, "plain") &&
+                     isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb");
+}
+
+// --- JSON Lines (docs/json.md) ---
+
+static void print_line(struct str *line)
+{
+    str_add(line, "}\n");
+    fwrite(str_text(line), 1, line->length, stdout);
+    fflush(stdout);
+    str_finish(line);
+}
+
+static void json_end(const struct event *event, struct str *line)
+{
+    const struct session_record *r = event->session;
+    str_printf(line,
+               ",\"session\":%" PRId64 ",\"state\":\"%s\",\"trials\":%" PRId64
+               ",\"rejected\":%" PRId64,
+               r->id, r->state, r->trials, r->rejected);
+    str_add(line, ",\"message\":");
+    str_add_json(line, r->message ? r->message : "");
+    str_add(line, ",\"best\":");
+    if (event->trial) {
+        str_add(line, "{");
+        json_trial(line, r->id, r->flop, event->trial, event->retime);
+        str_add(line, "}");
+    } else {
+        str_add(line, "null");
+    }
+    str_add(line, ",\"ran_seconds\":");
+    json_real(line, r->ran_seconds);
+    str_add(line, ",\"busy_seconds\":");
+    json_real(line, event->busy_seconds);
+}
+
+static void json_message(const struct event *event, struct str *line)
+{
+    str_printf(line, ",\"session\":%" PRId64 ",\"level\":\"%s\",\"text\":", event->session->id,
+               event->level);
+    str_add_json(line, event->text);
+}
+
+static void json_retime(const struct event *event, struct str *line)
+{
+    const struct retime_record *t = event->retime;
+    str_printf(line,
+               ",\"session\":%" PRId64 ",\"ask\":%" PRId64
+               ",\"kind\":\"%s\",\"verified\":%s,\"ms\":",
+               event->session->id, t->ask, t->kind, t->verified ? "true" : "false");
+    json_real(line, t->seconds > 0 ? t->seconds * 1e3 : NAN);
+    str_printf(line, ",\"samples\":%s", t->samples);
+}
+
+static void json_best(const struct event *event, struct str *line)
+{
+    const struct session_record *r = event->session;
+    str_printf(line, ",\"session\":%" PRId64 ",\"trial\":%" PRId64 ",\"tflops\":", r->id,
+               event->trial->number);
+    json_real(line, r->flop / event->trial->seconds / 1e12);
+}
+
+static void json_event(const struct front *f, const struct event *event)
+{
+    static const char *const names[] = {"session", "trial",   "best", "retime",
+                                        "state",   "message", "end"};
+    struct str line = {0};
+    if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
+        return;
+    if (event->kind == EVENT_TRIAL && str_equal(event->trial->outcome, "rejected") &&
+        !f->show_rejected)
+        return;
+    str_printf(&line, "{\"event\":\"%s\"", names[event->kind]);
+    switch (event->kind) {
+    case EVENT_SESSION:
+    case EVENT_STATE:
+        str_add(&line, event->kind == EVENT_SESSION ? ",\"version\":1," : ",");
+        json_session(&line, event->session, event->session->state);
+        break;
+    case EVENT_TRIAL:
+        str_add(&line, ",");
+        json_trial(&line, event->session->id, event->session->flop, event->trial, NULL);
+        break;
+    case EVENT_BEST: json_best(event, &line); break;
+    case EVENT_RETIME: json_retime(event, &line); break;
+    case EVENT_MESSAGE: json_message(event, &line); break;
+    case EVENT_END: json_end(event, &line); break;
+    }
+    print_line(&line);
+}
+
+// --- lines for people ---
+
+static void clear_progress(const struct front *f)
+{
+    if (f->on_terminal)
+        shown_clear_line();
+}
+
+static void draw_progress(struct front *f, const struct session_record *r)
+{
+    char speed[32], eta[32] = "?";
+    double now = (double)os_now_ns() / 1e9;
+    if (!f->on_terminal || now - f->drawn_at < 0.1)
+        return;
+    double elapsed = r->ran_seconds - f->started_elapsed;
+    double rate = elapsed > 0 ? (double)(r->trials - f->started_trials) / elapsed : 0;
+    if (rate > 0)
+        text_duration((double)(r->budget_trials - r->trials) / rate, eta);
+    shown_clear_line();
+    fprintf(stderr,
+            "%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left",
+            r->trials, r->budget_trials, rate,
+            r->best_ask ? speed_text(r, r->best_seconds, speed) : "-", r->rejected, eta);
+    f->drawn_at = now;
+}
+
+// Keeps at most 64 points of the best-so-far curve: when full, every second one is dropped and the
+// step doubles.
+static void add_to_curve(struct front *f)
+{
+    const int most = (int)(sizeof f->curve / sizeof *f->curve);
+    if (++f->curve_skip < f->curve_step)
+        return;
+    f->curve_skip = 0;
+    if (f->curve_count == most) {
+        for (int i = 0; i < most / 2; i++)
+            f->curve[i] = f->curve[2 * i + 1];
+        f->curve_count = most / 2;
+        f->curve_step *= 2;
+    }
+    f->curve[f->curve_count++] = f->best_seconds > 0 ? 1 / f->best_seconds : 0;
+}
+
+static void count_trial(struct front *f, const struct trial_record *t)
+{
+    enum outcome o;
+    if (!t->outcome || !outcome_parse(t->outcome, &o))
+        return;
+    if (!f->outcomes[o]++ && t->reason) {
+        struct str reason = {0};
+        shown_add(&reason, t->reason);
+        snprintf(f->reason[o], sizeof f->reason[o], "%s", str_text(&reason));
+        str_finish(&reason);
+    }
+    if (o == OUTCOME_OK && (f->best_seconds <= 0 || t->seconds < f->best_seconds))
+        f->best_seconds = t->seconds;
+    if (t->number)
+        add_to_curve(f);
+}
+
+static bool count_stored(void *context, const struct trial_record *t)
+{
+    struct front *f = context;
+    count_trial(f, t);
+    f->started_trials += t->outcome && t->number;
+    return true;
+}
+
+static void print_curve(const struct front *f)
+{
+    static const char *const bars[][9] = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+                                          {" ", "_", ".", ":", "-", "=", "+", "*", "#"}};
+    const char *const *bar = bars[common_ascii()];
+    double top = f->curve_count ? f->curve[f->curve_count - 1] : 0;
+    if (top <= 0)
+        return;
+    fputs("curve   ", stdout);
+    for (int i = 0; i < f->curve_count; i++)
+        fputs(bar[(int)(8 * f->curve[i] / top)], stdout);
+    fputs("\n", stdout);
+}
+
+static void print_session(const struct event *event)
+{
+    struct session_record r = *event->session;
+    struct arena arena;
+    arena_init(&arena);
+    common_show_record(&arena, &r);
+    printf("session %" PRId64 "  %s  %s", r.id, r.name, r.title);
+    if (r.reduced)
+        printf("  (%s)", r.reduced);
+    printf("  on %s\n", r.device);
+    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
+           r.size, r.strategy, r.seed, r.budget_trials, r.budget_trials == 1 ? "" : "s", r.workers);
+    arena_finish(&arena);
+}
+
+static void print_best(const struct event *event)
+{
+    char speed[32], time[32], at[32];
+    struct str config = {0};
+    const struct trial_record *t = event->trial;
+    printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
+           speed_text(event->session, t->seconds, speed), text_time(t->seconds, time),
+           text_config(t->config, &config));
+    str_finish(&config);
+}
+
+static void print_outcomes(const struct front *f, const struct session_record *r)
+{
+    printf("trials  %" PRId64, r->trials);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (f->outcomes[i] && (i != OUTCOME_REJECTED || r->count_rejected))
+            printf("  %s %" PRId64, outcome_name((enum outcome)i), f->outcomes[i]);
+    printf("  (rejected without a trial: %" PRId64 ")\n", r->count_rejected ? 0 : r->rejected);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (i != OUTCOME_OK && i != OUTCOME_REJECTED && f->reason[i][0])
+            printf("        first %s: %s\n", outcome_name((enum outcome)i), f->reason[i]);
+}
+
+// On stderr in a child of the workbench.
+static void say_nothing_left(const struct front *f, const struct session_record *r)
+{
+    struct str message = {0};
+    shown_add(&message, r->message && *r->message ? r->message : r->state);
+    fprintf(f->attached ? stderr : stdout,
+            "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
+            "%s --trials N goes on)\n",
+            r->id, str_text(&message), r->id, store_option(f->store));
+    str_finish(&message);
+}
+
+static void print_end(const struct front *f, const struct event *event)
+{
+    char speed[32], time[32];
+    struct str config = {0};
+    const struct session_record *r = event->session;
+    struct str message = {0};
+    shown_add(&message, r->message ? r->message : "");
+    printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, str_text(&message));
+    str_finish(&message);
+    print_outcomes(f, r);
+    if (event->trial) {
+        double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
+        print_curve(f);
+        printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
+               text_time(seconds, time), event->trial->number,
+               event->retime ? "  (timed again against the runners-up, verified twice)"
+                             : "  (as measured)");
+        printf("        %s\n", text_config(event->trial->config, &config));
+        str_finish(&config);
+    } else {
+        printf("best    none: no configuration was valid\n");
+    }
+    if (str_equal(r->state, "paused"))
+        printf("resume  tilewalk resume %" PRId64 "%s\n", r->id, store_option(f->store));
+}
+
+static void plain_trial(struct front *f, const struct event *event)
+{
+    const struct trial_record *t = event->trial;
+    count_trial(f, t);
+    if (f->verbose || (f->show_rejected && str_equal(t->outcome, "rejected"))) {
+        struct str config = {0}, reason = {0};
+        shown_add(&reason, t->reason ? t->reason : "");
+        clear_progress(f);
+        char speed[32] = "-";
+        if (t->seconds > 0)
+            speed_text(event->session, t->seconds, speed);
+        printf("%5" PRId64 "  %-8s  %12s  %s%s%s\n", t->number, t->outcome, speed,
+               text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
+        str_finish(&config);
+        str_finish(&reason);
+    }
+    draw_progress(f, event->session);
+}
+
+static void plain_message(const struct front *f, const struct event *event)
+{
+    if (str_equal(event->level, "debug") && !f->verbose)
+        return;
+    struct str text = {0};
+    shown_add(&text, event->text);
+    clear_progress(f);
+    fprintf(stderr, "tilewalk: %s\n", str_text(&text));
+    str_finish(&text);
+}
+
+static void plain_event(struct front *f, const struct event *event)
+{
+    if (f->nothing_left)
+        return;
+    switch (event->kind) {
+    case EVENT_SESSION: print_session(event); break;
+    case EVENT_TRIAL: plain_trial(f, event); break;
+    case EVENT_BEST:
+        clear_progress(f);
+        print_best(event);
+        break;
+    case EVENT_RETIME: break;
+    case EVENT_STATE:
+        clear_progress(f);
+        printf("session %" PRId64 " is %s\n", event->session->id, event->session->state);
+        break;
+    case EVENT_MESSAGE: plain_message(f, event); break;
+    case EVENT_END:
+        clear_progress(f);
+        print_end(f, event);
+        break;
+    }
+    fflush(stdout);
+}
+
+static void count_so_far(struct front *f, const struct session_record *r)
+{
+    struct err ignored; // what the store cannot say is not counted
+    f->started_elapsed = r->ran_seconds;
+    store_each_trial(f->store, r->id, 1, count_stored, f, &ignored);
+}
+
+void front_on_event(void *context, const struct event *event)
+{
+    struct front *f = context;
+    if (event->kind == EVENT_SESSION) {
+        f->nothing_left = !str_equal(event->session->state, "running");
+        if (f->nothing_left && !f->json)
+            say_nothing_left(f, event->session);
+        else if (!f->attached)
+            count_so_far(f, event->session);
+    }
+    if (event->kind == EVENT_END) {
+        f->finished =
+            str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
+        f->nothing_valid = !event->trial;
+    }
+    if (f->attached) { // the workbench reads all of it in the database
+        if (event->kind == EVENT_MESSAGE && !event->kept)
+            plain_message(f, event);
+        return;
+    }
+    if (f->json)
+        json_event(f, event);
+    else
+        plain_event(f, event);
+    if (ferror(stdout)) // nobody would see what comes
+        engine_interrupt(f->engine);
+}
+
+// --- running ---
+
+static struct engine *signalled_engine;
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+    if (signal_seen && number == SIGINT)
+        _exit(EXIT_INT);
+    signal_seen = number;
+    engine_interrupt(signalled_engine);
+}
+
+static void set_handlers(void (*handler)(int number))
+{
+    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+}
+
+int front_run(struct front *f, int64_t session)
+{
+    struct err e;
+    signalled_engine = f->engine;
+    set_handlers(on_signal);
+    signal(SIGPIPE, SIG_IGN); // seen as an error of stdout
+    if (f->attached)
+        attached_begin(session);
+    bool ok = engine_run(f->engine, &e);
+    set_handlers(SIG_DFL); // all is stored: what follows may be ended at any moment
+    signalled_engine = NULL;
+    if (!ok)
+        return fail_with(&e, EXIT_FAILED);
+    if (signal_seen)
+        return 128 + signal_seen;
+    return f->finished && f->nothing_valid ? EXIT_NOTHING_VALID : EXIT_OK;
+}

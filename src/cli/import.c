@@ -1,0 +1,328 @@
+#include "base/log.h"
+#include "cli/common.h"
+#include "cli/confine.h"
+#include "export/text.h"
+#include "record/declared.h"
+#include "record/record.h"
+#include "script/script.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// What is printed beside the recording.
+struct findings {
+    const struct record_agreement *rules; // NULL: none were given
+    const struct space *space;            // that the recording was put on; NULL: its own
+    const struct record_fit *fit;         // there
+};
+
+static void add_text(struct str *out, const char *key, const char *text)
+{
+    str_printf(out, ",\"%s\":", key);
+    if (*text)
+        str_add_json(out, text);
+    else
+        str_add(out, "null");
+}
+
+static void add_number(struct str *out, const char *key, double value)
+{
+    str_printf(out, ",\"%s\":", key);
+    json_real(out, value);
+}
+
+static void add_values(struct str *out, const struct param *p)
+{
+    if (p->kind == PARAM_FACTORIZATION) {
+        str_printf(out, ",\"product\":%" PRId32 ",\"parts\":%d", p->product, p->width);
+        return;
+    }
+    str_add(out, ",\"values\":");
+    param_add_listed_json(p, out);
+}
+
+static void add_params(struct str *out, const struct space *s)
+{
+    str_add(out, ",\"params\":[");
+    for (int i = 0; i < s->param_count; i++) {
+        str_add(out, i ? ",{\"name\":" : "{\"name\":");
+        str_add_json(out, s->param[i].name);
+        add_text(out, "kind", param_kind_name(s->param[i].kind));
+        str_printf(out, ",\"size\":%" PRIu64, s->param[i].size);
+        add_values(out, &s->param[i]);
+        str_add(out, "}");
+    }
+    str_add(out, "]");
+}
+
+static void add_failures(struct str *out, const struct recording *r)
+{
+    const char *comma = "";
+    str_add(out, ",\"failed\":{");
+    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+        if (r->outcomes[o]) {
+            str_printf(out, "%s\"%s\":%d", comma, outcome_name((enum outcome)o), r->outcomes[o]);
+            comma = ",";
+        }
+    str_add(out, "}");
+}
+
+static void add_best(struct str *out, const struct recording *r)
+{
+    struct config best;
+    add_number(out, "median", r->median);
+    add_number(out, "best", r->best < 0 ? NAN : r->entry[r->best].seconds);
+    str_add(out, ",\"best_config\":");
+    if (r->best < 0) {
+        str_add(out, "null");
+        return;
+    }
+    recording_config(r, r->best, &best);
+    config_add_json(r->space, &best, out);
+}
+
+static void add_agreement(struct str *out, const struct record_agreement *a)
+{
+    str_printf(out,
+               ",\"rules\":{\"points\":%" PRIu64 ",\"legal\":%" PRIu64 ",\"legal_absent\":%" PRIu64
+               ",\"illegal_recorded\":%" PRIu64 "}",
+               a->points, a->legal, a->legal_absent, a->illegal_record);
+}
+
+static void print_json(const struct recording *r, const struct findings *f)
+{
+    struct str out = {0};
+    str_add(&out, "{\"file\":");
+    str_add_json(&out, r->path);
+    add_text(&out, "format", r->format);
+    add_text(&out, "name", r->name);
+    add_text(&out, "kernel", r->kernel);
+    add_text(&out, "device", r->device);
+    add_text(&out, "unit", r->unit);
+    str_printf(&out, ",\"size\":\"%s\"", r->space->size_text);
+    add_params(&out, r->space);
+    str_printf(&out, ",\"recorded\":%d,\"valid\":%d", r->count, r->outcomes[OUTCOME_OK]);
+    add_failures(&out, r);
+    add_best(&out, r);
+    if (f->rules)
+        add_agreement(&out, f->rules);
+    if (f->space) {
+        str_add(&out, ",\"space\":{\"name\":");
+        str_add_json(&out, f->space->name);
+        str_printf(&out, ",\"forbidden\":%d}", f->fit->forbidden);
+    }
+    str_add(&out, "}\n");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static void print_params(const struct space *s)
+{
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        struct str line = {0};
+        int32_t value[PARAM_MAX_WIDTH];
+        for (uint64_t k = 0; k < p->size && k < 8; k++) {
+            str_add(&line, k ? " " : "");
+            param_value(p, k, value);
+            param_add_json(p, value, &line);
+        }
+        printf("  %-20s %-13s %" PRIu64 ": %s%s\n", p->name, param_kind_name(p->kind), p->size,
+               str_text(&line), p->size > 8 ? " ..." : "");
+        str_finish(&line);
+    }
+}
+
+static void print_time(const struct recording *r, const char *what, double value)
+{
+    char text[32];
+    if (str_equal(r->unit, "s"))
+        printf("%s %s", what, text_time(value, text));
+    else
+        printf("%s %.4g %s", what, value, r->unit);
+}
+
+static void print_entries(const struct recording *r)
+{
+    struct config best;
+    struct str json = {0}, text = {0};
+    printf("recorded %d of %s, valid %d", r->count, r->space->size_text, r->outcomes[OUTCOME_OK]);
+    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+        if (r->outcomes[o])
+            printf(", %s %d", outcome_name((enum outcome)o), r->outcomes[o]);
+    print_time(r, "\nbest", r->entry[r->best].seconds);
+    print_time(r, ", median", r->median);
+    recording_config(r, r->best, &best);
+    config_add_json(r->space, &best, &json);
+    printf("\n  %s\n", text_config(str_text(&json), &text));
+    str_finish(&json);
+    str_finish(&text);
+}
+
+static void print_agreement(const struct recording *r, const struct record_agreement *a)
+{
+    struct str json = {0}, text = {0};
+    printf("conditions: %" PRIu64 " of %" PRIu64 " points are legal; ", a->legal, a->points);
+    if (a->legal_absent + a->illegal_record == 0) {
+        printf("they are those that are recorded\n");
+        return;
+    }
+    config_add_json(r->space, &a->example, &json);
+    printf("%" PRIu64 " of them are absent, %" PRIu64 " recorded ones are not legal; for one\n"
+           "  %s\n",
+           a->legal_absent, a->illegal_record, text_config(str_text(&json), &text));
+    str_finish(&json);
+    str_finish(&text);
+}
+
+static void print_text(const struct recording *r, const struct findings *f)
+{
+    printf("%s (%s)", r->name, r->format);
+    if (*r->kernel)
+        printf(": %s", r->kernel);
+    if (*r->device)
+        printf(" on %s", r->device);
+    printf("\n");
+    print_params(r->space);
+    for (int i = 0; i < r->space->constraint_count && r->count == 0; i++)
+        printf("  %s\n", r->space->constraint[i].name);
+    if (r->count)
+        print_entries(r);
+    else
+        printf("declarations only, %s points\n", r->space->size_text);
+    if (f->rules)
+        print_agreement(r, f->rules);
+}
+
+// What is held against every recording, or done with it; NULL: nothing.
+struct given {
+    struct recording *rules;
+    struct script *script;
+};
+
+static bool put_on(const struct space *space, struct recording **r, struct record_fit *fit,
+                   struct err *e)
+{
+    struct recording *declared;
+    if (!recording_declare(*r, space, &declared, fit, e))
+        return false;
+    recording_destroy(*r);
+    *r = declared;
+    if (fit->forbidden)
+        log_warning("%s: the constraints of space '%s' forbid %d recorded configurations that are "
+                    "valid and stay (the first is entry %d: %s)",
+                    declared->path, space->name, fit->forbidden, fit->first + 1, fit->reason);
+    return true;
+}
+
+static bool import_one(const struct arguments *a, const char *path, const struct given *g,
+                       struct err *e)
+{
+    struct recording *r;
+    struct record_agreement agreement;
+    struct record_fit fit;
+    struct findings f = {.rules = g->rules ? &agreement : NULL,
+                         .space = g->script ? script_space(g->script) : NULL,
+                         .fit = &fit};
+    const char *out = arguments_text(a, "out");
+    if (!recording_read(path, &r, e))
+        return false;
+    bool ok = (!g->rules || recording_check(r, g->rules->space, &agreement, e)) &&
+              (!f.space || put_on(f.space, &r, &fit, e)) && (!out || recording_write(r, out, e));
+    if (ok && arguments_flag(a, "json"))
+        print_json(r, &f);
+    else if (ok)
+        print_text(r, &f);
+    recording_destroy(r);
+    return ok;
+}
+
+static bool load_space(const struct arguments *a, struct script **out, struct err *e)
+{
+    struct script_options o = {.space_only = true};
+    struct arena storage;
+    arena_init(&storage);
+    o.set = common_settings(a, &storage, &o.set_count);
+    const char *name = arguments_text(a, "space");
+    char *path = name ? script_find(name, e) : NULL;
+    bool ok = path || (!name && (o.set_count == 0 || err_usage(e, "--set is for --space")));
+    o.path = path;
+    if (path)
+        ok = (*out = script_create(&o, e)) != NULL;
+    free(path);
+    arena_finish(&storage);
+    return ok;
+}
+
+static bool load_given(const struct arguments *a, struct given *out, struct err *e)
+{
+    const char *rules = arguments_text(a, "rules");
+    if (rules && arguments_text(a, "space"))
+        return err_usage(e, "--rules is for what is recorded, not for --space: one at a time");
+    return (!rules || recording_read(rules, &out->rules, e)) && load_space(a, &out->script, e);
+}
+
+static bool import_all(const struct arguments *a, struct err *e)
+{
+    struct given g = {NULL, NULL};
+    const struct export_text out = {.path = arguments_text(a, "out"),
+                                    .replaces = arguments_flag(a, "force")};
+    if (out.path && a->operand_count > 1)
+        return err_usage(e, "--out takes one recording");
+    bool ok = (!out.path || export_text_may_write(&out, e)) && load_given(a, &g, e);
+    for (int i = 0; ok && i < a->operand_count; i++) {
+        if (i && !arguments_flag(a, "json"))
+            printf("\n");
+        ok = import_one(a, a->operand[i], &g, e);
+    }
+    recording_destroy(g.rules);
+    script_destroy(g.script);
+    return ok;
+}
+
+static void confine(const struct arguments *a)
+{
+    struct sandbox s;
+    confine_begin(&s);
+    confine_read_space(&s, arguments_text(a, "space"));
+    sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "rules"));
+    for (int i = 0; i < a->operand_count; i++)
+        sandbox_allow(&s, SANDBOX_READ, a->operand[i]);
+    confine_write_beside(&s, arguments_text(a, "out"));
+    confine_enter(&s);
+}
+
+static int run_import(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    (void)self;
+    confine(a);
+    return import_all(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"out", OPTION_TEXT, "FILE", "also write the recording in tilewalk's own format"},
+    {"force", OPTION_FLAG, NULL, "replace the FILE of --out when it is there"},
+    {"rules", OPTION_TEXT, "FILE",
+     "a T1 input: say whether its conditions forbid what is absent, and nothing else"},
+    {"space", OPTION_TEXT, "FILE",
+     "a space file: put the recording on the parameters declared there"},
+    OPTION_SET,
+    OPTION_SANDBOX,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_import = {
+    .name = "import",
+    .operands = "FILE...",
+    .help = "say what recorded spaces hold (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz)",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_import,
+};

@@ -1,0 +1,294 @@
+// The kernel of a table (export --table) that is nearest to a problem.
+#include "base/file.h"
+#include "cli/common.h"
+#include "engine/devices.h"
+#include "report/kernel_table.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lookup {
+    const struct arguments *a;
+    struct arena arena;
+    struct kernel_table table;
+    struct operation wanted;
+    struct kernel_place place; // all NULL: of no device
+    bool has_place;
+    struct kernel_near near;
+};
+
+static const char *kind_name(const void *context, size_t i)
+{
+    (void)context;
+    return operation_kinds[i]->name;
+}
+
+static bool find_kind(struct lookup *l, const char *name, struct err *e)
+{
+    const struct operation_kind *kind = operation_kind_find(name);
+    size_t count = 0;
+    while (operation_kinds[count])
+        count++;
+    const char *near = kind ? NULL : str_suggest(name, count, kind_name, NULL);
+    if (near)
+        return err_usage(e, "unknown operator '%s' (did you mean '%s'?)", name, near);
+    if (!kind)
+        return err_usage(e, "unknown operator '%s'", name);
+    operation_init(&l->wanted, kind);
+    return true;
+}
+
+static bool is_choice(const struct operation_kind *kind, const char *name)
+{
+    const struct operation_choice *c = kind->choices;
+    while (c && c->name && !str_equal(c->name, name))
+        c++;
+    return c && c->name;
+}
+
+static bool is_real(const struct operation_kind *kind, const char *name)
+{
+    const struct operation_real *r = kind->reals;
+    while (r && r->name && !str_equal(r->name, name))
+        r++;
+    return r && r->name;
+}
+
+static bool set_real(struct lookup *l, const struct setting *s, struct err *e)
+{
+    double value;
+    return (str_to_real(s->value, &value) ||
+            err_set(e, "--set %s=%s: not a number", s->name, s->value)) &&
+           operation_set_real(&l->wanted, s->name, value, e);
+}
+
+static bool set(struct lookup *l, const struct setting *s, struct err *e)
+{
+    int64_t size;
+    if (is_choice(l->wanted.kind, s->name))
+        return operation_set_choice(&l->wanted, s->name, s->value, e);
+    if (is_real(l->wanted.kind, s->name))
+        return set_real(l, s, e);
+    if (!str_to_int(s->value, 0, INT32_MAX, &size))
+        return err_set(e, "--set %s=%s: a size is a whole number from 0 to %" PRId32, s->name,
+                       s->value, INT32_MAX);
+    return operation_set_size(&l->wanted, s->name, size, e);
+}
+
+static bool read_problem(struct lookup *l, struct err *e)
+{
+    int count;
+    const struct setting *given = common_settings(l->a, &l->arena, &count);
+    if (!find_kind(l, l->a->operand[1], e))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        ok = set(l, &given[i], e);
+    ok = ok && operation_complete(&l->wanted, e);
+    e->usage |= !ok;
+    return ok;
+}
+
+static void take_place(struct lookup *l, const struct gpu_info *info)
+{
+    char id[33];
+    gpu_identity(info, id);
+    l->has_place = true;
+    l->place = (struct kernel_place){
+        .device = arena_strdup(&l->arena, info->name),
+        .device_type = arena_strdup(&l->arena, info->type),
+        .driver = arena_strdup(&l->arena, info->driver),
+        .identity = arena_strdup(&l->arena, id),
+    };
+}
+
+// Whether `part` is in `text`, whatever their cases.
+static bool holds(const char *text, const char *part)
+{
+    for (; text && *text; text++) {
+        size_t i = 0;
+        while (part[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+            i++;
+        if (!part[i])
+            return true;
+    }
+    return false;
+}
+
+// A device that is not here, but in the table.
+static bool find_in_table(struct lookup *l, const char *wanted)
+{
+    for (int i = 0; i < l->table.count && !l->has_place; i++)
+        if (holds(l->table.entry[i].place.device, wanted)) {
+            l->has_place = true;
+            l->place = l->table.entry[i].place;
+        }
+    return l->has_place;
+}
+
+// A device that is named must be somewhere; without one here any will do.
+static bool find_place(struct lookup *l, struct err *e)
+{
+    const char *wanted = arguments_text(l->a, "device");
+    struct gpu_info *list = NULL;
+    int count = 0, index;
+    struct err ignored;
+    if (str_equal(wanted, "none"))
+        return true;
+    if (!devices_list(&list, &count, &ignored))
+        count = 0;
+    if (count && gpu_choose(list, count, wanted, &index, &ignored))
+        take_place(l, &list[index]);
+    free(list);
+    return l->has_place || !wanted || find_in_table(l, wanted) ||
+           err_usage(e, "--device %s: neither here nor in %s", wanted, l->a->operand[0]);
+}
+
+static bool find(struct lookup *l, struct err *e)
+{
+    if (!kernel_table_read(&l->table, l->a->operand[0], e) || !read_problem(l, e) ||
+        !find_place(l, e))
+        return false;
+    kernel_table_nearest(&l->table, &l->wanted, l->has_place ? &l->place : NULL, &l->near);
+    if (l->near.entry)
+        return true;
+    struct str wanted = {0};
+    operation_add_text(&l->wanted, &wanted);
+    err_at(e, l->a->operand[0], 0, "nothing like %s, but for its sizes, is among its %d kernels",
+           str_text(&wanted), l->table.count);
+    str_finish(&wanted);
+    return false;
+}
+
+// --- the answer ---
+
+static double expected_s(const struct lookup *l)
+{
+    return operation_flop(&l->wanted) / (l->near.entry->tflops * 1e12);
+}
+
+// The command that tunes exactly this shape.
+static void add_command(const struct lookup *l, struct str *out)
+{
+    const char *space = l->near.entry->space;
+    char *name = mem_printf("presets/%s.lua", space), *shipped = path_shipped(name);
+    int count;
+    struct arena arena;
+    arena_init(&arena);
+    const struct setting *given = common_settings(l->a, &arena, &count);
+    str_printf(out, "tilewalk tune %s%s", space, shipped ? "" : ".lua");
+    for (int i = 0; i < count; i++)
+        if (!is_choice(l->wanted.kind, given[i].name) && !is_real(l->wanted.kind, given[i].name))
+            str_printf(out, " --set %s=%s", given[i].name, given[i].value);
+    // All but the sizes is as the entry has it: what its session did not set, its space has.
+    for (struct json_walk w = json_walk(json_member(l->near.entry->root, "settings"));
+         json_next(&w);) {
+        const char *member = json_text(w.key, &arena), *text = json_text(w.value, &arena);
+        if (text && is_choice(l->wanted.kind, member))
+            str_printf(out, " --set %s=%s", member, text);
+        else if (!text && is_real(l->wanted.kind, member))
+            str_printf(out, " --set %s=%.*s", member, (int)json_length(w.value), w.value.at);
+    }
+    arena_finish(&arena);
+    free(shipped);
+    free(name);
+}
+
+static const char *kinship(const struct lookup *l)
+{
+    return l->has_place ? kernel_kinship_text(l->near.kinship) : "whatever device";
+}
+
+static void print_text(const struct lookup *l)
+{
+    const struct kernel_entry *x = l->near.entry;
+    char speed[32], time[32], there[32];
+    struct str text = {0}, json = {0};
+    str_add_bytes(&json, x->configuration.at, json_length(x->configuration));
+    operation_add_text(&l->wanted, &text);
+    printf("wanted    %s on %s\n", str_text(&text), l->has_place ? l->place.device : "any device");
+    printf("nearest   %s on %s\n", x->title,
+           x->place.device ? x->place.device : "an unknown device");
+    printf("          %s; distance %.3g (square root of the sum of log2(size / wanted) squared)\n",
+           kinship(l), l->near.distance);
+    printf("          %s\n", text_config(str_text(&json), &text));
+    printf("expected  %s, %s (measured there: %s)\n",
+           text_speed(operation_flop(&l->wanted), expected_s(l), speed),
+           text_time(expected_s(l), time), text_time(x->ms / 1e3, there));
+    str_finish(&text);
+    add_command(l, &text);
+    bool exact = l->near.distance == 0 && l->has_place && l->near.kinship == KERNEL_SAME_DEVICE;
+    printf("%s  %s\n", exact ? "again   " : "exactly ", str_text(&text));
+    str_finish(&text);
+    str_finish(&json);
+}
+
+static void print_json(const struct lookup *l)
+{
+    static const char *const words[] = {"same", "driver", "vendor", "type", "other"};
+    struct str out = {0}, command = {0};
+    str_add(&out, "{\"problem\":");
+    operation_add_json(&l->wanted, &out);
+    str_add(&out, ",\"device\":");
+    if (l->has_place)
+        str_add_json(&out, l->place.device);
+    else
+        str_add(&out, "null");
+    str_printf(&out, ",\"like\":%s%s%s,\"distance\":", l->has_place ? "\"" : "",
+               l->has_place ? words[l->near.kinship] : "null", l->has_place ? "\"" : "");
+    str_add_real(&out, l->near.distance);
+    str_add(&out, ",\"expected_ms\":");
+    str_add_real(&out, expected_s(l) * 1e3);
+    str_add(&out, ",\"expected_tflops\":");
+    str_add_real(&out, l->near.entry->tflops);
+    str_add(&out, ",\"tune\":");
+    add_command(l, &command);
+    str_add_json(&out, str_text(&command));
+    str_add(&out, ",\"entry\":");
+    str_add_bytes(&out, l->near.entry->root.at, l->near.entry->length);
+    str_add(&out, "}");
+    puts(str_text(&out));
+    str_finish(&command);
+    str_finish(&out);
+}
+
+static int run_lookup(const struct command *self, const struct arguments *a)
+{
+    struct err e = {0};
+    struct lookup l = {.a = a};
+    (void)self;
+    arena_init(&l.arena);
+    kernel_table_init(&l.table);
+    bool found = find(&l, &e);
+    if (found && arguments_flag(a, "json"))
+        print_json(&l);
+    else if (found)
+        print_text(&l);
+    kernel_table_finish(&l.table);
+    arena_finish(&l.arena);
+    return found ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"set", OPTION_LIST, "NAME=VALUE",
+     "a size, choice (type, layout) or number of the problem; may be repeated"},
+    {"device", OPTION_TEXT, "DEVICE|none",
+     "index or part of the name of a device that is here or in the table (default: the best one "
+     "here; none: whatever device)"},
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_lookup = {
+    .name = "lookup",
+    .operands = "FILE OPERATOR",
+    .help = "find the kernel of a table (export --table) that is nearest to a problem",
+    .least = 2,
+    .most = 2,
+    .options = options,
+    .run = run_lookup,
+};

@@ -1,0 +1,240 @@
+#include "base/os.h"
+#include "cli/common.h"
+#include "cli/session_curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct picture {
+    const struct session_curves *curves;
+    double horizon, unit, highest;
+    const char *unit_name;
+};
+
+static struct picture picture_of(const struct session_curves *c)
+{
+    struct picture p = {.curves = c};
+    for (int i = 0; i < c->count; i++) {
+        const struct steps *s = &c->curve[i].steps;
+        p.horizon = fmax(p.horizon, c->curve[i].end);
+        p.highest = fmax(p.highest, s->count ? s->point[s->count - 1].y : 0);
+    }
+    p.unit = speed_unit(&c->curve[0].record, p.highest, &p.unit_name);
+    return p;
+}
+
+static bool check_units(const struct session_curves *c, struct err *e)
+{
+    const struct session_record *first = &c->curve[0].record;
+    for (int i = 1; i < c->count; i++)
+        if (speed_is_relative(&c->curve[i].record) != speed_is_relative(first))
+            return err_set(e,
+                           "sessions %" PRId64 " and %" PRId64 " have no common unit: the FLOP of "
+                           "one's recording are not known",
+                           first->id, c->curve[i].record.id);
+    return true;
+}
+
+static char letter_of(int i)
+{
+    return (char)('A' + i);
+}
+
+static bool all_same_title(const struct session_curves *c)
+{
+    for (int i = 1; i < c->count; i++)
+        if (!str_equal(c->curve[i].record.title, c->curve[0].record.title))
+            return false;
+    return true;
+}
+
+// "1  opevo:lambda=8  seed 2  10.86 GFLOPS"
+static void add_label(const struct session_curves *c, int i, struct str *out)
+{
+    char speed[32];
+    struct session_record shown = c->curve[i].record, *r = &shown;
+    const struct steps *s = &c->curve[i].steps;
+    struct arena arena;
+    arena_init(&arena);
+    common_show_record(&arena, &shown);
+    str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id, r->strategy, r->seed,
+               s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed)
+                        : "nothing valid");
+    if (r->best_raced) // elsewhere its speed is that of the race
+        str_add(out, " as measured");
+    if (!all_same_title(c))
+        str_printf(out, "  %s", r->title);
+    arena_finish(&arena);
+}
+
+// --- text ---
+
+static bool choose_charset(const struct arguments *a, enum charset *out, struct err *e)
+{
+    static const char *const names[] = {"braille", "block", "ascii"}; // as enum charset
+    const char *given = arguments_text(a, "charset");
+    *out = common_ascii() ? CHARSET_ASCII : CHARSET_BRAILLE;
+    if (!given || str_equal(given, "auto"))
+        return true;
+    for (int i = 0; i < 3; i++)
+        if (str_equal(given, names[i])) {
+            *out = (enum charset)i;
+            return true;
+        }
+    return err_usage(e, "--charset wants auto, braille, block or ascii, not '%s'", given);
+}
+
+// With the levels in the picture's unit.
+static void draw_session(struct plot *plot, const struct picture *p, int i)
+{
+    const struct session_curve *c = &p->curves->curve[i];
+    struct plot_point *point = mem_zero((size_t)c->steps.count + 1, sizeof *point);
+    for (int k = 0; k < c->steps.count; k++)
+        point[k] = (struct plot_point){c->steps.point[k].x, c->steps.point[k].y / p->unit};
+    plot_steps(plot, i, letter_of(i), point, c->steps.count, c->end);
+    free(point);
+}
+
+static void print_plot(const struct picture *p, enum charset charset)
+{
+    enum { ROWS = 20, COLS = 80, LEAST_COLS = 40 };
+    int rows, cols = COLS;
+    struct plot plot;
+    struct str out = {0};
+    struct plot_axis x = session_curves_axis(p->horizon, p->curves->seconds);
+    struct plot_axis y = {0, p->highest / p->unit * 1.02, PLOT_REAL, NULL, 0};
+    if (!os_terminal_size(STDOUT_FILENO, &rows, &cols) || cols < LEAST_COLS)
+        cols = COLS;
+    x.low = 0;
+    x.high = p->horizon;
+    x.room = 2 + p->curves->count / 4;
+    str_printf(&out, "%s\n", p->unit_name);
+    plot_init(&plot, charset, ROWS, cols - 1);
+    plot_axes(&plot, &x, &y);
+    for (int i = 0; i < p->curves->count; i++)
+        draw_session(&plot, p, i);
+    plot_letters(&plot);
+    plot_add_text(&plot, &out);
+    plot_finish(&plot);
+    for (int i = 0; i < p->curves->count; i++) {
+        str_printf(&out, "%c  ", letter_of(i));
+        add_label(p->curves, i, &out);
+        str_add_char(&out, '\n');
+    }
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+// --- the file ---
+
+static struct chart_line line_of(const struct picture *p, int i, struct arena *arena)
+{
+    const struct session_curve *c = &p->curves->curve[i];
+    struct curve_grid grid = session_curves_grid(p->horizon, p->curves->seconds);
+    struct spread *at = arena_zero(arena, (size_t)grid.count + 1, sizeof *at);
+    struct str label = {0};
+    steps_spread(&c->steps, 1, grid.step, grid.step, at, grid.count);
+    for (int k = 0; k < grid.count; k++)
+        at[k].mean /= p->unit;
+    add_label(p->curves, i, &label);
+    struct chart_line line = {
+        .letter = letter_of(i),
+        .label = arena_strdup(arena, str_text(&label)),
+        .at = at,
+        .count = grid.count,
+        .from = grid.from,
+        .step = grid.step,
+        .end = grid.from + c->end,
+    };
+    str_finish(&label);
+    return line;
+}
+
+static bool is_listed(const char *const *list, int count, const char *wanted)
+{
+    for (int i = 0; i < count; i++)
+        if (str_equal(list[i], wanted))
+            return true;
+    return false;
+}
+
+// The problem and where it ran, or the problems.
+static const char *title_of(const struct session_curves *c, struct arena *arena)
+{
+    const struct session_record *first = &c->curve[0].record;
+    const char *problem[PLOT_MOST_SERIES];
+    int problems = 0;
+    for (int i = 0; i < c->count; i++)
+        if (!is_listed(problem, problems, c->curve[i].record.title))
+            problem[problems++] = c->curve[i].record.title;
+    if (problems == 1)
+        return arena_printf(arena, "%s on %s", first->title, session_curves_place(first));
+    struct str out = {0};
+    chart_add_names(problem, problems, &out);
+    const char *kept = arena_strdup(arena, str_text(&out));
+    str_finish(&out);
+    return kept;
+}
+
+static bool write_chart(const struct picture *p, const char *path, struct err *e)
+{
+    struct chart_line line[PLOT_MOST_SERIES];
+    struct arena arena;
+    arena_init(&arena);
+    struct chart chart = {
+        .title = title_of(p->curves, &arena),
+        .x = session_curves_axis(p->horizon, p->curves->seconds),
+        .y_name = p->unit_name,
+        .line = line,
+        .line_count = p->curves->count,
+    };
+    for (int i = 0; i < chart.line_count; i++)
+        line[i] = line_of(p, i, &arena);
+    bool ok = chart_write(&chart, path, e);
+    arena_finish(&arena);
+    return ok;
+}
+
+// --- the command ---
+
+static int run_plot(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct session_curves curves;
+    enum charset charset;
+    const char *path = arguments_text(a, "out");
+    (void)self;
+    if (!choose_charset(a, &charset, &e) || (path && !chart_check_name(path, &e)))
+        return fail_with(&e, EXIT_USAGE);
+    if (!session_curves_read(a, &curves, &e))
+        return fail_with(&e, EXIT_FAILED);
+    struct picture p = picture_of(&curves);
+    bool ok = check_units(&curves, &e) && (!path || write_chart(&p, path, &e));
+    if (ok && (!path || arguments_flag(a, "plain")))
+        print_plot(&p, charset);
+    session_curves_finish(&curves);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    OPTION_AGAINST,
+    {"plain", OPTION_FLAG, NULL, "print the curves as text (that is so without --out)"},
+    {"out", OPTION_TEXT, "FILE.svg|FILE.png", "draw them into a file"},
+    {"charset", OPTION_TEXT, "auto|braille|block|ascii", "glyphs of the text"},
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_plot = {
+    .name = "plot",
+    .operands = "ID...",
+    .help = "draw the best-so-far curves of sessions",
+    .least = 1,
+    .most = PLOT_MOST_SERIES,
+    .options = options,
+    .run = run_plot,
+};

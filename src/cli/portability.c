@@ -1,0 +1,170 @@
+#include "cli/portability.h"
+
+#include "engine/stored.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- the sessions ---
+
+// What forbids a common table; NULL: nothing.
+static const char *difference(const struct session_record *a, const struct session_record *b)
+{
+    const char *const pairs[][3] = {
+        {"problems", a->title, b->title},
+        {"spaces", a->name, b->name},
+        {"settings", a->settings, b->settings},
+        {"versions of the space's files", a->text_hash, b->text_hash},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (!str_equal(pairs[i][1], pairs[i][2]))
+            return pairs[i][0];
+    return NULL;
+}
+
+static bool read_row(struct store *store, const char *operand, struct portability *p,
+                     struct portability_row *row, struct err *e)
+{
+    struct trial_record *best;
+    int64_t id;
+    int count;
+    if (!common_session_id(operand, &id, e) ||
+        !store_get_session(store, id, &p->arena, &row->session, e) ||
+        !store_best_trials(store, id, 1, &p->arena, &best, &count, e))
+        return false;
+    if (!str_equal(row->session.source, "device"))
+        return err_set(e, "session %" PRId64 " was not measured on a device (%s)", id,
+                       row->session.source);
+    const char *what = difference(&p->row[0].session, &row->session);
+    if (what)
+        return err_set(
+            e, "sessions %" PRId64 " and %" PRId64 " have no common table: they have different %s",
+            p->row[0].session.id, id, what);
+    if (!count)
+        return err_set(e, "session %" PRId64 " has no valid trial", id);
+    row->best = *best;
+    return true;
+}
+
+static int column_of(struct portability *p, const struct session_record *r)
+{
+    for (int i = 0; i < p->columns; i++)
+        if (str_equal(p->column[i]->device_id, r->device_id))
+            return i;
+    p->column[p->columns] = r;
+    return p->columns++;
+}
+
+static bool read_rows(struct store *store, const struct arguments *a, struct portability *p,
+                      struct err *e)
+{
+    size_t count = (size_t)a->operand_count;
+    p->row = arena_zero(&p->arena, count, sizeof *p->row);
+    p->column = arena_zero(&p->arena, count, sizeof *p->column);
+    for (; p->rows < a->operand_count; p->rows++) {
+        struct portability_row *row = &p->row[p->rows];
+        if (!read_row(store, a->operand[p->rows], p, row, e))
+            return false;
+        row->column = column_of(p, &row->session);
+        row->cell = arena_zero(&p->arena, count, sizeof *row->cell);
+    }
+    return true;
+}
+
+// --- one device ---
+
+static void reject(struct portability_cell *cell, const char *reason)
+{
+    cell->outcome = OUTCOME_REJECTED;
+    snprintf(cell->reason, sizeof cell->reason, "%s", reason);
+}
+
+// The row's configuration in the space as it is on this device. False: it is not legal here, and
+// the cell says why.
+static bool translate(const struct portability_row *row, const struct space *space,
+                      const struct limits *limits, struct config *c, struct portability_cell *cell)
+{
+    struct err e = {.text = ""};
+    struct verdict verdict = {.legal = false};
+    struct str here = {0};
+    bool same = config_parse_key(space, row->best.key, c, &e);
+    if (same)
+        config_add_json(space, c, &here);
+    same = same && str_equal(str_text(&here), row->best.config);
+    str_finish(&here);
+    if (!same)
+        reject(cell, "the space has no such point on this device");
+    else if (!space_judge(space, limits, c, &verdict, &e))
+        reject(cell, e.text);
+    else if (!verdict.legal)
+        reject(cell, verdict.reason);
+    return verdict.legal;
+}
+
+static void take(const struct reverified *k, struct portability_cell *cell)
+{
+    cell->outcome = k->outcome;
+    cell->seconds = k->outcome == OUTCOME_OK ? k->again_s : 0;
+    snprintf(cell->reason, sizeof cell->reason, "%s", k->reason);
+}
+
+static void find_shares(struct portability *p, int column)
+{
+    double best = INFINITY;
+    for (int i = 0; i < p->rows; i++) {
+        const struct portability_cell *cell = &p->row[i].cell[column];
+        if (p->row[i].column == column && cell->outcome == OUTCOME_OK && cell->seconds < best)
+            best = cell->seconds;
+    }
+    for (int i = 0; i < p->rows; i++) {
+        struct portability_cell *cell = &p->row[i].cell[column];
+        bool known = cell->outcome == OUTCOME_OK && isfinite(best);
+        cell->share = known ? best / cell->seconds : NAN;
+    }
+}
+
+static bool measure_column(struct store *store, struct portability *p, int column, struct err *e)
+{
+    const struct session_record *device = p->column[column];
+    struct limits limits;
+    struct script *script = stored_script(store, device, &p->arena, e);
+    if (!script)
+        return false;
+    const struct space *space = script_space(script);
+    bool known = stored_parse_limits(device->limits, &limits);
+    struct reverified *k = mem_zero((size_t)p->rows, sizeof *k);
+    int *row = mem_zero((size_t)p->rows, sizeof *row), count = 0;
+    for (int i = 0; i < p->rows; i++)
+        if (translate(&p->row[i], space, known ? &limits : NULL, &k[count].config,
+                      &p->row[i].cell[column]))
+            row[count++] = i;
+    bool ok = reverify_measure(device, script, &(struct reverify_options){0}, k, count, e);
+    for (int i = 0; ok && i < count; i++)
+        take(&k[i], &p->row[row[i]].cell[column]);
+    find_shares(p, column);
+    free(row);
+    free(k);
+    script_destroy(script);
+    return ok;
+}
+
+bool portability_measure(const struct arguments *a, struct portability *p, struct err *e)
+{
+    *p = (struct portability){.rows = 0};
+    arena_init(&p->arena);
+    struct store *store = common_open(a, STORE_READ, e);
+    bool ok = store && read_rows(store, a, p, e);
+    for (int i = 0; ok && i < p->columns; i++)
+        ok = measure_column(store, p, i, e);
+    store_close(store);
+    return ok;
+}
+
+void portability_finish(struct portability *p)
+{
+    arena_finish(&p->arena);
+    *p = (struct portability){.rows = 0};
+}

@@ -1,0 +1,258 @@
+// replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
+#include "base/shown.h"
+#include "cli/common.h"
+#include "simulate/curve.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_MARKS 8
+
+struct replayed {
+    struct simulate_plan plan;
+    bool json, by_time, on_terminal;
+    bool broken_output;
+};
+
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+    signal_seen = number;
+}
+
+// --- for programs ---
+
+static void add_numbers(struct str *out, const char *name, const double *value, int64_t count)
+{
+    str_printf(out, ",\"%s\":[", name);
+    for (int64_t i = 0; i < count; i++)
+        str_printf(out, "%s%.8g", i ? "," : "", value[i]);
+    str_add(out, "]");
+}
+
+static void add_number(struct str *out, const char *name, double value)
+{
+    str_printf(out, ",\"%s\":", name);
+    json_real(out, value);
+}
+
+static void add_by_time(struct str *out, const struct simulated_curve *c)
+{
+    struct str inner = {0};
+    add_numbers(&inner, "seconds", c->at_s, SIMULATED_TIMES);
+    add_numbers(&inner, "best_fraction", c->by_time, SIMULATED_TIMES);
+    add_numbers(&inner, "std", c->by_time_deviation, SIMULATED_TIMES);
+    str_printf(out, ",\"by_time\":{%s}", str_text(&inner) + 1); // without the first comma
+    str_finish(&inner);
+}
+
+static void print_json(const struct replayed *p, const struct simulation *s,
+                       const struct simulated_curve *c)
+{
+    const struct recording *r = s->recording;
+    struct str out = {0};
+    char *canonical = strategy_canonical(s->strategy, NULL);
+    str_add(&out, "{\"recording\":");
+    str_add_json(&out, r->name);
+    str_add(&out, ",\"file\":");
+    str_add_json(&out, r->path);
+    str_add(&out, ",\"strategy\":");
+    str_add_json(&out, s->strategy);
+    str_add(&out, ",\"spec\":");
+    str_add_json(&out, canonical);
+    str_printf(&out, ",\"trials\":%" PRId64 ",\"repeats\":%d,\"seed\":%" PRIu64 ",\"noise\":%s",
+               s->trials, s->repeats, s->seed, s->noise ? "true" : "false");
+    str_printf(&out, ",\"size\":%" PRId64 ",\"valid\":%d,\"optimum\":", simulated_size(r),
+               r->outcomes[OUTCOME_OK]);
+    str_add_real(&out, r->entry[r->best].seconds);
+    add_number(&out, "trials_done", c->trials_done);
+    add_numbers(&out, "best_fraction", c->fraction, c->trials);
+    add_numbers(&out, "std", c->deviation, c->trials);
+    add_number(&out, "score", c->score);
+    add_number(&out, "shortfall", c->shortfall);
+    add_number(&out, "seconds_per_trial", c->seconds_per_trial);
+    if (p->by_time)
+        add_by_time(&out, c);
+    str_add(&out, "}\n");
+    fwrite(str_text(&out), 1, out.length, stdout);
+    str_finish(&out);
+    free(canonical);
+}
+
+// --- for people ---
+
+// The trials that the table shows: round ones as far as the budget goes, and its end.
+static int choose_marks(int64_t trials, int64_t mark[MOST_MARKS])
+{
+    static const int64_t round[] = {10, 20, 50, 100, 200, 400, 500};
+    int count = 0;
+    for (size_t i = 0; i < sizeof round / sizeof *round && round[i] <= trials; i++)
+        mark[count++] = round[i];
+    if (!count || mark[count - 1] != trials)
+        mark[count++] = trials;
+    return count;
+}
+
+static int strategy_width(const struct replayed *p)
+{
+    int width = (int)strlen("strategy");
+    for (int i = 0; i < p->plan.strategies; i++)
+        if ((int)strlen(p->plan.strategy[i]) > width)
+            width = (int)strlen(p->plan.strategy[i]);
+    return width;
+}
+
+static void print_head(const struct replayed *p, const struct simulation *s)
+{
+    int64_t mark[MOST_MARKS];
+    int marks = choose_marks(s->trials, mark);
+    char optimum[32];
+    const struct recording *r = s->recording;
+    double best = r->entry[r->best].seconds;
+    if (str_equal(r->unit, "s"))
+        text_time(best, optimum);
+    else
+        snprintf(optimum, sizeof optimum, "%.4g %s", best, r->unit);
+    printf("%s: %" PRId64 " configurations, %d valid, optimum %s; optimum / best so far, mean of "
+           "%d repeats\n",
+           r->name, simulated_size(r), r->outcomes[OUTCOME_OK], optimum, s->repeats);
+    printf("%-*s", strategy_width(p), "strategy");
+    for (int i = 0; i < marks; i++)
+        printf(" %6" PRId64, mark[i]);
+    printf("  %7s  %9s%s\n", "score", "trials/s", s->noise ? "  short by" : "");
+}
+
+static void print_by_time(const struct simulated_curve *c)
+{
+    static const int shown[] = {9, 24, 49, 74, 99};
+    printf("  by time:");
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        printf("%s %.3f after %.3g s", i ? "," : "", c->by_time[shown[i]], c->at_s[shown[i]]);
+    printf("\n");
+}
+
+static void print_row(const struct replayed *p, const struct simulation *s,
+                      const struct simulated_curve *c)
+{
+    int64_t mark[MOST_MARKS];
+    int marks = choose_marks(s->trials, mark);
+    printf("%-*s", strategy_width(p), s->strategy);
+    for (int i = 0; i < marks; i++)
+        printf(" %6.3f", c->fraction[mark[i] - 1]);
+    if (isfinite(c->score))
+        printf("  %7.3f", c->score);
+    else
+        printf("  %7s", "-");
+    printf("  %9.0f", c->seconds_per_trial > 0 ? 1 / c->seconds_per_trial : 0);
+    if (s->noise)
+        printf("  %6.2f %%", 100 * c->shortfall);
+    printf("\n");
+    if (p->by_time)
+        print_by_time(c);
+}
+
+static void clear_progress(const struct replayed *p)
+{
+    if (p->on_terminal)
+        shown_clear_line();
+}
+
+static void on_finished(void *context, int index)
+{
+    struct replayed *p = context;
+    struct simulation *s = &p->plan.list[index];
+    struct simulated_curve curve;
+    simulated_curve_make(s, &curve);
+    clear_progress(p);
+    if (p->json) {
+        print_json(p, s, &curve);
+    } else {
+        if (index && index % p->plan.strategies == 0)
+            printf("\n");
+        if (index % p->plan.strategies == 0)
+            print_head(p, s);
+        print_row(p, s, &curve);
+    }
+    p->broken_output |= fflush(stdout) != 0;
+    simulated_curve_finish(&curve);
+    simulation_finish(s);
+}
+
+static bool on_tick(void *context, int64_t done, int64_t runs)
+{
+    const struct replayed *p = context;
+    if (p->on_terminal && done < runs)
+        fprintf(stderr, "\r%3d %%  %" PRId64 " of %" PRId64 " runs", (int)(100 * done / runs), done,
+                runs);
+    return !signal_seen && !p->broken_output;
+}
+
+static void catch_signals(void)
+{
+    static const int caught[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+}
+
+static int run_replay(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    (void)self;
+    struct replayed p = {.json = arguments_flag(a, "json"),
+                         .by_time = arguments_flag(a, "time"),
+                         .on_terminal =
+                             isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
+    struct simulate_options o = {.threads = (int)arguments_integer(a, "threads", 0),
+                                 .tick = on_tick,
+                                 .finished = on_finished,
+                                 .context = &p};
+    struct simulate_words words = common_simulation(a);
+    words.noise = arguments_flag(a, "noise");
+    words.costs_for = p.by_time ? "--time" : NULL;
+    bool ok = simulate_plan_make(&words, &p.plan, &e);
+    if (ok) {
+        catch_signals();
+        ok = simulate(p.plan.list, p.plan.count, &o, &e);
+        clear_progress(&p);
+    }
+    simulate_plan_finish(&p.plan);
+    if (signal_seen)
+        return 128 + signal_seen;
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...[,...]",
+     "search strategies (default: walk; see tilewalk strategies)"},
+    {"trials", OPTION_INTEGER, "N", "budget of each search, in different configurations (500)", 1,
+     SIMULATE_MOST_TRIALS},
+    {"repeats", OPTION_INTEGER, "R", "searches of each strategy (50)", 1, SIMULATE_MOST_REPEATS},
+    {"seed", OPTION_INTEGER, "S", "of all of them (1)", 0, 9007199254740992.0},
+    {"noise", OPTION_FLAG, NULL,
+     "measure one of the recorded runs, drawn anew, not their mean; the last trials are a race"},
+    {"time", OPTION_FLAG, NULL,
+     "also against time: recorded compile and benchmark times, and the strategy's own"},
+    {"threads", OPTION_INTEGER, "N", "(default: one a core; the results do not depend on it)", 1,
+     256},
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_replay = {
+    .name = "replay",
+    .operands = "RECORDING...",
+    .help = "search recorded spaces, many times and without a device",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_replay,
+};

@@ -1,0 +1,117 @@
+#include "cli/session_curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+// --- reading ---
+
+bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct err *e)
+{
+    const char *against = arguments_text(a, "against");
+    *seconds = str_equal(against, "time");
+    return !against || *seconds || str_equal(against, "trials") ||
+           err_usage(e, "--against wants trials or time, not '%s'", against);
+}
+
+static bool parse_sessions(const struct arguments *a, int64_t *id, struct err *e)
+{
+    for (int i = 0; i < a->operand_count; i++) {
+        if (!common_session_id(a->operand[i], &id[i], e))
+            return false;
+        for (int k = 0; k < i; k++)
+            if (id[k] == id[i])
+                return err_usage(e, "session %" PRId64 " is named twice", id[i]);
+    }
+    return true;
+}
+
+struct reader {
+    struct plot_point *point;
+    int count, capacity;
+    double flop;
+    bool seconds;
+};
+
+static bool take_step(void *context, const struct best_step *s)
+{
+    struct reader *r = context;
+    MEM_GROW(r->point, r->count, r->capacity);
+    r->point[r->count++] = (struct plot_point){
+        .x = r->seconds ? s->elapsed_s : (double)s->number,
+        .y = s->seconds > 0 ? r->flop / s->seconds : 0,
+    };
+    return true;
+}
+
+static bool read_curve(struct store *store, int64_t id, struct session_curves *c,
+                       struct session_curve *out, struct err *e)
+{
+    if (!store_get_session(store, id, &c->arena, &out->record, e))
+        return false;
+    common_take_ran(store, &out->record);
+    struct reader r = {.flop = out->record.flop, .seconds = c->seconds};
+    bool ok = store_each_best(store, id, 0, take_step, &r, e);
+    struct plot_point *kept = arena_zero(&c->arena, (size_t)r.count + 1, sizeof *kept);
+    for (int i = 0; i < r.count; i++)
+        kept[i] = r.point[i];
+    free(r.point);
+    out->steps = (struct steps){kept, r.count};
+    out->end = c->seconds ? out->record.ran_seconds : (double)out->record.trials;
+    if (r.count)
+        out->end = fmax(out->end, kept[r.count - 1].x); // told since, or not counted yet
+    return ok;
+}
+
+static bool read_all(const struct arguments *a, const int64_t *id, struct session_curves *c,
+                     struct err *e)
+{
+    struct store *store = common_open_session(a, id[0], e);
+    bool ok = store != NULL;
+    c->curve = arena_zero(&c->arena, (size_t)a->operand_count, sizeof *c->curve);
+    for (int i = 0; ok && i < a->operand_count; i++)
+        ok = read_curve(store, id[i], c, &c->curve[c->count++], e);
+    store_close(store);
+    return ok;
+}
+
+bool session_curves_read(const struct arguments *a, struct session_curves *out, struct err *e)
+{
+    *out = (struct session_curves){.count = 0};
+    arena_init(&out->arena);
+    int64_t *id = arena_zero(&out->arena, (size_t)a->operand_count, sizeof *id);
+    bool ok = session_curves_parse_axis(a, &out->seconds, e) && parse_sessions(a, id, e) &&
+              read_all(a, id, out, e);
+    if (!ok)
+        session_curves_finish(out);
+    return ok;
+}
+
+void session_curves_finish(struct session_curves *c)
+{
+    arena_finish(&c->arena);
+    *c = (struct session_curves){.count = 0};
+}
+
+// --- drawing ---
+
+const char *session_curves_place(const struct session_record *r)
+{
+    return str_equal(r->source, "device") ? r->device : r->source;
+}
+
+struct curve_grid session_curves_grid(double horizon, bool seconds)
+{
+    enum { MOST = 1000 }; // more than a chart has points
+    if (!(horizon > 0))
+        return (struct curve_grid){.step = 1};
+    double step = seconds ? horizon / MOST : ceil(horizon / MOST);
+    return (struct curve_grid){seconds ? 0 : 1, step, (int)ceil(horizon / step - 1e-9)};
+}
+
+struct plot_axis session_curves_axis(double horizon, bool seconds)
+{
+    if (seconds)
+        return (struct plot_axis){0, horizon, PLOT_SECONDS, "running time", 0};
+    return (struct plot_axis){1, 1 + horizon, PLOT_WHOLE, "trials", 0};
+}

@@ -1,0 +1,53 @@
+// Best-so-far curves of stored sessions, for the commands that compare and draw them.
+//
+//     struct session_curves c;
+//     if (session_curves_read(a, &c, e)) ...     sessions: the operands of the command
+//     session_curves_finish(&c);
+//
+// Levels are FLOP/s as they were measured in the search; a final race does not rewrite a curve. x
+// is the number of the trial, or running time with --against time, which OPTION_AGAINST offers.
+#ifndef TILEWALK_CLI_SESSION_CURVES_H
+#define TILEWALK_CLI_SESSION_CURVES_H
+
+#include "cli/common.h"
+#include "report/chart.h"
+
+#define OPTION_AGAINST                                                                             \
+    {                                                                                              \
+        "against", OPTION_TEXT, "trials|time", "the x axis: trials (default) or running time"      \
+    }
+
+struct session_curve {
+    struct session_record record;
+    struct steps steps;
+    double end; // trials or seconds that the session has run
+};
+
+struct session_curves {
+    struct session_curve *curve; // in the order of the operands
+    int count;
+    bool seconds; // x; else trials
+    struct arena arena;
+};
+
+// False: `out` is empty, and `e` says which word is wrong or what cannot be read.
+bool session_curves_read(const struct arguments *a, struct session_curves *out, struct err *e);
+void session_curves_finish(struct session_curves *c);
+
+// What --against says: `*seconds`, or trials. It is an error of usage when it says neither.
+bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct err *e);
+
+// Where it was measured, for titles: the device, or the source where there is none.
+const char *session_curves_place(const struct session_record *r);
+
+// An even grid over `horizon` trials or seconds on which no result is lost: value i is what was
+// reached at the end of cell i, at x = step * (i + 1).
+struct curve_grid {
+    double from, step; // of the cells: value i is drawn over from + i * step
+    int count;
+};
+struct curve_grid session_curves_grid(double horizon, bool seconds);
+// The x axis of a chart of it.
+struct plot_axis session_curves_axis(double horizon, bool seconds);
+
+#endif

@@ -1,0 +1,208 @@
+#include "cli/common.h"
+#include "cli/refit_list.h"
+#include "cli/trial_list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct view {
+    struct store *store;
+    const struct session_record *session;
+    const struct arguments *a;
+    enum list_format format;
+    enum list_order order;
+    struct trial_list trials;
+    struct refit_list refits;
+    int64_t outcomes[OUTCOME_COUNT];
+    bool has_best, has_final;
+    struct trial_record best;
+    struct retime_record final_race;
+    struct arena arena;
+};
+
+// What only makes sense of a list of trials asks for one.
+static bool lists_trials(const struct view *v)
+{
+    return arguments_flag(v->a, "trials") || v->order != ORDER_ASK || v->format == LIST_CSV;
+}
+
+static bool list_trial(void *context, const struct trial_record *t)
+{
+    struct view *v = context;
+    if (t->outcome && (t->number > 0 || arguments_flag(v->a, "show-rejected")))
+        trial_list_add(&v->trials, t);
+    return true;
+}
+
+static void print_json(struct view *v, const char *state, int64_t most)
+{
+    struct str out = {0};
+    const struct session_record *r = v->session;
+    str_add(&out, "{\"session\":{");
+    json_session(&out, r, state);
+    str_add(&out, ",\"best\":");
+    if (v->has_best) {
+        str_add(&out, "{");
+        json_trial(&out, r->id, r->flop, &v->best, v->has_final ? &v->final_race : NULL);
+        str_add(&out, "}");
+    } else {
+        str_add(&out, "null");
+    }
+    str_add(&out, "},\"refits\":");
+    refit_list_add_json(&v->refits, &out);
+    if (lists_trials(v)) {
+        str_add(&out, ",\"trials\":");
+        trial_list_add_json(&v->trials, most, &out);
+    }
+    str_add(&out, "}\n");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static void print_model(const struct view *v)
+{
+    struct str text = {0};
+    if (arguments_flag(v->a, "refits"))
+        refit_list_add_table(&v->refits, &text);
+    else
+        refit_list_add_summary(&v->refits, &text);
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
+}
+
+static void print_text(const struct view *v, const struct session_record *r, const char *state,
+                       pid_t runner)
+{
+    char text[32];
+    struct str config = {0};
+    printf("session  %" PRId64 "  %s", r->id, state);
+    if (runner)
+        printf("  (process %d)", (int)runner);
+    printf("%s%s\n", r->message && *r->message ? "  " : "", r->message ? r->message : "");
+    printf("problem  %s  (%s, %s points)\n", r->title, r->name, r->size);
+    if (r->reduced)
+        printf("         %s\n", r->reduced);
+    printf("device   %s  (%s)\n", r->device, r->driver);
+    printf("search   %s  seed %" PRIu64 "\n", r->strategy, r->seed);
+    if (r->note && *r->note)
+        printf("note     %s\n", r->note);
+    printf("trials   %" PRId64 " of %" PRId64 " in %s:", r->trials, r->budget_trials,
+           text_duration(r->ran_seconds, text));
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (v->outcomes[i])
+            printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
+    printf("\n");
+    print_model(v);
+    if (!v->has_best) {
+        printf("best     none\n");
+        return;
+    }
+    printf("best     %s", speed_text(r, r->best_seconds, text));
+    printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
+           r->best_raced ? "raced" : "as measured");
+    printf("         %s\n", text_config(v->best.config, &config));
+    str_finish(&config);
+}
+
+static bool print_message(void *context, const struct message_record *m)
+{
+    if (!str_equal(m->level, "debug"))
+        printf("%-8s %s\n", shown_text(context, m->level), shown_text(context, m->text));
+    return true;
+}
+
+static bool read_all(struct view *v, struct err *e)
+{
+    int64_t id = v->session->id, best = v->session->best_ask;
+    return store_get_tally(v->store, id, v->outcomes, NULL, e) &&
+           store_get_trial(v->store, id, best, &v->arena, &v->best, &v->has_best, e) &&
+           store_get_race(v->store, id, best, &v->arena, &v->final_race, &v->has_final, e) &&
+           refit_list_read(&v->refits, v->store, id, e) &&
+           (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
+                                 store_each_trial(v->store, id, 1, list_trial, v, e)));
+}
+
+static bool show(struct view *v, struct err *e)
+{
+    pid_t runner;
+    int64_t most = arguments_integer(v->a, "top", 0);
+    const char *state = store_state(v->store, v->session, &runner);
+    if (!read_all(v, e))
+        return false;
+    if (v->format == LIST_JSON) {
+        print_json(v, state, most);
+        return true;
+    }
+    struct str list = {0};
+    trial_list_add_text(&v->trials, most, &list);
+    fputs(str_text(&list), stdout);
+    str_finish(&list);
+    if (v->format == LIST_CSV)
+        return true;
+    struct session_record shown = *v->session;
+    common_show_record(&v->arena, &shown);
+    print_text(v, &shown, state, runner);
+    return store_each_message(v->store, v->session->id, 0, print_message, &v->arena, e);
+}
+
+// The best few are meant where nothing else is said.
+static bool choose_list(struct view *v, struct err *e)
+{
+    const char *order = arguments_text(v->a, "sort");
+    bool json = arguments_flag(v->a, "json"), csv = arguments_flag(v->a, "csv");
+    v->format = json ? LIST_JSON : csv ? LIST_CSV : LIST_TEXT;
+    v->order = arguments_integer(v->a, "top", 0) ? ORDER_SPEED : ORDER_ASK;
+    if (json && csv)
+        return err_usage(e, "--json and --csv are two ways to print the same (choose one)");
+    return !order || list_order_parse(order, &v->order, e);
+}
+
+static int run_show(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct session_record record;
+    int64_t id;
+    struct view v = {.a = a, .session = &record};
+    (void)self;
+    if (!common_session_id(a->operand[0], &id, &e) || !choose_list(&v, &e))
+        return fail_with(&e, EXIT_USAGE);
+    v.store = common_open_session(a, id, &e);
+    if (!v.store)
+        return fail_with(&e, EXIT_FAILED);
+    arena_init(&v.arena);
+    trial_list_init(&v.trials, &record, v.format, v.order);
+    bool ok = store_get_session(v.store, id, &v.arena, &record, &e);
+    if (ok) {
+        common_take_ran(v.store, &record);
+        ok = show(&v, &e);
+    }
+    trial_list_finish(&v.trials);
+    refit_list_finish(&v.refits);
+    arena_finish(&v.arena);
+    store_close(v.store);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"trials", OPTION_FLAG, NULL, "list the trials in the order they were asked"},
+    {"show-rejected", OPTION_FLAG, NULL, "list rejected configurations too"},
+    {"sort", OPTION_TEXT, "number|speed|elapsed",
+     "list the trials in this order: as told, fastest first, by running time"},
+    {"top", OPTION_INTEGER, "N", "list only the first N (of the fastest, without --sort)", 1, 9e18},
+    {"refits", OPTION_FLAG, NULL, "list how good the model of the strategy was at each fit"},
+    {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_show = {
+    .name = "show",
+    .operands = "ID",
+    .help = "show a session and its trials",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .run = run_show,
+};

@@ -1,0 +1,326 @@
+#include "base/file.h"
+#include "cli/attached.h"
+#include "cli/common.h"
+#include "cli/confine.h"
+#include "cli/detach.h"
+#include "cli/fleet.h"
+#include "cli/front.h"
+#include "cli/tune_list.h"
+#include "cli/workbench.h"
+#include "engine/recorded.h"
+#include "export/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct command cmd_tune;
+
+#define RUN_OPTIONS                                                                                \
+    {"trials", OPTION_INTEGER,                                                                     \
+     "N",      "measured configurations in all (default of a new session: 200)",                   \
+     1,        9e18},                                                                              \
+        {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
+        {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
+        OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                                    \
+        {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
+        {"export", OPTION_TEXT, "DIR",                                                             \
+         "write the best kernel there at the end, unless a faster one is there"},                  \
+        {"detach", OPTION_FLAG, NULL, "run in the background, with a log"},                        \
+        {"attached", OPTION_FLAG, NULL, "run as a child of the workbench", 0, 0, true},            \
+        {"plain", OPTION_FLAG, NULL, "lines of text, also on a terminal"}, OPTION_LOOKS,           \
+        {"verbose", OPTION_FLAG, NULL, "report every trial, and what workers and drivers say"},    \
+        {"validate", OPTION_FLAG, NULL,                                                            \
+         "turn the Vulkan validation layer on (needs it installed; slower); its messages are "     \
+         "warnings"},                                                                              \
+    {                                                                                              \
+        "fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true                         \
+    }
+
+static void fill_options(const struct arguments *a, struct session_options *o)
+{
+    int64_t seed = arguments_integer(a, "seed", -1);
+    *o = (struct session_options){
+        .strategy = arguments_text(a, "strategy"),
+        .source = arguments_text(a, "source"),
+        .device = arguments_text(a, "device"),
+        .trials = arguments_integer(a, "trials", 0),
+        .seconds = arguments_real(a, "seconds", 0),
+        .has_seed = seed >= 0,
+        .seed = (uint64_t)seed,
+        .workers = (int)arguments_integer(a, "workers", 0),
+        .warm = arguments_text(a, "warm-start"),
+        .transfer = arguments_text(a, "transfer"),
+        .count_rejected = arguments_flag(a, "count-rejected"),
+        .validate = arguments_flag(a, "validate"),
+        .fault = arguments_text(a, "fault"),
+    };
+}
+
+static bool export_best(const struct arguments *a, struct store *store, int64_t id, struct err *e)
+{
+    struct export_request request = {.session = id,
+                                     .folder = arguments_text(a, "export"),
+                                     .count = 1,
+                                     .keep_faster = true, // it is too late to ask
+                                     .quiet = arguments_flag(a, "json") ||
+                                              arguments_flag(a, "attached")};
+    return export_run(store, &request, e);
+}
+
+// Runs what was started, and exports when that was asked for and something is there to export.
+static int run(const struct arguments *a, struct front *f, int64_t id, bool is_new)
+{
+    struct err e;
+    char *database = common_database(a);
+    detach_ready(id, database, is_new);
+    free(database);
+    int code = front_run(f, id);
+    if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
+        !export_best(a, f->store, id, &e))
+        return fail_with(&e, EXIT_FAILED);
+    return code;
+}
+
+static bool check_device_word(const struct session_options *o, struct err *e)
+{
+    bool measured = o->source ? str_equal(o->source, "device") : !o->like;
+    if (measured && str_equal(o->device, "none"))
+        return err_usage(e, "--device none: measuring needs a device (or --source synthetic:bowl, "
+                            "which needs none)");
+    return true;
+}
+
+// A recording brings its own space, and has no kernel.
+static bool check_recorded(const struct arguments *a, struct err *e)
+{
+    const char *nothing;
+    if (a->operand_count)
+        return err_usage(e, "tune: '%s' is one argument too many: the space is the recording's",
+                         a->operand[0]);
+    return (!arguments_list(a, "set", &nothing, 1) ||
+            err_usage(e, "tune: --set is for space files, a recording has no sizes")) &&
+           (!arguments_text(a, "export") ||
+            err_usage(e, "tune: --export writes kernels, a recording has none"));
+}
+
+// Exactly one of a space, a recording and a session to be like.
+static bool check_space(const struct arguments *a, int64_t like, struct err *e)
+{
+    if (like && a->operand_count)
+        return err_usage(e,
+                         "tune: '%s' is one argument too many: --like takes the space of "
+                         "session %" PRId64,
+                         a->operand[0], like);
+    if (arguments_text(a, "only") && !tune_list_wanted(a))
+        return err_usage(e, "tune: --only names an operation of a list: it goes with --list");
+    if (recorded_is(arguments_text(a, "source")))
+        return check_recorded(a, e);
+    return like || a->operand_count || tune_list_wanted(a) ||
+           err_usage(e, "tune: missing %s, --list or --like ID (usage: tilewalk tune %s)",
+                     cmd_tune.operands, cmd_tune.operands);
+}
+
+// What the user says comes after what the item says, and so counts.
+static void take_item(struct session_options *o, const struct tune_item *t, struct arena *storage)
+{
+    int own = t->item->set_count;
+    struct setting *all = arena_zero(storage, (size_t)(own + o->set_count) + 1, sizeof *all);
+    for (int i = 0; i < own; i++)
+        all[i] = t->item->set[i];
+    for (int i = 0; i < o->set_count; i++)
+        all[own + i] = o->set[i];
+    o->set = all;
+    o->set_count += own;
+    o->listed = own;
+    o->earlier = t->earlier;
+    o->space = o->space ? o->space : t->item->preset;
+    o->note = arena_printf(storage, "%s %s", t->list, t->item->label);
+}
+
+static bool begin_tune(struct front *f, const struct arguments *a, struct tune_item *item,
+                       int64_t *id, struct err *e)
+{
+    struct session_options o;
+    struct arena storage;
+    arena_init(&storage);
+    fill_options(a, &o);
+    o.like = arguments_integer(a, "like", 0);
+    o.space = a->operand_count ? a->operand[0] : NULL;
+    o.set = common_settings(a, &storage, &o.set_count);
+    if (item)
+        take_item(&o, item, &storage);
+    bool ok = check_device_word(&o, e) && engine_start(f->engine, &o, id, e);
+    if (item && ok)
+        item->session = *id;
+    arena_finish(&storage);
+    return ok;
+}
+
+// A session that is paused may still have its runner, which waits: it has only to be told.
+static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
+{
+    struct arena arena;
+    struct session_record r;
+    pid_t runner = 0;
+    arena_init(&arena);
+    bool ok = store_get_session(store, id, &arena, &r, e);
+    if (ok && str_equal(store_state(store, &r, &runner), "paused") && runner)
+        ok = err_set(e,
+                     "session %" PRId64 " is paused, and process %d, which runs it, waits "
+                     "(`tilewalk pause %" PRId64 " --off%s` lets it go on)",
+                     id, (int)runner, id, store_option(store));
+    arena_finish(&arena);
+    return ok;
+}
+
+static bool begin_resume(struct front *f, const struct arguments *a, struct tune_item *none,
+                         int64_t *id, struct err *e)
+{
+    struct session_options o;
+    (void)none;
+    fill_options(a, &o);
+    return common_session_id(a->operand[0], id, e) && check_nobody_waits(f->store, *id, e) &&
+           engine_resume(f->engine, *id, &o, e);
+}
+
+static bool check_attached(const struct arguments *a, struct err *e)
+{
+    if (!arguments_flag(a, "attached"))
+        return true;
+    if (arguments_flag(a, "detach"))
+        return err_usage(e, "--attached and --detach exclude each other");
+    return attached_check(e);
+}
+
+static int run_session(const struct arguments *a, struct tune_item *item,
+                       bool (*begin)(struct front *f, const struct arguments *a,
+                                     struct tune_item *item, int64_t *id, struct err *e))
+{
+    struct err e;
+    struct front front;
+    int64_t id = 0;
+    int code = 0;
+    if (!check_attached(a, &e) || (arguments_flag(a, "detach") && !detach(&code, &e)))
+        return fail_with(&e, EXIT_FAILED);
+    if (detach_is_parent())
+        return code;
+    const char *folder = arguments_text(a, "export"); // better known to fail now than at the end
+    if (folder && !file_make_folders(folder, &e))
+        return fail_with(&e, EXIT_FAILED);
+    struct store *store = common_open(a, STORE_WRITE, &e);
+    if (!store)
+        return fail_with(&e, EXIT_FAILED);
+    front_init(&front, a, store);
+    front.engine = engine_create(store, front_on_event, &front);
+    if (!front.engine)
+        err_set(&e, "the engine cannot start: %s", strerror(errno));
+    bool begun = front.engine && begin(&front, a, item, &id, &e);
+    code = begun ? run(a, &front, id, begin != begin_resume) : fail_with(&e, EXIT_FAILED);
+    engine_destroy(front.engine);
+    store_close(store);
+    return code;
+}
+
+static int run_on_several(const struct arguments *a)
+{
+    struct err e;
+    struct fleet fleet;
+    int code = fleet_init(&fleet, a, &e) ? fleet_run(&fleet, arguments_flag(a, "json"))
+                                         : fail_with(&e, EXIT_FAILED);
+    fleet_finish(&fleet);
+    return code;
+}
+
+static int tune_item(const struct arguments *a, struct tune_item *item)
+{
+    return run_session(a, item, begin_tune);
+}
+
+static int run_tune(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    (void)self;
+    if (!check_space(a, arguments_integer(a, "like", 0), &e))
+        return fail_with(&e, EXIT_USAGE);
+    if (fleet_wanted(a))
+        return run_on_several(a);
+    confine_session(a);
+    return tune_list_wanted(a) ? tune_list(a, tune_item) : tune_item(a, NULL);
+}
+
+static int run_resume(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    int64_t id;
+    (void)self;
+    if (!common_session_id(a->operand[0], &id, &e))
+        return fail_with(&e, EXIT_USAGE);
+    confine_session(a);
+    return run_session(a, NULL, begin_resume);
+}
+
+static const struct option tune_options[] = {
+    {"list", OPTION_TEXT, "LIST|FILE",
+     "the operations of a list, one session after the other (tilewalk ops lists the lists); with a "
+     "space, all of them by that one"},
+    {"only", OPTION_TEXT, "LABEL", "of the list, this operation only"},
+    {"like", OPTION_INTEGER, "ID",
+     "instead of a space: that of session ID, as it was stored, with its sizes, device, strategy "
+     "and budget where nothing else is said",
+     1, 9e18},
+    OPTION_SET,
+    {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...",
+     "search strategy (default: walk; see tilewalk strategies)"},
+    {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,
+     9007199254740992.0},
+    {"device", OPTION_TEXT, "DEVICE",
+     "index or part of a name (default: the best one; see tilewalk devices); all, or indices "
+     "(0,2): a session on each of them at once"},
+    {"source", OPTION_TEXT, "SOURCE",
+     "where times come from: device, synthetic:bowl, synthetic:rugged, synthetic:machine, or a "
+     "recorded space, which "
+     "then is the one that is searched: replay:FILE[:speed=X]"},
+    {"warm-start", OPTION_TEXT, "FILE|ID[,...]",
+     "begin with the best configurations of other sessions, or of files that tilewalk export "
+     "--warm-start wrote; those of other shapes are moved to the nearest ones here"},
+    {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
+     "let the model of the strategy begin with the results of other sessions; auto: of all before "
+     "it on this device, of this kind of operator, with these parameters (default: none; with "
+     "--list, of those before it in the list)"},
+    {"count-rejected", OPTION_FLAG, NULL,
+     "spend a trial on each rejected configuration, as papers do"},
+    RUN_OPTIONS,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+static const struct option resume_options[] = {
+    RUN_OPTIONS,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_tune = {
+    .name = "tune",
+    .operands = "PRESET|FILE",
+    .help = "search the best configuration of a space on a device",
+    .least = 0,
+    .most = 1,
+    .options = tune_options,
+    .run = run_tune,
+    .in_workbench = true,
+};
+
+const struct command cmd_resume = {
+    .name = "resume",
+    .operands = "ID",
+    .help = "go on with a session exactly where it stood",
+    .least = 1,
+    .most = 1,
+    .options = resume_options,
+    .run = run_resume,
+    .in_workbench = true,
+};

@@ -1,0 +1,133 @@
+#include "engine/devices.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "kernel/kernel.h"
+#include "trial/errand.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define DRIVER_SECONDS 30 // a server's GPUs may be asleep
+
+double devices_patience_s(void)
+{
+    const char *text = getenv("TILEWALK_DRIVER_SECONDS");
+    double seconds;
+    return text && str_to_real(text, &seconds) && seconds > 0 && seconds < 1e6 ? seconds
+                                                                               : DRIVER_SECONDS;
+}
+
+// Whether the devices of this driver alone can be listed.
+static bool is_sound(const char *manifest)
+{
+    struct gpu_info *list;
+    struct err how;
+    int count;
+    bool lost = errand_list(manifest, devices_patience_s(), &list, &count, &how) == ERRAND_LOST;
+    if (lost)
+        log_warning("driver %s is left out: the process that listed its devices %s "
+                    "(VK_LOADER_DRIVERS_DISABLE=%s leaves it out at once)",
+                    manifest, how.text, path_name(manifest));
+    free(list);
+    return !lost;
+}
+
+// "a:b" of those that are sound; heap. `*left_out`: how many are not.
+static char *sound_drivers(int *left_out)
+{
+    struct str sound = {0};
+    int count;
+    char **file = gpu_driver_files(&count);
+    *left_out = 0;
+    for (int i = 0; i < count; i++) {
+        if (is_sound(file[i]))
+            str_printf(&sound, "%s%s", sound.length ? ":" : "", file[i]);
+        else
+            ++*left_out;
+        free(file[i]);
+    }
+    free(file);
+    str_add(&sound, "");
+    return str_take(&sound);
+}
+
+// All together ended the process: without those that do so alone, here and, that all number the
+// devices alike, in every process that is started from now on.
+static bool list_sound(const struct err *how, struct gpu_info **list, int *count, struct err *e)
+{
+    int left_out;
+    struct err again;
+    char *sound = sound_drivers(&left_out);
+    bool ok = sound[0] && left_out;
+    if (ok) {
+        gpu_use_drivers(sound);
+        how = &again;
+        ok = errand_list("", devices_patience_s(), list, count, &again) == ERRAND_DONE;
+    }
+    free(sound);
+    return ok || err_set(e,
+                         "no devices: the process that listed them %s (another version of the "
+                         "driver may help, or TILEWALK_DRIVER_SECONDS where it is slow)",
+                         how->text);
+}
+
+bool devices_list(struct gpu_info **list, int *count, struct err *e)
+{
+    struct err how;
+    gpu_prepare_environment();
+    switch (errand_list("", devices_patience_s(), list, count, &how)) {
+    case ERRAND_DONE: return true;
+    case ERRAND_LOST: return list_sound(&how, list, count, e);
+    case ERRAND_REFUSED: break;
+    }
+    if (e)
+        *e = how;
+    return false;
+}
+
+static void choose_matrix(struct gpu_info *i)
+{
+    if (i->matrix_khr.count && kernel_knows_matrix(MATRIX_KHR))
+        i->limits.matrix = i->matrix_khr;
+    else if (i->matrix_nv.count && kernel_knows_matrix(MATRIX_NV))
+        i->limits.matrix = i->matrix_nv;
+}
+
+bool devices_find(struct gpu_info **list, int *count, struct err *e)
+{
+    if (!devices_list(list, count, e))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < *count; i++) {
+        struct gpu_info *info = &(*list)[i];
+        choose_matrix(info);
+        ok = kernel_add_compiler(info->driver, sizeof info->driver, e);
+    }
+    if (ok)
+        return true;
+    free(*list);
+    *list = NULL;
+    *count = 0;
+    return false;
+}
+
+bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
+                        int *count, int *index, struct err *e)
+{
+    if (!devices_find(list, count, e))
+        return false;
+    for (*index = 0; *index < *count; ++*index) {
+        char id[33];
+        gpu_identity(&(*list)[*index], id);
+        if (str_equal(id, r->device_id))
+            return true;
+    }
+    free(*list);
+    *list = NULL;
+    *count = 0;
+    return err_set(e,
+                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
+                   r->id, r->device, r->driver, hint);
+}

@@ -1,0 +1,153 @@
+#include "engine/session_place.h"
+
+#include "base/file.h"
+#include "base/os.h"
+#include "engine/devices.h"
+#include "engine/stored.h"
+#include "trial/replay_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYNTHETIC "synthetic:"
+
+static const struct gpu_info *info_of(const struct session_place *p)
+{
+    return p->on_device ? &p->list[p->index] : NULL;
+}
+
+static bool is_device_source(const char *source)
+{
+    return !source || str_equal(source, "device");
+}
+
+bool session_place_find(struct session *s, struct session_place *p, const char *source,
+                        const char *device, struct err *e)
+{
+    *p = (struct session_place){.spec = source};
+    if (recorded_is(source))
+        return recorded_open(source, &s->recorded, e);
+    if (!is_device_source(source))
+        return str_starts(source, SYNTHETIC) ||
+               err_usage(e,
+                         "unknown source '%s' (there are device, synthetic:bowl, "
+                         "synthetic:rugged, synthetic:machine, replay:FILE)",
+                         source);
+    p->on_device = true;
+    return devices_find(&p->list, &p->count, e) &&
+           gpu_choose(p->list, p->count, device, &p->index, e);
+}
+
+bool session_place_find_again(struct session *s, struct session_place *p,
+                              const struct session_record *r, const char *hint, struct err *e)
+{
+    *p = (struct session_place){.spec = r->source};
+    if (recorded_is(r->source))
+        return recorded_open_again(r, &s->recorded, e);
+    if (!is_device_source(r->source))
+        return true;
+    p->on_device = true;
+    return devices_find_again(r, hint, &p->list, &p->count, &p->index, e);
+}
+
+int session_place_workers(const struct session_place *p)
+{
+    int cores = os_cores();
+    return !p->on_device ? 1 : cores < 4 ? cores : 4;
+}
+
+// Messages differ in the handles that they name: what goes before, "[ VUID-... ]", says which it
+// is.
+static bool is_new_complaint(struct session *s, const char *text)
+{
+    size_t length = strcspn(text, "]");
+    uint64_t hash = hash_bytes(text, length);
+    for (int i = 0; i < s->complaints_told; i++)
+        if (s->complaint[i] == hash)
+            return false;
+    if (s->complaints_told == SESSION_MOST_COMPLAINTS)
+        return false;
+    s->complaint[s->complaints_told++] = hash;
+    return true;
+}
+
+static void log_worker(void *context, int worker, const char *line)
+{
+    static const char complaint[] = "tilewalk: warning: validation: ";
+    struct session *s = context;
+    bool complains = str_starts(line, complaint);
+    s->complaints += complains;
+    if (complains && is_new_complaint(s, line + sizeof complaint - 1))
+        session_message(s, "warning", "worker %d: validation: %s", worker,
+                        line + sizeof complaint - 1);
+    else
+        session_message(s, "debug", "worker %d: %s", worker, line);
+}
+
+bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
+                               const char *fault, struct err *e)
+{
+    if (s->recorded.recording) {
+        s->source =
+            replay_source_create(s->recorded.recording, s->recorded.speed, s->record.workers);
+        return true;
+    }
+    if (!p->on_device) {
+        s->source = synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
+                                     s->record.workers, e);
+        return s->source != NULL;
+    }
+    char *program = path_program();
+    struct pool_options o = {
+        .program = program,
+        .device = p->index,
+        .device_id = s->record.device_id,
+        .validate = validate,
+        .workers = s->record.workers,
+        .operation = script_operation(s->script),
+        .reference = script_reference(s->script),
+        .limits = &s->limits,
+        .seed = s->record.seed,
+        .is_cpu = info_of(p)->is_cpu,
+        .trips_undeclared = !s->space->resources,
+        .fault = fault,
+        .log = log_worker,
+        .log_context = s,
+    };
+    s->source = pool_create(&o, e);
+    free(program);
+    return s->source != NULL;
+}
+
+void session_place_take(struct session *s, const struct session_place *p)
+{
+    const struct gpu_info *info = info_of(p);
+    s->has_limits = info != NULL;
+    if (info)
+        s->limits = info->limits;
+}
+
+void session_place_describe(struct session *s, const struct session_place *p)
+{
+    const struct gpu_info *info = info_of(p);
+    s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
+    s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
+    s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";
+    s->record.device_type = info ? arena_strdup(&s->arena, info->type) : "none";
+    char id[33] = "";
+    if (info)
+        gpu_identity(info, id);
+    s->record.device_id = arena_strdup(&s->arena, id);
+    struct str limits = {0};
+    if (info)
+        stored_add_limits(&limits, &info->limits);
+    s->record.limits = arena_strdup(&s->arena, str_text(&limits));
+    str_finish(&limits);
+}
+
+void session_place_finish(struct session_place *p)
+{
+    free(p->list);
+    *p = (struct session_place){0};
+}

@@ -1,0 +1,39 @@
+// Where a session's times come from, while it is put together: a device, a recording, or a source
+// that is made up. For the engine's own use.
+//
+//     struct session_place p = {0};
+//     session_place_find(s, &p, source, device, e) or session_place_find_again(s, &p, ...)
+//     session_place_take(s, &p);
+//     ... the problem ...
+//     session_place_make_source(s, &p, validate, fault, e);
+//     session_place_finish(&p);
+#ifndef TILEWALK_ENGINE_SESSION_PLACE_H
+#define TILEWALK_ENGINE_SESSION_PLACE_H
+
+#include "engine/session.h"
+
+struct session_place {     // empty and valid when zeroed
+    struct gpu_info *list; // all devices
+    int count, index;
+    bool on_device;   // measurements come from list[index]
+    const char *spec; // of the source, when not; the caller's
+};
+
+// `source` and `device` as tune's options say them, NULL: the usual ones. A recording is opened
+// into `s`.
+bool session_place_find(struct session *s, struct session_place *p, const char *source,
+                        const char *device, struct err *e);
+// The device or recording that the stored session `r` was measured on; `hint` for who has it no
+// more.
+bool session_place_find_again(struct session *s, struct session_place *p,
+                              const struct session_record *r, const char *hint, struct err *e);
+void session_place_finish(struct session_place *p);
+
+int session_place_workers(const struct session_place *p);                      // when nobody says
+void session_place_take(struct session *s, const struct session_place *p);     // its limits
+void session_place_describe(struct session *s, const struct session_place *p); // in the record
+// Once the problem is there: the session's source.
+bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
+                               const char *fault, struct err *e);
+
+#endif

@@ -1,0 +1,272 @@
+// Who is the best of a session.
+//
+// A search measures one trial after the other, minutes apart, and keeps whoever was lucky; a race
+// times the best few again in turns. Times of one race are compared with each other and with
+// nothing else: the device may have been faster or slower in the search, or at the race before. So
+//  * the winner of the session is the winner of its last race (store_best_trials), and
+//  * every race has the winner of the one before in it, beside those that never raced and may be
+//    faster: who lost a race lost it to a trial that still leads, or to one that lost to it there.
+// There are races until nobody who never raced was measured faster than the winner raced. More
+// trials later are a reason for another one, resuming a session that has nothing left to do is not.
+#include "engine/session.h"
+
+#include "base/log.h"
+#include "base/os.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DRIFT_WORTH_SAYING 0.10
+#define CLOSE_ENOUGH       2.0 // times the leader's time: no noise makes slower ones the best
+#define LEAST_RACERS       2
+// Of slow kernels: seconds that one round takes, and what a race comes to in rounds.
+#define ROUND_WORTH_SAYING_S 1.0
+#define LEAST_ROUNDS         4 // two that verify, two that are timed
+
+struct race {
+    int count;
+    bool decided; // a race was won by the first already
+    int64_t ask[SESSION_RACERS];
+    struct config config[SESSION_RACERS];
+    double seconds[SESSION_RACERS]; // by which they rank now
+};
+
+struct retime {
+    struct retime_record record; // points to the samples
+    struct str samples;
+};
+
+static void retime_init(struct retime *t, int64_t ask, const char *kind,
+                        const struct trial_result *r, int i)
+{
+    *t = (struct retime){.record = {.ask = ask,
+                                    .kind = kind,
+                                    .seconds = r->seconds[i],
+                                    .verified = r->outcome[i] == OUTCOME_OK,
+                                    .at = os_unix_time()}};
+    samples_add_json(&r->samples[i], &t->samples);
+    t->record.samples = str_text(&t->samples);
+}
+
+static bool is_rival(const struct trial_record *best, int i)
+{
+    return i < LEAST_RACERS || best[i].seconds <= CLOSE_ENOUGH * best[0].seconds;
+}
+
+static bool add_racer(const struct session *s, struct race *race, const struct trial_record *t,
+                      struct err *e)
+{
+    int at = race->count++;
+    race->ask[at] = t->ask;
+    race->seconds[at] = t->seconds;
+    return config_parse_key(s->space, t->key, &race->config[at], e);
+}
+
+// Those that the next race is chosen from.
+struct field_of_race {
+    struct trial_record *best, *fresh; // as ranked; that never raced, as measured
+    int best_count, fresh_count;
+    double raced_at; // when the last race was, unix time
+};
+
+static bool read_field(struct session *s, struct arena *a, struct field_of_race *f, struct err *e)
+{
+    int64_t id = s->record.id;
+    struct retime_record last = {.at = 0};
+    bool any;
+    *f = (struct field_of_race){.raced_at = 0};
+    bool ok =
+        store_best_trials(s->store, id, SESSION_RACERS, a, &f->best, &f->best_count, e) &&
+        store_best_unraced(s->store, id, SESSION_RACERS - 1, a, &f->fresh, &f->fresh_count, e) &&
+        (!f->best_count || store_get_race(s->store, id, f->best[0].ask, a, &last, &any, e));
+    f->raced_at = last.at;
+    return session_stored(s, ok, e);
+}
+
+// Whether somebody may be faster than the winner of the last race.
+static bool is_challenged(const struct field_of_race *f)
+{
+    for (int i = 0; i < f->fresh_count; i++)
+        if (f->fresh[i].seconds < f->best[0].seconds ||
+            (f->fresh[i].finished > f->raced_at &&
+             f->fresh[i].seconds <= CLOSE_ENOUGH * f->fresh[0].seconds))
+            return true;
+    return false;
+}
+
+// The winner so far, who challenges it, and who was next to it, as far as there is room.
+static bool add_challengers(struct session *s, const struct field_of_race *f, struct race *race,
+                            struct err *e)
+{
+    bool ok = add_racer(s, race, &f->best[0], e);
+    for (int i = 0; ok && i < f->fresh_count && is_rival(f->fresh, i); i++)
+        ok = add_racer(s, race, &f->fresh[i], e);
+    for (int i = 1; ok && i < f->best_count && race->count < SESSION_RACERS; i++)
+        if (f->best[i].raced)
+            ok = add_racer(s, race, &f->best[i], e);
+    return ok;
+}
+
+// A race that is not `due` has the best in it, and nothing to decide.
+static bool choose_racers(struct session *s, struct race *race, bool *due, struct err *e)
+{
+    struct arena arena;
+    struct field_of_race f;
+    arena_init(&arena);
+    bool ok = read_field(s, &arena, &f, e);
+    race->decided = ok && f.best_count && f.best[0].raced;
+    *due = ok && f.best_count && !session_adds_nothing(s) && (!race->decided || is_challenged(&f));
+    if (*due && race->decided)
+        ok = add_challengers(s, &f, race, e);
+    for (int i = 0; ok && !race->decided && i < f.best_count && is_rival(f.best, i); i++)
+        ok = add_racer(s, race, &f.best[i], e);
+    if (ok && race->decided && !*due)
+        ok = add_racer(s, race, &f.best[0], e);
+    arena_finish(&arena);
+    return ok;
+}
+
+static void crown(struct session *s, const struct race *race)
+{
+    s->best_ask = s->record.best_ask = race->count ? race->ask[0] : 0;
+    s->best_seconds = s->record.best_seconds = race->count ? race->seconds[0] : 0;
+    s->record.best_raced = race->decided;
+    s->best_config = race->config[0];
+}
+
+static bool submit_race(struct session *s, const struct race *race, struct err *e)
+{
+    struct trial_request request = {.ticket = TICKET_RACE, .race = true};
+    while (request.count < race->count) {
+        if (!session_render(s, &race->config[request.count], &request, request.count, e)) {
+            for (int i = 0; i < request.count; i++)
+                job_finish(&request.job[i]);
+            return false;
+        }
+        request.count++;
+    }
+    source_submit(s->source, &request);
+    s->in_flight++;
+    return true;
+}
+
+// Who waits is told what for.
+static void say_long_race(struct session *s, const struct race *race)
+{
+    double round_s = 0;
+    for (int i = 0; i < race->count; i++)
+        round_s += race->seconds[i];
+    if (round_s > ROUND_WORTH_SAYING_S)
+        session_message(
+            s, "info", "final race: the best %d are verified and timed again in turns, some %.0f s",
+            race->count, LEAST_ROUNDS * round_s);
+}
+
+bool race_start(struct session *s, bool *started, struct err *e)
+{
+    struct race *race = mem_zero(1, sizeof *race);
+    bool due = false;
+    *started = false;
+    bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
+    if (ok && due && s->races++ < SESSION_RACES)
+        ok = *started = submit_race(s, race, e);
+    if (*started) {
+        say_long_race(s, race);
+        s->race = race;
+        return true;
+    }
+    if (ok && !s->source->kind->deterministic)
+        crown(s, race);
+    free(race);
+    return ok;
+}
+
+// In one transaction: else the racers of one that was cut short would rank by the race, and the
+// others by their first times.
+static bool put_race(struct session *s, const struct retime *t, int count, struct err *e)
+{
+    bool ok = store_begin(s->store, e) && store_begin_race(s->store, s->record.id, e);
+    for (int i = 0; ok && i < count; i++) {
+        kill_point("retime");
+        ok = store_put_retime(s->store, s->record.id, &t[i].record, e);
+    }
+    return session_stored(s, ok && store_commit(s->store, e), e);
+}
+
+static void tell_race(struct session *s, const struct retime *t, const struct trial_result *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        session_emit(s, EVENT_RETIME, NULL, &t[i].record);
+        if (r->outcome[i] != OUTCOME_OK)
+            session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
+                            (long long)t[i].record.ask, outcome_name(r->outcome[i]), r->reason[i]);
+    }
+}
+
+bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
+{
+    struct retime retime[SESSION_RACERS];
+    s->in_flight--;
+    for (int i = 0; i < r->count; i++)
+        retime_init(&retime[i], s->race->ask[i], "race", r, i);
+    bool ok = put_race(s, retime, r->count, e);
+    if (ok) {
+        tell_race(s, retime, r);
+        free(s->race);
+        s->race = NULL;
+        s->phase = SESSION_RUNNING;
+    }
+    for (int i = 0; i < r->count; i++)
+        str_finish(&retime[i].samples);
+    return ok;
+}
+
+// Due every so many trials, before new ones take the source's room.
+bool canary_start(struct session *s, struct err *e)
+{
+    if (s->phase != SESSION_RUNNING || s->until_canary > 0 || s->canary_open ||
+        source_room(s->source) == 0)
+        return true;
+    s->until_canary = SESSION_CANARY_EVERY;
+    if (s->source->kind->deterministic || !s->best_ask)
+        return true;
+    struct trial_request request = {
+        .ticket = TICKET_CANARY, .count = 1, .accesses = ACCESSES_OF_NONE};
+    if (!session_render(s, &s->best_config, &request, 0, e))
+        return false;
+    s->canary_ask = s->best_ask;
+    s->canary_seconds = s->best_seconds;
+    s->canary_open = true;
+    source_submit(s->source, &request);
+    return true;
+}
+
+// The session goes on without what cannot be stored: the ranks do not depend on it.
+static void keep_canary(struct session *s, const struct trial_result *r)
+{
+    struct retime t;
+    struct err e;
+    retime_init(&t, s->canary_ask, "canary", r, 0);
+    if (store_put_retime(s->store, s->record.id, &t.record, &e))
+        session_emit(s, EVENT_RETIME, NULL, &t.record);
+    else
+        log_warning("canary not stored: %s", e.text);
+    str_finish(&t.samples);
+}
+
+void canary_finish(struct session *s, const struct trial_result *r)
+{
+    s->canary_open = false;
+    if (r->outcome[0] != OUTCOME_OK) {
+        session_message(s, "warning",
+                        "the best configuration failed when it was timed again: %s (%s)",
+                        outcome_name(r->outcome[0]), r->reason[0]);
+        return;
+    }
+    double drift = r->seconds[0] / s->canary_seconds - 1;
+    if (fabs(drift) > DRIFT_WORTH_SAYING)
+        session_message(s, "warning",
+                        "the device drifts: the best configuration runs %.0f %% %s than before",
+                        100 * fabs(drift), drift > 0 ? "slower" : "faster");
+    keep_canary(s, r);
+}

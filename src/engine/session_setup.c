@@ -1,0 +1,284 @@
+// Sessions are put together: new ones, and those that go on.
+#include "engine/session_place.h"
+
+#include "base/os.h"
+#include "engine/stored.h"
+#include "trial/operator.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define HINT_RESUME                                                                                \
+    "start a new session, as tune --like does; mixing devices or drivers would mean nothing"
+#define HINT_LIKE "--device names another one"
+
+static struct session *session_new(const struct session_host *host)
+{
+    struct session *s = mem_zero(1, sizeof *s);
+    arena_init(&s->arena);
+    s->store = host->store;
+    s->on_event = host->on_event;
+    s->event_context = host->context;
+    s->open_end = &s->open;
+    s->until_canary = SESSION_CANARY_EVERY;
+    return s;
+}
+
+static void fill_record(struct session *s, const struct session_options *o,
+                        const struct session_place *p)
+{
+    struct session_record *r = &s->record;
+    r->created = os_unix_time();
+    r->note = o->note;
+    r->state = "running";
+    r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
+    r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
+    r->budget_seconds = o->seconds;
+    r->workers = o->workers ? o->workers : session_place_workers(p);
+    r->count_rejected = s->count_rejected = o->count_rejected;
+}
+
+static bool store_new(struct session *s, struct err *e)
+{
+    int count = 0;
+    const struct script_text *text = s->script ? script_texts(s->script, &count) : NULL;
+    struct text_record *record = mem_zero((size_t)count + 1, sizeof *record);
+    for (int i = 0; i < count; i++)
+        record[i] = (struct text_record){text[i].name, session_path(s, text[i].path), text[i].text};
+    bool ok = store_create_session(s->store, &s->record, record, count, &s->record.id, e) &&
+              store_lock_session(s->store, s->record.id, e);
+    kill_point("create");
+    free(record);
+    return ok;
+}
+
+static const char *spec_like(struct session *s, const struct session_options *o,
+                             const struct session_record *like)
+{
+    if (!o->workers || o->workers == like->workers)
+        return like->strategy;
+    char *spec = strategy_without_ahead(like->strategy);
+    const char *kept = arena_strdup(&s->arena, spec);
+    free(spec);
+    return kept;
+}
+
+// What a new session takes over from the one that it is like: all that was not asked for otherwise,
+// but its seed.
+static bool take_like(struct session *s, struct session_options *o, struct session_record *like,
+                      struct err *e)
+{
+    if (!store_get_session(s->store, o->like, &s->arena, like, e))
+        return false;
+    const char *source = o->source ? o->source : like->source;
+    if (recorded_is(source) != recorded_is(like->source))
+        return err_usage(e, "--like takes the space of session %" PRId64 ", which %s a recording",
+                         o->like, recorded_is(source) ? "is not on" : "is on");
+    s->record.path = like->path;
+    s->record.settings = like->settings;
+    s->record.reduced = like->reduced;
+    o->source = source;
+    if (!o->strategy)
+        o->strategy = spec_like(s, o, like);
+    o->trials = o->trials ? o->trials : like->budget_trials;
+    o->seconds = o->seconds > 0 ? o->seconds : like->budget_seconds;
+    o->workers = o->workers ? o->workers : like->workers;
+    o->count_rejected |= like->count_rejected;
+    return true;
+}
+
+static bool find_space(struct session *s, const struct session_options *o, struct err *e)
+{
+    char *path = script_find(o->space, e);
+    if (!path)
+        return false;
+    s->record.path = arena_strdup(&s->arena, path);
+    free(path);
+    return true;
+}
+
+// Before the workers are known (0) for its errors, then for good.
+static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
+{
+    const char *spec = o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY;
+    char *strategy = strategy_canonical_for(spec, s->record.workers, e);
+    if (!strategy)
+        return false;
+    s->record.strategy = arena_strdup(&s->arena, strategy);
+    free(strategy);
+    return true;
+}
+
+// The space and what is searched in it.
+static bool find_problem(struct session *s, const struct session_options *o,
+                         struct session_place *p, struct err *e)
+{
+    if (s->recorded.recording)
+        return session_assemble_recorded(s, e);
+    session_place_describe(s, p);
+    if (!session_take_script(s, session_read_script(s, o, e)))
+        return false;
+    session_describe_problem(s);
+    return session_make_search(s, e) &&
+           (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e));
+}
+
+static bool start(struct session *s, struct session_options *o, struct session_place *p,
+                  struct err *e)
+{
+    struct session_record like;
+    bool same_place = o->like && !o->source && !o->device;
+    bool found =
+        o->like ? take_like(s, o, &like, e) : recorded_is(o->source) || find_space(s, o, e);
+    if (!found || !choose_strategy(s, o, e) ||
+        !(same_place ? session_place_find_again(s, p, &like, HINT_LIKE, e)
+                     : session_place_find(s, p, o->source, o->device, e)))
+        return false;
+    session_place_take(s, p);
+    fill_record(s, o, p);
+    if (!choose_strategy(s, o, e))
+        return false;
+    s->warm_from = o->warm;
+    s->transfer_wish = (struct transfer_wish){.wanted = o->transfer, .earlier = o->earlier};
+    if (same_place && !o->set_count) { // the same space
+        s->record.warm = like.warm;
+        s->record.history = like.history;
+    }
+    if (!find_problem(s, o, p, e) || !session_place_make_source(s, p, o->validate, o->fault, e) ||
+        !session_try_template(s, e) || !store_new(s, e))
+        return false;
+    s->started_ns = os_now_ns();
+    session_emit(s, EVENT_SESSION, NULL, NULL);
+    session_say_scale(s);
+    session_say_warm(s);
+    session_say_transfer(s);
+    return true;
+}
+
+static struct session *begun(struct session *s, struct session_place *p, bool ok)
+{
+    session_place_finish(p);
+    if (ok)
+        return s;
+    session_destroy(s);
+    return NULL;
+}
+
+struct session *session_start(const struct session_host *host, const struct session_options *o,
+                              struct err *e)
+{
+    struct session *s = session_new(host);
+    struct session_options all = *o;
+    struct session_place p = {0};
+    return begun(s, &p, start(s, &all, &p, e));
+}
+
+static bool change_budget(struct session *s, const struct session_options *more, struct err *e)
+{
+    struct session_record *r = &s->record;
+    if (!more || (more->trials <= 0 && more->seconds <= 0))
+        return true;
+    if (more->trials > 0)
+        r->budget_trials = more->trials;
+    if (more->seconds > 0)
+        r->budget_seconds = more->seconds;
+    return store_set_budget(s->store, r->id, r->budget_trials, r->budget_seconds, e);
+}
+
+// What it has is as much as it may do, also by the budget that it is to get.
+static bool has_nothing_left(const struct session_record *r, const struct session_options *more)
+{
+    int64_t trials = more && more->trials > 0 ? more->trials : r->budget_trials;
+    double seconds = more && more->seconds > 0 ? more->seconds : r->budget_seconds;
+    return str_equal(r->state, "done") &&
+           (r->trials >= trials || (seconds > 0 && r->ran_seconds >= seconds));
+}
+
+static bool stay_ended(struct session *s)
+{
+    s->phase = SESSION_ENDED;
+    store_unlock_session(s->store, s->record.id);
+    session_emit(s, EVENT_SESSION, NULL, NULL);
+    return true;
+}
+
+// What was asked of a runner that ended before it looked: a new budget counts, the rest is over.
+static bool take_left_commands(struct session *s, struct err *e)
+{
+    char verb[16], argument[64];
+    for (bool any = true; any;) {
+        if (!store_take_command(s->store, s->record.id, verb, argument, &any, e))
+            return false;
+        if (any && str_equal(verb, "budget") && !session_command(s, verb, argument, e))
+            return false;
+    }
+    return true;
+}
+
+// Counts are counted again while the stored trials are told again.
+static void count_again(struct session *s)
+{
+    struct session_record *r = &s->record;
+    s->stored = *r;
+    r->trials = r->rejected = r->ok = r->best_ask = 0;
+    r->best_seconds = 0;
+    r->best_raced = false;
+}
+
+static bool assemble_again(struct session *s, struct err *e)
+{
+    if (s->recorded.recording)
+        return session_assemble_recorded(s, e);
+    return session_take_script(s, stored_script(s->store, &s->record, &s->arena, e)) &&
+           session_make_search(s, e);
+}
+
+static bool resume(struct session *s, int64_t id, const struct session_options *more,
+                   struct session_place *p, struct err *e)
+{
+    if (!store_lock_session(s->store, id, e))
+        return false;
+    s->record.id = id; // ours, to be unlocked
+    if (!store_get_session(s->store, id, &s->arena, &s->record, e))
+        return false;
+    s->count_rejected = s->record.count_rejected;
+    if (more && more->workers)
+        s->record.workers = more->workers;
+    if (!take_left_commands(s, e))
+        return false;
+    if (has_nothing_left(&s->record, more))
+        return stay_ended(s);
+    if (!change_budget(s, more, e) || !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
+        return false;
+    session_place_take(s, p);
+    if (!assemble_again(s, e) ||
+        !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
+        return false;
+    double ran;
+    s->replay = replay_load(s->store, s->space, id, &ran, e);
+    if (!s->replay)
+        return false;
+    if (!store_count_refits(s->store, id, &s->refits_stored, e))
+        return false;
+    s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
+    s->record.state = "running";
+    s->record.message = NULL; // of its last end
+    kill_point("resume");
+    if (!store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e))
+        return false;
+    count_again(s);
+    session_emit(s, EVENT_SESSION, NULL, NULL);
+    if (s->refits_stored > 0)
+        session_message(s, "info",
+                        "the model is fitted again, %" PRId64 " time%s, to go on as it was",
+                        s->refits_stored, s->refits_stored == 1 ? "" : "s");
+    return true;
+}
+
+struct session *session_resume(const struct session_host *host, int64_t id,
+                               const struct session_options *more, struct err *e)
+{
+    struct session *s = session_new(host);
+    struct session_place p = {0};
+    return begun(s, &p, resume(s, id, more, &p, e));
+}

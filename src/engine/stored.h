@@ -1,0 +1,34 @@
+// What a session stored, made usable again: its script, from the texts and the device that it was
+// pinned to.
+#ifndef TILEWALK_ENGINE_STORED_H
+#define TILEWALK_ENGINE_STORED_H
+
+#include "record/record.h"
+#include "script/script.h"
+#include "store/store.h"
+
+// Limits as a flat JSON object of whole numbers, and back. parse is false for anything but what add
+// wrote.
+void stored_add_limits(struct str *out, const struct limits *l);
+bool stored_parse_limits(const char *json, struct limits *out);
+
+// What a search began with, for behind its strategy's name: ", warm start", ", transfer", both or
+// "". One that began with results of others is another search than it is alone.
+const char *stored_beginning(const struct session_record *r);
+
+// The script of a session, from its stored texts, sizes and device alone. Strings live in `a`,
+// which must outlive it.
+struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
+                             struct err *e);
+// The same with sizes overridden. What the space sees of the device is what `r` says.
+struct script *stored_script_set(struct store *store, const struct session_record *r,
+                                 const struct setting *set, int set_count, struct arena *a,
+                                 struct err *e);
+
+// The space of a session, to look at: of its script, or of the recording that it is on, whichever
+// is not NULL then and owns the space (script_destroy, recording_destroy). NULL and `e`: neither.
+const struct space *stored_space(struct store *store, const struct session_record *r,
+                                 struct arena *a, struct script **script,
+                                 struct recording **recording, struct err *e);
+
+#endif

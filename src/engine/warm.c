@@ -1,0 +1,274 @@
+#include "engine/warm.h"
+
+#include "base/file.h"
+#include "record/json.h"
+#include "space/nearest.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One source on its way into a warm start.
+struct reader {
+    const char *path;
+    const struct search_problem *problem;
+    struct arena *arena;
+    struct config_set known; // what was taken so far, of all sources
+    struct warm_start *out;
+    const char *misfit; // the parameter that kept the last one out; NULL: nothing legal is near
+};
+
+// --- what a session has to give ---
+
+static void add_member(struct str *out, const char *name, const char *text)
+{
+    str_printf(out, ",\n \"%s\": ", name);
+    if (text && *text)
+        str_add_json(out, text);
+    else
+        str_add(out, "null");
+}
+
+static void add_configuration(struct str *out, double flop, const struct trial_record *t)
+{
+    str_printf(out, "\n  {\"configuration\": %s, \"trial\": %" PRId64 ", \"ms\": ", t->config,
+               t->number);
+    str_add_real(out, t->seconds * 1e3);
+    str_add(out, ", \"tflops\": ");
+    str_add_real(out, flop / t->seconds / 1e12);
+    str_add(out, "}");
+}
+
+static void add_session(struct str *out, const struct session_record *r)
+{
+    str_printf(out, "{\"format\": \"%s\", \"version\": %d", WARM_FORMAT, WARM_FORMAT_VERSION);
+    add_member(out, "space", r->name);
+    add_member(out, "title", r->title);
+    str_printf(out, ",\n \"problem\": %s", r->operation);
+    add_member(out, "device", r->device);
+    add_member(out, "driver", r->driver);
+    add_member(out, "device_identity", r->device_id);
+    add_member(out, "source", r->source);
+    add_member(out, "text_hash", r->text_hash);
+    add_member(out, "tilewalk", TILEWALK_VERSION);
+}
+
+bool warm_add_record(struct store *store, int64_t session, int most, struct str *out,
+                     int64_t *written, struct err *e)
+{
+    struct session_record r;
+    struct trial_record *best;
+    struct arena a;
+    int count = 0;
+    arena_init(&a);
+    bool ok = store_get_session(store, session, &a, &r, e) &&
+              store_best_trials(store, session, most, &a, &best, &count, e);
+    if (ok && count == 0)
+        ok = err_set(e, "session %" PRId64 " has no valid trial to start from", session);
+    if (ok) {
+        add_session(out, &r);
+        str_add(out, ",\n \"configurations\": [");
+        for (int i = 0; i < count; i++) {
+            str_add(out, i ? "," : "");
+            add_configuration(out, r.flop, &best[i]);
+        }
+        str_add(out, "\n ]}\n");
+    }
+    *written = count;
+    arena_finish(&a);
+    return ok;
+}
+
+// --- what another one takes of it ---
+
+static bool read_part(struct json v, struct arena *a, struct wish *w)
+{
+    if (w->count == PARAM_MAX_WIDTH)
+        return false;
+    w->text[w->count] = json_text(v, a);
+    return (w->text[w->count] || json_number(v, &w->number[w->count])) && ++w->count;
+}
+
+static bool read_wish(struct json v, struct arena *a, struct wish *w)
+{
+    *w = (struct wish){0};
+    if (json_type(v) != JSON_LIST)
+        return read_part(v, a, w);
+    for (struct json_walk walk = json_walk(v); json_next(&walk);)
+        if (!read_part(walk.value, a, w))
+            return false;
+    return true;
+}
+
+static bool check_names(const struct reader *r, struct json values, struct err *e)
+{
+    const struct space *s = r->problem->space;
+    for (struct json_walk w = json_walk(values); json_next(&w);) {
+        const char *name = json_text(w.key, r->arena);
+        if (!space_find(s, name))
+            return err_at(e, r->path, w.key.line,
+                          "made for another space: '%s' has no parameter '%s'", s->name, name);
+    }
+    for (int i = 0; i < s->param_count; i++)
+        if (!json_member(values, s->param[i].name).at)
+            return err_at(e, r->path, values.line,
+                          "made for another space: it has no value for parameter '%s' of '%s'",
+                          s->param[i].name, s->name);
+    return true;
+}
+
+// The nearest point. False: a value has no like here.
+static bool map_values(struct reader *r, struct json values, struct config *out, bool *moved)
+{
+    const struct space *s = r->problem->space;
+    struct wish w;
+    *out = (struct config){0};
+    *moved = false;
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i];
+        int32_t *slot = out->slot + p->offset;
+        r->misfit = p->name;
+        if (!read_wish(json_member(values, p->name), r->arena, &w) || !param_nearest(p, &w, slot))
+            return false;
+        for (int k = 0; k < p->width; k++)
+            *moved |= !w.text[k] && w.number[k] != (p->number ? p->number[slot[k]] : slot[k]);
+    }
+    r->misfit = NULL;
+    return true;
+}
+
+static void take(struct reader *r, struct json values)
+{
+    const struct search_problem *p = r->problem;
+    struct config wanted, c;
+    bool moved, is_new = false;
+    if (!map_values(r, values, &wanted, &moved)) {
+        r->out->left_out++;
+        return;
+    }
+    c = wanted;
+    if (p->legal && !space_nearest_legal(p->space, p->legal, p->context, &c)) {
+        r->out->left_out++;
+        return;
+    }
+    if (r->known.count < WARM_MOST)
+        config_set_add(&r->known, &c, &is_new);
+    r->out->moved += is_new && (moved || !config_equal(&c, &wanted));
+}
+
+static bool nothing_fits(const struct reader *r, struct err *e)
+{
+    const char *space = r->problem->space->name;
+    if (r->misfit)
+        return err_at(e, r->path, 0, "none of its configurations fits '%s' (parameter '%s')", space,
+                      r->misfit);
+    return err_at(e, r->path, 0, "none of its configurations is near anything legal in '%s' here",
+                  space);
+}
+
+static bool read_all(struct reader *r, struct json root, struct err *e)
+{
+    double version = 0;
+    struct json list = json_member(root, "configurations");
+    if (!json_is(json_member(root, "format"), WARM_FORMAT) || json_type(list) != JSON_LIST)
+        return err_at(e, r->path, 1,
+                      "not what export --warm-start writes (it has no \"format\": \"" WARM_FORMAT
+                      "\")");
+    if (!json_number(json_member(root, "version"), &version) || version != WARM_FORMAT_VERSION)
+        return err_at(e, r->path, 1, "version %g of the format is not known (only %d is)", version,
+                      WARM_FORMAT_VERSION);
+    int left_out = r->out->left_out, given = 0;
+    for (struct json_walk w = json_walk(list); json_next(&w); given++) {
+        struct json values = json_member(w.value, "configuration");
+        if (json_type(values) != JSON_OBJECT)
+            return err_at(e, r->path, w.value.line, "an entry without \"configuration\"");
+        if (!check_names(r, values, e))
+            return false;
+        take(r, values);
+    }
+    return r->out->left_out - left_out < given || nothing_fits(r, e);
+}
+
+// `text` is heap and is consumed.
+static bool read_text(struct reader *r, char *text, size_t length, struct err *e)
+{
+    struct json root;
+    struct json_source source = {.path = r->path, .length = length};
+    source.text = mem_resize(text, length + 4, 1);
+    bool ok = json_check(&source, &root, e);
+    if (ok && source.unclosed)
+        ok = err_at(e, r->path, source.unclosed, "the file ends early");
+    ok = ok && read_all(r, root, e);
+    free(source.text);
+    return ok;
+}
+
+static bool read_source(struct reader *r, struct store *store, const char *source, struct err *e)
+{
+    int64_t id, count;
+    char *text = NULL;
+    size_t length = 0;
+    struct str record = {0};
+    r->path = arena_strdup(r->arena, source);
+    if (!str_to_int(source, 1, INT64_MAX, &id))
+        return file_read(source, &text, &length, e) && read_text(r, text, length, e);
+    r->path = arena_printf(r->arena, "session %s", source);
+    if (!warm_add_record(store, id, WARM_STANDARD, &record, &count, e))
+        return false;
+    length = record.length;
+    return read_text(r, str_take(&record), length, e);
+}
+
+static void keep(const struct config_set *known, struct arena *a, struct warm_start *out)
+{
+    out->count = known->count;
+    out->config = arena_zero(a, (size_t)known->count + 1, sizeof *out->config);
+    for (int i = 0; i < known->count; i++)
+        config_set_get(known, i, &out->config[i]);
+}
+
+bool warm_read(struct store *store, const char *sources, const struct search_problem *problem,
+               struct arena *a, struct warm_start *out, struct err *e)
+{
+    struct reader r = {
+        .problem = problem, .arena = a, .known = {.slots = problem->space->slots}, .out = out};
+    char *rest = NULL, *text = arena_strdup(a, sources);
+    bool ok = true;
+    *out = (struct warm_start){0};
+    char *source = strtok_r(text, ",", &rest);
+    if (!source)
+        ok = err_usage(e, "--warm-start: no file and no session is named");
+    for (; ok && source; source = strtok_r(NULL, ",", &rest))
+        ok = read_source(&r, store, source, e);
+    keep(&r.known, a, out);
+    config_set_finish(&r.known);
+    return ok;
+}
+
+// --- what a session stores ---
+
+void warm_add_keys(const struct space *space, const struct warm_start *w, struct str *out)
+{
+    for (int i = 0; i < w->count; i++) {
+        str_add(out, i ? " " : "");
+        config_add_key(space, &w->config[i], out);
+    }
+}
+
+bool warm_parse(const struct space *space, const char *keys, struct arena *a,
+                struct warm_start *out, struct err *e)
+{
+    struct config_set known = {.slots = space->slots};
+    struct config c;
+    char *rest = NULL, *text = arena_strdup(a, keys ? keys : "");
+    bool ok = true;
+    *out = (struct warm_start){0};
+    for (char *key = strtok_r(text, " ", &rest); ok && key; key = strtok_r(NULL, " ", &rest)) {
+        ok = config_parse_key(space, key, &c, e);
+        if (ok)
+            config_set_add(&known, &c, NULL);
+    }
+    keep(&known, a, out);
+    config_set_finish(&known);
+    return ok || err_prefix(e, "the stored warm start");
+}

@@ -1,0 +1,391 @@
+#include "export/export.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/shown.h"
+#include "engine/recorded.h"
+#include "engine/stored.h"
+#include "export/tell.h"
+#include "kernel/kernel.h"
+#include "report/kernel_files.h"
+#include "trial/errand.h"
+#include "trial/operator.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMPILE_SECONDS 60 // a trial had 30, on a machine that may have been faster
+#define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
+
+// What all kernels of one export have in common. Strings live in `arena`.
+struct exporter {
+    struct store *store;
+    const struct export_request *request;
+    struct arena arena;
+    struct session_record session;
+    struct script *script;
+    struct kernel_files files;
+    struct reverified *chosen; // what the files are of
+    int chosen_count;
+    struct kernel_there *there; // what files of the same name say of each; session 0: none of ours
+    struct str *entry; // not NULL: files are not wanted, but what a table says of the kernel
+};
+
+// One candidate on its way into files.
+struct kernel {
+    struct job job;
+    struct spirv spirv[JOB_MAX_PASSES];
+    struct config config;
+    struct str configuration;
+    struct kernel_description about;
+};
+
+// "gemm-f32-nn-256x256x256": the space, and the title of the problem without its operator.
+static char *standard_name(const struct session_record *r)
+{
+    const char *title = r->title + strcspn(r->title, " ");
+    char *whole = mem_printf("%s%s", r->name, title);
+    struct str name = {0};
+    for (const char *at = whole; *at;) {
+        const char *before = at;
+        uint32_t c = str_next_glyph(&at);
+        if (c == STR_NO_GLYPH || !shown_is_plain(c) || strchr(" /\\", *before))
+            str_add_char(&name, '-');
+        else
+            str_add_bytes(&name, before, (size_t)(at - before));
+    }
+    free(whole);
+    return str_take(&name);
+}
+
+// The best one has the plain name, whether it is exported alone or with others.
+static const char *ranked_name(struct exporter *x, int rank)
+{
+    char *standard = standard_name(&x->session);
+    const char *given = x->request->name, *name = given ? given : standard;
+    char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
+                             : arena_printf(&x->arena, "%s-%d", name, rank + 1);
+    free(standard);
+    return ranked;
+}
+
+// As it is ranked: `t` is of store_best_trials.
+static bool describe_timing(struct exporter *x, const struct trial_record *t,
+                            struct kernel_description *d, struct err *e)
+{
+    struct retime_record race;
+    bool found = false;
+    d->timing = (struct kernel_timing){.seconds = t->seconds, .samples = t->samples};
+    if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, &found, e))
+        return false;
+    if (found) {
+        d->timing.samples = race.samples;
+        d->timing.retimed = true;
+        d->random_checked = race.verified;
+    }
+    return true;
+}
+
+static void describe_bindings(const struct operation *o, uint64_t scratch_bytes,
+                              struct kernel_description *d)
+{
+    struct operator_layout layout = operator_layout(o);
+    for (int i = 0; i < layout.count; i++)
+        d->binding[d->binding_count++] = (struct kernel_binding){
+            .name = layout.buffer[i].name,
+            .access = layout.buffer[i].is_output ? "write" : "read",
+            .bytes = layout.buffer[i].bytes,
+        };
+    if (scratch_bytes)
+        d->binding[d->binding_count++] =
+            (struct kernel_binding){"scratch", "read-write", scratch_bytes};
+}
+
+static void describe_session(const struct session_record *r, struct kernel_description *d)
+{
+    bool measured = str_equal(r->source, "device");
+    d->session = r->id;
+    d->title = r->title;
+    d->declared = r->declared;
+    d->source = r->source;
+    d->space = r->name;
+    d->settings = r->settings;
+    d->device = r->device;
+    d->device_type = r->device_type;
+    d->driver = r->driver;
+    d->device_id = r->device_id;
+    d->text_hash = r->text_hash;
+    d->flop = r->flop;
+    d->exact_inputs = measured ? EXACT_INPUTS : NULL;
+    d->exact_against = measured ? "OpenBLAS" : NULL;
+}
+
+static bool describe_pass(struct kernel *k, int i, struct err *e)
+{
+    struct pass *from = &k->job.pass[i];
+    struct kernel_pass *to = &k->about.pass[i];
+    struct kernel_facts facts;
+    if (!kernel_inspect(&k->spirv[i], &facts, e))
+        return err_prefix(e, "pass %d", i + 1);
+    *to = (struct kernel_pass){
+        .glsl = from->glsl, .word = k->spirv[i].word, .word_count = k->spirv[i].count};
+    memcpy(to->local_size, facts.local_size, sizeof to->local_size);
+    memcpy(to->groups, from->groups, sizeof to->groups);
+    k->about.pass_count = i + 1;
+    return true;
+}
+
+// Renders and compiles a trial again, as it was measured: check_compiler has seen to that.
+static bool make_kernel(struct exporter *x, const struct trial_record *t, struct kernel *k,
+                        struct err *e)
+{
+    const struct space *space = script_space(x->script);
+    bool ok = config_parse_key(space, t->key, &k->config, e) &&
+              script_render(x->script, &k->config, &k->job, e) &&
+              errand_compile(&k->job, COMPILE_SECONDS, k->spirv, e);
+    for (int i = 0; ok && i < k->job.pass_count; i++)
+        ok = describe_pass(k, i, e);
+    if (!ok)
+        return err_prefix(e, "trial %" PRId64, t->number);
+    config_add_json(space, &k->config, &k->configuration);
+    return true;
+}
+
+static bool add_trial(struct exporter *x, const struct trial_record *t, int rank, struct err *e)
+{
+    struct kernel k = {0};
+    struct kernel_description *d = &k.about;
+    bool ok = make_kernel(x, t, &k, e);
+    if (ok) {
+        d->name = ranked_name(x, rank);
+        d->trial = t->number;
+        d->operation = script_operation(x->script);
+        d->configuration = str_text(&k.configuration);
+        describe_session(&x->session, d);
+        describe_bindings(d->operation, k.job.scratch_bytes, d);
+        ok = describe_timing(x, t, d, e);
+    }
+    if (ok && x->entry) {
+        kernel_add_json(d, true, x->entry);
+    } else if (ok) {
+        kernel_files_add(&x->files, d);
+        x->chosen[x->chosen_count++] = (struct reverified){
+            .name = d->name,
+            .trial = t->number,
+            .config = k.config,
+            .stored_s = d->timing.seconds,
+            .samples = d->timing.samples,
+            .raced = d->timing.retimed,
+        };
+    }
+    for (int i = 0; i < JOB_MAX_PASSES; i++)
+        spirv_finish(&k.spirv[i]);
+    str_finish(&k.configuration);
+    job_finish(&k.job);
+    return ok;
+}
+
+static bool add_best(struct exporter *x, struct err *e)
+{
+    struct trial_record *best;
+    int count;
+    int64_t id = x->session.id;
+    if (!store_best_trials(x->store, id, x->request->count, &x->arena, &best, &count, e))
+        return false;
+    if (count == 0)
+        return err_set(e,
+                       "session %" PRId64 " has no valid trial to export (tilewalk show %" PRId64
+                       " --trials%s tells what became of them)",
+                       id, id, store_option(x->store));
+    x->chosen = arena_zero(&x->arena, (size_t)count, sizeof *x->chosen);
+    for (int i = 0; i < count; i++)
+        if (!add_trial(x, &best[i], i, e))
+            return false;
+    return true;
+}
+
+bool export_check_name(const char *name, struct err *e)
+{
+    if (!name || (name[0] && name[0] != '.' && !strchr(name, '/')))
+        return true;
+    return err_usage(e, "'%s' cannot be the name of exported files (the folder is another option)",
+                     name);
+}
+
+// Times and SPIR-V that do not belong together would look as if they did.
+static bool check_compiler(const struct session_record *r, struct err *e)
+{
+    return !str_equal(r->source, "device") || kernel_check_compiler(r->driver, e) ||
+           err_prefix(e, "session %" PRId64, r->id);
+}
+
+static bool make_files(struct exporter *x, struct err *e)
+{
+    const struct export_request *r = x->request;
+    if (!export_check_name(r->name, e) ||
+        !store_get_session(x->store, r->session, &x->arena, &x->session, e))
+        return false;
+    if (recorded_is(x->session.source))
+        return err_set(e,
+                       "session %" PRId64 " ran on a recording: there is no kernel to export "
+                       "(--recording writes what it measured)",
+                       r->session);
+    x->script = stored_script(x->store, &x->session, &x->arena, e);
+    return x->script && check_compiler(&x->session, e) && add_best(x, e);
+}
+
+static bool read_there(const char *folder, const char *name, struct kernel_there *out)
+{
+    char *file = mem_printf("%s.json", name), *path = path_join(folder, file), *text = NULL;
+    struct err ignored; // what cannot be read is not known to be ours
+    bool known = file_read(path, &text, NULL, &ignored) && kernel_json_read(text, out);
+    free(text);
+    free(path);
+    free(file);
+    return known;
+}
+
+static void look_there(struct exporter *x, const char *folder)
+{
+    struct kernel_there there;
+    x->there = arena_zero(&x->arena, (size_t)x->chosen_count, sizeof *x->there);
+    for (int i = 0; i < x->chosen_count; i++)
+        if (read_there(folder, x->chosen[i].name, &there))
+            x->there[i] = there;
+}
+
+// Of the kernel that is there, relative to the one that would take its place. 0: they were not
+// measured on one device.
+static double speed_there(const struct exporter *x, int i)
+{
+    const struct kernel_there *there = &x->there[i];
+    const char *device = x->session.device_id ? x->session.device_id : "";
+    return there->session && str_equal(there->device, device)
+               ? x->chosen[i].stored_s / there->seconds
+               : 0;
+}
+
+static bool may_write_kernel(const struct exporter *x, const char *folder, int k, struct err *e)
+{
+    const char *name = x->chosen[k].name;
+    bool ours =
+        x->there[k].session == x->session.id || (x->request->keep_faster && speed_there(x, k) > 0);
+    for (int i = 0; i < x->files.count && !ours; i++) {
+        char *path = path_join(folder, x->files.file[i].name);
+        bool in_the_way = export_is_file_of(x->files.file[i].name, name) && file_exists(path);
+        if (in_the_way)
+            err_set(e,
+                    "'%s' is there already, and not from session %" PRId64
+                    " (%s--force replaces it, --name or --out writes elsewhere)",
+                    path, x->session.id, x->request->keep_faster ? "tilewalk export: " : "");
+        free(path);
+        if (in_the_way)
+            return false;
+    }
+    return true;
+}
+
+static bool may_write(const struct exporter *x, const char *folder, struct err *e)
+{
+    for (int i = 0; i < x->chosen_count && !x->request->force; i++)
+        if (!may_write_kernel(x, folder, i, e))
+            return false;
+    return true;
+}
+
+static bool check(struct exporter *x, const char *folder, struct err *e)
+{
+    const struct export_request *r = x->request;
+    return may_write(x, folder, e) && (!r->verify || reverify(&x->session, x->script, &r->reverify,
+                                                              x->chosen, x->chosen_count, e));
+}
+
+static bool is_written(const struct kernel_files *f, const char *name)
+{
+    for (int i = 0; i < f->count; i++)
+        if (str_equal(f->file[i].name, name))
+            return true;
+    return false;
+}
+
+// The passes that the export before had and this one has not: nothing would tell that they are old.
+static void remove_old_passes(const struct exporter *x, const char *folder, const char *name)
+{
+    static const char *const suffixes[] = {"comp", "spv"};
+    for (int i = 0; i < 2 * KERNEL_MAX_PASSES; i++) {
+        char *file = kernel_pass_name(name, i / 2, suffixes[i % 2]);
+        char *path = path_join(folder, file);
+        if (!is_written(&x->files, file))
+            unlink(path);
+        free(path);
+        free(file);
+    }
+}
+
+static bool replace_files(const struct exporter *x, const char *folder, struct err *e)
+{
+    if (!kernel_files_write(&x->files, folder, e))
+        return false;
+    for (int i = 0; i < x->chosen_count; i++)
+        if (x->there[i].session)
+            remove_old_passes(x, folder, x->chosen[i].name);
+    return true;
+}
+
+// A dry run tells before anything is there, a real one what has been written.
+static bool write_files(const struct exporter *x, const char *folder, struct err *e)
+{
+    const struct export_request *r = x->request;
+    struct export_told told = {r, folder, x->session.flop, &x->files, x->chosen, x->chosen_count};
+    if (!r->dry_run && !replace_files(x, folder, e))
+        return false;
+    if (!r->quiet)
+        export_tell(&told);
+    return true;
+}
+
+// Of one kernel. Says so.
+static bool keeps_faster(const struct exporter *x, const char *folder)
+{
+    const struct kernel_there *there = &x->there[0];
+    double speed = speed_there(x, 0);
+    if (!x->request->keep_faster || there->session == x->session.id || speed <= 1)
+        return false;
+    log_warning("%s/%s stays, session %" PRId64 " found it and it is %.3g times as fast "
+                "(tilewalk export %" PRId64 "%s --out %s --force replaces it)",
+                folder, x->chosen[0].name, there->session, speed, x->session.id,
+                store_option(x->store), folder);
+    return true;
+}
+
+bool export_run(struct store *store, const struct export_request *r, struct err *e)
+{
+    struct exporter x = {.store = store, .request = r};
+    const char *folder = r->folder ? r->folder : EXPORT_STANDARD_FOLDER;
+    arena_init(&x.arena);
+    bool ok = make_files(&x, e);
+    if (ok) {
+        look_there(&x, folder);
+        ok = keeps_faster(&x, folder) || (check(&x, folder, e) && write_files(&x, folder, e));
+    }
+    kernel_files_finish(&x.files);
+    script_destroy(x.script);
+    arena_finish(&x.arena);
+    return ok;
+}
+
+bool export_add_entry(struct store *store, int64_t session, struct str *out, struct err *e)
+{
+    struct export_request r = {.session = session, .count = 1};
+    struct exporter x = {.store = store, .request = &r, .entry = out};
+    arena_init(&x.arena);
+    bool ok = make_files(&x, e);
+    if (ok && !str_equal(x.session.source, "device"))
+        ok = err_set(e, "session %" PRId64 " was not measured on a device (%s)", session,
+                     x.session.source);
+    script_destroy(x.script);
+    arena_finish(&x.arena);
+    return ok;
+}

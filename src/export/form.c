@@ -1,0 +1,105 @@
+#include "export/form.h"
+
+#include "engine/recorded.h"
+#include "engine/stored.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct former {
+    struct arena arena;
+    struct session_record session;
+    struct script *script;
+    struct trial_record *best;
+    int count, made;
+    const char *why_not; // of the last one that has no such form
+    struct str out;
+};
+
+static bool load(struct former *f, struct store *store, int64_t id, int most, struct err *e)
+{
+    if (!store_get_session(store, id, &f->arena, &f->session, e))
+        return false;
+    if (recorded_is(f->session.source))
+        return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel to export",
+                       id);
+    if (!store_best_trials(store, id, most, &f->arena, &f->best, &f->count, e))
+        return false;
+    if (f->count == 0)
+        return err_set(e, "session %" PRId64 " has no valid trial to export", id);
+    f->script = stored_script(store, &f->session, &f->arena, e);
+    return f->script != NULL;
+}
+
+static void add_json(struct former *f, const struct trial_record *t, bool made, const char *text)
+{
+    str_printf(&f->out, "%s{\"trial\":%" PRId64 ",\"ms\":", t == f->best ? "" : ",", t->number);
+    str_add_real(&f->out, t->seconds * 1e3);
+    str_add(&f->out, ",\"text\":");
+    if (made)
+        str_add_json(&f->out, text);
+    else
+        str_add(&f->out, "null");
+    str_add(&f->out, ",\"why_not\":");
+    if (made)
+        str_add(&f->out, "null");
+    else
+        str_add_json(&f->out, text);
+    str_add(&f->out, "}");
+}
+
+static bool add(struct former *f, const struct trial_record *t, const char *form, bool json,
+                struct err *e)
+{
+    struct config c;
+    struct str text = {0};
+    if (!config_parse_key(script_space(f->script), t->key, &c, e))
+        return false;
+    enum script_form found = script_export(f->script, form, &c, &text, e);
+    bool made = found == FORM_MADE;
+    f->made += made;
+    if (!made)
+        f->why_not = arena_strdup(&f->arena, str_text(&text));
+    if (json)
+        add_json(f, t, made, str_text(&text));
+    else if (made)
+        str_printf(&f->out, "%s\n", str_text(&text));
+    else
+        str_printf(&f->out, "// trial %" PRId64 " has no such form: %s\n", t->number,
+                   str_text(&text));
+    str_finish(&text);
+    return found != FORM_FAILED;
+}
+
+static bool print(struct former *f, const char *form, bool json, struct err *e)
+{
+    bool ok = true;
+    if (json) {
+        str_add(&f->out, "{\"form\":");
+        str_add_json(&f->out, form);
+        str_add(&f->out, ",\"kernels\":[");
+    }
+    for (int i = 0; ok && i < f->count; i++)
+        ok = add(f, &f->best[i], form, json, e);
+    if (json)
+        str_add(&f->out, "]}\n");
+    if (ok && f->made == 0)
+        ok = err_set(e, "%s form '%s': %s%s",
+                     f->count == 1 ? "the best trial has no" : "none of these trials has a", form,
+                     f->why_not, f->count == 1 ? " (--best N looks at more)" : "");
+    if (ok)
+        fputs(str_text(&f->out), stdout);
+    return ok;
+}
+
+bool export_form(struct store *store, int64_t session, const char *form, int most, bool json,
+                 struct err *e)
+{
+    struct former f = {0};
+    arena_init(&f.arena);
+    bool ok = load(&f, store, session, most, e) && print(&f, form, json, e);
+    str_finish(&f.out);
+    script_destroy(f.script);
+    arena_finish(&f.arena);
+    return ok;
+}

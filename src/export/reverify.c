@@ -1,0 +1,193 @@
+#include "export/reverify.h"
+
+#include "base/file.h"
+#include "base/median.h"
+#include "base/os.h"
+#include "engine/devices.h"
+#include "report/text.h"
+#include "trial/source.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALLOWED_PERCENT 5.0
+#define SPREADS         3.0
+#define LIKE_DEVIATION  1.4826 // median deviation to standard deviation, of normal samples
+#define MOST_FDS        64
+
+// --- how much slower is too slow ---
+
+// As a share of the stored time. The median of the deviations, because a neighbour that disturbed
+// one sample would make a standard deviation that allows anything.
+static double spread_of(const struct reverified *k)
+{
+    double x[TRIAL_MAX_SAMPLES];
+    int n = str_to_reals(k->samples, x, TRIAL_MAX_SAMPLES);
+    if (n < 2)
+        return 0;
+    double middle = median_of(x, n);
+    for (int i = 0; i < n; i++)
+        x[i] = fabs(x[i] - middle);
+    return LIKE_DEVIATION * median_of(x, n) / k->stored_s;
+}
+
+static double slower_by(const struct reverified *k)
+{
+    return 100 * (k->again_s / k->stored_s - 1);
+}
+
+bool reverify_judge(const struct reverified *k, const struct reverify_options *o, struct err *e)
+{
+    char again[32], stored[32];
+    double spread = 100 * SPREADS * spread_of(k);
+    bool by_spread = !o->has_slower && spread > ALLOWED_PERCENT;
+    double allowed = o->has_slower ? o->slower_percent : by_spread ? spread : ALLOWED_PERCENT;
+    if (slower_by(k) <= allowed)
+        return true;
+    return err_set(e,
+                   "%s (trial %" PRId64 ") is %.1f %% slower than stored: %s, was %s; %.1f %% are "
+                   "allowed%s (--slower PCT allows more)",
+                   k->name, k->trial, slower_by(k), text_time(k->again_s, again),
+                   text_time(k->stored_s, stored), allowed,
+                   by_spread ? ", three times the spread of its stored samples" : "");
+}
+
+void reverify_add_text(double flop, const struct reverified *k, struct str *out)
+{
+    char speed[32];
+    double percent = slower_by(k);
+    str_printf(out, "%s, %.1f %% %s than stored", text_speed(flop, k->again_s, speed),
+               fabs(percent), percent > 0 ? "slower" : "faster");
+}
+
+// --- on the device ---
+
+static bool find_device(const struct session_record *r, struct gpu_info *out, struct err *e)
+{
+    struct gpu_info *list;
+    int count, index;
+    if (!str_equal(r->source, "device"))
+        return err_set(e,
+                       "the times of session %" PRId64 " are synthetic: there is nothing to "
+                       "verify on a device (export without --verify)",
+                       r->id);
+    if (!devices_find_again(r, "export without --verify needs no device", &list, &count, &index, e))
+        return false;
+    *out = list[index];
+    free(list);
+    return true;
+}
+
+static struct source *open_pool(const struct gpu_info *device, const struct session_record *r,
+                                struct script *script, const struct reverify_options *o,
+                                struct err *e)
+{
+    char *program = path_program();
+    struct pool_options options = {
+        .program = program,
+        .device = device->index,
+        .device_id = r->device_id,
+        .workers = 1,
+        .operation = script_operation(script),
+        .reference = script_reference(script),
+        .limits = &device->limits,
+        .seed = os_seed(), // not the inputs of the search again
+        .is_cpu = device->is_cpu,
+        .trips_undeclared = !script_space(script)->resources,
+        .fault = o->fault,
+    };
+    struct source *pool = pool_create(&options, e);
+    free(program);
+    return pool;
+}
+
+static bool wait_for_result(struct source *pool, struct trial_result *result, struct err *e)
+{
+    while (source_step(pool, e)) {
+        struct pollfd fds[MOST_FDS];
+        if (source_collect(pool, result))
+            return true;
+        int count = source_fds(pool, fds, MOST_FDS);
+        poll(fds, (nfds_t)count, source_wait_ms(pool));
+    }
+    return false;
+}
+
+static bool render_all(struct script *script, const struct reverified *k,
+                       struct trial_request *request, struct err *e)
+{
+    for (int i = 0; i < request->count; i++) {
+        request->config[i] = k[i].config;
+        if (!script_render(script, &k[i].config, &request->job[i], e)) {
+            while (i-- > 0)
+                job_finish(&request->job[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool race(struct source *pool, struct script *script, struct reverified *k, int count,
+                 struct err *e)
+{
+    struct trial_result result;
+    struct trial_request request = {.count = count, .race = true, .accesses = ACCESSES_OF_ALL};
+    if (!render_all(script, k, &request, e))
+        return false;
+    source_submit(pool, &request);
+    if (!wait_for_result(pool, &result, e))
+        return false;
+    for (int i = 0; i < count; i++) {
+        k[i].outcome = result.outcome[i];
+        k[i].again_s = result.seconds[i];
+        snprintf(k[i].reason, sizeof k[i].reason, "%s", result.reason[i]);
+    }
+    return true;
+}
+
+// One that takes its worker along takes those that race with it along too: then each runs alone.
+static bool race_or_run(struct source *pool, struct script *script, struct reverified *k, int count,
+                        struct err *e)
+{
+    bool ok = race(pool, script, k, count, e), all_good = true;
+    for (int i = 0; i < count; i++)
+        all_good &= k[i].outcome == OUTCOME_OK;
+    for (int i = 0; ok && !all_good && count > 1 && i < count; i++)
+        ok = race(pool, script, k + i, 1, e);
+    return ok;
+}
+
+bool reverify_measure(const struct session_record *session, struct script *script,
+                      const struct reverify_options *o, struct reverified *k, int count,
+                      struct err *e)
+{
+    struct gpu_info device;
+    if (!find_device(session, &device, e))
+        return false;
+    struct source *pool = open_pool(&device, session, script, o, e);
+    bool ok = pool != NULL;
+    for (int at = 0; ok && at < count; at += TRIAL_MAX_RACERS) {
+        int n = count - at < TRIAL_MAX_RACERS ? count - at : TRIAL_MAX_RACERS;
+        ok = race_or_run(pool, script, k + at, n, e);
+    }
+    source_destroy(pool);
+    return ok;
+}
+
+bool reverify(const struct session_record *session, struct script *script,
+              const struct reverify_options *o, struct reverified *k, int count, struct err *e)
+{
+    if (!reverify_measure(session, script, o, k, count, e))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (k[i].outcome != OUTCOME_OK)
+            return err_set(e, "%s (trial %" PRId64 ") does not pass: %s (%s)", k[i].name,
+                           k[i].trial, outcome_name(k[i].outcome), k[i].reason);
+    for (int i = 0; i < count; i++)
+        if (!reverify_judge(&k[i], o, e))
+            return false;
+    return true;
+}

@@ -1,0 +1,132 @@
+#include "simulate/curve.h"
+
+#include "report/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double *simulated_times(const struct recording *r)
+{
+    size_t count = 0;
+    double *time = mem_zero((size_t)r->outcomes[OUTCOME_OK], sizeof *time);
+    for (int i = 0; i < r->count; i++)
+        if (r->entry[i].outcome == OUTCOME_OK)
+            time[count++] = r->entry[i].seconds;
+    qsort(time, count, sizeof *time, compare_times);
+    return time;
+}
+
+int64_t simulated_size(const struct recording *r)
+{
+    return r->count - r->outcomes[OUTCOME_REJECTED];
+}
+
+// Mean and sum of squared differences after n values (Welford 1962), whose order is that of the
+// repeats: the sums are the same in every run of the program.
+static void add_value(double value, int n, double *mean, double *squares)
+{
+    double off = value - *mean;
+    *mean += off / n;
+    *squares += off * (value - *mean);
+}
+
+static void to_deviations(double *squares, int64_t count, int n)
+{
+    for (int64_t i = 0; i < count; i++)
+        squares[i] = n > 1 ? sqrt(squares[i] / (n - 1)) : 0;
+}
+
+struct sums {
+    struct simulated_curve *curve;
+    double *mean_time; // [trials], for the score
+    double best, worst;
+};
+
+static void add_trials(const struct sums *sums, const struct simulated_run *run, int n)
+{
+    const struct simulated_curve *c = sums->curve;
+    for (int64_t i = 0, at = 0; i < c->trials; i++) {
+        while (at < run->count && run->step[at].trial <= i + 1)
+            at++;
+        double seconds = at ? run->step[at - 1].seconds : sums->worst;
+        sums->mean_time[i] += (seconds - sums->mean_time[i]) / n;
+        add_value(at ? sums->best / seconds : 0, n, &c->fraction[i], &c->deviation[i]);
+    }
+}
+
+static void add_times(const struct sums *sums, const struct simulated_run *run, int n)
+{
+    struct simulated_curve *c = sums->curve;
+    for (int i = 0, at = 0; i < SIMULATED_TIMES; i++) {
+        while (at < run->count && run->step[at].at_s <= c->at_s[i])
+            at++;
+        add_value(at ? sums->best / run->step[at - 1].seconds : 0, n, &c->by_time[i],
+                  &c->by_time_deviation[i]);
+    }
+}
+
+static void take_totals(const struct simulation *s, struct simulated_curve *c)
+{
+    double longest = 0, own_s = 0, trials = 0, shortfall = 0;
+    int valid = 0;
+    for (int r = 0; r < s->repeats; r++) {
+        const struct simulated_run *run = &s->run[r];
+        longest = fmax(longest, run->recorded_s + run->own_s);
+        own_s += run->own_s;
+        trials += (double)run->trials;
+        if (run->best_s > 0) {
+            shortfall += run->returned_s / run->best_s - 1;
+            valid++;
+        }
+    }
+    c->shortfall = valid ? shortfall / valid : NAN;
+    c->trials_done = trials / s->repeats;
+    c->seconds_per_trial = trials > 0 ? own_s / trials : NAN;
+    for (int i = 0; i < SIMULATED_TIMES; i++)
+        c->at_s[i] = longest * (i + 1) / SIMULATED_TIMES;
+}
+
+static double score(const struct simulation *s, const double *time, const double *mean_time)
+{
+    struct score scale;
+    score_init(&scale, time, s->recording->outcomes[OUTCOME_OK], simulated_size(s->recording));
+    double value = score_of(&scale, mean_time, s->trials);
+    score_finish(&scale);
+    return value;
+}
+
+void simulated_curve_make(const struct simulation *s, struct simulated_curve *out)
+{
+    size_t trials = (size_t)s->trials;
+    double *time = simulated_times(s->recording);
+    *out = (struct simulated_curve){.trials = s->trials,
+                                    .fraction = mem_zero(trials, sizeof(double)),
+                                    .deviation = mem_zero(trials, sizeof(double))};
+    struct sums sums = {.curve = out,
+                        .mean_time = mem_zero(trials, sizeof(double)),
+                        .best = time[0],
+                        .worst = time[s->recording->outcomes[OUTCOME_OK] - 1]};
+    take_totals(s, out);
+    for (int r = 0; r < s->repeats; r++) {
+        add_trials(&sums, &s->run[r], r + 1);
+        add_times(&sums, &s->run[r], r + 1);
+    }
+    to_deviations(out->deviation, out->trials, s->repeats);
+    to_deviations(out->by_time_deviation, SIMULATED_TIMES, s->repeats);
+    out->score = score(s, time, sums.mean_time);
+    free(sums.mean_time);
+    free(time);
+}
+
+void simulated_curve_finish(struct simulated_curve *c)
+{
+    free(c->fraction);
+    free(c->deviation);
+    *c = (struct simulated_curve){0};
+}

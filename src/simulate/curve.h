@@ -1,0 +1,39 @@
+// What simulated runs say together: mean curves over trials and over time, and the score.
+//
+//     struct simulated_curve c;
+//     simulated_curve_make(&simulation, &c);        after simulate() has finished it
+//     c.fraction[499]                               after 500 trials
+//     simulated_curve_finish(&c);
+//
+// A run's curve is the recording's optimum / the recorded mean time of the configuration that
+// leads: 0 before the first valid one, flat after the end of the run. With noise the one that looks
+// best leads, and its mean says what that is worth; so a curve may fall. At its end stands what won
+// the race.
+#ifndef TILEWALK_SIMULATE_CURVE_H
+#define TILEWALK_SIMULATE_CURVE_H
+
+#include "simulate/simulate.h"
+
+#define SIMULATED_TIMES 100
+
+struct simulated_curve {
+    int64_t trials;               // of the budget
+    double *fraction, *deviation; // [trials]: mean and sample deviation (n - 1) over the repeats
+    double score;                 // report/score.h; NAN: all valid times are the same
+    double seconds_per_trial;     // the strategy's own; NAN without a trial
+    double trials_done;           // mean over the repeats
+    double shortfall; // mean of returned / best of what was measured, less 1; NAN: nothing valid
+    // At equal steps up to the end of the longest run: recorded costs and the strategy's own time.
+    double at_s[SIMULATED_TIMES];
+    double by_time[SIMULATED_TIMES], by_time_deviation[SIMULATED_TIMES];
+};
+
+void simulated_curve_make(const struct simulation *s, struct simulated_curve *out);
+void simulated_curve_finish(struct simulated_curve *c);
+
+// The valid times of a recording, ascending (heap, the caller's), r->outcomes[OUTCOME_OK] of them;
+// and how many configurations are trials.
+double *simulated_times(const struct recording *r);
+int64_t simulated_size(const struct recording *r);
+
+#endif

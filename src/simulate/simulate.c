@@ -1,0 +1,380 @@
+#include "simulate/simulate.h"
+
+#include "base/os.h"
+#include "engine/recorded.h"
+#include "simulate/race.h"
+#include "trial/replay_source.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TICK_NS      100000000
+#define MOST_THREADS 256
+
+bool simulate_is_trial(const struct record_entry *entry)
+{
+    return entry && entry->outcome != OUTCOME_REJECTED;
+}
+
+// --- one run ---
+
+// What a problem's context points to.
+struct judge {
+    const struct recording *recording;
+};
+
+static bool is_legal(void *context, const struct config *c)
+{
+    const struct judge *judge = context;
+    return simulate_is_trial(recording_find(judge->recording, c));
+}
+
+static void draw(void *context, struct rng *rng, struct config *out)
+{
+    const struct judge *judge = context;
+    recorded_draw(judge->recording, rng, out);
+}
+
+static struct search_problem problem_of(struct judge *judge)
+{
+    return (struct search_problem){.space = judge->recording->space,
+                                   .legal = is_legal,
+                                   .context = judge,
+                                   .draw = recorded_is_sparse(judge->recording) ? draw : NULL};
+}
+
+static uint64_t seed_of(const struct simulation *s, const char *canonical, int repeat)
+{
+    struct str text = {0};
+    str_printf(&text, "%llu\n%s\n%s\n%d", (unsigned long long)s->seed, s->recording->name,
+               canonical, repeat);
+    uint64_t seed = hash_bytes(str_text(&text), text.length);
+    str_finish(&text);
+    return seed;
+}
+
+static double thread_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// A run under way.
+struct search {
+    const struct simulation *simulation;
+    struct strategy *strategy;
+    struct rng noise;
+    double best; // as measured; INFINITY: nothing valid yet
+    double started_s;
+    double fitted_s; // CPU time of fitting models, on a thread of the strategy's own
+    int64_t illegal_in_row;
+    struct simulated_race race;
+    struct simulated_run *out;
+};
+
+static double own_seconds(const struct search *s)
+{
+    return thread_seconds() - s->started_s + s->fitted_s;
+}
+
+static double measure(struct search *s, const struct record_entry *entry)
+{
+    if (!s->simulation->noise || entry->run_count == 0)
+        return entry->seconds;
+    double run = entry->runs[rng_below(&s->noise, (uint64_t)entry->run_count)];
+    return run > 0 ? run : entry->seconds;
+}
+
+static void take_lead(struct search *s, const struct record_entry *entry)
+{
+    struct simulated_run *out = s->out;
+    MEM_GROW(out->step, out->count, out->capacity);
+    out->step[out->count++] = (struct simulated_step){
+        .trial = out->trials,
+        .seconds = entry->seconds,
+        .at_s = out->recorded_s + own_seconds(s),
+    };
+}
+
+static double spend(struct search *s, const struct record_entry *entry)
+{
+    s->out->trials++;
+    s->out->recorded_s += replay_source_cost(entry);
+    return entry->outcome == OUTCOME_OK ? measure(s, entry) : 0;
+}
+
+// Fitness 1 is the median of the recording: the strategies do not know what is possible.
+static void try_entry(struct search *s, const struct config *c, const struct record_entry *entry)
+{
+    double seconds = spend(s, entry);
+    bool ok = entry->outcome == OUTCOME_OK;
+    if (ok) {
+        simulated_race_enter(&s->race, entry, seconds);
+        if (s->out->best_s == 0 || entry->seconds < s->out->best_s)
+            s->out->best_s = entry->seconds;
+    }
+    if (ok && seconds < s->best) {
+        s->best = seconds;
+        take_lead(s, entry);
+    }
+    strategy_tell(s->strategy, c, entry->outcome,
+                  ok ? s->simulation->recording->median / seconds : 0);
+}
+
+static int64_t race_trials(const struct simulation *s)
+{
+    return s->noise && s->trials >= SIMULATED_RACE_FROM ? SIMULATED_RACE_TRIALS : 0;
+}
+
+static double measure_again(void *context, const struct record_entry *entry)
+{
+    return spend(context, entry);
+}
+
+// Of what it measured it returns what it believes to be the fastest.
+static void end_search(struct search *s)
+{
+    if (s->out->count == 0)
+        return;
+    if (race_trials(s->simulation)) {
+        const struct record_entry *winner = simulated_race_winner(&s->race, measure_again, s);
+        take_lead(s, winner);
+    }
+    s->out->returned_s = s->out->step[s->out->count - 1].seconds;
+}
+
+static void answer(struct search *s, const struct config *c)
+{
+    const struct record_entry *entry = recording_find(s->simulation->recording, c);
+    if (simulate_is_trial(entry)) {
+        s->illegal_in_row = 0;
+        try_entry(s, c, entry);
+    } else {
+        s->illegal_in_row++;
+        strategy_tell(s->strategy, c, OUTCOME_REJECTED, 0);
+    }
+}
+
+// Models are waited for.
+static enum ask ask(struct search *s, struct config *out)
+{
+    enum ask asked;
+    struct refit refit;
+    while ((asked = strategy_ask(s->strategy, out)) == ASK_WAIT && strategy_wait(s->strategy)) {
+    }
+    while (strategy_take_refit(s->strategy, &refit))
+        s->fitted_s += refit.seconds;
+    return asked;
+}
+
+static bool search(struct search *s, atomic_bool *stop, struct err *e)
+{
+    struct config c;
+    int64_t trials = s->simulation->trials - race_trials(s->simulation);
+    while (s->out->trials < trials && s->illegal_in_row < SIMULATE_MOST_ILLEGAL &&
+           !atomic_load_explicit(stop, memory_order_relaxed)) {
+        enum ask asked = ask(s, &c);
+        if (asked == ASK_WAIT)
+            return err_set(e, "strategy '%s' waits although everything was told (a bug in it)",
+                           s->simulation->strategy);
+        if (asked == ASK_EXHAUSTED)
+            return true;
+        s->out->asks++;
+        answer(s, &c);
+    }
+    return true;
+}
+
+static bool run_once(const struct simulation *simulation, int repeat, atomic_bool *stop,
+                     struct err *e)
+{
+    char *canonical = strategy_canonical(simulation->strategy, e);
+    if (!canonical)
+        return false;
+    struct judge judge = {simulation->recording};
+    struct search_problem problem = problem_of(&judge);
+    struct rng seeds;
+    rng_seed(&seeds, seed_of(simulation, canonical, repeat));
+    free(canonical);
+    struct search s = {
+        .simulation = simulation,
+        .noise = rng_split(&seeds),
+        .best = INFINITY,
+        .started_s = thread_seconds(),
+        .out = &simulation->run[repeat],
+    };
+    s.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
+    bool ok = s.strategy && search(&s, stop, e);
+    end_search(&s);
+    strategy_destroy(s.strategy);
+    s.out->own_s = own_seconds(&s);
+    return ok;
+}
+
+// --- many runs, many threads ---
+
+struct pool {
+    struct simulation *list;
+    int count;
+    int64_t runs;
+    atomic_bool stop;
+    pthread_mutex_t mutex; // guards all below
+    pthread_cond_t over;
+    int next, next_repeat; // the run that is given out next
+    int *left;             // [count]: runs of each that have not ended
+    int64_t done;
+    bool failed;
+    struct err failure; // the first
+};
+
+static bool take_run(struct pool *p, int *index, int *repeat)
+{
+    if (atomic_load(&p->stop) || p->next == p->count)
+        return false;
+    *index = p->next;
+    *repeat = p->next_repeat++;
+    if (p->next_repeat == p->list[p->next].repeats) {
+        p->next++;
+        p->next_repeat = 0;
+    }
+    return true;
+}
+
+static void *work(void *context)
+{
+    struct pool *p = context;
+    int index, repeat;
+    pthread_mutex_lock(&p->mutex);
+    while (take_run(p, &index, &repeat)) {
+        struct err e = {0};
+        pthread_mutex_unlock(&p->mutex);
+        bool ok = run_once(&p->list[index], repeat, &p->stop, &e);
+        pthread_mutex_lock(&p->mutex);
+        if (!ok && !p->failed)
+            p->failure = e;
+        if (!ok)
+            p->failed = true;
+        if (p->failed)
+            atomic_store(&p->stop, true);
+        p->left[index] -= !atomic_load(&p->stop); // a run that was stopped is not complete
+        if (++p->done == p->runs || p->failed)
+            pthread_cond_signal(&p->over);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+// Calls back without the mutex: those functions may take their time.
+static void report(struct pool *p, const struct simulate_options *o, int *finished)
+{
+    while (*finished < p->count && p->left[*finished] == 0) {
+        int index = (*finished)++;
+        pthread_mutex_unlock(&p->mutex);
+        if (o->finished)
+            o->finished(o->context, index);
+        pthread_mutex_lock(&p->mutex);
+    }
+    int64_t done = p->done;
+    pthread_mutex_unlock(&p->mutex);
+    if (o->tick && !o->tick(o->context, done, p->runs))
+        atomic_store(&p->stop, true);
+    pthread_mutex_lock(&p->mutex);
+}
+
+static void wait_a_tick(struct pool *p)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (p->done < p->runs && !p->failed &&
+           pthread_cond_timedwait(&p->over, &p->mutex, &until) == 0) {
+    }
+}
+
+static void oversee(struct pool *p, const struct simulate_options *o)
+{
+    int finished = 0;
+    pthread_mutex_lock(&p->mutex);
+    report(p, o, &finished);
+    while (finished < p->count && !atomic_load(&p->stop)) {
+        wait_a_tick(p);
+        report(p, o, &finished);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static int start_threads(struct pool *p, int wanted, pthread_t *thread)
+{
+    int started = 0;
+    if (wanted > MOST_THREADS)
+        wanted = MOST_THREADS;
+    while (started < wanted && started < p->runs &&
+           pthread_create(&thread[started], NULL, work, p) == 0)
+        started++;
+    return started;
+}
+
+static bool run_pool(struct pool *p, const struct simulate_options *o, struct err *e)
+{
+    pthread_t thread[MOST_THREADS];
+    int threads = start_threads(p, o->threads ? o->threads : os_cores(), thread);
+    if (threads == 0)
+        return err_set(e, "no thread can be started: %s", strerror(errno));
+    oversee(p, o);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    if (p->failed && e)
+        *e = p->failure;
+    return !p->failed;
+}
+
+// What is wrong with a strategy is wrong in every repeat: it is said before anything runs.
+static bool try_strategies(const struct simulation *list, int count, struct err *e)
+{
+    for (int i = 0; i < count; i++) {
+        struct judge judge = {list[i].recording};
+        struct search_problem problem = problem_of(&judge);
+        struct strategy *s = strategy_create(list[i].strategy, &problem, 0, e);
+        if (!s)
+            return false;
+        strategy_destroy(s);
+    }
+    return true;
+}
+
+bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e)
+{
+    struct pool p = {.list = list, .count = count};
+    if (!try_strategies(list, count, e))
+        return false;
+    p.left = mem_zero((size_t)count + 1, sizeof *p.left);
+    for (int i = 0; i < count; i++) {
+        list[i].run = mem_zero((size_t)list[i].repeats, sizeof *list[i].run);
+        p.left[i] = list[i].repeats;
+        p.runs += list[i].repeats;
+    }
+    atomic_init(&p.stop, false);
+    pthread_mutex_init(&p.mutex, NULL);
+    pthread_cond_init(&p.over, NULL);
+    bool ok = p.runs == 0 || run_pool(&p, o, e);
+    pthread_cond_destroy(&p.over);
+    pthread_mutex_destroy(&p.mutex);
+    free(p.left);
+    return ok;
+}
+
+void simulation_finish(struct simulation *s)
+{
+    for (int i = 0; s->run && i < s->repeats; i++)
+        free(s->run[i].step);
+    free(s->run);
+    s->run = NULL;
+}

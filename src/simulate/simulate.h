@@ -1,0 +1,71 @@
+// Simulated tuning: strategies search recorded spaces, many times each, without a device.
+//
+//     struct simulation list[] = {{.recording = r, .strategy = "opevo", .trials = 500,
+//                                  .repeats = 50, .seed = 1}};
+//     simulate(list, 1, &options, e);
+//     list[0].run[7] ...                    what the eighth repeat did; simulate/curve.h sums it up
+//     simulation_finish(&list[0]);
+//
+// A trial is a recorded configuration that was not rejected: it answers with its recorded time, or
+// fails as it was recorded to fail, and costs one of the budget. What is absent from the recording
+// is illegal: strategies may know that before they ask, and asking for it costs nothing.
+//
+// Each (recording, strategy, repeat) draws from a seed of its own, made of the seed, the
+// recording's name, the strategy with all its options, and the repeat: so the numbers are the same
+// for any number of threads, and do not depend on what else is simulated.
+#ifndef TILEWALK_SIMULATE_SIMULATE_H
+#define TILEWALK_SIMULATE_SIMULATE_H
+
+#include "record/record.h"
+#include "search/strategy.h"
+
+#define SIMULATE_MOST_TRIALS  1000000
+#define SIMULATE_MOST_REPEATS 100000
+#define SIMULATE_MOST_ILLEGAL 100000 // asked in a row: then the search is over
+
+struct simulated_step { // another configuration leads
+    int64_t trial;      // from 1
+    double seconds;     // recorded mean of the one that leads now
+    double at_s;        // recorded costs of the trials so far, and the strategy's own time
+};
+
+struct simulated_run {
+    struct simulated_step *step;
+    int count, capacity;
+    int64_t trials; // fewer than the budget: the search ended early
+    int64_t asks;   // illegal ones too
+    // Recorded means: of what it returns in the end, and the least of all that it measured; 0:
+    // nothing was valid.
+    double returned_s, best_s;
+    double recorded_s; // compile and benchmark times of all trials
+    double own_s;      // CPU time of the strategy and of looking up
+};
+
+struct simulation {
+    const struct recording *recording;
+    const char *strategy; // a spec
+    int64_t trials;       // 1 .. SIMULATE_MOST_TRIALS
+    int repeats;          // 1 .. SIMULATE_MOST_REPEATS
+    uint64_t seed;
+    bool noise;                // each trial draws one of the recorded runs (simulate/race.h)
+    struct simulated_run *run; // result: [repeats]; NULL before
+};
+
+struct simulate_options {
+    int threads; // 0: one a core
+    // Both in the calling thread, may be NULL. `tick` some ten times a second; false: enough.
+    // `finished` for each simulation that is complete, in the order of the list.
+    bool (*tick)(void *context, int64_t runs_done, int64_t runs);
+    void (*finished)(void *context, int index);
+    void *context;
+};
+
+// True also when `tick` ended it. False: a strategy or its options are not known, or do not suit a
+// space (nothing has run then), or one broke its contract. Whoever calls frees what is there with
+// simulation_finish in any case.
+bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e);
+void simulation_finish(struct simulation *s);
+
+bool simulate_is_trial(const struct record_entry *entry); // NULL: it is not
+
+#endif
