@@ -105,7 +105,8 @@ static void test_export(void **state)
 // --- compilers ---
 
 // Says its version; compiling, it leaves two processes behind, tells their numbers and its own in
-// the file "pids", and goes on for ever.
+// the file "pids", and goes on for ever. Without the sandbox, in which it could write no file; in it
+// the campaign's attack "compilers" looks for what is left.
 static const char *sleeping_compiler(struct box *b)
 {
     const char *path = box_write(b, "glslang",
@@ -148,8 +149,8 @@ static const char *plain_space(struct box *b)
 static void test_sleeping_compiler(void **state)
 {
     struct box *b = *state;
-    struct result r =
-        RUN(b, "tune", plain_space(b), SHORT, "--json", "--glslang", sleeping_compiler(b));
+    struct result r = RUN(b, "tune", plain_space(b), SHORT, "--json", "--no-sandbox", "--glslang",
+                          sleeping_compiler(b));
     assert_refused(&r, 1, "hard.comp: ", "the compiler did not end in");
     wait_until(b, "the end of all that the compiler started", all_have_ended, NULL);
 #ifndef __SANITIZE_ADDRESS__                                  // which needs all of it
@@ -159,8 +160,8 @@ static void test_sleeping_compiler(void **state)
 
 static void ends_by(struct box *b, int signal_number)
 {
-    struct running *r =
-        START(b, "tune", plain_space(b), "--json", "--glslang", sleeping_compiler(b));
+    struct running *r = START(b, "tune", plain_space(b), "--json", "--no-sandbox", "--glslang",
+                              sleeping_compiler(b));
     wait_until(b, "the compiler", has_started, NULL);
     send_signal(r, signal_number);
     assert_int_equal(finish(b, r).code, 128 + signal_number);
