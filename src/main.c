@@ -119,7 +119,8 @@ static int run(const struct command *c, int argc, char **argv)
     else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
     else {
-        shown_streams(!is_for_programs(&a));
+        if (!c->draws)
+            shown_streams(!is_for_programs(&a));
         code = c->run(c, &a);
     }
     arguments_finish(&a);

@@ -37,6 +37,7 @@ struct command {
     const struct option *options; // ends with a NULL name
     int (*run)(const struct command *self, const struct arguments *a);
     bool hidden;
+    bool draws;        // screens, on the terminal itself (workbench.h)
     bool in_workbench; // on a terminal, the workbench runs and shows it (workbench.h)
 };
 

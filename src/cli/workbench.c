@@ -139,6 +139,7 @@ const struct command cmd_watch = {
     .least = 0,
     .most = 1,
     .options = watch_options,
+    .draws = true,
     .run = run_watch,
 };
 
@@ -149,5 +150,6 @@ const struct command cmd_browse = {
     .name = "(none)",
     .help = "all sessions, in the workbench",
     .options = browse_options,
+    .draws = true,
     .run = run_browse,
 };
