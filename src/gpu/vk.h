@@ -100,10 +100,12 @@ enum gpu_status instance_listen(VkInstance instance, int *messages, VkDebugUtils
                                 struct err *e);
 void instance_ignore(VkInstance instance, VkDebugUtilsMessengerEXT messenger);
 
+// extension.c
+bool adapter_has_extension(const struct adapter *a, const char *name);
+
 // adapter.c. All adapters that can compute, in the order of gpu_list; the caller frees the list.
 enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int *count,
                                  struct err *e);
-bool adapter_has_extension(const struct adapter *a, const char *name);
 enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e);
 
 // matrix.c. matrix_enable adds the names of the extensions to `name` (which has room) and links the

@@ -17,12 +17,6 @@ void kernel_setup(void)
     glslang_initialize_process();
 }
 
-void spirv_finish(struct spirv *s)
-{
-    free(s->word);
-    *s = (struct spirv){0};
-}
-
 // "ERROR: 0:12: 'x' : undeclared identifier" is line 12 and the rest. Link errors have no place.
 static const char *skip_place(const char *message, int *line)
 {

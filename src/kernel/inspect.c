@@ -38,6 +38,12 @@ struct reader {
     struct err *e;
 };
 
+void spirv_finish(struct spirv *s)
+{
+    free(s->word);
+    *s = (struct spirv){0};
+}
+
 static bool malformed(struct reader *r, const char *what)
 {
     return err_set(r->e, "malformed SPIR-V: %s", what);

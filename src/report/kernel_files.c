@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-char *kernel_pass_name(const char *name, int index, const char *suffix)
-{
-    if (index == 0)
-        return mem_printf("%s.%s", name, suffix);
-    return mem_printf("%s.pass%d.%s", name, index + 1, suffix);
-}
-
 static struct kernel_file *add_file(struct kernel_files *f, char *name)
 {
     MEM_GROW(f->file, f->count, f->capacity);

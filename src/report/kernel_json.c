@@ -54,6 +54,13 @@ static void add_problem(struct str *out, const struct operation *o)
         add_text(out, o->kind->choices[i].name, o->kind->choices[i].values[o->choice[i]]);
 }
 
+char *kernel_pass_name(const char *name, int index, const char *suffix)
+{
+    if (index == 0)
+        return mem_printf("%s.%s", name, suffix);
+    return mem_printf("%s.pass%d.%s", name, index + 1, suffix);
+}
+
 static void add_file_name(struct str *out, const struct kernel_description *d, int pass,
                           const char *key, const char *suffix)
 {

@@ -143,8 +143,6 @@ void declare_operator_open(lua_State *L)
         lua_pushcclosure(L, declare_operator, 1);
         lua_setfield(L, -2, operation_kinds[i]->name);
     }
-    lua_pushcfunction(L, declare_operator_define);
-    lua_setfield(L, -2, "define");
     readonly_wrap(L, "operator", &words);
     lua_setfield(L, -2, "operator");
 }

@@ -11,6 +11,7 @@
 //     }
 #include "script/check.h"
 #include "script/order.h"
+#include "script/readonly.h"
 #include "script/state.h"
 
 #include <math.h>
@@ -290,7 +291,7 @@ static void begin(lua_State *L, struct script *s)
     take_settings(L, s);
 }
 
-int declare_operator_define(lua_State *L) // operator.define { ... } -> op
+static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
 {
     struct script *s = declare_operator_begin(L);
     static const char *const known[] = {"name",      "flop",      "inputs", "output",
@@ -305,4 +306,13 @@ int declare_operator_define(lua_State *L) // operator.define { ... } -> op
     operation_init(&o, &s->custom->kind);
     set_settings(L, s, &o);
     return declare_operator_end(L, s, &o);
+}
+
+void declare_operator_define_open(lua_State *L)
+{
+    lua_getfield(L, -1, "operator");
+    readonly_push_storage(L, -1);
+    lua_pushcfunction(L, declare_operator_define);
+    lua_setfield(L, -2, "define");
+    lua_pop(L, 2);
 }

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/os.h"
-#include "script/library.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -217,13 +216,7 @@ void guard_load_text(lua_State *L, int text, const char *source, size_t length)
         lua_error(L);
 }
 
-static int open_library(lua_State *L)
-{
-    library_open(L);
-    return 0;
-}
-
-void guard_create(struct guard *g, const struct texts *texts, void *owner)
+void guard_create(struct guard *g, const struct texts *texts, lua_CFunction open, void *owner)
 {
     *g = (struct guard){
         .texts = texts, .owner = owner, .steps_left = INT64_MAX, .cpu_limit_ns = CPU_LIMIT_NS};
@@ -232,7 +225,7 @@ void guard_create(struct guard *g, const struct texts *texts, void *owner)
     assert(g->lua);
     *(struct guard **)lua_getextraspace(g->lua) = g;
     struct err e;
-    bool opened = guard_run(g, GUARD_LOAD, (struct place){0, 0}, open_library, NULL, &e);
+    bool opened = guard_run(g, GUARD_LOAD, (struct place){0, 0}, open, NULL, &e);
     assert(opened);
     (void)opened;
     set_hook(g, HOOK_INTERVAL);

@@ -1,6 +1,6 @@
 // The guard: a Lua state in which a user's text can neither reach out nor run away.
 //
-//     guard_create(&g, &texts, owner)                a state with the safe library and nothing else
+//     guard_create(&g, &texts, library_open, owner)  a state with the safe library and nothing else
 //     guard_run(&g, GUARD_RULE, place, visit, c, e)  every visit to Lua; errors become values
 //     guard_destroy(&g)
 //
@@ -54,7 +54,8 @@ struct guard {
 
 #define GUARD_MEMORY_MIB 64
 
-void guard_create(struct guard *g, const struct texts *texts, void *owner);
+// `open` puts into the new state what its texts may call: library_open. `owner` is whoever made it.
+void guard_create(struct guard *g, const struct texts *texts, lua_CFunction open, void *owner);
 void guard_destroy(struct guard *g);
 
 struct guard *guard_of(lua_State *L);

@@ -292,7 +292,7 @@ static void open_table(lua_State *L)
     set_part(L, LUA_TABLIBNAME);
 }
 
-void library_open(lua_State *L)
+int library_open(lua_State *L)
 {
     int part = push_part(L, LUA_GNAME, luaopen_base, base_names);
     static const luaL_Reg replaced[] = {{"pairs", sorted_pairs},
@@ -307,6 +307,7 @@ void library_open(lua_State *L)
     lua_settop(L, part);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &library_key);
     forget_standard_library(L);
+    return 0;
 }
 
 void library_push(lua_State *L)

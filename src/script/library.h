@@ -13,8 +13,8 @@
 
 #include "script/guard.h"
 
-// Once, by the guard.
-void library_open(lua_State *L);
+// What a guard opens its state with: a visit, which leaves nothing on the stack.
+int library_open(lua_State *L);
 // Pushes the library as a table to copy from; it is never handed out itself.
 void library_push(lua_State *L);
 // A hint of readonly_words: names of full Lua that are missing here.

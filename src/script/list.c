@@ -131,7 +131,7 @@ bool list_read(const char *path, struct list *out, struct err *e)
     out->name = name;
     bool ok = texts_open(&r.texts, &o, e);
     if (ok) {
-        guard_create(&r.guard, &r.texts, &r);
+        guard_create(&r.guard, &r.texts, library_open, &r);
         ok = guard_run(&r.guard, GUARD_LOAD, (struct place){0, 0}, visit_list, &r, e);
         guard_destroy(&r.guard);
     }

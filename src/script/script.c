@@ -9,50 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct script *script_of(lua_State *L)
-{
-    return guard_of(L)->owner;
-}
-
-struct script *script_loading(lua_State *L, const char *what)
-{
-    struct script *s = script_of(L);
-    if (!s->is_loading)
-        luaL_error(L, "'%s' declares: rules and templates cannot call it", what);
-    return s;
-}
-
-bool script_hint(lua_State *L, const char *key)
-{
-    const struct space *space = script_of(L)->space;
-    if (!space_find(space, key))
-        return library_hint(L, key);
-    lua_pushfstring(L, " (the parameter is c.%s)", key);
-    return true;
-}
-
-int script_keep(lua_State *L)
-{
-    return luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
-const char *script_keep_text(lua_State *L, const char *text)
-{
-    guard_keep(L, strlen(text) + 1);
-    return arena_strdup(&script_of(L)->arena, text);
-}
-
-void script_copy_fields(lua_State *L, int from, int to)
-{
-    from = lua_absindex(L, from);
-    to = lua_absindex(L, to);
-    for (lua_pushnil(L); lua_next(L, from);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, to);
-    }
-}
-
 static void set_integer(lua_State *L, const char *name, uint64_t value)
 {
     lua_pushinteger(L, value < INT64_MAX ? (lua_Integer)value : INT64_MAX);
@@ -139,6 +95,7 @@ static void set_globals(lua_State *L, struct script *s)
     script_copy_fields(L, -2, -1);
     setting_open(L);
     declare_operator_open(L);
+    declare_operator_define_open(L);
     declare_open(L);
     declare_param_open(L);
     declare_nest_open(L);
@@ -208,7 +165,7 @@ static bool load(struct script *s, const struct script_options *o, struct err *e
     if (!texts_open(&s->texts, o, e))
         return false;
     s->space = create_space(s->texts.item[0].name);
-    guard_create(&s->guard, &s->texts, s);
+    guard_create(&s->guard, &s->texts, library_open, s);
     s->is_loading = true;
     bool loaded = guard_run(&s->guard, GUARD_LOAD, (struct place){0, 0}, visit_load, s, e);
     s->is_loading = false;

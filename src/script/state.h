@@ -1,17 +1,19 @@
-// What a script is made of; shared by the files of this folder only.
+// What a script is made of; shared by the files of this folder only. They are listed from the top:
+// each calls only files that stand below it, and none calls script.c.
 //
 //     script.c          makes and ends it, and says what a space file sees
-//     setting.c         size, choice, and what --set and use() make of them
-//     declare_operator.c  operator, and the operator as Lua sees it: `op`
+//     declare_nest.c    nest, and nest_symbol.c: formulas as Lua sees them
 //     declare_operator_define.c  operator.define
+//     declare_operator.c  operator, and the operator as Lua sees it: `op`
 //     declare.c         derived, constraint, resources, kernel, scratch
 //     declare_param.c   param and the five kinds
-//     declare_nest.c    nest, and nest_symbol.c: formulas as Lua sees them
 //     include.c         include, use
-//     view.c            the configuration as Lua sees it: `c`
-//     rule.c            constraints and resources as callbacks of the space
+//     setting.c         size, number, choice, and what --set and use() make of them
 //     form.c            export, and configurations in these forms
 //     render.c          templates
+//     rule.c            constraints and resources as callbacks of the space
+//     view.c            the configuration as Lua sees it: `c`
+//     state.c           what all of them need of a script
 //
 // Functions of Lua are kept by reference in its registry (`int function`, LUA_NOREF: none).
 #ifndef TILEWALK_SCRIPT_STATE_H
@@ -115,6 +117,7 @@ void script_copy_fields(lua_State *L, int from, int to);      // of one table in
 // Functions of the language: each adds its names to the table on the top of the stack.
 void setting_open(lua_State *L);
 void declare_operator_open(lua_State *L);
+void declare_operator_define_open(lua_State *L); // adds to `operator`: after the one above
 void declare_open(lua_State *L);
 void declare_param_open(lua_State *L);
 void declare_nest_open(lua_State *L);
@@ -127,7 +130,6 @@ struct script *declare_operator_begin(lua_State *L);
 void declare_operator_read(lua_State *L, int fields, const struct operation_kind *kind,
                            struct operation *out);
 int declare_operator_end(lua_State *L, struct script *s, const struct operation *o);
-int declare_operator_define(lua_State *L);
 
 // Keeps the function at 1; an error when it is the second one.
 int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what);

@@ -1,6 +1,7 @@
 // Attacks: texts that try to reach out, run for ever, eat the memory, or tell one run from another.
 #include "base/mem.h"
 #include "help.h"
+#include "script/library.h"
 #include "script/state.h"
 
 #include <setjmp.h>
@@ -268,7 +269,7 @@ static void compiling_is_paid_for(void **state)
     struct texts texts = {.item = &(struct script_text){.name = "a.lua", .path = "a.lua"},
                           .count = 1};
     struct guard g;
-    guard_create(&g, &texts, files);
+    guard_create(&g, &texts, library_open, files);
     struct err e;
     g.cpu_limit_ns = -1; // what is loaded has none left when the clock is looked at
     assert_false(guard_run(&g, GUARD_LOAD, (struct place){0, 0}, load_first, files, &e));

@@ -1,0 +1,50 @@
+// What every file of the language needs of a script.
+#include "script/state.h"
+
+#include "script/library.h"
+
+#include <string.h>
+
+struct script *script_of(lua_State *L)
+{
+    return guard_of(L)->owner;
+}
+
+struct script *script_loading(lua_State *L, const char *what)
+{
+    struct script *s = script_of(L);
+    if (!s->is_loading)
+        luaL_error(L, "'%s' declares: rules and templates cannot call it", what);
+    return s;
+}
+
+bool script_hint(lua_State *L, const char *key)
+{
+    const struct space *space = script_of(L)->space;
+    if (!space_find(space, key))
+        return library_hint(L, key);
+    lua_pushfstring(L, " (the parameter is c.%s)", key);
+    return true;
+}
+
+int script_keep(lua_State *L)
+{
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+const char *script_keep_text(lua_State *L, const char *text)
+{
+    guard_keep(L, strlen(text) + 1);
+    return arena_strdup(&script_of(L)->arena, text);
+}
+
+void script_copy_fields(lua_State *L, int from, int to)
+{
+    from = lua_absindex(L, from);
+    to = lua_absindex(L, to);
+    for (lua_pushnil(L); lua_next(L, from);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, to);
+    }
+}
