@@ -7,26 +7,27 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// Priors: the logarithms are normal around those of TYPICAL, with deviation SPREAD.
+// Priors: the logarithm of a weight, or of the noise, is normally distributed around that of its
+// TYPICAL value, with its SPREAD as the standard deviation.
 #define TYPICAL_WEIGHT  0.05
 #define WEIGHT_SPREAD   1.0
 #define TYPICAL_NOISE   0.01
 #define NOISE_SPREAD    2.0
-#define LEAST_NOISE     1e-4  // above what rounding does to the root
+#define LEAST_NOISE     1e-4  // above what rounding does to the Cholesky factor
 #define STEP            1.5   // of the logarithm, at most, in a try
 #define LEAST_SCALE     1e-9  // of values that are all the same
 #define LEAST_DEVIATION 1e-12 // of a value that is known
 
 static struct gp_solution solution_make(size_t most)
 {
-    return (struct gp_solution){.root = mem_zero(most * most, sizeof(double)),
-                                .dual = mem_zero(most, sizeof(double))};
+    return (struct gp_solution){.cholesky = mem_zero(most * most, sizeof(double)),
+                                .alpha = mem_zero(most, sizeof(double))};
 }
 
 static void solution_finish(struct gp_solution *s)
 {
-    free(s->root);
-    free(s->dual);
+    free(s->cholesky);
+    free(s->alpha);
 }
 
 void gp_init(struct gp *g, int width, int most, int queries)
@@ -42,7 +43,7 @@ void gp_init(struct gp *g, int width, int most, int queries)
         .noise = TYPICAL_NOISE,
         .now = solution_make(n),
         .other = solution_make(n),
-        .apart = mem_zero(n * n, sizeof(double)),
+        .distances = mem_zero(n * n, sizeof(double)),
         .ones = mem_zero(n, sizeof(double)),
         .columns = mem_zero(n * (size_t)queries, sizeof(double)),
     };
@@ -57,7 +58,7 @@ void gp_finish(struct gp *g)
     free(g->weight);
     solution_finish(&g->now);
     solution_finish(&g->other);
-    free(g->apart);
+    free(g->distances);
     free(g->ones);
     free(g->columns);
 }
@@ -81,12 +82,12 @@ static void add_distances(const struct gp *g, int i, double at, double weight, i
 {
     const double *restrict row = g->x + i * g->most;
     for (int j = first; j < g->count; j++) {
-        double apart = fabs(row[j] - at);
-        out[j] += weight * (apart < 1 ? apart : 1);
+        double distance = fabs(row[j] - at);
+        out[j] += weight * (distance < 1 ? distance : 1);
     }
 }
 
-// `out` may be `distance`.
+// Correlations from weighted distances; `out` may be `distance`.
 static void correlate(const double *distance, int from, int to, double *out)
 {
     for (int j = from; j < to; j++) {
@@ -95,18 +96,18 @@ static void correlate(const double *distance, int from, int to, double *out)
     }
 }
 
-// To all distances between points, what a larger weight of coordinate `i` adds.
+// Adds to all distances between points what the weight of coordinate `i`, larger by `more`, adds.
 static void reweigh(struct gp *g, int i, double more)
 {
     for (int k = 0; k < g->count; k++)
-        add_distances(g, i, g->x[i * g->most + k], more, k, g->apart + k * g->most);
+        add_distances(g, i, g->x[i * g->most + k], more, k, g->distances + k * g->most);
 }
 
 static void measure_distances(struct gp *g)
 {
     for (int k = 0; k < g->count; k++)
         for (int j = k; j < g->count; j++)
-            g->apart[k * g->most + j] = 0;
+            g->distances[k * g->most + j] = 0;
     for (int i = 0; i < g->width; i++)
         reweigh(g, i, g->weight[i]);
 }
@@ -130,37 +131,37 @@ static void subtract(double *restrict row, int from, int to, const double *facto
             row[j] -= factor[k * factor_stride] * rows[k * stride + j];
 }
 
-// Cholesky, row by row.
-static void take_root(const struct gp *g, double *root)
+// Cholesky decomposition of the matrix of correlations, row by row.
+static void factorize(const struct gp *g, double *cholesky)
 {
     int n = g->count, m = g->most;
     for (int i = 0; i < n; i++) {
-        double *row = root + i * m;
-        correlate(g->apart + i * m, i, n, row);
+        double *row = cholesky + i * m;
+        correlate(g->distances + i * m, i, n, row);
         row[i] += g->noise;
-        subtract(row, i, n, root + i, m, root, m, i);
+        subtract(row, i, n, cholesky + i, m, cholesky, m, i);
         double scale = 1 / sqrt(row[i]);
         for (int j = i; j < n; j++)
             row[j] *= scale;
     }
 }
 
-// In place: root^T x = v.
-static void solve_lower(const struct gp *g, const double *root, double *v)
+// Solves R^T x = v in place, R being the Cholesky factor.
+static void solve_lower(const struct gp *g, const double *cholesky, double *v)
 {
     for (int k = 0; k < g->count; k++) {
-        const double *row = root + k * g->most;
+        const double *row = cholesky + k * g->most;
         v[k] /= row[k];
         for (int i = k + 1; i < g->count; i++)
             v[i] -= row[i] * v[k];
     }
 }
 
-// In place: root x = v.
-static void solve_upper(const struct gp *g, const double *root, double *v)
+// Solves R x = v in place.
+static void solve_upper(const struct gp *g, const double *cholesky, double *v)
 {
     for (int k = g->count - 1; k >= 0; k--) {
-        const double *row = root + k * g->most;
+        const double *row = cholesky + k * g->most;
         for (int i = k + 1; i < g->count; i++)
             v[k] -= row[i] * v[i];
         v[k] /= row[k];
@@ -189,30 +190,30 @@ static double dot(const double *a, const double *b, int count)
     return sum;
 }
 
-// With a = root^-T y and b = root^-T 1 the most likely mean is a.b / b.b, and the most likely
-// variance |a - mean b|^2 / n.
+// With R the Cholesky factor, a = R^-T y and b = R^-T 1, the most likely mean is a.b / b.b, and the
+// most likely variance |a - mean b|^2 / n.
 static void solve(struct gp *g, struct gp_solution *s)
 {
     int n = g->count;
-    double *a = s->dual, *b = g->ones;
-    take_root(g, s->root);
+    double *a = s->alpha, *b = g->ones;
+    factorize(g, s->cholesky);
     for (int i = 0; i < n; i++) {
         a[i] = g->y[i];
         b[i] = 1;
     }
-    solve_lower(g, s->root, a);
-    solve_lower(g, s->root, b);
+    solve_lower(g, s->cholesky, a);
+    solve_lower(g, s->cholesky, b);
     s->mean = dot(a, b, n) / dot(b, b, n);
     for (int i = 0; i < n; i++)
         a[i] -= s->mean * b[i];
     s->scale = sqrt(dot(a, a, n) / n) + LEAST_SCALE;
     s->likelihood = log_priors(g) - n * log(s->scale);
     for (int i = 0; i < n; i++)
-        s->likelihood -= log(s->root[i * g->most + i]);
-    solve_upper(g, s->root, a);
+        s->likelihood -= log(s->cholesky[i * g->most + i]);
+    solve_upper(g, s->cholesky, a);
 }
 
-// Of one weight, or of the noise.
+// Changes one weight or the noise by `factor`, and takes it back when that is less likely.
 static void try_change(struct gp *g, int which, double factor)
 {
     bool is_weight = which < g->width;
@@ -244,8 +245,8 @@ void gp_fit(struct gp *g, int tries, struct rng *r)
     }
 }
 
-// The variance at a point is 1 - |root^-T c|^2, c its correlations with the points known: all
-// queries are solved for side by side.
+// The variance at a point is 1 - |R^-T c|^2, where R is the Cholesky factor and c are the point's
+// correlations with the points known. All queries are solved for side by side.
 void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation)
 {
     assert(count <= g->queries);
@@ -257,16 +258,16 @@ void gp_predict(struct gp *g, const double *x, int count, double *mean, double *
         for (int i = 0; i < g->width; i++)
             add_distances(g, i, x[q * g->width + i], g->weight[i], 0, c);
         correlate(c, 0, n, c);
-        mean[q] = g->now.mean + dot(c, g->now.dual, n);
+        mean[q] = g->now.mean + dot(c, g->now.alpha, n);
         deviation[q] = 1;
         for (int i = 0; i < n; i++)
             g->columns[i * count + q] = c[i];
     }
     for (int i = 0; i < n; i++) {
         double *row = g->columns + i * count;
-        subtract(row, 0, count, g->now.root + i, g->most, g->columns, count, i);
+        subtract(row, 0, count, g->now.cholesky + i, g->most, g->columns, count, i);
         for (int q = 0; q < count; q++) {
-            row[q] /= g->now.root[i * g->most + i];
+            row[q] /= g->now.cholesky[i * g->most + i];
             deviation[q] -= row[q] * row[q];
         }
     }
@@ -276,8 +277,8 @@ void gp_predict(struct gp *g, const double *x, int count, double *mean, double *
 
 double gp_expected_improvement(double mean, double deviation, double target)
 {
-    const double root_half = 0.70710678118654752, density_at_0 = 0.39894228040143268;
+    const double sqrt_half = 0.70710678118654752, density_at_0 = 0.39894228040143268;
     deviation += LEAST_DEVIATION;
     double z = (mean - target) / deviation;
-    return deviation * (z * 0.5 * erfc(-z * root_half) + density_at_0 * exp(-z * z / 2));
+    return deviation * (z * 0.5 * erfc(-z * sqrt_half) + density_at_0 * exp(-z * z / 2));
 }

@@ -30,8 +30,8 @@
 #include "base/rng.h"
 
 struct gp_solution {
-    double *root; // [most][most], upper triangle: root^T root is the matrix of correlations
-    double *dual; // [most]: that matrix inverse, times the values less their mean
+    double *cholesky; // [most][most], upper triangle R: R^T R is the matrix of correlations
+    double *alpha;    // [most]: weights of the points, that matrix inverse times (values less mean)
     double mean, scale, likelihood;
 };
 
@@ -41,9 +41,9 @@ struct gp {
     double *x, *y;  // [width][most], [most]
     double *weight; // [width]
     double noise;   // variance of a value at one point, as a share of the variance of values
-    struct gp_solution now, other;
-    double *apart;          // [most][most]: weighted distances between the points, j >= i
-    double *ones, *columns; // scratch: [most], [most][queries]
+    struct gp_solution now, other; // the fit, and the one of a try
+    double *distances;             // [most][most]: weighted ones between the points, j >= i
+    double *ones, *columns;        // scratch: [most], [most][queries]
 };
 
 void gp_init(struct gp *g, int width, int most, int queries);
