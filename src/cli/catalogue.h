@@ -1,12 +1,13 @@
-// What there is to tune: a preset as the device here and a large GPU see it, and what it needs.
+// What there is to tune: each preset, read once for the device of this machine and once for a large
+// GPU, and what it needs of a device.
 //
 //     struct preset p;
 //     catalogue_read(name, &device, &p);
-//     p.here, p.gpu       its scripts; NULL: `why` says what is missing there
+//     p.here, p.gpu       its scripts; NULL: why_here, why_gpu say what that device lacks
 //     catalogue_finish(&p);
 //
-// Nothing is written down about presets but what they say themselves. That one needs matrix units
-// is known from its complaint about a GPU without them, the bits of numbers from its operator.
+// All that is known of a preset comes from reading it. It needs matrix units when it can be read
+// for a GPU that has them and not for one without; its operator says the bits of its numbers.
 #ifndef TILEWALK_CLI_CATALOGUE_H
 #define TILEWALK_CLI_CATALOGUE_H
 
@@ -20,11 +21,11 @@ struct preset {
     bool needs_f16, needs_i8, needs_matrix; // with its standard sizes and choices
 };
 
-// `device`: whose eyes are used for `here`; NULL: those of no device.
+// `device`: `here` is what the preset declares when it sees this device; NULL: when it sees none.
 void catalogue_read(const char *name, const struct gpu_info *device, struct preset *out);
 void catalogue_finish(struct preset *p);
 
-// The script that tells most: the one here, else that of the GPU; NULL: neither can be read.
+// The script to describe the preset by: `here`, else `gpu`; NULL: neither could be read.
 const struct script *catalogue_script(const struct preset *p);
 // What it needs that not every device has: "16 bit", "8 bit", "matrix units". Returns how many.
 int catalogue_needs(const struct preset *p, const char *out[3]);

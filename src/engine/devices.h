@@ -1,26 +1,28 @@
-// The devices of this machine as kernels can use them: what drivers offer and the compiler knows.
-// No driver is ever loaded into this process: one that aborts or hangs while its devices are listed
-// is told of in the log, and left out from then on, here and in what is started from here.
+// The Vulkan devices of this machine, with what both their drivers and the compiler support.
+// Drivers are loaded by child processes only. A driver that aborts or hangs while its devices are
+// listed is named in a warning, and left out from then on, by this process and by those that it
+// starts.
 #ifndef TILEWALK_ENGINE_DEVICES_H
 #define TILEWALK_ENGINE_DEVICES_H
 
 #include "gpu/gpu.h"
 #include "store/store.h"
 
-// As gpu_list, in an environment prepared for it.
+// Lists the devices as gpu_list does, in a child process (errand.h), with the environment that
+// drivers need (gpu_prepare_environment).
 bool devices_list(struct gpu_info **list, int *count, struct err *e);
 
 // How long a process may take to list or to open devices: TILEWALK_DRIVER_SECONDS, else 30.
 double devices_patience_s(void);
 
-// As devices_list, and `limits.matrix` of each device is what
-// kernels can use: KHR's cooperative matrices where the device has them and the compiler knows
-// them, else NV's, else none. A compiler that the user named is part of a device's driver, and so
-// of what results are compared by.
+// As devices_list, with two additions. `limits.matrix` of each device is what kernels can use:
+// KHR's cooperative matrices where both the device and the compiler support them, else NV's, else
+// none. The name of a device's driver has the version of the compiler added, where the user named
+// one: results of different compilers are not compared as if they were of one device.
 bool devices_find(struct gpu_info **list, int *count, struct err *e);
 
-// The same, and which of them is the one that session `r` was measured on. False and `e`, with
-// `hint` for who has it no more, when it is not here as it was.
+// As devices_find; `index` is that of the device that session `r` was measured on. False and `e`,
+// which ends with `hint`, when that device is not here or not as it was.
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
                         int *count, int *index, struct err *e);
 

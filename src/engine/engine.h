@@ -1,5 +1,5 @@
-// The engine: what can be done with tuning sessions. Front ends (the lines of `tune`, JSON, the
-// workbench) include this header and nothing below it.
+// The engine: what can be done with tuning sessions. A front end of a running session (the lines or
+// the JSON of `tune`) starts or resumes sessions here, and listens to their events.
 //
 //     struct engine *g = engine_create(store, on_event, context);
 //     engine_start(g, &options, &id, e);     a new session, or
@@ -30,10 +30,10 @@ struct engine;
 
 struct session_options {
     const char *space; // a preset's name or a file
-    int64_t like; // 0: none; else a session whose texts and choices count where none are given here
+    int64_t like; // 0: none; else a session: its texts and options count where none are given here
     const struct setting *set; // --set
     int set_count;
-    int listed; // of `set`, the first so many are not the user's but those of a list's item
+    int listed; // how many of `set`, from the first on, come from the item of a list
     const char *note;
     const char *strategy; // NULL: the default
     const char *source;   // NULL or "device"; "synthetic:bowl:..."
@@ -45,10 +45,12 @@ struct session_options {
     uint64_t seed;
     int workers;      // 0: as fits the device
     const char *warm; // "best.json,3": files and sessions whose best it begins with; NULL: none
-    // Sessions whose results the strategy's model begins with: "auto", "none", "3,5", NULL: none;
-    // and those before it in the same run, "3,5" or NULL, taken as far as they are of use
-    // (transfer.h).
-    const char *transfer, *earlier;
+    // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
+    // as "3,5"; NULL: none.
+    const char *transfer;
+    // The sessions that the same command made before this one, such as "3,5", or NULL. Their
+    // results are taken too, where they are of use (transfer.h).
+    const char *earlier;
     bool count_rejected;
     bool validate;     // Vulkan validation layer in the workers
     const char *fault; // see pool_options.fault
@@ -60,7 +62,7 @@ struct session_options {
 
 enum event_kind {
     EVENT_SESSION, // it was created or resumed
-    EVENT_TRIAL,   // told; rejected ones too
+    EVENT_TRIAL,   // a trial was told, or a configuration was rejected
     EVENT_BEST,    // a new best, after its EVENT_TRIAL
     EVENT_RETIME,  // a race or a canary took new samples of a trial
     EVENT_STATE,   // running, paused
@@ -76,8 +78,8 @@ struct event {
     const struct trial_record *trial;   // EVENT_TRIAL, EVENT_BEST; EVENT_END: the best one or NULL
     const struct retime_record *retime; // EVENT_RETIME; EVENT_END: the winner's final race or NULL
     const char *level, *text;           // EVENT_MESSAGE
-    bool kept;                          // EVENT_MESSAGE: in the database too
-    double busy_seconds; // in this process, workers at work; not finite when not known
+    bool kept;                          // EVENT_MESSAGE: it is in the database too
+    double busy_seconds; // for how long workers were at work in this process; NAN: not known
 };
 
 struct engine *engine_create(struct store *store,

@@ -39,14 +39,14 @@ void recorded_finish(struct recorded *r);
 // which counts as RECORDED_ONE. Strings live in `a` or as long as `r`.
 void recorded_describe(const struct recorded *r, struct arena *a, struct session_record *out);
 bool recorded_is_relative(const struct recording *r);
-// FLOP of what one entry's `seconds` are the time of; 0: not known.
+// The number of floating-point operations that take one entry's `seconds`; 0: not known.
 double recorded_flop(const struct recording *r);
 // Of a stored session: the speed of its best as a share of the fastest configuration recorded. 0:
 // its speeds are not relative, or nothing was valid yet.
 double recorded_share(const struct session_record *r);
 
-// What a session of some hundred trials leaves of a large space: searches have to draw from what is
-// recorded (struct search_problem), as draws from the space would hardly ever meet it.
+// Whether so little of its space is recorded that uniform draws from the space would hardly ever
+// meet a recorded point. Searches then draw among the recorded points (struct search_problem).
 bool recorded_is_sparse(const struct recording *r);
 void recorded_draw(const struct recording *r, struct rng *rng, struct config *out);
 

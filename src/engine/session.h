@@ -25,8 +25,8 @@
 #define SESSION_RACES           8 // of a run, at most
 #define SESSION_CANARY_EVERY    20
 #define SESSION_MOST_COMPLAINTS 32  // different messages of the validation layer that are told
-#define SESSION_MOST_MUMBLES    300 // debug messages that a run keeps: drivers may say much
-#define SESSION_MOST_BREED      64  // of a population, those that are kept
+#define SESSION_MOST_MUMBLES    300 // debug messages that a run keeps: drivers may write many lines
+#define SESSION_MOST_BREED      64  // individuals of a population that are kept
 
 struct replay; // rows of the database that answer asks
 
@@ -53,16 +53,17 @@ struct session {
     // what it is; fixed when it is made
     struct arena arena;
     struct session_record record; // strings in the arena; counts are kept current
-    struct session_record stored; // of a resumed one: as it was; its counts are those to be shown
-                                  // while the stored trials are told again
-    struct script *script;        // NULL: on a recording, which has the space
-    struct recorded recorded;     // empty unless it is on one
+    struct session_record
+        stored;               // of a resumed session: the record that the database had. Users are
+                              // shown its counts while the stored trials are told again
+    struct script *script;    // NULL: on a recording, which has the space
+    struct recorded recorded; // empty unless it is on one
     const struct space *space;
     struct limits limits;
     bool has_limits, count_rejected;
     struct strategy *strategy; // NULL once the session has ended
     const char *warm_from;     // of a new session: sources of its warm start, or NULL; the caller's
-    const char *warm_told;     // what became of it, or NULL
+    const char *warm_told;     // what users are told of it, or NULL
     struct transfer_wish transfer_wish; // of a new session; the caller's
     struct transfer transfer;           // what its model begins with
     const char *transfer_told;          // what to say of it, or NULL
@@ -74,14 +75,15 @@ struct session {
     // where it stands
     enum session_phase phase;
     bool exhausted, stopping, pausing, busy;
-    bool fitting;        // the strategy waits for a model, not to be told
-    bool store_failed;   // the database could not be used: resume when it can
-    bool held, was_held; // session_hold; and its end was not told yet
-    bool held_clock;     // it was running
-    int64_t started_ns;  // of the current running stretch; 0 while paused and while replaying
+    bool fitting;       // the strategy waits for a model, not to be told
+    bool store_failed;  // the database could not be used: resume when it can
+    bool held;          // by session_hold
+    bool was_held;      // session_let_go was called, and users were not told of it yet
+    bool held_clock;    // its clock ran when it was held
+    int64_t started_ns; // of the current running stretch; 0 while paused and while replaying
     int64_t asked, told;
     int64_t rejected_in_row;
-    int64_t *rejected_by, tallied;       // why (session_end.c)
+    int64_t *rejected_by, tallied;       // rejections by reason, and in all (session_end.c)
     struct open_trial *open, **open_end; // in the order asked
     int open_count;
     int counting;                  // of those, how many count against the budget
@@ -122,9 +124,9 @@ struct session *session_resume(const struct session_host *host, int64_t id,
 void session_release(struct session *s); // of one that has ended: what only a running one needs
 void session_destroy(struct session *s);
 
-// The script of a new session, its batch reduced to what the device can bear (session_fit.c):
-// `declared` and `reduced` of the record say so. Of one that is like another, `reduced` is that
-// session's before.
+// Reads the script of a new session. Where buffers would be too large for the device, the batch is
+// reduced (session_fit.c), which `declared` and `reduced` of the record then say. When the session
+// is like another one, `reduced` is that session's beforehand.
 struct script *session_read_script(struct session *s, const struct session_options *o,
                                    struct err *e);
 
@@ -161,16 +163,17 @@ bool session_keep_refits(struct session *s, struct err *e);
 // tells whether there is more. False: the session failed.
 bool session_step(struct session *s, struct err *e);
 bool session_ended(const struct session *s);
-// Of what the store did for a session that runs: `ok`. When it is false, the session is paused, not
-// failed, and says so.
+// Takes whether a call to the store went well, and returns it. Also false when the database is no
+// longer the file at its path. The session is then paused, not failed, and `e` says so.
 bool session_stored(struct session *s, bool ok, struct err *e);
-// The database has been locked by another program for so long, or is free again: a running session
-// pauses meanwhile, and says so, but stores nothing of it.
+// The database has been locked by another program for `locked_s`; or it is free again. Meanwhile a
+// running session is paused and says so, but stores nothing of this.
 void session_hold(struct session *s, double locked_s);
 void session_let_go(struct session *s);
-// Readable when a step can go on that now waits for a model; -1: none does.
+// A descriptor that becomes readable when the model is fitted for which the session waits; -1: it
+// waits for none.
 int session_wait_fd(const struct session *s);
-// One that was done when it was resumed, and has told nothing new since.
+// Whether the session was done already when it was resumed, and has told nothing new since.
 bool session_adds_nothing(const struct session *s);
 bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e);
@@ -215,9 +218,9 @@ bool replay_is_over(const struct replay *r, int64_t told);
 bool replay_may_ask(const struct replay *r, int64_t ask, int64_t told);
 bool replay_may_tell(const struct replay *r, int64_t ask, int64_t asked, int64_t told);
 
-// The last act (session_race.c): the best few are timed again in turns, and the winner is the one
-// that wins there. None is `started` when no trial could change what the last race said. Canaries:
-// the incumbent is timed again now and then, so that drift of the device is seen.
+// The final race (session_race.c): the best few trials are timed again in turns, and the fastest of
+// them is the session's winner. `started` is false when no trial could change what the last race
+// said. Canaries: the best trial is timed again now and then, so that drift of the device shows.
 #define TICKET_RACE   (-1)
 #define TICKET_CANARY (-2)
 bool race_start(struct session *s, bool *started, struct err *e);

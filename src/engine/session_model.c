@@ -1,5 +1,6 @@
-// What a session has to do with its strategy's model: what it begins with, chosen when the session
-// is made and stored with it, and how good it was each time it was fitted.
+// A session and its strategy's model: the results of other sessions that the model begins with,
+// which are chosen when the session is made and stored with it; and how good the model was each
+// time it was fitted.
 #include "base/os.h"
 #include "engine/session.h"
 
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-// --- what it begins with ---
+// --- what the model begins with ---
 
 static void take(struct session *s)
 {
@@ -24,7 +25,8 @@ static void take(struct session *s)
         s->transfer_told = "no earlier session is like this one: the model begins with nothing";
 }
 
-// Not every strategy learns from others: who asked for it is told, unless that is wrong anyway.
+// For a strategy that does not learn from other sessions. A user who asked for that is told so;
+// what was asked for must be valid all the same.
 static bool take_nothing(struct session *s, struct err *e)
 {
     const char *wanted = s->transfer_wish.wanted;
@@ -66,7 +68,7 @@ void session_say_transfer(struct session *s)
         session_message(s, "info", "%s", s->transfer_told);
 }
 
-// --- how good it is ---
+// --- how good the model is ---
 
 static void say(struct session *s, const struct refit *r)
 {
@@ -108,7 +110,8 @@ static bool keep(struct session *s, const struct refit *r, struct err *e)
     return session_stored(s, store_put_refit(s->store, s->record.id, &record, e), e);
 }
 
-// Those that the database has were made again to replay the session.
+// Stores the refits that the strategy has made since the last call, and tells of them. In a resumed
+// session the first ones are those that the database has: replaying the session made them again.
 bool session_keep_refits(struct session *s, struct err *e)
 {
     struct refit r;

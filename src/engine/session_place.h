@@ -1,5 +1,5 @@
-// Where a session's times come from, while it is put together: a device, a recording, or a source
-// that is made up. For the engine's own use.
+// The measurement backend of a session, while the session is put together: a device, a recording,
+// or a synthetic landscape. For the engine's own use.
 //
 //     struct session_place p = {0};
 //     session_place_find(s, &p, source, device, e) or session_place_find_again(s, &p, ...)
@@ -23,16 +23,16 @@ struct session_place {     // empty and valid when zeroed
 // into `s`.
 bool session_place_find(struct session *s, struct session_place *p, const char *source,
                         const char *device, struct err *e);
-// The device or recording that the stored session `r` was measured on; `hint` for who has it no
-// more.
+// The device or recording that the stored session `r` was measured on. Where it is not here any
+// more, `hint` ends the error.
 bool session_place_find_again(struct session *s, struct session_place *p,
                               const struct session_record *r, const char *hint, struct err *e);
 void session_place_finish(struct session_place *p);
 
-int session_place_workers(const struct session_place *p);                      // when nobody says
-void session_place_take(struct session *s, const struct session_place *p);     // its limits
-void session_place_describe(struct session *s, const struct session_place *p); // in the record
-// Once the problem is there: the session's source.
+int session_place_workers(const struct session_place *p); // as many as fit it: the default
+void session_place_take(struct session *s, const struct session_place *p); // gives `s` its limits
+void session_place_describe(struct session *s, const struct session_place *p); // fills the record
+// Makes the session's source. The problem must be known by then.
 bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
                                const char *fault, struct err *e);
 

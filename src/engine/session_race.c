@@ -62,9 +62,10 @@ static bool add_racer(const struct session *s, struct race *race, const struct t
     return config_parse_key(s->space, t->key, &race->config[at], e);
 }
 
-// Those that the next race is chosen from.
+// The trials that the next race is chosen from.
 struct field_of_race {
-    struct trial_record *best, *fresh; // as ranked; that never raced, as measured
+    struct trial_record *best;  // the best ones, in the order of the ranking
+    struct trial_record *fresh; // the best of those that never raced, by their measured times
     int best_count, fresh_count;
     double raced_at; // when the last race was, unix time
 };
@@ -83,7 +84,7 @@ static bool read_field(struct session *s, struct arena *a, struct field_of_race 
     return session_stored(s, ok, e);
 }
 
-// Whether somebody may be faster than the winner of the last race.
+// Whether a trial that never raced may be faster than the winner of the last race.
 static bool is_challenged(const struct field_of_race *f)
 {
     for (int i = 0; i < f->fresh_count; i++)
@@ -94,7 +95,8 @@ static bool is_challenged(const struct field_of_race *f)
     return false;
 }
 
-// The winner so far, who challenges it, and who was next to it, as far as there is room.
+// Adds to the race: the winner of the last one, the trials that may be faster and, as far as there
+// is room, those that came after the winner in the last race.
 static bool add_challengers(struct session *s, const struct field_of_race *f, struct race *race,
                             struct err *e)
 {
@@ -107,7 +109,8 @@ static bool add_challengers(struct session *s, const struct field_of_race *f, st
     return ok;
 }
 
-// A race that is not `due` has the best in it, and nothing to decide.
+// Chooses the trials of the next race. `due` is false when it would decide nothing: of a session
+// that has raced, it then holds the winner alone.
 static bool choose_racers(struct session *s, struct race *race, bool *due, struct err *e)
 {
     struct arena arena;
@@ -150,7 +153,7 @@ static bool submit_race(struct session *s, const struct race *race, struct err *
     return true;
 }
 
-// Who waits is told what for.
+// Where a race takes long, tells the user how long.
 static void say_long_race(struct session *s, const struct race *race)
 {
     double round_s = 0;

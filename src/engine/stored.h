@@ -12,8 +12,8 @@
 void stored_add_limits(struct str *out, const struct limits *l);
 bool stored_parse_limits(const char *json, struct limits *out);
 
-// What a search began with, for behind its strategy's name: ", warm start", ", transfer", both or
-// "". One that began with results of others is another search than it is alone.
+// What a search began with, to be printed after its strategy's name: ", warm start", ", transfer",
+// both, or "". Beginning with the results of others makes it another search, in comparisons too.
 const char *stored_beginning(const struct session_record *r);
 
 // The script of a session, from its stored texts, sizes and device alone. Strings live in `a`,
@@ -25,8 +25,9 @@ struct script *stored_script_set(struct store *store, const struct session_recor
                                  const struct setting *set, int set_count, struct arena *a,
                                  struct err *e);
 
-// The space of a session, to look at: of its script, or of the recording that it is on, whichever
-// is not NULL then and owns the space (script_destroy, recording_destroy). NULL and `e`: neither.
+// The space of a session, to look at. It belongs to the session's script or to the recording that
+// the session is on: one of the two is set, is the caller's to destroy (script_destroy,
+// recording_destroy), and owns the space. NULL and `e` on failure: then neither is set.
 const struct space *stored_space(struct store *store, const struct session_record *r,
                                  struct arena *a, struct script **script,
                                  struct recording **recording, struct err *e);

@@ -21,9 +21,10 @@
 #define TRANSFER_MOST 16 // sessions, the newest of those that could be taken
 
 struct transfer_source {
-    int64_t session, told; // its first so many results, rejected ones counted
-    struct script *script; // or the recording, whichever has the space
-    struct recording *recording;
+    int64_t session; // its number
+    int64_t told;    // how many of its results are taken, from the first on; rejected ones count
+    struct script *script;       // owns the session's space, or
+    struct recording *recording; // owns it; the other is NULL
 };
 
 struct transfer {
@@ -34,8 +35,8 @@ struct transfer {
 
 struct transfer_wish {
     const char *wanted;  // "auto", "none" or "3,5"; NULL: none
-    const char *earlier; // "3,5": taken too where they have results (unless `wanted` is "none" or
-                         // "auto", which finds them itself); NULL: none
+    const char *earlier; // "3,5": sessions that are taken too where they have results; NULL: none.
+                         // Not used where `wanted` is "none", or "auto", which finds them itself
     const struct session_record *record; // of the new session: its device, source, operator
     const struct space *space;
 };
@@ -45,7 +46,7 @@ struct transfer_wish {
 // False: a word is none of these, or a session that is named is not there or has no result.
 bool transfer_choose(struct store *store, const struct transfer_wish *wish, struct arena *a,
                      struct transfer *out, struct err *e);
-// The same of the words alone: whether the sessions that are named are there.
+// Checks the words alone: whether the sessions that `wanted` names are there.
 bool transfer_check(struct store *store, const char *wanted, struct arena *a, struct err *e);
 bool transfer_parse(struct store *store, const char *text, struct arena *a, struct transfer *out,
                     struct err *e); // NULL: none

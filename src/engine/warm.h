@@ -24,7 +24,7 @@ struct warm_start {
     struct config *config; // different ones, all legal, best first within each source
     int count;
     int moved;    // of these, how many are not exactly what was asked for
-    int left_out; // configurations that have no like here
+    int left_out; // configurations for which nothing legal near them was found
 };
 
 // `sources`: names of files and numbers of sessions, joined by commas. False when one cannot be

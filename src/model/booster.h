@@ -4,8 +4,8 @@
 //     booster_predict(b, x, 128, score);
 //     booster_destroy(b);
 //
-// What is fitted are programs, of one row each or (packed) of several, by one number each, larger
-// is better:
+// The model learns one number of each program, where larger is better. A program is one row, or
+// with the packed objective several. The objectives:
 //
 //     squared   the square of the error
 //     pairwise  the order alone (XGBoost's rank:pairwise, log(1 + exp(f_worse - f_better)) over
@@ -13,9 +13,9 @@
 //     packed    sum over programs of y (S - y)^2, S the sum of the predictions of its rows: a
 //               program that failed, y = 0, has no weight (Ansor, section 5.2)
 //
-// Trees are added until what is watched did not improve for `patience` rounds; predictions use all
-// of them, those `patience` too, as both systems do. The same rows in the same order give the same
-// model: XGBoost has one thread.
+// Trees are added until the watched quantity has not improved for `patience` rounds. Predictions
+// use all trees, also those of the last `patience` rounds, as both systems do. The same rows in the
+// same order give the same model: XGBoost has one thread.
 #ifndef TILEWALK_MODEL_BOOSTER_H
 #define TILEWALK_MODEL_BOOSTER_H
 
@@ -55,7 +55,8 @@ struct booster *booster_fit(const struct booster_options *o, const struct booste
                             const atomic_bool *stop, struct err *e);
 void booster_destroy(struct booster *b); // NULL is fine
 
-// `x` is rows * width. Who gave margins adds those of these rows himself.
+// `x` is rows * width. Margins are not part of the prediction: a caller that fitted with margins
+// adds those of these rows.
 void booster_predict(const struct booster *b, const float *x, int rows, float *out);
 int booster_rounds(const struct booster *b);   // trees
 size_t booster_bytes(const struct booster *b); // of the model, written out

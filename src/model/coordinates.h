@@ -1,26 +1,28 @@
-// Where configurations lie: each as a list of numbers, so near as the parameters' graphs are.
+// Configurations as points for the Gaussian process (gp.h): each becomes a list of numbers, whose
+// distances follow those on the parameters' graphs.
 //
 //     struct coordinates s;
 //     coordinates_init(&s, space, with_profile);
 //     coordinates_of(&s, &config, x);      x[0 .. s.count)
 //     coordinates_finish(&s);
 //
-//   factorization            of each part: the part itself (a label), and its logarithm as a share
-//                            of the product's: a step of the graph moves the logarithm of one prime
-//                            from part to part
-//   permutation              of each position, which item stands there (a label)
-//   categorical, custom      the value (a label)
-//   discrete of two values   the value (a label)
-//   discrete                 the rank, as a share of the ladder; of whole numbers, how often two
-//                            divides them, as a share of the most, and whether they are a power of
-//                            two (a label): hardware is built in those, so that 32 and 128 may be
-//                            alike while 48 is not; and the value (a label), for those that are
-//                            like no other
-//   the profile              of a space with a loop nest, if wanted: log2(1 + v) / 8 of each number
-//                            of profile.h; what is 256 times as large is as far as can be
+//   factorization            two for each part: the part itself (a label), and log(part) /
+//                            log(product), since a step of the graph moves one prime from one part
+//                            to another
+//   permutation              one for each position: which item stands there (a label)
+//   categorical, custom      one: the value (a label)
+//   discrete of two values   one: the value (a label)
+//   discrete of more values  the value (a label), and its rank, from 0 for the first value to 1 for
+//                            the last. Where all values are whole numbers, two more, unless the
+//                            rank says the same: how many times two divides the value, divided by
+//                            the most of any value, and whether it is a power of two (a label).
+//                            Hardware is built in powers of two, so 32 and 128 may act alike while
+//                            48 does not
+//   the profile              log2(1 + v) / 8 of each number v of profile.h, for a space with a loop
+//                            nest and if wanted; values 256 times apart are at the largest distance
 //
-// A label is a whole number, equal or different, everything else lies in [0, 1], a profile in
-// [0, 8]. A parameter that is the same for all configurations has no coordinate.
+// Labels are whole numbers, of which only equality counts. All other coordinates lie in [0, 1],
+// those of the profile in [0, 8]. A parameter with only one value has no coordinate.
 #ifndef TILEWALK_MODEL_COORDINATES_H
 #define TILEWALK_MODEL_COORDINATES_H
 
@@ -38,13 +40,13 @@ struct coordinate {
         COORDINATE_PART
     } kind;
     int slot;
-    const double *number; // TWOS, POWER: of each value
-    double whole;         // what all else is a share of
+    const double *number; // TWOS, POWER: the number of each value
+    double whole;         // what the coordinate is divided by
 };
 
 struct coordinates {
     int count;
-    int own; // of parameters; those of the profile follow
+    int own; // how many are of parameters; those of the profile follow them
     struct coordinate at[COORDINATES_MOST];
     const struct space *space;
     struct nest_point point; // for evaluations: one thread at a time

@@ -24,8 +24,8 @@ struct cost_model *cost_model_fit(const struct cost_model_options *o, const stru
                                   const atomic_bool *stop, struct err *e);
 void cost_model_destroy(struct cost_model *m); // NULL is fine
 
-// `x` begins with the rows of the first program, which are first[1] - first[0], and so on. Who gave
-// margins adds those of these programs himself.
+// `x` begins with the rows of the first program, which are first[1] - first[0], and so on. Margins
+// are not part of the score: a caller that fitted with margins adds those of these programs.
 void cost_model_predict(const struct cost_model *m, const float *x, const int *first, int programs,
                         float *score);
 size_t cost_model_bytes(const struct cost_model *m); // 0: NULL

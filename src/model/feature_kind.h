@@ -11,7 +11,7 @@ struct features {
     const struct space *space;
     int width, most_rows;
     struct nest_point point; // scratch, of the kinds that need a nest
-    int *column;             // what `measure` likes to keep, or NULL
+    int *column;             // memory that `measure` may allocate for its kind, or NULL
     float *scratch;          // likewise
     int scratch_width;
 };

@@ -60,7 +60,7 @@ struct features *features_create(const struct space *space, enum feature_kind ki
 void features_destroy(struct features *f); // NULL is fine
 
 int features_width(const struct features *f); // columns of a row
-// Of one configuration: 1, but for STATEMENTS and TREE.
+// Rows of one configuration at most: 1, except for STATEMENTS and TREE.
 int features_most_rows(const struct features *f);
 
 // The rows of `c`, one after the other; returns how many. `out` has room for width * most_rows

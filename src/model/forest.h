@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 struct forest_options {
-    int trees, depth, leaf; // `leaf`: rows of the tree's part that a leaf has, at least
-    double rows, columns;   // parts, in (0, 1]
+    int trees, depth, leaf; // `leaf`: how many of the tree's rows a leaf has at least
+    double rows, columns;   // share of all that a tree sees, that a node sees; in (0, 1]
     uint64_t seed;
 };
 

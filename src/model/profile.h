@@ -1,5 +1,5 @@
-// What a kernel asks of the machine, in a few numbers, from its loop nest: things that hang on
-// several parameters at once and that all kernels have in common.
+// What a kernel asks of the machine, in a few numbers computed from its loop nest. Each depends on
+// several parameters at once, and all kernels have them.
 #ifndef TILEWALK_MODEL_PROFILE_H
 #define TILEWALK_MODEL_PROFILE_H
 
@@ -14,7 +14,7 @@ enum profile_number {
     PROFILE_EXECUTIONS,     // of all statements, by an invocation
     PROFILE_GLOBAL,         // accesses to global memory by an invocation; vectors count once
     PROFILE_SHARED,         // to shared memory, likewise
-    PROFILE_WRITTEN_OUT,    // copies in the code of the statement that is executed most
+    PROFILE_WRITTEN_OUT,    // copies of the statement executed most in the unrolled code
     PROFILE_LANES           // of its vectors
 };
 #define PROFILE_NUMBERS (PROFILE_LANES + 1)

@@ -41,7 +41,8 @@ struct tree_gru *tree_gru_fit(const struct tree_gru_options *o, const struct boo
 void tree_gru_destroy(struct tree_gru *t); // NULL is fine
 
 // Scores of `programs`; larger is faster. `x` begins with the rows of the first one, which are
-// first[1] - first[0], and so on. Margins are added by who gave them.
+// first[1] - first[0], and so on. Margins are not part of the score: a caller that fitted with
+// margins adds those of these programs.
 void tree_gru_predict(const struct tree_gru *t, const float *x, const int *first, int programs,
                       float *out);
 size_t tree_gru_bytes(const struct tree_gru *t);

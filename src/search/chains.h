@@ -11,12 +11,13 @@
 // not, compete for the best; `patience` steps without one of them end the search. The next search
 // begins where this one's chains stand.
 //
-// What is not as published: scores below 0 count (there they are dropped, though a ranking model's
-// scores have no zero: plans came out too short); and only what the goal allows is among the best,
-// asked for those alone that would be. The chains themselves walk through what is not legal, where
-// a model that was never told of it may lead them astray: no matter, since most of the space is
-// within one move of them. But where legal points are so few that the problem draws them itself
-// (strategy.h), a move that ends on an illegal one is replaced by a draw.
+// Two things differ from what was published. Scores below 0 count: there they are dropped, though
+// the scores of a ranking model have no zero, and plans came out too short. And only points that
+// the goal allows are among the best; it is asked only about points that would be. The chains
+// themselves walk through illegal points too, of which the model knows nothing. That does little
+// harm, since most of the space is within one move of them. But where legal points are so few that
+// the problem draws them itself (strategy.h), a move that ends on an illegal one is replaced by a
+// draw.
 #ifndef TILEWALK_SEARCH_CHAINS_H
 #define TILEWALK_SEARCH_CHAINS_H
 

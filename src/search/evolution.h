@@ -1,4 +1,4 @@
-// Evolution on a score that costs little: how Ansor looks for programs that its model likes.
+// Evolution on the scores of a cost model: how Ansor looks for programs that are predicted fast.
 //
 //     struct evolution v = {space, &rng, 2048, 4, 0.85, 0, legal, score, self}; // the rest is 0
 //     evolution_add(&v, &c);       // each of the first generation

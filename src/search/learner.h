@@ -1,11 +1,12 @@
-// What the strategies with a model share: results as rows of features, what others measured before,
-// and a plan that is made while nobody waits.
+// What the strategies with a cost model share: results as rows of features, what other sessions
+// measured before, and a plan for the next round that is made on a thread of its own.
 //
 //     static const struct learner_kind kind = {plan, predict};
 //     learner_init(&s->learner, &kind, s, problem, &settings, e);
 //     learner_finish(&s->learner);
 //
-// A strategy begins with a struct learner, and its kind has .ask = learner_ask and the like.
+// Such a strategy is a struct that begins with a struct learner; its kind has .ask = learner_ask
+// and the other functions below.
 //
 // A search goes in rounds (rounds.h) of `batch`. When a round was told, plan() fits the model to
 // `samples` and calls learner_propose for what should be asked next, best first; where the learner
@@ -32,9 +33,12 @@
 enum { LEARNER_FEWEST_RECORDS = 50 };
 
 struct learner_kind {
-    // Fits and proposes; false: there is no model (yet, or `stop` was set), its proposals count.
-    bool (*plan)(void *self, const atomic_bool *stop); // `stop`: end early
-    // How fast each is, in any unit, by the model of the last plan() that was true.
+    // Fits the model to the samples and calls learner_propose for what should be asked next.
+    // Returns early once `stop` is set. False: no model was fitted, since there was too little to
+    // learn from or `stop` was set; what had been proposed by then is asked all the same.
+    bool (*plan)(void *self, const atomic_bool *stop);
+    // Predicts the speed of each configuration, in any unit, with the model of the last plan() that
+    // returned true.
     void (*predict)(void *self, const struct config *config, int count, float *out);
 };
 
@@ -50,25 +54,25 @@ struct learner {
     void *self;     // the strategy
     struct rng rng; // of the draws
     int batch;
-    double best; // own, so far
+    double best; // highest speed among the search's own results so far
 
     struct features *features;
     struct samples samples; // those of histories first, then every result in the order asked
-    int history;            // how many are of histories
+    int history;            // how many samples come from histories
     double model_bytes;     // [plan] sets it
 
     // Of the plan under way, or of the one that the next round is made of.
     struct task *task;
     struct config_set proposal;
-    struct refit report; // told, rows and seconds of it
-    bool fitted;
+    struct refit report; // its `told`, `rows` and `seconds`
+    bool fitted;         // plan() returned true
 
-    float *predicted; // of the newest round, where has_predicted
+    float *predicted; // speeds of the newest round, where has_predicted
     bool has_predicted;
-    struct config_set judged;
-    bool *verdict;
+    struct config_set judged; // the configurations that learner_allows was asked about,
+    bool *verdict;            // and what the problem said of each: legal or not
     int verdict_capacity;
-    struct refit *refit; // queue
+    struct refit *refit; // queue of those that learner_take_refit has not given yet
     int refits, taken, refit_capacity;
 };
 

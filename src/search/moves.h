@@ -13,8 +13,8 @@
 
 #include "search/visited.h"
 
-// All moves from `c` that jump, numbered: every value of every parameter within reach, that of `c`
-// too.
+// Jumps are the moves to any value of a parameter of at most `reach` values. They are numbered,
+// those to the values that `c` has already included. How many there are, and jump `k` from `c`:
 int moves_jumps(const struct space *s, int reach);
 void moves_jump(const struct space *s, int reach, const struct config *c, int k,
                 struct config *out);

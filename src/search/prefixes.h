@@ -1,4 +1,5 @@
-// Sequences drawn from a policy that stands still, at the price of what is new about them.
+// Draws sequences from a policy between two updates of it, and computes only what no earlier draw
+// has.
 //
 //     struct prefixes p;
 //     prefixes_init(&p, &policy, &decisions);

@@ -32,8 +32,8 @@ void ranking_finish(struct ranking *r);
 void ranking_add(struct ranking *r, struct ranked item);
 struct ranked ranking_pop(struct ranking *r); // the best; there must be one
 
-// The double of a strategy's `population`: the best, at most `most` and RANKING_SHOWN of them,
-// without failures.
+// What a strategy's `population` returns: the best results, at most `most` and RANKING_SHOWN of
+// them, without failures.
 int ranking_show(const struct ranking *r, const struct rounds *of, int most,
                  struct individual *out);
 

@@ -1,6 +1,7 @@
-// Searches in rounds: a round is made at once, handed out, and only when all of it was told (but
-// the latest `open`, of who sets that) is the next one made. What they share: the record of what
-// was given, what came of it, and where it came from.
+// Searches in rounds. A round is a batch of configurations that is made at once and handed out one
+// by one; the next round is made when all of them were told. A search that sets `open` to n does
+// not wait for the latest n results. What such searches share is the record of what was given, what
+// came of it, and where it came from.
 //
 //     rounds_init(&r, problem);
 //     rounds_ask(&r, out, make, self); // calls make(self) when a round must be made; that calls
@@ -8,18 +9,19 @@
 //     rounds_tell(&r.base, &c, outcome, fitness);
 //     rounds_finish(&r);
 //
-// What has index i in `visited.given` was ask i + 1. Inside make() everything given was told, but
-// the latest `open`: whether these were is not to be looked at, as it depends on how many trials
-// run at a time. The results of the last round are those from `start` on. Every search in rounds
-// proposes only what the problem calls legal; a struct rounds is not moved after rounds_init.
+// The configuration at index i of `visited.given` was ask i + 1. Inside make() everything given was
+// told, except perhaps the latest `open`. make() must not look at whether those were told: that
+// depends on how many trials run at a time, and what a search asks must not. The results of the
+// last round are those from `start` on. Every search in rounds proposes only what the problem calls
+// legal. A struct rounds is not moved after rounds_init.
 #ifndef TILEWALK_SEARCH_ROUNDS_H
 #define TILEWALK_SEARCH_ROUNDS_H
 
 #include "search/visited.h"
 
-struct lineage {
-    bool bred; // not drawn
-    int ask[SPACE_MAX_PARAMS];
+struct lineage {               // where a configuration comes from
+    bool bred;                 // made from others; false: drawn, or given
+    int ask[SPACE_MAX_PARAMS]; // `from` of rounds_add, where it was bred
 };
 
 // What a strategy in rounds begins with.
@@ -32,7 +34,7 @@ struct rounds {
     int start;  // index of the first of the newest round
     int number; // rounds made
     int handed_out, told;
-    int open;                // 0 unless set after rounds_init: results that a round is made without
+    int open; // how many results a round may be made without; 0 unless set after rounds_init
     struct lineage *lineage; // of the newest round
     int lineage_capacity;
 };
@@ -42,10 +44,10 @@ void rounds_finish(struct rounds *r);
 
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self);
 
-// `c` is new and legal. `from`: for each parameter the ask it was taken from, 0 when it was drawn;
-// NULL: all were.
+// Adds `c`, which must be new and legal, to the round being made. `from`: for each parameter the
+// ask that its value was taken from, 0 when it was drawn; NULL: all were drawn.
 void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_MAX_PARAMS]);
-bool rounds_draw(struct rounds *r, struct rng *rng); // adds a visited_draw; false: none is left
+bool rounds_draw(struct rounds *r, struct rng *rng); // adds what visited_draw gives; false: nothing
 void rounds_add_warm(struct rounds *r);              // adds all warm points that are left
 
 // For the kind of a strategy in rounds.

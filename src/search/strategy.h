@@ -43,21 +43,22 @@ struct search_history {
     int count;
 };
 
-// What a strategy may know of the problem. All outlive the strategy.
+// What a strategy may know of the problem. All that is pointed to outlives the strategy.
 struct search_problem {
     const struct space *space;
-    // Whether a configuration passes constraints and static limits, or may (a rule of it failed);
-    // cheap (microseconds). NULL: all are legal. Both functions are called from one thread at a
-    // time, which may be one of the strategy's own while its owner does other things.
+    // Whether a configuration passes the constraints and static limits. True as well where a rule
+    // failed and it cannot be known. Cheap (microseconds). NULL: all are legal. `legal` and `draw`
+    // are called from one thread at a time, which may be one of the strategy's own while its owner
+    // does other things.
     bool (*legal)(void *context, const struct config *c);
     void *context;
-    // A uniform draw among the few points that may be legal at all, of a space so large that draws
-    // from it would not meet them; strategies then ask for legal ones only. NULL: the space itself
-    // is drawn from.
+    // Draws uniformly among the points that may be legal, where these are so few in so large a
+    // space that uniform draws from the space would never meet one. Strategies then ask for legal
+    // points only. NULL: strategies draw from the space itself.
     void (*draw)(void *context, struct rng *r, struct config *out);
-    // Points that are likely good, known from another search: every strategy asks for them before
-    // it draws anything (a first generation takes as many as it has places). Those that it must not
-    // ask for, and repetitions, are passed over.
+    // Points known to be good from another search. Every strategy asks for them before it draws
+    // anything (a first generation takes as many as it has places). Illegal ones and repetitions
+    // are passed over.
     const struct config *warm;
     int warm_count;
     // Oldest first. Strategies without a model pass over them.
@@ -79,15 +80,15 @@ struct individual {
     int generation;
 };
 
-// A model was fitted anew. How good it is is judged on the batch that was asked since the fit
-// before it, as that one predicted it before it was measured.
+// A model was fitted anew. The fit before it is judged at this time: by how well it had predicted
+// the batch that was asked and measured since.
 struct refit {
     int64_t told;       // results it was fitted to
     int64_t rows;       // of features, histories included
     double correlation; // Spearman's, of predicted and measured speed of the batch; NAN: no batch
     double recall;  // share of the `k` fastest of the batch among the `k` predicted fastest; NAN
     int k, batch;   // 0: no batch
-    double seconds; // CPU time of fit and plan; reported, never decided by
+    double seconds; // CPU time of fit and plan; reported only, nothing depends on it
     double bytes;   // of the model
 };
 
@@ -108,15 +109,17 @@ struct strategy_kind {
     // The individuals that breed now, best first; at most `most`. Returns how many. NULL: none do.
     int (*population)(const struct strategy *s, int most, struct individual *out);
     int (*generation)(const struct strategy *s); // of the last configuration asked; NULL: always 0
-    // Right after ASK_NEW: where that configuration comes from: for each parameter the ask (as in
-    // struct individual) that it was taken from before it was moved, or 0 when it was drawn. False:
-    // all were drawn, given by the warm start, or chosen by a model. NULL: always so.
+    // Called right after ASK_NEW: where that configuration comes from. Fills in, for each
+    // parameter, the number of the ask whose configuration its value was taken from (and then
+    // perhaps moved on), or 0 when the value was drawn. False: the configuration has no parents, as
+    // it was drawn, given by the warm start, or chosen by a model. NULL: none of this strategy's
+    // ever has.
     bool (*origin)(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
-    // After ASK_WAIT: a descriptor, the strategy's own, that is readable once asking again will not
-    // wait for the same. -1 (or NULL): it waits to be told.
+    // After ASK_WAIT: a descriptor that becomes readable when the strategy can be asked again. The
+    // strategy keeps and closes it. -1 (or NULL): the strategy waits to be told a result.
     int (*wait_fd)(const struct strategy *s);
-    // Each refit once, oldest first; called after every ask and tell. False: none is left. NULL: it
-    // has no model.
+    // Gives each refit once, oldest first; called after every ask and tell. False: none is left.
+    // NULL: the strategy has no model.
     bool (*take_refit)(struct strategy *s, struct refit *out);
     void (*destroy)(struct strategy *s); // work under way is asked to end early
 };
@@ -129,15 +132,16 @@ const struct strategy_kind *strategy_find(const char *name); // NULL when unknow
 // of range the range.
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e);
-// Whether problem.history is of any use to strategies of that kind; false for one that is not
-// known.
+// Whether strategies of that kind learn from problem.history; false for an unknown kind.
 bool strategy_has_model(const char *spec);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
-// The same for a search that so many workers serve: an option `ahead` that is not given lets as
-// many trials be open as there are workers.
+// The same for a search with that many workers: where `spec` does not give the option `ahead` of a
+// strategy that has one, it becomes workers - 1, so that every worker has a trial.
 char *strategy_canonical_for(const char *spec, int workers, struct err *e);
-char *strategy_without_ahead(const char *spec); // heap: to be chosen for other workers
+// `spec` without its option `ahead`, so that strategy_canonical_for can choose it for another
+// number of workers. Heap, the caller's.
+char *strategy_without_ahead(const char *spec);
 
 // Appends a value of an option as specs write it: a number, or its word.
 void strategy_add_value(const struct strategy_option *o, double value, struct str *out);
@@ -149,7 +153,8 @@ int strategy_generation(const struct strategy *s);
 bool strategy_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);
 bool strategy_is_async(const struct strategy *s);
 int strategy_wait_fd(const struct strategy *s);
-// Waits until that is readable, for who has nothing else to do; false at once when there is none:
+// Waits until the descriptor of strategy_wait_fd is readable, for callers that have nothing else to
+// do. False at once when there is none:
 //     while ((asked = strategy_ask(s, &c)) == ASK_WAIT && strategy_wait(s)) {
 //     }
 bool strategy_wait(struct strategy *s);

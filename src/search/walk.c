@@ -1,20 +1,25 @@
-// OpEvo's evolution, screened by a model: many children a trial, of which the most promising one is
-// tried (docs/walk.md).
+// Bayesian optimisation over evolutionary proposals: a Gaussian process chooses, by expected
+// improvement, among the children that OpEvo's evolution breeds (docs/walk.md).
 //
-// After a few random points, for each trial: candidates are all single moves from the very best
-// results, children of the best (recombined, then walked on each parameter's graph until they are
-// legal and new, as OpEvo makes them) and a few strangers (drawn, and walked likewise). One trial
-// in a few refines: only the single moves are candidates then, so that none near the best stays
-// untried for long. A Gaussian process over the coordinates of parameters and kernel
-// (coordinates.h, gp.h), fitted to the best and the latest results, predicts the speed of each.
-// Tried is the one with the largest expected improvement over the best speed so far plus up to
-// `margin` deviations, drawn anew for each trial: a large one keeps it from picking crumbs around
-// an optimum. Trials that refine ask for `doubt` times as much: the model's doubts count for more.
+// The first trials are random points. For each later trial the candidates are all single moves from
+// the very best results, children of the best results (recombined, then walked on each parameter's
+// graph until they are legal and new, as OpEvo makes them), and a few strangers (drawn from the
+// whole space, then walked in the same way). Some trials refine: their candidates are the single
+// moves only, so that no neighbour of the best stays untried for long. A Gaussian process over the
+// coordinates of parameters and kernel (coordinates.h, gp.h), fitted to the best and the latest
+// results, predicts the speed of each candidate and how unsure that is.
 //
-// Speeds are shares of the best, so their unit does not matter; what failed counts as the lower
-// quartile of the others. The model has few points at any time: a trial's cost has a bound.
-// With `ahead`, trials are chosen before the results of the latest are in, so that several can be
-// compiled and measured at a time; for these the model takes what it expects of them.
+// The candidate with the largest expected improvement is tried. The improvement is one over a
+// target above the best speed so far: above it by a share of `margin` standard deviations of all
+// values, drawn anew for each trial. `margin` is the exploration weight of other systems: the
+// larger it is, the fewer trials go to tiny gains around a known optimum. Trials that refine use
+// `doubt` times that weight.
+//
+// Speeds are shares of the best speed, so their unit does not matter. A failed trial counts as the
+// lower quartile of the others. The number of points in the model is limited, and with it the cost
+// of a trial. With `ahead`, trials are chosen before the results of the latest ones are in, so that
+// several can be compiled and measured at a time; the model then takes its own predictions for the
+// missing results.
 #include "model/coordinates.h"
 #include "model/gp.h"
 #include "search/moves.h"
@@ -131,7 +136,8 @@ static void add_candidate(struct walk *w, const struct candidate *c)
         w->candidate[w->candidates++] = *c;
 }
 
-// OpEvo Eq. 1, on and on: most candidates are either known or not legal where they begin.
+// Moves the candidate by OpEvo's Eq. 1 again and again until it is allowed: most are known or not
+// legal at first.
 static void add_walked(struct walk *w, struct candidate *c)
 {
     for (int n = 0; n < STEPS; n++) {
@@ -207,7 +213,7 @@ static void add_neighbours(struct walk *w, int index)
     }
 }
 
-// Returns the largest margin to ask of them.
+// Returns the exploration weight for choosing among them.
 static double gather(struct walk *w)
 {
     w->candidates = 0;
@@ -239,15 +245,16 @@ static bool is_among(const int *list, int count, int index)
     return false;
 }
 
-// A try costs the cube of the points: as many as cost what `learn` cost in the end.
+// How many tries a fit has. A try costs the cube of the number of points: while there are few
+// points, there are more tries, but they cost no more than `learn` of them do once all are there.
 static int tries(const struct walk *w, int points)
 {
     double cheaper = pow((double)w->points / points, 3);
     return w->learn * (int)fmin(cheaper, MOST_TRIES);
 }
 
-// Takes what the model expects of the trials that are still open for their results (Ginsbourger, Le
-// Riche, Carraro 2010, "kriging believer").
+// Adds the trials that are still open to the model, each with the result that the model predicts
+// for it (Ginsbourger, Le Riche, Carraro 2010, "kriging believer").
 static void believe(struct walk *w)
 {
     int first = w->results, count = w->rounds.handed_out - first, width = w->coordinates.count;

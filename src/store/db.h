@@ -28,8 +28,8 @@ struct store {
     enum store_mode mode;
     struct statement *statements;
     struct lock_file *lock; // NULL until it is needed
-    bool looked;            // store_changed was called, and saw
-    int64_t data_version;
+    bool looked;            // store_changed was called: the database then had
+    int64_t data_version;   // this version
     struct store_patience patience;
     int64_t busy_since_ns;
     bool was_busy;                  // in the call that is under way
@@ -37,12 +37,11 @@ struct store {
     char *saved;                    // where store_save put it; NULL
 };
 
-// Of watch.c: the busy handler of a connection; after a call that may have had to wait; which
-// files are open; before a connection is closed.
-void db_wait_for_others(struct store *s);
-void db_waited(struct store *s, bool came_through);
-void db_remember_files(struct store *s);
-void db_leave_files(struct store *s);
+// Of watch.c.
+void db_wait_for_others(struct store *s);           // sets the busy handler of the connection
+void db_waited(struct store *s, bool came_through); // after a call that may have had to wait
+void db_remember_files(struct store *s);            // which files the connection has open
+void db_leave_files(struct store *s);               // before the connection is closed
 
 // A failure in the user's terms: SQLite's last one, or that of a result code. Both return false.
 bool db_error(struct store *s, struct err *e);

@@ -113,7 +113,7 @@ struct trial_record {
     // then perhaps moved), 0 for one that was drawn, "12,12,0,5"; NULL: it has no parents (drawn,
     // or a model's choice; all in sessions from before schema version 2).
     const char *origin;
-    // Of ranked ones (store_best_trials): `seconds` are those of the session's last race.
+    // When read by rank (store_best_trials): `seconds` are from the session's last race.
     bool raced;
 };
 
@@ -153,7 +153,7 @@ bool store_create_session(struct store *s, const struct session_record *r,
                           struct err *e);
 bool store_get_session(struct store *s, int64_t id, struct arena *a, struct session_record *out,
                        struct err *e);
-// One that others have in their `history`: also when it was deleted meanwhile.
+// As store_get_session, but it also finds a deleted session that others have in their `history`.
 bool store_get_history(struct store *s, int64_t id, struct arena *a, struct session_record *out,
                        struct err *e);
 // All sessions, newest first; the array lives in the arena. One whose row is damaged is there too,
@@ -170,7 +170,7 @@ bool store_set_state(struct store *s, int64_t id, const char *state, const char 
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e);
-// One in another's `history` keeps its rows as long as that is there, but nobody sees them.
+// A session that another one has in its `history` is hidden; its rows go when that other one does.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
 // While another program keeps the database locked, `wait` is called again and again with how long
@@ -204,8 +204,8 @@ bool store_begin(struct store *s, struct err *e);
 bool store_commit(struct store *s, struct err *e); // on failure everything since begin is undone
 bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t,
                      struct err *e); // new or again
-// Of a race, all rows in one transaction, after store_begin_race: from then on those of the race
-// before are ranked by their own times again.
+// All rows of a race are put in one transaction, after store_begin_race. From then on the trials of
+// the race before are ranked by their own measured times again.
 bool store_begin_race(struct store *s, int64_t session, struct err *e);
 bool store_put_retime(struct store *s, int64_t session, const struct retime_record *r,
                       struct err *e);
@@ -219,8 +219,8 @@ bool store_each_trial(struct store *s, int64_t session, int64_t first_ask,
 bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
                          bool (*each)(void *context, const struct trial_record *t), void *context,
                          struct err *e);
-// Those that have a rank, best first, without the first `skip`, which are passed over
-// fast (a million in 0.1 s). `seconds` as store_best_trials.
+// Those that have a rank, best first, without the first `skip`: these cost little (a million 0.1
+// s). `seconds` as store_best_trials.
 bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
                        bool (*each)(void *context, const struct trial_record *t), void *context,
                        struct err *e);
@@ -239,8 +239,8 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
 // that were stopped early. Costs the same however many there are.
 bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
                      struct err *e);
-// What a race says of a trial's rank: of one that was in the session's last race, that one; of one
-// that was wrong in its latest race, that one.
+// The re-timing that decides a trial's rank: where the trial was in the session's last race, that
+// of this race; where its result was wrong in its latest race, that one.
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
                     struct retime_record *out, bool *found, struct err *e);
 bool store_each_race(struct store *s, int64_t session,
@@ -249,7 +249,8 @@ bool store_each_race(struct store *s, int64_t session,
 bool store_each_retime(struct store *s, int64_t session,
                        bool (*each)(void *context, const struct retime_record *r), void *context,
                        struct err *e);
-// Of the newest re-timing of all sessions; 0: there is none. Another number: there are others.
+// The number of the newest re-timing of all sessions; 0: there is none. It changes when one is
+// added.
 bool store_newest_retime(struct store *s, int64_t *number, struct err *e);
 // The n best ok trials, best first, arena-allocated. The one answer to which is the best: the times
 // of a race can be compared with each other alone, so those of the session's last race come first,
@@ -258,11 +259,11 @@ bool store_newest_retime(struct store *s, int64_t *number, struct err *e);
 // session and store_each_ranked follow the same rule; of equal ones the first asked is the best.
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
                        struct trial_record **out, int *count, struct err *e);
-// Those of them that were never in a race, by what was measured.
+// The n best ok trials that were never in a race, by their measured times.
 bool store_best_unraced(struct store *s, int64_t session, int most, struct arena *a,
                         struct trial_record **out, int *count, struct err *e);
 
-// Of models, in their order.
+// How good models were at each fit, in the order of the fits.
 bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e);
 bool store_each_refit(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct refit_record *r), void *context,

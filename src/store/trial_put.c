@@ -75,7 +75,8 @@ static bool run_on_trial(struct store *s, const char *sql, int64_t session, int6
     return query_run(&q);
 }
 
-// Where a race decides the rank of a trial, lets the latest do so: who was wrong there has none.
+// Where a race decides the rank of a trial, ranks it by its time in its latest race; a trial whose
+// result was wrong there has no rank.
 static bool rank_by_race(struct store *s, int64_t session, int64_t ask, struct err *e)
 {
     static const char sql[] = "UPDATE trial SET rank_seconds = CASE WHEN verified THEN race END"

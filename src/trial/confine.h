@@ -1,11 +1,11 @@
-// What workers, and with them drivers and compilers, are given and no more (base/sandbox.h).
+// The sandbox of workers, and so of the drivers and compilers in them (base/sandbox.h).
 //
-//     confine_worker();                   first thing of a worker
-//     confine_allow_worker(&sandbox);     what a process that starts workers keeps for them: what
-//                                         it gave up, they have not either
+//     confine_worker();                   the first thing that a worker does
+//     confine_allow_worker(&sandbox);     what a process that starts workers must keep for them, as
+//                                         they cannot have more than it has
 //
-// Found by running lavapipe, SwiftShader, the validation layer and the sanitizers; for the drivers
-// of GPUs by what their sources and documentation read.
+// What is allowed was found by running lavapipe, SwiftShader, the validation layer and the
+// sanitizers; for the drivers of GPUs by reading their sources and documentation.
 #ifndef TILEWALK_TRIAL_CONFINE_H
 #define TILEWALK_TRIAL_CONFINE_H
 
@@ -17,7 +17,7 @@ void confine_allow_worker(struct sandbox *s);
 
 // Enters a worker's sandbox: nothing can be written, and nothing started but a named compiler.
 struct sandbox_state confine_worker(void);
-struct sandbox_state confine_try_worker(void); // what it would give, in a child process
+struct sandbox_state confine_try_worker(void); // tries in a child process which parts hold here
 
 // The part of our environment that workers get. The array is the caller's (free), the strings are
 // not.

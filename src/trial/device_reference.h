@@ -1,4 +1,5 @@
-// The right result by a kernel that the space file trusts, run on the worker's device.
+// The right result of an operation that the space file defines by a kernel, run on the worker's
+// device.
 #ifndef TILEWALK_TRIAL_DEVICE_REFERENCE_H
 #define TILEWALK_TRIAL_DEVICE_REFERENCE_H
 

@@ -1,13 +1,13 @@
-// Errands: what strangers made (templates, compilers, drivers) is compiled and loaded by a worker
-// that was started for it, while the caller waits. What crashes, hangs or eats memory there is an
-// error here, with words.
+// Errands: a worker is started for one piece of work with what strangers made (templates,
+// compilers, drivers), and the caller waits for it. A crash, a hang or exhausted memory there is an
+// error with a message here.
 //
 //     errand_compile(&job, 30, spirv, e);
 //     errand_list("", 30, &list, &count, e);
 //     errand_open(index, false, 30, e);
 //
-// The worker is this program again, as a pool's is (message.h has the conversation), and ends with
-// the errand. What it or a driver has to warn of goes to the log.
+// The worker is this program again, as a pool's is (message.h has the messages), and ends with the
+// errand. What it or a driver writes to stderr goes to the log.
 #ifndef TILEWALK_TRIAL_ERRAND_H
 #define TILEWALK_TRIAL_ERRAND_H
 

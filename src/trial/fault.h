@@ -1,4 +1,4 @@
-// Injected faults, for tests: what a real driver does once in a blue moon, on demand.
+// Injected faults, for tests: what real drivers do very rarely, on demand.
 //
 //     fault_parse("segv@run:3,sleep@compile:*", &plan, e);          comes with the pool's hello
 //     fault_strike(fault_find(&plan, PHASE_RUN, number), fd);       trial `number` enters a phase

@@ -57,7 +57,7 @@ struct hello {
     bool trips_undeclared;
     uint64_t seed;
     double deadline_s[PHASE_COUNT];
-    int64_t start;   // of how many workers so far this is the start
+    int64_t start;   // number of this start of a worker, from 1 over the session
     char fault[512]; // as in pool_options
 };
 

@@ -30,7 +30,7 @@ static void pool_submit(struct source *source, struct trial_request *r)
 {
     struct pool *p = pool_of(source);
     work_list_append(&p->waiting, work_create(r, ++p->trials));
-    p->stirred = true;
+    p->has_new_work = true;
 }
 
 static int pool_fds(const struct source *source, struct pollfd *out, int most)
@@ -46,7 +46,7 @@ static int pool_wait_ms(const struct source *source)
 {
     const struct pool *p = (const struct pool *)source;
     int64_t now_ns = os_now_ns(), wake_ns = INT64_MAX;
-    if (p->stirred)
+    if (p->has_new_work)
         return 0;
     for (int i = 0; i < p->options.workers; i++) {
         bool has_to_wait = p->slot[i].state == SLOT_EMPTY && !token_may_start(&p->token);
@@ -113,7 +113,7 @@ static void count_busy(struct pool *p, int64_t now_ns)
 static bool pool_step(struct source *source, struct err *e)
 {
     struct pool *p = pool_of(source);
-    p->stirred = false;
+    p->has_new_work = false;
     for (int i = 0; i < p->options.workers && !p->is_broken; i++)
         pool_step_worker(p, &p->slot[i], os_now_ns());
     if (!p->is_broken)
@@ -214,7 +214,7 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
         if (o->deadline_s[i] <= 0)
             p->options.deadline_s[i] = pool_default_deadline((enum trial_phase)i, o->is_cpu);
     p->shared_fd = shared_fd;
-    p->stirred = true;
+    p->has_new_work = true;
     p->slot = mem_zero((size_t)o->workers, sizeof *p->slot);
     for (int i = 0; i < o->workers; i++)
         slot_init(&p->slot[i], i);

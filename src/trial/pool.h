@@ -10,8 +10,8 @@
 #include "trial/source.h"
 #include "trial/token.h"
 
-// Told of every announced phase, and of PHASE_NONE when a worker has sent a result or is gone;
-// `at_ns` is os_now_ns() of the worker when it entered the phase.
+// Called for every phase that a worker announces, and with PHASE_NONE when it has sent a result or
+// is gone. `at_ns` is os_now_ns() of the worker when it entered the phase.
 typedef void pool_watcher(void *context, int worker, enum trial_phase phase, int64_t at_ns);
 
 struct pool {
@@ -28,7 +28,7 @@ struct pool {
     struct work_list waiting, done;
     int64_t trials, starts; // so far
     int failed_starts;      // in a row; counted anew once a worker was given up
-    bool stirred;           // something was submitted since the last step
+    bool has_new_work;      // something was submitted since the last step
     bool is_broken;         // no worker can be started
     struct err broken;
 

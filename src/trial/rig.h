@@ -1,4 +1,4 @@
-// A worker's bench: the open device, the operator's buffers on it, and the right results.
+// What a worker measures with: the open device, the operator's buffers on it, the right results.
 //
 //     rig_open, rig_prepare or rig_attach                            once
 //     rig_scratch; rig_load; run something; rig_fetch; rig_verify    each run that is verified
@@ -34,7 +34,7 @@ struct rig {
 bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` points to must last
 void rig_close(struct rig *r);
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
-bool rig_attach(struct rig *r, int fd, struct err *e);  // somebody has; again is fine
+bool rig_attach(struct rig *r, int fd, struct err *e);  // another worker has; again is fine
 
 // Makes sure that scratch has exactly `bytes` (0: there is none).
 enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e);

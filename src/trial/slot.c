@@ -15,9 +15,9 @@
 
 enum { LONGEST_LINE = 1000, RESULT_BYTES = 1 << 20 };
 #define MS_NS    ((int64_t)1000000)
-#define GRACE_NS (1000 * MS_NS)  // between the end of its socket and its death
-#define STUCK_NS (30000 * MS_NS) // after SIGKILL
-#define LOOK_NS  (5 * MS_NS)     // between two looks whether it is dead
+#define GRACE_NS (1000 * MS_NS)  // how long a worker that is to end has before it is killed
+#define STUCK_NS (30000 * MS_NS) // how long after SIGKILL a worker that is still there is stuck
+#define LOOK_NS  (5 * MS_NS)     // between two looks at whether it has ended
 
 void slot_init(struct slot *s, int index)
 {

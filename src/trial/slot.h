@@ -1,4 +1,4 @@
-// A worker's place in the pool: the process, its link, its stderr, and what it is doing.
+// A worker's place in the pool: the process, its link, its captured stderr, and what it is doing.
 //
 //     EMPTY -> STARTING -> IDLE -> PREPARING -> IDLE      one of them, once
 //                          IDLE -> BUSY -> IDLE           for every trial
@@ -28,16 +28,16 @@ struct slot {
     int spawns;
 
     enum trial_phase phase; // last announced
-    int candidate;          // it is about
+    int candidate;          // that the phase is about
     int64_t deadline_ns;    // of the phase; 0: none
     int64_t start_ns;       // EMPTY: not before; SLOT_NEVER: it was given up
     int64_t kill_ns;        // ENDING: SIGKILL then, if it does not end by itself
     bool killed;            // at kill_ns
     struct work *work;      // BUSY; ENDING: its outcome depends on how the process ended
 
-    struct str line;     // of stderr, so far
-    char last_line[200]; // of stderr, in this trial
-    bool log_closed;
+    struct str line;     // of captured stderr: the one that has not ended yet
+    char last_line[200]; // of captured stderr: the last one in this trial
+    bool log_closed;     // stderr has ended
 };
 
 void slot_init(struct slot *s, int index);
@@ -46,15 +46,15 @@ bool slot_send(struct slot *s, char *text); // frees the text; false: it is too 
 void slot_read_log(struct slot *s, void (*log)(void *context, int worker, const char *line),
                    void *context);
 int slot_fds(const struct slot *s, struct pollfd out[SLOT_FDS]);
-int64_t slot_wake_ns(const struct slot *s,
-                     int64_t now_ns); // when it wants to be looked at; SLOT_NEVER
+// When the slot is to be looked at next; SLOT_NEVER.
+int64_t slot_wake_ns(const struct slot *s, int64_t now_ns);
 
 void slot_kill(struct slot *s, int64_t now_ns);    // to ENDING
 void slot_let_end(struct slot *s, int64_t now_ns); // to ENDING; it is about to end by itself
 // In ENDING. True once the process is gone; `how` gets "was killed by SIGSEGV" or the like. Then
 // slot_clear.
 bool slot_reap(struct slot *s, int64_t now_ns, char *how, size_t size);
-// After a slot_reap that said false: SIGKILL does not help, it hangs in the kernel.
+// After slot_reap returned false: whether the process outlives SIGKILL, as it hangs in the kernel.
 bool slot_is_stuck(const struct slot *s, int64_t now_ns);
 void slot_clear(struct slot *s);  // to EMPTY
 void slot_finish(struct slot *s); // kills; waits a moment for the end

@@ -9,8 +9,8 @@
 //
 // Nothing here blocks: a source is driven by the engine's poll loop, in the engine's thread. Every
 // submitted ticket comes back exactly once, in any order, whatever happens to the worker that had
-// it. Only after a step that said false the source is finished: what is still open is not measured,
-// and all that is left to do is to destroy it.
+// it. The one exception: once source_step has returned false, requests that are still open are
+// neither measured nor given back, and the source can only be destroyed.
 #ifndef TILEWALK_TRIAL_SOURCE_H
 #define TILEWALK_TRIAL_SOURCE_H
 
@@ -25,13 +25,13 @@ struct source {
 
 struct source_kind {
     const char *name;
-    bool needs_jobs; // requests must carry rendered jobs
+    bool needs_jobs; // requests must carry rendered jobs (kernel/job.h)
     // The same configuration always gives the same samples: races and canaries are pointless.
     bool deterministic;
     int (*room)(const struct source *s);
     void (*submit)(struct source *s, struct trial_request *r); // moves the jobs out of `r`
     int (*fds)(const struct source *s, struct pollfd *out, int most);
-    // Until it wants to be stepped although no descriptor is ready; -1: never.
+    // After how long it is to be stepped although no descriptor is ready; -1: never.
     int (*wait_ms)(const struct source *s);
     // False: it cannot go on (no worker can be started).
     bool (*step)(struct source *s, struct err *e);
@@ -70,10 +70,14 @@ struct pool_options {
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     bool validate;         // Vulkan validation layer in the workers
     int workers;           // >= 1
-    const struct operation *operation; // of one that is defined (custom_of) the definition lasts
-    const struct job *reference; // what is right for one that a kernel defines; lasts; may be NULL
-    const struct limits *limits; // static limits that the SPIR-V is judged by
-    bool trips_undeclared;       // the space declares no loop_trips: a wrong result says so
+    // Copied; but where the user defined it (custom_of), that definition must outlive the pool.
+    const struct operation *operation;
+    // The kernel that computes the right result, where the user defined the operation by one; it
+    // must outlive the pool. NULL: the operation computes it.
+    const struct job *reference;
+    const struct limits *limits; // static limits that the SPIR-V is judged by; copied
+    bool trips_undeclared;       // the space declares no loop_trips: the reason of a wrong result
+                                 // then mentions it
     uint64_t seed;               // of the inputs
     bool is_cpu; // device runs on our cores: nothing compiles while something is timed
     double deadline_s[PHASE_COUNT]; // 0: the default of each phase (pool_default_deadline)

@@ -35,8 +35,8 @@ bool token_may_start(const struct token *t); // a worker: opening a device uses 
 bool token_may_compile(const struct token *t);
 void token_compile(struct token *t, int worker); // token_may_compile holds
 void token_wait(struct token *t, int worker);
-int token_grant(
-    struct token *t); // gives the device to the first who waits, if it may be: the worker, else -1
+// Gives the device to the worker that has waited longest, if it may have it now. Its index, or -1.
+int token_grant(struct token *t);
 void token_release(struct token *t, int worker); // whatever it held
 
 #endif

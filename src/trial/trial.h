@@ -33,8 +33,8 @@ struct samples {
     bool early_stopped; // hopeless against the incumbent, all of two or more; still a valid time
 };
 
-// Whose accesses to arrays are checked (kernel/checked.h): of the one that is the fastest so far,
-// or that wins the race; of all; of none, it has been done.
+// Which candidates run once more with every access to an array checked (kernel/checked.h): the one
+// that is the fastest so far, or that wins the race; all; none, since it has been done.
 enum accesses { ACCESSES_OF_BEST, ACCESSES_OF_ALL, ACCESSES_OF_NONE };
 
 // A measurement of one candidate (count 1), or a race: several candidates timed in turns, ABAB,
