@@ -165,6 +165,12 @@ bool file_write(const char *path, const void *bytes, size_t length, struct err *
     return ok;
 }
 
+bool file_is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;

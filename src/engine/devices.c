@@ -19,9 +19,19 @@ double devices_patience_s(void)
                                                                                : DRIVER_SECONDS;
 }
 
+// The loader reads whatever lies there, and would wait for a pipe for ever.
+static bool is_no_file(const char *manifest)
+{
+    return file_exists(manifest) && !file_is_regular(manifest);
+}
+
 // Whether the devices of this driver alone can be listed.
 static bool is_sound(const char *manifest)
 {
+    if (is_no_file(manifest)) {
+        log_warning("driver %s is left out: it is not a regular file", manifest);
+        return false;
+    }
     struct gpu_info *list;
     struct err how;
     int count;
@@ -68,15 +78,30 @@ static bool list_sound(const struct err *how, struct gpu_info **list, int *count
     }
     free(sound);
     return ok || err_set(e,
-                         "no devices: the process that listed them %s (another version of the "
+                         "no devices: the process that lists them %s (another version of the "
                          "driver may help, or TILEWALK_DRIVER_SECONDS where it is slow)",
                          how->text);
 }
 
+static bool all_are_files(void)
+{
+    int count;
+    bool all = true;
+    char **file = gpu_driver_files(&count);
+    for (int i = 0; i < count; i++) {
+        all &= !is_no_file(file[i]);
+        free(file[i]);
+    }
+    free(file);
+    return all;
+}
+
 bool devices_list(struct gpu_info **list, int *count, struct err *e)
 {
-    struct err how;
+    struct err how = {.text = "would wait for a driver's manifest that is no regular file"};
     gpu_prepare_environment();
+    if (!all_are_files())
+        return list_sound(&how, list, count, e);
     switch (errand_list("", devices_patience_s(), list, count, &how)) {
     case ERRAND_DONE: return true;
     case ERRAND_LOST: return list_sound(&how, list, count, e);

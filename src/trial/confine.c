@@ -99,7 +99,7 @@ static void allow_matching(struct sandbox *s, enum sandbox_right right, const ch
 static void allow_library_of(struct sandbox *s, const char *manifest)
 {
     char *text, *folder = path_folder(manifest);
-    if (file_read(manifest, &text, NULL, NULL)) {
+    if (file_is_regular(manifest) && file_read(manifest, &text, NULL, NULL)) {
         const char *key = strstr(text, "\"library_path\""), *colon = key ? strchr(key, ':') : NULL;
         const char *quote = colon ? strchr(colon, '"') : NULL;
         char *library = quote ? mem_printf("%.*s", (int)strcspn(quote + 1, "\""), quote + 1) : NULL;

@@ -72,7 +72,7 @@ static void attempt(struct attempt *a)
     for (uint64_t i = 1 + below(a, MOST_KEYS); i; i--)
         length += add_key(a, keys + length);
     strike_keys(a, PICK(a, starts), keys, length);
-    if (trials_of(a->box, 3) != 40 && listed_session(a->box, 3))
+    if (trials_of(a->box, 3) < 40 && listed_session(a->box, 3)) // the keys may have resumed it
         fail_msg("trials are lost");
 }
 

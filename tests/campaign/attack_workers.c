@@ -85,8 +85,11 @@ static void attempt(struct attempt *a)
         if (!was_struck(code))
             fail_msg("exit code %d: %.300s", code, result.err);
     }
-    if (code != 0 && (code = finish(a->box, start_run(a, true)).code) != 0)
-        fail_msg("it cannot be resumed: exit code %d", code);
+    struct result last = {.code = code};
+    if (code != 0)
+        last = finish(a->box, start_run(a, true));
+    if (last.code != 0)
+        fail_msg("it cannot be resumed: exit code %d: %.300s", last.code, last.err);
     if (strcmp(wanted, asks(a, 1)) != 0)
         fail_msg("it asked something else: %s and not %s", asks(a, 1), wanted);
 }

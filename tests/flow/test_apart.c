@@ -105,8 +105,8 @@ static void test_export(void **state)
 // --- compilers ---
 
 // Says its version; compiling, it leaves two processes behind, tells their numbers and its own in
-// the file "pids", and goes on for ever. Without the sandbox, in which it could write no file; in it
-// the campaign's attack "compilers" looks for what is left.
+// the file "pids", and goes on for ever. In the sandbox it could write no file: there the attack
+// "compilers" of the campaign looks for what is left.
 static const char *sleeping_compiler(struct box *b)
 {
     const char *path = box_write(b, "glslang",
