@@ -1,6 +1,7 @@
 #include "screen.h"
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/shown.h"
 
 #include <stdarg.h>
@@ -93,15 +94,10 @@ struct pane screen_whole(struct screen *s)
     return (struct pane){s, 0, 0, s->rows, s->cols};
 }
 
-static int clamp(int value, int low, int high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 struct pane pane_part(const struct pane *p, int row, int col, int rows, int cols)
 {
-    int top = clamp(row, 0, p->rows), left = clamp(col, 0, p->cols);
-    int bottom = clamp(row + rows, top, p->rows), right = clamp(col + cols, left, p->cols);
+    int top = int_clamp(row, 0, p->rows), left = int_clamp(col, 0, p->cols);
+    int bottom = int_clamp(row + rows, top, p->rows), right = int_clamp(col + cols, left, p->cols);
     return (struct pane){p->screen, p->row + top, p->col + left, bottom - top, right - left};
 }
 
@@ -330,7 +326,7 @@ void pane_shade(const struct pane *p, int row, int col, int cols, int level)
     static const uint32_t shade[RAMP_LEVELS] = {0x2591, 0x2591, 0x2592, 0x2592,
                                                 0x2593, 0x2593, 0x2588, 0x2588};
     static const char ascii[] = ".:-=+*#@";
-    level = clamp(level, 0, RAMP_LEVELS - 1);
+    level = int_clamp(level, 0, RAMP_LEVELS - 1);
     bool plain = p->screen->charset == CHARSET_ASCII;
     for (int i = 0; i < cols; i++)
         put(p, row, col + i, (enum style)(STYLE_RAMP + level),
@@ -345,7 +341,7 @@ void pane_spark(const struct pane *p, int row, int col, enum style style, const 
     for (int i = 0; i < count; i++) {
         if (!(level[i] >= 0)) // not a number
             continue;
-        int n = clamp((int)(level[i] * 7.999), 0, 7);
+        int n = int_clamp((int)(level[i] * 7.999), 0, 7);
         put(p, row, col + i, style, plain ? (unsigned char)ascii[n] : 0x2581u + (uint32_t)n);
     }
 }

@@ -1,5 +1,7 @@
 #include "table.h"
 
+#include "base/minmax.h"
+
 static int ranked(const struct table *t, int rank)
 {
     for (int i = 0; i < t->count; i++)
@@ -8,24 +10,14 @@ static int ranked(const struct table *t, int rank)
     return -1;
 }
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 void table_fit(struct table *t, const struct table_column *column, int count, int from, int cols)
 {
     int room = cols - from;
     *t = (struct table){.column = column, .count = count};
     for (int rank = 0; rank < count; rank++) {
-        int i = ranked(t, rank), least = larger(column[i].least, text_columns(column[i].head));
+        int i = ranked(t, rank), least = int_max(column[i].least, text_columns(column[i].head));
         if (rank == 0)
-            least = larger(0, smaller(least, room));
+            least = int_max(0, int_min(least, room));
         if (least > room)
             continue;
         t->slot[i].width = least;
@@ -34,7 +26,7 @@ void table_fit(struct table *t, const struct table_column *column, int count, in
     room += TABLE_GAP; // none after the last one
     for (int rank = 0; rank < count; rank++) {
         struct table_slot *s = &t->slot[ranked(t, rank)];
-        int more = smaller(room, column[s - t->slot].most - s->width);
+        int more = int_min(room, column[s - t->slot].most - s->width);
         if (s->width == 0 || more <= 0)
             continue;
         s->width += more;

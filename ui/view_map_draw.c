@@ -1,4 +1,5 @@
 // The cells of the map, and the list that stands for them on tiny screens.
+#include "base/minmax.h"
 #include "trial_text.h"
 #include "view_map.h"
 
@@ -121,11 +122,6 @@ struct look {
     bool numbers;
 };
 
-static int clamp(int value, int low, int high)
-{
-    return value > high ? high : value < low ? low : value;
-}
-
 static int widest_label(const struct axis *a)
 {
     int most = 1;
@@ -148,24 +144,24 @@ static void choose_width(struct look *l, int count)
     int number = (int)strlen(map_number(l->app, l->map, most, text)) + 2;
     number = number > 4 ? number : 4;
     int label = widest_label(&l->map->grid.x) + 1;
-    int roomy = clamp(label, number, number > 9 ? number : 9);
+    int roomy = int_clamp(label, number, number > 9 ? number : 9);
     roomy = count * roomy <= room ? roomy : number;
-    int narrow = clamp(label, 3, 6);
+    int narrow = int_clamp(label, 3, 6);
     l->numbers = count * roomy <= room;
-    l->width = l->numbers ? clamp(room / count, roomy, roomy > 14 ? roomy : 14) : narrow;
+    l->width = l->numbers ? int_clamp(room / count, roomy, roomy > 14 ? roomy : 14) : narrow;
     if (!l->numbers && count * narrow <= room)
         l->width = room / count;
-    l->cols = clamp(room / l->width, 0, count);
+    l->cols = int_clamp(room / l->width, 0, count);
 }
 
 static void choose_height(struct look *l, int count)
 {
     int room = l->pane.rows - l->head - l->legend;
-    l->height = count ? clamp(room / count, 1, 4) : 1;
+    l->height = count ? int_clamp(room / count, 1, 4) : 1;
     l->numbers &= l->height > 1;
     if (!l->numbers && l->height > 2)
         l->height = 2;
-    l->rows = clamp(room / l->height, 0, count);
+    l->rows = int_clamp(room / l->height, 0, count);
 }
 
 // The first one shown of `count`, so that the cursor is.
@@ -175,7 +171,7 @@ static int scrolled(int first, int cursor, int shown, int count)
         first = cursor;
     if (cursor >= first + shown)
         first = cursor - shown + 1;
-    return clamp(first, 0, count > shown ? count - shown : 0);
+    return int_clamp(first, 0, count - shown);
 }
 
 static void choose_sizes(struct look *l)
@@ -184,8 +180,8 @@ static void choose_sizes(struct look *l)
     int rows = projection_rows(&m->grid), cols = projection_cols(&m->grid);
     l->head = 1; // labels
     l->legend = l->pane.rows >= 14 ? 3 : l->pane.rows >= 9 ? 1 : 0;
-    l->label = m->grid.is_flat ? 1 : clamp(widest_label(&m->grid.y) + 1, 2, MOST_LABEL);
-    l->label = clamp(l->label, 1, l->pane.cols / 3);
+    l->label = m->grid.is_flat ? 1 : int_clamp(widest_label(&m->grid.y) + 1, 2, MOST_LABEL);
+    l->label = int_min(l->label, l->pane.cols / 3);
     choose_width(l, cols > 0 ? cols : 1);
     choose_height(l, rows);
     m->top = scrolled(m->top, m->row, l->rows, rows);

@@ -1,6 +1,7 @@
 // The map's work: what it reads, in slices, and which axes and which cell that is for.
 #include "view_map.h"
 
+#include "base/minmax.h"
 #include "trial_text.h"
 
 #include <stdlib.h>
@@ -172,17 +173,10 @@ const struct place *map_here(const struct map *m)
     return inside ? projection_at(&m->grid, m->row, m->col) : NULL;
 }
 
-static int clamp(int value, int low, int high)
-{
-    return value > high ? high : value < low ? low : value;
-}
-
 void map_put_cursor(struct map *m, int row, int col)
 {
-    m->row = clamp(row, 0, projection_rows(&m->grid) - 1);
-    m->col = clamp(col, 0, projection_cols(&m->grid) - 1);
-    m->row = m->row < 0 ? 0 : m->row;
-    m->col = m->col < 0 ? 0 : m->col;
+    m->row = int_clamp(row, 0, projection_rows(&m->grid) - 1);
+    m->col = int_clamp(col, 0, projection_cols(&m->grid) - 1);
     m->row_low = m->grid.is_flat ? 0 : m->grid.y.low[m->row];
     m->col_low = m->grid.x.low[m->col];
 }

@@ -1,5 +1,7 @@
 #include "view_trials_columns.h"
 
+#include "base/minmax.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,11 +20,6 @@ static int digits(int64_t number)
     return n;
 }
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static int widest_value(const struct param *p)
 {
     struct str text = {0};
@@ -32,7 +29,7 @@ static int widest_value(const struct param *p)
             i = p->count - MOST_LOOKED;
         text.length = 0;
         value_add_text(p, &i, &text);
-        widest = larger(widest, text_columns(str_text(&text)));
+        widest = int_max(widest, text_columns(str_text(&text)));
     }
     str_finish(&text);
     return widest;
@@ -52,7 +49,7 @@ static int param_columns(const struct param *p)
     int width = p->kind == PARAM_FACTORIZATION ? digits(p->product) + 2 * (p->width - 1)
                 : p->kind == PARAM_PERMUTATION ? widest_order(p)
                                                : widest_value(p);
-    width = larger(width, text_columns(p->name));
+    width = int_max(width, text_columns(p->name));
     return width < WIDEST_PARAM ? width : WIDEST_PARAM;
 }
 

@@ -1,6 +1,7 @@
 #include "base/str.h"
 
 #include "base/mem.h"
+#include "base/minmax.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -310,11 +311,6 @@ void hash_hex(const void *bytes, size_t length, char out[33])
 
 enum { SUGGEST_LONGEST = 63, SUGGEST_MOST = 1000 };
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 // Damerau-Levenshtein distance (optimal string alignment: insert, delete, replace, swap
 // neighbours). Needs three rows of the table: row[i % 3][j] is the distance from the first i
 // characters of `a` to the first j of `b`.
@@ -328,9 +324,9 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
         now[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
             size_t replace = above[j - 1] + (a[i - 1] != b[j - 1]);
-            now[j] = least(replace, least(above[j], now[j - 1]) + 1);
+            now[j] = uint64_min(replace, uint64_min(above[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
+                now[j] = uint64_min(now[j], before[j - 2] + 1);
         }
     }
     return row[a_length % 3][b_length];

@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "gpu/vk.h"
@@ -13,11 +14,6 @@
 #define SOFT_ACCUMULATORS   256
 #define SOFT_STATEMENTS     20000
 #define SUBGROUP_OPERATIONS 0xffu // those of Vulkan itself, basic to quad; others take extensions
-
-static uint32_t min_u32(uint64_t a, uint32_t b)
-{
-    return a < b ? (uint32_t)a : b;
-}
 
 static const char *type_name(VkPhysicalDeviceType t)
 {
@@ -65,7 +61,7 @@ static struct limits limits_of(const VkPhysicalDeviceLimits *v, uint64_t max_all
     struct limits l = {
         .invocations = v->maxComputeWorkGroupInvocations,
         .shared_bytes = v->maxComputeSharedMemorySize,
-        .buffer_bytes = min_u32(max_allocation, v->maxStorageBufferRange),
+        .buffer_bytes = (uint32_t)uint64_min(max_allocation, v->maxStorageBufferRange),
         .buffers = v->maxPerStageDescriptorStorageBuffers,
         .accumulators = SOFT_ACCUMULATORS,
         .statements = SOFT_STATEMENTS,

@@ -1,14 +1,10 @@
 // A first run of a kernel that nobody knows: in parts, so that no submission is long. A device that
 // is busy for seconds may be reset by its driver, and its display stands still.
+#include "base/minmax.h"
 #include "base/os.h"
 #include "gpu/vk.h"
 
 #define MOST_GROWTH 8
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t most)
 {
@@ -18,12 +14,12 @@ struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t mos
                             .base = {(uint32_t)x, (uint32_t)y, (uint32_t)z},
                             .groups = {(uint32_t)row, (uint32_t)p->groups[1], 1}};
     if (x > 0 || most < row) {
-        part.groups[0] = (uint32_t)least(most, row - x);
+        part.groups[0] = (uint32_t)uint64_min(most, row - x);
         part.groups[1] = 1;
     } else if (y > 0 || most < layer) {
-        part.groups[1] = (uint32_t)least(most / row, p->groups[1] - y);
+        part.groups[1] = (uint32_t)uint64_min(most / row, p->groups[1] - y);
     } else {
-        part.groups[2] = (uint32_t)least(most / layer, p->groups[2] - z);
+        part.groups[2] = (uint32_t)uint64_min(most / layer, p->groups[2] - z);
     }
     return part;
 }

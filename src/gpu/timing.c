@@ -1,6 +1,7 @@
 // Warm up, find how many repeats make a batch long enough to be measured, take batches. What a run
 // takes is a batch's device time over its repeats; what is spent is counted on the host's clock,
 // overheads included.
+#include "base/minmax.h"
 #include "base/os.h"
 #include "gpu/vk.h"
 
@@ -91,16 +92,11 @@ static enum gpu_status warm_up(struct plan *p, struct err *e)
     return GPU_OK;
 }
 
-static int at_most(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct gpu_samples *out,
                                     struct err *e)
 {
     int64_t first = os_now_ns();
-    int batches = at_most(p->t->batches, 32), fewest = at_most(batches, FEWEST_SAMPLES);
+    int batches = int_min(p->t->batches, 32), fewest = int_min(batches, FEWEST_SAMPLES);
     bool done = false;
     while (!done) {
         double seconds, apart_s = seconds_since(first);

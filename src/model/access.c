@@ -1,16 +1,8 @@
 #include "model/access.h"
 
+#include "base/minmax.h"
+
 static const double line_bytes = 64;
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 // How the index of one dimension moves: by which coefficient with each loop of the path. `place`:
 // of each loop of the nest on it.
@@ -45,7 +37,7 @@ static double trace_touched(const struct nest_point *p, int statement, int acces
             double length = p->length[path[s->loop_count - i]];
             span += by[s->loop_count - i] * (length - 1);
             iterations *= by[s->loop_count - i] != 0 ? length : 1;
-            extent = smaller(smaller(span, iterations), size);
+            extent = double_min(double_min(span, iterations), size);
             touched[i] *= extent;
         }
         run *= is_whole ? extent : 1;
@@ -66,7 +58,7 @@ static double count_lines(const struct nest_point *p, int statement, int access,
         return 1;
     double step =
         (stride[i] < 0 ? -stride[i] : stride[i]) * p->nest->buffer[s->access[access].buffer].bytes;
-    return larger(1, executions * smaller(1, step / line_bytes));
+    return double_max(1, executions * double_min(1, step / line_bytes));
 }
 
 static int accesses_to(const struct nest_statement *s, int buffer)
@@ -132,7 +124,7 @@ void access_uses(const struct nest_point *p, int statement, struct access_use *u
         u->bytes = executions * size;
         u->unique_bytes = u->touched[s->loop_count];
         u->lines = count_lines(p, statement, i, executions);
-        u->unique_lines = larger(1, u->unique_bytes / smaller(line_bytes, run * size));
+        u->unique_lines = double_max(1, u->unique_bytes / double_min(line_bytes, run * size));
         u->stride = s->loop_count > 0 ? nest_strides(p, statement, i)[s->loop_count - 1] : 0;
         u->reuse_count = u->distance = u->distance_bytes = 0;
     }

@@ -1,6 +1,7 @@
 #include "report/plot.h"
 
 #include "base/mem.h"
+#include "base/minmax.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,23 +79,13 @@ static void put_dot(struct plot *p, int series, int x, int y)
         c->series = (uint8_t)series;
 }
 
-static int at_least(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int at_most(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 // From dot to dot, one of both ways level or upright; what lies outside is cut.
 static void put_stroke(struct plot *p, int series, int x0, int y0, int x1, int y1)
 {
     int wide = plot_dots_across(p), high = p->down * dots_down(p->charset);
-    int right = at_most(at_least(x0, x1), wide - 1), bottom = at_most(at_least(y0, y1), high - 1);
-    for (int x = at_least(at_most(x0, x1), 0); x <= right; x++)
-        for (int y = at_least(at_most(y0, y1), 0); y <= bottom; y++)
+    int right = int_min(int_max(x0, x1), wide - 1), bottom = int_min(int_max(y0, y1), high - 1);
+    for (int x = int_max(int_min(x0, x1), 0); x <= right; x++)
+        for (int y = int_max(int_min(y0, y1), 0); y <= bottom; y++)
             put_dot(p, series, x, y);
 }
 
@@ -110,7 +101,7 @@ static int dot_x(const struct plot *p, double x)
 {
     int wide = plot_dots_across(p);
     double share = share_of(x, p->left, p->right);
-    return share < 0 ? -1 : share > 1 ? wide : at_most((int)(share * wide), wide - 1);
+    return share < 0 ? -1 : share > 1 ? wide : int_min((int)(share * wide), wide - 1);
 }
 
 // From the top; -1 is above the area, its height below it.
@@ -123,7 +114,7 @@ static int dot_y(const struct plot *p, double y)
 
 static int within(int value, int end)
 {
-    return at_least(at_most(value, end - 1), 0);
+    return int_clamp(value, 0, end - 1);
 }
 
 int plot_col_of(const struct plot *p, double x)
@@ -183,7 +174,7 @@ void plot_steps(struct plot *p, int series, char letter, const struct plot_point
     p->end[series] = (struct plot_end){
         .inside = inside,
         .row = p->row + pen.y / dots_down(p->charset),
-        .col = p->col + at_most(pen.x, wide - 1) / dots_across(p->charset),
+        .col = p->col + int_min(pen.x, wide - 1) / dots_across(p->charset),
     };
 }
 
@@ -204,7 +195,7 @@ static struct plot_cell *cell_of(const struct plot *p, int row, int col)
 static int place_of_letter(const struct plot *p, const struct plot_end *e)
 {
     int last = p->col + p->wide - 1;
-    int first = at_most(e->col + 1, last);
+    int first = int_min(e->col + 1, last);
     for (int col = first; col <= last; col++)
         if (!cell_of(p, e->row, col)->letter)
             return col;

@@ -1,5 +1,7 @@
 #include "space/nest.h"
 
+#include "base/minmax.h"
+
 #include <stdlib.h>
 
 static const char *const kind_names[NEST_LOOP_KINDS] = {
@@ -135,11 +137,6 @@ void nest_evaluate(const struct nest *n, const struct space *space, const struct
     }
 }
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 double nest_touched(const struct nest_point *p, int statement, int access, int count)
 {
     const struct nest_statement *s = &p->nest->statement[statement];
@@ -160,7 +157,7 @@ double nest_touched(const struct nest_point *p, int statement, int access, int c
             span += (coefficient < 0 ? -coefficient : coefficient) * (length - 1);
             iterations *= length;
         }
-        touched *= smaller(smaller(span, iterations), p->value[b->dim[d]]);
+        touched *= double_min(double_min(span, iterations), p->value[b->dim[d]]);
     }
     return touched;
 }
