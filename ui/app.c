@@ -194,18 +194,6 @@ static void prompt_key(struct app *app, int32_t key)
     }
 }
 
-static void help_key(struct app *app, enum action a)
-{
-    int half = app->screen.rows / 2;
-    int by = a == ACT_DOWN        ? 1
-             : a == ACT_UP        ? -1
-             : a == ACT_PAGE_DOWN ? half
-             : a == ACT_PAGE_UP   ? -half
-                                  : 0;
-    app->help = by != 0;
-    app->help_row = app->help_row + by > 0 ? app->help_row + by : 0;
-}
-
 static void dialog_gets(struct app *app, int32_t key)
 {
     struct dialog *d = app->dialog;
@@ -243,7 +231,7 @@ void app_key(struct app *app, int32_t key)
     else if (app->dialog)
         dialog_gets(app, key);
     else if (app->help)
-        help_key(app, a);
+        app->help = list_scroll(&app->help_text, a);
     else if (a != ACT_NONE)
         app_act(app, a);
 }

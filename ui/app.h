@@ -17,6 +17,7 @@
 
 #include "config.h"
 #include "job.h"
+#include "list.h"
 #include "model.h"
 #include "prompt.h"
 #include "view.h"
@@ -69,7 +70,7 @@ struct app {
     struct prompt prompt;
     bool pasting; // keys are a paste: text, and nothing else
     bool help;
-    int help_row;
+    struct list help_text;
     bool frozen;      // the view stands still; work goes on
     char notice[256]; // the last message row
     enum style notice_style;

@@ -296,7 +296,7 @@ static void act_on_program(struct app *app, enum action a)
     switch (a) {
     case ACT_BACK: app_show(app, app->before); break;
     case ACT_COPY: copy_trial(app); break;
-    case ACT_HELP: app->help = true, app->help_row = 0; break;
+    case ACT_HELP: app->help = true, app->help_text.top = 0; break;
     case ACT_COMMAND:
         app_prompt(
             app, &(struct prompt){.lead = ":", .done = run_typed, .candidate = command_candidate});

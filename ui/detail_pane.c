@@ -294,18 +294,19 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
         return;
     }
     struct trial t = *shown; // outlives look-ups of parents
-    if (t.ask != state->ask || state->top > state->lines - p->rows)
-        state->top = 0;
+    if (t.ask != state->ask)
+        state->text.top = 0;
     state->ask = t.ask;
-    state->rows = p->rows;
-    struct writer w = {.app = app, .p = p, .row = -state->top, .first = -state->top};
+    list_fit(&state->text, state->text.count, p->rows);
+    int top = (int)state->text.top;
+    struct writer w = {.app = app, .p = p, .row = -top, .first = -top};
     add_result(&w, &t);
     add_config(&w, &t);
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
     add_times(&w, &t);
-    state->lines = w.row + state->top;
-    if (state->lines - state->top > p->rows) {
+    state->text.count = w.row + top;
+    if (w.row > p->rows) {
         char more[40];
         snprintf(more, sizeof more, " %s more", app_key_of(app, ACT_PAGE_DOWN));
         pane_text_right(p, p->rows - 1, p->cols, STYLE_KEY, more);
@@ -324,26 +325,17 @@ void detail_pane_title(struct app *app, const struct detail_pane *state, char ti
         snprintf(title, 64, "Trial %" PRId64, t->number);
     else if (t)
         snprintf(title, 64, "Ask %" PRId64, t->ask);
-    if (state->lines > state->rows && state->rows > 0)
-        snprintf(note, 64, "lines %d-%d of %d", state->top + 1,
-                 state->top + state->rows < state->lines ? state->top + state->rows : state->lines,
-                 state->lines);
-    else if (t)
+    if (state->text.rows > 0)
+        list_note(&state->text, "lines", note);
+    if (t && !note[0])
         snprintf(note, 64, "%s", app->follow ? "the newest" : "");
 }
 
 bool detail_pane_act(struct app *app, struct detail_pane *state, enum action a)
 {
     (void)app;
-    int last = state->lines - state->rows, page = state->rows > 2 ? state->rows - 1 : 1;
-    if (a != ACT_PAGE_UP && a != ACT_PAGE_DOWN)
-        return false;
-    state->top += a == ACT_PAGE_DOWN ? page : -page;
-    if (state->top > last)
-        state->top = last;
-    if (state->top < 0)
-        state->top = 0;
-    return true;
+    bool pages = a == ACT_PAGE_UP || a == ACT_PAGE_DOWN || a == ACT_HALF_UP || a == ACT_HALF_DOWN;
+    return pages && list_scroll(&state->text, a);
 }
 
 // --- neighbours ---

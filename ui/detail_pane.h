@@ -12,6 +12,7 @@
 #define TILEWALK_UI_DETAIL_PANE_H
 
 #include "keys.h"
+#include "list.h"
 #include "screen.h"
 
 struct app;
@@ -28,8 +29,7 @@ struct neighbours {
 struct detail_pane {
     struct neighbours counting, counted; // the second is what is shown
     int64_t ask;                         // drawn last
-    int top;                             // first line drawn
-    int lines, rows;                     // as drawn last
+    struct list text;                    // its lines
 };
 
 void detail_pane_title(struct app *app, const struct detail_pane *state, char title[64],

@@ -64,13 +64,12 @@ static void draw_columns(const struct help *h, struct app *app, const struct pan
 {
     int columns = p->cols >= 110 ? 2 : 1;
     int room = p->rows * columns;
-    int most = h->count > room ? h->count - room : 0;
-    if (app->help_row > most)
-        app->help_row = most;
-    for (int i = 0; i < room && app->help_row + i < h->count; i++) {
+    list_fit(&app->help_text, h->count, room);
+    int top = (int)app->help_text.top;
+    for (int i = 0; list_shows(&app->help_text, top + i); i++) {
         int width = p->cols / columns;
         struct pane column = pane_part(p, 0, i / p->rows * width, p->rows, width - 1);
-        draw_line(h, app->help_row + i, &column, i % p->rows);
+        draw_line(h, top + i, &column, i % p->rows);
     }
 }
 

@@ -59,6 +59,8 @@ enum action {
     ACT_LAST,
     ACT_PAGE_UP,
     ACT_PAGE_DOWN,
+    ACT_HALF_UP,
+    ACT_HALF_DOWN,
     ACT_OPEN,
     ACT_BACK,
     ACT_NEXT_PANE,

@@ -1,6 +1,7 @@
 #include "population_pane.h"
 
 #include "app.h"
+#include "base/minmax.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
@@ -31,11 +32,6 @@ struct heat {
     int shown_rows, shown_columns;
     int end; // where speeds end
 };
-
-static int clamp(int value, int low, int high)
-{
-    return value > high ? (high > low ? high : low) : value < low ? low : value;
-}
 
 // Best first by rank; the order of a strategy is by what it was told, before races.
 static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
@@ -70,30 +66,19 @@ static void fit(struct heat *h, const struct pane *p)
 {
     int room = p->cols - LEFT_COLS - SPEED_COLS;
     h->stride = room >= 4 * h->columns ? 4 : room >= 3 * h->columns ? 3 : 2;
-    h->shown_columns = clamp(room / h->stride, 0, h->columns);
+    h->shown_columns = int_clamp(room / h->stride, 0, h->columns);
     h->head_rows = p->rows < 3 ? 0 : h->stride < 4 && h->shown_columns > 1 && p->rows >= 5 ? 2 : 1;
     h->legend = p->rows >= 8;
     h->body_rows = p->rows - h->head_rows - h->legend;
-    h->shown_rows = clamp(h->body_rows, 0, h->rows);
-    h->end = clamp(LEFT_COLS + h->shown_columns * h->stride + SPEED_COLS, 0, p->cols);
-}
-
-static int follow_cursor(int first, int cursor, int shown, int count)
-{
-    if (cursor < first)
-        first = cursor;
-    if (shown > 0 && cursor >= first + shown)
-        first = cursor - shown + 1;
-    return clamp(first, 0, count - shown);
+    h->shown_rows = int_clamp(h->body_rows, 0, h->rows);
+    h->end = int_clamp(LEFT_COLS + h->shown_columns * h->stride + SPEED_COLS, 0, p->cols);
 }
 
 static void place_cursor(struct population_pane *state, const struct heat *h)
 {
-    state->row = clamp(state->row, 0, h->rows - 1);
-    state->column = clamp(state->column, 0, h->columns - 1);
-    state->top = follow_cursor(state->top, state->row, h->shown_rows, h->rows);
-    state->first = follow_cursor(state->first, state->column, h->shown_columns, h->columns);
-    state->head_rows = h->head_rows;
+    list_fit(&state->rows, h->rows, h->shown_rows);
+    list_fit(&state->columns, h->columns, h->shown_columns);
+    state->rows.first_row = h->head_rows;
 }
 
 static bool same_value(const struct space *s, const struct heat_column *c, const struct config *a,
@@ -121,7 +106,7 @@ static double mean_standing(const struct space *s, const struct heat *h,
 
 static int level_of(double share)
 {
-    return share > 0 ? clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
+    return share > 0 ? int_clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
 }
 
 static void draw_heads(const struct population_pane *state, const struct heat *h, const char *unit,
@@ -136,7 +121,8 @@ static void draw_heads(const struct population_pane *state, const struct heat *h
         if (h->head_rows == 1 && h->stride < 4 && !odd)
             continue; // no room: every other one
         int row = h->head_rows == 2 && odd ? 0 : h->head_rows - 1;
-        pane_text(p, row, LEFT_COLS + i * h->stride, STYLE_HEAD, h->column[state->first + i].head);
+        pane_text(p, row, LEFT_COLS + i * h->stride, STYLE_HEAD,
+                  h->column[state->columns.top + i].head);
     }
 }
 
@@ -151,7 +137,7 @@ static void draw_row(struct app *app, const struct population_pane *state, const
     if (r->generation == h->generation)
         pane_text(p, at, 3, STYLE_GOOD, "+");
     for (int i = 0; i < h->shown_columns; i++) {
-        const struct heat_column *c = &h->column[state->first + i];
+        const struct heat_column *c = &h->column[state->columns.top + i];
         const struct param *param = &s->param[c->param];
         double share = state->by_speed
                            ? mean_standing(s, h, c, &r->config)
@@ -168,9 +154,9 @@ static void draw_row(struct app *app, const struct population_pane *state, const
 static void draw_spelled_out(struct app *app, const struct population_pane *state,
                              const struct heat *h, const struct pane *p)
 {
-    const struct heat_column *c = &h->column[state->column];
+    const struct heat_column *c = &h->column[state->columns.cursor];
     const struct param *param = &app->model.open.space->param[c->param];
-    const int32_t *v = h->row[state->row].config.slot + param->offset;
+    const int32_t *v = h->row[state->rows.cursor].config.slot + param->offset;
     struct str text = {0};
     str_add(&text, param->name);
     if (param->kind == PARAM_FACTORIZATION) {
@@ -211,13 +197,13 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
     const struct trial *shown = shown_trial(app);
     int64_t shown_ask = shown ? shown->ask : 0;
     for (int i = 0; i < h->shown_rows; i++) {
-        int place = state->top + i, at = h->head_rows + i;
+        int place = (int)state->rows.top + i, at = h->head_rows + i;
         draw_row(app, state, h, place, p, at);
-        bool here = focused ? place == state->row : h->row[place].ask == shown_ask;
+        bool here = focused ? place == state->rows.cursor : h->row[place].ask == shown_ask;
         if (here)
             pane_text(p, at, 0, STYLE_STRONG, ">");
         if (here && focused) {
-            int col = LEFT_COLS + (state->column - state->first) * h->stride;
+            int col = LEFT_COLS + (int)(state->columns.cursor - state->columns.top) * h->stride;
             pane_mark(p, at, 0, LEFT_COLS - 1);
             pane_mark(p, at, h->end - SPEED_COLS + 1, SPEED_COLS - 1);
             pane_cursor(p, at, h->shown_columns > 0 ? col : 0);
@@ -260,39 +246,26 @@ void population_pane_title(struct app *app, const struct population_pane *state,
     snprintf(note, 64, "shade: %s", state->by_speed ? "speed of value" : "place in range");
 }
 
-static void select_row(struct app *app, int place)
+static void select_row(struct app *app, const struct population_pane *state)
 {
     struct row row[MODEL_MOST_POPULATION];
-    if (place < load_rows(&app->model, row))
-        app_select(app, row[place].ask);
+    if (state->rows.cursor < load_rows(&app->model, row))
+        app_select(app, row[state->rows.cursor].ask);
 }
 
 bool population_pane_act(struct app *app, struct population_pane *state, enum action a)
 {
-    int last = app->model.open.population_count - 1;
     switch (a) {
-    case ACT_UP: state->row--; break;
-    case ACT_DOWN: state->row++; break;
-    case ACT_PAGE_UP: state->row -= 10; break;
-    case ACT_PAGE_DOWN: state->row += 10; break;
-    case ACT_FIRST: state->row = 0; break;
-    case ACT_LAST: state->row = last; break;
-    case ACT_LEFT: state->column--; break;
-    case ACT_RIGHT: state->column++; break;
-    case ACT_COLOUR: state->by_speed = !state->by_speed; break;
-    case ACT_OPEN: select_row(app, state->row); break;
-    default: return false;
+    case ACT_LEFT: return list_act(&state->columns, ACT_UP);
+    case ACT_RIGHT: return list_act(&state->columns, ACT_DOWN);
+    case ACT_COLOUR: state->by_speed = !state->by_speed; return true;
+    case ACT_OPEN: select_row(app, state); return true;
+    default: return list_act(&state->rows, a);
     }
-    state->row = clamp(state->row, 0, last);
-    state->column = clamp(state->column, 0, SPACE_MAX_SLOTS - 1);
-    return true;
 }
 
 void population_pane_click(struct app *app, struct population_pane *state, int row)
 {
-    int place = state->top + row - state->head_rows;
-    if (row < state->head_rows || place < 0 || place >= app->model.open.population_count)
-        return;
-    state->row = place;
-    select_row(app, place);
+    if (list_click(&state->rows, row))
+        select_row(app, state);
 }

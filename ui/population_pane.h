@@ -12,16 +12,14 @@
 #ifndef TILEWALK_UI_POPULATION_PANE_H
 #define TILEWALK_UI_POPULATION_PANE_H
 
-#include "keys.h"
+#include "list.h"
 #include "screen.h"
 
 struct app;
 
 struct population_pane {
-    bool by_speed;   // what shades mean
-    int row, column; // of the cursor
-    int top, first;  // row and column drawn first
-    int head_rows;   // as drawn last, for clicks
+    bool by_speed; // what shades mean
+    struct list rows, columns;
 };
 
 void population_pane_title(struct app *app, const struct population_pane *state, char title[64],

@@ -14,11 +14,6 @@
 #define LEAST_CONFIG 18
 #define FULL_NAMES   120 // columns from which parameters have their whole names
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value > high ? (high > low ? high : low) : value < low ? low : value;
-}
-
 // --- columns ---
 
 struct columns { // where each ends, the last two where they begin; 0: not shown
@@ -119,33 +114,36 @@ static void draw_trial(struct app *app, const struct columns *c, const struct tr
 
 // --- the window ---
 
-static void place(struct trials_pane *state, int rows, int64_t cursor, int64_t last, bool follow)
+// Of the trial on that place, and the other way round.
+static int64_t number_at(const struct trials_pane *state, int64_t place)
 {
-    if (follow || state->top == 0)
-        state->top = last;
-    if (cursor > state->top)
-        state->top = cursor;
-    if (cursor > 0 && cursor <= state->top - rows)
-        state->top = cursor + rows - 1;
-    state->top = clamp(state->top, rows < last ? rows : last, last);
-    state->rows = rows;
+    return state->list.count - place;
 }
 
-static bool in_window(const struct trials_pane *state, int64_t number)
+// The cursor is on the trial that is shown, or nowhere. Trials come in above and are never taken
+// away, so that the window stands still when it moves by as many.
+static void sync(struct app *app, struct trials_pane *state)
 {
-    return number <= state->top && number > state->top - state->rows;
+    struct list *l = &state->list;
+    const struct trial *shown = shown_trial(app);
+    int64_t last = app->model.open.last_number;
+    l->top += app->follow || l->count == 0 ? -l->top : last - l->count;
+    l->count = last;
+    l->cursor = shown && shown->number > 0 ? last - shown->number : -1;
 }
 
-static void place_window(struct app *app, struct trials_pane *state, int rows, int64_t cursor,
+static void place_window(struct app *app, struct trials_pane *state, int rows,
                          const struct trial *best)
 {
-    int64_t last = app->model.open.last_number;
-    state->head_rows = rows >= 3;
-    rows -= state->head_rows;
-    place(state, rows, cursor, last, app->follow);
-    state->best_below = rows >= 5 && best && best->number > 0 && !in_window(state, best->number);
+    struct list *l = &state->list;
+    sync(app, state);
+    l->first_row = rows >= 3;
+    rows -= l->first_row;
+    list_fit(l, l->count, rows);
+    state->best_below =
+        rows >= 5 && best && best->number > 0 && !list_shows(l, l->count - best->number);
     if (state->best_below)
-        place(state, rows - 1, cursor, last, app->follow);
+        list_fit(l, l->count, rows - 1);
 }
 
 static void draw_none(struct app *app, const struct pane *p)
@@ -167,22 +165,21 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     }
     if (p->rows == 0)
         return;
-    const struct trial *shown = shown_trial(app);
-    int64_t cursor = shown ? shown->number : 0;
     const struct trial *found = model_best(m);
     struct trial best = found ? *found : (struct trial){0}; // outlives a long page
     const struct trial *of_best = found ? &best : NULL;
-    place_window(app, state, p->rows, cursor, of_best);
+    place_window(app, state, p->rows, of_best);
+    const struct list *l = &state->list;
     struct columns c = fit(p->cols, m->open.last_number);
-    if (state->head_rows)
+    if (l->first_row)
         draw_head(app, &c, p);
-    for (int i = 0; i < state->rows && state->top - i > 0; i++) {
-        const struct trial *t = model_trial_numbered(m, state->top - i);
+    for (int i = 0; list_shows(l, l->top + i); i++) {
+        const struct trial *t = model_trial_numbered(m, number_at(state, l->top + i));
         if (!t)
             continue;
-        draw_trial(app, &c, t, of_best, p, state->head_rows + i);
-        if (t->number == cursor)
-            pane_select(p, state->head_rows + i, focused);
+        draw_trial(app, &c, t, of_best, p, l->first_row + i);
+        if (l->top + i == l->cursor)
+            pane_select(p, l->first_row + i, focused);
     }
     if (state->best_below)
         draw_trial(app, &c, &best, of_best, p, p->rows - 1);
@@ -198,43 +195,30 @@ void trials_pane_title(struct app *app, const struct trials_pane *state, char ti
 
 // --- keys ---
 
-static void select_number(struct app *app, int64_t number)
+static void select_at(struct app *app, struct trials_pane *state, int64_t place)
 {
-    int64_t last = app->model.open.last_number;
-    number = clamp(number, 1, last);
-    const struct trial *t = model_trial_numbered(&app->model, number);
+    const struct trial *t = model_trial_numbered(&app->model, number_at(state, place));
     if (!t)
         return;
     app_select(app, t->ask);
-    app->follow = number == last;
+    app->follow = place == 0;
 }
 
 bool trials_pane_act(struct app *app, struct trials_pane *state, enum action a)
 {
-    const struct trial *shown = shown_trial(app);
-    int64_t number = shown && shown->number > 0 ? shown->number : state->top;
-    int page = state->rows > 2 ? state->rows - 1 : 1;
-    switch (a) {
-    case ACT_UP: number++; break;
-    case ACT_DOWN: number--; break;
-    case ACT_PAGE_UP: number += page; break;
-    case ACT_PAGE_DOWN: number -= page; break;
-    case ACT_FIRST: number = app->model.open.last_number; break;
-    case ACT_LAST: number = 1; break;
-    default: return false;
-    }
-    if (app->model.open.last_number > 0)
-        select_number(app, number);
+    sync(app, state);
+    if (!list_act(&state->list, a))
+        return false;
+    select_at(app, state, state->list.cursor);
     return true;
 }
 
 void trials_pane_click(struct app *app, struct trials_pane *state, int row)
 {
-    int at = row - state->head_rows;
-    if (at < 0 || app->model.open.last_number == 0)
-        return;
-    if (at < state->rows && state->top - at > 0)
-        select_number(app, state->top - at);
-    else if (state->best_below && at == state->rows)
+    struct list *l = &state->list;
+    sync(app, state);
+    if (list_click(l, row))
+        select_at(app, state, l->cursor);
+    else if (state->best_below && row == l->first_row + l->rows)
         app_select(app, app->model.open.record.best_ask);
 }

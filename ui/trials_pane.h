@@ -10,15 +10,14 @@
 #ifndef TILEWALK_UI_TRIALS_PANE_H
 #define TILEWALK_UI_TRIALS_PANE_H
 
-#include "keys.h"
+#include "list.h"
 #include "screen.h"
 
 struct app;
 
 struct trials_pane {
-    int64_t top;         // number of the trial on the first row; 0: the newest
-    int rows, head_rows; // as drawn last
-    bool best_below;     // the last row is the best one's
+    struct list list; // the newest has place 0
+    bool best_below;  // the last row is the best one's
 };
 
 void trials_pane_title(struct app *app, const struct trials_pane *state, char title[64],

@@ -3,6 +3,7 @@
 // cursor until the user moves away; the end brings that back.
 #include "view_log.h"
 #include "app_draw.h"
+#include "list.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -21,8 +22,9 @@ struct log_view {
     char filter[LINE_SIZE], before[LINE_SIZE]; // what a text must contain; before it was typed
     bool follow;
     int64_t cursor, top; // ids
-    int height, first_row;
-    int row_of[256]; // entry on each row that was drawn, for clicks
+    struct list list;    // of entries; its rows are those that were drawn, some on several lines
+    int first_row;
+    int row_of[256]; // entry on each line that was drawn, for clicks
 };
 
 static void *create(struct app *app)
@@ -148,6 +150,7 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
     struct paper paper = unroll(app, v, p);
     int cursor = cursor_of(v), row = 0;
     memset(v->row_of, -1, sizeof v->row_of);
+    v->list.rows = 0;
     if (cursor < 0) {
         pane_text_cut(p, 0, 1, p->cols - 1, STYLE_DIM,
                       v->filter[0] || v->least ? "No message matches." : "No messages yet.");
@@ -166,6 +169,7 @@ static void draw_entries(struct app *app, struct log_view *v, const struct pane 
                 pane_mark(p, k, 0, p->cols);
         }
         row = next;
+        v->list.rows++;
     }
 }
 
@@ -191,7 +195,6 @@ static void draw(struct app *app, void *state, const struct pane *body)
     struct pane entries = pane_part(&inside, 0, 0, inside.rows - status, inside.cols);
     struct pane last = pane_part(&inside, inside.rows - 1, 0, status, inside.cols);
     collect(app, v);
-    v->height = entries.rows;
     v->first_row = framed;
     draw_entries(app, v, &entries);
     draw_status(v, &last);
@@ -199,11 +202,8 @@ static void draw(struct app *app, void *state, const struct pane *body)
 
 // --- keys ---
 
-static void go(struct app *app, struct log_view *v, int to)
+static void go(struct app *app, struct log_view *v, int64_t to)
 {
-    if (v->lines.count == 0)
-        return;
-    to = to < 0 ? 0 : to >= v->lines.count ? v->lines.count - 1 : to;
     v->cursor = v->lines.entry[to].id;
     v->follow = to == v->lines.count - 1;
     app->dirty = true;
@@ -242,22 +242,17 @@ static void open_prompt(struct app *app, struct log_view *v)
 
 static bool act_on_lines(struct app *app, struct log_view *v, enum action a)
 {
-    int half = v->height > 2 ? v->height / 2 : 1, cursor = cursor_of(v);
-    switch (a) {
-    case ACT_NEXT_MATCH:
-    case ACT_DOWN: go(app, v, cursor + 1); return true;
-    case ACT_PREVIOUS_MATCH:
-    case ACT_UP: go(app, v, cursor - 1); return true;
-    case ACT_PAGE_DOWN: go(app, v, cursor + half); return true;
-    case ACT_PAGE_UP: go(app, v, cursor - half); return true;
-    case ACT_FIRST: go(app, v, 0); return true;
-    case ACT_LAST: go(app, v, v->lines.count - 1); return true;
-    case ACT_COPY:
-        if (cursor >= 0)
-            app_copy(app, v->lines.entry[cursor].text);
-        return cursor >= 0;
-    default: return false;
+    v->list.cursor = cursor_of(v);
+    v->list.count = v->lines.count;
+    if (list_act(&v->list, a)) {
+        if (v->list.count > 0)
+            go(app, v, v->list.cursor);
+        return true;
     }
+    if (a != ACT_COPY || v->list.count == 0)
+        return false;
+    app_copy(app, v->lines.entry[v->list.cursor].text);
+    return true;
 }
 
 static bool act(struct app *app, void *state, enum action a)
@@ -301,9 +296,9 @@ static void click(struct app *app, void *state, int row, int col)
     struct log_view *v = state;
     int at = row - v->first_row;
     (void)col;
-    int i = at >= 0 && at < v->height && at < 256 ? v->row_of[at] : -1;
+    int i = at >= 0 && at < 256 ? v->row_of[at] : -1;
     collect(app, v);
-    if (i >= 0)
+    if (i >= 0 && i < v->lines.count)
         go(app, v, i);
 }
 

@@ -277,7 +277,7 @@ static void opened(struct app *app, void *state)
     struct main_view *v = state;
     bool by_speed = v->population.by_speed;
     v->population = (struct population_pane){.by_speed = by_speed};
-    v->trials = (struct trials_pane){.top = 0};
+    v->trials = (struct trials_pane){.best_below = false};
     v->detail = (struct detail_pane){.ask = 0};
 }
 

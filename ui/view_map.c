@@ -1,5 +1,6 @@
 #include "view_map.h"
 
+#include "base/minmax.h"
 #include "trial_text.h"
 #include "view_trials.h"
 
@@ -26,11 +27,6 @@ static void opened(struct app *app, void *state)
     map_forget(state);
 }
 
-static int clamp(int value, int low, int high)
-{
-    return value > high ? high : value < low ? low : value;
-}
-
 static bool tick(struct app *app, void *state)
 {
     return map_tick(app, state);
@@ -52,7 +48,7 @@ static bool move(struct map *m, int down, int right)
     for (int i = 0; i < order->count; i++)
         if (order->cell[i].row == m->row && order->cell[i].col == m->col)
             at = i;
-    at = clamp(at + down, 0, order->count - 1);
+    at = int_clamp(at + down, 0, order->count - 1);
     if (order->count)
         map_put_cursor(m, order->cell[at].row, order->cell[at].col);
     free(order);
@@ -95,7 +91,7 @@ static void copy_best(struct app *app, const struct map *m)
 
 static bool act_move(struct app *app, struct map *m, enum action a)
 {
-    int half = m->at.rows > 2 ? m->at.rows / 2 : 1;
+    int half = int_max(m->at.rows / 2, 1), page = int_max(m->at.rows - 1, 1);
     switch (a) {
     case ACT_UP: return move(m, -1, 0);
     case ACT_DOWN: return move(m, 1, 0);
@@ -103,8 +99,10 @@ static bool act_move(struct app *app, struct map *m, enum action a)
     case ACT_RIGHT: return move(m, 0, 1);
     case ACT_FIRST: return move(m, -AXIS_MOST * AXIS_MOST, 0);
     case ACT_LAST: return move(m, AXIS_MOST * AXIS_MOST, 0);
-    case ACT_PAGE_UP: return move(m, -half, 0);
-    case ACT_PAGE_DOWN: return move(m, half, 0);
+    case ACT_PAGE_UP: return move(m, -page, 0);
+    case ACT_PAGE_DOWN: return move(m, page, 0);
+    case ACT_HALF_UP: return move(m, -half, 0);
+    case ACT_HALF_DOWN: return move(m, half, 0);
     case ACT_OPEN: open_cell(app, m); return true;
     case ACT_COPY: copy_best(app, m); return true;
     case ACT_NEXT_PANE: m->page = (m->page + 1) % PAGES; return true;
@@ -189,7 +187,7 @@ static void draw(struct app *app, void *state, const struct pane *body)
         map_draw_list(app, m, body);
     } else if (body->rows >= MAP_PANEL_ROWS && body->cols >= MAP_PANEL_COLS) {
         int wide = body->cols * 2 / 5;
-        wide = clamp(wide, 36, 60);
+        wide = int_clamp(wide, 36, 60);
         struct pane left = pane_part(body, 0, 0, body->rows, body->cols - wide);
         struct pane right = pane_part(body, 0, body->cols - wide, body->rows, wide);
         map_draw_grid(app, m, &left, true);

@@ -1,7 +1,9 @@
 // The network screen: operators with their latency and share, how the whole got faster, and where
 // the last minutes went.
 #include "app.h"
+#include "base/minmax.h"
 #include "curve_pane.h"
+#include "list.h"
 #include "network.h"
 #include "report/text.h"
 #include "trial_text.h"
@@ -29,7 +31,7 @@ struct network {
     int64_t next_number; // of the trial to read next
     enum network_column sort;
     bool ascending;
-    int cursor, top, rows; // rows: that were drawn
+    struct list list;
     enum network_pane pane;
 };
 
@@ -51,7 +53,7 @@ static void sync(struct app *app, struct network *n)
     n->session = o->record.id;
     n->spending.count = 0;
     n->next_number = o->last_number > SPENDING_MOST ? o->last_number - SPENDING_MOST + 1 : 1;
-    n->cursor = n->top = 0;
+    n->list = (struct list){.count = 0};
 }
 
 static void opened(struct app *app, void *state)
@@ -103,11 +105,6 @@ struct table {
     int bar;                                         // columns of the bar beside the share
 };
 
-static int clamp(int value, int low, int high)
-{
-    return value > high ? high : value < low ? low : value;
-}
-
 static void choose_columns(struct table *t)
 {
     int left = t->pane.cols - 2, at = 1;
@@ -120,11 +117,11 @@ static void choose_columns(struct table *t)
             left -= want + 2;
         }
     if (t->cols[NETWORK_SHAPE]) {
-        int more = clamp(left, 0, MOST_SHAPE - t->cols[NETWORK_SHAPE]);
+        int more = int_clamp(left, 0, MOST_SHAPE - t->cols[NETWORK_SHAPE]);
         t->cols[NETWORK_SHAPE] += more;
         left -= more;
     }
-    t->bar = left >= LEAST_BAR + 1 ? clamp(left - 1, 0, MOST_BAR) : 0;
+    t->bar = left >= LEAST_BAR + 1 ? int_clamp(left - 1, 0, MOST_BAR) : 0;
     for (int i = 0; i < NETWORK_COLUMNS; i++) {
         if (!t->cols[i])
             continue;
@@ -229,19 +226,16 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
     if (head)
         put_heads(&t);
-    n->rows = clamp(t.pane.rows - head - 2 * total, 0, count);
-    n->cursor = clamp(n->cursor, 0, count - 1);
-    n->cursor = n->cursor < 0 ? 0 : n->cursor;
-    n->top = clamp(n->top, n->cursor - n->rows + 1, n->cursor);
-    n->top = clamp(n->top, 0, count);
-    for (int i = 0; i < n->rows && n->top + i < count; i++)
-        put_row(&t, head + i, &row[n->top + i]);
-    if (n->rows) {
-        pane_mark(&t.pane, head + n->cursor - n->top, 0, t.pane.cols);
-        pane_cursor(&t.pane, head + n->cursor - n->top, 0);
+    list_fit(&n->list, count, t.pane.rows - head - 2 * total);
+    for (int i = 0; list_shows(&n->list, n->list.top + i); i++) {
+        put_row(&t, head + i, &row[n->list.top + i]);
+        if (n->list.top + i != n->list.cursor)
+            continue;
+        pane_mark(&t.pane, head + i, 0, t.pane.cols);
+        pane_cursor(&t.pane, head + i, 0);
     }
     if (total)
-        put_total(&t, head + n->rows + 1, row, count);
+        put_total(&t, head + count + 1, row, count);
 }
 
 // --- latency ---
@@ -325,12 +319,6 @@ static bool act(struct app *app, void *state, enum action a)
 {
     struct network *n = state;
     switch (a) {
-    case ACT_UP: n->cursor--; break;
-    case ACT_DOWN: n->cursor++; break;
-    case ACT_PAGE_UP: n->cursor -= n->rows / 2 + 1; break;
-    case ACT_PAGE_DOWN: n->cursor += n->rows / 2 + 1; break;
-    case ACT_FIRST: n->cursor = 0; break;
-    case ACT_LAST: n->cursor = NETWORK_MOST; break;
     case ACT_SORT_NEXT: return sort_by(n, 1);
     case ACT_SORT_PREVIOUS: return sort_by(n, -1);
     case ACT_SORT_INVERT: n->ascending = !n->ascending; break;
@@ -340,9 +328,8 @@ static bool act(struct app *app, void *state, enum action a)
         if (n->session)
             app_show(app, VIEW_MAIN);
         break;
-    default: return false;
+    default: return list_act(&n->list, a);
     }
-    n->cursor = clamp(n->cursor, 0, NETWORK_MOST);
     return true;
 }
 

@@ -15,7 +15,7 @@ static void *create(struct app *app)
     struct sessions_view *v = mem_zero(1, sizeof *v);
     (void)app;
     v->sort = SESSIONS_ID;
-    v->place = -1;
+    v->list.cursor = -1;
     arena_init(&v->panel.arena);
     return v;
 }
@@ -47,41 +47,22 @@ static bool tick(struct app *app, void *state)
 int64_t view_sessions_at_cursor(struct app *app)
 {
     struct sessions_view *v = app->state[VIEW_SESSIONS];
-    if (v->place < 0)
+    if (v->list.cursor < 0)
         sessions_sync(app, v);
     return v->cursor;
 }
 
 // --- moving ---
 
-static void go(struct sessions_view *v, int place)
-{
-    if (v->count == 0)
-        return;
-    v->place = place < 0 ? 0 : place < v->count ? place : v->count - 1;
-    v->cursor = v->row[v->place]->record.id;
-}
-
-static void move(struct sessions_view *v, int by)
-{
-    if (v->comparing && v->compared_alone)
-        v->compare_top = v->compare_top + by > 0 ? v->compare_top + by : 0;
-    else
-        go(v, v->place + by);
-}
-
 static bool act_on_rows(struct sessions_view *v, enum action a)
 {
-    int half = v->height > 2 ? v->height / 2 : 1;
-    switch (a) {
-    case ACT_DOWN: move(v, 1); return true;
-    case ACT_UP: move(v, -1); return true;
-    case ACT_PAGE_DOWN: move(v, half); return true;
-    case ACT_PAGE_UP: move(v, -half); return true;
-    case ACT_FIRST: move(v, -v->count - 1000); return true;
-    case ACT_LAST: move(v, v->count + 1000); return true;
-    default: return false;
-    }
+    if (v->comparing && v->compared_alone)
+        return list_scroll(&v->comparison, a);
+    if (!list_act(&v->list, a))
+        return false;
+    if (v->count)
+        v->cursor = v->row[v->list.cursor]->record.id;
+    return true;
 }
 
 // --- sorting ---
@@ -190,7 +171,7 @@ static void toggle_mark(struct app *app, struct sessions_view *v)
 static void compare(struct sessions_view *v, bool on)
 {
     v->comparing = on;
-    v->compare_top = 0;
+    v->comparison.top = 0;
 }
 
 static bool go_back(struct app *app, struct sessions_view *v)
@@ -248,9 +229,8 @@ static void click(struct app *app, void *state, int row, int col)
     struct sessions_view *v = state;
     (void)col;
     sessions_sync(app, v);
-    int at = row - v->first_row;
-    if (v->first_row >= 0 && at >= 0 && at < v->height && v->top + at < v->count)
-        go(v, v->top + at);
+    if (list_click(&v->list, row))
+        v->cursor = v->row[v->list.cursor]->record.id;
 }
 
 // --- the screen ---
@@ -293,7 +273,7 @@ static void draw(struct app *app, void *state, const struct pane *body)
 {
     struct sessions_view *v = state;
     sessions_sync(app, v);
-    v->first_row = -1;
+    v->list.rows = 0; // for clicks where it is not drawn
     if (app->model.session_count == 0) {
         draw_welcome(app, body);
         return;

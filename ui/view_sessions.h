@@ -14,6 +14,7 @@
 #define TILEWALK_UI_VIEW_SESSIONS_H
 
 #include "app.h"
+#include "list.h"
 #include "session_filter.h"
 
 #define SPARK_COLS 10
@@ -71,14 +72,11 @@ struct sessions_view {
     int facts_count, facts_capacity;
     // The cursor and the window.
     int64_t cursor, cursor_before; // sessions; 0: none
-    int place;                     // the cursor's row; -1: it was nowhere yet
-    int64_t drawn;                 // the session that the cursor was on in the last frame, and
-    int drawn_place, top, height;  // the window then
-    int first_row;                 // of the body, with a session; -1: none
+    struct list list;              // its cursor is -1 where it was nowhere yet
     struct session_panel panel;
     // The comparison.
     bool comparing, compared_alone; // alone: it had the whole body in the last frame
-    int compare_top;
+    struct list comparison;         // its lines
 };
 
 // Makes `row` anew and finds the cursor in it; before anything is done with them.

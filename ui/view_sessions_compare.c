@@ -188,14 +188,6 @@ int sessions_compare_rows(struct app *app)
     return rows_of(&c) + 2;
 }
 
-// Scrolled so far that the last line is the last row, at most.
-static int scroll(struct sessions_view *v, const struct comparison *c, int rows)
-{
-    int most = rows_of(c) > rows ? rows_of(c) - rows : 0;
-    v->compare_top = v->compare_top < most ? v->compare_top : most;
-    return v->compare_top;
-}
-
 // Those that are comparable are on one recording, or on none.
 static const char *unit_of(const struct model *m, const struct comparison *c, double *per_flops)
 {
@@ -227,6 +219,7 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
     }
     table_fit(&s.runs, run_columns, RUN_COLUMNS, MARK_COLS, s.pane.cols - 1);
     table_fit(&s.groups, group_columns, GROUP_COLUMNS, 1, s.pane.cols - 1);
-    s.row = -scroll(v, &c, s.pane.rows);
+    list_fit(&v->comparison, rows_of(&c), s.pane.rows);
+    s.row = -(int)v->comparison.top;
     put_sheet(&s, &c);
 }

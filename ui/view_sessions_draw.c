@@ -1,6 +1,7 @@
 #include "view_sessions.h"
 
 #include "app_draw.h"
+#include "base/minmax.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -33,7 +34,7 @@ static const struct table_column standard[SESSIONS_COLUMNS] = {
     [SESSIONS_NOTE] = {"note", 4, 0, 11, false},
 };
 
-struct list {
+struct sheet {
     struct app *app;
     struct sessions_view *view;
     struct table_column column[SESSIONS_COLUMNS];
@@ -50,11 +51,6 @@ static int number_cols(uint64_t number)
     return cols;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 // Up to what drivers put in brackets: "llvmpipe", "NVIDIA H200".
 static int short_place(const char *place)
 {
@@ -63,7 +59,7 @@ static int short_place(const char *place)
 }
 
 // Of all sessions, not only of those that are shown: columns stand still. Of texts, bytes will do.
-static void measure(struct list *l, bool wide)
+static void measure(struct sheet *l, bool wide)
 {
     const struct model *m = &l->app->model;
     struct table_column *c = l->column;
@@ -71,17 +67,17 @@ static void measure(struct list *l, bool wide)
     for (int i = 0; i < m->session_count; i++) {
         const struct session_record *r = &m->session[i].record;
         char place[256];
-        id = larger(id, (uint64_t)r->id);
-        seed = larger(seed, r->seed);
-        trials = larger(trials, (uint64_t)r->trials);
-        budget = larger(budget, (uint64_t)r->budget_trials);
-        space = larger(space, strlen(r->name));
-        problem = larger(problem, strlen(r->title));
-        device = larger(device, (uint64_t)short_place(session_place(r, place)));
-        note = larger(note, r->note ? strlen(r->note) : 0);
+        id = uint64_max(id, (uint64_t)r->id);
+        seed = uint64_max(seed, r->seed);
+        trials = uint64_max(trials, (uint64_t)r->trials);
+        budget = uint64_max(budget, (uint64_t)r->budget_trials);
+        space = uint64_max(space, strlen(r->name));
+        problem = uint64_max(problem, strlen(r->title));
+        device = uint64_max(device, (uint64_t)short_place(session_place(r, place)));
+        note = uint64_max(note, r->note ? strlen(r->note) : 0);
     }
     uint64_t enough = wide ? MOST_PROBLEM : LEAST_PROBLEM;
-    c[SESSIONS_ID].least = (int)larger(2, (uint64_t)number_cols(id));
+    c[SESSIONS_ID].least = (int)uint64_max(2, (uint64_t)number_cols(id));
     c[SESSIONS_SEED].least = number_cols(seed);
     c[SESSIONS_TRIALS].least = number_cols(trials) + 1 + number_cols(budget);
     c[SESSIONS_SPACE].most = (int)space;
@@ -98,7 +94,7 @@ static bool is_narrow(const struct pane *p)
     return p->cols < NARROW_UNDER;
 }
 
-static void fit_columns(struct list *l, const struct pane *p)
+static void fit_columns(struct sheet *l, const struct pane *p)
 {
     int first = is_narrow(p) ? NARROW_COLS : MARKED_COLS;
     memcpy(l->column, standard, sizeof standard);
@@ -111,7 +107,7 @@ static void fit_columns(struct list *l, const struct pane *p)
 // --- rows ---
 
 // Names of devices differ at their ends: the beginning is cut.
-static void put_device(const struct list *l, const struct pane *p, int row,
+static void put_device(const struct sheet *l, const struct pane *p, int row,
                        const struct session_record *r)
 {
     char text[256], whole[256];
@@ -122,7 +118,7 @@ static void put_device(const struct list *l, const struct pane *p, int row,
     table_put(&l->table, p, row, SESSIONS_DEVICE, STYLE_TEXT, text);
 }
 
-static void put_text(const struct list *l, const struct pane *p, int row,
+static void put_text(const struct sheet *l, const struct pane *p, int row,
                      const struct session_row *s)
 {
     const struct session_record *r = &s->record;
@@ -141,7 +137,7 @@ static void put_text(const struct list *l, const struct pane *p, int row,
     table_put(&l->table, p, row, SESSIONS_TRIALS, STYLE_TEXT, text);
 }
 
-static void put_results(const struct list *l, const struct pane *p, int row,
+static void put_results(const struct sheet *l, const struct pane *p, int row,
                         const struct session_row *s)
 {
     const struct session_record *r = &s->record;
@@ -171,42 +167,23 @@ static void put_mark(const struct pane *p, int row, char mark)
         pane_printf(p, row, 2, style, "[%c]", mark ? mark : ' ');
 }
 
-// --- the window ---
-
-static int clamp(int value, int low, int high)
-{
-    return value > high ? (high > low ? high : low) : value < low ? low : value;
-}
-
-// Sessions that come in above do not move the picture, unless its top is the top of all.
-static void place_window(struct sessions_view *v, int height)
-{
-    if (v->drawn == v->cursor && v->top > 0)
-        v->top += v->place - v->drawn_place;
-    v->top = clamp(v->top, v->place - height + 1, v->place);
-    v->top = clamp(v->top, 0, v->count - height);
-    v->height = height;
-    v->drawn = v->cursor;
-    v->drawn_place = v->place;
-}
-
-static void put_heads(const struct list *l, const struct pane *p)
+static void put_heads(const struct sheet *l, const struct pane *p)
 {
     enum sessions_column sort = l->view->sort;
     table_put_heads(&l->table, p, 0);
     table_put(&l->table, p, 0, sort, STYLE_FOCUS, l->column[sort].head);
 }
 
-static void put_rows(struct list *l, const struct pane *p)
+static void put_rows(struct sheet *l, const struct pane *p)
 {
     struct sessions_view *v = l->view;
-    place_window(v, p->rows);
-    for (int i = 0; i < p->rows && v->top + i < v->count; i++) {
-        const struct session_row *s = v->row[v->top + i];
+    list_fit(&v->list, v->count, p->rows);
+    for (int i = 0; list_shows(&v->list, v->list.top + i); i++) {
+        const struct session_row *s = v->row[v->list.top + i];
         put_mark(p, i, s->mark);
         put_text(l, p, i, s);
         put_results(l, p, i, s);
-        if (v->top + i == v->place)
+        if (v->list.top + i == v->list.cursor)
             pane_select(p, i, true);
     }
     if (v->count == 0)
@@ -240,15 +217,14 @@ static void put_status(struct app *app, const struct sessions_view *v, const str
 void sessions_draw_list(struct app *app, struct sessions_view *v, const struct pane *p)
 {
     struct table_panes panes = table_panes(p);
-    struct list l = {.app = app, .view = v};
-    char note[64] = "";
+    struct sheet l = {.app = app, .view = v};
+    char note[64];
     fit_columns(&l, &panes.rows);
-    v->first_row = panes.first_row;
+    v->list.first_row = panes.first_row;
     put_rows(&l, &panes.rows);
     put_heads(&l, &panes.heads);
     put_status(app, v, &panes.status);
-    if (v->count > v->height)
-        snprintf(note, sizeof note, "rows %d-%d of %d", v->top + 1, v->top + v->height, v->count);
+    list_note(&v->list, "rows", note);
     if (panes.framed)
         pane_box(p, "Sessions", note, !v->comparing);
 }

@@ -121,14 +121,15 @@ static int find_row(const struct sessions_view *v, int64_t id)
 // On its session; when that is gone, on the row where it was.
 static void find_cursor(struct app *app, struct sessions_view *v)
 {
-    int at = find_row(v, v->cursor), was = v->place;
+    int at = find_row(v, v->cursor), was = (int)v->list.cursor;
     if (at < 0 && was < 0)
         at = find_row(v, app->model.open.record.id);
     if (at < 0)
         at = was < 0 ? 0 : was < v->count ? was : v->count - 1;
     v->cursor = v->count ? v->row[at]->record.id : 0;
-    if (v->count)
-        v->place = at;
+    v->list.count = v->count;
+    if (v->count) // the picture stands still, unless its top is the top of all
+        list_point(&v->list, v->list.top > 0 ? v->cursor : 0, at);
 }
 
 void sessions_sync(struct app *app, struct sessions_view *v)
@@ -225,10 +226,10 @@ static bool refresh_facts(struct app *app, struct sessions_view *v, const struct
 // A window above and one below what is shown, for keys that page; all when they are sorted by it.
 bool sessions_read(struct app *app, struct sessions_view *v)
 {
-    int height = v->height > 0 ? v->height : 50, read = 0;
+    int height = v->list.rows > 0 ? v->list.rows : 50, top = (int)v->list.top, read = 0;
     bool all = v->sort == SESSIONS_ACTIVE;
-    int from = all || v->top < height ? 0 : v->top - height;
-    int end = all || v->top + 2 * height > v->count ? v->count : v->top + 2 * height;
+    int from = all || top < height ? 0 : top - height;
+    int end = all || top + 2 * height > v->count ? v->count : top + 2 * height;
     for (int i = from; app->model.store && i < end && read < READ_AT_ONCE; i++)
         read += refresh_facts(app, v, &v->row[i]->record);
     return read == READ_AT_ONCE;

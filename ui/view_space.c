@@ -201,7 +201,7 @@ static struct pane framed(const struct pane *p, bool frame, const char *title, c
     return pane_part(&box, 0, 1, box.rows, box.cols - 2);
 }
 
-static void list_note(const struct app *app, const struct space_view *v, char note[96])
+static void params_note(const struct app *app, const struct space_view *v, char note[96])
 {
     const struct space *s = app->model.open.space;
     double share = share_of(&v->shares, v->shares.sum.valid);
@@ -219,21 +219,22 @@ static void draw_list(struct app *app, struct space_view *v, const struct pane *
     char title[32], note[96];
     const struct space *s = app->model.open.space;
     snprintf(title, sizeof title, "%d parameters", s ? s->param_count : 0);
-    list_note(app, v, note);
-    struct pane inside = framed(p, frame, title, note, true);
+    params_note(app, v, note);
+    struct pane inside = framed(p, frame, title, note, !v->on_moves);
     space_list_draw(app, v, &inside);
-    v->list.rows = inside.rows;
-    v->list.cols = inside.cols;
-    v->list.row = inside.row - p->row;
-    v->list.col = inside.col - p->col;
+    v->list_col = inside.col - p->col;
+    v->list_cols = inside.cols;
+    v->list.first_row = inside.row - p->row;
 }
 
 static void draw_moves(struct app *app, struct space_view *v, const struct pane *p, bool frame)
 {
     char title[96], note[96];
     space_moves_title(app, v, title, note);
-    struct pane inside = framed(p, frame, title, note, false);
+    struct pane inside = framed(p, frame, title, note, v->on_moves);
     space_moves_draw(app, v, &inside);
+    if (v->on_moves)
+        pane_cursor(&inside, 0, 0);
 }
 
 // Parameters first, then moves, then the file: what there is no room for is left out from the end.
@@ -257,8 +258,10 @@ static void draw_panes(struct app *app, struct space_view *v, const struct pane 
         list = pane_part(body, 0, 0, rows / 2, body->cols);
         moves = pane_part(body, rows / 2, 0, rows - rows / 2, body->cols);
     }
+    v->has_moves = moves.rows > 0;
+    v->on_moves &= v->has_moves;
     draw_list(app, v, &list, frame);
-    if (moves.rows > 0)
+    if (v->has_moves)
         draw_moves(app, v, &moves, frame);
     if (file.rows > 0)
         space_below_draw(app, v, &file);
@@ -286,21 +289,11 @@ static int items_of(const struct app *app, enum space_section section)
     return section == SECTION_PARAMS ? app->model.open.space->param_count : space_rule_count(app);
 }
 
-static void move_to(const struct app *app, struct space_view *v, int item)
+static void move_to(struct space_view *v, int64_t item)
 {
-    int last = items_of(app, v->section) - 1;
-    item = item > last ? last : item;
-    v->cursor[v->section] = item > 0 ? item : 0;
+    v->cursor[v->section] = (int)item;
     if (v->section == SECTION_PARAMS)
-        v->moves_top = 0;
-}
-
-static void scroll_moves(struct space_view *v, int by)
-{
-    int last = v->moves_lines - v->moves_rows;
-    v->moves_top += by;
-    v->moves_top = v->moves_top < last ? v->moves_top : last;
-    v->moves_top = v->moves_top > 0 ? v->moves_top : 0;
+        v->moves.top = 0;
 }
 
 static const struct constraint *constraint_at_cursor(const struct app *app,
@@ -356,23 +349,32 @@ static void show_constraint(struct app *app, const struct constraint *c)
             at ? at : "");
 }
 
+// Parameters, rules, and the moves of the chosen parameter where they are drawn.
+static void change_pane(struct app *app, struct space_view *v, bool forward)
+{
+    enum { PARAMS, RULES, MOVES, PANES };
+    int at = v->on_moves ? MOVES : v->section == SECTION_RULES ? RULES : PARAMS;
+    do {
+        at = (at + (forward ? 1 : PANES - 1)) % PANES;
+    } while ((at == RULES && items_of(app, SECTION_RULES) == 0) || (at == MOVES && !v->has_moves));
+    v->section = at == RULES ? SECTION_RULES : SECTION_PARAMS;
+    v->on_moves = at == MOVES;
+}
+
 static bool move(struct app *app, struct space_view *v, enum action a)
 {
-    int at = v->cursor[v->section];
-    switch (a) {
-    case ACT_UP: move_to(app, v, at - 1); return true;
-    case ACT_DOWN: move_to(app, v, at + 1); return true;
-    case ACT_FIRST: move_to(app, v, 0); return true;
-    case ACT_LAST: move_to(app, v, items_of(app, v->section) - 1); return true;
-    case ACT_PAGE_UP: scroll_moves(v, -v->moves_rows / 2); return true;
-    case ACT_PAGE_DOWN: scroll_moves(v, v->moves_rows / 2); return true;
-    case ACT_NEXT_PANE:
-    case ACT_PREVIOUS_PANE:
-        if (items_of(app, SECTION_RULES) > 0)
-            v->section = v->section == SECTION_PARAMS ? SECTION_RULES : SECTION_PARAMS;
+    if (a == ACT_NEXT_PANE || a == ACT_PREVIOUS_PANE) {
+        change_pane(app, v, a == ACT_NEXT_PANE);
         return true;
-    default: return false;
     }
+    if (v->on_moves)
+        return list_scroll(&v->moves, a);
+    struct list items = {
+        .count = items_of(app, v->section), .cursor = v->cursor[v->section], .rows = v->list.rows};
+    if (!list_act(&items, a))
+        return false;
+    move_to(v, items.cursor);
+    return true;
 }
 
 static bool act(struct app *app, void *state, enum action a)
@@ -416,13 +418,14 @@ static void click(struct app *app, void *state, int row, int col)
 {
     struct space_view *v = state;
     enum space_section section;
-    int item, at = row - v->list.row;
-    bool inside =
-        at >= 0 && at < v->list.rows && col >= v->list.col && col < v->list.col + v->list.cols;
-    if (!is_current(app, v) || !inside || !space_list_at(app, v->list_top + at, &section, &item))
+    int item;
+    bool inside = col >= v->list_col && col < v->list_col + v->list_cols;
+    if (!is_current(app, v) || !inside || !list_click(&v->list, row) ||
+        !space_list_at(app, (int)v->list.cursor, &section, &item))
         return;
     v->section = section;
-    move_to(app, v, item);
+    v->on_moves = false;
+    move_to(v, item);
 }
 
 const struct view view_space = {

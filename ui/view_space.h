@@ -14,6 +14,7 @@
 
 #include "app.h"
 #include "fates.h"
+#include "list.h"
 #include "space_file.h"
 #include "view_space_facts.h"
 
@@ -31,11 +32,10 @@ struct space_view {
     int64_t session; // that all of this is about; 0: none
     enum space_section section;
     int cursor[SECTION_COUNT]; // a parameter; a constraint
-    int list_top, list_rows;   // as drawn last, frame excluded
-    struct {
-        int row, col, rows, cols;
-    } list; // where on the body, for clicks
-    int moves_top, moves_lines, moves_rows;
+    struct list list;          // all rows of the left pane, heads too, as drawn last
+    int list_col, list_cols;   // where that is on the body, for clicks
+    struct list moves;         // lines of the right pane
+    bool on_moves, has_moves;  // that pane has the keys; is drawn
     struct coverage coverage;
     struct shares shares;
     struct space_moves counting, counted; // the second is shown when it is complete

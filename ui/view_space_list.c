@@ -292,8 +292,8 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
         draw_param(app, v, c, p, row, item);
     else
         draw_constraint(app, v, p, row, item);
-    bool focused = section == v->section;
-    if (item != v->cursor[section] || (!focused && section == SECTION_RULES))
+    bool focused = section == v->section && !v->on_moves;
+    if (item != v->cursor[section] || (section != v->section && section == SECTION_RULES))
         return;
     pane_select(p, row, focused);
 }
@@ -301,21 +301,14 @@ static void draw_row(struct app *app, const struct space_view *v, const struct c
 // The row of the cursor is shown, the head above the first ones, and what is below the last ones.
 static void scroll(const struct app *app, struct space_view *v, int rows)
 {
-    int cursor = v->cursor[v->section] + (v->section == SECTION_RULES ? rules_head(app) + 1 : 1);
-    int last = space_list_rows(app, v) - rows;
-    if (v->section == SECTION_RULES && v->cursor[v->section] == space_rule_count(app) - 1)
-        v->list_top = last;
-    if (v->list_top > cursor)
-        v->list_top = cursor;
-    if (rows > 2 && v->cursor[v->section] == 0 && v->list_top == cursor)
-        v->list_top--;
-    if (v->list_top <= cursor - rows)
-        v->list_top = cursor - rows + 1;
-    if (v->list_top > last)
-        v->list_top = last;
-    if (v->list_top < 0)
-        v->list_top = 0;
-    v->list_rows = rows;
+    int item = v->cursor[v->section], count = space_list_rows(app, v);
+    bool rule = v->section == SECTION_RULES;
+    list_point(&v->list, 0, item + (rule ? rules_head(app) + 1 : 1));
+    if (rule && item == space_rule_count(app) - 1)
+        v->list.top = count - rows;
+    list_fit(&v->list, count, rows);
+    if (rows > 2 && item == 0 && v->list.top == v->list.cursor)
+        v->list.top--;
 }
 
 void space_list_draw(struct app *app, struct space_view *v, const struct pane *p)
@@ -328,5 +321,5 @@ void space_list_draw(struct app *app, struct space_view *v, const struct pane *p
     struct columns c = fit(space_of(app), p->cols);
     scroll(app, v, p->rows);
     for (int row = 0; row < p->rows; row++)
-        draw_row(app, v, &c, p, row, v->list_top + row);
+        draw_row(app, v, &c, p, row, (int)v->list.top + row);
 }

@@ -292,9 +292,9 @@ void space_moves_draw(struct app *app, struct space_view *v, const struct pane *
     if (!param)
         return;
     struct trial now = found ? *found : (struct trial){.ask = 0}; // outlives look-ups
-    int last = v->moves_lines - p->rows, i = v->cursor[SECTION_PARAMS];
-    v->moves_top = v->moves_top < last ? v->moves_top : last > 0 ? last : 0;
-    struct space_lines l = {.p = p, .row = -v->moves_top};
+    int i = v->cursor[SECTION_PARAMS];
+    list_fit(&v->moves, v->moves.count, p->rows);
+    struct space_lines l = {.p = p, .row = -(int)v->moves.top};
     space_graph_add(&l, param, found ? now.config.slot + param->offset : NULL);
     const struct space_moves *s = v->counted.ask == now.ask ? &v->counted : &v->counting;
     if (found && s->ask == now.ask) {
@@ -305,11 +305,12 @@ void space_moves_draw(struct app *app, struct space_view *v, const struct pane *
     }
     l.row++;
     add_bars(&l, app, v, i, found ? &now : NULL);
-    v->moves_lines = l.row + v->moves_top;
-    v->moves_rows = p->rows;
+    v->moves.count = l.row + v->moves.top;
     if (l.row > p->rows && p->rows > 1) {
         char more[40];
-        snprintf(more, sizeof more, "%s more", app_key_of(app, ACT_PAGE_DOWN));
+        enum action there = v->section == SECTION_RULES ? ACT_NEXT_PANE : ACT_PREVIOUS_PANE;
+        snprintf(more, sizeof more, "%s more",
+                 app_key_of(app, v->on_moves ? ACT_PAGE_DOWN : there));
         struct pane below = pane_part(p, p->rows - 1, 0, 1, p->cols);
         pane_fill(&below, STYLE_TEXT, ' ');
         pane_text_right(p, p->rows - 1, p->cols, STYLE_KEY, more);

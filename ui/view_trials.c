@@ -1,11 +1,13 @@
 #include "view_trials.h"
 
+#include "base/minmax.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct trials_view at_first = {
-    .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .place = -1};
+    .sort = COLUMN_NUMBER, .descending = true, .reveal = -1, .list.cursor = -1};
 
 static void *create(struct app *app)
 {
@@ -31,8 +33,8 @@ static void restart(struct app *app, struct trials_view *v)
                           v->rejected || (v->filter && filter_asks_rejected(v->filter))};
     rows_start(&v->rows, &app->model, &order);
     v->races = scan_races(&app->model);
-    v->top = 0;
-    v->ask = 0;
+    v->list.top = 0;
+    v->list.item = 0;
     app->dirty = true;
 }
 
@@ -159,15 +161,13 @@ int64_t trials_cursor(struct app *app, struct trials_view *v, int64_t *place)
 {
     const struct trial *t = shown_trial(app);
     int64_t ask = t ? t->ask : 0;
-    *place = ask ? rows_find(&v->rows, &app->model, ask, v->place >= 0 ? v->place : 0) : -1;
+    *place = ask ? rows_find(&v->rows, &app->model, ask, int64_max(v->list.cursor, 0)) : -1;
     return ask;
 }
 
 static void go(struct app *app, struct trials_view *v, int64_t place)
 {
-    int64_t last = rows_count(&v->rows, &app->model) - 1;
-    place = place > last ? last : place;
-    const struct trial *t = rows_at(&v->rows, &app->model, place > 0 ? place : 0);
+    const struct trial *t = rows_at(&v->rows, &app->model, place);
     if (!t)
         return;
     int64_t number = t->number;
@@ -176,29 +176,17 @@ static void go(struct app *app, struct trials_view *v, int64_t place)
 }
 
 // From where the cursor is, or from the window when it is nowhere there.
-static void move(struct app *app, struct trials_view *v, int64_t by)
-{
-    int64_t place;
-    trials_cursor(app, v, &place);
-    bool seen = place >= v->top && place < v->top + v->height;
-    bool lost = place < 0 || (app->follow && v->rows.kind != ROWS_NUMBERED && !seen);
-    go(app, v, lost ? v->top : place + by);
-}
-
 static bool act_on_rows(struct app *app, struct trials_view *v, enum action a)
 {
-    int64_t half = v->height > 2 ? v->height / 2 : 1;
-    switch (a) {
-    case ACT_NEXT_MATCH:
-    case ACT_DOWN: move(app, v, 1); return true;
-    case ACT_PREVIOUS_MATCH:
-    case ACT_UP: move(app, v, -1); return true;
-    case ACT_PAGE_DOWN: move(app, v, half); return true;
-    case ACT_PAGE_UP: move(app, v, -half); return true;
-    case ACT_FIRST: go(app, v, 0); return true;
-    case ACT_LAST: go(app, v, INT64_MAX); return true;
-    default: return false;
-    }
+    struct list list = v->list; // what was drawn stays known until it is drawn again
+    list.count = rows_count(&v->rows, &app->model);
+    trials_cursor(app, v, &list.cursor);
+    if (app->follow && v->rows.kind != ROWS_NUMBERED && !list_shows(&list, list.cursor))
+        list.cursor = -1;
+    if (!list_act(&list, a))
+        return false;
+    go(app, v, list.cursor);
+    return true;
 }
 
 static void sort_by(struct app *app, struct trials_view *v, int column)
@@ -292,9 +280,9 @@ static void click(struct app *app, void *state, int row, int col)
     struct trials_view *v = state;
     (void)col;
     trials_sync(app, v);
-    int at = row - v->first_row;
-    if (at >= 0 && at < v->height && v->top + at < rows_count(&v->rows, &app->model))
-        go(app, v, v->top + at);
+    struct list list = v->list;
+    if (list_click(&list, row))
+        go(app, v, list.cursor);
 }
 
 const struct view view_trials = {

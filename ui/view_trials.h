@@ -9,6 +9,7 @@
 #define TILEWALK_UI_VIEW_TRIALS_H
 
 #include "app.h"
+#include "list.h"
 #include "view_trials_rows.h"
 
 // Shows the trials screen with this filter (filter.h); one that is wrong is said to the user.
@@ -27,13 +28,9 @@ struct trials_view {
     struct rows rows;
     int64_t races; // that the rows know of
     // The window.
-    int skip;      // columns left out after the fixed ones
-    int reveal;    // column that must be seen, once; -1: none
-    int64_t top;   // place of its first row
-    int height;    // rows of trials that were drawn last
-    int first_row; // of the body, with a trial
-    int64_t ask;   // under the cursor when it was drawn last
-    int64_t place; // of that; -1: nowhere
+    int skip;         // columns left out after the fixed ones
+    int reveal;       // column that must be seen, once; -1: none
+    struct list list; // as it was drawn last; its items are asks
 };
 
 // Takes note of another session or space; before anything else is done with the state.

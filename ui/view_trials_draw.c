@@ -165,27 +165,13 @@ static void draw_row(struct app *app, const struct slots *s, const struct trial 
 
 // --- the window ---
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value > high ? (high > low ? high : low) : value < low ? low : value;
-}
-
-// Keeps the cursor's row where it is when others come before it, and the cursor inside.
+// What is followed may be anywhere but where rows are by number: no window goes after it.
 static void place_window(struct app *app, struct trials_view *v, int height, int64_t ask,
                          int64_t place)
 {
-    int64_t count = rows_count(&v->rows, &app->model);
-    bool by_number = v->rows.kind == ROWS_NUMBERED;
-    bool stays = app->follow && !by_number; // the newest may be anywhere
-    if (place >= 0 && !stays) {
-        if (ask == v->ask && v->place >= 0 && !app->follow)
-            v->top += place - v->place;
-        v->top = clamp(v->top, place - height + 1, place);
-    }
-    v->top = clamp(v->top, 0, count - height);
-    v->height = height;
-    v->ask = place >= 0 ? ask : 0;
-    v->place = place;
+    v->list.is_loose = app->follow && v->rows.kind != ROWS_NUMBERED;
+    list_point(&v->list, app->follow ? 0 : ask, place);
+    list_fit(&v->list, rows_count(&v->rows, &app->model), height);
 }
 
 static const char *nothing_to_show(struct app *app, const struct trials_view *v)
@@ -208,11 +194,11 @@ static void draw_rows(struct app *app, struct trials_view *v, const struct slots
     place_window(app, v, p->rows, ask, place);
     int drawn = 0;
     for (int i = 0; i < p->rows; i++) {
-        const struct trial *t = rows_at(&v->rows, &app->model, v->top + i);
+        const struct trial *t = rows_at(&v->rows, &app->model, v->list.top + i);
         if (!t)
             continue;
         draw_row(app, s, t, p, i);
-        if (v->top + i == place)
+        if (v->list.top + i == place)
             pane_select(p, i, true);
         drawn++;
     }
@@ -271,25 +257,16 @@ static void draw_status(struct app *app, const struct trials_view *v, const stru
     pieces_draw(&row, p, 0, 3);
 }
 
-static void position_text(struct app *app, const struct trials_view *v, char out[64])
-{
-    int64_t count = rows_count(&v->rows, &app->model), end = v->top + v->height;
-    out[0] = '\0';
-    if (count > v->height)
-        snprintf(out, 64, "rows %" PRId64 "-%" PRId64 " of %" PRId64, v->top + 1,
-                 end < count ? end : count, count);
-}
-
 void trials_draw(struct app *app, struct trials_view *v, const struct pane *body)
 {
     struct table_panes panes = table_panes(body);
     char note[64];
     struct slots s = scroll_columns(app, v, panes.rows.cols);
-    v->first_row = panes.first_row;
+    v->list.first_row = panes.first_row;
     draw_rows(app, v, &s, &panes.rows);
     draw_heads(app, v, &s, &panes.heads);
     draw_status(app, v, &panes.status);
-    position_text(app, v, note);
+    list_note(&v->list, "rows", note);
     if (panes.framed)
         pane_box(body, "Trials", note, true);
 }

@@ -309,7 +309,7 @@ static void test_help_is_of_this_screen_and_scrolls(void **state)
     app_resize(&s.app, 15, 60);
     stage_play(&s, "?");
     expect_on_screen(&s, "row above");
-    stage_play(&s, "j j ctrl-d ctrl-d ctrl-d");
+    stage_play(&s, "j j pgdn pgdn ctrl-d");
     expect_on_screen(&s, "next parameter across");
     stage_play(&s, "x");
     assert_false(s.app.help);

@@ -373,17 +373,17 @@ static void of_many_sessions_those_shown_are_read(void **state)
     assert_shows(s, "rows 387-"); // the cursor is where it was
     stage_play(s, "g");
     assert_int_equal(v->count, 400 + SESSIONS);
-    assert_true(v->facts_count <= SESSIONS + 3 * v->height);
+    assert_true(v->facts_count <= SESSIONS + 3 * v->list.rows);
     assert_shows(s, "rows 1-");
     stage_play(s, "G");
     assert_int_equal(cursor_of(s), 1);
-    assert_int_equal(v->top, v->count - v->height);
-    assert_true(v->facts_count <= SESSIONS + 4 * v->height);
-    int top = v->top;
+    assert_int_equal(v->list.top, v->count - v->list.rows);
+    assert_true(v->facts_count <= SESSIONS + 4 * v->list.rows);
+    int top = v->list.top;
     add_session(s); // above: the window stays on what it shows
     stage_wait(s, 5);
     app_draw(&s->app);
-    assert_int_equal(v->top, top + 1);
+    assert_int_equal(v->list.top, top + 1);
 }
 
 static void paging_goes_everywhere(void **state)
@@ -394,14 +394,18 @@ static void paging_goes_everywhere(void **state)
         add_session(s);
     stage_wait(s, 5);
     stage_play(s, "G g");
+    app_draw(&s->app);
+    stage_play(s, "pgdn");
+    assert_int_equal(v->list.cursor, v->list.rows - 1);
+    stage_play(s, "pgup");
     for (int i = 0; i < 40; i++) {
         stage_play(s, i < 20 ? "ctrl-d" : "ctrl-u");
         app_draw(&s->app);
-        assert_true(v->place >= v->top && v->place < v->top + v->height);
-        assert_int_equal(v->row[v->place]->record.id, cursor_of(s));
+        assert_true(v->list.cursor >= v->list.top && v->list.cursor < v->list.top + v->list.rows);
+        assert_int_equal(v->row[v->list.cursor]->record.id, cursor_of(s));
         assert_int_equal(i == 19 ? cursor_of(s) : 1, 1);
     }
-    assert_int_equal(v->place, 0);
+    assert_int_equal(v->list.cursor, 0);
 }
 
 int main(void)

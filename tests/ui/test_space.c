@@ -231,6 +231,32 @@ static void test_cursors_stay_inside(void **state)
     space_close();
 }
 
+// The moves of the chosen parameter scroll while they have the keys, and only then.
+static void test_moves_are_a_pane(void **state)
+{
+    (void)state;
+    space_open(FIXTURE_SMALL, 24, 80);
+    struct space_view *v = space_state();
+    assert_true(space_has("shift-tab more"));
+    space_play("j j pgdn");
+    assert_int_equal(v->moves.top, 0);
+    int chosen = v->cursor[SECTION_PARAMS];
+    assert_int_equal(chosen, 2 + v->list.rows - 1 < space_opened()->param_count
+                                 ? 2 + v->list.rows - 1
+                                 : space_opened()->param_count - 1);
+    space_play("g shift-tab");
+    assert_true(space_has("pgdn more"));
+    space_play("j ctrl-d");
+    assert_int_equal(v->moves.top, 1 + v->moves.rows / 2);
+    assert_int_equal(v->cursor[SECTION_PARAMS], 0);
+    space_play("G");
+    assert_false(space_has("pgdn more"));
+    space_play("tab j");
+    assert_int_equal(v->cursor[SECTION_PARAMS], 1);
+    assert_int_equal(v->moves.top, 0);
+    space_close();
+}
+
 static void test_clicks(void **state)
 {
     (void)state;
@@ -348,6 +374,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_shares_of_a_small_space_are_exact),
         cmocka_unit_test(test_a_constraint_shows_its_line),
         cmocka_unit_test(test_cursors_stay_inside),
+        cmocka_unit_test(test_moves_are_a_pane),
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_the_file),
         cmocka_unit_test(test_edit_goes_to_the_line),

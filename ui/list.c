@@ -1,0 +1,89 @@
+#include "list.h"
+
+#include "base/minmax.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void list_point(struct list *l, int64_t item, int64_t place)
+{
+    if (item && item == l->item && l->cursor >= 0 && place >= 0)
+        l->top += place - l->cursor;
+    l->item = item;
+    l->cursor = place;
+}
+
+void list_fit(struct list *l, int64_t count, int rows)
+{
+    l->count = count;
+    l->rows = int_max(rows, 0);
+    if (l->cursor >= count)
+        l->cursor = int64_max(count - 1, 0);
+    if (l->cursor >= 0 && !l->is_loose)
+        l->top = int64_clamp(l->top, l->cursor - l->rows + 1, l->cursor);
+    l->top = int64_clamp(l->top, 0, l->count - l->rows);
+}
+
+// By how many rows: more than there are for the ends, 0 where it does not move.
+static int64_t step(const struct list *l, enum action a)
+{
+    switch (a) {
+    case ACT_NEXT_MATCH: // a filtered list holds nothing but matches
+    case ACT_DOWN: return 1;
+    case ACT_PREVIOUS_MATCH:
+    case ACT_UP: return -1;
+    case ACT_PAGE_DOWN: return int_max(l->rows - 1, 1);
+    case ACT_PAGE_UP: return -int_max(l->rows - 1, 1);
+    case ACT_HALF_DOWN: return int_max(l->rows / 2, 1);
+    case ACT_HALF_UP: return -int_max(l->rows / 2, 1);
+    case ACT_FIRST: return -l->count;
+    case ACT_LAST: return l->count;
+    default: return 0;
+    }
+}
+
+static bool moves(enum action a)
+{
+    const struct list any = {.count = 1};
+    return step(&any, a) != 0;
+}
+
+bool list_act(struct list *l, enum action a)
+{
+    bool is_end = a == ACT_FIRST || a == ACT_LAST;
+    if (!moves(a))
+        return false;
+    int64_t to = l->cursor >= 0 || is_end ? l->cursor + step(l, a) : l->top;
+    if (l->count > 0)
+        l->cursor = int64_clamp(to, 0, l->count - 1);
+    return true;
+}
+
+bool list_scroll(struct list *l, enum action a)
+{
+    l->cursor = -1;
+    l->top = int64_clamp(l->top + step(l, a), 0, l->count - l->rows);
+    return moves(a);
+}
+
+bool list_shows(const struct list *l, int64_t place)
+{
+    return place >= l->top && place < int64_min(l->top + l->rows, l->count);
+}
+
+bool list_click(struct list *l, int row)
+{
+    int64_t place = l->top + row - l->first_row;
+    if (!list_shows(l, place))
+        return false;
+    l->cursor = place;
+    return true;
+}
+
+void list_note(const struct list *l, const char *what, char note[64])
+{
+    note[0] = '\0';
+    if (l->count > l->rows)
+        snprintf(note, 64, "%s %" PRId64 "-%" PRId64 " of %" PRId64, what, l->top + 1,
+                 int64_min(l->top + l->rows, l->count), l->count);
+}

@@ -1,0 +1,45 @@
+// Where somebody is in a list, and which rows of it are seen: the one meaning that keys, clicks and
+// windows have in every list of the workbench. No drawing, and nothing is known of what the items
+// are.
+//
+//     list_point(&l, id, place);          the cursor is there now; the window moves along with it
+//     list_fit(&l, count, pane.rows);     in each frame, before rows l.top .. are drawn
+//     if (list_act(&l, action))           the cursor is at l.cursor: select that
+//     if (list_click(&l, row))            likewise
+//
+// Places count from 0. A page is the rows that are seen less one, so that one row stays in sight;
+// half a page is half of them. A row at a time is also what the wheel of the mouse says (term.h).
+// Text that scrolls without a cursor uses list_fit and list_scroll. A zeroed list is a new one.
+#ifndef TILEWALK_UI_LIST_H
+#define TILEWALK_UI_LIST_H
+
+#include "keys.h"
+
+struct list {
+    int64_t count;
+    int64_t cursor; // -1: on none of them
+    int64_t item;   // that the cursor is on, in numbers of the caller's; 0: not known
+    int64_t top;    // first place that is seen
+    int rows;       // that there is room for
+    int first_row;  // of the caller's pane, with place `top`: for clicks
+    bool is_loose;  // the window need not hold the cursor
+};
+
+// Says where the cursor is. When the same item has another place than before, because others came
+// or went, it keeps its row.
+void list_point(struct list *l, int64_t item, int64_t place);
+// There are so many, and room for `rows`: the cursor is brought into view, by as little as it takes
+// (not of a loose list), and no room is left empty at the end while there are rows above.
+void list_fit(struct list *l, int64_t count, int rows);
+// Moves the cursor within what there is; from nowhere it comes to the first row that is seen.
+// False: it is no action that moves up or down.
+bool list_act(struct list *l, enum action a);
+// The same with the window, where there is no cursor (which it puts out of the way).
+bool list_scroll(struct list *l, enum action a);
+// Puts the cursor on what is shown on that row of the caller's pane. False: nothing is.
+bool list_click(struct list *l, int row);
+bool list_shows(const struct list *l, int64_t place);
+// "rows 3-12 of 40"; "" when all are seen.
+void list_note(const struct list *l, const char *what, char note[64]);
+
+#endif
