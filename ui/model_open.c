@@ -113,7 +113,7 @@ static bool read_messages(struct opened *o, struct store *s, struct err *e)
 
 static void read_space(struct opened *o, struct store *s)
 {
-    o->has_limits = stored_parse_limits(o->record.limits, &o->limits);
+    o->has_limits = limits_parse(o->record.limits, &o->limits);
     o->space = stored_space(s, &o->record, &o->texts, &o->script, &o->recording, &o->trouble);
     if (!o->space)
         err_prefix(&o->trouble, "the space of session %lld cannot be read",

@@ -233,23 +233,9 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_history(out, r->history);
 }
 
-// Those of `limits`: what a kernel can use, all of one API.
-static void add_matrix(struct str *out, const struct matrix_units *u)
-{
-    add_text(out, "matrix_api", matrix_api_name(u->api));
-    key(out, "matrix");
-    for (int i = 0; i < u->count; i++) {
-        const struct matrix_shape *s = &u->shape[i];
-        str_printf(out, "%s{\"m\":%d,\"n\":%d,\"k\":%d,\"a\":\"%s\",\"c\":\"%s\"}", i ? "," : "[",
-                   s->m, s->n, s->k, s->input, s->sum);
-    }
-    str_add(out, u->count ? "]" : "[]");
-}
-
 void json_device(struct str *out, const struct gpu_info *i)
 {
     char id[33];
-    const struct limits *l = &i->limits;
     gpu_identity(i, id);
     str_printf(out, "{\"index\":%d", i->index);
     add_text(out, "name", i->name);
@@ -258,16 +244,9 @@ void json_device(struct str *out, const struct gpu_info *i)
     add_text(out, "identity", id);
     str_printf(out, ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s",
                i->vendor_id, i->device_id, i->threads, i->timestamps ? "true" : "false");
-    str_printf(
-        out,
-        ",\"limits\":{\"invocations\":%u,\"group_size\":[%u,%u,%u],\"group_count\":[%u,%u,%u],"
-        "\"shared_bytes\":%u,\"buffer_bytes\":%" PRIu64 ",\"loop_trips\":%" PRIu64
-        ",\"subgroup_size\":%u,\"f16\":%s,\"i8\":%s",
-        l->invocations, l->group_size[0], l->group_size[1], l->group_size[2], l->group_count[0],
-        l->group_count[1], l->group_count[2], l->shared_bytes, l->buffer_bytes, l->loop_trips,
-        l->subgroup_size, l->f16 ? "true" : "false", l->i8 ? "true" : "false");
-    add_matrix(out, &l->matrix);
-    str_add(out, "}}");
+    key(out, "limits");
+    limits_add_json(out, &i->limits);
+    str_add_char(out, '}');
 }
 
 enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };

@@ -134,7 +134,7 @@ static bool measure_column(struct store *store, struct portability *p, int colum
     if (!script)
         return false;
     const struct space *space = script_space(script);
-    bool known = stored_parse_limits(device->limits, &limits);
+    bool known = limits_parse(device->limits, &limits);
     struct reverified *k = mem_zero((size_t)p->rows, sizeof *k);
     int *row = mem_zero((size_t)p->rows, sizeof *row), count = 0;
     for (int i = 0; i < p->rows; i++)

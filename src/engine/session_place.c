@@ -141,7 +141,7 @@ void session_place_describe(struct session *s, const struct session_place *p)
     s->record.device_id = arena_strdup(&s->arena, id);
     struct str limits = {0};
     if (info)
-        stored_add_limits(&limits, &info->limits);
+        limits_add_json(&limits, &info->limits);
     s->record.limits = arena_strdup(&s->arena, str_text(&limits));
     str_finish(&limits);
 }

@@ -7,11 +7,6 @@
 #include "script/script.h"
 #include "store/store.h"
 
-// Limits as a flat JSON object of whole numbers, and back. parse is false for anything but what add
-// wrote.
-void stored_add_limits(struct str *out, const struct limits *l);
-bool stored_parse_limits(const char *json, struct limits *out);
-
 // What a search began with, to be printed after its strategy's name: ", warm start", ", transfer",
 // both, or "". Beginning with the results of others makes it another search, in comparisons too.
 const char *stored_beginning(const struct session_record *r);

@@ -9,7 +9,7 @@
 // Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x).
 static const char *lacks_matrix(const struct kernel_facts *f, const struct limits *l)
 {
-    if (f->matrix == MATRIX_NONE)
+    if (f->matrix == MATRIX_NONE || !limits_knows(l, LIMITS_matrix))
         return NULL;
     if (f->matrix != l->matrix.api)
         return "needs matrix units, which the device does not have";
@@ -64,7 +64,8 @@ static bool lacks_feature(const struct kernel_facts *f, const struct limits *l, 
 {
     for (int i = 0; i < f->capability_count; i++) {
         const struct capability *c = find_capability(f->capability[i]);
-        if (c && (c->feature & l->features) == c->feature)
+        bool known = limits_knows(l, LIMITS_features);
+        if (c && (!known || (c->feature & l->features) == c->feature))
             continue;
         if (c)
             snprintf(reason, size, "needs %s, which the device does not have", c->name);
@@ -88,12 +89,12 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
     unsigned exceeded = limits_exceeded(l, &r);
     limits_explain(l, &r, reason, size);
 
-    if ((f->uses_f16 || f->uses_f16_storage) && !l->f16) {
+    if ((f->uses_f16 || f->uses_f16_storage) && !l->f16 && limits_knows(l, LIMITS_f16)) {
         if (!exceeded)
             snprintf(reason, size, "needs 16-bit floats, which the device does not have");
         exceeded |= KERNEL_NEEDS_F16;
     }
-    if (f->uses_i8 && !l->i8) {
+    if (f->uses_i8 && !l->i8 && limits_knows(l, LIMITS_i8)) {
         if (!exceeded)
             snprintf(reason, size, "needs 8-bit integers, which the device does not have");
         exceeded |= KERNEL_NEEDS_I8;

@@ -6,6 +6,7 @@
 #include "script/readonly.h"
 #include "script/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,13 @@ static void set_integer(lua_State *L, const char *name, uint64_t value)
     lua_setfield(L, -2, name);
 }
 
+static void set_flag(lua_State *L, const char *name, bool value)
+{
+    lua_pushboolean(L, value);
+    lua_setfield(L, -2, name);
+}
+
+// Of `device`.
 static void set_triple(lua_State *L, const char *name, const uint32_t value[3])
 {
     lua_createtable(L, 3, 0);
@@ -22,8 +30,10 @@ static void set_triple(lua_State *L, const char *name, const uint32_t value[3])
         lua_pushinteger(L, value[i]);
         lua_rawseti(L, -2, i + 1);
     }
-    readonly_wrap(L, name, NULL);
-    lua_setfield(L, -2, strchr(name, '.') + 1);
+    char path[64];
+    snprintf(path, sizeof path, "device.%s", name);
+    readonly_wrap(L, path, NULL);
+    lua_setfield(L, -2, name);
 }
 
 static void set_text(lua_State *L, const char *name, const char *text)
@@ -52,26 +62,25 @@ static void set_matrix(lua_State *L, const struct matrix_units *u)
     set_text(L, "matrix_api", matrix_api_name(u->api));
 }
 
+static void set_limit(lua_State *L, const struct limits *l, const struct limits_field *f)
+{
+    const void *at = (const char *)l + f->offset;
+    switch (f->type) {
+    case LIMITS_NUMBER: set_integer(L, f->name, limits_number(l, f)); break;
+    case LIMITS_AXES: set_triple(L, f->name, at); break;
+    case LIMITS_FLAG: set_flag(L, f->name, *(const bool *)at); break;
+    case LIMITS_MATRIX: set_matrix(L, at); break;
+    case LIMITS_BITS: break;
+    }
+}
+
 static void push_device(lua_State *L, const struct limits *l, const char *type)
 {
     lua_newtable(L);
     set_text(L, "type", type);
-    lua_pushboolean(L, strcmp(type, "cpu") == 0);
-    lua_setfield(L, -2, "is_cpu");
-    lua_pushboolean(L, l->f16);
-    lua_setfield(L, -2, "f16");
-    lua_pushboolean(L, l->i8);
-    lua_setfield(L, -2, "i8");
-    set_integer(L, "invocations", l->invocations);
-    set_triple(L, "device.group_size", l->group_size);
-    set_triple(L, "device.group_count", l->group_count);
-    set_integer(L, "shared_bytes", l->shared_bytes);
-    set_integer(L, "buffer_bytes", l->buffer_bytes);
-    set_integer(L, "loop_trips", l->loop_trips);
-    set_integer(L, "accumulators", l->accumulators);
-    set_integer(L, "statements", l->statements);
-    set_integer(L, "subgroup_size", l->subgroup_size);
-    set_matrix(L, &l->matrix);
+    set_flag(L, "is_cpu", strcmp(type, "cpu") == 0);
+    for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
+        set_limit(L, l, &limits_fields[i]);
     readonly_wrap(L, "device", NULL);
 }
 

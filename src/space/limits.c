@@ -19,20 +19,40 @@ const struct limits limits_vulkan_minimum = {
     .subgroup_size = 1,
 };
 
+#define FIELD(name, type, kind)                                                                    \
+    {#name, LIMITS_##kind, offsetof(struct limits, name), sizeof(((struct limits *)0)->name)},
+const struct limits_field limits_fields[LIMITS_FIELD_COUNT] = {LIMITS_FIELDS(FIELD)};
+static_assert(LIMITS_FIELD_COUNT <= 32, "a bit of `unknown` each");
+
+bool limits_knows(const struct limits *l, enum limits_index field)
+{
+    return !(l->unknown >> field & 1);
+}
+
+uint64_t limits_number(const struct limits *l, const struct limits_field *f)
+{
+    const void *at = (const char *)l + f->offset;
+    return f->size == sizeof(uint64_t) ? *(const uint64_t *)at : *(const uint32_t *)at;
+}
+
+static const struct {
+    const char *name;
+    enum limits_index field; // what is judged by
+} judged[LIMIT_COUNT] = {
+    [LIMIT_NONE] = {.name = "none"},
+    [LIMIT_INVOCATIONS] = {"invocations", LIMITS_invocations},
+    [LIMIT_GROUP_SIZE] = {"group size", LIMITS_group_size},
+    [LIMIT_GROUP_COUNT] = {"group count", LIMITS_group_count},
+    [LIMIT_SHARED] = {"shared memory", LIMITS_shared_bytes},
+    [LIMIT_BUFFER] = {"buffer", LIMITS_buffer_bytes},
+    [LIMIT_LOOP_TRIPS] = {"loop trips", LIMITS_loop_trips},
+    [LIMIT_ACCUMULATORS] = {"accumulators", LIMITS_accumulators},
+    [LIMIT_STATEMENTS] = {"statements", LIMITS_statements},
+};
+
 const char *limit_name(enum limit l)
 {
-    static const char *const names[LIMIT_COUNT] = {
-        [LIMIT_NONE] = "none",
-        [LIMIT_INVOCATIONS] = "invocations",
-        [LIMIT_GROUP_SIZE] = "group size",
-        [LIMIT_GROUP_COUNT] = "group count",
-        [LIMIT_SHARED] = "shared memory",
-        [LIMIT_BUFFER] = "buffer",
-        [LIMIT_LOOP_TRIPS] = "loop trips",
-        [LIMIT_ACCUMULATORS] = "accumulators",
-        [LIMIT_STATEMENTS] = "statements",
-    };
-    return names[l];
+    return judged[l].name;
 }
 
 // What is needed and what there is, of one limit.
@@ -67,7 +87,7 @@ static struct demand demand_soft(uint64_t need, uint64_t have)
 
 static struct demand demand_of(enum limit which, const struct limits *l, const struct resources *r)
 {
-    switch (which) {
+    switch (limits_knows(l, judged[which].field) ? which : LIMIT_NONE) {
     case LIMIT_INVOCATIONS: return (struct demand){invocations(r), l->invocations, "", ""};
     case LIMIT_GROUP_SIZE: return demand_of_axes(r->group_size, l->group_size);
     case LIMIT_GROUP_COUNT: return demand_of_axes(r->groups, l->group_count);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cJSON;
+
 // Parts of SPIR-V that a device need not have, of which nothing is declared: kernels may use those
 // that are there. Bits of `features`.
 enum feature {
@@ -23,23 +25,57 @@ enum feature {
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 above: as VkSubgroupFeatureFlagBits has them
 };
 
+typedef uint32_t limits_axes[3];
+
+// What a field is, and so how it is shown: in JSON a number, a list of three, true or false, or
+// `matrix_api` and a list of shapes; and so as a field of Lua's `device`, but for bits, which are
+// not shown there.
+enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMITS_BITS };
+
+// The one list of what is known of a device: the structure, its JSON (messages to and from workers,
+// stored sessions, `devices --json`, whose order this is) and Lua's `device` follow from it. New
+// ones go to the end. 0 is "unlimited" of loop_trips, accumulators, statements and buffers.
+// clang-format off
+#define LIMITS_FIELDS(F) \
+    F(invocations, uint32_t, NUMBER)         /* maxComputeWorkGroupInvocations */ \
+    F(group_size, limits_axes, AXES)         /* maxComputeWorkGroupSize */ \
+    F(group_count, limits_axes, AXES)        /* maxComputeWorkGroupCount */ \
+    F(shared_bytes, uint32_t, NUMBER)        /* maxComputeSharedMemorySize */ \
+    F(buffer_bytes, uint64_t, NUMBER)        /* maxStorageBufferRange */ \
+    F(loop_trips, uint64_t, NUMBER)          /* per invocation, where loops are silently cut */ \
+    F(subgroup_size, uint32_t, NUMBER) \
+    F(f16, bool, FLAG)                       /* 16-bit storage and arithmetic */ \
+    F(i8, bool, FLAG)                        /* 8-bit storage and arithmetic */ \
+    F(matrix, struct matrix_units, MATRIX)   /* those that kernels can use here */ \
+    F(accumulators, uint32_t, NUMBER)        /* soft: more of them spill */ \
+    F(statements, uint32_t, NUMBER)          /* soft: more take long to compile */ \
+    F(buffers, uint32_t, NUMBER)             /* maxPerStageDescriptorStorageBuffers */ \
+    F(features, uint32_t, BITS)              /* of enum feature */
+// clang-format on
+
+#define LIMITS_MEMBER(name, type, kind) type name;
+#define LIMITS_INDEX(name, type, kind)  LIMITS_##name,
+
+enum limits_index { LIMITS_FIELDS(LIMITS_INDEX) LIMITS_FIELD_COUNT };
+
 struct limits {
-    uint32_t invocations;    // maxComputeWorkGroupInvocations
-    uint32_t group_size[3];  // maxComputeWorkGroupSize
-    uint32_t group_count[3]; // maxComputeWorkGroupCount
-    uint32_t shared_bytes;   // maxComputeSharedMemorySize
-    uint64_t buffer_bytes;   // maxStorageBufferRange
-    uint32_t buffers;        // maxPerStageDescriptorStorageBuffers; 0: unlimited
-    uint32_t features;
-    // Per invocation. 0: unlimited. lavapipe (vendor 0x10005) silently cuts loops at 65535 trips.
-    uint64_t loop_trips;
-    uint32_t accumulators; // soft: more of them spill; 0: unlimited
-    uint32_t statements;   // soft: more of them take long to compile; 0: unlimited
-    uint32_t subgroup_size;
-    bool f16;                   // 16-bit storage and arithmetic
-    bool i8;                    // 8-bit storage and arithmetic
-    struct matrix_units matrix; // those that kernels can use here
+    LIMITS_FIELDS(LIMITS_MEMBER)
+    // Bit set of 1 << enum limits_index: what a session that was stored by an older program does
+    // not say. Scripts see the Vulkan minimum of it; nothing is judged by it (limits_exceeded,
+    // kernel_check).
+    uint32_t unknown;
 };
+
+struct limits_field {
+    const char *name;
+    enum limits_type type;
+    size_t offset, size; // in struct limits
+};
+extern const struct limits_field limits_fields[LIMITS_FIELD_COUNT];
+
+bool limits_knows(const struct limits *l, enum limits_index field);
+// Of numbers and bits, whatever their width.
+uint64_t limits_number(const struct limits *l, const struct limits_field *f);
 
 // Zero means "not declared", and is never judged.
 struct resources {
@@ -73,6 +109,15 @@ unsigned limits_exceeded(const struct limits *l, const struct resources *r);
 // One sentence for the lowest exceeded limit, e.g. "shared memory 49152 bytes > 32768"; "" when
 // none is. Returns `out`.
 char *limits_explain(const struct limits *l, const struct resources *r, char *out, size_t size);
+
+// A JSON object of all that is known. Read back, what it lacks is unknown, and members of other
+// names are ignored. Objects of older programs are read too: axes as `group_size_x`, flags as 0 and
+// 1, matrix units as one text. Whole numbers are exact up to 2^53. Reading returns the name of a
+// member that is there and wrong, and then leaves `out` as it is; else NULL. limits_parse is false
+// for that and for anything but one JSON object; NULL is none.
+void limits_add_json(struct str *out, const struct limits *l);
+const char *limits_read_json(const struct cJSON *object, struct limits *out);
+bool limits_parse(const char *json, struct limits *out);
 
 // The limits that every Vulkan device guarantees or better: what `device.*` says in space files
 // where there is no device. Nothing is judged by them.

@@ -200,22 +200,13 @@ static void get_matrix(struct reader *r, const cJSON *o, const char *name, struc
         r->bad = r->bad ? r->bad : name;
 }
 
+// Of a device that is there all is known.
 static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
 {
-    l->invocations = get_u32(r, o, "invocations");
-    get_three(r, o, "group_size", l->group_size);
-    get_three(r, o, "group_count", l->group_count);
-    l->shared_bytes = get_u32(r, o, "shared_bytes");
-    l->buffer_bytes = get_count(r, o, "buffer_bytes");
-    l->buffers = get_u32(r, o, "buffers");
-    l->features = get_u32(r, o, "features");
-    l->loop_trips = get_count(r, o, "loop_trips");
-    l->accumulators = get_u32(r, o, "accumulators");
-    l->statements = get_u32(r, o, "statements");
-    l->subgroup_size = get_u32(r, o, "subgroup_size");
-    l->f16 = get_bool(r, o, "f16");
-    l->i8 = get_bool(r, o, "i8");
-    get_matrix(r, o, "matrix", &l->matrix);
+    const char *bad = limits_read_json(get(r, o, "limits", cJSON_IsObject), l);
+    if (!bad && l->unknown)
+        bad = "limits";
+    r->bad = r->bad ? r->bad : bad;
 }
 
 static void read_pass(struct reader *r, const cJSON *o, struct pass *p)
@@ -251,7 +242,7 @@ static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
     else
         read_operation(r, o, &h->operation);
     read_job(r, get(r, o, "reference", cJSON_IsObject), &h->reference);
-    read_limits(r, get(r, o, "limits", cJSON_IsObject), &h->limits);
+    read_limits(r, o, &h->limits);
     h->trips_undeclared = get_bool(r, o, "trips_undeclared");
     h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
     get_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
@@ -375,7 +366,7 @@ static void read_device(struct reader *r, const cJSON *o, struct gpu_info *d)
     d->is_cpu = get_bool(r, o, "is_cpu");
     d->is_lavapipe = get_bool(r, o, "is_lavapipe");
     d->timestamps = get_bool(r, o, "timestamps");
-    read_limits(r, get(r, o, "limits", cJSON_IsObject), &d->limits);
+    read_limits(r, o, &d->limits);
     get_matrix(r, o, "matrix_khr", &d->matrix_khr);
     get_matrix(r, o, "matrix_nv", &d->matrix_nv);
 }

@@ -143,21 +143,8 @@ static void add_matrix(struct str *s, const char *name, const struct matrix_unit
 
 static void add_limits(struct str *s, const struct limits *l)
 {
-    str_printf(s, ",\"limits\":{\"invocations\":%" PRIu32, l->invocations);
-    add_three(s, "group_size", l->group_size);
-    add_three(s, "group_count", l->group_count);
-    add_count(s, "shared_bytes", l->shared_bytes);
-    add_count(s, "buffer_bytes", l->buffer_bytes);
-    add_count(s, "buffers", l->buffers);
-    add_count(s, "features", l->features);
-    add_count(s, "loop_trips", l->loop_trips);
-    add_count(s, "accumulators", l->accumulators);
-    add_count(s, "statements", l->statements);
-    add_count(s, "subgroup_size", l->subgroup_size);
-    add_bool(s, "f16", l->f16);
-    add_bool(s, "i8", l->i8);
-    add_matrix(s, "matrix", &l->matrix);
-    str_add_char(s, '}');
+    str_add(s, ",\"limits\":");
+    limits_add_json(s, l);
 }
 
 static void add_pass(struct str *s, const struct pass *p)

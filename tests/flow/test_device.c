@@ -10,7 +10,12 @@
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define SIZES       "--set", "N=64", "--set", "M=48", "--set", "K=80"
+#define OLD_LIMITS                                                                                 \
+    "{\"invocations\":1024,\"group_size_x\":1024,\"group_size_y\":1024,\"group_size_z\":1024,"     \
+    "\"group_count_x\":65535,\"group_count_y\":65535,\"group_count_z\":65535,"                     \
+    "\"shared_bytes\":32768,\"buffer_bytes\":134217728,\"loop_trips\":65535,"                      \
+    "\"accumulators\":256,\"statements\":20000,\"subgroup_size\":8,\"f16\":1"
+#define SIZES "--set", "N=64", "--set", "M=48", "--set", "K=80"
 
 static bool has_device(void)
 {
@@ -321,6 +326,28 @@ static void test_kill_and_resume(void **state)
     assert_true(cJSON_IsTrue(member(member(member(end_event(&e), "best"), "final"), "verified")));
 }
 
+// What programs before this one stored of a device, lavapipe here, and those that knew less.
+static void test_old_limits(void **state)
+{
+    static const char *const later[] = {",\"i8\":1,\"matrix\":\"none\"}", ",\"matrix\":\"none\"}",
+                                        "}"};
+    static const char *const trials[] = {"3", "4", "5"};
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "2", "--seed", "1");
+    assert_ok(&r);
+    for (size_t i = 0; i < COUNT(later); i++) {
+        const char *before = sequence(b, 1);
+        tamper(b,
+               arena_printf(&b->arena, "UPDATE session SET limits = '" OLD_LIMITS "%s'", later[i]));
+        r = RUN(b, "resume", "1", "--trials", trials[i], "--json");
+        assert_ok(&r);
+        assert_true(str_starts(sequence(b, 1), before));
+        assert_int_equal(trials_of(b, 1), atoi(trials[i]));
+    }
+    r = RUN(b, "export", "1", "--out", box_path(b, "out"));
+    assert_ok(&r);
+}
+
 static void test_interrupted(void **state)
 {
     struct box *b = *state;
@@ -392,6 +419,7 @@ int main(void)
         FLOW_TEST(test_broken_template),
         FLOW_TEST(test_template_that_sometimes_fails),
         FLOW_TEST(test_kill_and_resume),
+        FLOW_TEST(test_old_limits),
         FLOW_TEST(test_interrupted),
         FLOW_TEST(test_check),
         FLOW_TEST(test_compiler),

@@ -73,12 +73,34 @@ static void test_check_features(void **state)
     l.features = FEATURE_F64;
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
     assert_string_equal(reason, "needs shuffles of a subgroup, which the device does not have");
+    l.unknown = 1u << LIMITS_features; // of a session of an older program: not judged
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+    l.unknown = 0;
     l.features |= FEATURE_SUBGROUP << 4;
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
     assert_string_equal(reason, "");
     f.capability[2] = 12; // 64-bit atomics
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
     assert_string_equal(reason, "needs SPIR-V capability 12, which is never enabled");
+}
+
+// What is not known of a device is not held against a kernel.
+static void test_check_unknown(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct limits l = limits_vulkan_minimum;
+    struct kernel_facts f = {.local_size = {1, 1, 1},
+                             .uses_f16 = true,
+                             .uses_f16_storage = true,
+                             .uses_i8 = true,
+                             .matrix = MATRIX_KHR};
+    char reason[200];
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason),
+                     KERNEL_NEEDS_F16 | KERNEL_NEEDS_I8 | KERNEL_NEEDS_MATRIX);
+    l.unknown = 1u << LIMITS_f16 | 1u << LIMITS_i8 | 1u << LIMITS_matrix;
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+    assert_string_equal(reason, "");
 }
 
 static void test_check_matrix(void **state)
@@ -118,7 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_check),        cmocka_unit_test(test_check_features),
         cmocka_unit_test(test_check_double), cmocka_unit_test(test_check_matrix),
-        cmocka_unit_test(test_check_length),
+        cmocka_unit_test(test_check_length), cmocka_unit_test(test_check_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,6 +313,7 @@ static void the_device_is_what_the_options_say(void **state)
         "assert(device.invocations == 256 and device.shared_bytes == 4096)\n"
         "assert(device.group_size[1] == 8 and #device.group_count == 3)\n"
         "assert(device.buffer_bytes == math.maxinteger and device.loop_trips == 65535)\n"
+        "assert(device.i8 and device.buffers == 5)\n"
         "assert(device.accumulators == 0 and device.statements == 0 and device.subgroup_size == "
         "4)\n"
         "assert(device.matrix_api == 'nv' and #device.matrix == 2)\n"
@@ -325,7 +326,9 @@ static void the_device_is_what_the_options_say(void **state)
                        .buffer_bytes = UINT64_MAX,
                        .loop_trips = 65535,
                        .subgroup_size = 4,
-                       .f16 = true};
+                       .buffers = 5,
+                       .f16 = true,
+                       .i8 = true};
     struct err e;
     assert_true(matrix_units_parse("nv 8x8x8.i8.i32 16x8x4.f16.f32", &l.matrix));
     struct script_options o = {.texts = texts, .text_count = 2, .limits = &l, .device_type = "cpu"};

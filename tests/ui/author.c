@@ -96,7 +96,7 @@ static void describe(struct author *a)
     r->title = take_text(a, &text);
     operation_add_json(operation, &text);
     r->operation = take_text(a, &text);
-    stored_add_limits(&text, &navi31);
+    limits_add_json(&text, &navi31);
     r->limits = take_text(a, &text);
 }
 
