@@ -326,26 +326,18 @@ static void test_kill_and_resume(void **state)
     assert_true(cJSON_IsTrue(member(member(member(end_event(&e), "best"), "final"), "verified")));
 }
 
-// What programs before this one stored of a device, lavapipe here, and those that knew less.
+// What the oldest programs stored of a device, lavapipe here (tests/space/test_limits.c has more).
 static void test_old_limits(void **state)
 {
-    static const char *const later[] = {",\"i8\":1,\"matrix\":\"none\"}", ",\"matrix\":\"none\"}",
-                                        "}"};
-    static const char *const trials[] = {"3", "4", "5"};
     struct box *b = *state;
     struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "2", "--seed", "1");
     assert_ok(&r);
-    for (size_t i = 0; i < COUNT(later); i++) {
-        const char *before = sequence(b, 1);
-        tamper(b,
-               arena_printf(&b->arena, "UPDATE session SET limits = '" OLD_LIMITS "%s'", later[i]));
-        r = RUN(b, "resume", "1", "--trials", trials[i], "--json");
-        assert_ok(&r);
-        assert_true(str_starts(sequence(b, 1), before));
-        assert_int_equal(trials_of(b, 1), atoi(trials[i]));
-    }
-    r = RUN(b, "export", "1", "--out", box_path(b, "out"));
+    const char *before = sequence(b, 1);
+    tamper(b, "UPDATE session SET limits = '" OLD_LIMITS "}'");
+    r = RUN(b, "resume", "1", "--trials", "3", "--json");
     assert_ok(&r);
+    assert_true(str_starts(sequence(b, 1), before));
+    assert_int_equal(trials_of(b, 1), 3);
 }
 
 static void test_interrupted(void **state)
