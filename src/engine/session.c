@@ -215,7 +215,8 @@ bool session_render(struct session *s, const struct config *c, struct trial_requ
 
 static bool submit(struct session *s, struct open_trial *t, struct err *e)
 {
-    struct trial_request request = {.ticket = t->ask, .count = 1, .incumbent_s = s->best_seconds};
+    struct trial_request request = {
+        .ticket = t->ask, .count = 1, .incumbent_s = s->best_seconds, .slowdown = s->slowdown};
     if (!session_render(s, &t->config, &request, 0, e))
         return false;
     kill_point("submit");

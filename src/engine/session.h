@@ -96,6 +96,7 @@ struct session {
     uint64_t complaint[SESSION_MOST_COMPLAINTS]; // hashes of those that were told
     int complaints_told;
     int64_t timings, unsteady; // of this run; those whose samples say that the machine was busy
+    int64_t canaries, slow_canaries;
 
     int64_t best_ask;
     double best_seconds;
@@ -106,6 +107,7 @@ struct session {
     bool canary_open;
     int64_t canary_ask;
     double canary_seconds;
+    double slowdown; // times slower that the best ran at the last canary than when it was measured
 };
 
 struct session_host { // whom a session belongs to
@@ -195,6 +197,8 @@ void open_trial_destroy(struct open_trial *t);
 // Why it ends, and the end itself (session_end.c, session.c).
 void session_tally(struct session *s, const struct verdict *v); // NULL: rejected once compiled
 void session_watch_machine(struct session *s, const struct trial_result *r);
+// The canary took so long. Returns by how much longer than when it was measured (0.1: 10 % longer).
+double session_watch_canary(struct session *s, double seconds);
 void session_say_busy(struct session *s); // once, if it was
 bool session_finish(struct session *s, struct err *e);
 bool session_end(struct session *s, const char *state, const char *message, struct err *e);

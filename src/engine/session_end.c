@@ -13,7 +13,8 @@
 #define STEADY_PERCENT   50 // by which the median of samples may exceed their minimum
 #define FEWEST_SAMPLES   3
 #define FEWEST_TIMINGS   4
-#define BUSY_WHEN_ONE_IN 4 // timings is unsteady
+#define FEWEST_CANARIES  2
+#define BUSY_WHEN_ONE_IN 4 // timings is unsteady, or canaries slow
 
 // The reasons in one row: the constraints, the limits, and what only the compiled shader shows.
 static int reason_count(const struct session *s)
@@ -122,8 +123,33 @@ void session_watch_machine(struct session *s, const struct trial_result *r)
         }
 }
 
+double session_watch_canary(struct session *s, double seconds)
+{
+    double ratio = seconds / s->canary_seconds;
+    s->canaries++;
+    s->slow_canaries += ratio > 1 + STEADY_PERCENT / 100.0;
+    if (s->canary_ask == s->best_ask)
+        s->slowdown = ratio;
+    return ratio - 1;
+}
+
+// All samples of a kernel are slow alike where something else runs all the time: the canary knows.
+static bool canaries_say_busy(const struct session *s)
+{
+    return s->canaries >= FEWEST_CANARIES && s->slow_canaries * BUSY_WHEN_ONE_IN >= s->canaries;
+}
+
 void session_say_busy(struct session *s)
 {
+    if (canaries_say_busy(s)) {
+        session_message(s, "warning",
+                        "the machine was busy: %" PRId64 " of %" PRId64
+                        " times the best so far took over %d %% longer than before; times may be "
+                        "too long, and which of two close ones is faster chance (what else runs "
+                        "here?)",
+                        s->slow_canaries, s->canaries, STEADY_PERCENT);
+        return;
+    }
     if (s->timings < FEWEST_TIMINGS || s->unsteady * BUSY_WHEN_ONE_IN < s->timings)
         return;
     session_message(s, "warning",

@@ -266,7 +266,7 @@ void canary_finish(struct session *s, const struct trial_result *r)
                         outcome_name(r->outcome[0]), r->reason[0]);
         return;
     }
-    double drift = r->seconds[0] / s->canary_seconds - 1;
+    double drift = session_watch_canary(s, r->seconds[0]);
     if (fabs(drift) > DRIFT_WORTH_SAYING)
         session_message(s, "warning",
                         "the device drifts: the best configuration runs %.0f %% %s than before",

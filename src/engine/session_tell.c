@@ -86,6 +86,7 @@ static void keep_best(struct session *s, const struct open_trial *t)
 {
     s->best_ask = s->record.best_ask = t->ask;
     s->best_seconds = s->record.best_seconds = t->seconds;
+    s->slowdown = 1; // measured just now
     s->record.best_raced = false;
     s->best_config = t->config;
 }

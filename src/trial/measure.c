@@ -6,6 +6,7 @@
 #include "trial/outside.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -332,6 +333,8 @@ static bool is_to_be_checked(const struct trial *t)
 static void time_single(struct trial *t)
 {
     struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->rig->gpu));
+    // Where everything is slower than when the best was measured, good ones are as well.
+    timing.hopeless *= fmax(1, t->message->request.slowdown);
     if (looks_hopeless(t, 0, &timing) && !look_again(t, &timing))
         return;
     if (!t->result.samples[0].early_stopped && !take_time(t, 0, &timing))

@@ -258,6 +258,7 @@ static void read_trial(struct reader *r, const cJSON *o, struct message *m)
     m->request.race = get_bool(r, o, "race");
     m->request.accesses = (enum accesses)get_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
+    m->request.slowdown = get_number(r, o, "slowdown", 0, 1e9);
     cJSON_ArrayForEach(job, jobs)
     {
         if (m->request.count < TRIAL_MAX_RACERS)

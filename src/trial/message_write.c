@@ -199,6 +199,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     add_bool(&s, "race", r->race);
     add_int(&s, "accesses", r->accesses);
     add_real(&s, "incumbent_s", r->incumbent_s);
+    add_real(&s, "slowdown", r->slowdown);
     str_add(&s, ",\"jobs\":[");
     for (int i = 0; i < count; i++) {
         str_add(&s, i ? "," : "");

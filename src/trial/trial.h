@@ -45,6 +45,7 @@ struct trial_request {
     bool race;
     enum accesses accesses;
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
+    double slowdown;    // times slower that the incumbent runs by now, or less than 1
     struct config config[TRIAL_MAX_RACERS];
     // Empty for sources that need none; submit takes what they hold.
     struct job job[TRIAL_MAX_RACERS];

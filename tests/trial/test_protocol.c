@@ -219,8 +219,11 @@ static char *sample_trial(void)
 {
     static char glsl[] = "#version 450\n\"quotes\" \\ \t\x01 caf\xc3\xa9", name[] = "a.comp";
     static int lines[] = {1, 5, 9};
-    struct trial_request r = {
-        .count = 3, .race = true, .accesses = ACCESSES_OF_NONE, .incumbent_s = 1e-5 / 3};
+    struct trial_request r = {.count = 3,
+                              .race = true,
+                              .accesses = ACCESSES_OF_NONE,
+                              .incumbent_s = 1e-5 / 3,
+                              .slowdown = 7.0 / 3};
     for (int i = 0; i < 3; i++) {
         r.job[i].scratch_bytes = (uint64_t)i << 33;
         r.job[i].pass_count = i + 1;
@@ -243,6 +246,7 @@ static void trials_arrive(void **state)
     assert_int_equal(m.type, MESSAGE_TRIAL);
     assert_int_equal(m.request.count, 2);
     assert_true(m.request.race && m.request.incumbent_s == 1e-5 / 3);
+    assert_true(m.request.slowdown == 7.0 / 3);
     assert_int_equal(m.request.accesses, ACCESSES_OF_NONE);
     assert_true(m.number == 41 && m.attempt == 1);
     const struct job *first = &m.request.job[0];
