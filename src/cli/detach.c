@@ -77,8 +77,7 @@ static int open_log(const char *path, bool is_new)
     char *folder = path_folder(path);
     file_make_folders(folder, &ignored);
     free(folder);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
-    return fd >= 0 ? fd : open("/dev/null", O_WRONLY);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
 }
 
 void detach_ready(int64_t session, const char *database, bool is_new)
@@ -86,9 +85,14 @@ void detach_ready(int64_t session, const char *database, bool is_new)
     if (ready_pipe < 0)
         return;
     char *path = log_path(session, database);
-    fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", session, path);
+    int log = open_log(path, is_new), error = errno, null = open("/dev/null", O_RDWR);
+    if (log >= 0)
+        fprintf(stderr, "session %" PRId64 " runs in the background; log: %s\n", session, path);
+    else
+        fprintf(stderr, "session %" PRId64 " runs in the background, without a log: %s: %s\n",
+                session, path, strerror(error));
     fflush(NULL);
-    int log = open_log(path, is_new), null = open("/dev/null", O_RDONLY);
+    log = log >= 0 ? log : dup(null);
     dup2(null, STDIN_FILENO);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);

@@ -1,4 +1,5 @@
 #include "engine/devices.h"
+#include "base/os.h"
 #include "cli/common.h"
 
 #include <inttypes.h>
@@ -76,8 +77,11 @@ static void print_text(const struct gpu_info *list, int count, int best)
         printf("%s", i ? "\n" : "");
         print_device(&list[i], i == best);
     }
+    char limits[OS_LIMITS_SIZE];
+    const char *low = os_low_limits(limits);
     if (!count)
-        printf("no Vulkan device (tilewalk doctor says how to get one)\n");
+        printf("no Vulkan device%s%s (tilewalk doctor says how to get one)\n",
+               *low ? ", perhaps because " : "", low);
 }
 
 static int run_devices(const struct command *self, const struct arguments *a)

@@ -58,6 +58,9 @@ static void test_little_memory(void **state)
     b->prepare = limit_memory;
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"));
     assert_refused(&r, 1, "no Vulkan device found", "memory is limited to 146 MiB (ulimit -v)");
+    r = RUN(b, "devices");
+    assert_ok(&r);
+    assert_contains(r.out, "no Vulkan device, perhaps because memory is limited to 146 MiB");
     r = RUN(b, "strategies");
     assert_ok(&r);
 }
@@ -120,6 +123,20 @@ static void test_home_is_a_file(void **state)
     }
 }
 
+// The session is kept, its log is not: that is said.
+static void test_no_place_for_a_log(void **state)
+{
+    struct box *b = *state;
+    box_set(b, "XDG_STATE_HOME", box_write(b, "file", ""));
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",
+                          "--trials", "4", "--detach");
+    assert_ok(&r);
+    assert_contains(r.err, "session 1 runs in the background, without a log: ");
+    assert_contains(r.err, "Not a directory");
+    wait_for_state(b, 1, "done");
+    wait_for_no_runner(b, 1);
+}
+
 static bool may_not_mount;
 
 static void test_no_proc(void **state)
@@ -147,8 +164,10 @@ static void test_no_proc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_little_memory),   FLOW_TEST(test_small_files),    FLOW_TEST(test_no_files),
-        FLOW_TEST(test_few_descriptors), FLOW_TEST(test_home_is_a_file), FLOW_TEST(test_no_proc),
+        FLOW_TEST(test_little_memory),  FLOW_TEST(test_small_files),
+        FLOW_TEST(test_no_files),       FLOW_TEST(test_few_descriptors),
+        FLOW_TEST(test_home_is_a_file), FLOW_TEST(test_no_place_for_a_log),
+        FLOW_TEST(test_no_proc),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (may_not_mount)
