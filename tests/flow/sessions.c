@@ -206,3 +206,16 @@ cJSON *end_event(const struct events *e)
     assert_true(is_event(e->line[e->count - 1], "end"));
     return e->line[e->count - 1];
 }
+
+bool has_device(void)
+{
+    void *state = NULL;
+    box_setup(&state);
+    struct box *b = state;
+    struct result r = RUN(b, "devices", "--json");
+    bool has = r.code == 0 && strstr(r.out, "\"index\"");
+    if (!has)
+        print_message("no Vulkan device: %s%s\n", r.out, r.err);
+    box_teardown(&state);
+    return has;
+}

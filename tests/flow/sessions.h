@@ -17,6 +17,9 @@ const char *state_of(struct box *b, int64_t id);
 int64_t runner_of(struct box *b, int64_t id);
 int64_t trials_of(struct box *b, int64_t id);
 
+// Whether there is a Vulkan device, asked in a box of its own; says so when there is none.
+bool has_device(void);
+
 // Runs in the background: a session (number 1 in a fresh box) that takes 5 ms a trial and would go
 // on for minutes. Returns when some trials are stored.
 struct running *start_long_session(struct box *b);

@@ -17,16 +17,6 @@
     "layout(binding = 2) buffer C { float c[]; };\n"
 #define SHORT "--seconds", "1" // a template is tried for five at least
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
-    box_teardown(&state);
-    return has;
-}
-
 // --- templates ---
 
 static const char *space_of(struct box *b, const char *template)

@@ -9,16 +9,6 @@
 
 #define SIZES "--set", "heads=2", "--set", "N=21", "--set", "M=37", "--set", "D=32"
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
-    box_teardown(&state);
-    return has;
-}
-
 static char *sample(struct box *b, const char *name)
 {
     return box_read(b, flow_path(b, arena_printf(&b->arena, "../../docs/sample/%s", name)));

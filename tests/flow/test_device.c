@@ -17,19 +17,6 @@
     "\"accumulators\":256,\"statements\":20000,\"subgroup_size\":8,\"f16\":1"
 #define SIZES "--set", "N=64", "--set", "M=48", "--set", "K=80"
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    struct result r = RUN(b, "devices", "--json");
-    bool has = r.code == 0 && strstr(r.out, "\"index\"");
-    if (!has)
-        print_message("no Vulkan device: %s%s\n", r.out, r.err);
-    box_teardown(&state);
-    return has;
-}
-
 static void check_files(struct box *b, const char *out)
 {
     static const char *const suffixes[] = {".comp", ".spv", ".json", ".h"};

@@ -13,16 +13,6 @@
 #define SIZES   "--set", "N=64", "--set", "M=48", "--set", "K=80"
 #define PATIENT "10" // seconds, for a driver that is sound on a machine that is busy
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
-    box_teardown(&state);
-    return has;
-}
-
 // `library`: the variable of the test's environment that has its path.
 static const char *manifest(struct box *b, const char *library)
 {

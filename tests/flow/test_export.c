@@ -9,16 +9,6 @@
 #define SIZES   "--set", "N=64", "--set", "M=48", "--set", "K=80"
 #define LENIENT "--slower", "1000000" // nobody's clock decides here
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
-    box_teardown(&state);
-    return has;
-}
-
 static void make_synthetic(struct box *b, const char *seed)
 {
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl",

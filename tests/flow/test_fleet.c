@@ -261,15 +261,6 @@ static void test_no_descriptors(void **state)
     assert_refused(&r, 1, "cannot start", "Too many open files");
 }
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    bool has = devices_of(state) > 0;
-    box_teardown(&state);
-    return has;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -7,16 +7,6 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct result r = RUN(state, "devices", "--json");
-    bool has = r.code == 0 && strstr(r.out, "\"index\"");
-    box_teardown(&state);
-    return has;
-}
-
 static struct result tune_small(struct box *b)
 {
     return RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "4", "--seed", "1", "--json");

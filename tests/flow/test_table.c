@@ -8,16 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
-    box_teardown(&state);
-    return has;
-}
-
 static void make_synthetic(struct box *b)
 {
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",

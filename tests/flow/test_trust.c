@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-static bool has_device(void)
-{
-    void *state = NULL;
-    box_setup(&state);
-    struct box *b = state;
-    bool has = strstr(RUN(b, "devices", "--json").out, "\"index\"") != NULL;
-    box_teardown(&state);
-    return has;
-}
-
 // Something else had the machine during the first full run of every trial.
 static void one_slow_sample_hides_no_winner(void **state)
 {
