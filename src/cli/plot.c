@@ -10,21 +10,8 @@
 
 struct picture {
     const struct session_curves *curves;
-    double horizon, unit, highest;
-    const char *unit_name;
+    struct curve_scale scale;
 };
-
-static struct picture picture_of(const struct session_curves *c)
-{
-    struct picture p = {.curves = c};
-    for (int i = 0; i < c->count; i++) {
-        const struct steps *s = &c->curve[i].steps;
-        p.horizon = fmax(p.horizon, c->curve[i].end);
-        p.highest = fmax(p.highest, s->count ? s->point[s->count - 1].y : 0);
-    }
-    p.unit = speed_unit(&c->curve[0].record, p.highest, &p.unit_name);
-    return p;
-}
 
 static bool check_units(const struct session_curves *c, struct err *e)
 {
@@ -93,7 +80,7 @@ static void draw_session(struct plot *plot, const struct picture *p, int i)
     const struct session_curve *c = &p->curves->curve[i];
     struct plot_point *point = mem_zero((size_t)c->steps.count + 1, sizeof *point);
     for (int k = 0; k < c->steps.count; k++)
-        point[k] = (struct plot_point){c->steps.point[k].x, c->steps.point[k].y / p->unit};
+        point[k] = (struct plot_point){c->steps.point[k].x, c->steps.point[k].y / p->scale.unit};
     plot_steps(plot, i, letter_of(i), point, c->steps.count, c->end);
     free(point);
 }
@@ -104,14 +91,14 @@ static void print_plot(const struct picture *p, enum charset charset)
     int rows, cols = COLS;
     struct plot plot;
     struct str out = {0};
-    struct plot_axis x = session_curves_axis(p->horizon, p->curves->seconds);
-    struct plot_axis y = {0, p->highest / p->unit * 1.02, PLOT_REAL, NULL, 0};
+    struct plot_axis x = session_curves_axis(p->scale.horizon, p->curves->seconds);
+    struct plot_axis y = {0, p->scale.highest / p->scale.unit * 1.02, PLOT_REAL, NULL, 0};
     if (!os_terminal_size(STDOUT_FILENO, &rows, &cols) || cols < LEAST_COLS)
         cols = COLS;
     x.low = 0;
-    x.high = p->horizon;
+    x.high = p->scale.horizon;
     x.room = 2 + p->curves->count / 4;
-    str_printf(&out, "%s\n", p->unit_name);
+    str_printf(&out, "%s\n", p->scale.unit_name);
     plot_init(&plot, charset, ROWS, cols - 1);
     plot_axes(&plot, &x, &y);
     for (int i = 0; i < p->curves->count; i++)
@@ -132,23 +119,10 @@ static void print_plot(const struct picture *p, enum charset charset)
 
 static struct chart_line line_of(const struct picture *p, int i, struct arena *arena)
 {
-    const struct session_curve *c = &p->curves->curve[i];
-    struct curve_grid grid = session_curves_grid(p->horizon, p->curves->seconds);
-    struct spread *at = arena_zero(arena, (size_t)grid.count + 1, sizeof *at);
+    struct chart_line line = session_curves_line(p->curves, i, &p->scale, arena);
     struct str label = {0};
-    steps_spread(&c->steps, 1, grid.step, grid.step, at, grid.count);
-    for (int k = 0; k < grid.count; k++)
-        at[k].mean /= p->unit;
     add_label(p->curves, i, &label);
-    struct chart_line line = {
-        .letter = letter_of(i),
-        .label = arena_strdup(arena, str_text(&label)),
-        .at = at,
-        .count = grid.count,
-        .from = grid.from,
-        .step = grid.step,
-        .end = grid.from + c->end,
-    };
+    line.label = arena_strdup(arena, str_text(&label));
     str_finish(&label);
     return line;
 }
@@ -186,8 +160,8 @@ static bool write_chart(const struct picture *p, const char *path, struct err *e
     arena_init(&arena);
     struct chart chart = {
         .title = title_of(p->curves, &arena),
-        .x = session_curves_axis(p->horizon, p->curves->seconds),
-        .y_name = p->unit_name,
+        .x = session_curves_axis(p->scale.horizon, p->curves->seconds),
+        .y_name = p->scale.unit_name,
         .line = line,
         .line_count = p->curves->count,
     };
@@ -211,7 +185,7 @@ static int run_plot(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_USAGE);
     if (!session_curves_read(a, &curves, &e))
         return fail_with(&e, EXIT_FAILED);
-    struct picture p = picture_of(&curves);
+    struct picture p = {&curves, session_curves_scale(&curves)};
     bool ok = check_units(&curves, &e) && (!path || write_chart(&p, path, &e));
     if (ok && (!path || arguments_flag(a, "plain")))
         print_plot(&p, charset);

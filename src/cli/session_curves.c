@@ -115,3 +115,34 @@ struct plot_axis session_curves_axis(double horizon, bool seconds)
         return (struct plot_axis){0, horizon, PLOT_SECONDS, "running time", 0};
     return (struct plot_axis){1, 1 + horizon, PLOT_WHOLE, "trials", 0};
 }
+
+struct curve_scale session_curves_scale(const struct session_curves *c)
+{
+    struct curve_scale s = {.horizon = 0};
+    for (int i = 0; i < c->count; i++) {
+        const struct steps *steps = &c->curve[i].steps;
+        s.horizon = fmax(s.horizon, c->curve[i].end);
+        s.highest = fmax(s.highest, steps->count ? steps->point[steps->count - 1].y : 0);
+    }
+    s.unit = speed_unit(&c->curve[0].record, s.highest, &s.unit_name);
+    return s;
+}
+
+struct chart_line session_curves_line(const struct session_curves *c, int i,
+                                      const struct curve_scale *s, struct arena *arena)
+{
+    const struct session_curve *curve = &c->curve[i];
+    struct curve_grid grid = session_curves_grid(s->horizon, c->seconds);
+    struct spread *at = arena_zero(arena, (size_t)grid.count + 1, sizeof *at);
+    steps_spread(&curve->steps, 1, grid.step, grid.step, at, grid.count);
+    for (int k = 0; k < grid.count; k++)
+        at[k].mean /= s->unit;
+    return (struct chart_line){
+        .letter = (char)('A' + i),
+        .at = at,
+        .count = grid.count,
+        .from = grid.from,
+        .step = grid.step,
+        .end = grid.from + curve->end,
+    };
+}

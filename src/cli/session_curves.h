@@ -50,4 +50,16 @@ struct curve_grid session_curves_grid(double horizon, bool seconds);
 // The x axis of a chart of it.
 struct plot_axis session_curves_axis(double horizon, bool seconds);
 
+// What curves that are drawn together share: how far they go, and a unit that suits the highest.
+struct curve_scale {
+    double horizon; // trials or seconds
+    double highest; // FLOP/s
+    double unit;    // FLOP/s of
+    const char *unit_name;
+};
+struct curve_scale session_curves_scale(const struct session_curves *c);
+// Curve i as a line of a chart, still without its label; its values live in `arena`.
+struct chart_line session_curves_line(const struct session_curves *c, int i,
+                                      const struct curve_scale *s, struct arena *arena);
+
 #endif

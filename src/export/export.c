@@ -42,8 +42,7 @@ struct kernel {
     struct kernel_description about;
 };
 
-// "gemm-f32-nn-256x256x256": the space, and the title of the problem without its operator.
-static char *standard_name(const struct session_record *r)
+char *export_standard_name(const struct session_record *r)
 {
     const char *title = r->title + strcspn(r->title, " ");
     char *whole = mem_printf("%s%s", r->name, title);
@@ -63,7 +62,7 @@ static char *standard_name(const struct session_record *r)
 // The best one has the plain name, whether it is exported alone or with others.
 static const char *ranked_name(struct exporter *x, int rank)
 {
-    char *standard = standard_name(&x->session);
+    char *standard = export_standard_name(&x->session);
     const char *given = x->request->name, *name = given ? given : standard;
     char *ranked = rank == 0 ? arena_strdup(&x->arena, name)
                              : arena_printf(&x->arena, "%s-%d", name, rank + 1);

@@ -46,5 +46,8 @@ bool export_add_entry(struct store *store, int64_t session, struct str *out, str
 
 #define EXPORT_STANDARD_FOLDER "export"
 bool export_check_name(const char *name, struct err *e); // of files; NULL is fine
+// What files of a session are called where nobody says: "gemm-f32-nn-256x256x256", the space, and
+// the title of the problem without its operator. Heap, the caller's.
+char *export_standard_name(const struct session_record *r);
 
 #endif

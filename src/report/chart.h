@@ -36,6 +36,8 @@ struct chart {
     const char *y_name;
     const struct chart_line *line;
     int line_count;
+    const char *const *note; // lines of text below the legend
+    int note_count;
 };
 
 // For titles: up to two names, then how many more. Appends to `out`.

@@ -15,6 +15,7 @@ enum {
     TITLE_HEIGHT = 24,
     AXIS_HEIGHT = 52, // ticks and the name
     LEGEND_ROW = 18,
+    NOTES_ABOVE = 8,
     BOTTOM = 12,
     FONT = 12,
 };
@@ -376,12 +377,21 @@ static void draw_legend(const struct canvas *c)
     }
 }
 
+static void draw_notes(const struct canvas *c)
+{
+    double y = c->top + AREA_HEIGHT + AXIS_HEIGHT + c->chart->line_count * LEGEND_ROW + NOTES_ABOVE;
+    use_ink(c->cairo, 0, 1);
+    for (int i = 0; i < c->chart->note_count; i++, y += LEGEND_ROW)
+        put_fitting(c->cairo, LEFT, y + FONT, c->chart->note[i]);
+}
+
 // --- the picture ---
 
 double chart_height(const struct chart *c)
 {
     return TOP + (c->title ? TITLE_HEIGHT : 0) + AREA_HEIGHT + AXIS_HEIGHT +
-           c->line_count * LEGEND_ROW + BOTTOM;
+           c->line_count * LEGEND_ROW +
+           (c->note_count ? NOTES_ABOVE + c->note_count * LEGEND_ROW : 0) + BOTTOM;
 }
 
 void chart_draw(const struct chart *chart, cairo_t *cairo)
@@ -402,4 +412,5 @@ void chart_draw(const struct chart *chart, cairo_t *cairo)
     draw_frame(&c);
     draw_letters(&c);
     draw_legend(&c);
+    draw_notes(&c);
 }

@@ -179,6 +179,7 @@ static void read_all(struct attempt *a, const char *id)
     STRIKE(a, "compare", "1", "2", "3", "5", "--json");
     STRIKE(a, "plot", "1", id);
     STRIKE(a, "plot", id, "--out", box_path(a->box, "x.svg"));
+    STRIKE(a, "card", id, "--out", box_path(a->box, "cards"));
     STRIKE(a, "export", id, "--out", out, "--best", "2");
     STRIKE(a, "export", id, "--out", out, "--recording");
     STRIKE(a, "export", id, "--csv", box_path(a->box, "x.csv"));

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-static const char *const commands[] = {
-    "tune",    "resume", "pause",      "stop",       "budget", "check", "ls", "show",    "export",
-    "devices", "doctor", "strategies", "completion", "man",    "note",  "rm", "compare", "plot"};
+static const char *const commands[] = {"tune",   "resume",     "pause",      "stop",   "budget",
+                                       "check",  "ls",         "show",       "export", "devices",
+                                       "doctor", "strategies", "completion", "man",    "note",
+                                       "rm",     "compare",    "plot",       "card"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static void test_help(void **state)
@@ -70,7 +71,7 @@ static void test_operands(void **state)
 {
     struct box *b = *state;
     static const char *const wanting[] = {"tune", "resume", "pause",   "stop", "check",
-                                          "show", "export", "compare", "plot"};
+                                          "show", "export", "compare", "plot", "card"};
     for (size_t i = 0; i < COUNT(wanting); i++) {
         struct result r = RUN(b, wanting[i]);
         assert_refused(&r, 2, "missing", "usage: tilewalk");

@@ -1,0 +1,373 @@
+// What a session found, as a card: a picture and a page of Markdown, to be pasted where a change of
+// a kernel is discussed. It says nothing that the database does not: where no default or naive
+// kernel was measured, the best is held against the first valid trial, and the card says so.
+#include "base/file.h"
+#include "cli/common.h"
+#include "cli/session_curves.h"
+#include "export/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_NOTES = 6 };
+
+struct card {
+    struct store *store;
+    struct session_curves curves; // of the one session; its arena is that of all texts here
+    struct arena *arena;
+    struct session_record *session; // as people may read it
+    const char *operation;          // as it is stored
+    struct trial_record best;
+    struct best_step first;       // the first valid trial
+    int64_t baseline;             // 0: none was named; else a session
+    struct session_record rival;  // that one
+    const char *result;           // in words, as those that follow
+    const char *against, *faster; // what the best is held against, and how it compares
+    const char *verified, *outcomes, *command, *config;
+};
+
+// --- reading ---
+
+static bool take_first(void *context, const struct best_step *s)
+{
+    struct best_step *first = context;
+    *first = *s;
+    return false;
+}
+
+static bool read_rival(struct card *c, const struct arguments *a, struct err *e)
+{
+    const char *word = arguments_text(a, "baseline");
+    const struct session_record *r = c->session;
+    if (!word)
+        return true;
+    if (!common_session_id(word, &c->baseline, e) ||
+        !store_get_session(c->store, c->baseline, c->arena, &c->rival, e))
+        return false;
+    if (!str_equal(c->rival.operation, c->operation) ||
+        !str_equal(c->rival.device_id, r->device_id) || !str_equal(c->rival.source, r->source))
+        return err_set(e,
+                       "session %" PRId64 " is no baseline of session %" PRId64
+                       ": it has another problem, device or source",
+                       c->baseline, r->id);
+    if (!c->rival.best_ask)
+        return err_set(e, "session %" PRId64 " has no valid trial to compare with", c->baseline);
+    common_show_record(c->arena, &c->rival);
+    return true;
+}
+
+static bool read_card(struct card *c, const struct arguments *a, struct err *e)
+{
+    bool found = false;
+    struct session_record *r = c->session;
+    c->operation = r->operation;
+    if (!store_get_trial(c->store, r->id, r->best_ask, c->arena, &c->best, &found, e) ||
+        !store_each_best(c->store, r->id, 0, take_first, &c->first, e))
+        return false;
+    if (!found || !c->first.ask)
+        return err_set(e,
+                       "session %" PRId64 " has no valid trial to show (tilewalk show %" PRId64
+                       " --trials%s tells what became of them)",
+                       r->id, r->id, store_option(c->store));
+    return read_rival(c, a, e);
+}
+
+// --- words ---
+
+static const char *keep(struct card *c, struct str *text)
+{
+    const char *kept = arena_strdup(c->arena, str_text(text));
+    str_finish(text);
+    return kept;
+}
+
+// Times of a search and of a race were not taken side by side: like is held against like.
+static void compare(struct card *c)
+{
+    char speed[32], time[32];
+    const struct session_record *r = c->session, *rival = &c->rival;
+    if (c->baseline) {
+        c->against = arena_printf(
+            c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trials): %s, %s",
+            c->baseline, rival->name, rival->trials, speed_text(rival, rival->best_seconds, speed),
+            text_time(rival->best_seconds, time));
+        c->faster =
+            arena_printf(c->arena, "%.3g times as fast", rival->best_seconds / r->best_seconds);
+        return;
+    }
+    c->against =
+        arena_printf(c->arena,
+                     "the first valid trial, %" PRId64
+                     "%s: %s, %s (no default or naive kernel was measured with it)",
+                     c->first.number, r->warm ? ", a warm start" : "",
+                     speed_text(r, c->first.seconds, speed), text_time(c->first.seconds, time));
+    c->faster = arena_printf(c->arena, "%.3g times as fast%s", c->first.seconds / c->best.seconds,
+                             r->best_raced ? ", as measured in the search" : "");
+}
+
+static void describe_best(struct card *c)
+{
+    char speed[32], time[32];
+    const struct session_record *r = c->session;
+    struct str text = {0};
+    c->result = arena_printf(
+        c->arena, "%s, %s, trial %" PRId64 " (%s)", speed_text(r, r->best_seconds, speed),
+        text_time(r->best_seconds, time), c->best.number,
+        r->best_raced ? "timed again in turns with the runners-up" : "as measured");
+    text_config(c->best.config, &text);
+    c->config = keep(c, &text);
+}
+
+static bool is_default_search(const struct session_record *r)
+{
+    struct err ignored;
+    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, &ignored);
+    bool same = str_equal(spec, r->strategy);
+    free(spec);
+    return same;
+}
+
+static bool describe_outcomes(struct card *c, struct err *e)
+{
+    int64_t count[OUTCOME_COUNT];
+    char took[32];
+    const struct session_record *r = c->session;
+    struct str text = {0};
+    if (!store_get_tally(c->store, r->id, count, NULL, e))
+        return false;
+    str_printf(&text, "%s, seed %" PRIu64 ", %" PRId64 " trials in %s:",
+               is_default_search(r) ? ENGINE_DEFAULT_STRATEGY : r->strategy, r->seed, r->trials,
+               text_duration(r->ran_seconds, took));
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (count[i])
+            str_printf(&text, " %s %" PRId64, outcome_name((enum outcome)i), count[i]);
+    c->outcomes = keep(c, &text);
+    return true;
+}
+
+static bool describe_checks(struct card *c, struct err *e)
+{
+    struct retime_record race;
+    bool raced = false;
+    const struct session_record *r = c->session;
+    if (!store_get_race(c->store, r->id, c->best.ask, c->arena, &race, &raced, e))
+        return false;
+    if (!str_equal(r->source, "device"))
+        c->verified = arena_printf(c->arena, "no: the times are those of %s, no kernel ran",
+                                   session_curves_place(r));
+    else if (raced && race.verified)
+        c->verified = "the whole result was right in the search, and again on random inputs after "
+                      "the last race";
+    else
+        c->verified = "the whole result was right in the search";
+    return true;
+}
+
+// The preset's name, else the file's: a path is nobody else's business, and of no use to them.
+static const char *space_word(struct card *c)
+{
+    struct err ignored;
+    const struct session_record *r = c->session;
+    char *preset = script_find(r->name, &ignored);
+    bool is_preset = str_equal(preset, r->path);
+    free(preset);
+    return is_preset ? r->name : path_name(r->path);
+}
+
+static void add_option(struct str *out, const char *option, const char *value)
+{
+    str_printf(out, " --%s ", option);
+    str_add_shell(out, value);
+}
+
+static void describe_command(struct card *c)
+{
+    const struct session_record *r = c->session;
+    const char *at = r->settings ? r->settings : "";
+    struct str out = {0}, name = {0}, value = {0};
+    str_add(&out, "tilewalk tune ");
+    str_add_shell(&out, space_word(c));
+    while (text_next_param(&at, &name, &value))
+        add_option(&out, "set", arena_printf(c->arena, "%s=%s", str_text(&name), str_text(&value)));
+    if (str_equal(r->source, "device"))
+        add_option(&out, "device", r->device);
+    else
+        add_option(&out, "source", r->source);
+    if (!is_default_search(r))
+        add_option(&out, "strategy", r->strategy);
+    str_printf(&out, " --seed %" PRIu64 " --trials %" PRId64, r->seed, r->budget_trials);
+    str_finish(&name);
+    str_finish(&value);
+    c->command = keep(c, &out);
+}
+
+static bool describe(struct card *c, struct err *e)
+{
+    describe_best(c);
+    compare(c);
+    describe_command(c);
+    return describe_outcomes(c, e) && describe_checks(c, e);
+}
+
+// --- the picture ---
+
+// One level all along.
+static struct chart_line level_line(const struct chart_line *beside, double level,
+                                    struct arena *arena)
+{
+    struct chart_line line = *beside;
+    struct spread *at = arena_zero(arena, (size_t)line.count + 1, sizeof *at);
+    for (int i = 0; i < line.count; i++)
+        at[i].mean = level;
+    line.letter = 'B';
+    line.at = at;
+    return line;
+}
+
+static bool draw(struct card *c, const char *path, struct err *e)
+{
+    const struct session_record *r = c->session;
+    struct curve_scale scale = session_curves_scale(&c->curves);
+    struct chart_line line[2] = {session_curves_line(&c->curves, 0, &scale, c->arena)};
+    const struct session_record *rival = c->baseline ? &c->rival : r;
+    double rival_s = c->baseline ? c->rival.best_seconds : c->first.seconds;
+    line[0].label = "best so far, as measured in the search";
+    line[1] = level_line(&line[0], rival->flop / rival_s / scale.unit, c->arena);
+    line[1].label = c->against;
+    const char *const notes[MOST_NOTES] = {
+        arena_printf(c->arena, "best: %s; B: the best is %s", c->result, c->faster),
+        c->config,
+        arena_printf(c->arena, "device: %s, %s", r->device, r->driver),
+        arena_printf(c->arena, "search: %s", c->outcomes),
+        arena_printf(c->arena, "verified: %s", c->verified),
+        c->command,
+    };
+    struct chart chart = {
+        .title = arena_printf(c->arena, "%s on %s", r->title, session_curves_place(r)),
+        .x = session_curves_axis(scale.horizon, c->curves.seconds),
+        .y_name = scale.unit_name,
+        .line = line,
+        .line_count = 2,
+        .note = notes,
+        .note_count = MOST_NOTES,
+    };
+    return chart_write(&chart, path, e);
+}
+
+// --- the page ---
+
+static void add_row(struct str *out, const char *name, const char *text)
+{
+    str_printf(out, "| %s | ", name);
+    str_add_markdown(out, text);
+    str_add(out, " |\n");
+}
+
+// Blocks are indented: nothing that is in them ends them.
+static void add_page(const struct card *c, const char *picture, struct str *out)
+{
+    char speed[32];
+    const struct session_record *r = c->session;
+    str_printf(out, "### %s: %s on %s\n\n", r->title, speed_text(r, r->best_seconds, speed),
+               session_curves_place(r));
+    str_printf(out, "![best so far, by trials](%s)\n\n| | |\n|---|---|\n", picture);
+    add_row(out, "problem",
+            arena_printf(c->arena, "%s (space %s, %s points)", r->title, r->name, r->size));
+    if (r->reduced)
+        add_row(out, "", r->reduced);
+    add_row(out, "device", r->device);
+    add_row(out, "driver", r->driver);
+    add_row(out, "best", c->result);
+    add_row(out, "against (B)",
+            arena_printf(c->arena, "%s; the best is **%s**", c->against, c->faster));
+    add_row(out, "search", c->outcomes);
+    add_row(out, "verified", c->verified);
+    str_printf(out, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
+    str_printf(out, "%s tilewalk %s:\n\n    %s\n",
+               r->warm || r->history ? " (beginning with what other sessions knew)" : "",
+               TILEWALK_VERSION, c->command);
+}
+
+// --- the files ---
+
+static void tell(const char *const *path, int count, bool json)
+{
+    struct str out = {0};
+    str_add(&out, json ? "{\"files\":[" : "");
+    for (int i = 0; i < count; i++) {
+        str_add(&out, json && i ? "," : "");
+        (json ? str_add_json : shown_add)(&out, path[i]);
+        str_add(&out, json ? "" : "\n");
+    }
+    str_add(&out, json ? "]}\n" : "");
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
+static bool write_card(struct card *c, const struct arguments *a, struct err *e)
+{
+    static const char *const endings[] = {"svg", "png", "md"};
+    enum { FILES = 3 };
+    const char *folder = arguments_text(a, "out"), *path[FILES];
+    char *name = export_standard_name(c->session);
+    struct str page = {0};
+    for (int i = 0; i < FILES; i++) {
+        char *joined =
+            path_join(folder ? folder : ".", arena_printf(c->arena, "%s-session-%" PRId64 ".%s",
+                                                          name, c->session->id, endings[i]));
+        path[i] = arena_strdup(c->arena, joined);
+        free(joined);
+    }
+    free(name);
+    add_page(c, path_name(path[1]), &page);
+    bool ok = (!folder || file_make_folders(folder, e)) && draw(c, path[0], e) &&
+              draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
+    str_finish(&page);
+    if (ok)
+        tell(path, FILES, arguments_flag(a, "json"));
+    return ok;
+}
+
+// --- the command ---
+
+static int run_card(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct card c = {0};
+    (void)self;
+    if (!session_curves_read(a, &c.curves, &e))
+        return fail_with(&e, EXIT_FAILED);
+    c.arena = &c.curves.arena;
+    c.session = &c.curves.curve[0].record;
+    c.store = common_open_session(a, c.session->id, &e);
+    bool ok = c.store && read_card(&c, a, &e);
+    if (ok) {
+        common_show_record(c.arena, c.session);
+        ok = describe(&c, &e) && write_card(&c, a, &e);
+    }
+    store_close(c.store);
+    session_curves_finish(&c.curves);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"out", OPTION_TEXT, "DIR", "folder of the files, made when missing (default: this one)"},
+    {"baseline", OPTION_TEXT, "ID",
+     "hold the best against that of another session of the same problem on the same device: a "
+     "naive kernel, say, or the one in use (default: the first valid trial)"},
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_card = {
+    .name = "card",
+    .operands = "ID",
+    .help = "write what a session found as a picture (.svg, .png) and a page of Markdown",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .run = run_card,
+};
