@@ -87,7 +87,7 @@ static bool can_find_itself(struct err *e)
 // What programs read is theirs as it is, but on a terminal.
 static bool is_for_programs(const struct arguments *a)
 {
-    static const char *const flags[] = {"json", "csv", "glsl"};
+    static const char *const flags[] = {"json", "csv", "glsl", "spirv"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (arguments_flag(a, flags[i]))
             return !isatty(STDOUT_FILENO);

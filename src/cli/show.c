@@ -1,5 +1,6 @@
 #include "cli/common.h"
 #include "cli/refit_list.h"
+#include "cli/show_trial.h"
 #include "cli/trial_list.h"
 
 #include <inttypes.h>
@@ -163,8 +164,9 @@ static int run_show(const struct command *self, const struct arguments *a)
     struct session_record record;
     int64_t id;
     struct view v = {.a = a, .session = &record};
+    bool understood, one_trial = show_trial_wanted(a, &understood, &e);
     (void)self;
-    if (!common_session_id(a->operand[0], &id, &e) || !choose_list(&v, &e))
+    if (!understood || !common_session_id(a->operand[0], &id, &e) || !choose_list(&v, &e))
         return fail_with(&e, EXIT_USAGE);
     v.store = common_open_session(a, id, &e);
     if (!v.store)
@@ -174,7 +176,7 @@ static int run_show(const struct command *self, const struct arguments *a)
     bool ok = store_get_session(v.store, id, &v.arena, &record, &e);
     if (ok) {
         common_take_ran(v.store, &record);
-        ok = show(&v, &e);
+        ok = one_trial ? show_trial(a, v.store, &record, &v.arena, &e) : show(&v, &e);
     }
     trial_list_finish(&v.trials);
     refit_list_finish(&v.refits);
@@ -191,6 +193,14 @@ static const struct option options[] = {
     {"top", OPTION_INTEGER, "N", "list only the first N (of the fastest, without --sort)", 1, 9e18},
     {"refits", OPTION_FLAG, NULL, "list how good the model of the strategy was at each fit"},
     {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
+    {"trial", OPTION_INTEGER, "N", "show one trial, whatever became of it", 1, 9e18},
+    {"ask", OPTION_INTEGER, "N", "the same by its ask, which rejected configurations have too", 1,
+     9e18},
+    {"glsl", OPTION_FLAG, NULL, "of that trial the kernel as GLSL, rendered once more"},
+    {"spirv", OPTION_FLAG, NULL, "the same as SPIR-V, compiled once more and disassembled"},
+    {"diff", OPTION_FLAG, NULL, "only what of it is unlike the kernel of the best trial"},
+    OPTION_GLSLANG,
+    OPTION_SANDBOX,
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,

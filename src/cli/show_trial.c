@@ -1,0 +1,212 @@
+#include "cli/show_trial.h"
+
+#include "cli/confine.h"
+#include "engine/recorded.h"
+#include "export/kernel_text.h"
+#include "report/diff.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { CONTEXT = 3 }; // lines around what differs
+
+struct shown_trial {
+    const struct arguments *a;
+    struct store *store;
+    const struct session_record *session;
+    struct arena *arena;
+    struct trial_record trial;
+    const char *const *changed; // files
+};
+
+bool show_trial_wanted(const struct arguments *a, bool *ok, struct err *e)
+{
+    bool number = arguments_integer(a, "trial", 0) > 0, ask = arguments_integer(a, "ask", 0) > 0;
+    bool glsl = arguments_flag(a, "glsl"), spirv = arguments_flag(a, "spirv");
+    bool diff = arguments_flag(a, "diff");
+    *ok = true;
+    if (!number && !ask && (glsl || spirv || diff))
+        *ok = err_usage(e, "--glsl, --spirv and --diff show the kernel of a trial: --trial N or "
+                           "--ask N says of which");
+    else if ((number && ask) || (glsl && spirv))
+        *ok = err_usage(e, "%s are two ways (choose one)",
+                        number && ask ? "--trial and --ask" : "--glsl and --spirv");
+    else if (diff && !glsl && !spirv)
+        *ok = err_usage(e, "--diff compares --glsl or --spirv (say which)");
+    else if (diff && arguments_flag(a, "json"))
+        *ok = err_usage(e, "--diff is for people, --json has the texts");
+    return number || ask;
+}
+
+// --- reading ---
+
+static bool take_ask(void *context, const struct trial_record *t)
+{
+    *(struct trial_record *)context = (struct trial_record){.ask = t->ask, .number = t->number};
+    return false;
+}
+
+static bool find_trial(struct shown_trial *s, struct err *e)
+{
+    int64_t number = arguments_integer(s->a, "trial", 0), id = s->session->id;
+    struct trial_record at = {.ask = arguments_integer(s->a, "ask", 0), .number = number};
+    bool found = false;
+    if (number) {
+        at.number = 0;
+        if (!store_each_numbered(s->store, id, number, take_ask, &at, e))
+            return false;
+    }
+    if (number && at.number != number)
+        return err_set(e, "session %" PRId64 " has no trial %" PRId64, id, number);
+    if (!store_get_trial(s->store, id, at.ask, s->arena, &s->trial, &found, e))
+        return false;
+    return (found && s->trial.outcome) ||
+           err_set(e, "session %" PRId64 " was told of no ask %" PRId64, id, at.ask);
+}
+
+// --- for people ---
+
+static const char *config_text(struct shown_trial *s, const struct trial_record *t)
+{
+    struct str text = {0};
+    const char *kept = arena_strdup(s->arena, text_config(t->config, &text));
+    str_finish(&text);
+    return kept;
+}
+
+// What became of it, each line behind `lead`.
+static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
+{
+    const struct trial_record *t = &s->trial;
+    char speed[32], time[32];
+    str_printf(out, "%ssession %" PRId64 "  ", lead, s->session->id);
+    if (t->number)
+        str_printf(out, "trial %" PRId64 "  ", t->number);
+    str_printf(out, "ask %" PRId64 "  generation %d  %s", t->ask, t->generation, t->outcome);
+    if (t->seconds > 0)
+        str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
+                   text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
+    str_printf(out, "\n%s%s\n", lead, config_text(s, t));
+    if (t->reason && *t->reason)
+        str_printf(out, "%s%s: %s\n", lead, t->phase && *t->phase ? t->phase : t->outcome,
+                   shown_text(s->arena, t->reason));
+    for (int i = 0; s->changed && s->changed[i]; i++)
+        str_printf(out, "%s%s has changed since: this is as the session stored it\n", lead,
+                   shown_text(s->arena, s->changed[i]));
+}
+
+static bool add_diff(struct shown_trial *s, struct script *script, enum kernel_language language,
+                     const struct kernel_text *k, struct str *out, struct err *e)
+{
+    struct trial_record best;
+    struct kernel_text other;
+    bool found;
+    const struct session_record *r = s->session;
+    if (!store_get_trial(s->store, r->id, r->best_ask, s->arena, &best, &found, e))
+        return false;
+    if (!found)
+        return err_set(e, "session %" PRId64 " has no best trial to compare with", r->id);
+    if (!kernel_text_make(script, best.key, language, &other, e))
+        return err_prefix(e, "the best trial, %" PRId64, best.number);
+    struct str before = {0}, after = {0};
+    kernel_text_add(&other, &before);
+    kernel_text_add(k, &after);
+    struct diff d = diff_lines(str_text(&before), str_text(&after));
+    str_printf(out, "--- the best, trial %" PRId64 "  %s\n+++ this one\n", best.number,
+               config_text(s, &best));
+    diff_add_text(&d, CONTEXT, out);
+    diff_finish(&d);
+    str_finish(&before);
+    str_finish(&after);
+    kernel_text_finish(&other);
+    return true;
+}
+
+// --- for programs (docs/json.md) ---
+
+static void add_pass(const struct kernel_text *k, int i, struct str *out)
+{
+    const struct pass *p = &k->job.pass[i];
+    str_printf(out, "%s{\"groups\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "],\"text\":", i ? "," : "",
+               p->groups[0], p->groups[1], p->groups[2]);
+    str_add_json(out, kernel_text_of(k, i));
+    str_add(out, ",\"template\":");
+    str_add_json(out, p->template_name ? p->template_name : "");
+    str_add(out, ",\"template_lines\":[");
+    for (int line = 0; !k->assembly[i] && line < p->line_count; line++)
+        str_printf(out, "%s%d", line ? "," : "", p->line_map[line]);
+    str_add(out, "]}");
+}
+
+static void add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
+{
+    str_add(out, "{\"trial\":{");
+    json_trial(out, s->session->id, s->session->flop, &s->trial, NULL);
+    str_add(out, "}");
+    if (k) {
+        str_printf(out, ",\"language\":\"%s\",\"changed\":[", k->assembly[0] ? "spirv" : "glsl");
+        for (int i = 0; s->changed[i]; i++) {
+            str_add(out, i ? "," : "");
+            str_add_json(out, s->changed[i]);
+        }
+        str_add(out, "],\"passes\":[");
+        for (int i = 0; i < k->job.pass_count; i++)
+            add_pass(k, i, out);
+        str_add(out, "]");
+    }
+    str_add(out, "}\n");
+}
+
+// --- the kernel ---
+
+static bool add_kernel(struct shown_trial *s, struct script *script, struct str *out, struct err *e)
+{
+    enum kernel_language language = arguments_flag(s->a, "spirv") ? KERNEL_SPIRV : KERNEL_GLSL;
+    struct kernel_text k;
+    if (!kernel_text_make(script, s->trial.key, language, &k, e))
+        return err_prefix(e, "ask %" PRId64, s->trial.ask);
+    bool ok = true;
+    if (arguments_flag(s->a, "json")) {
+        add_json(s, &k, out);
+    } else {
+        add_facts(s, language == KERNEL_SPIRV ? "; " : "// ", out);
+        if (arguments_flag(s->a, "diff"))
+            ok = add_diff(s, script, language, &k, out, e);
+        else
+            kernel_text_add(&k, out);
+    }
+    kernel_text_finish(&k);
+    return ok;
+}
+
+static bool show_kernel(struct shown_trial *s, struct str *out, struct err *e)
+{
+    const struct session_record *r = s->session;
+    if (recorded_is(r->source))
+        return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel", r->id);
+    if (!kernel_text_changed(s->store, r->id, s->arena, &s->changed, e))
+        return false;
+    confine_stored(s->a); // from here on what strangers wrote is run
+    struct script *script = stored_script(s->store, r, s->arena, e);
+    bool ok = script && add_kernel(s, script, out, e);
+    script_destroy(script);
+    return ok;
+}
+
+bool show_trial(const struct arguments *a, struct store *store, const struct session_record *r,
+                struct arena *arena, struct err *e)
+{
+    struct shown_trial s = {a, store, r, arena, {.ask = 0}, NULL};
+    struct str out = {0};
+    bool ok = find_trial(&s, e);
+    if (ok && (arguments_flag(a, "glsl") || arguments_flag(a, "spirv")))
+        ok = show_kernel(&s, &out, e);
+    else if (ok && arguments_flag(a, "json"))
+        add_json(&s, NULL, &out);
+    else if (ok)
+        add_facts(&s, "", &out);
+    if (ok)
+        fputs(str_text(&out), stdout);
+    str_finish(&out);
+    return ok;
+}

@@ -1,0 +1,38 @@
+// The kernel of a trial as text, whatever became of the trial: rendered once more from what its
+// session stored, and where SPIR-V is wanted compiled by a worker and disassembled.
+//
+//     struct kernel_text k;
+//     if (kernel_text_make(script, trial.key, KERNEL_SPIRV, &k, e))
+//         kernel_text_of(&k, 0)                       of the first pass
+//     kernel_text_finish(&k);
+//
+// Runs the guarded script in this process: it belongs into one that is confined (cli/confine.h).
+#ifndef TILEWALK_EXPORT_KERNEL_TEXT_H
+#define TILEWALK_EXPORT_KERNEL_TEXT_H
+
+#include "kernel/job.h"
+#include "script/script.h"
+#include "store/store.h"
+
+enum kernel_language { KERNEL_GLSL, KERNEL_SPIRV };
+
+struct kernel_text {
+    struct job job;
+    char *assembly[JOB_MAX_PASSES]; // NULL: GLSL is wanted
+};
+
+// `key` is that of a stored trial. False and `e`: it cannot be rendered (a configuration that the
+// rules forbid may well be none of the template's) or, SPIR-V, compiled.
+bool kernel_text_make(struct script *s, const char *key, enum kernel_language language,
+                      struct kernel_text *out, struct err *e);
+const char *kernel_text_of(const struct kernel_text *k, int pass);
+// All passes, each below a line that says which it is and how it is dispatched.
+void kernel_text_add(const struct kernel_text *k, struct str *out);
+void kernel_text_finish(struct kernel_text *k);
+
+// The files of the session that are not as they were when it began, or are gone; paths, in the
+// arena, NULL-terminated. To be called while they can be read.
+bool kernel_text_changed(struct store *store, int64_t session, struct arena *a,
+                         const char *const **out, struct err *e);
+
+#endif

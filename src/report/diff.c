@@ -1,0 +1,248 @@
+#include "report/diff.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    const char *text;
+    size_t length;
+    uint64_t hash;
+};
+
+struct text {
+    struct line *line;
+    int count, capacity;
+};
+
+// Lines from .. end of both texts.
+struct block {
+    int before, before_end, after, after_end;
+};
+
+struct differ {
+    struct text before, after;
+    struct diff *out;
+};
+
+static struct text split(const char *text)
+{
+    struct text t = {0};
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        MEM_GROW(t.line, t.count, t.capacity);
+        t.line[t.count++] = (struct line){text, length, hash_bytes(text, length)};
+        text += length + (text[length] == '\n');
+    }
+    return t;
+}
+
+static bool equal(const struct line *a, const struct line *b)
+{
+    return a->hash == b->hash && a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
+// --- lines that stand once in each ---
+
+struct place {
+    const struct line *line;
+    int at;
+    bool in_after;
+};
+
+struct match {
+    int before, after;
+    int behind; // index of the match before it in the longest run that ends here; -1: none
+};
+
+static int by_line(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->line->hash != y->line->hash)
+        return x->line->hash < y->line->hash ? -1 : 1;
+    if (x->in_after != y->in_after)
+        return x->in_after ? 1 : -1;
+    return x->at - y->at;
+}
+
+static int by_before(const void *a, const void *b)
+{
+    return ((const struct match *)a)->before - ((const struct match *)b)->before;
+}
+
+static int find_unique(const struct differ *d, const struct block *b, struct match *match)
+{
+    int n = b->before_end - b->before + b->after_end - b->after, k = 0, found = 0;
+    struct place *place = mem_zero((size_t)n + 1, sizeof *place);
+    for (int i = b->before; i < b->before_end; i++)
+        place[k++] = (struct place){&d->before.line[i], i, false};
+    for (int i = b->after; i < b->after_end; i++)
+        place[k++] = (struct place){&d->after.line[i], i, true};
+    qsort(place, (size_t)n, sizeof *place, by_line);
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && place[end].line->hash == place[i].line->hash;)
+            end++;
+        if (end - i == 2 && !place[i].in_after && place[i + 1].in_after &&
+            equal(place[i].line, place[i + 1].line))
+            match[found++] = (struct match){place[i].at, place[i + 1].at, -1};
+    }
+    free(place);
+    qsort(match, (size_t)found, sizeof *match, by_before);
+    return found;
+}
+
+// The longest run of them that is in the same order in both: `last[k]` ends the run of length k + 1
+// that ends earliest. Returns its last match, -1 when there is none.
+static int longest_run(struct match *match, int count)
+{
+    int *last = mem_zero((size_t)count + 1, sizeof *last), length = 0;
+    for (int i = 0; i < count; i++) {
+        int low = 0, high = length;
+        while (low < high) {
+            int middle = (low + high) / 2;
+            if (match[last[middle]].after < match[i].after)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        match[i].behind = low ? last[low - 1] : -1;
+        last[low] = i;
+        length += low == length;
+    }
+    int end = length ? last[length - 1] : -1;
+    free(last);
+    return end;
+}
+
+// --- putting it together ---
+
+static void add(struct differ *d, enum diff_side side, int before, int after)
+{
+    const struct line *l = side == DIFF_AFTER ? &d->after.line[after] : &d->before.line[before];
+    struct diff *out = d->out;
+    MEM_GROW(out->line, out->count, out->capacity);
+    out->line[out->count++] = (struct diff_line){side, l->text, l->length, before, after};
+}
+
+static void add_other(struct differ *d, const struct block *b)
+{
+    for (int i = b->before; i < b->before_end; i++)
+        add(d, DIFF_BEFORE, i, b->after);
+    for (int i = b->after; i < b->after_end; i++)
+        add(d, DIFF_AFTER, b->before_end, i);
+}
+
+static void add_block(struct differ *d, struct block b);
+
+// The matches of a run from its first to `at`, with what lies between them.
+static void add_run(struct differ *d, struct block *rest, const struct match *match, int at)
+{
+    int count = 0;
+    for (int i = at; i >= 0; i = match[i].behind)
+        count++;
+    int *order = mem_zero((size_t)count, sizeof *order);
+    for (int i = at, k = count; i >= 0; i = match[i].behind)
+        order[--k] = i;
+    for (int k = 0; k < count; k++) {
+        const struct match *m = &match[order[k]];
+        add_block(d, (struct block){rest->before, m->before, rest->after, m->after});
+        add(d, DIFF_SAME, m->before, m->after);
+        rest->before = m->before + 1;
+        rest->after = m->after + 1;
+    }
+    free(order);
+}
+
+static void add_middle(struct differ *d, struct block b)
+{
+    int most = b.before_end - b.before < b.after_end - b.after ? b.before_end - b.before
+                                                               : b.after_end - b.after;
+    struct match *match = mem_zero((size_t)most + 1, sizeof *match);
+    int end = longest_run(match, find_unique(d, &b, match));
+    if (end >= 0) {
+        add_run(d, &b, match, end);
+        add_block(d, b);
+    } else {
+        add_other(d, &b);
+    }
+    free(match);
+}
+
+// Each call below it has fewer lines, and the depth is that of matches within matches: small.
+static void add_block(struct differ *d, struct block b)
+{
+    int tail = 0;
+    while (b.before < b.before_end && b.after < b.after_end &&
+           equal(&d->before.line[b.before], &d->after.line[b.after]))
+        add(d, DIFF_SAME, b.before++, b.after++);
+    while (b.before < b.before_end && b.after < b.after_end &&
+           equal(&d->before.line[b.before_end - 1], &d->after.line[b.after_end - 1])) {
+        b.before_end--;
+        b.after_end--;
+        tail++;
+    }
+    if (b.before < b.before_end && b.after < b.after_end)
+        add_middle(d, b);
+    else
+        add_other(d, &b);
+    for (int i = 0; i < tail; i++)
+        add(d, DIFF_SAME, b.before_end + i, b.after_end + i);
+}
+
+struct diff diff_lines(const char *before, const char *after)
+{
+    struct diff out = {0};
+    struct differ d = {split(before), split(after), &out};
+    add_block(&d, (struct block){0, d.before.count, 0, d.after.count});
+    free(d.before.line);
+    free(d.after.line);
+    return out;
+}
+
+// The lines that belong to the hunk that begins at `first`: up to where nothing differs for more
+// than twice the context.
+static int hunk_end(const struct diff *d, int first, int context)
+{
+    int last = first;
+    for (int i = first; i < d->count && i - last <= 2 * context; i++)
+        if (d->line[i].side != DIFF_SAME)
+            last = i;
+    return last + context + 1 < d->count ? last + context + 1 : d->count;
+}
+
+static void add_hunk(const struct diff *d, int first, int end, struct str *out)
+{
+    static const char marks[] = {[DIFF_SAME] = ' ', [DIFF_BEFORE] = '-', [DIFF_AFTER] = '+'};
+    int before = 0, after = 0;
+    for (int i = first; i < end; i++) {
+        before += d->line[i].side != DIFF_AFTER;
+        after += d->line[i].side != DIFF_BEFORE;
+    }
+    str_printf(out, "@@ -%d,%d +%d,%d @@\n", d->line[first].before + (before > 0), before,
+               d->line[first].after + (after > 0), after);
+    for (int i = first; i < end; i++) {
+        str_add_char(out, marks[d->line[i].side]);
+        str_add_bytes(out, d->line[i].text, d->line[i].length);
+        str_add_char(out, '\n');
+    }
+}
+
+void diff_add_text(const struct diff *d, int context, struct str *out)
+{
+    for (int i = 0, end = 0; i < d->count; i++) {
+        if (d->line[i].side == DIFF_SAME)
+            continue;
+        int first = i - context > end ? i - context : end;
+        end = hunk_end(d, i, context);
+        add_hunk(d, first, end, out);
+        i = end - 1;
+    }
+}
+
+void diff_finish(struct diff *d)
+{
+    free(d->line);
+    *d = (struct diff){0};
+}
