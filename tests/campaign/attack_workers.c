@@ -44,9 +44,19 @@ static const char *asks(struct attempt *a, int64_t id)
     return kept;
 }
 
+static bool has_spoken(struct box *b, void *context)
+{
+    const struct running *r = context;
+    return *printed_so_far(b, r);
+}
+
+// At any time, or while trials are made: a busy machine takes longer than any fixed time to start.
 static void strike_run(struct attempt *a, struct running *r)
 {
+    if (below(a, 2))
+        wait_until(a->box, "its first event", has_spoken, r);
     rest_ms(below(a, 900));
+    pid_t pid;
     switch (below(a, 6)) {
     case 0: kill(r->pid, SIGKILL); break;
     case 1: kill(r->pid, SIGTERM); break;
@@ -55,10 +65,10 @@ static void strike_run(struct attempt *a, struct running *r)
         kill(r->pid, SIGKILL);
         break;
     case 3: // one that stands still for a while
-        signal_below(a, r->pid, SIGSTOP);
+        pid = signal_below(a, r->pid, SIGSTOP);
         rest_ms(below(a, 300));
-        while (signal_below(a, r->pid, SIGCONT) && below(a, 16))
-            continue;
+        if (pid)
+            kill(pid, SIGCONT);
         break;
     default: signal_below(a, r->pid, below(a, 2) ? SIGKILL : SIGSEGV);
     }
@@ -67,6 +77,12 @@ static void strike_run(struct attempt *a, struct running *r)
 static bool was_struck(int code)
 {
     return code <= 1 || code == 128 + SIGKILL || code == 143;
+}
+
+// Every blow may have come before it was stored.
+static bool is_there(struct attempt *a)
+{
+    return listed_session(a->box, 1) != NULL;
 }
 
 static void attempt(struct attempt *a)
@@ -78,7 +94,7 @@ static void attempt(struct attempt *a)
     box_set(a->box, "TILEWALK_DB", box_path(a->box, "tilewalk.db"));
     int code = -1;
     for (int i = 0; i < MOST_BLOWS && code != 0; i++) {
-        struct running *r = start_run(a, listed_session(a->box, 1) != NULL);
+        struct running *r = start_run(a, is_there(a));
         strike_run(a, r);
         struct result result = finish(a->box, r);
         code = result.code;
@@ -87,9 +103,9 @@ static void attempt(struct attempt *a)
     }
     struct result last = {.code = code};
     if (code != 0)
-        last = finish(a->box, start_run(a, true));
+        last = finish(a->box, start_run(a, is_there(a)));
     if (last.code != 0)
-        fail_msg("it cannot be resumed: exit code %d: %.300s", last.code, last.err);
+        fail_msg("it cannot be completed: exit code %d: %.300s", last.code, last.err);
     if (strcmp(wanted, asks(a, 1)) != 0)
         fail_msg("it asked something else: %s and not %s", asks(a, 1), wanted);
 }

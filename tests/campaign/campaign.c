@@ -1,5 +1,7 @@
 #include "campaign.h"
 
+#include "patience.h"
+
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -33,6 +35,7 @@ struct flying { // an attempt that is being made
     int attack;
     int64_t number;
     int64_t since_ns;
+    struct patience patience;
     FILE *log;
 };
 
@@ -57,10 +60,11 @@ static bool preparing;
 // Whoever still runs below us was left behind by the program: all of ours were waited for.
 static void fail_if_left_behind(void)
 {
-    int64_t end = os_now_ns() + LEFT_BEHIND_S * 1000000000ll;
+    struct patience p;
     pid_t pid;
+    patience_begin(&p, getpid());
     while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0) {
-        if (pid == 0 && os_now_ns() > end)
+        if (pid == 0 && patience_spent_s(&p) > LEFT_BEHIND_S)
             fail_msg("a process is left behind");
         if (pid == 0)
             rest_ms(5);
@@ -108,6 +112,7 @@ static void start(struct flying *f, int attack, int64_t number)
     fflush(NULL);
     f->pid = fork();
     assert_true(f->pid >= 0);
+    patience_begin(&f->patience, f->pid);
     if (f->pid == 0)
         exit(be_attempt(attack, number, f->log));
 }
@@ -171,7 +176,7 @@ static void look(struct flying *f)
         return;
     if (waitpid(f->pid, &status, WNOHANG) == f->pid) {
         land(f, WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    } else if (os_now_ns() - f->since_ns > ATTEMPT_S * 1000000000ll) {
+    } else if (patience_spent_s(&f->patience) > ATTEMPT_S) {
         while (signal_below(&attempt, f->pid, SIGKILL))
             rest_ms(1);
         kill(f->pid, SIGKILL);

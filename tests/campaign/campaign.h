@@ -6,9 +6,9 @@
 // An attempt is a process of its own in a box (program.h) of its own, its working directory, and is
 // made of the seed, the attack and its number alone. It is survived when nothing fails in it. What
 // fails it: a program that is ended by a signal that nobody sent, one that has not ended a minute
-// after it should have (program.h's patience), a process that is left behind, and whatever the
-// attack itself looks at: trials that are gone, another sequence, another session that suffers, a
-// screen that is forged.
+// after it should have (what it stood in line for a processor is not counted: patience.h), a
+// process that is left behind, and whatever the attack itself looks at: trials that are gone,
+// another sequence, another session that suffers, a screen that is forged.
 //
 // An attack is one file attack_NAME.c with its `struct attack` as the last thing, and its place in
 // the list of campaign.c.
@@ -62,8 +62,8 @@ void strike_keys(struct attempt *a, const char *const *words, const char *keys, 
 
 void copy_file(const char *from, const char *to);
 
-// Sends a signal to one process below `root`, chosen at random, not to `root` itself. False: there
-// is none.
-bool signal_below(struct attempt *a, pid_t root, int signal_number);
+// Sends a signal to one process below `root`, chosen at random, not to `root` itself. Returns which;
+// 0: there is none.
+pid_t signal_below(struct attempt *a, pid_t root, int signal_number);
 
 #endif

@@ -1,6 +1,8 @@
 // The program on a terminal: a pair of pseudo terminals of POSIX, no emulation behind it.
 #include "campaign.h"
 
+#include "patience.h"
+
 #include "base/os.h"
 
 #include <errno.h>
@@ -62,10 +64,11 @@ static bool drain(int fd)
 // The terminal is closed by now, so whatever runs there has been hung up.
 static struct result wait_for_end(pid_t pid)
 {
-    int64_t end = os_now_ns() + PATIENCE_S * 1000000000ll;
+    struct patience p;
     int status;
+    patience_begin(&p, getpid());
     while (waitpid(pid, &status, WNOHANG) != pid) {
-        if (os_now_ns() > end) {
+        if (patience_spent_s(&p) > PATIENCE_S) {
             kill(pid, SIGKILL);
             fail_msg("waited %d s in vain for the workbench to end", PATIENCE_S);
         }

@@ -1,10 +1,11 @@
 #include "campaign.h"
 
+#include "patience.h"
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,55 +99,12 @@ void copy_file(const char *from, const char *to)
     free(bytes);
 }
 
-// --- processes ---
-
-struct process {
-    pid_t pid, parent;
-};
-
-// "/proc/PID/stat": the parent is the second field behind the name, which ends with the last ')'.
-static bool read_process(const char *pid, struct process *out)
+pid_t signal_below(struct attempt *a, pid_t root, int signal_number)
 {
-    struct err e;
-    char *text, path[64];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    if (!file_read(path, &text, NULL, &e))
-        return false; // it has ended
-    const char *name_end = strrchr(text, ')');
-    int parent = 0;
-    char state;
-    bool ok = name_end && sscanf(name_end + 1, " %c %d", &state, &parent) == 2 && state != 'Z';
-    *out = (struct process){(pid_t)atoi(pid), (pid_t)parent};
-    free(text);
-    return ok;
-}
-
-static int list_processes(struct process *out, int most)
-{
-    DIR *folder = opendir("/proc");
-    int count = 0;
-    for (struct dirent *d; folder && count < most && (d = readdir(folder));)
-        count += d->d_name[0] >= '1' && d->d_name[0] <= '9' && read_process(d->d_name, &out[count]);
-    if (folder)
-        closedir(folder);
-    return count;
-}
-
-static bool is_below(const struct process *list, int count, pid_t pid, pid_t root)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i].pid == pid)
-            return list[i].parent == root || is_below(list, count, list[i].parent, root);
-    return false;
-}
-
-bool signal_below(struct attempt *a, pid_t root, int signal_number)
-{
-    struct process list[4096];
     pid_t found[256];
-    int count = list_processes(list, 4096), below_root = 0;
-    for (int i = 0; i < count && below_root < 256; i++)
-        if (is_below(list, count, list[i].pid, root))
-            found[below_root++] = list[i].pid;
-    return below_root && kill(found[below(a, (uint64_t)below_root)], signal_number) == 0;
+    int count = processes_below(root, found, 256);
+    if (!count)
+        return 0;
+    pid_t pid = found[below(a, (uint64_t)count)];
+    return kill(pid, signal_number) == 0 ? pid : 0;
 }

@@ -1,7 +1,8 @@
 #include "program.h"
 
+#include "patience.h"
+
 #include "base/file.h"
-#include "base/os.h"
 #include "base/str.h"
 
 #include <fcntl.h>
@@ -248,9 +249,10 @@ struct result run_list(struct box *b, const char *const *arguments)
 void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, void *context),
                 void *context)
 {
-    int64_t end = os_now_ns() + PATIENCE_S * 1000000000ll;
+    struct patience p;
+    patience_begin(&p, getpid());
     while (!holds(b, context)) {
-        if (os_now_ns() > end)
+        if (patience_spent_s(&p) > PATIENCE_S)
             fail_msg("waited %d s in vain for %s", PATIENCE_S, what);
         sleep_ms(POLL_MS);
     }

@@ -13,9 +13,9 @@
 //     }
 //     FLOW_TEST(test) in the list of the test program
 //
-// No shell is involved, every wait is bounded (the test fails when it takes too long), and the
-// variables below are the only ones that differ from the environment of the test itself:
-// TILEWALK_DB, HOME and the XDG folders point into the box.
+// No shell is involved, every wait is bounded (the test fails when it takes too long; patience.h
+// says what counts), and the variables below are the only ones that differ from the environment of
+// the test itself: TILEWALK_DB, HOME and the XDG folders point into the box.
 #ifndef TILEWALK_TESTS_PROGRAM_H
 #define TILEWALK_TESTS_PROGRAM_H
 
