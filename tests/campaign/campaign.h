@@ -62,8 +62,8 @@ void strike_keys(struct attempt *a, const char *const *words, const char *keys, 
 
 void copy_file(const char *from, const char *to);
 
-// Sends a signal to one process below `root`, chosen at random, not to `root` itself. Returns which;
-// 0: there is none.
+// Sends a signal to one process below `root`, chosen at random, not to `root` itself. Returns
+// which; 0: there is none.
 pid_t signal_below(struct attempt *a, pid_t root, int signal_number);
 
 #endif
