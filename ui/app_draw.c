@@ -97,11 +97,6 @@ enum style state_style(const char *state, enum style other)
                                          : other;
 }
 
-static void strategy_name_of(const struct session_record *r, char out[32])
-{
-    snprintf(out, 32, "%.*s", (int)strcspn(r->strategy, ":"), r->strategy);
-}
-
 // Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
 static void device_name_of(const struct session_record *r, char out[32])
 {
@@ -116,15 +111,14 @@ static void draw_where(struct app *app, const struct pane *p)
     const struct opened *o = &app->model.open;
     const struct session_record *r = &o->record;
     struct pieces row = {0};
-    char strategy[32], ran[32], device[32];
-    strategy_name_of(r, strategy);
+    char strategy[STRATEGY_TEXT], ran[32], device[32];
     pieces_add(&row, 5, STYLE_TITLE, "tilewalk");
     pieces_add(&row, 1, STYLE_DIM, "#%" PRId64, r->id);
     pieces_add(&row, 3, STYLE_STRONG, "%s  %s", r->name, r->title);
     row.shrinks = row.count;
     device_name_of(r, device);
     pieces_add(&row, 5, STYLE_TEXT, "%s", device);
-    pieces_add(&row, 6, STYLE_TEXT, "%s", strategy);
+    pieces_add(&row, 6, STYLE_TEXT, "%s", strategy_text(r->strategy, false, strategy));
     pieces_add(&row, 8, STYLE_DIM, "seed %" PRIu64, r->seed);
     pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", o->state);
     pieces_add(&row, 3, STYLE_TEXT, "%s",

@@ -18,8 +18,9 @@ static void add_strategies(struct dialog *d, const char *current)
     }
     names[count] = NULL;
     dialog_add_choice(d, "strategy", "Strategy", names, chosen);
-    dialog_add_text(d, "options", "Its options, as q=0.3",
-                    current[length] ? current + length + 1 : "");
+    char text[STRATEGY_TEXT];
+    const char *changed = strchr(strategy_text(current, false, text), ' ');
+    dialog_add_text(d, "options", "Its options, as q=0.3", changed ? changed + 1 : "");
 }
 
 // The options there are, with what they are now if nothing is said.

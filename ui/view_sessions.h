@@ -101,8 +101,6 @@ const char *session_place(const struct session_record *r, char out[256]);
 double record_speed(const struct session_record *r);
 char *session_best(const struct session_record *r, double per_flops, char out[24]); // "" for none
 char *text_ago(double seconds, char out[24]);                                       // "2 h"
-// A canonical spec without what is standard: "opevo q=0.3"; `all`: with every option.
-char *strategy_text(const char *spec, bool all, char out[256]);
 // Broken at blanks, two columns off the right edge. Returns the row below the last line.
 int put_wrapped(const struct pane *p, int row, int col, enum style style, const char *text);
 

@@ -292,30 +292,3 @@ char *text_ago(double seconds, char out[24])
              units[i].name);
     return out;
 }
-
-static bool is_standard(const struct strategy_kind *kind, const char *option, size_t length)
-{
-    bool same = false;
-    for (int i = 0; kind && kind->options[i].name && !same; i++) {
-        struct str text = {0};
-        str_printf(&text, "%s=", kind->options[i].name);
-        strategy_add_value(&kind->options[i], kind->options[i].value, &text);
-        same = text.length == length && memcmp(str_text(&text), option, length) == 0;
-        str_finish(&text);
-    }
-    return same;
-}
-
-char *strategy_text(const char *spec, bool all, char out[256])
-{
-    size_t name = strcspn(spec, ":");
-    int used = snprintf(out, 256, "%.*s", (int)(name < 200 ? name : 200), spec);
-    const struct strategy_kind *kind = strategy_find(out);
-    for (spec += name; *spec == ':';) {
-        size_t length = strcspn(++spec, ":");
-        if ((all || !is_standard(kind, spec, length)) && (size_t)used + length + 2 < 256)
-            used += snprintf(out + used, 256 - (size_t)used, " %.*s", (int)length, spec);
-        spec += length;
-    }
-    return out;
-}

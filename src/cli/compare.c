@@ -184,7 +184,7 @@ static struct chart_line line_of(struct contest *c, int group, const struct curv
     }
     return (struct chart_line){
         .letter = g->letter,
-        .label = g->runs > 1 ? arena_printf(arena, "%s  (%d runs)", g->name, g->runs) : g->name,
+        .label = g->runs > 1 ? arena_printf(arena, "%s  (%d runs)", g->title, g->runs) : g->title,
         .at = at,
         .count = grid->count,
         .from = grid->from,

@@ -101,11 +101,16 @@ static bool run_all(struct simulate_plan *p, struct err *e)
 static void set_up(const struct simulate_plan *p, bool seconds, struct contest *c)
 {
     simulated_comparison_make(p->list, p->recordings, p->strategies, seconds, &c->simulated);
+    char text[STRATEGY_TEXT];
     const char **name = arena_zero(&c->arena, (size_t)p->strategies, sizeof *name);
-    for (int i = 0; i < p->strategies; i++)
+    const char **title = arena_zero(&c->arena, (size_t)p->strategies, sizeof *title);
+    for (int i = 0; i < p->strategies; i++) {
         name[i] = arena_strdup(&c->arena, p->strategy[i]);
+        title[i] = arena_strdup(&c->arena, strategy_text(p->strategy[i], false, text));
+    }
     c->setup = c->simulated.setup;
-    c->setup.group_name = name; // outlives the plan
+    c->setup.group_name = name; // outlive the plan
+    c->setup.group_title = title;
 }
 
 static const char *title_of(const struct simulate_plan *p, struct arena *arena)

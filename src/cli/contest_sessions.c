@@ -46,12 +46,22 @@ static bool check_same(const struct session_curves *c, struct err *e)
     return true;
 }
 
-static int group_of(struct contest *c, const char **strategy, const char *wanted)
+// Those of one strategy that began alike are a group.
+struct groups {
+    const char **name, **title;
+};
+
+static int group_of(struct contest *c, const struct groups *g, const struct session_record *r)
 {
-    for (int i = 0; i < c->setup.group_count; i++)
-        if (str_equal(strategy[i], wanted))
+    char text[STRATEGY_TEXT];
+    const char *spec = shown_text(&c->arena, r->strategy), *beginning = stored_beginning(r);
+    const char *name = arena_printf(&c->arena, "%s%s", spec, beginning);
+    int count = c->setup.group_count;
+    for (int i = 0; i < count; i++)
+        if (str_equal(g->name[i], name))
             return i;
-    strategy[c->setup.group_count] = wanted;
+    g->name[count] = name;
+    g->title[count] = arena_printf(&c->arena, "%s%s", strategy_text(spec, false, text), beginning);
     return c->setup.group_count++;
 }
 
@@ -77,19 +87,19 @@ static void set_up(struct contest *c)
     const struct session_curves *curves = &c->curves;
     const struct session_record *first = &curves->curve[0].record;
     size_t count = (size_t)curves->count;
-    const char **strategy = arena_zero(&c->arena, count, sizeof *strategy);
+    struct groups groups = {arena_zero(&c->arena, count, sizeof *groups.name),
+                            arena_zero(&c->arena, count, sizeof *groups.title)};
     struct comparison_run *run = arena_zero(&c->arena, count, sizeof *run);
     struct comparison_problem *problem = arena_zero(&c->arena, 1, sizeof *problem);
     int64_t *session = arena_zero(&c->arena, count, sizeof *session);
-    c->setup.group_name = strategy;
+    c->setup.group_name = groups.name;
+    c->setup.group_title = groups.title;
     for (int i = 0; i < curves->count; i++) {
         const struct session_curve *s = &curves->curve[i];
         const struct session_record *r = &s->record;
         session[i] = r->id;
         run[i] = (struct comparison_run){
-            .group = group_of(c, strategy,
-                              arena_printf(&c->arena, "%s%s", shown_text(&c->arena, r->strategy),
-                                           stored_beginning(r))),
+            .group = group_of(c, &groups, r),
             .pair = s->record.seed,
             .curve = s->steps,
             .end = s->end,

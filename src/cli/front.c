@@ -199,6 +199,7 @@ static void print_curve(const struct front *f)
 static void print_session(const struct event *event)
 {
     struct session_record r = *event->session;
+    char strategy[STRATEGY_TEXT];
     struct arena arena;
     arena_init(&arena);
     common_show_record(&arena, &r);
@@ -207,7 +208,8 @@ static void print_session(const struct event *event)
         printf("  (%s)", r.reduced);
     printf("  on %s\n", r.device);
     printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
-           r.size, r.strategy, r.seed, r.budget_trials, r.budget_trials == 1 ? "" : "s", r.workers);
+           r.size, strategy_text(r.strategy, false, strategy), r.seed, r.budget_trials,
+           r.budget_trials == 1 ? "" : "s", r.workers);
     arena_finish(&arena);
 }
 

@@ -38,16 +38,17 @@ static bool all_same_title(const struct session_curves *c)
     return true;
 }
 
-// "1  opevo:lambda=8  seed 2  10.86 GFLOPS"
+// "1  opevo lambda=16  seed 2  10.86 GFLOPS"
 static void add_label(const struct session_curves *c, int i, struct str *out)
 {
-    char speed[32];
+    char speed[32], strategy[STRATEGY_TEXT];
     struct session_record shown = c->curve[i].record, *r = &shown;
     const struct steps *s = &c->curve[i].steps;
     struct arena arena;
     arena_init(&arena);
     common_show_record(&arena, &shown);
-    str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id, r->strategy, r->seed,
+    str_printf(out, "%" PRId64 "  %s  seed %" PRIu64 "  %s", r->id,
+               strategy_text(r->strategy, false, strategy), r->seed,
                s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed)
                         : "nothing valid");
     if (r->best_raced) // elsewhere its speed is that of the race

@@ -1,4 +1,5 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
+#include "base/minmax.h"
 #include "base/shown.h"
 #include "cli/common.h"
 #include "simulate/curve.h"
@@ -102,10 +103,10 @@ static int choose_marks(int64_t trials, int64_t mark[MOST_MARKS])
 
 static int strategy_width(const struct replayed *p)
 {
+    char text[STRATEGY_TEXT];
     int width = (int)strlen("strategy");
     for (int i = 0; i < p->plan.strategies; i++)
-        if ((int)strlen(p->plan.strategy[i]) > width)
-            width = (int)strlen(p->plan.strategy[i]);
+        width = int_max(width, (int)strlen(strategy_text(p->plan.strategy[i], false, text)));
     return width;
 }
 
@@ -142,8 +143,9 @@ static void print_row(const struct replayed *p, const struct simulation *s,
                       const struct simulated_curve *c)
 {
     int64_t mark[MOST_MARKS];
+    char strategy[STRATEGY_TEXT];
     int marks = choose_marks(s->trials, mark);
-    printf("%-*s", strategy_width(p), s->strategy);
+    printf("%-*s", strategy_width(p), strategy_text(s->strategy, false, strategy));
     for (int i = 0; i < marks; i++)
         printf(" %6.3f", c->fraction[mark[i] - 1]);
     if (isfinite(c->score))

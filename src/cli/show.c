@@ -74,7 +74,7 @@ static void print_model(const struct view *v)
 static void print_text(const struct view *v, const struct session_record *r, const char *state,
                        pid_t runner)
 {
-    char text[32];
+    char text[32], strategy[STRATEGY_TEXT];
     struct str config = {0};
     printf("session  %" PRId64 "  %s", r->id, state);
     if (runner)
@@ -84,7 +84,8 @@ static void print_text(const struct view *v, const struct session_record *r, con
     if (r->reduced)
         printf("         %s\n", r->reduced);
     printf("device   %s  (%s)\n", r->device, r->driver);
-    printf("search   %s  seed %" PRIu64 "\n", r->strategy, r->seed);
+    printf("search   %s  seed %" PRIu64 "\n",
+           strategy_text(r->strategy, arguments_flag(v->a, "options"), strategy), r->seed);
     if (r->note && *r->note)
         printf("note     %s\n", r->note);
     printf("trials   %" PRId64 " of %" PRId64 " in %s:", r->trials, r->budget_trials,
@@ -123,6 +124,16 @@ static bool read_all(struct view *v, struct err *e)
                                  store_each_trial(v->store, id, 1, list_trial, v, e)));
 }
 
+static void print_list(struct view *v, int64_t most)
+{
+    struct str list = {0};
+    trial_list_add_text(&v->trials, most, &list);
+    if (v->format == LIST_TEXT && list.length)
+        printf("\n");
+    fputs(str_text(&list), stdout);
+    str_finish(&list);
+}
+
 static bool show(struct view *v, struct err *e)
 {
     pid_t runner;
@@ -134,16 +145,17 @@ static bool show(struct view *v, struct err *e)
         print_json(v, state, most);
         return true;
     }
-    struct str list = {0};
-    trial_list_add_text(&v->trials, most, &list);
-    fputs(str_text(&list), stdout);
-    str_finish(&list);
-    if (v->format == LIST_CSV)
+    if (v->format == LIST_CSV) {
+        print_list(v, most);
         return true;
+    }
     struct session_record shown = *v->session;
     common_show_record(&v->arena, &shown);
     print_text(v, &shown, state, runner);
-    return store_each_message(v->store, v->session->id, 0, print_message, &v->arena, e);
+    if (!store_each_message(v->store, v->session->id, 0, print_message, &v->arena, e))
+        return false;
+    print_list(v, most);
+    return true;
 }
 
 // The best few are meant where nothing else is said.
@@ -191,6 +203,7 @@ static const struct option options[] = {
     {"sort", OPTION_TEXT, "number|speed|elapsed",
      "list the trials in this order: as told, fastest first, by running time"},
     {"top", OPTION_INTEGER, "N", "list only the first N (of the fastest, without --sort)", 1, 9e18},
+    {"options", OPTION_FLAG, NULL, "name the strategy with all its options, defaults too"},
     {"refits", OPTION_FLAG, NULL, "list how good the model of the strategy was at each fit"},
     {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
     {"trial", OPTION_INTEGER, "N", "show one trial, whatever became of it", 1, 9e18},

@@ -79,6 +79,12 @@ static void add_text(const struct trial_list *l, const struct trial_record *t,
     str_finish(&reason);
 }
 
+static void add_text_head(struct str *out)
+{
+    str_printf(out, "%6s  %4s  %-8s  %12s  %9s  %s\n", "trial", "gen", "outcome", "speed", "time",
+               "configuration, and what went wrong");
+}
+
 static void add_json(const struct trial_list *l, const struct trial_record *t,
                      const struct retime_record *race, struct str *out)
 {
@@ -196,6 +202,8 @@ void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
     int64_t n = sort_first(l, most);
     if (l->format == LIST_CSV && !l->head.length)
         add_csv_head("{}", &l->head);
+    else if (l->format == LIST_TEXT && n > 0)
+        add_text_head(&l->head);
     str_add(out, str_text(&l->head));
     for (int64_t i = 0; i < n; i++)
         str_add(out, l->row[i].text);

@@ -66,14 +66,14 @@ struct session_record session_shown(const struct session *s)
 static void keep_state(struct session *s)
 {
     const struct session_record shown = session_shown(s), *r = &shown;
-    char text[512];
+    char text[512], strategy[STRATEGY_TEXT];
     if (r->message)
         snprintf(text, sizeof text, "%s: %s", r->state, r->message);
     else
         snprintf(text, sizeof text,
                  "%s: %s seed %" PRIu64 ", %" PRId64 " of %" PRId64 " trials, %d workers on %s",
-                 r->state, r->strategy, r->seed, r->trials, r->budget_trials, r->workers,
-                 r->device);
+                 r->state, strategy_text(r->strategy, false, strategy), r->seed, r->trials,
+                 r->budget_trials, r->workers, r->device);
     keep_message(s, "info", text);
 }
 

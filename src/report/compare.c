@@ -237,8 +237,12 @@ static void take_groups(struct comparison_result *r)
     r->group = arena_zero(&r->arena, (size_t)s->group_count + 1, sizeof *r->group);
     for (int g = 0, next = 0; g < s->group_count; g++) {
         struct comparison_group *group = &r->group[g];
-        *group = (struct comparison_group){
-            .name = s->group_name[g], .index = g, .first = next, .rank = NAN};
+        *group = (struct comparison_group){.name = s->group_name[g],
+                                           .title = s->group_title ? s->group_title[g]
+                                                                   : s->group_name[g],
+                                           .index = g,
+                                           .first = next,
+                                           .rank = NAN};
         for (; next < s->run_count && r->run[next]->group == g; next++)
             group->runs++;
         measure(r, group);

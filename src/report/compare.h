@@ -45,8 +45,9 @@ struct comparison_run {
 };
 
 struct comparison_setup {
-    const char *const *group_name;
-    int group_count; // at most any; each has a run
+    const char *const *group_name;  // whole, for programs
+    const char *const *group_title; // the same for people; NULL: as the names
+    int group_count;                // at most any; each has a run
     const struct comparison_problem *problem;
     int problem_count;
     const struct comparison_run *run;
@@ -66,7 +67,7 @@ struct comparison_goal {
 };
 
 struct comparison_group {
-    const char *name;
+    const char *name, *title;
     int index;   // in the setup
     char letter; // 'A' is the best; after 'Z' 'a', after 'z' '?'
     int first;   // result.run[first] .. run[first + runs - 1], by problem, then pair

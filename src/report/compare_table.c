@@ -126,7 +126,7 @@ static void add_cell(const struct comparison_result *r, int group, const struct 
     case SCORE: add_number(out, "%.3f", g->score); break;
     case RANK: add_number(out, "%.2f", g->rank); break;
     case P: add_p(out, r->p[group]); break; // against the first
-    case STRATEGY: str_add(out, g->name); break;
+    case STRATEGY: str_add(out, g->title); break;
     }
 }
 

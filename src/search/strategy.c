@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,34 @@ void strategy_add_value(const struct strategy_option *o, double value, struct st
         str_add(out, o->words[(int)value]);
     else
         str_add_real(out, value);
+}
+
+// Whether `option`, key=value, says what would hold without it.
+static bool is_default(const struct strategy_kind *kind, const char *option, size_t length)
+{
+    bool same = false;
+    for (int i = 0; kind && kind->options[i].name && !same; i++) {
+        struct str text = {0};
+        str_printf(&text, "%s=", kind->options[i].name);
+        strategy_add_value(&kind->options[i], kind->options[i].value, &text);
+        same = text.length == length && memcmp(str_text(&text), option, length) == 0;
+        str_finish(&text);
+    }
+    return same;
+}
+
+char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT])
+{
+    size_t name = strcspn(spec, ":");
+    int used = snprintf(out, STRATEGY_TEXT, "%.*s", (int)(name < 200 ? name : 200), spec);
+    const struct strategy_kind *kind = strategy_find(out);
+    for (spec += name; *spec == ':';) {
+        size_t length = strcspn(++spec, ":"), room = STRATEGY_TEXT - (size_t)used;
+        if (length + 2 < room && (all || !is_default(kind, spec, length)))
+            used += snprintf(out + used, room, " %.*s", (int)length, spec);
+        spec += length;
+    }
+    return out;
 }
 
 static void follow_workers(struct choice *c, int workers)

@@ -32,6 +32,8 @@
 #include "space/outcome.h"
 #include "space/space.h"
 
+#define STRATEGY_TEXT 256 // bytes of strategy_text
+
 enum ask { ASK_NEW, ASK_WAIT, ASK_EXHAUSTED };
 
 // What another search measured before, for models to learn from.
@@ -143,6 +145,10 @@ char *strategy_canonical_for(const char *spec, int workers, struct err *e);
 // number of workers. Heap, the caller's.
 char *strategy_without_ahead(const char *spec);
 
+// A stored spec as people read it, everywhere: its name and what differs from the defaults, "walk
+// ahead=1"; `all`: with every option. What this program does not know (any more) is kept. Options
+// that `out` has no room for are left out. Returns `out`.
+char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT]);
 // Appends a value of an option as specs write it: a number, or its word.
 void strategy_add_value(const struct strategy_option *o, double value, struct str *out);
 

@@ -246,7 +246,7 @@ static void test_text_plot(void **state)
     assert_contains(r.out, "FLOPS\n");
     assert_contains(r.out, "AAAA");
     assert_contains(r.out, "trials\nA  1  random  seed 3  ");
-    assert_contains(r.out, "\nB  2  opevo:");
+    assert_contains(r.out, "\nB  2  opevo  seed");
     assert_int_equal(lines_of(r.out), 23);
     for (const char *c = r.out; *c; c++)
         assert_true((unsigned char)*c < 0x80);

@@ -71,6 +71,7 @@ static void test_other_orders(void **state)
     assert_true(rejected > 0 && cJSON_GetArraySize(all) == 40 + rejected);
 }
 
+// What is asked for comes last, under a line that says what it is.
 static void test_text(void **state)
 {
     struct box *b = *state;
@@ -81,10 +82,22 @@ static void test_text(void **state)
     assert_non_null(best);
     int number, first;
     assert_int_equal(sscanf(strstr(best, "trial "), "trial %d", &number), 1);
-    assert_int_equal(sscanf(r.out, "%d", &first), 1);
+    const char *head = strstr(best, "\n\n trial   gen  outcome ");
+    assert_non_null(head);
+    const char *list = strchr(head + 2, '\n') + 1;
+    assert_int_equal(sscanf(list, "%d", &first), 1);
     assert_int_equal(first, number); // no race here: the fastest is the best
-    const char *second = strchr(r.out, '\n');
-    assert_true(strncmp(strchr(second + 1, '\n') + 1, "session ", 8) == 0); // two lines
+    const char *second = strchr(list, '\n') + 1;
+    assert_ptr_equal(strchr(second, '\n'), r.out + strlen(r.out) - 1); // two lines
+    assert_null(strstr(RUN(b, "show", "1").out, "outcome "));
+}
+
+static void test_all_options_on_request(void **state)
+{
+    struct box *b = *state;
+    make_session(b);
+    assert_contains(RUN(b, "show", "1").out, "\nsearch   opevo  seed 5\n");
+    assert_contains(RUN(b, "show", "1", "--options").out, "\nsearch   opevo lambda=8 rho=8 ");
 }
 
 // --- CSV ---
@@ -182,8 +195,9 @@ static void test_wrong_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_fastest_first), FLOW_TEST(test_other_orders), FLOW_TEST(test_text),
-        FLOW_TEST(test_csv),           FLOW_TEST(test_wrong_words),
+        FLOW_TEST(test_fastest_first), FLOW_TEST(test_other_orders),
+        FLOW_TEST(test_text),          FLOW_TEST(test_csv),
+        FLOW_TEST(test_wrong_words),   FLOW_TEST(test_all_options_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,32 @@ static void test_canonical_specs(void **state)
     strategy_destroy(NULL);
 }
 
+static void expect_text(const char *spec, const char *brief)
+{
+    char out[STRATEGY_TEXT];
+    char *canonical = strategy_canonical(spec, NULL);
+    assert_string_equal(strategy_text(canonical ? canonical : spec, false, out), brief);
+    strategy_text(canonical ? canonical : spec, true, out);
+    for (char *c = canonical ? canonical : out; *c; c++) // every option, but for the colons
+        *c = *c == ':' ? ' ' : *c;
+    assert_string_equal(out, canonical ? canonical : out);
+    free(canonical);
+}
+
+static void test_names_say_what_is_not_standard(void **state)
+{
+    (void)state;
+    expect_text("random", "random");
+    expect_text("walk", "walk");
+    expect_text("walk:ahead=1", "walk ahead=1");
+    expect_text("opevo:q=0.30:lambda=4:rho=8", "opevo lambda=4 q=0.3");
+    expect_text("gbfs:mode=paper", "gbfs mode=paper");
+    expect_text("gone:x=1", "gone x=1"); // of another version
+    char out[STRATEGY_TEXT], *spec = mem_printf("walk:%0300d=1:ahead=2", 0);
+    assert_string_equal(strategy_text(spec, true, out), "walk ahead=2"); // what there is room for
+    free(spec);
+}
+
 static void expect_for(const char *spec, int workers, const char *end)
 {
     char *text = strategy_canonical_for(spec, workers, NULL);
@@ -431,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_specs),
         cmocka_unit_test(test_canonical_specs),
+        cmocka_unit_test(test_names_say_what_is_not_standard),
         cmocka_unit_test(test_ahead_follows_the_workers),
         cmocka_unit_test(test_small_spaces_are_exhausted),
         cmocka_unit_test(test_only_legal_points),

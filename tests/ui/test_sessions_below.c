@@ -185,19 +185,6 @@ static void a_comparison_without_room_scrolls(void **state)
     assert_int_equal(cursor_of(s), cursor);
 }
 
-static void strategies_are_named_without_what_is_standard(void **state)
-{
-    char text[256];
-    struct err e;
-    (void)state;
-    char *spec = strategy_canonical("opevo:q=0.3", &e);
-    assert_string_equal(strategy_text(spec, false, text), "opevo q=0.3");
-    assert_non_null(strstr(strategy_text(spec, true, text), "lambda="));
-    free(spec);
-    assert_string_equal(strategy_text("gone:x=1", false, text), "gone x=1");
-    assert_string_equal(strategy_text("random", false, text), "random");
-}
-
 // --- nothing to show ---
 
 static void an_empty_database_says_how_to_begin(void **state)
@@ -272,7 +259,6 @@ int main(void)
         ON_SESSIONS(groups_say_what_sets_them_apart),
         ON_SESSIONS(no_more_marks_than_there_are_letters),
         ON_SESSIONS(a_comparison_without_room_scrolls),
-        cmocka_unit_test(strategies_are_named_without_what_is_standard),
         cmocka_unit_test(an_empty_database_says_how_to_begin),
         cmocka_unit_test(an_unreadable_database_says_why),
         cmocka_unit_test(sessions_without_results_are_shown),
