@@ -28,8 +28,9 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_NEXT_PANE] = {"next-pane", "tab", "Pane", "next pane", GROUP_MOVE, ALL},
     [ACT_PREVIOUS_PANE] = {"previous-pane", "shift-tab", NULL, "previous pane", GROUP_MOVE, ALL},
     [ACT_FILTER] = {"filter", "/", "Filter", "show only what matches", GROUP_MOVE, TABLES},
-    [ACT_NEXT_MATCH] = {"next-match", "n", NULL, "next match", GROUP_MOVE, ON(TRIALS) | ON(LOG)},
-    [ACT_PREVIOUS_MATCH] = {"previous-match", "N", NULL, "previous match", GROUP_MOVE, ON(TRIALS) | ON(LOG)},
+    [ACT_SEARCH] = {"search", "/", "Search", "find a text", GROUP_MOVE, ON(KERNEL)},
+    [ACT_NEXT_MATCH] = {"next-match", "n", NULL, "next match", GROUP_MOVE, ON(TRIALS) | ON(LOG) | ON(KERNEL)},
+    [ACT_PREVIOUS_MATCH] = {"previous-match", "N", NULL, "previous match", GROUP_MOVE, ON(TRIALS) | ON(LOG) | ON(KERNEL)},
 
     SCREEN(VIEW_MAIN) = {"main", "1 F2", NULL, "curve, population, trials, detail", GROUP_SCREENS, ALL},
     SCREEN(VIEW_MAP) = {"map", "2 F3", NULL, "the space on two parameters", GROUP_SCREENS, ALL},
@@ -38,6 +39,7 @@ const struct action_info actions[ACT_COUNT] = {
     SCREEN(VIEW_SESSIONS) = {"sessions", "5 F6", NULL, "all sessions", GROUP_SCREENS, ALL},
     SCREEN(VIEW_SPACE) = {"space", "6 F7", NULL, "parameters, moves, rules, the space file", GROUP_SCREENS, ALL},
     SCREEN(VIEW_LOG) = {"log", "7 F8", NULL, "messages, and what workers say", GROUP_SCREENS, ALL},
+    SCREEN(VIEW_KERNEL) = {"kernel", "8", NULL, "the kernel of the trial that is selected", GROUP_SCREENS, ALL},
 
     [ACT_PAUSE] = {"pause", "p F9", "Pause", "pause, or go on", GROUP_SESSION, ALL},
     [ACT_STOP] = {"stop", "s", NULL, "end it, keeping what it found (asks)", GROUP_SESSION, ALL},
@@ -48,7 +50,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_NEW] = {"new", "i", "New", "start a new session", GROUP_SESSION, ALL},
     [ACT_DUPLICATE] = {"duplicate", "d", NULL, "again with another seed or strategy", GROUP_SESSION, ALL},
     [ACT_RESUME] = {"resume", "r", NULL, "run a session that nobody runs", GROUP_SESSION, ALL},
-    [ACT_EDIT] = {"edit", "e", "Edit", "edit the space file", GROUP_SESSION, ALL},
+    [ACT_EDIT] = {"edit", "e", "Edit", "edit the space file (8: the template)", GROUP_SESSION, ALL},
 
     [ACT_MARK] = {"mark", "space", "Mark", "mark for overlay and comparison", GROUP_SESSION, ON(SESSIONS)},
     [ACT_COMPARE] = {"compare", "c", "Compare", "compare the marked sessions", GROUP_SESSION, ON(SESSIONS)},
@@ -73,6 +75,8 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_RELOAD] = {"reload", "R", "Reload", "read the space file again", GROUP_SHOW, ON(SPACE)},
     [ACT_USE_NEW] = {"use-new", "u", "Use new", "a new session with the file as it is now", GROUP_SHOW, ON(SPACE)},
     [ACT_LEVEL] = {"level", "v", "Level", "lowest level shown", GROUP_SHOW, ON(LOG)},
+    [ACT_LANGUAGE] = {"language", "v", "SPIR-V", "GLSL, or SPIR-V disassembled", GROUP_SHOW, ON(KERNEL)},
+    [ACT_DIFFERENCE] = {"difference", "c", "Difference", "against the kernel of the best trial", GROUP_SHOW, ON(KERNEL)},
     [ACT_REJECTED] = {"rejected", "R", NULL, "rejected configurations too, or not", GROUP_SHOW, ON(TRIALS)},
 
     [ACT_COPY] = {"copy", "y", NULL, "copy the configuration", GROUP_PROGRAM, ALL},

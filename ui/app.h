@@ -121,6 +121,10 @@ const struct session_row *app_session(struct app *app);
 // ended. `--db` is added, before a `--`. What it was is kept in the log. `tune` and `resume` become
 // runs that belong to this process, and their session is opened when it is there.
 void app_command(struct app *app, const char *const *words);
+// Asks `tilewalk WORDS...` for something to show; `--db` is added. The answer is the output of the
+// job, told once, when the app may be anywhere else. Nothing is said or logged.
+bool app_ask(struct app *app, const char *const *words,
+             void (*on_end)(void *app, const struct job_record *job), struct err *e);
 // The same words as one would type them into a shell of the workbench's environment: `--db` only
 // when that would mean another database. Heap.
 char *app_command_line(const struct app *app, const char *const *words);

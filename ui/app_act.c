@@ -11,7 +11,7 @@
 const struct view *const views[VIEW_COUNT] = {
     [VIEW_MAIN] = &view_main,       [VIEW_MAP] = &view_map,           [VIEW_TRIALS] = &view_trials,
     [VIEW_NETWORK] = &view_network, [VIEW_SESSIONS] = &view_sessions, [VIEW_SPACE] = &view_space,
-    [VIEW_LOG] = &view_log,
+    [VIEW_LOG] = &view_log,         [VIEW_KERNEL] = &view_kernel,
 };
 
 const struct session_row *app_session(struct app *app)
@@ -75,6 +75,14 @@ void app_command(struct app *app, const char *const *words)
         app_say(app, STYLE_BAD, "%s", e.text);
     else
         app_say(app, STYLE_TEXT, "%s...", is_run ? "starting" : words[0]);
+}
+
+bool app_ask(struct app *app, const char *const *words,
+             void (*on_end)(void *app, const struct job_record *job), struct err *e)
+{
+    const char *all[WORDS_WITH_DATABASE];
+    add_database(app, words, all);
+    return jobs_ask(&app->jobs, app->options.program, all, on_end, app, e);
 }
 
 static void command_for(struct app *app, const char *verb, int64_t id, const char *argument)

@@ -77,6 +77,14 @@ bool jobs_start(struct jobs *j, const char *program, const char *const *words,
     return pretended(j, words) || start(j, &job, program, words, e);
 }
 
+bool jobs_ask(struct jobs *j, const char *program, const char *const *words,
+              void (*on_end)(void *context, const struct job_record *job), void *context,
+              struct err *e)
+{
+    struct job_record job = {.on_end = on_end, .context = context, .whole = true};
+    return pretended(j, words) || start(j, &job, program, words, e);
+}
+
 bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e)
 {
     struct job_record job = {.is_run = true};
@@ -136,11 +144,12 @@ static void add_bytes(struct str *out, const char *bytes, size_t length)
 // Keeps the end of what was said: the reason of a failure comes last.
 static void add_output(struct job_record *job, const char *bytes, size_t length)
 {
+    size_t most = job->whole ? JOB_MOST_ANSWER : MOST_OUTPUT;
     add_bytes(&job->output, bytes, length);
-    if (job->output.length <= MOST_OUTPUT)
+    if (job->output.length <= most)
         return;
     struct str kept = {0};
-    str_add(&kept, job->output.text + job->output.length - MOST_OUTPUT / 2);
+    str_add(&kept, job->output.text + job->output.length - most / 2);
     str_finish(&job->output);
     job->output = kept;
 }

@@ -1,6 +1,7 @@
 // Child processes of the workbench: every change it makes is a tilewalk command line.
 //
 //     jobs_start(&j, program, words, on_end, context, e);    pause, note, rm, export, ...
+//     jobs_ask(&j, program, words, on_end, context, e);      show: what it prints is wanted
 //     jobs_run(&j, program, words, e);                       tune, resume: a run of our own
 //     n = jobs_fds(&j, fds, most); poll(...);
 //     jobs_step(&j);                                         collects output, tells ends
@@ -34,7 +35,8 @@ struct job_record {
     bool asked;        // of a run: to pause (SIGTERM) or to let go (SIGUSR1)
     bool detached;     // of a run: it said so, and goes on without us
     char *words;       // "tilewalk pause 3", as a user would type it
-    struct str output; // last few kilobytes of stdout and stderr
+    bool whole;        // all of its output is wanted
+    struct str output; // last few kilobytes of stdout and stderr, or all of it
     struct str line;   // of a run: stderr up to the next newline
     struct str said;   // of a run: on its socket, up to the next newline
     void (*on_end)(void *context, const struct job_record *job);
@@ -68,6 +70,11 @@ struct jobs {
 bool jobs_start(struct jobs *j, const char *program, const char *const *words,
                 void (*on_end)(void *context, const struct job_record *job), void *context,
                 struct err *e);
+// The same for a question: up to JOB_MOST_ANSWER bytes of its output are kept.
+#define JOB_MOST_ANSWER (16 << 20)
+bool jobs_ask(struct jobs *j, const char *program, const char *const *words,
+              void (*on_end)(void *context, const struct job_record *job), void *context,
+              struct err *e);
 // Adds --attached, which is ours.
 bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e);
 int jobs_fds(const struct jobs *j, struct pollfd *fds, int most);

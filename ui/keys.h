@@ -45,6 +45,7 @@ enum view_id {
     VIEW_SESSIONS,
     VIEW_SPACE,
     VIEW_LOG,
+    VIEW_KERNEL,
     VIEW_COUNT
 };
 
@@ -107,6 +108,9 @@ enum action {
     ACT_USE_NEW,
     ACT_LEVEL,
     ACT_REJECTED,
+    ACT_SEARCH,
+    ACT_LANGUAGE,
+    ACT_DIFFERENCE,
     // program
     ACT_COPY,
     ACT_HELP,

@@ -60,9 +60,12 @@ static bool choose_view(struct ui *ui, const char *wanted, struct err *e)
             return true;
     }
     const char *near = str_suggest_list(wanted, VIEW_COUNT, names);
-    return near ? err_set(e, "unknown view '%s' (did you mean '%s'?)", wanted, near)
-                : err_set(e, "unknown view '%s' (main, map, trials, network, sessions, space, log)",
-                          wanted);
+    return near
+               ? err_set(e, "unknown view '%s' (did you mean '%s'?)", wanted, near)
+               : err_set(
+                     e,
+                     "unknown view '%s' (main, map, trials, network, sessions, space, log, kernel)",
+                     wanted);
 }
 
 // 0, or the exit code.

@@ -1,4 +1,4 @@
-// A view: one of the screens on keys 1 to 7. One file each, `static` inside, its record last.
+// A view: one of the screens on keys 1 to 8. One file each, `static` inside, its record last.
 //
 // A view draws the body of the frame (the rows between head and footer) from the model, whole and
 // every time, at any size down to 1 x 1; it never waits, never writes anywhere but into its pane,
@@ -33,7 +33,7 @@ struct view {
 };
 
 extern const struct view view_main, view_map, view_trials, view_network, view_sessions, view_space,
-    view_log;
+    view_log, view_kernel;
 extern const struct view *const views[VIEW_COUNT]; // indexed by enum view_id
 
 // The session under the cursor of the sessions screen; 0: none.

@@ -212,6 +212,7 @@ static const struct option options[] = {
     {"glsl", OPTION_FLAG, NULL, "of that trial the kernel as GLSL, rendered once more"},
     {"spirv", OPTION_FLAG, NULL, "the same as SPIR-V, compiled once more and disassembled"},
     {"diff", OPTION_FLAG, NULL, "only what of it is unlike the kernel of the best trial"},
+    {"lined", OPTION_FLAG, NULL, "as the workbench reads it", 0, 0, true},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_JSON,

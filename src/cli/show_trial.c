@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CONTEXT = 3 }; // lines around what differs
 
@@ -157,6 +158,28 @@ static void add_json(struct shown_trial *s, const struct kernel_text *k, struct 
     str_add(out, "}\n");
 }
 
+// --- for the workbench (ui/kernel_listing.h) ---
+
+#define BETWEEN "\x1f"
+
+static void add_lined(const struct kernel_text *k, struct str *out)
+{
+    for (int i = 0; i < k->job.pass_count; i++) {
+        const struct pass *p = &k->job.pass[i];
+        str_printf(out, "file" BETWEEN "%s\n0" BETWEEN, p->template_name ? p->template_name : "");
+        kernel_text_add_head(k, i, out);
+        const char *at = kernel_text_of(k, i);
+        for (int line = 0; *at; line++) {
+            size_t length = strcspn(at, "\n");
+            bool known = !k->assembly[i] && line < p->line_count;
+            str_printf(out, "%d" BETWEEN, known ? p->line_map[line] : 0);
+            str_add_bytes(out, at, length);
+            str_add(out, "\n");
+            at += length + (at[length] == '\n');
+        }
+    }
+}
+
 // --- the kernel ---
 
 static bool add_kernel(struct shown_trial *s, struct script *script, struct str *out, struct err *e)
@@ -168,6 +191,9 @@ static bool add_kernel(struct shown_trial *s, struct script *script, struct str 
     bool ok = true;
     if (arguments_flag(s->a, "json")) {
         add_json(s, &k, out);
+    } else if (arguments_flag(s->a, "lined")) {
+        add_facts(s, "fact" BETWEEN, out);
+        add_lined(&k, out);
     } else {
         add_facts(s, language == KERNEL_SPIRV ? "; " : "// ", out);
         if (arguments_flag(s->a, "diff"))

@@ -41,13 +41,19 @@ const char *kernel_text_of(const struct kernel_text *k, int pass)
     return k->assembly[pass] ? k->assembly[pass] : k->job.pass[pass].glsl;
 }
 
+void kernel_text_add_head(const struct kernel_text *k, int pass, struct str *out)
+{
+    const uint32_t *groups = k->job.pass[pass].groups;
+    str_printf(out, "%s pass %d of %d: %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups\n",
+               k->assembly[pass] ? ";" : "//", pass + 1, k->job.pass_count, groups[0], groups[1],
+               groups[2]);
+}
+
 void kernel_text_add(const struct kernel_text *k, struct str *out)
 {
     for (int i = 0; i < k->job.pass_count; i++) {
-        const uint32_t *groups = k->job.pass[i].groups;
-        str_printf(out, "%s pass %d of %d: %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups\n%s",
-                   k->assembly[i] ? ";" : "//", i + 1, k->job.pass_count, groups[0], groups[1],
-                   groups[2], kernel_text_of(k, i));
+        kernel_text_add_head(k, i, out);
+        str_add(out, kernel_text_of(k, i));
     }
 }
 

@@ -26,7 +26,9 @@ struct kernel_text {
 bool kernel_text_make(struct script *s, const char *key, enum kernel_language language,
                       struct kernel_text *out, struct err *e);
 const char *kernel_text_of(const struct kernel_text *k, int pass);
-// All passes, each below a line that says which it is and how it is dispatched.
+// A comment: which pass it is, and how it is dispatched; a line.
+void kernel_text_add_head(const struct kernel_text *k, int pass, struct str *out);
+// All passes, each below its head.
 void kernel_text_add(const struct kernel_text *k, struct str *out);
 void kernel_text_finish(struct kernel_text *k);
 

@@ -1,0 +1,163 @@
+// The screen of a trial's kernel: what it asks a child for, and what it makes of the answers.
+#include "look.h"
+#include "stage.h"
+#include "view_kernel.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define US "\x1f"
+
+static const char one[] = "fact" US "session 1  trial 7  ask 9  wrong\n"
+                          "fact" US "tile=4,4\n"
+                          "tilewalk: warning: something else\n"
+                          "file" US "/x/a.comp\n"
+                          "0" US "// pass 1 of 1: 4 x 4 x 1 workgroups\n"
+                          "1" US "#version 450\n"
+                          "3" US "\tfloat sum = a|b;\n"
+                          "9" US "    barrier();\n";
+static const char best[] = "fact" US "session 1  trial 3  ask 3  ok\n"
+                           "file" US "/x/a.comp\n"
+                           "0" US "// pass 1 of 1: 4 x 4 x 1 workgroups\n"
+                           "1" US "#version 450\n"
+                           "2" US "    float sum = 0.0;\n"
+                           "9" US "    barrier();\n";
+
+static int setup(void **state)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    struct stage *s = mem_alloc(sizeof *s);
+    stage_open(s, FIXTURE_SMALL, VIEW_KERNEL, CHARSET_BRAILLE);
+    app_resize(&s->app, 24, 100);
+    stage_rest(s);
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stage_close(*state);
+    free(*state);
+    return 0;
+}
+
+static bool shows(struct stage *s, const char *text)
+{
+    char *frame = stage_frame(s);
+    bool found = strstr(frame, text) != NULL;
+    free(frame);
+    return found;
+}
+
+#define YES(text) assert_true(shows(s, text))
+#define NO(text)  assert_false(shows(s, text))
+
+static void assert_asked(struct stage *s, const char *words)
+{
+    assert_string_equal(str_text(&s->commands), words);
+    str_finish(&s->commands);
+}
+
+// The one that was the newest when the screen was opened; it stays so while others come.
+static void test_asks(void **state)
+{
+    struct stage *s = *state;
+    char words[100];
+    int64_t ask = s->app.selected;
+    assert_true(ask > 0);
+    assert_false(s->app.follow);
+    snprintf(words, sizeof words, "tilewalk show 1 --ask %d --glsl --lined --db tilewalk.db\n",
+             (int)ask);
+    assert_asked(s, words);
+    YES("Rendering...");
+    fixture_tell(&s->fixture, 3);
+    stage_wait(s, 2);
+    stage_rest(s);
+    assert_asked(s, ""); // one at a time, and the same trial
+    view_kernel_told(&s->app, one, 0);
+    stage_rest(s);
+    assert_asked(s, "");
+    stage_play(s, "v");
+    stage_rest(s);
+    snprintf(words, sizeof words, "tilewalk show 1 --ask %d --spirv --lined --db tilewalk.db\n",
+             (int)ask);
+    assert_asked(s, words);
+}
+
+static void test_text(void **state)
+{
+    struct stage *s = *state;
+    view_kernel_told(&s->app, one, 0);
+    YES("session 1  trial 7  ask 9  wrong");
+    YES("   3       float sum = a|b;"); // a tab is four blanks
+    NO("something else");
+    stage_play(s, "/ \"barrier enter");
+    stage_play(s, "e");
+    assert_string_equal(s->app.edit_path, "/x/a.comp");
+    assert_int_equal(s->app.edit_line, 9);
+    stage_play(s, "/ \"nowhere enter");
+    YES("'nowhere' is nowhere here");
+    stage_play(s, "g e"); // a line that no template has: the space file
+    assert_string_equal(strrchr(s->app.edit_path, '.'), ".lua");
+}
+
+static void test_difference(void **state)
+{
+    struct stage *s = *state;
+    view_kernel_told(&s->app, one, 0);
+    str_finish(&s->commands);
+    stage_play(s, "c");
+    stage_rest(s);
+    assert_non_null(strstr(str_text(&s->commands), "--glsl --lined"));
+    YES("   3       float sum = a|b;"); // until it is there
+    view_kernel_told(&s->app, best, 0);
+    YES("against the best");
+    YES("   3 -     float sum = 0.0;");
+    YES("   3 +     float sum = a|b;");
+    YES("   4       barrier();");
+    stage_play(s, "c");
+    NO("float sum = 0.0;");
+}
+
+static void test_failed(void **state)
+{
+    struct stage *s = *state;
+    view_kernel_told(&s->app, "warning\ntilewalk: a.comp:3: 'x' : undeclared identifier\n", 1);
+    YES("a.comp:3: 'x' : undeclared identifier");
+    stage_play(s, "/"); // nothing to search
+    YES("there is no kernel here");
+    stage_play(s, "j G c e");
+}
+
+static void draw(void *context, const struct pane *p)
+{
+    struct stage *s = context;
+    view_kernel.draw(&s->app, s->app.state[VIEW_KERNEL], p);
+}
+
+static void test_all_sizes(void **state)
+{
+    struct stage *s = *state;
+    look_all_sizes(CHARSET_BRAILLE, draw, s);
+    view_kernel_told(&s->app, one, 0);
+    look_all_sizes(CHARSET_BRAILLE, draw, s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_asks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_difference, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_all_sizes, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+#include "view_kernel.h"
+
+#include "app_draw.h"
+#include "trial_text.h"
+#include "wrap.h"
+
+#include "base/minmax.h"
+#include "engine/recorded.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_COLS = 6, SKIP_COLS = 8 };
+
+static void *create(struct app *app)
+{
+    struct kernel_view *v = mem_zero(1, sizeof *v);
+    (void)app;
+    return v;
+}
+
+static void destroy(void *state)
+{
+    struct kernel_view *v = state;
+    listing_finish(&v->shown);
+    listing_finish(&v->best);
+    kernel_rows_finish(&v->rows);
+    free(v);
+}
+
+// --- what is shown ---
+
+static bool is_against(const struct kernel_view *v)
+{
+    return v->against_best && v->best.told && !v->best.trouble[0] && v->best.ask != v->shown.ask &&
+           v->best.spirv == v->shown.spirv && v->best.session == v->shown.session;
+}
+
+static void make_rows(struct kernel_view *v)
+{
+    kernel_rows_make(&v->rows, is_against(v) ? &v->best : NULL, &v->shown);
+    if (v->list.cursor >= v->rows.count)
+        v->list.cursor = v->rows.count ? v->rows.count - 1 : 0;
+}
+
+void view_kernel_told(struct app *app, const char *output, int exit_code)
+{
+    struct kernel_view *v = app->state[VIEW_KERNEL];
+    if (!v->asked) // of a database that is not there any more
+        return;
+    listing_take(v->asked, output, exit_code);
+    v->asked = NULL;
+    make_rows(v);
+    app->dirty = true;
+}
+
+static void on_end(void *app, const struct job_record *job)
+{
+    view_kernel_told(app, str_text(&job->output), job->exit_code);
+}
+
+static void ask_for(struct app *app, struct kernel_view *v, struct listing *l, int64_t ask)
+{
+    char id[24], number[24];
+    struct err e;
+    listing_finish(l);
+    *l = (struct listing){.session = app->model.open.record.id, .ask = ask, .spirv = v->spirv};
+    snprintf(id, sizeof id, "%" PRId64, l->session);
+    snprintf(number, sizeof number, "%" PRId64, ask);
+    const char *const words[] = {"show",    id,  "--ask", number, v->spirv ? "--spirv" : "--glsl",
+                                 "--lined", NULL};
+    v->asked = l;
+    if (!app_ask(app, words, on_end, &e))
+        view_kernel_told(app, e.text, 1);
+}
+
+static bool is_of(const struct listing *l, const struct app *app, const struct kernel_view *v,
+                  int64_t ask)
+{
+    return l->ask == ask && l->session == app->model.open.record.id && l->spirv == v->spirv;
+}
+
+// Whose kernel is looked at stays so while a run goes on.
+static bool tick(struct app *app, void *state)
+{
+    struct kernel_view *v = state;
+    const struct trial *t = shown_trial(app), *best;
+    int64_t ask = t ? t->ask : 0;
+    if (!ask || v->asked || recorded_is(app->model.open.record.source))
+        return false;
+    if (app->follow)
+        app_select(app, ask);
+    if (!is_of(&v->shown, app, v, ask)) {
+        v->list = (struct list){.cursor = 0};
+        ask_for(app, v, &v->shown, ask);
+        make_rows(v);
+    } else if (v->against_best && (best = model_best(&app->model)) && best->ask != ask &&
+               !is_of(&v->best, app, v, best->ask)) {
+        ask_for(app, v, &v->best, best->ask);
+    }
+    return false;
+}
+
+// --- searching ---
+
+// Where the text stands in a row, a column; -1: it does not.
+static int find(const struct kernel_view *v, int row)
+{
+    const char *text = v->rows.row[row].line->text;
+    const char *at = v->search[0] ? strstr(text, v->search) : NULL;
+    return at ? (int)(at - text) : -1;
+}
+
+// From the row after (or before) the cursor on, round the end.
+static void go_to_match(struct app *app, struct kernel_view *v, int step, bool here)
+{
+    int n = v->rows.count;
+    for (int i = here ? 0 : 1; i <= n; i++) {
+        int row = (int)(((v->list.cursor + (int64_t)step * i) % n + n) % n);
+        if (find(v, row) >= 0) {
+            v->list.cursor = row;
+            return;
+        }
+    }
+    app_say(app, STYLE_WARN, "'%s' is nowhere here", v->search);
+}
+
+static bool entered(struct app *app, void *context, const char *text)
+{
+    struct kernel_view *v = context;
+    snprintf(v->search, sizeof v->search, "%s", text);
+    if (*text)
+        go_to_match(app, v, 1, true);
+    return true;
+}
+
+// --- keys ---
+
+// The line of the template under the cursor, or the nearest one above that has one.
+static bool edit(struct app *app, const struct kernel_view *v)
+{
+    for (int64_t i = v->list.cursor; i >= 0 && i < v->rows.count; i--) {
+        const struct kernel_line *l = v->rows.row[i].line;
+        if (l->at > 0) {
+            app_edit(app, l->file, l->at);
+            return true;
+        }
+    }
+    return false; // the space file then
+}
+
+static bool act(struct app *app, void *state, enum action a)
+{
+    struct kernel_view *v = state;
+    switch (a) {
+    case ACT_LANGUAGE: v->spirv = !v->spirv; return true;
+    case ACT_DIFFERENCE:
+        v->against_best = !v->against_best;
+        make_rows(v);
+        return true;
+    case ACT_SEARCH:
+        app_prompt(app, &(struct prompt){.lead = "/", .context = v, .done = entered});
+        return true;
+    case ACT_NEXT_MATCH: go_to_match(app, v, 1, false); return true;
+    case ACT_PREVIOUS_MATCH: go_to_match(app, v, -1, false); return true;
+    case ACT_LEFT: v->skip -= v->skip > 0 ? SKIP_COLS : 0; return true;
+    case ACT_RIGHT: v->skip += SKIP_COLS; return true;
+    case ACT_EDIT: return edit(app, v);
+    default: return list_act(&v->list, a);
+    }
+}
+
+static const char *disabled(struct app *app, void *state, enum action a)
+{
+    const struct kernel_view *v = state;
+    bool of_lines = a == ACT_SEARCH || a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH;
+    (void)app;
+    if (of_lines && !v->rows.count)
+        return "there is no kernel here";
+    if ((a == ACT_NEXT_MATCH || a == ACT_PREVIOUS_MATCH) && !v->search[0])
+        return "nothing is searched for";
+    return NULL;
+}
+
+static void click(struct app *app, void *state, int row, int col)
+{
+    struct kernel_view *v = state;
+    (void)app, (void)col;
+    list_click(&v->list, row);
+}
+
+// --- drawing ---
+
+static void draw_title(struct app *app, const struct kernel_view *v, char title[96])
+{
+    const struct trial *t = shown_trial(app);
+    snprintf(title, 96, "Kernel of %s %" PRId64 "%s%s", t && t->number ? "trial" : "ask",
+             t && t->number ? t->number : v->shown.ask, v->spirv ? ", SPIR-V" : ", GLSL",
+             !v->against_best     ? ""
+             : is_against(v)      ? ", against the best"
+             : v->best.trouble[0] ? ": the best has none"
+             : v->asked           ? ""
+                                  : ": it is the best");
+}
+
+// The facts stand above the text, in at most a third of the rows.
+static int fact_rows(const struct kernel_view *v, const struct pane *inside)
+{
+    int rows = 0;
+    for (int i = 0; i < v->shown.facts; i++)
+        rows += wrap_rows(v->shown.fact[i], inside->cols - 2);
+    return int_min(rows, inside->rows / 3);
+}
+
+static void draw_facts(const struct kernel_view *v, const struct pane *p)
+{
+    int row = 0;
+    for (int i = 0; i < v->shown.facts; i++)
+        row = pane_wrapped(p, row, 1, p->cols - 2, i ? STYLE_TEXT : STYLE_STRONG, v->shown.fact[i]);
+}
+
+static const char *beyond(const char *text, int cols)
+{
+    while (*text && cols-- > 0)
+        str_next_glyph(&text);
+    return text;
+}
+
+static void draw_row(const struct kernel_view *v, int i, const struct pane *p, int row)
+{
+    static const struct {
+        const char *mark;
+        enum style style;
+    } looks[] = {[DIFF_SAME] = {" ", STYLE_TEXT},
+                 [DIFF_BEFORE] = {"-", STYLE_BAD},
+                 [DIFF_AFTER] = {"+", STYLE_GOOD}};
+    const struct kernel_row *r = &v->rows.row[i];
+    int number = (int)(r->line - (r->side == DIFF_BEFORE ? v->best.line : v->shown.line)) + 1;
+    pane_printf(p, row, 1, STYLE_DIM, "%*d", NUMBER_COLS - 2, number);
+    pane_text(p, row, NUMBER_COLS, looks[r->side].style, looks[r->side].mark);
+    pane_text_cut(p, row, NUMBER_COLS + 2, p->cols - NUMBER_COLS - 2, looks[r->side].style,
+                  beyond(r->line->text, v->skip));
+    int at = find(v, i);
+    if (at >= v->skip)
+        pane_mark(p, row, NUMBER_COLS + 2 + at - v->skip, (int)strlen(v->search));
+}
+
+static void draw_rows(const struct kernel_view *v, const struct pane *p)
+{
+    for (int64_t i = v->list.top; list_shows(&v->list, i); i++) {
+        int row = (int)(i - v->list.top);
+        draw_row(v, (int)i, p, row);
+        if (i == v->list.cursor)
+            pane_select(p, row, true);
+    }
+}
+
+static const char *nothing_to_show(struct app *app, const struct kernel_view *v)
+{
+    const struct session_record *r = &app->model.open.record;
+    return !r->id                   ? "No session is open."
+           : recorded_is(r->source) ? "This session ran on a recording: there is no kernel."
+           : !shown_trial(app)      ? "There is no trial yet."
+           : !v->shown.told         ? "Rendering..."
+                                    : NULL;
+}
+
+static void draw(struct app *app, void *state, const struct pane *body)
+{
+    struct kernel_view *v = state;
+    char title[96], note[64];
+    const char *nothing = nothing_to_show(app, v);
+    if (nothing) {
+        pane_text_cut(body, 0, 1, body->cols - 1, STYLE_TEXT, nothing);
+        return;
+    }
+    draw_title(app, v, title);
+    struct pane inside = pane_box(body, title, NULL, true);
+    if (v->shown.trouble[0]) {
+        pane_wrapped(&inside, 0, 1, inside.cols - 2, STYLE_BAD, v->shown.trouble);
+        return;
+    }
+    int above = fact_rows(v, &inside);
+    struct pane facts = pane_part(&inside, 0, 0, above, inside.cols);
+    struct pane text = pane_part(&inside, above, 0, inside.rows - above, inside.cols);
+    list_fit(&v->list, v->rows.count, text.rows);
+    v->list.first_row = text.row - body->row;
+    list_note(&v->list, "lines", note);
+    pane_box(body, title, note, true);
+    draw_facts(v, &facts);
+    draw_rows(v, &text);
+}
+
+const struct view view_kernel = {
+    .name = "kernel",
+    .title = "Kernel",
+    .tab = "Ker",
+    .create = create,
+    .destroy = destroy,
+    .draw = draw,
+    .act = act,
+    .disabled = disabled,
+    .tick = tick,
+    .click = click,
+};
