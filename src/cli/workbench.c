@@ -125,7 +125,8 @@ static int run_watch(const struct command *self, const struct arguments *a)
 
 static const struct option watch_options[] = {
     OPTION_DB,
-    {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel", "screen shown first"},
+    {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel",
+     "screen shown first"},
     OPTION_LOOKS,
     OPTION_HELP,
     OPTION_END,
