@@ -98,45 +98,61 @@ enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, v
                          uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
 
-// A compute pipeline with `bindings` storage buffers in set 0. `full_subgroups`: the kernel relies
-// on subgroups of the size that the device's limits say, all of them full (where the driver can
-// promise it).
+struct gpu_shader {
+    const uint32_t *word; // SPIR-V with the entry point `main`
+    size_t word_count;
+    int bindings;        // storage buffers in set 0, from 0 on
+    bool full_subgroups; // it relies on subgroups of the size that the device's limits say, all of
+                         // them full (where the driver can promise it)
+};
+
+// A compute pipeline; the shader need not outlive the call.
 struct gpu_pipeline;
-enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count,
-                                    int bindings, bool full_subgroups, struct gpu_pipeline **out,
-                                    struct err *e);
+enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
+                                    struct gpu_pipeline **out, struct err *e);
 void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p);
 
-// A recorded sequence: passes run in order, a full compute barrier between and after them, repeated
-// `repeats` times.
 struct gpu_pass {
     struct gpu_pipeline *pipeline;
     uint32_t groups[3];
     uint32_t base[3]; // the first workgroup's gl_WorkGroupID
 };
 
-// Runs the passes `repeats` times in one submission on buffers bound at 0 .. buffer_count-1 and
-// waits at most `timeout_s`. `seconds` (may be NULL) gets the device time of the whole submission:
-// timestamps masked by their valid bits where the device has them, else the host's clock around the
-// submission. After GPU_TIMEOUT the submission goes on: later calls first wait for it, for as long
-// as they may take, and what it uses is kept when it is destroyed.
-enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_count, int repeats,
-                        struct gpu_buffer *const *buffer, int buffer_count, double timeout_s,
+// What is run: the passes in order, a full compute barrier between and after them, all on the same
+// buffers, bound at 0 .. buffer_count-1. It owns nothing.
+struct gpu_sequence {
+    const struct gpu_pass *pass;
+    int pass_count;
+    struct gpu_buffer *const *buffer;
+    int buffer_count;
+};
+
+// Runs the sequence `repeats` times in one submission and waits at most `timeout_s`. `seconds` (may
+// be NULL) gets the device time of the whole submission: timestamps masked by their valid bits
+// where the device has them, else the host's clock around the submission. After GPU_TIMEOUT the
+// submission goes on: later calls first wait for it, for as long as they may take, and what it uses
+// is kept when it is destroyed.
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
                         double *seconds, struct err *e);
 
-// Runs the passes once, for the first time, each in as many submissions as it takes for none to be
-// much longer than `submit_s`: the first part of a pass has as many workgroups as would take that
-// long one after the other when one of them takes `group_s`, later ones grow by what was measured.
-// Only for kernels that do not look at gl_NumWorkGroups. At most `timeout_s` in all.
+// How a kernel that nobody knows may be run.
+struct gpu_pace {
+    double group_s;   // what one of its workgroups takes, as far as is known
+    double submit_s;  // no submission is meant to last longer than this
+    double timeout_s; // for all of them
+};
+
+// Runs the sequence once, for the first time, each pass in as many submissions as it takes for none
+// to be much longer than `submit_s`: the first part of a pass has as many workgroups as would take
+// that long one after the other when each takes `group_s`, later ones grow by what was measured.
+// Only for kernels that do not look at gl_NumWorkGroups.
 struct gpu_parts {
     int count;      // submissions
     double seconds; // device time of all of them
     bool is_split;  // at least one pass was
 };
-enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_pass *pass, int pass_count,
-                                 struct gpu_buffer *const *buffer, int buffer_count, double group_s,
-                                 double submit_s, double timeout_s, struct gpu_parts *out,
-                                 struct err *e);
+enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
+                                 const struct gpu_pace *pace, struct gpu_parts *out, struct err *e);
 
 // How often and how long to measure. gpu_timing_default fits the device.
 struct gpu_timing {
@@ -165,10 +181,8 @@ struct gpu_timing gpu_timing_default(const struct gpu_info *i);
 // is none). One alone says more of what else runs on the machine than of the kernel.
 bool gpu_is_hopeless(const struct gpu_timing *t, const double *seconds, int count, double apart_s,
                      double incumbent_s);
-enum gpu_status gpu_time(struct gpu *g, const struct gpu_pass *pass, int pass_count,
-                         struct gpu_buffer *const *buffer, int buffer_count,
-                         const struct gpu_timing *t, double incumbent_s, struct gpu_samples *out,
-                         struct err *e);
+enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const struct gpu_timing *t,
+                         double incumbent_s, struct gpu_samples *out, struct err *e);
 
 // The one number of a set of samples: the median on GPUs, the minimum on CPU devices (where a
 // neighbour only ever adds).

@@ -47,36 +47,34 @@ static uint64_t volume(const uint32_t groups[3])
 }
 
 // In what is left of the time; who reads of a timeout wants to know how long it had in all.
-static enum gpu_status run_part(struct gpu *g, const struct gpu_pass *part,
-                                struct gpu_buffer *const *buffer, int buffer_count,
-                                int64_t begin_ns, double timeout_s, double *seconds, struct err *e)
+static enum gpu_status run_part(struct gpu *g, const struct gpu_sequence *part, int64_t begin_ns,
+                                double timeout_s, double *seconds, struct err *e)
 {
     double left_s = timeout_s - (double)(os_now_ns() - begin_ns) * 1e-9;
-    enum gpu_status status =
-        left_s > 0 ? gpu_run(g, part, 1, 1, buffer, buffer_count, left_s, seconds, e) : GPU_TIMEOUT;
+    enum gpu_status status = left_s > 0 ? gpu_run(g, part, 1, left_s, seconds, e) : GPU_TIMEOUT;
     if (status == GPU_TIMEOUT)
         err_set(e, "the kernel is not done after %g s", timeout_s);
     return status;
 }
 
-enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_pass *pass, int pass_count,
-                                 struct gpu_buffer *const *buffer, int buffer_count, double group_s,
-                                 double submit_s, double timeout_s, struct gpu_parts *out,
-                                 struct err *e)
+enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
+                                 const struct gpu_pace *pace, struct gpu_parts *out, struct err *e)
 {
     int64_t begin_ns = os_now_ns();
+    struct gpu_pass pass;
+    const struct gpu_sequence part = {&pass, 1, s->buffer, s->buffer_count};
     *out = (struct gpu_parts){0};
-    for (int i = 0; i < pass_count; i++) {
-        uint64_t most = parts_first(group_s, submit_s);
-        for (uint64_t done = 0, total = volume(pass[i].groups); done < total; out->count++) {
-            struct gpu_pass part = parts_next(&pass[i], done, most);
+    for (int i = 0; i < s->pass_count; i++) {
+        uint64_t most = parts_first(pace->group_s, pace->submit_s);
+        for (uint64_t done = 0, total = volume(s->pass[i].groups); done < total; out->count++) {
             double seconds;
-            GPU_TRY(run_part(g, &part, buffer, buffer_count, begin_ns, timeout_s, &seconds, e));
-            most = parts_grow(most, volume(part.groups), seconds, submit_s);
-            done += volume(part.groups);
+            pass = parts_next(&s->pass[i], done, most);
+            GPU_TRY(run_part(g, &part, begin_ns, pace->timeout_s, &seconds, e));
+            most = parts_grow(most, volume(pass.groups), seconds, pace->submit_s);
+            done += volume(pass.groups);
             out->seconds += seconds;
         }
     }
-    out->is_split = out->count > pass_count;
+    out->is_split = out->count > s->pass_count;
     return GPU_OK;
 }

@@ -28,19 +28,19 @@ static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, str
     return GPU_OK;
 }
 
-static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_t count,
-                                     bool full_subgroups, struct gpu_pipeline *p, struct err *e)
+static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
+                                     struct gpu_pipeline *p, struct err *e)
 {
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
         .requiredSubgroupSize = g->adapter.info.limits.subgroup_size,
     };
-    bool sized = full_subgroups && g->adapter.sizes_subgroups;
+    bool sized = s->full_subgroups && g->adapter.sizes_subgroups;
 
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = count * sizeof *words,
-        .pCode = words,
+        .codeSize = s->word_count * sizeof *s->word,
+        .pCode = s->word,
     };
     VkShaderModule module;
     VK_TRY(vkCreateShaderModule(g->device, &code, NULL, &module));
@@ -60,20 +60,19 @@ static enum gpu_status create_handle(struct gpu *g, const uint32_t *words, size_
     return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkCreateComputePipelines", e);
 }
 
-enum gpu_status gpu_pipeline_create(struct gpu *g, const uint32_t *words, size_t count,
-                                    int bindings, bool full_subgroups, struct gpu_pipeline **out,
-                                    struct err *e)
+enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
+                                    struct gpu_pipeline **out, struct err *e)
 {
     *out = NULL;
-    if (bindings < 0 || bindings > GPU_MAX_BINDINGS) {
-        err_set(e, "%d bindings (at most %d)", bindings, GPU_MAX_BINDINGS);
+    if (s->bindings < 0 || s->bindings > GPU_MAX_BINDINGS) {
+        err_set(e, "%d bindings (at most %d)", s->bindings, GPU_MAX_BINDINGS);
         return GPU_FAILED;
     }
     struct gpu_pipeline *p = mem_zero(1, sizeof *p);
-    p->bindings = bindings;
+    p->bindings = s->bindings;
     enum gpu_status status = create_layouts(g, p, e);
     if (status == GPU_OK)
-        status = create_handle(g, words, count, full_subgroups, p, e);
+        status = create_handle(g, s, p, e);
     if (status == GPU_OK)
         *out = p;
     else

@@ -76,21 +76,21 @@ enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struc
     return status;
 }
 
-static enum gpu_status check_run(const struct gpu *g, const struct gpu_pass *pass, int pass_count,
-                                 int repeats, int buffer_count, struct err *e)
+static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence *s, int repeats,
+                                 struct err *e)
 {
     const uint32_t *most = g->adapter.info.limits.group_count;
-    bool ok = pass_count >= 1 && pass_count <= GPU_MAX_PASSES && repeats >= 1;
-    for (int i = 0; ok && i < pass_count; i++) {
-        ok = pass[i].pipeline->bindings <= buffer_count;
+    bool ok = s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES && repeats >= 1;
+    for (int i = 0; ok && i < s->pass_count; i++) {
+        const struct gpu_pass *pass = &s->pass[i];
+        ok = pass->pipeline->bindings <= s->buffer_count;
         for (int d = 0; d < 3; d++)
-            ok = ok && pass[i].groups[d] <= most[d] &&
-                 pass[i].base[d] <= most[d] - pass[i].groups[d];
+            ok = ok && pass->groups[d] <= most[d] && pass->base[d] <= most[d] - pass->groups[d];
     }
     if (ok)
         return GPU_OK;
     err_set(e, "%d passes, %d repeats, %d buffers: more than can be run, or fewer than is needed",
-            pass_count, repeats, buffer_count);
+            s->pass_count, repeats, s->buffer_count);
     return GPU_FAILED;
 }
 
@@ -136,22 +136,22 @@ static void dispatch(struct gpu *g, const struct gpu_pass *p)
 
 // Timestamps are no barriers: without one after each dispatch they would overlap, and the sum would
 // not be what `repeats` runs take one after the other.
-static void record(struct gpu *g, const struct gpu_pass *pass, const VkDescriptorSet *set,
-                   int pass_count, int repeats)
+static void record(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
+                   int repeats)
 {
     if (g->stamps) {
         vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
         vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
     }
     for (int n = 0; n < repeats; n++)
-        for (int i = 0; i < pass_count; i++) {
-            const struct gpu_pipeline *p = pass[i].pipeline;
-            if (n == 0 || pass_count > 1) {
+        for (int i = 0; i < s->pass_count; i++) {
+            const struct gpu_pipeline *p = s->pass[i].pipeline;
+            if (n == 0 || s->pass_count > 1) {
                 vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
                 vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
                                         &set[i], 0, NULL);
             }
-            dispatch(g, &pass[i]);
+            dispatch(g, &s->pass[i]);
             compute_barrier(g);
         }
     if (g->stamps)
@@ -174,19 +174,18 @@ static enum gpu_status read_stamps(struct gpu *g, double *seconds, struct err *e
     return GPU_OK;
 }
 
-enum gpu_status gpu_run(struct gpu *g, const struct gpu_pass *pass, int pass_count, int repeats,
-                        struct gpu_buffer *const *buffer, int buffer_count, double timeout_s,
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
                         double *seconds, struct err *e)
 {
     VkDescriptorSet set[GPU_MAX_PASSES];
     double host_s;
-    GPU_TRY(check_run(g, pass, pass_count, repeats, buffer_count, e));
+    GPU_TRY(check_run(g, s, repeats, e));
     GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
     VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
-    for (int i = 0; i < pass_count; i++)
-        GPU_TRY(create_set(g, pass[i].pipeline, buffer, &set[i], e));
+    for (int i = 0; i < s->pass_count; i++)
+        GPU_TRY(create_set(g, s->pass[i].pipeline, s->buffer, &set[i], e));
     GPU_TRY(vk_begin(g, timeout_s, e));
-    record(g, pass, set, pass_count, repeats);
+    record(g, s, set, repeats);
     GPU_TRY(vk_submit(g, timeout_s, &host_s, e));
     if (!seconds)
         return GPU_OK;

@@ -17,10 +17,7 @@ enum { FEWEST_SAMPLES = 2 };
 
 struct plan {
     struct gpu *g;
-    const struct gpu_pass *pass;
-    int pass_count;
-    struct gpu_buffer *const *buffer;
-    int buffer_count;
+    const struct gpu_sequence *sequence;
     const struct gpu_timing *t;
     int repeats;
 };
@@ -71,8 +68,7 @@ static double seconds_since(int64_t begin_ns)
 
 static enum gpu_status run_batch(const struct plan *p, double *seconds, struct err *e)
 {
-    return gpu_run(p->g, p->pass, p->pass_count, p->repeats, p->buffer, p->buffer_count,
-                   RUN_TIMEOUT_S, seconds, e);
+    return gpu_run(p->g, p->sequence, p->repeats, RUN_TIMEOUT_S, seconds, e);
 }
 
 // The first run decides how many repeats the second batch has, so that no submission of an unknown
@@ -117,13 +113,11 @@ static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct g
     return GPU_OK;
 }
 
-enum gpu_status gpu_time(struct gpu *g, const struct gpu_pass *pass, int pass_count,
-                         struct gpu_buffer *const *buffer, int buffer_count,
-                         const struct gpu_timing *t, double incumbent_s, struct gpu_samples *out,
-                         struct err *e)
+enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const struct gpu_timing *t,
+                         double incumbent_s, struct gpu_samples *out, struct err *e)
 {
     assert(t->submit_s > 0);
-    struct plan p = {g, pass, pass_count, buffer, buffer_count, t, 1};
+    struct plan p = {g, s, t, 1};
     *out = (struct gpu_samples){0};
     GPU_TRY(warm_up(&p, e));
     return take_samples(&p, incumbent_s, out, e);

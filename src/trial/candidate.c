@@ -21,7 +21,7 @@ static bool fail(struct failure *f, enum outcome o, const char *format, ...)
 }
 
 static bool check_pass(struct candidate *c, int i, const struct pass *p, const struct limits *l,
-                       int bindings, struct failure *why)
+                       struct failure *why)
 {
     struct kernel_facts facts;
     struct err e = {0};
@@ -31,9 +31,9 @@ static bool check_pass(struct candidate *c, int i, const struct pass *p, const s
     c->full_subgroups[i] = facts.matrix != MATRIX_NONE;
     c->has_loops |= facts.has_loops;
     c->uses_group_count |= facts.uses_group_count;
-    if (facts.bindings > (uint32_t)bindings)
+    if (facts.bindings > (uint32_t)c->bindings)
         return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
-                    facts.bindings - 1, bindings);
+                    facts.bindings - 1, c->bindings);
     if (facts.push_bytes > 0)
         return fail(why, OUTCOME_COMPILE, "it uses push constants, there are none");
     if (kernel_check(&facts, p->groups, l, reason, sizeof reason))
@@ -44,6 +44,7 @@ static bool check_pass(struct candidate *c, int i, const struct pass *p, const s
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why)
 {
+    c->bindings = bindings;
     if (j->pass_count < 1)
         return fail(why, OUTCOME_COMPILE, "the job has no pass");
     if (j->scratch_bytes > l->buffer_bytes)
@@ -58,7 +59,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         if (!kernel_compile_pass(p, &c->spirv[i], &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
-        if (!check_pass(c, i, p, l, bindings, why))
+        if (!check_pass(c, i, p, l, why))
             return false;
         for (int d = 0; d < 3; d++)
             c->pass[i].groups[d] = p->groups[d];
@@ -66,36 +67,46 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
     return true;
 }
 
-enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings, struct err *e)
+enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e)
 {
     enum gpu_status status = GPU_OK;
-    for (int i = 0; status == GPU_OK && i < c->pass_count; i++)
-        status = gpu_pipeline_create(g, c->spirv[i].word, c->spirv[i].count, bindings,
-                                     c->full_subgroups[i], &c->pass[i].pipeline, e);
+    for (int i = 0; status == GPU_OK && i < c->pass_count; i++) {
+        const struct gpu_shader shader = {.word = c->spirv[i].word,
+                                          .word_count = c->spirv[i].count,
+                                          .bindings = c->bindings,
+                                          .full_subgroups = c->full_subgroups[i]};
+        status = gpu_pipeline_create(g, &shader, &c->pass[i].pipeline, e);
+    }
     return status;
 }
 
-enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
-                              struct gpu_buffer *const *buffer, int bindings, double group_s,
-                              double timeout_s, struct gpu_parts *out, struct err *e)
+struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer)
 {
-    *out = (struct gpu_parts){0};
-    if (c->uses_group_count)
-        return gpu_run(g, c->pass, c->pass_count, 1, buffer, bindings, timeout_s, &out->seconds, e);
-    return gpu_run_in_parts(g, c->pass, c->pass_count, buffer, bindings, group_s,
-                            gpu_timing_default(gpu_get_info(g)).submit_s, timeout_s, out, e);
+    return (struct gpu_sequence){c->pass, c->pass_count, buffer, c->bindings};
 }
 
-bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, int bindings,
-                              bool roll, struct candidate *out, struct err *e)
+enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
+                              struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
+                              struct gpu_parts *out, struct err *e)
 {
-    *out = (struct candidate){.pass_count = c->pass_count,
+    const struct gpu_sequence all = candidate_sequence(c, buffer);
+    *out = (struct gpu_parts){0};
+    if (c->uses_group_count)
+        return gpu_run(g, &all, 1, pace->timeout_s, &out->seconds, e);
+    return gpu_run_in_parts(g, &all, pace, out, e);
+}
+
+bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, bool roll,
+                              struct candidate *out, struct err *e)
+{
+    *out = (struct candidate){.bindings = c->bindings + 1,
+                              .pass_count = c->pass_count,
                               .has_loops = c->has_loops,
                               .uses_group_count = c->uses_group_count};
     for (int i = 0; i < c->pass_count; i++) {
         memcpy(out->pass[i].groups, c->pass[i].groups, sizeof out->pass[i].groups);
         out->full_subgroups[i] = c->full_subgroups[i];
-        if (!kernel_check_accesses(&c->spirv[i], bytes, bindings, roll, &out->spirv[i], e))
+        if (!kernel_check_accesses(&c->spirv[i], bytes, c->bindings, roll, &out->spirv[i], e))
             return false;
     }
     return true;

@@ -1,7 +1,8 @@
 // A candidate on its way from text to pipelines, in a worker.
 //
 //     candidate_compile(&c, &job, &limits, bindings, &why)    GLSL -> SPIR-V, static limits
-//     candidate_link(&c, gpu, bindings, e)                    SPIR-V -> pipelines
+//     candidate_link(&c, gpu, e)                              SPIR-V -> pipelines
+//     candidate_run(&c, gpu, buffers, &pace, &parts, e)       once, or gpu_time of its sequence
 //     candidate_finish(&c, gpu)                               also after a failure of either
 #ifndef TILEWALK_TRIAL_CANDIDATE_H
 #define TILEWALK_TRIAL_CANDIDATE_H
@@ -12,10 +13,11 @@
 #include "trial/trial.h"
 
 struct candidate {
+    int bindings; // buffers that its passes may see
     int pass_count;
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES];
-    bool full_subgroups[JOB_MAX_PASSES]; // see gpu_pipeline_create
+    bool full_subgroups[JOB_MAX_PASSES]; // see gpu_shader
     bool has_loops, uses_group_count;    // any of its passes
 };
 
@@ -28,17 +30,18 @@ struct failure {
 // (generated line 40)".
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why);
-enum gpu_status candidate_link(struct candidate *c, struct gpu *g, int bindings, struct err *e);
-// Runs it once, in short submissions where that changes nothing. `group_s`, `timeout_s`: as in
-// gpu_run_in_parts.
+enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e);
+// All its passes on those buffers, as many as it has bindings. It lives as long as both.
+struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer);
+// Runs it once, in short submissions where that changes nothing.
 enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
-                              struct gpu_buffer *const *buffer, int bindings, double group_s,
-                              double timeout_s, struct gpu_parts *out, struct err *e);
+                              struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
+                              struct gpu_parts *out, struct err *e);
 
-// The same with every access to an array checked, into `out`, which is to be linked with one more
-// binding; buffer k has bytes[k]. False and `e`: that cannot be done. candidate_finish in any case.
-bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, int bindings,
-                              bool roll, struct candidate *out, struct err *e);
+// The same with every access to an array checked, into `out`, which has one more binding; buffer k
+// has bytes[k]. False and `e`: that cannot be done. candidate_finish in any case.
+bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, bool roll,
+                              struct candidate *out, struct err *e);
 void candidate_finish(struct candidate *c, struct gpu *g);
 
 #endif

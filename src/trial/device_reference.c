@@ -8,10 +8,10 @@ static bool run(struct rig *r, const struct candidate *c, enum input_set set, ui
                 void *result, struct err *e)
 {
     int output = r->layout.count - 1;
+    const struct gpu_sequence all = candidate_sequence(c, r->buffer);
     return rig_load(r, set, e) == GPU_OK &&
            gpu_fill(r->gpu, r->buffer[output], before, e) == GPU_OK &&
-           gpu_run(r->gpu, c->pass, c->pass_count, 1, r->buffer, r->layout.count,
-                   r->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
+           gpu_run(r->gpu, &all, 1, r->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
            gpu_read(r->gpu, r->buffer[output], 0, result, r->layout.buffer[output].bytes, e) ==
                GPU_OK;
 }
@@ -47,7 +47,7 @@ bool device_reference_compute(struct rig *r, const struct job *reference, struct
         return true;
     bool ok = candidate_compile(&c, reference, &r->hello.limits, r->layout.count, &why) ||
               err_set(e, "%s", why.reason);
-    ok = ok && candidate_link(&c, r->gpu, r->layout.count, e) == GPU_OK;
+    ok = ok && candidate_link(&c, r->gpu, e) == GPU_OK;
     ok = ok && compute(r, &c, INPUT_EXACT, e) && compute(r, &c, INPUT_RANDOM, e);
     candidate_finish(&c, r->gpu);
     return ok || err_prefix(e, "the reference");

@@ -108,23 +108,30 @@ static double patience(const struct trial *t)
     return PATIENCE * t->rig->hello.deadline_s[t->phase];
 }
 
+static struct gpu_pace pace_of(const struct trial *t, int i)
+{
+    return (struct gpu_pace){.group_s = t->group_s[i],
+                             .submit_s = gpu_timing_default(gpu_get_info(t->rig->gpu)).submit_s,
+                             .timeout_s = patience(t)};
+}
+
 static enum gpu_status run_one_group(struct trial *t, int i, struct err *e)
 {
-    const struct candidate *c = &t->candidate[i];
     struct gpu_pass pass[JOB_MAX_PASSES];
-    memcpy(pass, c->pass, sizeof pass);
-    for (int p = 0; p < c->pass_count; p++)
+    struct gpu_sequence s = candidate_sequence(&t->candidate[i], t->rig->buffer);
+    memcpy(pass, t->candidate[i].pass, sizeof pass);
+    for (int p = 0; p < s.pass_count; p++)
         pass[p].groups[0] = pass[p].groups[1] = pass[p].groups[2] = 1;
-    return gpu_run(t->rig->gpu, pass, c->pass_count, 1, t->rig->buffer,
-                   rig_bindings(t->rig, job_of(t, i)), patience(t), &t->group_s[i], e);
+    s.pass = pass;
+    return gpu_run(t->rig->gpu, &s, 1, patience(t), &t->group_s[i], e);
 }
 
 static enum gpu_status run_all(struct trial *t, int i, double *seconds, struct err *e)
 {
     struct gpu_parts parts;
+    const struct gpu_pace pace = pace_of(t, i);
     enum gpu_status status =
-        candidate_run(&t->candidate[i], t->rig->gpu, t->rig->buffer,
-                      rig_bindings(t->rig, job_of(t, i)), t->group_s[i], patience(t), &parts, e);
+        candidate_run(&t->candidate[i], t->rig->gpu, t->rig->buffer, &pace, &parts, e);
     *seconds = parts.seconds;
     t->is_long[i] =
         !gpu_get_info(t->rig->gpu)->is_cpu && parts.is_split && parts.seconds > LONG_RUN_S;
@@ -154,8 +161,7 @@ static bool build(struct trial *t, int i)
     int64_t start = os_now_ns();
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
     if (status == GPU_OK)
-        status =
-            candidate_link(&t->candidate[i], t->rig->gpu, rig_bindings(t->rig, job_of(t, i)), &e);
+        status = candidate_link(&t->candidate[i], t->rig->gpu, &e);
     if (status == GPU_OK && gpu_get_info(t->rig->gpu)->is_cpu)
         status = run_one_group(t, i, &e);
     t->build_s[i] = since(start);
@@ -216,16 +222,14 @@ static void add_samples(struct samples *s, const struct gpu_samples *more)
 
 static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing)
 {
-    const struct candidate *c = &t->candidate[i];
+    const struct gpu_sequence all = candidate_sequence(&t->candidate[i], t->rig->buffer);
     struct gpu_samples samples = {0};
     struct err e = {0};
     if (!enter(t, PHASE_TIME, i))
         return false;
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
     if (status == GPU_OK)
-        status = gpu_time(t->rig->gpu, c->pass, c->pass_count, t->rig->buffer,
-                          rig_bindings(t->rig, job_of(t, i)), timing,
-                          t->message->request.incumbent_s, &samples, &e);
+        status = gpu_time(t->rig->gpu, &all, timing, t->message->request.incumbent_s, &samples, &e);
     add_samples(&t->result.samples[i], &samples);
     return accept(t, i, status, &e);
 }
@@ -265,7 +269,7 @@ static void conclude(struct trial *t, int i)
 static bool can_be_checked(const struct trial *t, int i)
 {
     const struct limits *l = &t->rig->hello.limits;
-    int bindings = rig_bindings(t->rig, job_of(t, i)) + 1;
+    int bindings = t->candidate[i].bindings + 1;
     return (!l->buffers || (uint32_t)bindings <= l->buffers) &&
            CHECKED_BUILD * t->build_s[i] + CHECKED_RUN * t->first_s[i] < patience(t);
 }
@@ -275,18 +279,17 @@ static bool check_accesses(struct trial *t, int i)
 {
     char reason[TRIAL_REASON_SIZE];
     struct err e = {0};
-    bool inside = true;
     if (!enter(t, PHASE_VERIFY, i) || !can_be_checked(t, i))
         return t->alive[i];
+    const struct gpu_pace pace = pace_of(t, i);
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
     if (status == GPU_OK)
-        status = outside_look(t->rig, job_of(t, i), &t->candidate[i], t->group_s[i], patience(t),
-                              &inside, reason, sizeof reason, &e);
+        status = outside_look(t->rig, &t->candidate[i], &pace, reason, sizeof reason, &e);
     if (status == GPU_FAILED || status == GPU_OUT_OF_MEMORY) {
         log_warning("accesses are not checked: %s", e.text);
         return true;
     }
-    return accept(t, i, status, &e) && (inside || settle(t, i, OUTCOME_WRONG, reason));
+    return accept(t, i, status, &e) && (!*reason || settle(t, i, OUTCOME_WRONG, reason));
 }
 
 // The first full run is as good as any other on a CPU device (nothing compiles any more, no clock

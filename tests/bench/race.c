@@ -104,23 +104,30 @@ static void load_pass(struct race *r, const char *name, const struct race_pass *
     struct err e;
     struct spirv spirv;
     struct kernel_facts facts;
-    if (!kernel_compile(from->glsl, &spirv, &e) || !kernel_inspect(&spirv, &facts, &e) ||
-        gpu_pipeline_create(r->gpu, spirv.word, spirv.count, buffers(r),
-                            facts.matrix != MATRIX_NONE, &to->pipeline, &e) != GPU_OK)
+    if (!kernel_compile(from->glsl, &spirv, &e) || !kernel_inspect(&spirv, &facts, &e))
+        bench_fail(name, &e);
+    const struct gpu_shader shader = {spirv.word, spirv.count, buffers(r),
+                                      facts.matrix != MATRIX_NONE};
+    if (gpu_pipeline_create(r->gpu, &shader, &to->pipeline, &e) != GPU_OK)
         bench_fail(name, &e);
     memcpy(to->groups, from->groups, sizeof to->groups);
     spirv_finish(&spirv);
 }
 
+static struct gpu_sequence sequence_of(const struct race *r, const struct contender *c)
+{
+    return (struct gpu_sequence){c->pass, c->passes, r->buffer, buffers(r)};
+}
+
 static void check_result(struct race *r, const struct contender *c)
 {
+    const struct gpu_sequence all = sequence_of(r, c);
     struct err e;
     char reason[200];
     struct gpu_buffer *output = r->buffer[r->output];
     uint64_t bytes = r->layout.buffer[r->output].bytes;
     if (gpu_fill(r->gpu, output, UINT32_MAX, &e) != GPU_OK ||
-        gpu_run(r->gpu, c->pass, c->passes, 1, r->buffer, buffers(r), RUN_SECONDS, NULL, &e) !=
-            GPU_OK ||
+        gpu_run(r->gpu, &all, 1, RUN_SECONDS, NULL, &e) != GPU_OK ||
         gpu_read(r->gpu, output, 0, r->got, bytes, &e) != GPU_OK)
         bench_fail(c->name, &e);
     if (!operator_compare(&r->operation, INPUT_EXACT, r->got, r->wanted, NULL, reason,
@@ -153,8 +160,8 @@ void race_run(struct race *r, int rounds)
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < r->count; i++) {
             struct contender *c = &r->contender[i];
-            if (gpu_time(r->gpu, c->pass, c->passes, r->buffer, buffers(r), &timing, 0, &samples,
-                         &e) != GPU_OK)
+            const struct gpu_sequence all = sequence_of(r, c);
+            if (gpu_time(r->gpu, &all, &timing, 0, &samples, &e) != GPU_OK)
                 bench_fail(c->name, &e);
             c->best_s = fmin(c->best_s, gpu_robust_seconds(info, samples.seconds, samples.count));
         }

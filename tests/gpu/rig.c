@@ -40,7 +40,8 @@ struct gpu_pipeline *rig_pipeline(struct gpu *g, const char *body)
     struct err e;
     struct gpu_pipeline *p = NULL;
     if (!kernel_compile(glsl, &s, &e) ||
-        gpu_pipeline_create(g, s.word, s.count, 3, false, &p, &e) != GPU_OK)
+        gpu_pipeline_create(g, &(struct gpu_shader){s.word, s.count, .bindings = 3}, &p, &e) !=
+            GPU_OK)
         fail_msg("%s\n%s", e.text, glsl);
     spirv_finish(&s);
     free(glsl);

@@ -29,7 +29,8 @@ static void run(struct fixture *f, const struct gpu_pass *pass, int count, int r
 {
     struct err e;
     double seconds = -1;
-    if (gpu_run(f->g, pass, count, repeats, f->buffer, 3, 60, &seconds, &e) != GPU_OK)
+    const struct gpu_sequence all = {pass, count, f->buffer, 3};
+    if (gpu_run(f->g, &all, repeats, 60, &seconds, &e) != GPU_OK)
         fail_msg("%s", e.text);
     assert_true(seconds > 0);
 }
@@ -171,13 +172,16 @@ static void test_bad_runs(void **state)
     struct fixture *f = *state;
     struct gpu_pipeline *p = rig_pipeline(f->g, "c[i] = a[i];"), *many;
     const struct gpu_pass good = {p, GROUPS}, large = {p, {1, UINT32_MAX, 1}};
+    const struct gpu_sequence fine = {&good, 1, f->buffer, 3}, too_few = {&good, 1, f->buffer, 2},
+                              nothing = {&good, 0, f->buffer, 3}, huge = {&large, 1, f->buffer, 3};
     struct err e;
-    assert_int_equal(gpu_run(f->g, &good, 1, 1, f->buffer, 2, 60, NULL, &e), GPU_FAILED);
-    assert_int_equal(gpu_run(f->g, &good, 1, 0, f->buffer, 3, 60, NULL, &e), GPU_FAILED);
-    assert_int_equal(gpu_run(f->g, &good, 0, 1, f->buffer, 3, 60, NULL, &e), GPU_FAILED);
+    assert_int_equal(gpu_run(f->g, &too_few, 1, 60, NULL, &e), GPU_FAILED);
+    assert_int_equal(gpu_run(f->g, &fine, 0, 60, NULL, &e), GPU_FAILED);
+    assert_int_equal(gpu_run(f->g, &nothing, 1, 60, NULL, &e), GPU_FAILED);
     if (f->g->adapter.info.limits.group_count[1] < UINT32_MAX)
-        assert_int_equal(gpu_run(f->g, &large, 1, 1, f->buffer, 3, 60, NULL, &e), GPU_FAILED);
-    assert_int_equal(gpu_pipeline_create(f->g, NULL, 0, 1000, false, &many, &e), GPU_FAILED);
+        assert_int_equal(gpu_run(f->g, &huge, 1, 60, NULL, &e), GPU_FAILED);
+    const struct gpu_shader greedy = {.bindings = 1000};
+    assert_int_equal(gpu_pipeline_create(f->g, &greedy, &many, &e), GPU_FAILED);
     assert_null(many);
     run(f, &good, 1, 1);
     gpu_pipeline_destroy(f->g, p);
@@ -191,9 +195,10 @@ static void test_bad_module(void **state)
     if (!gpu_get_info(f->g)->is_lavapipe)
         skip();
     const uint32_t word[] = {0x07230203, 0x00010300, 0, 10, 0, 2 << 16 | 17, 1};
+    const struct gpu_shader damaged = {word, sizeof word / sizeof *word, .bindings = 3};
     struct gpu_pipeline *p;
     struct err e;
-    assert_int_equal(gpu_pipeline_create(f->g, word, 7, 3, false, &p, &e), GPU_FAILED);
+    assert_int_equal(gpu_pipeline_create(f->g, &damaged, &p, &e), GPU_FAILED);
     assert_non_null(strstr(e.text, "vkCreate"));
     assert_null(p);
 }
@@ -207,11 +212,12 @@ static void test_timeout(void **state)
         rig_pipeline(f->g, "for (uint n = 0; n < 1000; n++) b[i] = b[i] * 3 + n;"
                            "c[i] = i;");
     const struct gpu_pass pass = {p, GROUPS};
+    const struct gpu_sequence all = {&pass, 1, f->buffer, 3};
     struct err e = {.text = ""};
     refill(f);
-    assert_int_equal(gpu_run(f->g, &pass, 1, 20, f->buffer, 3, 0, NULL, &e), GPU_TIMEOUT);
+    assert_int_equal(gpu_run(f->g, &all, 20, 0, NULL, &e), GPU_TIMEOUT);
     assert_non_null(strstr(e.text, "still running"));
-    assert_int_equal(gpu_run(f->g, &pass, 1, 1, f->buffer, 3, 0, NULL, &e), GPU_TIMEOUT);
+    assert_int_equal(gpu_run(f->g, &all, 1, 0, NULL, &e), GPU_TIMEOUT);
     run(f, &pass, 1, 1); // waits for the first
     rig_read(f->g, f->buffer[2], f->word, N);
     for (uint32_t i = 0; i < N; i++)
@@ -228,7 +234,8 @@ static void test_close_after_timeout(void **state)
         b[i] = rig_buffer(g, N, 0);
     struct gpu_pipeline *p = rig_pipeline(g, "c[i] = a[i];");
     const struct gpu_pass pass = {p, GROUPS};
-    assert_int_equal(gpu_run(g, &pass, 1, 1, b, 3, 0, NULL, NULL), GPU_TIMEOUT);
+    const struct gpu_sequence all = {&pass, 1, b, 3};
+    assert_int_equal(gpu_run(g, &all, 1, 0, NULL, NULL), GPU_TIMEOUT);
     assert_int_equal(vk_settle(g, 60, NULL), GPU_OK);
     gpu_pipeline_destroy(g, p);
     for (int i = 0; i < 3; i++)

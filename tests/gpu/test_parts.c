@@ -74,9 +74,11 @@ static void test_run(void **state)
     for (int k = 0; k < 2; k++) {
         struct gpu_buffer *buffer[3] = {rig_buffer(g, WORDS, 3), rig_buffer(g, WORDS, 0),
                                         rig_buffer(g, WORDS, 1)};
+        const struct gpu_sequence all = {pass, 2, buffer, 3};
+        const struct gpu_pace pace = {.group_s = group_s[k], .submit_s = 0.2, .timeout_s = 60};
         struct gpu_parts parts;
         struct err e;
-        if (gpu_run_in_parts(g, pass, 2, buffer, 3, group_s[k], 0.2, 60, &parts, &e) != GPU_OK)
+        if (gpu_run_in_parts(g, &all, &pace, &parts, &e) != GPU_OK)
             fail_msg("%s", e.text);
         assert_true(parts.seconds > 0);
         assert_int_equal(parts.count > 2, k);
@@ -98,9 +100,11 @@ static void test_no_time(void **state)
     const struct gpu_pass pass = {.pipeline = add, .groups = {WORDS / PART, 1, 1}};
     struct gpu_buffer *buffer[3] = {rig_buffer(g, WORDS, 3), rig_buffer(g, WORDS, 0),
                                     rig_buffer(g, WORDS, 1)};
+    const struct gpu_sequence all = {&pass, 1, buffer, 3};
+    const struct gpu_pace pace = {.group_s = 1, .submit_s = 0.2, .timeout_s = 0};
     struct gpu_parts parts;
     struct err e = {0};
-    assert_int_equal(gpu_run_in_parts(g, &pass, 1, buffer, 3, 1, 0.2, 0, &parts, &e), GPU_TIMEOUT);
+    assert_int_equal(gpu_run_in_parts(g, &all, &pace, &parts, &e), GPU_TIMEOUT);
     assert_int_equal(parts.count, 0);
     assert_non_null(strstr(e.text, "not done"));
     for (int i = 0; i < 3; i++)
@@ -117,10 +121,11 @@ static void test_not_enough_time(void **state)
     const struct gpu_pass pass = {.pipeline = slow, .groups = {WORDS / PART, 1, 1}};
     struct gpu_buffer *buffer[3] = {rig_buffer(g, WORDS, 3), rig_buffer(g, WORDS, 0),
                                     rig_buffer(g, WORDS, 1)};
+    const struct gpu_sequence all = {&pass, 1, buffer, 3};
+    const struct gpu_pace pace = {.group_s = 1, .submit_s = 1e-4, .timeout_s = 1e-3};
     struct gpu_parts parts;
     struct err e = {0};
-    enum gpu_status status = gpu_run_in_parts(g, &pass, 1, buffer, 3, 1, 1e-4, 1e-3, &parts, &e);
-    assert_int_equal(status, GPU_TIMEOUT);
+    assert_int_equal(gpu_run_in_parts(g, &all, &pace, &parts, &e), GPU_TIMEOUT);
     assert_string_equal(e.text, "the kernel is not done after 0.001 s");
     assert_int_equal(vk_settle(g, 60, NULL), GPU_OK); // else nothing can be destroyed
     for (int i = 0; i < 3; i++)

@@ -28,9 +28,10 @@ static struct gpu_samples measure(struct fixture *f, struct gpu_pipeline *p,
                                   const struct gpu_timing *t, double incumbent_s)
 {
     struct gpu_pass pass = pass_of(p);
+    const struct gpu_sequence all = {&pass, 1, f->buffer, 3};
     struct gpu_samples s;
     struct err e;
-    if (gpu_time(f->g, &pass, 1, f->buffer, 3, t, incumbent_s, &s, &e) != GPU_OK)
+    if (gpu_time(f->g, &all, t, incumbent_s, &s, &e) != GPU_OK)
         fail_msg("%s", e.text);
     assert_true(s.count >= 1 && s.count <= t->batches && s.repeats >= 1);
     for (int i = 0; i < s.count; i++)
@@ -69,10 +70,11 @@ static void test_unit_is_seconds(void **state)
 {
     struct fixture *f = *state;
     struct gpu_pass pass = pass_of(f->heavy);
+    const struct gpu_sequence all = {&pass, 1, f->buffer, 3};
     double seconds;
-    assert_int_equal(gpu_run(f->g, &pass, 1, 1, f->buffer, 3, 60, NULL, NULL), GPU_OK);
+    assert_int_equal(gpu_run(f->g, &all, 1, 60, NULL, NULL), GPU_OK);
     int64_t begin = os_now_ns();
-    assert_int_equal(gpu_run(f->g, &pass, 1, 20, f->buffer, 3, 60, &seconds, NULL), GPU_OK);
+    assert_int_equal(gpu_run(f->g, &all, 20, 60, &seconds, NULL), GPU_OK);
     double host = (double)(os_now_ns() - begin) * 1e-9;
     if (!(seconds < host * 1.05 && seconds > host * 0.01))
         fail_msg("device %g s, host %g s", seconds, host);

@@ -26,10 +26,11 @@ static void use_everything(struct gpu *g)
     const struct gpu_pass pass[] = {{p, {N / 32, 1, 1}}, {q, {N / 32, 1, 1}}};
     uint32_t word[N];
     struct gpu_timing t = gpu_timing_default(gpu_get_info(g));
+    const struct gpu_sequence all = {pass, 2, buffer, 3};
     struct gpu_samples s;
-    assert_int_equal(gpu_run(g, pass, 2, 3, buffer, 3, 60, NULL, NULL), GPU_OK);
-    assert_int_equal(gpu_run(g, pass, 2, 3, buffer, 3, 0, NULL, NULL), GPU_TIMEOUT);
-    assert_int_equal(gpu_time(g, pass, 2, buffer, 3, &t, 0, &s, NULL), GPU_OK);
+    assert_int_equal(gpu_run(g, &all, 3, 60, NULL, NULL), GPU_OK);
+    assert_int_equal(gpu_run(g, &all, 3, 0, NULL, NULL), GPU_TIMEOUT);
+    assert_int_equal(gpu_time(g, &all, &t, 0, &s, NULL), GPU_OK);
     rig_read(g, buffer[2], word, N);
     for (int i = 0; i < N; i++)
         assert_int_equal(word[i], 2);

@@ -62,6 +62,13 @@ static bool holds_what_it_declares(const struct resources *r, const struct kerne
     return ok;
 }
 
+static bool make_pipeline(struct proof *p, const struct spirv *spirv, int bindings,
+                          bool full_subgroups, struct gpu_pass *to, struct err *e)
+{
+    const struct gpu_shader shader = {spirv->word, spirv->count, bindings, full_subgroups};
+    return gpu_pipeline_create(p->gpu, &shader, &to->pipeline, e) == GPU_OK;
+}
+
 static bool make_checked(struct proof *p, const struct spirv *spirv, bool full_subgroups,
                          struct err *e)
 {
@@ -69,8 +76,7 @@ static bool make_checked(struct proof *p, const struct spirv *spirv, bool full_s
     struct gpu_pass *pass = &p->checked[p->passes];
     memcpy(pass->groups, p->pass[p->passes].groups, sizeof pass->groups);
     bool ok = kernel_check_accesses(spirv, p->bytes, p->buffers, true, &checked, e) &&
-              gpu_pipeline_create(p->gpu, checked.word, checked.count, p->buffers + 1,
-                                  full_subgroups, &pass->pipeline, e) == GPU_OK;
+              make_pipeline(p, &checked, p->buffers + 1, full_subgroups, pass, e);
     spirv_finish(&checked);
     return ok;
 }
@@ -90,8 +96,7 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
         bool ok = !kernel_check(&facts, pass->groups, &info->limits, reason, sizeof reason) ||
                   err_set(e, "declared too little: %s", reason);
         ok = ok && (i > 0 || holds_what_it_declares(declared, &facts, pass->groups, e)) &&
-             gpu_pipeline_create(p->gpu, spirv.word, spirv.count, p->buffers,
-                                 facts.matrix != MATRIX_NONE, &pass->pipeline, e) == GPU_OK &&
+             make_pipeline(p, &spirv, p->buffers, facts.matrix != MATRIX_NONE, pass, e) &&
              make_checked(p, &spirv, facts.matrix != MATRIX_NONE, e);
         spirv_finish(&spirv);
         if (!ok)
@@ -125,8 +130,8 @@ static bool try_inputs(struct proof *p, enum input_set set, uint64_t seed, bool 
         if (gpu_fill(p->gpu, p->buffer[i], UINT32_MAX, e) != GPU_OK)
             return false;
     uint64_t bytes = p->layout.buffer[p->output].bytes + GUARD;
-    if (gpu_run(p->gpu, p->pass, p->passes, 1, p->buffer, p->buffers, TIMEOUT_S, NULL, e) !=
-            GPU_OK ||
+    const struct gpu_sequence all = {p->pass, p->passes, p->buffer, p->buffers};
+    if (gpu_run(p->gpu, &all, 1, TIMEOUT_S, NULL, e) != GPU_OK ||
         gpu_read(p->gpu, p->buffer[p->output], 0, p->result, bytes, e) != GPU_OK)
         return false;
     operator_reference(p->operation, (const void *const *)p->input, p->reference);
@@ -139,9 +144,9 @@ static bool stays_inside(struct proof *p, bool *wrong, struct err *e)
 {
     uint32_t report;
     struct gpu_buffer *last = p->buffer[p->buffers];
+    const struct gpu_sequence all = {p->checked, p->passes, p->buffer, p->buffers + 1};
     if (gpu_fill(p->gpu, last, 0, e) != GPU_OK ||
-        gpu_run(p->gpu, p->checked, p->passes, 1, p->buffer, p->buffers + 1, TIMEOUT_S, NULL, e) !=
-            GPU_OK ||
+        gpu_run(p->gpu, &all, 1, TIMEOUT_S, NULL, e) != GPU_OK ||
         gpu_read(p->gpu, last, 0, &report, sizeof report, e) != GPU_OK)
         return false;
     *wrong = report != 0;
