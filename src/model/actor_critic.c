@@ -124,25 +124,26 @@ static double log_or_0(double p) // of what is illegal nothing is learned
     return p > 0 ? log(p) : 0;
 }
 
-double actor_critic_sound_loss(size_t actions, const double *policy, size_t action, double value,
-                               double goal, double weight, double beta, double *by_logit)
+double actor_critic_sound_loss(size_t actions, const double *policy,
+                               const struct actor_critic_sample *s, double beta, double *by_logit)
 {
-    double advantage = goal - value, entropy = 0;
+    double advantage = s->goal - s->value, entropy = 0;
     for (size_t k = 0; k < actions; k++)
         entropy -= policy[k] * log_or_0(policy[k]);
     for (size_t k = 0; k < actions; k++) {
         double p = policy[k];
-        by_logit[k] = weight * advantage * (p - (k == action)) + beta * p * (log_or_0(p) + entropy);
+        by_logit[k] =
+            s->weight * advantage * (p - (k == s->action)) + beta * p * (log_or_0(p) + entropy);
     }
-    return value - goal;
+    return s->value - s->goal;
 }
 
-double actor_critic_published_loss(size_t actions, const double *policy, size_t action,
-                                   double value, double goal, double *by_logit)
+double actor_critic_published_loss(size_t actions, const double *policy,
+                                   const struct actor_critic_sample *s, double *by_logit)
 {
-    double advantage = goal - value;
-    double log_chosen = log_or_0(policy[action]);
+    double advantage = s->goal - s->value;
+    double log_chosen = log_or_0(policy[s->action]);
     for (size_t k = 0; k < actions; k++)
-        by_logit[k] = advantage * ((k == action) - policy[k]);
+        by_logit[k] = advantage * ((k == s->action) - policy[k]);
     return -log_chosen - 2 * advantage;
 }

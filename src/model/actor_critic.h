@@ -51,11 +51,19 @@ void actor_critic_backward(struct actor_critic *n, const double *x, double by_va
 // (INFINITY: not). Clears the gradient.
 void actor_critic_step(struct actor_critic *n, double rate, int samples, double clip);
 
+// What one step taught.
+struct actor_critic_sample {
+    size_t action;
+    double value;  // V, of the last forward
+    double goal;   // R
+    double weight; // of the actor's part; the published loss has none
+};
+
 // The derivatives of the losses: fill `by_logit` (`actions` numbers; may be `policy`), return that
-// by V. `goal` is R.
-double actor_critic_sound_loss(size_t actions, const double *policy, size_t action, double value,
-                               double goal, double weight, double beta, double *by_logit);
-double actor_critic_published_loss(size_t actions, const double *policy, size_t action,
-                                   double value, double goal, double *by_logit);
+// by V.
+double actor_critic_sound_loss(size_t actions, const double *policy,
+                               const struct actor_critic_sample *s, double beta, double *by_logit);
+double actor_critic_published_loss(size_t actions, const double *policy,
+                                   const struct actor_critic_sample *s, double *by_logit);
 
 #endif

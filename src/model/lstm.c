@@ -46,30 +46,29 @@ void lstm_forward(const struct lstm *l, const double *w, const double *x, const 
     }
 }
 
-void lstm_backward(const struct lstm *l, const double *w, const double *x, const double *before,
-                   const double *after, double *dh, double *dc, double *dx, double *dw,
-                   double *scratch)
+void lstm_backward(const struct lstm *l, const double *w, const struct lstm_step *step,
+                   const struct lstm_gradient *by)
 {
     size_t hidden = (size_t)l->hidden, inputs = (size_t)l->inputs, gates = 4 * hidden;
-    const double *gate = after + 2 * hidden, *squashed = gate + gates;
-    double *dgate = scratch; // by the gates before sigmoid and tanh
+    const double *before = step->before, *gate = step->after + 2 * hidden, *squashed = gate + gates;
+    double *dgate = by->by_gates; // by the gates before sigmoid and tanh
     for (size_t k = 0; k < hidden; k++) {
         double in = gate[k], forget = gate[hidden + k], out = gate[2 * hidden + k];
-        double g = gate[3 * hidden + k];
-        double by_c = dc[k] + dh[k] * out * (1 - squashed[k] * squashed[k]);
+        double g = gate[3 * hidden + k], dh = by->h[k];
+        double by_c = by->c[k] + dh * out * (1 - squashed[k] * squashed[k]);
         dgate[k] = by_c * g * in * (1 - in);
         dgate[hidden + k] = by_c * before[hidden + k] * forget * (1 - forget);
-        dgate[2 * hidden + k] = dh[k] * squashed[k] * out * (1 - out);
+        dgate[2 * hidden + k] = dh * squashed[k] * out * (1 - out);
         dgate[3 * hidden + k] = by_c * in * (1 - g * g);
-        dc[k] = by_c * forget;
+        by->c[k] = by_c * forget;
     }
 
     size_t recurrent = inputs * gates, bias = recurrent + hidden * gates;
-    dense_gradient(inputs, gates, x, dgate, dw);
-    dense_gradient(hidden, gates, before, dgate, dw + recurrent);
+    dense_gradient(inputs, gates, step->x, dgate, by->w);
+    dense_gradient(hidden, gates, before, dgate, by->w + recurrent);
     for (size_t k = 0; k < gates; k++)
-        dw[bias + k] += dgate[k];
-    dense_backward(inputs, gates, w, dgate, dx);
-    memset(dh, 0, hidden * sizeof *dh);
-    dense_backward(hidden, gates, w + recurrent, dgate, dh);
+        by->w[bias + k] += dgate[k];
+    dense_backward(inputs, gates, w, dgate, by->x);
+    memset(by->h, 0, hidden * sizeof *by->h);
+    dense_backward(hidden, gates, w + recurrent, dgate, by->h);
 }

@@ -4,7 +4,7 @@
 //     struct lstm l = {.inputs = 32, .hidden = 64};
 //     double *w = ...lstm_weights(&l) doubles...
 //     lstm_forward(&l, w, x, row[t], row[t + 1]);              // for each t
-//     lstm_backward(&l, w, x, row[t], row[t + 1], ...);        // for each t, last first
+//     lstm_backward(&l, w, &step, &gradient);                  // for each t, last first
 //
 //     i, f, o = sigmoid, g = tanh of Wx x + Wh h + b;   c' = f c + i g;   h' = o tanh(c')
 //
@@ -29,10 +29,19 @@ size_t lstm_row(const struct lstm *l);         // 7 hidden; of these h and c are
 void lstm_forward(const struct lstm *l, const double *w, const double *x, const double *before,
                   double *after);
 
-// dh and dc: the loss by h and c of `after` on entry, by those of `before` on return. Adds to `dw`
-// and to `dx`. `scratch` is 4 hidden.
-void lstm_backward(const struct lstm *l, const double *w, const double *x, const double *before,
-                   const double *after, double *dh, double *dc, double *dx, double *dw,
-                   double *scratch);
+// What one lstm_forward was given and what it made.
+struct lstm_step {
+    const double *x, *before, *after;
+};
+
+// The derivatives of a loss, and room to compute them.
+struct lstm_gradient {
+    double *h, *c;    // by those of `after`; lstm_backward makes them those by `before`
+    double *x, *w;    // lstm_backward adds to them
+    double *by_gates; // 4 hidden, of no meaning between two calls
+};
+
+void lstm_backward(const struct lstm *l, const double *w, const struct lstm_step *step,
+                   const struct lstm_gradient *by);
 
 #endif

@@ -104,24 +104,18 @@ static void softmax(size_t n, const bool *allowed, double *p)
         p[i] /= sum;
 }
 
-// From `before` into the row of t + 1.
-static void step(struct sequence *s, int t, int choice, const double *before, const bool *allowed,
-                 double *probability)
+const double *sequence_step(struct sequence *s, int t, int choice, const double *before,
+                            const bool *allowed, double *probability)
 {
     size_t values = values_of(s, t);
     const double *output = s->weight + s->at_output[t];
-    lstm_forward(&s->lstm, s->weight + s->at_lstm, s->weight + input(s, t, choice), before,
-                 row(s, t + 1));
+    double *after = row(s, t + 1);
+    lstm_forward(&s->lstm, s->weight + s->at_lstm, s->weight + input(s, t, choice),
+                 before ? before : row(s, 0), after);
     memcpy(probability, output + hidden_of(s) * values, values * sizeof *probability);
-    dense_forward(hidden_of(s), values, output, row(s, t + 1), probability);
+    dense_forward(hidden_of(s), values, output, after, probability);
     softmax(values, allowed, probability);
-}
-
-void sequence_step(struct sequence *s, int t, int choice, const double *before, const bool *allowed,
-                   double *after, double *probability)
-{
-    step(s, t, choice, before ? before : row(s, 0), allowed, probability);
-    memcpy(after, row(s, t + 1), sequence_state(s) * sizeof *after);
+    return after;
 }
 
 // p log p, which is 0 for what is not allowed or has become impossible.
@@ -156,7 +150,7 @@ static double forward(struct sequence *s, const int *choice, const bool *allowed
     double loss = 0, *p = s->probability;
     for (int t = 0; t < s->steps; t++) {
         size_t values = values_of(s, t);
-        step(s, t, t ? choice[t - 1] : 0, row(s, t), allowed, p);
+        sequence_step(s, t, t ? choice[t - 1] : 0, row(s, t), allowed, p);
         loss -= praise * log(p[choice[t]]) + entropy * entropy_of(values, p);
         allowed += values;
         p += values;
@@ -164,19 +158,21 @@ static double forward(struct sequence *s, const int *choice, const bool *allowed
     return loss;
 }
 
-// Of decision t, given the loss by the state behind it (dh and dc), which becomes that before it.
-static void backward(struct sequence *s, int t, const int *choice, const double *dlogit, double *dh,
-                     double *dc, double *dgate)
+// Of decision t, given the loss by the state behind it, which becomes that before it.
+static void backward(struct sequence *s, int t, const int *choice, const double *dlogit,
+                     struct lstm_gradient *by)
 {
     size_t hidden = hidden_of(s), values = values_of(s, t), at = s->at_output[t];
     dense_gradient(hidden, values, row(s, t + 1), dlogit, s->gradient + at);
     for (size_t i = 0; i < values; i++)
         s->gradient[at + hidden * values + i] += dlogit[i];
-    dense_backward(hidden, values, s->weight + at, dlogit, dh);
+    dense_backward(hidden, values, s->weight + at, dlogit, by->h);
 
     size_t x = input(s, t, t ? choice[t - 1] : 0);
-    lstm_backward(&s->lstm, s->weight + s->at_lstm, s->weight + x, row(s, t), row(s, t + 1), dh, dc,
-                  s->gradient + x, s->gradient + s->at_lstm, dgate);
+    by->x = s->gradient + x;
+    by->w = s->gradient + s->at_lstm;
+    lstm_backward(&s->lstm, s->weight + s->at_lstm,
+                  &(struct lstm_step){s->weight + x, row(s, t), row(s, t + 1)}, by);
 }
 
 double sequence_gradient(struct sequence *s, const int *choice, const bool *allowed, double praise,
@@ -184,15 +180,17 @@ double sequence_gradient(struct sequence *s, const int *choice, const bool *allo
 {
     double loss = forward(s, choice, allowed, praise, entropy);
     size_t hidden = hidden_of(s);
-    double *dh = s->scratch, *dc = dh + hidden, *dgate = dc + hidden, *dlogit = dgate + 4 * hidden;
-    memset(dh, 0, 2 * hidden * sizeof *dh);
+    struct lstm_gradient by = {
+        .h = s->scratch, .c = s->scratch + hidden, .by_gates = s->scratch + 2 * hidden};
+    double *dlogit = s->scratch + 6 * hidden;
+    memset(s->scratch, 0, 2 * hidden * sizeof *s->scratch);
     const double *p = s->probability;
     for (int t = 0; t < s->steps; t++)
         p += s->values[t];
     for (int t = s->steps - 1; t >= 0; t--) {
         p -= s->values[t];
         by_logits(values_of(s, t), p, choice[t], praise, entropy, dlogit);
-        backward(s, t, choice, dlogit, dh, dc, dgate);
+        backward(s, t, choice, dlogit, &by);
     }
     return loss;
 }

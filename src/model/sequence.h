@@ -4,7 +4,7 @@
 //     sequence_init(&s, steps, values, embedding, hidden); // decision t has values[t] values
 //     sequence_randomise(&s, 0.08, &rng);
 //     for (int t = 0; t < steps; t++)                      // to draw one
-//         sequence_step(&s, t, t ? choice[t - 1] : 0, before, allowed, after, probability);
+//         state = sequence_step(&s, t, t ? choice[t - 1] : 0, state, allowed, probability);
 //     sequence_gradient(&s, choice, allowed, ...);         // to learn from one
 //     sequence_finish(&s);
 //
@@ -45,10 +45,11 @@ void sequence_randomise(struct sequence *s, double range, struct rng *r);
 
 size_t sequence_state(const struct sequence *s); // numbers of one state: h and c
 
-// Decision t after `choice` (ignored for t = 0) in state `before` (NULL for t = 0): the state after
-// and the probability of each of its values. At least one is allowed.
-void sequence_step(struct sequence *s, int t, int choice, const double *before, const bool *allowed,
-                   double *after, double *probability);
+// Decision t after `choice` (ignored for t = 0) in state `before` (NULL for t = 0): the probability
+// of each of its values, of which at least one is allowed. The result is the state after, which is
+// that of `s` until its next step t or gradient.
+const double *sequence_step(struct sequence *s, int t, int choice, const double *before,
+                            const bool *allowed, double *probability);
 
 // A loss of one sequence: -praise * log of its probability - entropy * the sum over its decisions
 // of their entropy. `allowed` holds the values of all decisions, one after the other. Adds to

@@ -62,7 +62,9 @@ static int open_node(struct prefixes *p, int t, int parent, const int *choice)
     double *after = p->number + p->node[node].number;
     const double *before = parent < 0 ? NULL : p->number + p->node[parent].number;
     decisions_allow(p->decisions, t, choice, p->allowed);
-    sequence_step(p->policy, t, t ? choice[t - 1] : 0, before, p->allowed, after, after + state);
+    memcpy(after,
+           sequence_step(p->policy, t, t ? choice[t - 1] : 0, before, p->allowed, after + state),
+           state * sizeof *after);
     return node;
 }
 

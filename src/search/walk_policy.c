@@ -80,11 +80,14 @@ static double return_of(struct walk_policy *p, const struct move *m, const struc
 
 static void learn_from(struct walk_policy *p, const struct move *m, double goal)
 {
-    double value = walk_policy_at(p, &m->from), weight = 1;
+    struct actor_critic_sample s = {.action = (size_t)m->action,
+                                    .value = walk_policy_at(p, &m->from),
+                                    .goal = goal,
+                                    .weight = 1};
     if (p->options.augment)
-        weight = fmin(1, p->policy[m->action] * p->legal_count);
-    double by_value = actor_critic_sound_loss(p->net.actions, p->policy, (size_t)m->action, value,
-                                              goal, weight, p->options.entropy, p->by_logit);
+        s.weight = fmin(1, p->policy[m->action] * p->legal_count);
+    double by_value =
+        actor_critic_sound_loss(p->net.actions, p->policy, &s, p->options.entropy, p->by_logit);
     actor_critic_backward(&p->net, p->x, by_value, p->by_logit);
 }
 
@@ -104,9 +107,10 @@ void walk_policy_learn_published(struct walk_policy *p, const struct move *m, co
                                  int count)
 {
     for (int i = 0; i < count; i++) {
-        double value = walk_policy_at(p, &m[i].from);
-        double by_value = actor_critic_published_loss(
-            p->net.actions, p->policy, (size_t)m[i].action, value, reward[i], p->by_logit);
+        const struct actor_critic_sample s = {.action = (size_t)m[i].action,
+                                              .value = walk_policy_at(p, &m[i].from),
+                                              .goal = reward[i]};
+        double by_value = actor_critic_published_loss(p->net.actions, p->policy, &s, p->by_logit);
         actor_critic_backward(&p->net, p->x, by_value, p->by_logit);
     }
     actor_critic_step(&p->net, p->options.rate, 1, INFINITY); // the loss is a sum

@@ -48,10 +48,10 @@ static double add_gradient(struct actor_critic *n, const struct sample *s)
 {
     double policy[ACTIONS], by_logit[ACTIONS];
     double value = actor_critic_forward(n, x, s->legal, policy);
-    double by_value = s->published ? actor_critic_published_loss(ACTIONS, policy, s->action, value,
-                                                                 s->goal, by_logit)
-                                   : actor_critic_sound_loss(ACTIONS, policy, s->action, value,
-                                                             s->goal, s->weight, s->beta, by_logit);
+    const struct actor_critic_sample step = {s->action, value, s->goal, s->weight};
+    double by_value = s->published
+                          ? actor_critic_published_loss(ACTIONS, policy, &step, by_logit)
+                          : actor_critic_sound_loss(ACTIONS, policy, &step, s->beta, by_logit);
     actor_critic_backward(n, x, by_value, by_logit);
     return s->goal - value;
 }
@@ -179,8 +179,9 @@ static void test_nni_defect_2_advantage_is_not_constant(void **state)
 {
     (void)state;
     double policy[ACTIONS] = {0.5, 0.1, 0.1, 0.1, 0.1, 0.1}, by_logit[ACTIONS];
-    assert_true(actor_critic_sound_loss(ACTIONS, policy, 1, 0.7, 0.7, 1, 0.01, by_logit) == 0);
-    double pull = actor_critic_published_loss(ACTIONS, policy, 1, 0.7, 0.7, by_logit);
+    const struct actor_critic_sample s = {.action = 1, .value = 0.7, .goal = 0.7, .weight = 1};
+    assert_true(actor_critic_sound_loss(ACTIONS, policy, &s, 0.01, by_logit) == 0);
+    double pull = actor_critic_published_loss(ACTIONS, policy, &s, by_logit);
     assert_true(fabs(pull + log(0.1)) < 1e-12);
 }
 

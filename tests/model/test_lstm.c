@@ -86,10 +86,11 @@ static void test_probabilities_sum_to_1_under_masks(void **state)
 {
     (void)state;
     struct sequence s = sequence(30, 5); // saturated: some probabilities vanish
-    double before[2 * HIDDEN], p[4];
+    const double *state_of = NULL;
+    double p[4];
     const bool *may = allowed;
     for (int t = 0; t < STEPS; t++) {
-        sequence_step(&s, t, t ? choice[t - 1] : 0, t ? before : NULL, may, before, p);
+        state_of = sequence_step(&s, t, t ? choice[t - 1] : 0, state_of, may, p);
         double sum = 0;
         for (int i = 0; i < values[t]; i++) {
             assert_true(may[i] ? p[i] >= 0 : p[i] == 0);
@@ -106,10 +107,11 @@ static void test_steps_are_the_sequence(void **state)
 {
     (void)state;
     struct sequence s = sequence(0.5, 9);
-    double state_of[2 * HIDDEN], p[4], log_probability = 0;
+    const double *state_of = NULL;
+    double p[4], log_probability = 0;
     const bool *may = allowed;
     for (int t = 0; t < STEPS; t++) {
-        sequence_step(&s, t, t ? choice[t - 1] : 0, t ? state_of : NULL, may, state_of, p);
+        state_of = sequence_step(&s, t, t ? choice[t - 1] : 0, state_of, may, p);
         log_probability += log(p[choice[t]]);
         may += values[t];
     }
@@ -158,14 +160,14 @@ static const int arms[PULLS] = {ARMS, ARMS, ARMS, ARMS, ARMS, ARMS};
 // Draws one sequence and returns its probability; without `rng`, that of `out`.
 static double draw(struct sequence *s, struct rng *rng, const bool *may, int *out)
 {
-    double *after = mem_zero(sequence_state(s), sizeof *after), p[ARMS], probability = 1;
+    const double *state_of = NULL;
+    double p[ARMS], probability = 1;
     for (int t = 0; t < s->steps; t++) {
-        sequence_step(s, t, t ? out[t - 1] : 0, t ? after : NULL, may + t * ARMS, after, p);
+        state_of = sequence_step(s, t, t ? out[t - 1] : 0, state_of, may + t * ARMS, p);
         if (rng)
             out[t] = (int)rng_weighted(rng, ARMS, p);
         probability *= p[out[t]];
     }
-    free(after);
     return probability;
 }
 
@@ -243,11 +245,10 @@ static double entropy_of_first(struct sequence *s)
 {
     bool may[ARMS];
     memset(may, 1, sizeof may);
-    double *after = mem_zero(sequence_state(s), sizeof *after), p[ARMS], sum = 0;
-    sequence_step(s, 0, 0, NULL, may, after, p);
+    double p[ARMS], sum = 0;
+    sequence_step(s, 0, 0, NULL, may, p);
     for (int i = 0; i < ARMS; i++)
         sum -= p[i] * log(p[i]);
-    free(after);
     return sum;
 }
 
