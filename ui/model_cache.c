@@ -142,14 +142,13 @@ const struct trial *model_trial(struct model *m, int64_t ask)
 {
     struct trial_record r;
     struct arena a;
-    bool found;
     if (!is_open(m) || ask <= 0)
         return NULL;
     const struct trial *known = look_up(m->cache, ask);
     if (known)
         return known;
     arena_init(&a);
-    if (store_get_trial(m->store, m->open.record.id, ask, &a, &r, &found, NULL) && found)
+    if (store_get_trial(m->store, m->open.record.id, ask, &a, &r, NULL) && r.ask)
         known = take(m, &r);
     arena_finish(&a);
     return known;
@@ -218,11 +217,10 @@ static int64_t ask_of(struct model *m, const struct config *c)
     struct trial_record r;
     struct arena a;
     struct str key = {0};
-    bool found;
     arena_init(&a);
     config_add_key(m->open.space, c, &key);
-    bool ok = store_find_trial(m->store, m->open.record.id, str_text(&key), &a, &r, &found, NULL);
-    int64_t ask = ok && found ? r.ask : 0;
+    bool ok = store_find_trial(m->store, m->open.record.id, str_text(&key), &a, &r, NULL);
+    int64_t ask = ok ? r.ask : 0;
     str_finish(&key);
     arena_finish(&a);
     return ask;

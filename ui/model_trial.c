@@ -68,8 +68,9 @@ bool trial_read_race(struct store *s, int64_t session, struct trial *t)
     if (!t->told || t->outcome != OUTCOME_OK)
         return true;
     arena_init(&a);
-    bool ok = store_get_race(s, session, t->ask, &a, &race, &t->raced, NULL);
-    if (ok && t->raced) {
+    bool ok = store_get_race(s, session, t->ask, &a, &race, NULL);
+    t->raced = ok && race.ask;
+    if (t->raced) {
         t->race_seconds = race.seconds;
         t->race_verified = race.verified;
     }

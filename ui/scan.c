@@ -58,9 +58,8 @@ static void come_back(struct slice *slice, struct store *store)
     int kept = 0;
     for (int i = 0; i < s->open_count; i++) {
         struct trial t = {0};
-        bool found = false;
         arena_init(&a);
-        if (store_get_trial(store, s->session, s->open[i], &a, &r, &found, NULL) && found)
+        if (store_get_trial(store, s->session, s->open[i], &a, &r, NULL) && r.ask)
             trial_decode(&slice->model->open, &r, &t);
         arena_finish(&a);
         slice->more |= t.told && slice->left == 0;

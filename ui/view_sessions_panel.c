@@ -69,12 +69,11 @@ static void read_best(struct store *store, const struct session_record *r, struc
 {
     struct trial_record t;
     struct arena a;
-    bool found;
     arena_init(&a);
     free(p->best_config);
     p->best_config = NULL;
     p->best_ask = r->best_ask;
-    if (store_get_trial(store, r->id, r->best_ask, &a, &t, &found, NULL) && found) {
+    if (store_get_trial(store, r->id, r->best_ask, &a, &t, NULL) && t.ask) {
         p->best_config = mem_strdup(t.config);
         p->best_number = t.number;
     }

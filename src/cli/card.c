@@ -59,13 +59,12 @@ static bool read_rival(struct card *c, const struct arguments *a, struct err *e)
 
 static bool read_card(struct card *c, const struct arguments *a, struct err *e)
 {
-    bool found = false;
     struct session_record *r = c->session;
     c->operation = r->operation;
-    if (!store_get_trial(c->store, r->id, r->best_ask, c->arena, &c->best, &found, e) ||
+    if (!store_get_trial(c->store, r->id, r->best_ask, c->arena, &c->best, e) ||
         !store_each_best(c->store, r->id, 0, take_first, &c->first, e))
         return false;
-    if (!found || !c->first.ask)
+    if (!c->best.ask || !c->first.ask)
         return err_set(e,
                        "session %" PRId64 " has no valid trial to show (tilewalk show %" PRId64
                        " --trials%s tells what became of them)",
@@ -149,14 +148,13 @@ static bool describe_outcomes(struct card *c, struct err *e)
 static bool describe_checks(struct card *c, struct err *e)
 {
     struct retime_record race;
-    bool raced = false;
     const struct session_record *r = c->session;
-    if (!store_get_race(c->store, r->id, c->best.ask, c->arena, &race, &raced, e))
+    if (!store_get_race(c->store, r->id, c->best.ask, c->arena, &race, e))
         return false;
     if (!str_equal(r->source, "device"))
         c->verified = arena_printf(c->arena, "no: the times are those of %s, no kernel ran",
                                    session_curves_place(r));
-    else if (raced && race.verified)
+    else if (race.ask && race.verified)
         c->verified = "the whole result was right in the search, and again on random inputs after "
                       "the last race";
     else

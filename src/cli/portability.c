@@ -28,12 +28,11 @@ static const char *difference(const struct session_record *a, const struct sessi
 static bool read_row(struct store *store, const char *operand, struct portability *p,
                      struct portability_row *row, struct err *e)
 {
-    struct trial_record *best;
+    struct ranked_trials best;
     int64_t id;
-    int count;
     if (!common_session_id(operand, &id, e) ||
         !store_get_session(store, id, &p->arena, &row->session, e) ||
-        !store_best_trials(store, id, 1, &p->arena, &best, &count, e))
+        !store_best_trials(store, id, 1, &p->arena, &best, e))
         return false;
     if (!str_equal(row->session.source, "device"))
         return err_set(e, "session %" PRId64 " was not measured on a device (%s)", id,
@@ -43,9 +42,9 @@ static bool read_row(struct store *store, const char *operand, struct portabilit
         return err_set(
             e, "sessions %" PRId64 " and %" PRId64 " have no common table: they have different %s",
             p->row[0].session.id, id, what);
-    if (!count)
+    if (!best.count)
         return err_set(e, "session %" PRId64 " has no valid trial", id);
-    row->best = *best;
+    row->best = best.trial[0];
     return true;
 }
 

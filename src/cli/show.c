@@ -15,8 +15,7 @@ struct view {
     struct trial_list trials;
     struct refit_list refits;
     int64_t outcomes[OUTCOME_COUNT];
-    bool has_best, has_final;
-    struct trial_record best;
+    struct trial_record best; // ask 0: there is none
     struct retime_record final_race;
     struct arena arena;
 };
@@ -42,9 +41,9 @@ static void print_json(struct view *v, const char *state, int64_t most)
     str_add(&out, "{\"session\":{");
     json_session(&out, r, state);
     str_add(&out, ",\"best\":");
-    if (v->has_best) {
+    if (v->best.ask) {
         str_add(&out, "{");
-        json_trial(&out, r->id, r->flop, &v->best, v->has_final ? &v->final_race : NULL);
+        json_trial(&out, r->id, r->flop, &v->best, v->final_race.ask ? &v->final_race : NULL);
         str_add(&out, "}");
     } else {
         str_add(&out, "null");
@@ -95,7 +94,7 @@ static void print_text(const struct view *v, const struct session_record *r, con
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
     printf("\n");
     print_model(v);
-    if (!v->has_best) {
+    if (!v->best.ask) {
         printf("best     none\n");
         return;
     }
@@ -117,8 +116,8 @@ static bool read_all(struct view *v, struct err *e)
 {
     int64_t id = v->session->id, best = v->session->best_ask;
     return store_get_tally(v->store, id, v->outcomes, NULL, e) &&
-           store_get_trial(v->store, id, best, &v->arena, &v->best, &v->has_best, e) &&
-           store_get_race(v->store, id, best, &v->arena, &v->final_race, &v->has_final, e) &&
+           store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
+           store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
            refit_list_read(&v->refits, v->store, id, e) &&
            (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
                                  store_each_trial(v->store, id, 1, list_trial, v, e)));

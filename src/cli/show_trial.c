@@ -51,7 +51,6 @@ static bool find_trial(struct shown_trial *s, struct err *e)
 {
     int64_t number = arguments_integer(s->a, "trial", 0), id = s->session->id;
     struct trial_record at = {.ask = arguments_integer(s->a, "ask", 0), .number = number};
-    bool found = false;
     if (number) {
         at.number = 0;
         if (!store_each_numbered(s->store, id, number, take_ask, &at, e))
@@ -59,9 +58,9 @@ static bool find_trial(struct shown_trial *s, struct err *e)
     }
     if (number && at.number != number)
         return err_set(e, "session %" PRId64 " has no trial %" PRId64, id, number);
-    if (!store_get_trial(s->store, id, at.ask, s->arena, &s->trial, &found, e))
+    if (!store_get_trial(s->store, id, at.ask, s->arena, &s->trial, e))
         return false;
-    return (found && s->trial.outcome) ||
+    return (s->trial.ask && s->trial.outcome) ||
            err_set(e, "session %" PRId64 " was told of no ask %" PRId64, id, at.ask);
 }
 
@@ -101,11 +100,10 @@ static bool add_diff(struct shown_trial *s, struct script *script, enum kernel_l
 {
     struct trial_record best;
     struct kernel_text other;
-    bool found;
     const struct session_record *r = s->session;
-    if (!store_get_trial(s->store, r->id, r->best_ask, s->arena, &best, &found, e))
+    if (!store_get_trial(s->store, r->id, r->best_ask, s->arena, &best, e))
         return false;
-    if (!found)
+    if (!best.ask)
         return err_set(e, "session %" PRId64 " has no best trial to compare with", r->id);
     if (!kernel_text_make(script, best.key, language, &other, e))
         return err_prefix(e, "the best trial, %" PRId64, best.number);

@@ -106,16 +106,17 @@ bool engine_start(struct engine *g, const struct session_options *o, int64_t *id
 static void emit_end(struct session *s)
 {
     struct arena a;
-    struct trial_record best;
-    struct retime_record race;
-    bool has_best = false, has_race = false;
+    struct trial_record best = {0};
+    struct retime_record race = {0};
     int64_t best_ask = session_shown(s).best_ask;
     struct err ignored; // the session ended as its state says; what can't be read is not reported
     arena_init(&a);
-    if (best_ask &&
-        store_get_trial(s->store, s->record.id, best_ask, &a, &best, &has_best, &ignored) &&
-        has_best)
-        store_get_race(s->store, s->record.id, best_ask, &a, &race, &has_race, &ignored);
+    bool has_best = best_ask &&
+                    store_get_trial(s->store, s->record.id, best_ask, &a, &best, &ignored) &&
+                    best.ask;
+    bool has_race = has_best &&
+                    store_get_race(s->store, s->record.id, best_ask, &a, &race, &ignored) &&
+                    race.ask;
     session_emit(s, EVENT_END, has_best ? &best : NULL, has_race ? &race : NULL);
     arena_finish(&a);
 }

@@ -64,22 +64,19 @@ static bool add_racer(const struct session *s, struct race *race, const struct t
 
 // The trials that the next race is chosen from.
 struct field_of_race {
-    struct trial_record *best;  // the best ones, in the order of the ranking
-    struct trial_record *fresh; // the best of those that never raced, by their measured times
-    int best_count, fresh_count;
-    double raced_at; // when the last race was, unix time
+    struct ranked_trials best;  // the best ones, in the order of the ranking
+    struct ranked_trials fresh; // the best of those that never raced, by their measured times
+    double raced_at;            // when the last race was, unix time
 };
 
 static bool read_field(struct session *s, struct arena *a, struct field_of_race *f, struct err *e)
 {
     int64_t id = s->record.id;
     struct retime_record last = {.at = 0};
-    bool any;
     *f = (struct field_of_race){.raced_at = 0};
-    bool ok =
-        store_best_trials(s->store, id, SESSION_RACERS, a, &f->best, &f->best_count, e) &&
-        store_best_unraced(s->store, id, SESSION_RACERS - 1, a, &f->fresh, &f->fresh_count, e) &&
-        (!f->best_count || store_get_race(s->store, id, f->best[0].ask, a, &last, &any, e));
+    bool ok = store_best_trials(s->store, id, SESSION_RACERS, a, &f->best, e) &&
+              store_best_unraced(s->store, id, SESSION_RACERS - 1, a, &f->fresh, e) &&
+              (!f->best.count || store_get_race(s->store, id, f->best.trial[0].ask, a, &last, e));
     f->raced_at = last.at;
     return session_stored(s, ok, e);
 }
@@ -87,10 +84,11 @@ static bool read_field(struct session *s, struct arena *a, struct field_of_race 
 // Whether a trial that never raced may be faster than the winner of the last race.
 static bool is_challenged(const struct field_of_race *f)
 {
-    for (int i = 0; i < f->fresh_count; i++)
-        if (f->fresh[i].seconds < f->best[0].seconds ||
-            (f->fresh[i].finished > f->raced_at &&
-             f->fresh[i].seconds <= CLOSE_ENOUGH * f->fresh[0].seconds))
+    const struct trial_record *fresh = f->fresh.trial;
+    for (int i = 0; i < f->fresh.count; i++)
+        if (fresh[i].seconds < f->best.trial[0].seconds ||
+            (fresh[i].finished > f->raced_at &&
+             fresh[i].seconds <= CLOSE_ENOUGH * fresh[0].seconds))
             return true;
     return false;
 }
@@ -100,12 +98,13 @@ static bool is_challenged(const struct field_of_race *f)
 static bool add_challengers(struct session *s, const struct field_of_race *f, struct race *race,
                             struct err *e)
 {
-    bool ok = add_racer(s, race, &f->best[0], e);
-    for (int i = 0; ok && i < f->fresh_count && is_rival(f->fresh, i); i++)
-        ok = add_racer(s, race, &f->fresh[i], e);
-    for (int i = 1; ok && i < f->best_count && race->count < SESSION_RACERS; i++)
-        if (f->best[i].raced)
-            ok = add_racer(s, race, &f->best[i], e);
+    const struct trial_record *best = f->best.trial, *fresh = f->fresh.trial;
+    bool ok = add_racer(s, race, &best[0], e);
+    for (int i = 0; ok && i < f->fresh.count && is_rival(fresh, i); i++)
+        ok = add_racer(s, race, &fresh[i], e);
+    for (int i = 1; ok && i < f->best.count && race->count < SESSION_RACERS; i++)
+        if (best[i].raced)
+            ok = add_racer(s, race, &best[i], e);
     return ok;
 }
 
@@ -117,14 +116,15 @@ static bool choose_racers(struct session *s, struct race *race, bool *due, struc
     struct field_of_race f;
     arena_init(&arena);
     bool ok = read_field(s, &arena, &f, e);
-    race->decided = ok && f.best_count && f.best[0].raced;
-    *due = ok && f.best_count && !session_adds_nothing(s) && (!race->decided || is_challenged(&f));
+    const struct trial_record *best = f.best.trial;
+    race->decided = ok && f.best.count && best[0].raced;
+    *due = ok && f.best.count && !session_adds_nothing(s) && (!race->decided || is_challenged(&f));
     if (*due && race->decided)
         ok = add_challengers(s, &f, race, e);
-    for (int i = 0; ok && !race->decided && i < f.best_count && is_rival(f.best, i); i++)
-        ok = add_racer(s, race, &f.best[i], e);
+    for (int i = 0; ok && !race->decided && i < f.best.count && is_rival(best, i); i++)
+        ok = add_racer(s, race, &best[i], e);
     if (ok && race->decided && !*due)
-        ok = add_racer(s, race, &f.best[0], e);
+        ok = add_racer(s, race, &best[0], e);
     arena_finish(&arena);
     return ok;
 }

@@ -57,24 +57,23 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
                      int64_t *written, struct err *e)
 {
     struct session_record r;
-    struct trial_record *best;
+    struct ranked_trials best = {0};
     struct arena a;
-    int count = 0;
     arena_init(&a);
     bool ok = store_get_session(store, session, &a, &r, e) &&
-              store_best_trials(store, session, most, &a, &best, &count, e);
-    if (ok && count == 0)
+              store_best_trials(store, session, most, &a, &best, e);
+    if (ok && best.count == 0)
         ok = err_set(e, "session %" PRId64 " has no valid trial to start from", session);
     if (ok) {
         add_session(out, &r);
         str_add(out, ",\n \"configurations\": [");
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < best.count; i++) {
             str_add(out, i ? "," : "");
-            add_configuration(out, r.flop, &best[i]);
+            add_configuration(out, r.flop, &best.trial[i]);
         }
         str_add(out, "\n ]}\n");
     }
-    *written = count;
+    *written = best.count;
     arena_finish(&a);
     return ok;
 }

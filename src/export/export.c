@@ -74,12 +74,11 @@ static const char *ranked_name(struct exporter *x, int rank)
 static bool describe_timing(struct exporter *x, const struct trial_record *t,
                             struct kernel_description *d, struct err *e)
 {
-    struct retime_record race;
-    bool found = false;
+    struct retime_record race = {0};
     d->timing = (struct kernel_timing){.seconds = t->seconds, .samples = t->samples};
-    if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, &found, e))
+    if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, e))
         return false;
-    if (found) {
+    if (race.ask) {
         d->timing.samples = race.samples;
         d->timing.retimed = true;
         d->random_checked = race.verified;
@@ -188,19 +187,18 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
 
 static bool add_best(struct exporter *x, struct err *e)
 {
-    struct trial_record *best;
-    int count;
+    struct ranked_trials best;
     int64_t id = x->session.id;
-    if (!store_best_trials(x->store, id, x->request->count, &x->arena, &best, &count, e))
+    if (!store_best_trials(x->store, id, x->request->count, &x->arena, &best, e))
         return false;
-    if (count == 0)
+    if (best.count == 0)
         return err_set(e,
                        "session %" PRId64 " has no valid trial to export (tilewalk show %" PRId64
                        " --trials%s tells what became of them)",
                        id, id, store_option(x->store));
-    x->chosen = arena_zero(&x->arena, (size_t)count, sizeof *x->chosen);
-    for (int i = 0; i < count; i++)
-        if (!add_trial(x, &best[i], i, e))
+    x->chosen = arena_zero(&x->arena, (size_t)best.count, sizeof *x->chosen);
+    for (int i = 0; i < best.count; i++)
+        if (!add_trial(x, &best.trial[i], i, e))
             return false;
     return true;
 }

@@ -10,8 +10,8 @@ struct former {
     struct arena arena;
     struct session_record session;
     struct script *script;
-    struct trial_record *best;
-    int count, made;
+    struct ranked_trials best;
+    int made;
     const char *why_not; // of the last one that has no such form
     struct str out;
 };
@@ -23,9 +23,9 @@ static bool load(struct former *f, struct store *store, int64_t id, int most, st
     if (recorded_is(f->session.source))
         return err_set(e, "session %" PRId64 " ran on a recording: there is no kernel to export",
                        id);
-    if (!store_best_trials(store, id, most, &f->arena, &f->best, &f->count, e))
+    if (!store_best_trials(store, id, most, &f->arena, &f->best, e))
         return false;
-    if (f->count == 0)
+    if (f->best.count == 0)
         return err_set(e, "session %" PRId64 " has no valid trial to export", id);
     f->script = stored_script(store, &f->session, &f->arena, e);
     return f->script != NULL;
@@ -33,7 +33,8 @@ static bool load(struct former *f, struct store *store, int64_t id, int most, st
 
 static void add_json(struct former *f, const struct trial_record *t, bool made, const char *text)
 {
-    str_printf(&f->out, "%s{\"trial\":%" PRId64 ",\"ms\":", t == f->best ? "" : ",", t->number);
+    str_printf(&f->out, "%s{\"trial\":%" PRId64 ",\"ms\":", t == f->best.trial ? "" : ",",
+               t->number);
     str_add_real(&f->out, t->seconds * 1e3);
     str_add(&f->out, ",\"text\":");
     if (made)
@@ -79,14 +80,14 @@ static bool print(struct former *f, const char *form, bool json, struct err *e)
         str_add_json(&f->out, form);
         str_add(&f->out, ",\"kernels\":[");
     }
-    for (int i = 0; ok && i < f->count; i++)
-        ok = add(f, &f->best[i], form, json, e);
+    for (int i = 0; ok && i < f->best.count; i++)
+        ok = add(f, &f->best.trial[i], form, json, e);
     if (json)
         str_add(&f->out, "]}\n");
     if (ok && f->made == 0)
         ok = err_set(e, "%s form '%s': %s%s",
-                     f->count == 1 ? "the best trial has no" : "none of these trials has a", form,
-                     f->why_not, f->count == 1 ? " (--best N looks at more)" : "");
+                     f->best.count == 1 ? "the best trial has no" : "none of these trials has a",
+                     form, f->why_not, f->best.count == 1 ? " (--best N looks at more)" : "");
     if (ok)
         fputs(str_text(&f->out), stdout);
     return ok;

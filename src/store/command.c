@@ -82,7 +82,7 @@ bool store_each_message(struct store *s, int64_t session, int64_t after_id,
     while (more && query_next(&q)) {
         struct message_record m;
         struct err why;
-        more = query_read_fields(&q, 1, fields, MESSAGE_FIELDS(AS_ONE), NULL, &m, &why);
+        more = query_read_fields(&q, 1, FIELDS(fields), NULL, &m, &why);
         if (more)
             more = each(context, &m);
         else

@@ -9,7 +9,6 @@
 #define AS_REFIT_FIELD(name, rule) FIELD(refit_record, name, rule),
 
 static const struct field fields[] = {REFIT_FIELDS(AS_REFIT_FIELD)};
-enum { FIELD_COUNT = REFIT_FIELDS(AS_ONE) };
 
 bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e)
 {
@@ -17,7 +16,7 @@ bool store_put_refit(struct store *s, int64_t session, const struct refit_record
         ") VALUES (:session" REFIT_FIELDS(AS_VALUE) ")";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    query_bind_fields(&q, fields, FIELD_COUNT, r);
+    query_bind_fields(&q, FIELDS(fields), r);
     return query_run(&q);
 }
 
@@ -33,7 +32,7 @@ bool store_each_refit(struct store *s, int64_t session,
     while (more && query_next(&q)) {
         struct refit_record r;
         struct err why;
-        more = query_read_fields(&q, 1, fields, FIELD_COUNT, NULL, &r, &why);
+        more = query_read_fields(&q, 1, FIELDS(fields), NULL, &r, &why);
         if (more)
             more = each(context, &r);
         else

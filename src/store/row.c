@@ -54,18 +54,17 @@ static void bind_text(struct query *q, const struct field *f, const char *text)
     query_bind_text(q, text || rules[f->rule].may_be_null ? text : "");
 }
 
-void query_bind_fields(struct query *q, const struct field *fields, size_t count,
-                       const void *record)
+void query_bind_fields(struct query *q, struct fields f, const void *record)
 {
-    for (size_t i = 0; i < count; i++) {
-        const void *member = (const char *)record + fields[i].offset;
-        switch (fields[i].kind) {
+    for (size_t i = 0; i < f.count; i++) {
+        const void *member = (const char *)record + f.field[i].offset;
+        switch (f.field[i].kind) {
         case FIELD_INT: query_bind_int(q, *(const int *)member); break;
         case FIELD_INT64: query_bind_int(q, *(const int64_t *)member); break;
         case FIELD_UINT64: query_bind_int(q, as_signed(*(const uint64_t *)member)); break;
         case FIELD_BOOL: query_bind_int(q, *(const bool *)member); break;
         case FIELD_REAL: query_bind_real(q, *(const double *)member); break;
-        case FIELD_TEXT: bind_text(q, &fields[i], *(const char *const *)member); break;
+        case FIELD_TEXT: bind_text(q, &f.field[i], *(const char *const *)member); break;
         }
     }
 }
@@ -209,14 +208,14 @@ static bool read_field(sqlite3_stmt *row, int column, const struct field *f, str
     return ok;
 }
 
-bool query_read_fields(const struct query *q, int first_column, const struct field *fields,
-                       size_t count, struct arena *a, void *record, struct err *why)
+bool query_read_fields(const struct query *q, int first_column, struct fields f, struct arena *a,
+                       void *record, struct err *why)
 {
     bool ok = true;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < f.count; i++) {
         struct err ignored;
-        void *member = (char *)record + fields[i].offset;
-        ok &= read_field(query_row(q), first_column + (int)i, &fields[i], a, member,
+        void *member = (char *)record + f.field[i].offset;
+        ok &= read_field(query_row(q), first_column + (int)i, &f.field[i], a, member,
                          ok ? why : &ignored);
     }
     return ok;

@@ -4,7 +4,7 @@
 //     #define X_FIELDS(F) F(name, TEXT) F(seconds, SPAN)
 //     static const struct field fields[] = {X_FIELDS(AS_X_FIELD)};
 //     "SELECT id" X_FIELDS(AS_COLUMN) ...
-//     query_read_fields(&q, 1, fields, count, arena, &record, &why)
+//     query_read_fields(&q, 1, FIELDS(fields), arena, &record, &why)
 //
 // A database is a file that others can write, and old or damaged ones hold anything: nothing of a
 // row is believed that its table does not say. What is read is safe to use also when it is damaged:
@@ -46,6 +46,13 @@ struct field {
     enum rule rule;
 };
 
+// A record's columns, in the order of a table.
+struct fields {
+    const struct field *field;
+    size_t count;
+};
+#define FIELDS(array) ((struct fields){array, sizeof array / sizeof *array})
+
 // clang-format off
 #define FIELD_KIND(member) \
     _Generic((member), int: FIELD_INT, int64_t: FIELD_INT64, uint64_t: FIELD_UINT64, \
@@ -58,12 +65,11 @@ struct field {
 #define AS_VALUE(name, rule)  ", :" #name
 #define AS_ONE(name, rule)    +1
 
-void query_bind_fields(struct query *q, const struct field *fields, size_t count,
-                       const void *record);
+void query_bind_fields(struct query *q, struct fields f, const void *record);
 // False when a column is damaged; the first one that is, and how, in `why`. Without an arena texts
 // live until the next row.
-bool query_read_fields(const struct query *q, int first_column, const struct field *fields,
-                       size_t count, struct arena *a, void *record, struct err *why);
+bool query_read_fields(const struct query *q, int first_column, struct fields f, struct arena *a,
+                       void *record, struct err *why);
 
 // Ends a query with "session 3 is damaged: WHAT: WHY": it has no more rows, and fails.
 void query_refuse(struct query *q, int64_t session, const char *what, const struct err *why);

@@ -25,11 +25,7 @@
 static const struct field fields[] = {SESSION_FIELDS(AS_FIELD)};
 static const struct field computed[] = {COMPUTED_FIELDS(AS_FIELD)};
 static const struct field text_fields[] = {TEXT_FIELDS(AS_TEXT_FIELD)};
-enum {
-    FIELD_COUNT = SESSION_FIELDS(AS_ONE),
-    COMPUTED_COUNT = COMPUTED_FIELDS(AS_ONE),
-    TEXT_COUNT = TEXT_FIELDS(AS_ONE)
-};
+enum { COMPUTED_COUNT = COMPUTED_FIELDS(AS_ONE) };
 
 // The best trial is the first of an index, so that it needs no keeping: one look-up a session.
 // clang-format off
@@ -65,7 +61,7 @@ static bool put_texts(struct store *s, int64_t id, const struct text_record *tex
         struct query q = query_start(s, sql, e);
         query_bind_int(&q, id);
         query_bind_int(&q, i);
-        query_bind_fields(&q, text_fields, TEXT_COUNT, &text[i]);
+        query_bind_fields(&q, FIELDS(text_fields), &text[i]);
         if (!query_run(&q))
             return false;
     }
@@ -77,7 +73,7 @@ static bool put_session(struct store *s, const struct session_record *r, int64_t
     static const char sql[] = "INSERT INTO session(id" SESSION_FIELDS(AS_COLUMN) ") VALUES (NULL" //
         SESSION_FIELDS(AS_VALUE) ")";
     struct query q = query_start(s, sql, e);
-    query_bind_fields(&q, fields, FIELD_COUNT, r);
+    query_bind_fields(&q, FIELDS(fields), r);
     if (!query_run(&q))
         return false;
     *id = sqlite3_last_insert_rowid(s->db);
@@ -100,8 +96,8 @@ static bool read_session(const struct query *q, struct arena *a, struct session_
 {
     *r = (struct session_record){0};
     struct err other;
-    bool ok = query_read_fields(q, 0, computed, COMPUTED_COUNT, a, r, why);
-    return query_read_fields(q, COMPUTED_COUNT, fields, FIELD_COUNT, a, r, ok ? why : &other) && ok;
+    bool ok = query_read_fields(q, 0, FIELDS(computed), a, r, why);
+    return query_read_fields(q, COMPUTED_COUNT, FIELDS(fields), a, r, ok ? why : &other) && ok;
 }
 
 static bool get_session(struct store *s, const char *sql, int64_t id, struct arena *a,
@@ -166,7 +162,7 @@ static const char *text_path(const struct text_record *t, const char *space, str
 static void read_text(struct query *q, int64_t session, struct arena *a, struct text_record *t)
 {
     struct err why;
-    if (query_read_fields(q, 1, text_fields, TEXT_COUNT, a, t, &why))
+    if (query_read_fields(q, 1, FIELDS(text_fields), a, t, &why))
         t->path = text_path(t, query_text(q, 0, NULL), a);
     else
         query_refuse(q, session, "one of its texts", &why);

@@ -224,12 +224,12 @@ bool store_each_numbered(struct store *s, int64_t session, int64_t first_number,
 bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
                        bool (*each)(void *context, const struct trial_record *t), void *context,
                        struct err *e);
-// One trial, by its ask or by its configuration's key; strings in the arena. `*found` false: there
-// is none.
+// One trial, by its ask or by its configuration's key; strings in the arena. Its `ask` is 0 when
+// there is none.
 bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena *a,
-                     struct trial_record *out, bool *found, struct err *e);
+                     struct trial_record *out, struct err *e);
 bool store_find_trial(struct store *s, int64_t session, const char *key, struct arena *a,
-                      struct trial_record *out, bool *found, struct err *e);
+                      struct trial_record *out, struct err *e);
 // The best-so-far curve: trials told after number `after_number`. By measured times: a race does
 // not rewrite history. Costs what the steps cost, however many trials there are.
 bool store_each_best(struct store *s, int64_t session, int64_t after_number,
@@ -240,9 +240,10 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
 bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
                      struct err *e);
 // The re-timing that decides a trial's rank: where the trial was in the session's last race, that
-// of this race; where its result was wrong in its latest race, that one.
+// of this race; where its result was wrong in its latest race, that one. Its `ask` is 0 when there
+// is none.
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
-                    struct retime_record *out, bool *found, struct err *e);
+                    struct retime_record *out, struct err *e);
 bool store_each_race(struct store *s, int64_t session,
                      bool (*each)(void *context, const struct retime_record *r), void *context,
                      struct err *e);
@@ -257,11 +258,15 @@ bool store_newest_retime(struct store *s, int64_t *number, struct err *e);
 // by their times there (also in the records' `seconds`, `raced` says so), then all others by what
 // was measured in the search. One that was wrong in its latest race is left out. The best_* of a
 // session and store_each_ranked follow the same rule; of equal ones the first asked is the best.
+struct ranked_trials {
+    struct trial_record *trial;
+    int count;
+};
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
-                       struct trial_record **out, int *count, struct err *e);
+                       struct ranked_trials *out, struct err *e);
 // The n best ok trials that were never in a race, by their measured times.
 bool store_best_unraced(struct store *s, int64_t session, int most, struct arena *a,
-                        struct trial_record **out, int *count, struct err *e);
+                        struct ranked_trials *out, struct err *e);
 
 // How good models were at each fit, in the order of the fits.
 bool store_put_refit(struct store *s, int64_t session, const struct refit_record *r, struct err *e);

@@ -42,11 +42,11 @@ struct reading {
 static bool read_columns(const struct query *q, const struct reading *r, struct arena *a,
                          struct trial_record *t, struct err *why)
 {
-    static const struct field rank = {"rank_seconds", offsetof(struct trial_record, seconds),
-                                      FIELD_REAL, RULE_DURATION};
+    static const struct field rank[] = {
+        {"rank_seconds", offsetof(struct trial_record, seconds), FIELD_REAL, RULE_DURATION}};
     *t = (struct trial_record){0};
-    if (!query_read_fields(q, 1, trial_fields, TRIAL_FIELD_COUNT, a, t, why) ||
-        (r->ranked && !query_read_fields(q, 0, &rank, 1, a, t, why)))
+    if (!query_read_fields(q, 1, FIELDS(trial_fields), a, t, why) ||
+        (r->ranked && !query_read_fields(q, 0, FIELDS(rank), a, t, why)))
         return false;
     t->raced = r->ranked && !query_int(q, 1 + TRIAL_FIELD_COUNT);
     return !str_equal(t->outcome, "ok") || t->seconds > 0 ||
@@ -113,33 +113,34 @@ bool store_each_ranked(struct store *s, int64_t session, int64_t skip,
 }
 
 // The first row of a query, which ends.
-static bool one_row(struct query *q, int64_t session, struct arena *a, struct trial_record *out,
-                    bool *found)
+static bool one_row(struct query *q, int64_t session, struct arena *a, struct trial_record *out)
 {
-    *found = query_next(q) && read_trial(q, &(struct reading){.session = session}, a, out);
+    *out = (struct trial_record){.ask = 0};
+    if (query_next(q))
+        read_trial(q, &(struct reading){.session = session}, a, out);
     return query_end(q);
 }
 
 bool store_get_trial(struct store *s, int64_t session, int64_t ask, struct arena *a,
-                     struct trial_record *out, bool *found, struct err *e)
+                     struct trial_record *out, struct err *e)
 {
     struct query q = query_start(s, SELECT_TRIALS "AND ask = ?", e);
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
-    return one_row(&q, session, a, out, found);
+    return one_row(&q, session, a, out);
 }
 
 // No search asks for a configuration twice. Left to itself, SQLite takes all trials of the session
 // for few.
 bool store_find_trial(struct store *s, int64_t session, const char *key, struct arena *a,
-                      struct trial_record *out, bool *found, struct err *e)
+                      struct trial_record *out, struct err *e)
 {
     static const char sql[] = "SELECT session" TRIAL_FIELDS(AS_COLUMN) //
         " FROM trial INDEXED BY trial_key WHERE session = ? AND key = ?";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_text(&q, key);
-    return one_row(&q, session, a, out, found);
+    return one_row(&q, session, a, out);
 }
 
 bool store_each_best(struct store *s, int64_t session, int64_t after_number,
@@ -156,7 +157,7 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
     while (more && query_next(&q)) {
         struct best_step step;
         struct err why;
-        more = query_read_fields(&q, 1, fields, STEP_FIELDS(AS_ONE), NULL, &step, &why);
+        more = query_read_fields(&q, 1, FIELDS(fields), NULL, &step, &why);
         if (more)
             more = each(context, &step);
         else
@@ -180,7 +181,7 @@ bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COU
         enum outcome o;
         struct tally t;
         struct err why;
-        if (!query_read_fields(&q, 1, fields, TALLY_FIELDS(AS_ONE), NULL, &t, &why))
+        if (!query_read_fields(&q, 1, FIELDS(fields), NULL, &t, &why))
             query_refuse(&q, session, "its tally", &why);
         else if (outcome_parse(t.outcome, &o))
             count[o] = t.count;
@@ -195,7 +196,7 @@ static bool read_retime(struct query *q, int64_t session, struct arena *a, struc
 {
     struct err why;
     *r = (struct retime_record){.id = query_int(q, 0)};
-    if (query_read_fields(q, 1, retime_fields, RETIME_FIELD_COUNT, a, r, &why))
+    if (query_read_fields(q, 1, FIELDS(retime_fields), a, r, &why))
         return true;
     query_refuse(q, session, "one of its re-timings", &why);
     return false;
@@ -212,12 +213,14 @@ static bool each_retime(struct query *q, int64_t session,
 }
 
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
-                    struct retime_record *out, bool *found, struct err *e)
+                    struct retime_record *out, struct err *e)
 {
     struct query q = query_start(s, SELECT_RACES "AND ask = :ask", e);
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
-    *found = query_next(&q) && read_retime(&q, session, a, out);
+    *out = (struct retime_record){.ask = 0};
+    if (query_next(&q))
+        read_retime(&q, session, a, out);
     return query_end(&q);
 }
 
@@ -248,29 +251,29 @@ bool store_newest_retime(struct store *s, int64_t *number, struct err *e)
 
 // The first `most` rows of a query of ranked trials, which ends.
 static bool list_ranked(struct query *q, int64_t session, int most, struct arena *a,
-                        struct trial_record **out, int *count)
+                        struct ranked_trials *out)
 {
     struct trial_record *list = NULL;
     int capacity = 0;
-    *count = 0;
-    while (*count < most && query_next(q)) {
-        MEM_GROW(list, *count, capacity);
-        read_trial(q, &(struct reading){session, true}, a, &list[(*count)++]);
+    out->count = 0;
+    while (out->count < most && query_next(q)) {
+        MEM_GROW(list, out->count, capacity);
+        read_trial(q, &(struct reading){session, true}, a, &list[out->count++]);
     }
-    *out = list_to_arena(list, *count, sizeof *list, a);
+    out->trial = list_to_arena(list, out->count, sizeof *list, a);
     return query_end(q);
 }
 
 bool store_best_trials(struct store *s, int64_t session, int most, struct arena *a,
-                       struct trial_record **out, int *count, struct err *e)
+                       struct ranked_trials *out, struct err *e)
 {
     struct query q = query_start(s, SELECT_RANKED BY_RANK, e);
     query_bind_int(&q, session);
-    return list_ranked(&q, session, most, a, out, count);
+    return list_ranked(&q, session, most, a, out);
 }
 
 bool store_best_unraced(struct store *s, int64_t session, int most, struct arena *a,
-                        struct trial_record **out, int *count, struct err *e)
+                        struct ranked_trials *out, struct err *e)
 {
     static const char sql[] =
         SELECT_RANKED "AND unraced = 1 AND NOT EXISTS (SELECT 1 FROM retime AS r"
@@ -278,5 +281,5 @@ bool store_best_unraced(struct store *s, int64_t session, int most, struct arena
                       " ORDER BY rank_seconds, ask";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    return list_ranked(&q, session, most, a, out, count);
+    return list_ranked(&q, session, most, a, out);
 }

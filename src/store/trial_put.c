@@ -62,7 +62,7 @@ static bool put_row(struct store *s, int64_t session, const struct trial_record 
     // clang-format on
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    query_bind_fields(&q, trial_fields, TRIAL_FIELD_COUNT, t);
+    query_bind_fields(&q, FIELDS(trial_fields), t);
     return query_run(&q);
 }
 
@@ -195,7 +195,7 @@ static bool put_retime_row(struct store *s, int64_t session, const struct retime
     // clang-format on
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
-    query_bind_fields(&q, retime_fields, RETIME_FIELD_COUNT, r);
+    query_bind_fields(&q, FIELDS(retime_fields), r);
     return query_run(&q);
 }
 

@@ -2,7 +2,7 @@
 // `retime_fields`: for those who write rows (trial_put.c) and those who read them (trial.c).
 //
 //     "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial ..."
-//     query_read_fields(&q, 1, trial_fields, TRIAL_FIELD_COUNT, arena, &record, &why);
+//     query_read_fields(&q, 1, FIELDS(trial_fields), arena, &record, &why);
 #ifndef TILEWALK_STORE_TRIAL_ROW_H
 #define TILEWALK_STORE_TRIAL_ROW_H
 

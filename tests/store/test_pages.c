@@ -130,23 +130,22 @@ static void test_single(void **state)
     struct fixture *f = *state;
     struct err e;
     struct trial_record t;
-    bool found;
     put_seven(f);
     race(f, 1, 6, true);
-    assert_true(store_get_trial(f->store, f->id, 1, &f->arena, &t, &found, &e));
-    assert_true(found && t.ask == 1 && t.seconds == 5); // its own time, not the race's
+    assert_true(store_get_trial(f->store, f->id, 1, &f->arena, &t, &e));
+    assert_true(t.ask == 1 && t.seconds == 5); // its own time, not the race's
     assert_string_equal(t.origin, "1,0");
-    assert_true(store_find_trial(f->store, f->id, "6,7", &f->arena, &t, &found, &e));
-    assert_true(found && t.ask == 6); // in flight
+    assert_true(store_find_trial(f->store, f->id, "6,7", &f->arena, &t, &e));
+    assert_true(t.ask == 6); // in flight
     assert_null(t.outcome);
     assert_null(t.origin);
     assert_string_equal(t.key, "6,7");
-    assert_true(store_get_trial(f->store, f->id, 8, &f->arena, &t, &found, &e));
-    assert_false(found);
-    assert_true(store_find_trial(f->store, f->id, "6", &f->arena, &t, &found, &e));
-    assert_false(found);
-    assert_true(store_get_trial(f->store, f->id + 1, 1, &f->arena, &t, &found, &e));
-    assert_false(found);
+    assert_true(store_get_trial(f->store, f->id, 8, &f->arena, &t, &e));
+    assert_int_equal(t.ask, 0);
+    assert_true(store_find_trial(f->store, f->id, "6", &f->arena, &t, &e));
+    assert_int_equal(t.ask, 0);
+    assert_true(store_get_trial(f->store, f->id + 1, 1, &f->arena, &t, &e));
+    assert_int_equal(t.ask, 0);
 }
 
 static void test_race(void **state)
@@ -154,16 +153,15 @@ static void test_race(void **state)
     struct fixture *f = *state;
     struct err e;
     struct retime_record r, canary = {.ask = 1, .kind = "canary", .seconds = 9};
-    bool found;
     put_seven(f);
-    assert_true(store_get_race(f->store, f->id, 1, &f->arena, &r, &found, &e));
-    assert_false(found);
+    assert_true(store_get_race(f->store, f->id, 1, &f->arena, &r, &e));
+    assert_int_equal(r.ask, 0);
     race(f, 1, 6, true);
     race(f, 1, 8, false);
     race(f, 3, 7, true);
     assert_true(store_put_retime(f->store, f->id, &canary, &e));
-    assert_true(store_get_race(f->store, f->id, 1, &f->arena, &r, &found, &e));
-    assert_true(found && r.seconds == 8 && !r.verified);
+    assert_true(store_get_race(f->store, f->id, 1, &f->arena, &r, &e));
+    assert_true(r.ask == 1 && r.seconds == 8 && !r.verified);
     assert_string_equal(r.kind, "race");
 }
 
@@ -173,15 +171,13 @@ static void test_next_race(void **state)
     struct fixture *f = *state;
     struct err e;
     struct retime_record r;
-    struct trial_record *fresh;
-    bool found;
-    int count;
+    struct ranked_trials fresh;
     put_seven(f);
     assert_true(store_begin_race(f->store, f->id, &e));
     race(f, 7, 8, true);
     race(f, 1, 9, true);
-    assert_true(store_best_unraced(f->store, f->id, 9, &f->arena, &fresh, &count, &e));
-    assert_true(count == 2 && fresh[0].ask == 5 && fresh[1].ask == 3);
+    assert_true(store_best_unraced(f->store, f->id, 9, &f->arena, &fresh, &e));
+    assert_true(fresh.count == 2 && fresh.trial[0].ask == 5 && fresh.trial[1].ask == 3);
     assert_true(store_begin_race(f->store, f->id, &e));
     race(f, 3, 100, true);
     race(f, 7, 101, true);
@@ -189,10 +185,10 @@ static void test_next_race(void **state)
     assert_true(store_each_ranked(f->store, f->id, 0, see, &all, &e));
     assert_asks(&all, ASKS(3, 7, 1, 5));
     assert_true(all.seconds[0] == 100 && all.seconds[1] == 101 && all.seconds[2] == 5);
-    assert_true(store_get_race(f->store, f->id, 1, &f->arena, &r, &found, &e));
-    assert_false(found);
-    assert_true(store_best_unraced(f->store, f->id, 9, &f->arena, &fresh, &count, &e));
-    assert_true(count == 1 && fresh[0].ask == 5);
+    assert_true(store_get_race(f->store, f->id, 1, &f->arena, &r, &e));
+    assert_int_equal(r.ask, 0);
+    assert_true(store_best_unraced(f->store, f->id, 9, &f->arena, &fresh, &e));
+    assert_true(fresh.count == 1 && fresh.trial[0].ask == 5);
 }
 
 static bool see_step(void *context, const struct best_step *step)
@@ -286,7 +282,6 @@ static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
     struct err e;
     struct trial_record t;
     struct retime_record r;
-    bool found;
     int64_t tally[OUTCOME_COUNT];
     int i = 0;
     assert_true(store_begin(f->store, &e));
@@ -303,13 +298,13 @@ static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
     cost[i++] = steps(f->store);
     assert_true(store_get_tally(f->store, f->id, tally, NULL, &e));
     cost[i++] = steps(f->store);
-    assert_true(store_get_trial(f->store, f->id, count / 2, &f->arena, &t, &found, &e));
+    assert_true(store_get_trial(f->store, f->id, count / 2, &f->arena, &t, &e));
     cost[i++] = steps(f->store);
-    assert_true(store_find_trial(f->store, f->id, t.key, &f->arena, &t, &found, &e) && found);
+    assert_true(store_find_trial(f->store, f->id, t.key, &f->arena, &t, &e) && t.ask);
     cost[i++] = steps(f->store);
-    assert_true(store_find_trial(f->store, f->id, "none", &f->arena, &t, &found, &e) && !found);
+    assert_true(store_find_trial(f->store, f->id, "none", &f->arena, &t, &e) && !t.ask);
     cost[i++] = steps(f->store);
-    assert_true(store_get_race(f->store, f->id, count, &f->arena, &r, &found, &e));
+    assert_true(store_get_race(f->store, f->id, count, &f->arena, &r, &e));
     cost[i++] = steps(f->store);
     must_get(f->store, f->id, &f->arena);
     cost[i++] = steps(f->store);

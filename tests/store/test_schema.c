@@ -203,7 +203,6 @@ static void check_upgraded(struct store *s)
     struct arena a;
     struct str text = {0};
     struct trial_record t;
-    bool found;
     int64_t tally[OUTCOME_COUNT], early;
     const int64_t expected[OUTCOME_COUNT] = {
         [OUTCOME_OK] = 3, [OUTCOME_REJECTED] = 1, [OUTCOME_WRONG] = 1, [OUTCOME_CRASH] = 1};
@@ -215,8 +214,8 @@ static void check_upgraded(struct store *s)
     assert_true(store_get_tally(s, 1, tally, &early, &e));
     assert_memory_equal(tally, expected, sizeof tally);
     assert_int_equal(early, 1); // the wrong one does not count
-    assert_true(store_find_trial(s, 1, "0,6", &a, &t, &found, &e));
-    assert_true(found && t.ask == 6 && !t.outcome && !t.origin);
+    assert_true(store_find_trial(s, 1, "0,6", &a, &t, &e));
+    assert_true(t.ask == 6 && !t.outcome && !t.origin);
     struct session_record r = must_get(s, 1, &a);
     assert_true(r.best_ask == 1 && r.best_seconds == 6 && r.trials == 5);
     assert_string_equal(r.note, "keep");
@@ -243,11 +242,11 @@ static void test_two_races(void **state)
     struct store *s = must_open(path, STORE_READ);
     struct arena a;
     struct err e;
-    struct trial_record *best;
-    int count;
+    struct ranked_trials list;
     arena_init(&a);
-    assert_true(store_best_trials(s, 2, 9, &a, &best, &count, &e));
-    assert_int_equal(count, 3);
+    assert_true(store_best_trials(s, 2, 9, &a, &list, &e));
+    assert_int_equal(list.count, 3);
+    const struct trial_record *best = list.trial;
     assert_true(best[0].ask == 2 && best[0].seconds == 3 && best[0].raced);
     assert_true(best[1].ask == 1 && best[1].seconds == 9 && best[1].raced);
     assert_true(best[2].ask == 3 && best[2].seconds == 5 && !best[2].raced);

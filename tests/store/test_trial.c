@@ -105,11 +105,10 @@ static void test_round_trip(void **state)
     assert_true(store_each_trial(f->store, f->id, 6, compare_each, &at, &e));
     assert_int_equal(at - expected, 2);
 
-    struct trial_record *best;
-    int count;
-    assert_true(store_best_trials(f->store, f->id, 10, &f->arena, &best, &count, &e));
-    assert_int_equal(count, 1);
-    assert_same_trial(best, &full);
+    struct ranked_trials best;
+    assert_true(store_best_trials(f->store, f->id, 10, &f->arena, &best, &e));
+    assert_int_equal(best.count, 1);
+    assert_same_trial(best.trial, &full);
 }
 
 static void test_put_again(void **state)
@@ -325,17 +324,16 @@ static void check_races(struct fixture *f, const struct model *m)
     assert_true(store_each_race(f->store, f->id, check_race, &races, &e));
     for (int i = 1; i <= ASKS; i++) {
         struct retime_record one;
-        bool found;
-        assert_true(store_get_race(f->store, f->id, i, &f->arena, &one, &found, &e));
-        assert_int_equal(found, races.seen[i]);
-        assert_int_equal(found,
+        assert_true(store_get_race(f->store, f->id, i, &f->arena, &one, &e));
+        assert_int_equal(one.ask, races.seen[i] ? i : 0);
+        assert_int_equal(one.ask != 0,
                          m->trial[i].raced && (m->trial[i].in_last || !m->trial[i].verified));
     }
 }
 
 static void check_model(struct fixture *f, const struct model *m)
 {
-    int trials = 0, rejected = 0, ok = 0, count;
+    int trials = 0, rejected = 0, ok = 0;
     for (int i = 1; i <= ASKS; i++) {
         trials += *m->trial[i].outcome && m->trial[i].number > 0;
         rejected += !strcmp(m->trial[i].outcome, "rejected");
@@ -351,17 +349,17 @@ static void check_model(struct fixture *f, const struct model *m)
     assert_int_equal(r.best_raced, first && m->trial[first].in_last);
 
     check_curve_and_tally(f, m);
-    struct trial_record *best;
+    struct ranked_trials best;
     struct err e;
-    assert_true(store_best_trials(f->store, f->id, 5, &f->arena, &best, &count, &e));
+    assert_true(store_best_trials(f->store, f->id, 5, &f->arena, &best, &e));
     int ask = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < best.count; i++) {
         ask = next_best(m, ask);
-        assert_int_equal(best[i].ask, ask);
-        assert_true(best[i].seconds == rank_of(m, ask));
-        assert_int_equal(best[i].raced, m->trial[ask].in_last);
+        assert_int_equal(best.trial[i].ask, ask);
+        assert_true(best.trial[i].seconds == rank_of(m, ask));
+        assert_int_equal(best.trial[i].raced, m->trial[ask].in_last);
     }
-    assert_true(count == 5 || !next_best(m, ask));
+    assert_true(best.count == 5 || !next_best(m, ask));
     check_races(f, m);
 }
 

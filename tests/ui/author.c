@@ -368,10 +368,9 @@ void author_retime(struct author *a, int64_t ask, const char *kind, double facto
     struct arena arena;
     struct trial_record t;
     struct err e;
-    bool found;
     arena_init(&arena);
-    must(store_get_trial(a->store, a->record.id, ask, &arena, &t, &found, &e), &e);
-    assert_true(found);
+    must(store_get_trial(a->store, a->record.id, ask, &arena, &t, &e), &e);
+    assert_true(t.ask == ask);
     struct retime_record r = {.ask = ask,
                               .kind = kind,
                               .seconds = t.seconds * factor,

@@ -160,13 +160,12 @@ static void leave(struct fixture *f, struct author *a)
 static int64_t best_ask(struct fixture *f, int64_t session, int place)
 {
     struct arena a;
-    struct trial_record *best;
+    struct ranked_trials best;
     struct err e;
-    int count;
     arena_init(&a);
-    must(store_best_trials(f->store, session, place + 1, &a, &best, &count, &e), &e);
-    assert_true(place < count);
-    int64_t ask = best[place].ask;
+    must(store_best_trials(f->store, session, place + 1, &a, &best, &e), &e);
+    assert_true(place < best.count);
+    int64_t ask = best.trial[place].ask;
     arena_finish(&a);
     return ask;
 }
