@@ -1,6 +1,7 @@
 #include "guard.h"
 
 #include "noise.h"
+#include "starter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +142,7 @@ void guard_stop(void)
 {
     handle(SIGTSTP, SIG_DFL, 0);
     handle(SIGCONT, SIG_DFL, 0); // no news: we wait for it
-    kill(0, SIGTSTP);            // comes back when we are continued
+    starter_stop_group();        // comes back when we are continued
     handle(SIGTSTP, on_told, SA_RESTART);
     handle(SIGCONT, on_told, SA_RESTART);
 }

@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include "base/mem.h"
+#include "starter.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -62,7 +63,7 @@ static bool start(struct jobs *j, struct job_record *job, const char *program,
             argv[n++] = "--attached";
     }
     argv[n] = NULL;
-    if (!os_spawn(&job->child, argv, NULL, -1, e))
+    if (!starter_spawn(&job->child, argv, e))
         return false;
     job->words = command_line(words);
     j->job[j->count++] = *job;
@@ -206,7 +207,7 @@ static bool read_socket(struct jobs *j, struct job_record *job)
 
 static void forget(struct job_record *job)
 {
-    os_kill(&job->child, NULL);
+    starter_kill(&job->child);
     free(job->words);
     str_finish(&job->output);
     str_finish(&job->line);
@@ -241,7 +242,8 @@ static void tell_end(struct jobs *j, int i)
 static bool step(struct jobs *j, struct job_record *job)
 {
     int status;
-    bool ended = os_reap(&job->child, &status); // first: then its last words are there to be read
+    bool ended =
+        starter_reap(&job->child, &status); // first: then its last words are there to be read
     bool any = read_output(j, job);
     any |= read_socket(j, job);
     if (ended) {
@@ -299,7 +301,7 @@ static void leave_run(struct job_record *run, bool let_go)
     if (run->asked || (let_go && !run->session))
         return;
     run->asked = true;
-    kill(run->child.pid, let_go ? SIGUSR1 : SIGTERM);
+    starter_signal(run->child.pid, let_go ? SIGUSR1 : SIGTERM);
 }
 
 void jobs_leave(struct jobs *j, bool let_go)

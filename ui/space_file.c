@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/str.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,16 @@ static void take(struct space_file *f, const struct space_file_basis *b, struct 
     f->fresh = s;
 }
 
+// Of a file that did not load: the user has no right to it, or its folder is not in the sandbox.
+static bool is_closed(const char *path)
+{
+    FILE *file = file_is_regular(path) ? fopen(path, "r") : NULL;
+    bool closed = !file && errno == EACCES;
+    if (file)
+        fclose(file);
+    return closed;
+}
+
 void space_file_read(struct space_file *f, const struct space_file_basis *b)
 {
     struct stat st;
@@ -256,7 +267,9 @@ void space_file_read(struct space_file *f, const struct space_file_basis *b)
     if (s) {
         take(f, b, s);
     } else {
-        f->state = there ? SPACE_FILE_BROKEN : SPACE_FILE_GONE;
+        f->state = !there               ? SPACE_FILE_GONE
+                   : is_closed(b->path) ? SPACE_FILE_CLOSED
+                                        : SPACE_FILE_BROKEN;
         keep_around(f);
         if (f->error.file[0])
             watch(f, f->error.file);
@@ -292,6 +305,7 @@ const char *space_file_no_new(const struct space_file *f)
     case SPACE_FILE_SAME: return "the file is as the session has it";
     case SPACE_FILE_BROKEN: return "the file does not load";
     case SPACE_FILE_GONE: return "the file is gone";
+    case SPACE_FILE_CLOSED: return "the file is in a folder that this workbench may not read";
     case SPACE_FILE_UNREAD: break;
     }
     return "the file was not read yet";

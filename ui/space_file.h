@@ -25,7 +25,8 @@ enum space_file_state {
     SPACE_FILE_SAME,   // as the session has it
     SPACE_FILE_NEW,    // another one, which loads: `size`, `difference`
     SPACE_FILE_BROKEN, // another one, which does not load or compile: `error`, `around`
-    SPACE_FILE_GONE
+    SPACE_FILE_GONE,
+    SPACE_FILE_CLOSED // it is there, but not for this process
 };
 
 // What the file is held against: everything is the caller's, for the time of a call.

@@ -5,7 +5,6 @@
 #include "clipboard.h"
 #include "guard.h"
 #include "noise.h"
-#include "program.h"
 #include "term_keys.h"
 
 #include <curses.h> // its SCREEN is a `struct screen`, too; we only hold a pointer
@@ -355,13 +354,14 @@ const char *term_noise(void)
 
 // --- others on the terminal ---
 
-bool term_run(const char *const *argv, void (*meanwhile)(void *context), void *context,
-              struct err *e)
+void term_lend(void)
 {
     leave_screen();
-    bool ok = program_run(argv, meanwhile, context, e);
+}
+
+void term_take_back(void)
+{
     enter_screen();
-    return ok;
 }
 
 void term_suspend(void)

@@ -50,10 +50,9 @@ int term_fds(struct pollfd fds[3]); // keys (first), signals, noise
 enum term_event term_take_event(void);
 const char *term_noise(
     void); // the next line from descriptor 2; NULL: none. Valid until the next call
-// Runs a program on the terminal as it was found and waits for it; `meanwhile` is called some times
-// a second. False: it could not be started or failed. Keys typed meanwhile are its own.
-bool term_run(const char *const *argv, void (*meanwhile)(void *context), void *context,
-              struct err *e);
+// For another program, which gets the terminal as it was found; keys typed meanwhile are its own.
+void term_lend(void);
+void term_take_back(void);
 void term_suspend(void);          // as ctrl-z does; comes back when continued
 void term_copy(const char *text); // to the clipboard (OSC 52), where the terminal may have one
 

@@ -6,6 +6,7 @@
 #include "base/shown.h"
 #include "editor.h"
 #include "farewell.h"
+#include "starter.h"
 #include "term.h"
 
 #include <stdio.h>
@@ -147,23 +148,18 @@ static void edit(struct ui *ui)
     struct app *app = &ui->app;
     char *path = app->edit_path;
     app->edit_path = NULL;
-    if (!editor_run(&ui->config, path, app->edit_line, step_jobs, ui))
+    if (!editor_run(path, app->edit_line, step_jobs, ui))
         app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)",
                 editor_of(&ui->config));
     free(path);
     app->redraw = true;
 }
 
-// tilewalk-screen-N.txt in the current folder, with the first N that is free.
 static void save_screen(struct app *app)
 {
-    char name[64];
     struct str text = {0};
-    FILE *file = NULL;
-    for (int n = 1; n < 1000 && !file; n++) {
-        snprintf(name, sizeof name, "tilewalk-screen-%d.txt", n);
-        file = fopen(name, "wx");
-    }
+    int n, fd = starter_new_screen_file(&n);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     screen_add_text(&app->screen, &text);
     bool written = file && fwrite(str_text(&text), 1, text.length, file) == text.length;
     if (file)
@@ -171,9 +167,9 @@ static void save_screen(struct app *app)
     str_finish(&text);
     app->save_screen = false;
     if (written)
-        app_say(app, STYLE_TEXT, "saved as %s", name);
+        app_say(app, STYLE_TEXT, "saved as tilewalk-screen-%d.txt", n);
     else
-        app_say(app, STYLE_BAD, "%s cannot be written", name);
+        app_say(app, STYLE_BAD, "tilewalk-screen-%d.txt cannot be written", n);
 }
 
 static void fit(struct app *app)
@@ -369,6 +365,7 @@ static void show(struct ui *ui)
         return;
     }
     ui->config.charset = look.charset;
+    ui->o->confine(ui->o->context);
     app_init(&ui->app, &(struct app_options){.database = ui->o->database,
                                              .config = &ui->config,
                                              .program = ui->program,
@@ -386,19 +383,29 @@ static void show(struct ui *ui)
     app_finish(&ui->app);
 }
 
+// The exit code.
+static int run(struct ui *ui)
+{
+    struct err e;
+    int code = configure(ui);
+    if (code)
+        return code;
+    if (!starter_begin(ui->program, &ui->config, &e))
+        return fail_with(&e, EXIT_FAILED);
+    if (!ui->o->runs || start_run(ui))
+        show(ui);
+    jobs_finish(&ui->first); // what could not be shown
+    starter_end();
+    return ui->exit_code;
+}
+
 int ui_run(const struct ui_options *o)
 {
     struct ui *ui = mem_zero(1, sizeof *ui);
     ui->o = o;
     ui->session = o->session;
     ui->program = path_program();
-    int code = configure(ui);
-    if (!code) {
-        if (!o->runs || start_run(ui))
-            show(ui);
-        jobs_finish(&ui->first); // what could not be shown
-        code = ui->exit_code;
-    }
+    int code = run(ui);
     free(ui->program);
     free(ui);
     return code;

@@ -22,6 +22,10 @@ struct ui_options {
     const char *const *const *run;
     int runs;
     const char *charset, *color, *theme; // as in workbench.conf; NULL: as it says
+    // Called once the screen is up, before a session is opened: gives up what this process does not
+    // need any more. What is started is not confined by it (starter.h).
+    void (*confine)(const void *context);
+    const void *context;
 };
 
 // Whether a workbench can be shown here. False: `why` is empty where that goes without saying (no

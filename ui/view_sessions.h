@@ -42,7 +42,7 @@ struct session_facts {
     double spark[SPARK_COLS]; // best so far over its trials, of its best; NaN: nothing valid yet
 };
 
-enum text_fate { TEXT_UNREAD, TEXT_SAME, TEXT_CHANGED, TEXT_GONE };
+enum text_fate { TEXT_UNREAD, TEXT_SAME, TEXT_CHANGED, TEXT_GONE, TEXT_CLOSED };
 
 struct session_panel { // what is read of the session under the cursor
     int64_t id;        // 0: none

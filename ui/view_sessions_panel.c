@@ -36,7 +36,7 @@ static enum text_fate fate_of(const struct text_record *t)
 {
     char *now;
     if (!file_read(t->path, &now, NULL, NULL))
-        return TEXT_GONE;
+        return file_exists(t->path) ? TEXT_CLOSED : TEXT_GONE;
     enum text_fate fate = str_equal(now, t->text) ? TEXT_SAME : TEXT_CHANGED;
     free(now);
     return fate;
@@ -174,6 +174,8 @@ static void write_space(struct writer *w, const struct session_panel *p,
         str_add(&text, ": stale, the space file changed since (its text is kept)");
     else if (p->fate == TEXT_GONE && own)
         str_add(&text, ": stale, the file is gone (its text is kept)");
+    else if (p->fate == TEXT_CLOSED)
+        str_printf(&text, ": %s cannot be read here (its text is kept)", p->changed);
     else if (p->fate != TEXT_UNREAD)
         str_printf(&text, ": stale, %s %s (its text is kept)", p->changed,
                    p->fate == TEXT_GONE ? "is gone" : "changed since");

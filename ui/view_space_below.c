@@ -37,6 +37,7 @@ static void note_of(const struct space_file *f, char note[96])
     case SPACE_FILE_NEW: snprintf(note, 96, "changed %s, loads", at); break;
     case SPACE_FILE_BROKEN: snprintf(note, 96, "changed %s, does NOT load", at); break;
     case SPACE_FILE_GONE: snprintf(note, 96, "gone"); break;
+    case SPACE_FILE_CLOSED: snprintf(note, 96, "cannot be read"); break;
     case SPACE_FILE_UNREAD: snprintf(note, 96, "not read yet"); break;
     }
 }
@@ -84,6 +85,11 @@ static void add_state(struct app *app, const struct space_file *f, struct space_
     case SPACE_FILE_GONE:
         space_line(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
                    app->model.open.record.id);
+        break;
+    case SPACE_FILE_CLOSED:
+        space_line(l, STYLE_WARN,
+                   "Its folder was not known when this workbench was started: start "
+                   "it again to compare.");
         break;
     case SPACE_FILE_SAME:
         space_line(l, STYLE_DIM, "On disk as the session has it. %s edits it.",

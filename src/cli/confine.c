@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "cli/common.h"
 #include "engine/recorded.h"
 #include "trial/confine.h"
@@ -59,7 +60,8 @@ void confine_read_source(struct sandbox *s, const char *source)
     free(path);
 }
 
-void confine_read_recordings(struct sandbox *s, const char *database)
+static void read_stored(struct sandbox *s, const char *database,
+                        void (*read)(struct sandbox *s, const struct session_record *r))
 {
     struct arena arena;
     struct session_record *list;
@@ -69,9 +71,49 @@ void confine_read_recordings(struct sandbox *s, const char *database)
     arena_init(&arena);
     if (store && store_list_sessions(store, &arena, &list, &count, &ignored))
         for (int i = 0; i < count; i++)
-            confine_read_source(s, list[i].source);
+            read(s, &list[i]);
     arena_finish(&arena);
     store_close(store);
+}
+
+static void read_recording(struct sandbox *s, const struct session_record *r)
+{
+    confine_read_source(s, r->source);
+}
+
+// The space file may be gone for now.
+static void read_session(struct sandbox *s, const struct session_record *r)
+{
+    char *folder = path_folder(r->path);
+    if (recorded_is(r->source)) {
+        confine_read_source(s, r->source);
+    } else {
+        sandbox_allow(s, SANDBOX_READ, r->path);
+        sandbox_allow(s, SANDBOX_READ, folder);
+    }
+    free(folder);
+}
+
+void confine_read_recordings(struct sandbox *s, const char *database)
+{
+    read_stored(s, database, read_recording);
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return str_starts(path, folder) && (path[length] == '/' || !path[length] || length == 1);
+}
+
+// Unless all of home is there.
+static void read_here(struct sandbox *s)
+{
+    const char *home = getenv("HOME");
+    char *here = realpath(".", NULL), *real = home ? realpath(home, NULL) : NULL;
+    if (here && !is_below(real ? real : "/", here))
+        sandbox_allow(s, SANDBOX_READ, here);
+    free(real);
+    free(here);
 }
 
 // --- writing ---
@@ -184,6 +226,23 @@ void confine_session(const struct arguments *a)
     if (arguments_flag(a, "detach"))
         write_beside_made(&s, path_user_state("log"));
     write_beside_made(&s, path_user_data("saved")); // should the database's folder go away
+    confine_enter(&s);
+    free(database);
+}
+
+// --- the workbench ---
+
+void confine_workbench(const struct arguments *a)
+{
+    struct sandbox s;
+    char *database = common_database(a);
+    confine_begin(&s);
+    make_folder_of(database);
+    confine_write_database(&s, database);
+    confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
+    confine_read_source(&s, arguments_text(a, "source"));
+    read_stored(&s, database, read_session);
+    read_here(&s);
     confine_enter(&s);
     free(database);
 }

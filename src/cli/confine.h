@@ -8,7 +8,7 @@
 //     confine_enter(&s);                             for good; frees `s`
 //
 // Once a process, early: what is read and written later has to be known by then. A process that
-// only starts others (the workbench, several devices at once) does not enter; those do.
+// only starts others (several devices at once) does not enter; those do.
 #ifndef TILEWALK_CLI_CONFINE_H
 #define TILEWALK_CLI_CONFINE_H
 
@@ -35,5 +35,8 @@ void confine_write_database(struct sandbox *s, const char *database);
 void confine_stored(const struct arguments *a);
 // Enters with what tune and resume need.
 void confine_session(const struct arguments *a);
+// Enters with what the workbench needs: the spaces of the stored sessions, that of its command
+// line, and those in the current folder, for sessions to come.
+void confine_workbench(const struct arguments *a);
 
 #endif

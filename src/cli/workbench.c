@@ -1,6 +1,7 @@
 #include "cli/workbench.h"
 
 #include "cli/common.h"
+#include "cli/confine.h"
 #include "cli/fleet.h"
 #include "ui/ui.h"
 
@@ -24,6 +25,11 @@ bool workbench_wanted(const struct arguments *a)
     return false;
 }
 
+static void confine(const void *context)
+{
+    confine_workbench(context);
+}
+
 static int show(const struct arguments *a, struct ui_options *o)
 {
     char *path = common_database(a);
@@ -31,6 +37,8 @@ static int show(const struct arguments *a, struct ui_options *o)
     o->charset = arguments_text(a, "charset");
     o->color = arguments_text(a, "color");
     o->theme = arguments_text(a, "theme");
+    o->confine = confine;
+    o->context = a;
     int code = ui_run(o);
     free(path);
     return code;
@@ -128,6 +136,7 @@ static const struct option watch_options[] = {
     {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel",
      "screen shown first"},
     OPTION_LOOKS,
+    OPTION_SANDBOX,
     OPTION_HELP,
     OPTION_END,
 };
@@ -144,7 +153,8 @@ const struct command cmd_watch = {
     .run = run_watch,
 };
 
-static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS, OPTION_HELP, OPTION_END};
+static const struct option browse_options[] = {OPTION_DB, OPTION_LOOKS, OPTION_SANDBOX, OPTION_HELP,
+                                               OPTION_END};
 
 // `tilewalk` with options and no command.
 const struct command cmd_browse = {

@@ -1,0 +1,448 @@
+#include "starter.h"
+
+#include "base/mem.h"
+#include "base/sandbox.h"
+#include "base/str.h"
+#include "editor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    MOST_BYTES = 48 * 1024, // of the words of a command line
+    MOST_WORDS = 100,
+    MOST_FDS = 2,
+    MOST_SCREENS = 1000
+};
+
+enum request_kind { REQUEST_SPAWN, REQUEST_EDIT, REQUEST_SIGNAL, REQUEST_STOP, REQUEST_SCREEN };
+
+// Words follow it, each ended by NUL: those behind the program, or a path.
+struct request {
+    enum request_kind kind;
+    pid_t pid;
+    int number; // line, signal
+};
+
+struct message {
+    enum { MESSAGE_REPLY, MESSAGE_ENDED } kind;
+    bool ok;
+    pid_t pid;
+    int number;     // of a screen; of an end: waitpid's status
+    char text[512]; // why not
+};
+
+// --- messages ---
+
+static bool send_whole(int socket, struct iovec *parts, int count, const int *fds, int fd_count)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_FDS * sizeof(int))] = {0};
+    struct msghdr m = {.msg_iov = parts, .msg_iovlen = (size_t)count};
+    ssize_t sent;
+    if (fd_count) {
+        m.msg_control = control;
+        m.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, (size_t)fd_count * sizeof(int));
+    }
+    do
+        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+// Returns how many bytes came; 0 or less: nothing will any more. Descriptors that did not come are
+// -1.
+static ssize_t receive(int socket, struct iovec *parts, int count, int flags, int fds[MOST_FDS])
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_FDS * sizeof(int))];
+    struct msghdr m = {.msg_iov = parts,
+                       .msg_iovlen = (size_t)count,
+                       .msg_control = control,
+                       .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(socket, &m, flags);
+    while (got < 0 && errno == EINTR);
+    fds[0] = fds[1] = -1;
+    struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (c && c->cmsg_type == SCM_RIGHTS)
+        memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+    for (int i = 0; i < MOST_FDS; i++)
+        if (fds[i] >= 0)
+            fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+    return got;
+}
+
+// --- the starter ---
+
+struct service {
+    int socket;
+    const char *program;
+    const struct ui_config *config;
+    pid_t *started; // not reaped yet, so that nobody else has their numbers
+    int count, capacity;
+};
+
+static void remember(struct service *s, pid_t pid)
+{
+    MEM_GROW(s->started, s->count, s->capacity);
+    s->started[s->count++] = pid;
+}
+
+static int find(const struct service *s, pid_t pid)
+{
+    int i = 0;
+    while (i < s->count && s->started[i] != pid)
+        i++;
+    return i < s->count ? i : -1;
+}
+
+// Splits `words` into argv. False: they are too many.
+static bool split(const char *words, size_t length, const char *argv[MOST_WORDS])
+{
+    int n = 1;
+    for (const char *at = words; at < words + length; at += strlen(at) + 1) {
+        if (n == MOST_WORDS - 1)
+            return false;
+        argv[n++] = at;
+    }
+    argv[n] = NULL;
+    return true;
+}
+
+static bool is_refused(const char *const *argv)
+{
+    for (int i = 1; argv[i]; i++)
+        if (str_equal(argv[i], "--no-sandbox") && !sandbox_is_off())
+            return true;
+    return false;
+}
+
+static void spawn(struct service *s, const char *words, size_t length, struct message *m,
+                  int fds[MOST_FDS])
+{
+    const char *argv[MOST_WORDS] = {s->program};
+    struct child child;
+    struct err e;
+    if (!split(words, length, argv))
+        err_set(&e, "the command line is too long");
+    else if (is_refused(argv))
+        err_set(&e, "--no-sandbox is for a workbench that was started with it");
+    else
+        m->ok = os_spawn(&child, argv, NULL, -1, &e);
+    if (!m->ok) {
+        snprintf(m->text, sizeof m->text, "%s", e.text);
+        return;
+    }
+    remember(s, child.pid);
+    m->pid = child.pid;
+    fds[0] = child.socket;
+    fds[1] = child.stderr_fd;
+}
+
+// In a new process.
+static void become_editor(const struct service *s, const char *path, int line)
+{
+    sigset_t none;
+    close(s->socket);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    editor_become(s->config, path, line);
+}
+
+static void edit(struct service *s, const char *path, int line, struct message *m)
+{
+    m->pid = fork();
+    if (m->pid == 0)
+        become_editor(s, path, line);
+    m->ok = m->pid > 0;
+    if (m->ok)
+        remember(s, m->pid);
+}
+
+static int create_screen_file(int *n)
+{
+    char name[64];
+    int fd = -1;
+    for (*n = 1; *n < MOST_SCREENS; ++*n) {
+        snprintf(name, sizeof name, "tilewalk-screen-%d.txt", *n);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+// `words` ends with NUL.
+static void serve(struct service *s, const struct request *q, const char *words, size_t length)
+{
+    struct message m = {.kind = MESSAGE_REPLY};
+    int fds[MOST_FDS] = {-1, -1};
+    switch (q->kind) {
+    case REQUEST_SPAWN: spawn(s, words, length, &m, fds); break;
+    case REQUEST_EDIT: edit(s, words, q->number, &m); break;
+    case REQUEST_SIGNAL: m.ok = find(s, q->pid) >= 0 && kill(q->pid, q->number) == 0; break;
+    case REQUEST_STOP: m.ok = kill(0, SIGTSTP) == 0; break;
+    case REQUEST_SCREEN: m.ok = (fds[0] = create_screen_file(&m.number)) >= 0; break;
+    }
+    int count = (fds[0] >= 0) + (fds[1] >= 0);
+    send_whole(s->socket, &(struct iovec){&m, sizeof m}, 1, fds, count);
+    for (int i = 0; i < count; i++)
+        close(fds[i]);
+}
+
+static void tell_ends(struct service *s)
+{
+    struct message m = {.kind = MESSAGE_ENDED};
+    while ((m.pid = waitpid(-1, &m.number, WNOHANG)) > 0) {
+        s->started[find(s, m.pid)] = s->started[s->count - 1];
+        s->count--;
+        send_whole(s->socket, &(struct iovec){&m, sizeof m}, 1, NULL, 0);
+    }
+}
+
+// False: nobody asks any more.
+static bool serve_next(struct service *s)
+{
+    static char words[MOST_BYTES + 1];
+    struct request q;
+    struct iovec parts[] = {{&q, sizeof q}, {words, MOST_BYTES}};
+    int fds[MOST_FDS];
+    ssize_t got = receive(s->socket, parts, 2, 0, fds);
+    if (got < (ssize_t)sizeof q)
+        return false;
+    words[(size_t)got - sizeof q] = '\0';
+    serve(s, &q, words, (size_t)got - sizeof q);
+    return true;
+}
+
+static void on_child(int number)
+{
+    (void)number; // only wakes
+}
+
+// The workbench decides when we end, and we do not stop while it asks us: of signals only those of
+// ended children come in, and only while we wait.
+static void be_starter(struct service s)
+{
+    struct sigaction wake = {.sa_handler = on_child};
+    sigset_t all, waiting;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    waiting = all;
+    sigdelset(&waiting, SIGCHLD);
+    sigaction(SIGCHLD, &wake, NULL);
+    for (bool asked = true; asked;) {
+        fd_set readable;
+        FD_ZERO(&readable);
+        FD_SET(s.socket, &readable);
+        bool any = pselect(s.socket + 1, &readable, NULL, NULL, NULL, &waiting) > 0;
+        tell_ends(&s);
+        if (any)
+            asked = serve_next(&s);
+    }
+    _exit(0);
+}
+
+// --- the workbench's side ---
+
+static struct {
+    pid_t pid;             // 0: not begun
+    int socket;            // to it
+    bool gone;             // and all that it started with it
+    struct message *ended; // ends that nobody has asked for yet
+    int count, capacity;
+} starter;
+
+bool starter_begin(const char *program, const struct ui_config *config, struct err *e)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+        return err_set(e, "no socket for the starter: %s", strerror(errno));
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_starter((struct service){.socket = ends[1], .program = program, .config = config});
+    }
+    int error = errno;
+    close(ends[1]);
+    if (pid > 0) {
+        starter.pid = pid;
+        starter.socket = ends[0];
+        return true;
+    }
+    close(ends[0]);
+    return err_set(e, "no process for the starter: %s", strerror(error));
+}
+
+void starter_end(void)
+{
+    if (!starter.pid)
+        return;
+    close(starter.socket);
+    while (waitpid(starter.pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    free(starter.ended);
+    memset(&starter, 0, sizeof starter);
+}
+
+// The next message; an end is kept. False: none, or the starter is gone.
+static bool take(struct message *m, int flags, int fds[MOST_FDS])
+{
+    ssize_t got = receive(starter.socket, &(struct iovec){m, sizeof *m}, 1, flags, fds);
+    starter.gone |= got == 0 || (got < 0 && errno != EAGAIN);
+    if (got != sizeof *m)
+        return false;
+    if (m->kind == MESSAGE_ENDED) {
+        MEM_GROW(starter.ended, starter.count, starter.capacity);
+        starter.ended[starter.count++] = *m;
+    }
+    return true;
+}
+
+static bool take_end(pid_t pid, int *status)
+{
+    for (int i = 0; i < starter.count; i++)
+        if (starter.ended[i].pid == pid) {
+            *status = starter.ended[i].number;
+            starter.ended[i] = starter.ended[--starter.count];
+            return true;
+        }
+    return false;
+}
+
+// False: the starter is gone; else `m` says what became of it.
+static bool ask(struct request q, const struct str *words, struct message *m, int fds[MOST_FDS])
+{
+    struct iovec parts[] = {{&q, sizeof q}, {NULL, 0}};
+    if (words)
+        parts[1] = (struct iovec){words->text, words->length};
+    *m = (struct message){.ok = false};
+    fds[0] = fds[1] = -1;
+    if (!starter.pid || !send_whole(starter.socket, parts, 2, NULL, 0))
+        return false;
+    do
+        if (!take(m, 0, fds))
+            return false;
+    while (m->kind != MESSAGE_REPLY);
+    return true;
+}
+
+// The same for what starts a process. Its number may be that of one whose end nobody asked for.
+static bool ask_to_start(struct request q, const struct str *words, struct message *m,
+                         int fds[MOST_FDS])
+{
+    int ignored;
+    bool answered = ask(q, words, m, fds);
+    if (answered && m->ok)
+        take_end(m->pid, &ignored);
+    return answered;
+}
+
+bool starter_spawn(struct child *c, const char *const *argv, struct err *e)
+{
+    struct str words = {0};
+    struct message m;
+    int fds[MOST_FDS];
+    if (!starter.pid)
+        return os_spawn(c, argv, NULL, -1, e);
+    for (int i = 1; argv[i]; i++) {
+        str_add(&words, argv[i]);
+        str_add_char(&words, '\0');
+    }
+    *c = (struct child){.socket = -1, .stderr_fd = -1};
+    bool fits = words.length <= MOST_BYTES;
+    bool answered = fits && ask_to_start((struct request){.kind = REQUEST_SPAWN}, &words, &m, fds);
+    str_finish(&words);
+    if (!fits)
+        return err_set(e, "the command line is too long");
+    if (!answered)
+        return err_set(e, "cannot start anything: the process that does it is gone (start the "
+                          "workbench again)");
+    if (!m.ok)
+        return err_set(e, "%s", m.text);
+    *c = (struct child){.pid = m.pid, .socket = fds[0], .stderr_fd = fds[1]};
+    return true;
+}
+
+pid_t starter_edit(const char *path, int line)
+{
+    struct str words = {0};
+    struct message m;
+    int fds[MOST_FDS];
+    struct request q = {.kind = REQUEST_EDIT, .number = line};
+    str_add(&words, *path == '/' ? "" : "./"); // no option, whatever it begins with
+    str_add(&words, path);
+    bool ok = ask_to_start(q, &words, &m, fds) && m.ok;
+    str_finish(&words);
+    return ok ? m.pid : -1;
+}
+
+bool starter_signal(pid_t pid, int signal_number)
+{
+    struct message m;
+    int fds[MOST_FDS];
+    struct request q = {.kind = REQUEST_SIGNAL, .pid = pid, .number = signal_number};
+    if (!starter.pid)
+        return kill(pid, signal_number) == 0;
+    return ask(q, NULL, &m, fds) && m.ok;
+}
+
+bool starter_reap(struct child *c, int *status)
+{
+    struct message m;
+    int fds[MOST_FDS];
+    if (!starter.pid)
+        return os_reap(c, status);
+    while (take(&m, MSG_DONTWAIT, fds))
+        continue;
+    bool ended = c->pid > 0 && take_end(c->pid, status);
+    if (c->pid > 0 && !ended && starter.gone) {
+        *status = SIGKILL;
+        ended = true;
+    }
+    if (ended)
+        c->pid = 0;
+    return ended;
+}
+
+void starter_kill(struct child *c)
+{
+    if (starter.pid && c->pid > 0) {
+        starter_signal(c->pid, SIGKILL);
+        c->pid = 0;
+    }
+    os_kill(c, NULL);
+}
+
+void starter_stop_group(void)
+{
+    struct message m;
+    int fds[MOST_FDS];
+    if (!ask((struct request){.kind = REQUEST_STOP}, NULL, &m, fds))
+        kill(0, SIGTSTP);
+}
+
+int starter_new_screen_file(int *n)
+{
+    struct message m;
+    int fds[MOST_FDS];
+    bool ok = ask((struct request){.kind = REQUEST_SCREEN}, NULL, &m, fds) && m.ok;
+    *n = m.number;
+    return ok ? fds[0] : -1;
+}
