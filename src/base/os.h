@@ -62,6 +62,7 @@ int os_memfd(const char *name, size_t size, struct err *e);
 FILE *os_unnamed_file(void);
 
 bool os_limit_memory(uint64_t bytes); // RLIMIT_AS of this process, for good
+bool os_limit_data(uint64_t bytes);   // RLIMIT_DATA: of memory that it alone writes to, for good
 // The limits of this process that are so low that libraries and drivers fail for them without
 // saying so: "memory is limited to 146 MiB (ulimit -v)"; "" when there are none.
 #define OS_LIMITS_SIZE 128

@@ -40,14 +40,24 @@ FILE *os_unnamed_file(void)
     return f;
 }
 
-bool os_limit_memory(uint64_t bytes)
+static bool lower_limit(int resource, uint64_t bytes)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0)
+    if (getrlimit(resource, &limit) != 0)
         return false;
     limit.rlim_max = bytes < limit.rlim_max ? bytes : limit.rlim_max;
     limit.rlim_cur = limit.rlim_max;
-    return setrlimit(RLIMIT_AS, &limit) == 0;
+    return setrlimit(resource, &limit) == 0;
+}
+
+bool os_limit_memory(uint64_t bytes)
+{
+    return lower_limit(RLIMIT_AS, bytes);
+}
+
+bool os_limit_data(uint64_t bytes)
+{
+    return lower_limit(RLIMIT_DATA, bytes);
 }
 
 static bool is_low(int resource, rlim_t enough, rlim_t *limit)

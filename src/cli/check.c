@@ -1,4 +1,5 @@
 // check: what a space file declares, how large it is, and what a device leaves of it.
+#include "cli/check_compile.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "engine/attempt.h"
@@ -20,8 +21,8 @@ struct check {
     struct arena storage;
 };
 
-// Without --device the best one is used when there is one; naming one that is not there is an
-// error.
+// Without --device the best one is used when there is one, or the only one, that perhaps runs
+// nothing; naming one that is not there is an error.
 static bool find_device(struct check *c, const char *wanted, struct err *e)
 {
     int count, index;
@@ -32,8 +33,13 @@ static bool find_device(struct check *c, const char *wanted, struct err *e)
         return wanted == NULL;
     if (!wanted && !count)
         return true;
-    if (!gpu_choose(c->list, count, wanted, &index, e))
-        return false;
+    if (!gpu_choose(c->list, count, wanted, &index, wanted ? e : &ignored)) {
+        if (wanted)
+            return false;
+        if (count > 1)
+            return true;
+        index = 0;
+    }
     c->device = &c->list[index];
     return true;
 }
@@ -55,10 +61,17 @@ static bool load(struct check *c, const struct arguments *a, struct err *e)
     if (!c->script)
         return false;
     c->space = script_space(c->script);
-    if (!survey_take(c->space, o.limits, SURVEY_COUNT_UP_TO,
+    return true;
+}
+
+// What is left of the space, and that a candidate compiles.
+static bool look(struct check *c, const struct arguments *a, struct err *e)
+{
+    const struct limits *limits = c->device ? &c->device->limits : NULL;
+    if (!survey_take(c->space, limits, SURVEY_COUNT_UP_TO,
                      (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES), 1, &c->survey, e))
         return false;
-    c->attempt = c->survey.valid ? attempt_candidate(c->script, o.limits, 1, &c->survey.example,
+    c->attempt = c->survey.valid ? attempt_candidate(c->script, limits, 1, &c->survey.example,
                                                      ATTEMPT_SECONDS, e)
                                  : ATTEMPT_NO_LEGAL;
     return c->attempt != ATTEMPT_FAILED;
@@ -258,6 +271,27 @@ static int report(const struct check *c, const struct arguments *a)
     return c->survey.valid ? EXIT_OK : nothing_possible(c, a->operand[0]);
 }
 
+static int look_and_report(struct check *c, const struct arguments *a)
+{
+    struct err e;
+    return look(c, a, &e) ? report(c, a) : fail_with(&e, EXIT_FAILED);
+}
+
+// A space in which nothing is possible is told of as without --compile.
+static int compile(struct check *c, const struct arguments *a)
+{
+    struct err e;
+    if (!c->device) {
+        err_usage(&e, "--compile needs a device: name one with --device (tilewalk devices lists "
+                      "them)");
+        return fail_with(&e, EXIT_USAGE);
+    }
+    int code = check_compile(c->script, c->device, a);
+    if (code != EXIT_NOTHING_VALID)
+        return code;
+    return look(c, a, &e) ? nothing_possible(c, a->operand[0]) : fail_with(&e, EXIT_FAILED);
+}
+
 static int run_check(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -268,7 +302,9 @@ static int run_check(const struct command *self, const struct arguments *a)
     confine_read_space(&s, a->operand[0]);
     confine_enter(&s);
     arena_init(&c.storage);
-    int code = load(&c, a, &e) ? report(&c, a) : fail_with(&e, EXIT_FAILED);
+    int code = !load(&c, a, &e)                         ? fail_with(&e, EXIT_FAILED)
+               : arguments_integer(a, "compile", 0) > 0 ? compile(&c, a)
+                                                        : look_and_report(&c, a);
     survey_finish(&c.survey);
     script_destroy(c.script);
     free(c.list);
@@ -283,6 +319,14 @@ static const struct option options[] = {
     {"samples", OPTION_INTEGER, "N",
      "random points to judge in a space too large to count (default: 4000)", 1, 1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
+    {"compile", OPTION_INTEGER, "N",
+     "compile N random valid configurations with the device's driver, run nothing, and print what "
+     "it "
+     "refuses, how long it takes, and what it says of them (registers, spills, ...)",
+     1, 1e6},
+    {"seed", OPTION_INTEGER, "S", "seed of those configurations (default: 1)", 0, 1L << 53},
+    {"validate", OPTION_FLAG, NULL, "compile them with the Khronos validation layer"},
+    {"fault", OPTION_TEXT, "KIND@PHASE:N", "inject a fault", 0, 0, true},
     OPTION_GLSLANG,
     OPTION_SANDBOX,
     OPTION_JSON,

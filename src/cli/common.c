@@ -242,8 +242,10 @@ void json_device(struct str *out, const struct gpu_info *i)
     add_text(out, "type", i->type);
     add_text(out, "driver", i->driver);
     add_text(out, "identity", id);
-    str_printf(out, ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s",
-               i->vendor_id, i->device_id, i->threads, i->timestamps ? "true" : "false");
+    str_printf(out,
+               ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s,\"runs\":%s",
+               i->vendor_id, i->device_id, i->threads, i->timestamps ? "true" : "false",
+               i->runs ? "true" : "false");
     key(out, "limits");
     limits_add_json(out, &i->limits);
     str_add_char(out, '}');

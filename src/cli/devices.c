@@ -67,7 +67,9 @@ static void print_device(const struct gpu_info *d, bool is_default)
     arena_finish(&words);
     print_limits(&d->limits);
     print_matrix(d);
-    if (!d->timestamps)
+    if (!d->runs)
+        printf("   runs       nothing: kernels can be compiled (check --compile), not tuned\n");
+    else if (!d->timestamps)
         printf("   time       no timestamps: measured with the host's clock\n");
 }
 
@@ -92,10 +94,8 @@ static int run_devices(const struct command *self, const struct arguments *a)
     (void)self;
     if (!devices_find(&list, &count, &e))
         return fail_with(&e, EXIT_FAILED);
-    if (count && !gpu_choose(list, count, NULL, &best, &e)) {
-        free(list);
-        return fail_with(&e, EXIT_FAILED);
-    }
+    if (!gpu_choose(list, count, NULL, &best, NULL))
+        best = -1; // there is none that runs anything
     if (arguments_flag(a, "json"))
         print_json(list, count, best);
     else

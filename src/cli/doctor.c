@@ -26,7 +26,7 @@ struct doctor {
     struct check check[MOST_CHECKS];
     int count;
     struct gpu_info *list;
-    int devices;
+    int devices, best; // real GPUs come first; -1: none runs kernels
     struct sandbox_state sandbox;
 };
 
@@ -51,7 +51,13 @@ static void check_devices(struct doctor *d)
                           "apt install mesa-vulkan-drivers (it brings a CPU device)");
     if (!d->devices)
         return;
-    const struct gpu_info *best = &d->list[0]; // real GPUs come first
+    if (!gpu_choose(d->list, d->devices, NULL, &d->best, &e)) {
+        c->ok = false;
+        d->best = -1;
+        snprintf(c->found, sizeof c->found, "%s", e.text);
+        return;
+    }
+    const struct gpu_info *best = &d->list[d->best];
     snprintf(c->found, sizeof c->found, "%s%s", best->name, d->devices > 1 ? ", and others" : "");
     add(d, "real GPU", false, !best->is_cpu,
         best->is_cpu ? "none: everything works, on the CPU device" : best->name,
@@ -63,14 +69,14 @@ static void check_devices(struct doctor *d)
 static void check_open(struct doctor *d)
 {
     struct err e;
-    if (!d->devices)
+    if (!d->devices || d->best < 0)
         return;
-    bool plain = errand_open(0, false, devices_patience_s(), &e);
+    bool plain = errand_open(d->best, false, devices_patience_s(), &e);
     add(d, "opening it", true, plain, plain ? "works" : e.text,
         "another driver version (apt install mesa-vulkan-drivers)");
     if (!plain)
         return;
-    bool validated = errand_open(0, true, devices_patience_s(), &e);
+    bool validated = errand_open(d->best, true, devices_patience_s(), &e);
     add(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
         "apt install vulkan-validationlayers");
 }

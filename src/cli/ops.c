@@ -27,10 +27,8 @@ static bool find_device(struct view *v, const char *wanted, const struct gpu_inf
         return true;
     if (!devices_find(&v->devices, &count, wanted ? e : &ignored))
         return wanted == NULL;
-    if (!wanted && !count)
-        return true;
-    if (!gpu_choose(v->devices, count, wanted, &index, e))
-        return false;
+    if (!gpu_choose(v->devices, count, wanted, &index, wanted ? e : &ignored))
+        return wanted == NULL;
     *out = &v->devices[index];
     v->ops.device = (*out)->name;
     return true;

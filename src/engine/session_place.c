@@ -36,7 +36,8 @@ bool session_place_find(struct session *s, struct session_place *p, const char *
                          source);
     p->on_device = true;
     return devices_find(&p->list, &p->count, e) &&
-           gpu_choose(p->list, p->count, device, &p->index, e);
+           gpu_choose(p->list, p->count, device, &p->index, e) &&
+           gpu_can_run(&p->list[p->index], e);
 }
 
 bool session_place_find_again(struct session *s, struct session_place *p,
@@ -48,7 +49,8 @@ bool session_place_find_again(struct session *s, struct session_place *p,
     if (!is_device_source(r->source))
         return true;
     p->on_device = true;
-    return devices_find_again(r, hint, &p->list, &p->count, &p->index, e);
+    return devices_find_again(r, hint, &p->list, &p->count, &p->index, e) &&
+           gpu_can_run(&p->list[p->index], e);
 }
 
 int session_place_workers(const struct session_place *p)

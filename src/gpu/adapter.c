@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "gpu/vk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,9 @@ static bool describe(struct adapter *a, VkInstance instance)
     a->info.limits.features |=
         (a->matrix.memory_model.vulkanMemoryModel ? FEATURE_MEMORY_MODEL : 0) |
         (a->matrix.memory_model.vulkanMemoryModelDeviceScope ? FEATURE_MEMORY_MODEL_DEVICE : 0);
-    a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0;
+    a->tells_statistics = executable_describe(a);
+    a->clock_is_sound = isfinite(a->tick_s);
+    a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0 && a->clock_is_sound;
     return true;
 }
 
@@ -240,19 +243,23 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         .pQueuePriorities = &priority,
     };
     struct matrix_features matrix = a->matrix;
-    const char *extension[2 + MATRIX_EXTENSIONS];
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable;
+    const char *extension[3 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
     if ((f16 || i8) && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
     if (i8 && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
+    void *chain = matrix_enable(&matrix, extension, &extensions, f16 || i8 ? &storage : NULL);
+    if (a->tells_statistics)
+        chain = executable_enable(&executable, extension, &extensions, chain);
     const uint32_t features = a->info.limits.features;
     const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,
                                            .shaderInt64 = (features & FEATURE_I64) != 0,
                                            .shaderInt16 = (features & FEATURE_I16) != 0};
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = matrix_enable(&matrix, extension, &extensions, f16 || i8 ? &storage : NULL),
+        .pNext = chain,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = extensions,

@@ -207,3 +207,16 @@ enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, str
     vkCmdFillBuffer(g->command, b->handle, 0, VK_WHOLE_SIZE, word);
     return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
 }
+
+bool vk_remembers(struct gpu *g, double patience_s)
+{
+    const uint32_t word = 0x600df00d;
+    if (need_staging(g, NULL) != GPU_OK)
+        return true; // no memory now: nothing is known
+    memset(g->staging.mapped, 0, sizeof word);
+    if (vk_begin(g, patience_s, NULL) != GPU_OK)
+        return true;
+    vkCmdFillBuffer(g->command, g->staging.handle, 0, sizeof word, word);
+    return vk_submit(g, patience_s, NULL, NULL) != GPU_OK ||
+           memcmp(g->staging.mapped, &word, sizeof word) == 0;
+}

@@ -75,6 +75,24 @@ static bool fail_no_device(struct err *e)
                       "mesa-vulkan-drivers, which brings a CPU device)");
 }
 
+bool gpu_can_run(const struct gpu_info *i, struct err *e)
+{
+    return i->runs || err_set(e,
+                              "device %d '%s' compiles kernels but runs none: its driver works "
+                              "without the hardware (tilewalk check PRESET --compile N --device %d "
+                              "is what can be done with it)",
+                              i->index, i->name, i->index);
+}
+
+static bool choose_best(const struct gpu_info *list, int count, int *index, struct err *e)
+{
+    for (*index = 0; *index < count; ++*index)
+        if (list[*index].runs)
+            return true;
+    *index = 0;
+    return gpu_can_run(&list[0], e);
+}
+
 bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
                 struct err *e)
 {
@@ -83,7 +101,7 @@ bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int 
     int64_t number;
     *index = 0;
     if (!wanted || str_equal(wanted, "best"))
-        return true;
+        return choose_best(list, count, index, e);
     if (str_to_int(wanted, 0, MAX_INDEX, &number)) {
         *index = (int)number;
         return number < count || fail_choice(list, count, wanted, 0, e);
@@ -131,15 +149,17 @@ static bool mark_listed(const struct gpu_info *list, int count, const char *want
 bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
                         int *chosen, struct err *e)
 {
-    int best;
     *chosen = 0;
-    if (!gpu_choose(list, count, NULL, &best, e)) // there is none
+    if (count == 0)
+        return fail_no_device(e);
+    int best;
+    bool all = str_equal(wanted, "all");
+    if (all && !choose_best(list, count, &best, e))
         return false;
     bool *marked = mem_zero((size_t)count, sizeof *marked);
-    bool all = str_equal(wanted, "all");
     bool ok = all || mark_listed(list, count, wanted, marked, e);
     for (int i = 0; ok && i < count; i++)
-        if (all || marked[i])
+        if (all ? list[i].runs : marked[i])
             index[(*chosen)++] = i;
     free(marked);
     return ok;

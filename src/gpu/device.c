@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CLOSE_TIMEOUT_S 2.0
+#define PROBE_TIMEOUT_S 2.0
 
 // The file that is mapped at `address` of this process, "" when there is none.
 static void mapped_file(uintptr_t address, char *path, size_t size)
@@ -54,8 +55,26 @@ static bool same_driver(const struct gpu_info *a, const struct gpu_info *b)
            a->vendor_id == b->vendor_id && a->driver_version == b->driver_version;
 }
 
+// Drivers that work without their hardware make no fence, or forget what is written. One that
+// cannot be opened at all says so where it is used.
+static bool runs(const struct gpu_info *i)
+{
+    if (i->is_cpu)
+        return true;
+    struct gpu *g = gpu_open(i->index, false, NULL);
+    bool compiles_only = false;
+    if (g) {
+        compiles_only = !vk_remembers(g, PROBE_TIMEOUT_S);
+    } else {
+        g = gpu_open_to_compile(i->index, false, NULL);
+        compiles_only = g != NULL;
+    }
+    gpu_close(g);
+    return !compiles_only;
+}
+
 // Opens one device of each driver for a moment.
-static void hash_drivers(struct adapter *list, int count)
+static void look_at_drivers(struct adapter *list, int count)
 {
     for (int i = 0; i < count; i++) {
         int same = 0;
@@ -65,12 +84,16 @@ static void hash_drivers(struct adapter *list, int count)
         struct err e;
         if (same < i) {
             memcpy(list[i].info.driver_hash, list[same].info.driver_hash, 33);
+            list[i].info.runs = list[same].info.runs;
         } else if (adapter_open(&list[i], &device, &e) == GPU_OK) {
             hash_driver(device, list[i].info.driver_hash);
             vkDestroyDevice(device, NULL);
+            list[i].info.runs = runs(&list[i].info);
         } else {
             log_warning("%s cannot be opened: %s", list[i].info.name, e.text);
+            list[i].info.runs = true; // as far as is known
         }
+        list[i].info.runs &= list[i].clock_is_sound;
     }
 }
 
@@ -83,7 +106,7 @@ static enum gpu_status list_devices(struct gpu_info **list, int *count, struct e
         return GPU_OK;
     enum gpu_status status = adapter_find_all(instance, &adapter, count, e);
     if (status == GPU_OK) {
-        hash_drivers(adapter, *count);
+        look_at_drivers(adapter, *count);
         *list = mem_zero((size_t)*count, sizeof **list);
         for (int i = 0; i < *count; i++)
             (*list)[i] = adapter[i].info;
@@ -172,6 +195,7 @@ static enum gpu_status create_descriptors(struct gpu *g, struct err *e)
     return GPU_OK;
 }
 
+// All that pipelines need.
 static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
 {
     GPU_TRY(instance_create(validate, &g->instance, e));
@@ -184,16 +208,30 @@ static enum gpu_status open_device(struct gpu *g, int index, bool validate, stru
     GPU_TRY(choose_adapter(g, index, e));
     GPU_TRY(adapter_open(&g->adapter, &g->device, e));
     hash_own_driver(g, validate);
+    return GPU_OK;
+}
+
+static enum gpu_status prepare_runs(struct gpu *g, struct err *e)
+{
     vkGetPhysicalDeviceMemoryProperties(g->adapter.handle, &g->memory);
     vkGetDeviceQueue(g->device, g->adapter.family, 0, &g->queue);
     GPU_TRY(create_command_objects(g, e));
     return create_descriptors(g, e);
 }
 
-struct gpu *gpu_open(int index, bool validate, struct err *e)
+struct gpu *gpu_open_to_compile(int index, bool validate, struct err *e)
 {
     struct gpu *g = mem_zero(1, sizeof *g);
     if (open_device(g, index, validate, e) == GPU_OK)
+        return g;
+    gpu_close(g);
+    return NULL;
+}
+
+struct gpu *gpu_open(int index, bool validate, struct err *e)
+{
+    struct gpu *g = gpu_open_to_compile(index, validate, e);
+    if (!g || prepare_runs(g, e) == GPU_OK)
         return g;
     gpu_close(g);
     return NULL;

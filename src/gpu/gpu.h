@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "space/limits.h"
+#include "space/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +34,7 @@ struct gpu_info {
     bool is_cpu;
     bool is_lavapipe;     // vendor 0x10005: silent loop cap, compiles at first dispatch
     bool timestamps;      // device time can be measured on its compute queue
+    bool runs;            // kernels; false: they are only compiled (a driver without its hardware)
     struct limits limits; // its matrix units are for devices.h to choose
     struct matrix_units matrix_khr, matrix_nv; // what the driver offers, in both ways
 };
@@ -56,13 +58,17 @@ void gpu_use_drivers(const char *files);
 bool gpu_list(struct gpu_info **list, int *count, struct err *e);
 
 // Picks one by index ("0"; numbers below 100 are always indices), by a part of its name
-// (case-insensitive, must be unambiguous, a whole name wins over a part), or the best (NULL or
-// "best"). The error lists the devices.
+// (case-insensitive, must be unambiguous, a whole name wins over a part), or the best that runs
+// kernels (NULL or "best"). The error lists the devices.
 bool gpu_choose(const struct gpu_info *list, int count, const char *wanted, int *index,
                 struct err *e);
 
-// Whether `wanted` means several devices: "all", or indices ("0,2"). Then they are chosen in the
-// order of the list, each once; `index` has room for `count`, and *chosen is at least 1.
+// False and one line for a device on which kernels are only compiled.
+bool gpu_can_run(const struct gpu_info *i, struct err *e);
+
+// Whether `wanted` means several devices: "all" that run kernels, or indices ("0,2"). Then they are
+// chosen in the order of the list, each once; `index` has room for `count`, and *chosen is at least
+// 1.
 bool gpu_is_several(const char *wanted);
 bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
                         int *chosen, struct err *e);
@@ -74,6 +80,9 @@ void gpu_identity(const struct gpu_info *i, char out[33]);
 struct gpu;
 // `validate` turns the Khronos validation layer on; its messages are counted and logged.
 struct gpu *gpu_open(int index, bool validate, struct err *e);
+// The same for pipelines alone: nothing but gpu_pipeline_create and gpu_close works on it, also
+// where no kernel runs.
+struct gpu *gpu_open_to_compile(int index, bool validate, struct err *e);
 void gpu_close(struct gpu *g);
 const struct gpu_info *gpu_get_info(const struct gpu *g);
 int gpu_validation_messages(const struct gpu *g);
@@ -111,6 +120,8 @@ struct gpu_pipeline;
 enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
                                     struct gpu_pipeline **out, struct err *e);
 void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p);
+// What the driver's compiler says of it; empty where it says nothing. Lives as long as `p`.
+const struct statistics *gpu_pipeline_statistics(const struct gpu_pipeline *p);
 
 struct gpu_pass {
     struct gpu_pipeline *pipeline;

@@ -46,7 +46,8 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
     VK_TRY(vkCreateShaderModule(g->device, &code, NULL, &module));
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, // see gpu_run_in_parts
+        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT | // see gpu_run_in_parts
+                 (g->adapter.tells_statistics ? EXECUTABLE_FLAGS : 0),
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .pNext = sized ? &size : NULL,
                   .flags = sized ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
@@ -57,6 +58,8 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
     };
     VkResult r = vkCreateComputePipelines(g->device, VK_NULL_HANDLE, 1, &info, NULL, &p->handle);
     vkDestroyShaderModule(g->device, module, NULL);
+    if (r == VK_SUCCESS && g->adapter.tells_statistics)
+        executable_read(g->device, p->handle, &p->statistics);
     return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkCreateComputePipelines", e);
 }
 
@@ -89,4 +92,9 @@ void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p)
     vkDestroyPipelineLayout(g->device, p->layout, NULL);
     vkDestroyDescriptorSetLayout(g->device, p->set_layout, NULL);
     free(p);
+}
+
+const struct statistics *gpu_pipeline_statistics(const struct gpu_pipeline *p)
+{
+    return &p->statistics;
 }

@@ -42,8 +42,10 @@ struct adapter {
     uint32_t family;     // queue family for compute
     uint32_t valid_bits; // of its timestamps
     double tick_s;
+    bool clock_is_sound;      // a tick is a number, where there are any
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
     bool sizes_subgroups;     // kernels can ask for full subgroups of one size
+    bool tells_statistics;    // of pipelines
     struct matrix_features matrix;
     struct gpu_info info;
 };
@@ -60,6 +62,7 @@ struct gpu_pipeline {
     VkPipelineLayout layout;
     VkPipeline handle;
     int bindings;
+    struct statistics statistics;
 };
 
 struct gpu {
@@ -108,6 +111,15 @@ enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int
                                  struct err *e);
 enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e);
 
+// executable.c. executable_enable adds the extension's name and links `f` before `next`, as
+// matrix_enable does; executable_read takes what the driver says of a pipeline that was created
+// with EXECUTABLE_FLAGS.
+#define EXECUTABLE_FLAGS VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
+bool executable_describe(const struct adapter *a);
+void *executable_enable(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR *f,
+                        const char **name, uint32_t *count, void *next);
+void executable_read(VkDevice device, VkPipeline pipeline, struct statistics *out);
+
 // matrix.c. matrix_enable adds the names of the extensions to `name` (which has room) and links the
 // features, which must live until the device is open, before `next`; returns the chain.
 void matrix_describe(struct adapter *a, VkInstance instance);
@@ -127,8 +139,10 @@ enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struc
 // (Vulkan spec, vkCmdWriteTimestamp). At least one tick: nothing takes no time.
 double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, double tick_s);
 
-// buffer.c
+// buffer.c. vk_remembers: whether what the device is told to write is there afterwards; one that is
+// busy for longer is believed.
 void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b);
+bool vk_remembers(struct gpu *g, double patience_s);
 
 // parts.c. The part of a pass that follows after `done` of its workgroups (x fastest): a box of at
 // least one and at most `most` of them. How many groups the first part may have, and the next one

@@ -80,6 +80,14 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
     return status;
 }
 
+struct statistics candidate_statistics(const struct candidate *c)
+{
+    struct statistics all = {0};
+    for (int i = 0; i < c->pass_count; i++)
+        statistics_merge(&all, gpu_pipeline_statistics(c->pass[i].pipeline));
+    return all;
+}
+
 struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer)
 {
     return (struct gpu_sequence){c->pass, c->pass_count, buffer, c->bindings};

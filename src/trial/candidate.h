@@ -31,6 +31,8 @@ struct failure {
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        int bindings, struct failure *why);
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e);
+// What the driver says of all its passes.
+struct statistics candidate_statistics(const struct candidate *c);
 // All its passes on those buffers, as many as it has bindings. It lives as long as both.
 struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer);
 // Runs it once, in short submissions where that changes nothing.

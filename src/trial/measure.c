@@ -159,10 +159,13 @@ static bool build(struct trial *t, int i)
     if (!enter(t, PHASE_PIPELINE, i))
         return false;
     int64_t start = os_now_ns();
-    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    bool runs = !t->message->request.only_compiles;
+    enum gpu_status status = runs ? rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e) : GPU_OK;
     if (status == GPU_OK)
         status = candidate_link(&t->candidate[i], t->rig->gpu, &e);
-    if (status == GPU_OK && gpu_get_info(t->rig->gpu)->is_cpu)
+    if (status == GPU_OK)
+        t->result.statistics[i] = candidate_statistics(&t->candidate[i]);
+    if (status == GPU_OK && runs && gpu_get_info(t->rig->gpu)->is_cpu)
         status = run_one_group(t, i, &e);
     t->build_s[i] = since(start);
     t->result.pipeline_s += t->build_s[i];
@@ -426,17 +429,27 @@ static void measure_all(struct trial *t)
         time_single(t);
 }
 
+static void settle_compiled(struct trial *t)
+{
+    for (int i = 0; i < t->result.count; i++)
+        if (t->alive[i])
+            settle(t, i, OUTCOME_OK, "");
+}
+
 bool measure_trial(struct rig *rig, struct wire *wire, const struct message *trial)
 {
     struct trial t = {
         .rig = rig, .wire = wire, .message = trial, .result = {.count = trial->request.count}};
+    bool only_compiles = trial->request.only_compiles;
     build_all(&t);
-    if (wait_for_device(&t)) {
+    if (only_compiles) {
+        settle_compiled(&t);
+    } else if (wait_for_device(&t)) {
         int64_t start = os_now_ns();
         measure_all(&t);
         t.result.device_s = since(start);
     }
-    wire_send(wire, message_result(&t.result, t.settled, os_now_ns()));
+    wire_send(wire, message_result(&t.result, only_compiles, t.settled, os_now_ns()));
     for (int i = 0; i < t.result.count && !t.leaving; i++)
         candidate_finish(&t.candidate[i], rig->gpu);
     return !t.leaving;

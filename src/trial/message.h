@@ -50,6 +50,7 @@ struct hello {
     int device;
     char device_id[33]; // as in pool_options; "": not checked
     bool validate;
+    bool only_compiles; // it holds no buffers, and takes no other trials than those
     struct operation operation;
     struct custom_operation *custom; // of which it is, once it is read; NULL: built in
     struct job reference;            // computes what is right; without passes: the operator does
@@ -71,6 +72,7 @@ struct message {
     int candidate;                  // PHASE: 0 .. count-1
     int64_t at_ns;                  // PHASE, RESULT: os_now_ns() of the worker
     struct trial_result result;     // RESULT
+    bool only_compiled;             // RESULT: as its request asked
     bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final
     struct err failure;             // FAILED
     int module_count;
@@ -92,7 +94,8 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
                     int attempt);
 char *message_failed(const struct err *why);
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
-char *message_result(const struct trial_result *r, const bool *settled, int64_t at_ns);
+char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
+                     int64_t at_ns);
 char *message_compile(const struct job *job);
 char *message_compiled(const struct spirv *module, int count);
 char *message_list(const char *drivers);

@@ -237,6 +237,7 @@ static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
     h->device = (int)get_number(r, o, "device", 0, 1000);
     snprintf(h->device_id, sizeof h->device_id, "%s", get_text(r, o, "device_id"));
     h->validate = get_bool(r, o, "validate");
+    h->only_compiles = get_bool(r, o, "only_compiles");
     if (cJSON_HasObjectItem(o, "custom"))
         read_custom(r, get(r, o, "custom", cJSON_IsObject), h);
     else
@@ -256,6 +257,7 @@ static void read_trial(struct reader *r, const cJSON *o, struct message *m)
     m->number = get_i64(r, o, "number");
     m->attempt = (int)get_number(r, o, "attempt", 0, 1);
     m->request.race = get_bool(r, o, "race");
+    m->request.only_compiles = get_bool(r, o, "only_compiles");
     m->request.accesses = (enum accesses)get_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
     m->request.slowdown = get_number(r, o, "slowdown", 0, 1e9);
@@ -265,6 +267,16 @@ static void read_trial(struct reader *r, const cJSON *o, struct message *m)
             read_job(r, job, &m->request.job[m->request.count++]);
         else
             r->bad = "jobs";
+    }
+}
+
+static void read_statistics(struct reader *r, const cJSON *o, struct statistics *out)
+{
+    const cJSON *list = get(r, o, "statistics", cJSON_IsObject), *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsNumber(item) || !statistics_take(out, item->string, item->valuedouble))
+            r->bad = r->bad ? r->bad : "statistics";
     }
 }
 
@@ -280,7 +292,8 @@ static void read_candidate(struct reader *r, const cJSON *o, int i, struct messa
     result->seconds[i] = get_number(r, o, "seconds", 0, 1e9);
     samples->count = get_array(r, o, "samples", TRIAL_MAX_SAMPLES, 0, 1e9, samples->seconds);
     samples->early_stopped = get_bool(r, o, "early_stopped");
-    bool measured = result->outcome[i] == OUTCOME_OK && m->settled[i];
+    read_statistics(r, o, &result->statistics[i]);
+    bool measured = result->outcome[i] == OUTCOME_OK && m->settled[i] && !m->only_compiled;
     if (measured && (samples->count == 0 || result->seconds[i] <= 0))
         r->bad = r->bad ? r->bad : "samples";
 }
@@ -289,6 +302,7 @@ static void read_result(struct reader *r, const cJSON *o, struct message *m)
 {
     const cJSON *candidates = get(r, o, "candidates", cJSON_IsArray), *one;
     m->at_ns = get_i64(r, o, "at_ns");
+    m->only_compiled = get_bool(r, o, "only_compiled");
     cJSON_ArrayForEach(one, candidates)
     {
         if (m->result.count < TRIAL_MAX_RACERS)
@@ -367,6 +381,7 @@ static void read_device(struct reader *r, const cJSON *o, struct gpu_info *d)
     d->is_cpu = get_bool(r, o, "is_cpu");
     d->is_lavapipe = get_bool(r, o, "is_lavapipe");
     d->timestamps = get_bool(r, o, "timestamps");
+    d->runs = get_bool(r, o, "runs");
     read_limits(r, o, &d->limits);
     get_matrix(r, o, "matrix_khr", &d->matrix_khr);
     get_matrix(r, o, "matrix_nv", &d->matrix_nv);

@@ -175,6 +175,7 @@ char *message_hello(const struct hello *h)
     add_int(&s, "device", h->device);
     add_text(&s, "device_id", h->device_id);
     add_bool(&s, "validate", h->validate);
+    add_bool(&s, "only_compiles", h->only_compiles);
     if (custom_of(&h->operation))
         add_custom(&s, custom_of(&h->operation));
     else
@@ -197,6 +198,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     add_int(&s, "number", number);
     add_int(&s, "attempt", attempt);
     add_bool(&s, "race", r->race);
+    add_bool(&s, "only_compiles", r->only_compiles);
     add_int(&s, "accesses", r->accesses);
     add_real(&s, "incumbent_s", r->incumbent_s);
     add_real(&s, "slowdown", r->slowdown);
@@ -227,13 +229,15 @@ char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns)
     return finish(&s);
 }
 
-char *message_result(const struct trial_result *r, const bool *settled, int64_t at_ns)
+char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
+                     int64_t at_ns)
 {
     struct str s = start(MESSAGE_RESULT);
     add_int(&s, "at_ns", at_ns);
     add_real(&s, "compile_s", r->compile_s);
     add_real(&s, "pipeline_s", r->pipeline_s);
     add_real(&s, "device_s", r->device_s);
+    add_bool(&s, "only_compiled", only_compiled);
     str_add(&s, ",\"candidates\":[");
     for (int i = 0; i < r->count; i++) {
         str_printf(&s, "%s{\"outcome\":\"%s\"", i ? "," : "", outcome_name(r->outcome[i]));
@@ -243,6 +247,8 @@ char *message_result(const struct trial_result *r, const bool *settled, int64_t 
         add_real(&s, "seconds", r->seconds[i]);
         add_reals(&s, "samples", r->samples[i].count, r->samples[i].seconds);
         add_bool(&s, "early_stopped", r->samples[i].early_stopped);
+        str_add(&s, ",\"statistics\":");
+        statistics_add_json(&r->statistics[i], &s);
         str_add_char(&s, '}');
     }
     str_add_char(&s, ']');
@@ -306,6 +312,7 @@ static void add_device(struct str *s, const struct gpu_info *d)
     add_bool(s, "is_cpu", d->is_cpu);
     add_bool(s, "is_lavapipe", d->is_lavapipe);
     add_bool(s, "timestamps", d->timestamps);
+    add_bool(s, "runs", d->runs);
     add_limits(s, &d->limits);
     add_matrix(s, "matrix_khr", &d->matrix_khr);
     add_matrix(s, "matrix_nv", &d->matrix_nv);

@@ -215,6 +215,7 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
             p->options.deadline_s[i] = pool_default_deadline((enum trial_phase)i, o->is_cpu);
     p->shared_fd = shared_fd;
     p->has_new_work = true;
+    p->prepared = o->only_compiles; // there is nothing to prepare
     p->slot = mem_zero((size_t)o->workers, sizeof *p->slot);
     for (int i = 0; i < o->workers; i++)
         slot_init(&p->slot[i], i);

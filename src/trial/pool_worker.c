@@ -29,6 +29,7 @@ static char *hello_text(const struct pool *p)
 {
     struct hello h = {.device = p->options.device,
                       .validate = p->options.validate,
+                      .only_compiles = p->options.only_compiles,
                       .operation = p->operation,
                       .limits = p->limits,
                       .trips_undeclared = p->options.trips_undeclared,

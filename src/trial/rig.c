@@ -12,16 +12,19 @@
 
 enum { POISON_BYTE = 0xff };
 
-// A JIT that runs wild must end this worker and not the machine. The limit is on address space, of
-// which a real GPU's driver and the sanitizers take terabytes.
-static void limit_memory(const struct gpu_info *info)
+// A compiler that runs wild must end this worker and not the machine. The limit is on address
+// space, of which a real GPU's driver and the sanitizers take terabytes; where nothing but
+// compilers runs, on what they write to.
+static void limit_memory(const struct rig *r)
 {
 #ifndef __SANITIZE_ADDRESS__
-    const uint64_t lavapipe_bytes = (uint64_t)8 << 30;
-    if (info->is_lavapipe)
-        os_limit_memory(lavapipe_bytes);
+    const uint64_t compiler_bytes = (uint64_t)8 << 30;
+    if (gpu_get_info(r->gpu)->is_lavapipe)
+        os_limit_memory(compiler_bytes);
+    if (r->hello.only_compiles)
+        os_limit_data(compiler_bytes);
 #else
-    (void)info;
+    (void)r;
 #endif
 }
 
@@ -69,11 +72,12 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e)
     *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
     gpu_prepare_environment();
     kernel_setup();
-    r->gpu = gpu_open(h->device, h->validate, e);
+    r->gpu = h->only_compiles ? gpu_open_to_compile(h->device, h->validate, e)
+                              : gpu_open(h->device, h->validate, e);
     if (!r->gpu)
         return false;
-    limit_memory(gpu_get_info(r->gpu));
-    return check_identity(r, e) && create_buffers(r, e) && probe(r, e);
+    limit_memory(r);
+    return check_identity(r, e) && (h->only_compiles || (create_buffers(r, e) && probe(r, e)));
 }
 
 void rig_close(struct rig *r)

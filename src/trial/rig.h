@@ -4,6 +4,8 @@
 //     rig_scratch; rig_load; run something; rig_fetch; rig_verify    each run that is verified
 //     rig_close
 //
+// Of one that only compiles (hello) there is the device and the layout, and none of the rest.
+//
 // The operator's buffers live as long as the worker, scratch memory is made to a candidate's
 // measure. Each has a guard before and behind it that the candidate is not told of; before a run
 // all is filled with 0xFF bytes (a NaN that no arithmetic makes; of integers -1), so that a tile

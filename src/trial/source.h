@@ -70,6 +70,7 @@ struct pool_options {
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     bool validate;         // Vulkan validation layer in the workers
     int workers;           // >= 1
+    bool only_compiles;    // what is submitted is, and nothing needs the device to run anything
     // Copied; but where the user defined it (custom_of), that definition must outlive the pool.
     const struct operation *operation;
     // The kernel that computes the right result, where the user defined the operation by one; it

@@ -5,6 +5,7 @@
 #include "kernel/job.h"
 #include "space/outcome.h"
 #include "space/space.h"
+#include "space/statistics.h"
 
 #define TRIAL_MAX_SAMPLES 32
 #define TRIAL_MAX_RACERS  8
@@ -43,6 +44,7 @@ struct trial_request {
     int64_t ticket; // the engine's; comes back in the result
     int count;      // 1 .. TRIAL_MAX_RACERS
     bool race;
+    bool only_compiles; // up to the pipelines: nothing runs, and an ok result has no samples
     enum accesses accesses;
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
     double slowdown;    // times slower that the incumbent runs by now, or less than 1
@@ -59,6 +61,7 @@ struct trial_result {
     struct samples samples[TRIAL_MAX_RACERS];
     enum trial_phase phase[TRIAL_MAX_RACERS];         // where it failed; PHASE_NONE when ok
     char reason[TRIAL_MAX_RACERS][TRIAL_REASON_SIZE]; // one sentence; "" when ok
+    struct statistics statistics[TRIAL_MAX_RACERS];   // of those that the driver compiled
     // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
     int worker; // 0 ..

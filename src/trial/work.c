@@ -63,13 +63,14 @@ bool work_merge(struct work *w, const struct message *m)
 {
     const struct trial_result *from = &m->result;
     int settled = 0;
-    if (from->count != w->pick_count)
+    if (from->count != w->pick_count || m->only_compiled != w->request.only_compiles)
         return false;
     for (int k = 0; k < from->count; k++) {
         int i = w->pick[k];
         if (!m->settled[k])
             continue;
         settled++;
+        w->result.statistics[i] = from->statistics[k];
         if (from->outcome[k] != OUTCOME_OK) {
             work_settle(w, k, from->outcome[k], from->phase[k], from->reason[k]);
             continue;

@@ -54,7 +54,9 @@ static bool measure(struct worker *w, const struct message *trial)
     struct err e = {0};
     const int64_t matches_only_every = -1;
     wire_enter(&w->wire, PHASE_NONE, 0, trial->attempt == 0 ? trial->number : matches_only_every);
-    if (!rig_attach(&w->rig, SHARED_FD, &e))
+    if (w->rig.hello.only_compiles && !trial->request.only_compiles)
+        return err_set(&e, "it only compiles") || refuse(w, &e);
+    if (!trial->request.only_compiles && !rig_attach(&w->rig, SHARED_FD, &e))
         return refuse(w, &e);
     return measure_trial(&w->rig, &w->wire, trial);
 }

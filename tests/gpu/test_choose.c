@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 static const struct gpu_info devices[] = {
-    {.index = 0, .name = "NVIDIA GeForce RTX 4090"},
-    {.index = 1, .name = "AMD Radeon RX 7900"},
-    {.index = 2, .name = "AMD Radeon RX 7900 XTX"},
-    {.index = 3, .name = "llvmpipe (LLVM 15.0.6, 256 bits)"},
+    {.index = 0, .name = "NVIDIA GeForce RTX 4090", .runs = true},
+    {.index = 1, .name = "AMD Radeon RX 7900", .runs = true},
+    {.index = 2, .name = "AMD Radeon RX 7900 XTX", .runs = true},
+    {.index = 3, .name = "llvmpipe (LLVM 15.0.6, 256 bits)", .runs = true},
 };
 
 static int chosen(const char *wanted)
@@ -93,6 +93,27 @@ static void test_several(void **state)
     assert_several("1,1", 4, "1");
     assert_several("0,4", 4, NULL);
     assert_several("all", 0, NULL);
+}
+
+static void test_one_that_runs_nothing(void **state)
+{
+    (void)state;
+    struct gpu_info list[2] = {{.index = 0, .name = "Null hardware"},
+                               {.index = 1, .name = "llvmpipe", .runs = true}};
+    int index[2], count = 0;
+    struct err e;
+    assert_true(gpu_choose(list, 2, NULL, &index[0], &e));
+    assert_int_equal(index[0], 1);
+    assert_true(gpu_choose(list, 2, "null", &index[0], &e)); // by name it can be had
+    assert_int_equal(index[0], 0);
+    assert_true(gpu_can_run(&list[1], &e));
+    assert_false(gpu_can_run(&list[0], &e));
+    assert_non_null(strstr(e.text, "device 0 'Null hardware' compiles kernels but runs none"));
+    assert_true(gpu_choose_several(list, 2, "all", index, &count, &e));
+    assert_true(count == 1 && index[0] == 1);
+    assert_false(gpu_choose(list, 1, NULL, &index[0], &e));
+    assert_false(gpu_choose_several(list, 1, "all", index, &count, &e));
+    assert_non_null(strstr(e.text, "check PRESET --compile"));
 }
 
 static void test_identity(void **state)
@@ -208,10 +229,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_several),        cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_robust_seconds), cmocka_unit_test(test_stamps),
-        cmocka_unit_test(test_repeats),        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_environment),    cmocka_unit_test(test_default_timing),
+        cmocka_unit_test(test_several),        cmocka_unit_test(test_one_that_runs_nothing),
+        cmocka_unit_test(test_identity),       cmocka_unit_test(test_robust_seconds),
+        cmocka_unit_test(test_stamps),         cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_results),        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_default_timing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

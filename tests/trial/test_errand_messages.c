@@ -33,6 +33,7 @@ static char *sample_devices(void)
                                 .device_uuid = "d",
                                 .driver_uuid = "e",
                                 .timestamps = true,
+                                .runs = true,
                                 .limits = limits,
                                 .matrix_khr = units},
                                {.index = 1,

@@ -273,7 +273,7 @@ static char *sample_result(void)
         .compile_s = 1,
         .pipeline_s = 2,
         .device_s = 3};
-    return message_result(&r, (const bool[]){true, false}, 123456789012345);
+    return message_result(&r, false, (const bool[]){true, false}, 123456789012345);
 }
 
 static void results_arrive(void **state)

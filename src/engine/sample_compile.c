@@ -1,0 +1,229 @@
+#include "engine/sample_compile.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/median.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "trial/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DRAWS   20000 // in a row that give nothing new that is valid
+#define MOST_WORKERS 16
+#define MOST_FDS     (2 * MOST_WORKERS)
+
+struct run {
+    const struct sample_options *options;
+    struct sample *found;
+    struct source *pool;
+    struct rng rng;
+    struct config_set seen;
+    int64_t open;
+    bool is_dry; // no more is found to be asked
+};
+
+static void log_line(void *context, int worker, const char *line)
+{
+    static const char warning[] = "tilewalk: warning: ", message[] = "validation: ";
+    struct run *r = context;
+    (void)worker;
+    if (!str_starts(line, warning)) {
+        log_info("%s", line);
+        return;
+    }
+    r->found->messages += str_starts(line + sizeof warning - 1, message);
+    log_warning("%s", line + sizeof warning - 1);
+}
+
+// --- what is found ---
+
+static void add_value(struct sample_column *c, double value)
+{
+    MEM_GROW(c->value, c->count, c->capacity);
+    c->value[c->count++] = value;
+}
+
+static struct sample_column *column_of(struct sample *s, const char *name)
+{
+    for (int i = 0; i < s->statistics; i++)
+        if (strcmp(s->statistic[i].name, name) == 0)
+            return &s->statistic[i];
+    if (s->statistics == STATISTICS_MOST)
+        return NULL;
+    struct sample_column *c = &s->statistic[s->statistics++];
+    snprintf(c->name, sizeof c->name, "%s", name);
+    return c;
+}
+
+static void add_statistics(struct sample *s, const struct statistics *told)
+{
+    double spills;
+    for (int i = 0; i < told->count; i++) {
+        struct sample_column *c = column_of(s, told->item[i].name);
+        if (c)
+            add_value(c, told->item[i].value);
+    }
+    if (statistics_total(told, STATISTIC_SPILLS, &spills)) {
+        s->told++;
+        s->spilled += spills > 0;
+    }
+}
+
+static void add_refusal(struct sample *s, const char *reason)
+{
+    for (int i = 0; i < s->refusals; i++)
+        if (str_equal(s->refusal[i].reason, reason)) {
+            s->refusal[i].count++;
+            return;
+        }
+    MEM_GROW(s->refusal, s->refusals, s->refusal_capacity);
+    s->refusal[s->refusals++] = (struct sample_refusal){mem_strdup(reason), 1};
+}
+
+static void take(struct run *r, const struct trial_result *result)
+{
+    struct sample *s = r->found;
+    r->open--;
+    if (result->outcome[0] != OUTCOME_OK) {
+        add_refusal(s, result->reason[0]);
+        return;
+    }
+    s->compiled++;
+    add_value(&s->build, result->pipeline_s);
+    add_statistics(s, &result->statistics[0]);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct sample_refusal *x = a, *y = b;
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+static void arrange(struct sample *s)
+{
+    if (s->refusals)
+        qsort(s->refusal, (size_t)s->refusals, sizeof *s->refusal, by_count);
+    median_sort(s->build.value, s->build.count);
+    for (int i = 0; i < s->statistics; i++)
+        median_sort(s->statistic[i].value, s->statistic[i].count);
+}
+
+double sample_quantile(const struct sample_column *c, double share)
+{
+    return c->count ? c->value[(int64_t)ceil(share * (double)c->count) - 1] : NAN;
+}
+
+// --- the run ---
+
+// The next valid configuration that was not drawn yet; is_dry: there seems to be none.
+static bool draw(struct run *r, struct config *c, struct err *e)
+{
+    const struct space *space = script_space(r->options->script);
+    for (int i = 0; i < MOST_DRAWS; i++) {
+        struct verdict v;
+        bool is_new;
+        space_sample(space, &r->rng, c);
+        if (!space_judge(space, &r->options->device->limits, c, &v, e))
+            return false;
+        if (v.legal && config_set_add(&r->seen, c, &is_new) >= 0 && is_new)
+            return true;
+    }
+    r->is_dry = true;
+    return true;
+}
+
+static bool submit_some(struct run *r, struct err *e)
+{
+    while (!r->is_dry && r->found->asked < r->options->count && source_room(r->pool) > 0) {
+        struct trial_request request = {.count = 1, .only_compiles = true};
+        if (!draw(r, &request.config[0], e))
+            return false;
+        if (r->is_dry)
+            return true;
+        if (!script_render(r->options->script, &request.config[0], &request.job[0], e))
+            return false;
+        request.ticket = ++r->found->asked;
+        source_submit(r->pool, &request);
+        r->open++;
+    }
+    return true;
+}
+
+static void wait_for_pool(const struct run *r)
+{
+    struct pollfd fds[MOST_FDS];
+    poll(fds, (nfds_t)source_fds(r->pool, fds, MOST_FDS), source_wait_ms(r->pool));
+}
+
+static bool work(struct run *r, struct err *e)
+{
+    struct trial_result result;
+    if (!submit_some(r, e))
+        return false;
+    while (r->open > 0) {
+        if (!source_step(r->pool, e))
+            return false;
+        while (source_collect(r->pool, &result))
+            take(r, &result);
+        if (!submit_some(r, e))
+            return false;
+        if (r->open > 0)
+            wait_for_pool(r);
+    }
+    return true;
+}
+
+static struct source *open_pool(struct run *r, const char *program, struct err *e)
+{
+    const struct gpu_info *d = r->options->device;
+    const struct script *script = r->options->script;
+    char id[33];
+    gpu_identity(d, id);
+    int cores = os_cores();
+    return pool_create(
+        &(struct pool_options){.program = program,
+                               .device = d->index,
+                               .device_id = id,
+                               .validate = r->options->validate,
+                               .workers = cores < MOST_WORKERS ? cores : MOST_WORKERS,
+                               .only_compiles = true,
+                               .operation = script_operation(script),
+                               .reference = script_reference(script),
+                               .limits = &d->limits,
+                               .is_cpu = d->is_cpu,
+                               .fault = r->options->fault,
+                               .log = log_line,
+                               .log_context = r},
+        e);
+}
+
+bool sample_compile(const struct sample_options *o, struct sample *out, struct err *e)
+{
+    struct run r = {.options = o, .found = out, .seen = {.slots = script_space(o->script)->slots}};
+    char *program = path_program();
+    *out = (struct sample){0};
+    rng_seed(&r.rng, o->seed);
+    r.pool = open_pool(&r, program, e);
+    free(program);
+    bool ok = r.pool && work(&r, e);
+    source_destroy(r.pool);
+    config_set_finish(&r.seen);
+    arrange(out);
+    return ok;
+}
+
+void sample_finish(struct sample *s)
+{
+    for (int i = 0; i < s->refusals; i++)
+        free(s->refusal[i].reason);
+    for (int i = 0; i < s->statistics; i++)
+        free(s->statistic[i].value);
+    free(s->refusal);
+    free(s->build.value);
+    *s = (struct sample){0};
+}

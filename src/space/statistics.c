@@ -1,0 +1,134 @@
+#include "space/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define MOST_VALUE 0x1p40 // of bytes, registers, cycles: beyond it is garbage
+
+static const char *const kind_names[STATISTIC_KIND_COUNT] = {
+    [STATISTIC_REGISTERS] = "registers", [STATISTIC_SPILLS] = "spills",
+    [STATISTIC_SHARED] = "shared",       [STATISTIC_OCCUPANCY] = "occupancy",
+    [STATISTIC_CODE_SIZE] = "code_size",
+};
+
+// What Mesa's drivers (RADV, NVK, ANV) and NVIDIA's call them, without regard to case. Fills are
+// the other half of spills; NVK and NVIDIA have only the memory that spilled values take.
+static const struct {
+    const char *name;
+    enum statistic_kind kind;
+} known[] = {
+    {"VGPRs", STATISTIC_REGISTERS},
+    {"Number of GPRs", STATISTIC_REGISTERS},
+    {"GPRs", STATISTIC_REGISTERS},
+    {"Register Count", STATISTIC_REGISTERS},
+    {"GRF registers", STATISTIC_REGISTERS},
+    {"Spilled VGPRs", STATISTIC_SPILLS},
+    {"Spilled SGPRs", STATISTIC_SPILLS},
+    {"Spill Count", STATISTIC_SPILLS},
+    {"SLM Size", STATISTIC_SPILLS},
+    {"Local Memory Size", STATISTIC_SPILLS},
+    {"LDS Size", STATISTIC_SHARED},
+    {"Workgroup Memory Size", STATISTIC_SHARED},
+    {"Shared Memory Size", STATISTIC_SHARED},
+    {"Subgroups per SIMD", STATISTIC_OCCUPANCY},
+    {"Max Warps/SM", STATISTIC_OCCUPANCY},
+    {"Code Size", STATISTIC_CODE_SIZE},
+    {"Binary Size", STATISTIC_CODE_SIZE},
+    {"Instruction Count", STATISTIC_CODE_SIZE},
+};
+
+const char *statistic_kind_name(enum statistic_kind k)
+{
+    return kind_names[k];
+}
+
+static bool is_of(const char *name, enum statistic_kind k)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].kind == k && strcasecmp(known[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// Its index; -1: it is not among them.
+static int named(const struct statistics *s, const char *name)
+{
+    int i = s->count;
+    while (--i >= 0 && strcasecmp(s->item[i].name, name) != 0)
+        continue;
+    return i;
+}
+
+// A checksum says nothing of a kernel, and is another number for each.
+static bool is_hash(const char *name)
+{
+    size_t length = strlen(name), word = sizeof "hash" - 1;
+    return length >= word && strcasecmp(name + length - word, "hash") == 0;
+}
+
+bool statistics_take(struct statistics *s, const char *name, double value)
+{
+    if (is_hash(name))
+        return true;
+    if (!*name || strlen(name) >= STATISTICS_NAME_SIZE || !(value >= 0 && value <= MOST_VALUE))
+        return false;
+    int at = named(s, name);
+    if (at >= 0) {
+        struct statistic *there = &s->item[at];
+        bool least = is_of(name, STATISTIC_OCCUPANCY);
+        there->value = least ? fmin(there->value, value) : fmax(there->value, value);
+        return true;
+    }
+    if (s->count == STATISTICS_MOST)
+        return false;
+    struct statistic *added = &s->item[s->count++];
+    snprintf(added->name, sizeof added->name, "%s", name);
+    added->value = value;
+    return true;
+}
+
+void statistics_merge(struct statistics *s, const struct statistics *more)
+{
+    for (int i = 0; i < more->count; i++)
+        statistics_take(s, more->item[i].name, more->item[i].value);
+}
+
+// NVK has both a size and a count of instructions: the first that is there in the order of `known`
+// is the code's size; of all else the parts add up.
+bool statistics_total(const struct statistics *s, enum statistic_kind k, double *out)
+{
+    bool found = false;
+    *out = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        int at = known[i].kind == k ? named(s, known[i].name) : -1;
+        if (at >= 0 && (!found || k == STATISTIC_SPILLS))
+            *out += s->item[at].value;
+        found |= at >= 0;
+    }
+    return found;
+}
+
+bool statistics_find(const struct statistics *s, const char *name, double *out)
+{
+    int at = named(s, name);
+    if (at >= 0)
+        *out = s->item[at].value;
+    for (int k = 0; at < 0 && k < STATISTIC_KIND_COUNT; k++)
+        if (strcasecmp(kind_names[k], name) == 0)
+            return statistics_total(s, (enum statistic_kind)k, out);
+    return at >= 0;
+}
+
+void statistics_add_json(const struct statistics *s, struct str *out)
+{
+    str_add_char(out, '{');
+    for (int i = 0; i < s->count; i++) {
+        str_add(out, i ? "," : "");
+        str_add_json(out, s->item[i].name);
+        str_add_char(out, ':');
+        str_add_real(out, s->item[i].value);
+    }
+    str_add_char(out, '}');
+}

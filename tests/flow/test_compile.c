@@ -1,0 +1,195 @@
+// Kernels that are compiled and not run: Debian's own AMD driver opens without any hardware, and
+// refuses none of ours. check --compile, and what else is to know that such a device runs nothing.
+#include "program.h"
+
+#include "base/str.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AMD "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json"
+#define CPU "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
+
+// A driver of GPUs does not bear being sanitized.
+static bool has_driver(void)
+{
+    return access(AMD, R_OK) == 0 && !getenv("ASAN_OPTIONS");
+}
+
+// `chip`: as RADV names it; NULL: no AMD device.
+static void use_drivers(struct box *b, const char *files, const char *chip)
+{
+    box_set(b, "VK_DRIVER_FILES", files);
+    box_set(b, "VK_ICD_FILENAMES", files);
+    box_set(b, "RADV_FORCE_FAMILY", chip);
+}
+
+static void use_amd(struct box *b, const char *chip)
+{
+    if (!has_driver())
+        skip();
+    use_drivers(b, AMD, chip);
+}
+
+static double part_of(const cJSON *object, const char *name, const char *part)
+{
+    return number_of(member(object, name), part);
+}
+
+static const cJSON *compile(struct box *b, const char *preset, const char *count)
+{
+    struct result r = RUN(b, "check", preset, "--compile", count, "--json");
+    if (r.code != 0)
+        fail_msg("check %s --compile: %s%s", preset, r.err, r.out);
+    return json_of(b, r.out);
+}
+
+static void test_what_is_told(void **state)
+{
+    struct box *b = *state;
+    use_amd(b, "navi21");
+    const cJSON *c = compile(b, "gemm", "12");
+    assert_contains(text_of(c, "device"), "NAVI21");
+    assert_contains(text_of(c, "driver"), "radv");
+    assert_true(number_of(c, "asked") == 12 && number_of(c, "compiled") == 12);
+    assert_int_equal(cJSON_GetArraySize(member(c, "refused")), 0);
+    double median = part_of(c, "pipeline_ms", "median"), p90 = part_of(c, "pipeline_ms", "p90"),
+           most = part_of(c, "pipeline_ms", "max");
+    assert_true(median > 0 && median <= p90 && p90 <= most);
+    assert_true(number_of(c, "spilled") >= 0);
+    const cJSON *one;
+    int registers = 0;
+    cJSON_ArrayForEach(one, member(c, "statistics"))
+    {
+        assert_true(number_of(one, "median") <= number_of(one, "max"));
+        registers += str_equal(text_of(one, "name"), "VGPRs") && number_of(one, "median") > 0;
+    }
+    assert_int_equal(registers, 1);
+    struct result r = RUN(b, "check", "gemm", "--compile", "3");
+    assert_ok(&r);
+    assert_contains(r.out, "3 random valid configurations, 3 compiled, 0 refused");
+    assert_contains(r.out, "VGPRs");
+}
+
+static void test_that_it_runs_nothing(void **state)
+{
+    struct box *b = *state;
+    use_amd(b, "navi21");
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    const cJSON *d = json_of(b, r.out);
+    assert_true(is_null(d, "default"));
+    assert_true(cJSON_IsFalse(member(cJSON_GetArrayItem(member(d, "devices"), 0), "runs")));
+    r = RUN(b, "devices");
+    assert_contains(r.out, "kernels can be compiled (check --compile), not tuned");
+    r = RUN(b, "tune", "mm1", "--plain");
+    assert_refused(&r, 1, "compiles kernels but runs none", "NAVI21");
+    r = RUN(b, "tune", "mm1", "--plain", "--device", "0");
+    assert_refused(&r, 1, "compiles kernels but runs none", "NAVI21");
+    r = RUN(b, "tune", "mm1", "--plain", "--device", "all");
+    assert_refused(&r, 1, "compiles kernels but runs none", "NAVI21");
+}
+
+static void test_that_others_come_first(void **state)
+{
+    struct box *b = *state;
+    use_amd(b, "navi21");
+    use_drivers(b, AMD ":" CPU, "navi21");
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    const cJSON *d = json_of(b, r.out);
+    int chosen = (int)number_of(d, "default");
+    const cJSON *one = cJSON_GetArrayItem(member(d, "devices"), chosen);
+    assert_contains(text_of(one, "name"), "llvmpipe");
+    assert_true(cJSON_IsTrue(member(one, "runs")));
+    assert_contains(text_of(compile(b, "mm1", "1"), "device"), "llvmpipe");
+}
+
+static void test_preset(struct box *b, const char *name)
+{
+    struct result r = RUN(b, "check", name, "--compile", "5", "--json");
+    if (r.code == 1 && strstr(r.err, "no matrix units")) // this driver is too old for them
+        return;
+    if (r.code != 0)
+        fail_msg("%s: %s%s", name, r.err, r.out);
+    assert_int_equal((int)number_of(json_of(b, r.out), "compiled"), 5);
+}
+
+static void test_every_preset(void **state)
+{
+    static const char *const chips[] = {"navi21", "vega10"};
+    struct box *b = *state;
+    int presets = 0;
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        use_amd(b, chips[i]);
+        DIR *folder = opendir(flow_path(b, "../../presets"));
+        assert_non_null(folder);
+        for (struct dirent *entry; (entry = readdir(folder));) {
+            char *end = strstr(entry->d_name, ".lua");
+            if (!end)
+                continue;
+            *end = '\0';
+            test_preset(b, entry->d_name);
+            presets++;
+        }
+        closedir(folder);
+    }
+    assert_true(presets > 40);
+}
+
+// --- what drivers may do ---
+
+static void assert_refusal(struct box *b, const char *fault, const char *reason)
+{
+    struct result r =
+        RUN(b, "check", "mm1", "--compile", "3", "--json", "--seed", "2", "--fault", fault);
+    assert_int_equal(r.code, 1);
+    const cJSON *c = json_of(b, r.out), *refused = member(c, "refused");
+    assert_true(number_of(c, "asked") == 3 && number_of(c, "compiled") == 2);
+    assert_int_equal(cJSON_GetArraySize(refused), 1);
+    assert_contains(text_of(cJSON_GetArrayItem(refused, 0), "reason"), reason);
+    assert_true(number_of(cJSON_GetArrayItem(refused, 0), "count") == 1);
+}
+
+static void test_failures(void **state)
+{
+    struct box *b = *state;
+    use_drivers(b, CPU, NULL);
+    assert_refusal(b, "lost@pipeline:2", "the device was lost");
+    assert_refusal(b, "segv@pipeline:2", "the worker was killed by SIGSEGV");
+    assert_refusal(b, "memory@pipeline:2", "the worker");
+    assert_refusal(b, "garbage@pipeline:2", "garbage from worker");
+    struct result r = RUN(b, "check", "mm1", "--compile", "3", "--fault", "abort@pipeline:*");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.out, "0 compiled, 3 refused");
+    r = RUN(b, "check", "mm1", "--compile", "3", "--fault", "exit@start:*");
+    assert_refused(&r, 1, "no worker can be started", "exited");
+}
+
+static void test_words(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "check", "mm1", "--compile", "3", "--device", "none");
+    assert_refused(&r, 2, "--compile needs a device", "tilewalk devices");
+    r = RUN(b, "check", "mm1", "--compile", "0");
+    assert_int_equal(r.code, 2);
+    use_drivers(b, CPU, NULL);
+    r = RUN(b, "check", "gemm", "--set", "N=4000000", "--set", "K=4000", "--compile", "3");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.err, "no configuration");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_what_is_told),
+        FLOW_TEST(test_that_it_runs_nothing),
+        FLOW_TEST(test_that_others_come_first),
+        FLOW_TEST(test_every_preset),
+        FLOW_TEST(test_failures),
+        FLOW_TEST(test_words),
+    };
+    return cmocka_run_group_tests_name("compile", tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+// What drivers say of kernels: taken, merged, found by its name and by what it is.
+#include "space/statistics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct statistics radv(void)
+{
+    struct statistics s = {0};
+    assert_true(statistics_take(&s, "VGPRs", 96));
+    assert_true(statistics_take(&s, "Spilled SGPRs", 2));
+    assert_true(statistics_take(&s, "Spilled VGPRs", 5));
+    assert_true(statistics_take(&s, "Subgroups per SIMD", 8));
+    assert_true(statistics_take(&s, "Code size", 4000));
+    return s;
+}
+
+static double total(const struct statistics *s, enum statistic_kind k)
+{
+    double value;
+    return statistics_total(s, k, &value) ? value : -1;
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    struct statistics s = radv(), nvk = {0}, none = {0};
+    assert_true(total(&s, STATISTIC_REGISTERS) == 96);
+    assert_true(total(&s, STATISTIC_SPILLS) == 7); // of both kinds
+    assert_true(total(&s, STATISTIC_OCCUPANCY) == 8);
+    assert_true(total(&s, STATISTIC_SHARED) == -1); // it was not told
+    assert_true(total(&none, STATISTIC_SPILLS) == -1);
+    statistics_take(&nvk, "Instruction count", 700);
+    statistics_take(&nvk, "Code size", 11200);
+    statistics_take(&nvk, "SLM size", 64);
+    assert_true(total(&nvk, STATISTIC_CODE_SIZE) == 11200); // not both
+    assert_true(total(&nvk, STATISTIC_SPILLS) == 64);
+}
+
+static void test_found_by_name(void **state)
+{
+    (void)state;
+    struct statistics s = radv();
+    double value = 0;
+    assert_true(statistics_find(&s, "code SIZE", &value) && value == 4000);
+    assert_true(statistics_find(&s, "spills", &value) && value == 7);
+    assert_true(statistics_find(&s, "Registers", &value) && value == 96);
+    assert_false(statistics_find(&s, "shared", &value));
+    assert_false(statistics_find(&s, "nonsense", &value));
+}
+
+// Each pass has its own: the kernel needs as much as the worst of them.
+static void test_merged(void **state)
+{
+    (void)state;
+    struct statistics s = radv(), more = {0};
+    statistics_take(&more, "VGPRs", 120);
+    statistics_take(&more, "Spilled VGPRs", 0);
+    statistics_take(&more, "Subgroups per SIMD", 4);
+    statistics_take(&more, "Latency", 1000);
+    statistics_merge(&s, &more);
+    assert_true(total(&s, STATISTIC_REGISTERS) == 120);
+    assert_true(total(&s, STATISTIC_SPILLS) == 7);
+    assert_true(total(&s, STATISTIC_OCCUPANCY) == 4); // the worse one
+    assert_int_equal(s.count, 6);
+}
+
+static void test_garbage_is_refused(void **state)
+{
+    (void)state;
+    struct statistics s = radv();
+    char name[STATISTICS_NAME_SIZE + 1];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_false(statistics_take(&s, "", 1));
+    assert_false(statistics_take(&s, name, 1));
+    assert_false(statistics_take(&s, "VGPRs", -1));
+    assert_false(statistics_take(&s, "VGPRs", NAN));
+    assert_false(statistics_take(&s, "VGPRs", INFINITY));
+    assert_false(statistics_take(&s, "VGPRs", 1e300));
+    assert_true(statistics_take(&s, "vgprs", 12)); // repeated: the larger one counts
+    assert_true(total(&s, STATISTIC_REGISTERS) == 96);
+    assert_true(statistics_take(&s, "Hash", 0x9e3779b9)); // says nothing
+    assert_int_equal(s.count, 5);
+    for (int i = 0; i < STATISTICS_MOST; i++) {
+        snprintf(name, sizeof name, "number %d", i);
+        assert_int_equal(statistics_take(&s, name, i), i < STATISTICS_MOST - 5);
+    }
+    assert_int_equal(s.count, STATISTICS_MOST);
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct statistics s = {0};
+    struct str text = {0};
+    statistics_add_json(&s, &text);
+    assert_string_equal(str_text(&text), "{}");
+    str_finish(&text);
+    statistics_take(&s, "a \"b\"", 0.5);
+    statistics_take(&s, "VGPRs", 96);
+    statistics_add_json(&s, &text);
+    assert_string_equal(str_text(&text), "{\"a \\\"b\\\"\":0.5,\"VGPRs\":96}");
+    str_finish(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kinds),  cmocka_unit_test(test_found_by_name),
+        cmocka_unit_test(test_merged), cmocka_unit_test(test_garbage_is_refused),
+        cmocka_unit_test(test_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
