@@ -1,10 +1,9 @@
-// Kernels that are compiled and not run: Debian's own AMD driver opens without any hardware, and
-// refuses none of ours. check --compile, and what else is to know that such a device runs nothing.
+// Kernels that are compiled and not run: Debian's own AMD driver opens without any hardware. check
+// --compile, and what else is to know that such a device runs nothing.
 #include "program.h"
 
 #include "base/str.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,38 +106,6 @@ static void test_that_others_come_first(void **state)
     assert_contains(text_of(compile(b, "mm1", "1"), "device"), "llvmpipe");
 }
 
-static void test_preset(struct box *b, const char *name)
-{
-    struct result r = RUN(b, "check", name, "--compile", "5", "--json");
-    if (r.code == 1 && strstr(r.err, "no matrix units")) // this driver is too old for them
-        return;
-    if (r.code != 0)
-        fail_msg("%s: %s%s", name, r.err, r.out);
-    assert_int_equal((int)number_of(json_of(b, r.out), "compiled"), 5);
-}
-
-static void test_every_preset(void **state)
-{
-    static const char *const chips[] = {"navi21", "vega10"};
-    struct box *b = *state;
-    int presets = 0;
-    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
-        use_amd(b, chips[i]);
-        DIR *folder = opendir(flow_path(b, "../../presets"));
-        assert_non_null(folder);
-        for (struct dirent *entry; (entry = readdir(folder));) {
-            char *end = strstr(entry->d_name, ".lua");
-            if (!end)
-                continue;
-            *end = '\0';
-            test_preset(b, entry->d_name);
-            presets++;
-        }
-        closedir(folder);
-    }
-    assert_true(presets > 40);
-}
-
 // --- what drivers may do ---
 
 static void assert_refusal(struct box *b, const char *fault, const char *reason)
@@ -165,7 +132,8 @@ static void test_failures(void **state)
     assert_int_equal(r.code, 1);
     assert_contains(r.out, "0 compiled, 3 refused");
     r = RUN(b, "check", "mm1", "--compile", "3", "--fault", "exit@start:*");
-    assert_refused(&r, 1, "no worker can be started", "exited");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no worker can be started: the worker exited with status 7");
 }
 
 static void test_words(void **state)
@@ -175,10 +143,6 @@ static void test_words(void **state)
     assert_refused(&r, 2, "--compile needs a device", "tilewalk devices");
     r = RUN(b, "check", "mm1", "--compile", "0");
     assert_int_equal(r.code, 2);
-    use_drivers(b, CPU, NULL);
-    r = RUN(b, "check", "gemm", "--set", "N=4000000", "--set", "K=4000", "--compile", "3");
-    assert_int_equal(r.code, 3);
-    assert_contains(r.err, "no configuration");
 }
 
 int main(void)
@@ -187,7 +151,6 @@ int main(void)
         FLOW_TEST(test_what_is_told),
         FLOW_TEST(test_that_it_runs_nothing),
         FLOW_TEST(test_that_others_come_first),
-        FLOW_TEST(test_every_preset),
         FLOW_TEST(test_failures),
         FLOW_TEST(test_words),
     };
