@@ -51,6 +51,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_DUPLICATE] = {"duplicate", "d", NULL, "again with another seed or strategy", GROUP_SESSION, ALL},
     [ACT_RESUME] = {"resume", "r", NULL, "run a session that nobody runs", GROUP_SESSION, ALL},
     [ACT_EDIT] = {"edit", "e", "Edit", "edit the space file (8: the template)", GROUP_SESSION, ALL},
+    [ACT_USE_NEW] = {"use-new", "u", NULL, "a new session with the space file as it is now", GROUP_SESSION, ALL},
 
     [ACT_MARK] = {"mark", "space", "Mark", "mark for overlay and comparison", GROUP_SESSION, ON(SESSIONS)},
     [ACT_COMPARE] = {"compare", "c", "Compare", "compare the marked sessions", GROUP_SESSION, ON(SESSIONS)},
@@ -73,7 +74,6 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_PREVIOUS_PAIR] = {"previous-pair", "[", NULL, "pair before", GROUP_SHOW, ON(MAP)},
     [ACT_SLICE] = {"slice", "f", "Fix", "fix the other parameters at the best", GROUP_SHOW, ON(MAP)},
     [ACT_RELOAD] = {"reload", "R", "Reload", "read the space file again", GROUP_SHOW, ON(SPACE)},
-    [ACT_USE_NEW] = {"use-new", "u", "Use new", "a new session with the file as it is now", GROUP_SHOW, ON(SPACE)},
     [ACT_LEVEL] = {"level", "v", "Level", "lowest level shown", GROUP_SHOW, ON(LOG)},
     [ACT_LANGUAGE] = {"language", "v", "SPIR-V", "GLSL, or SPIR-V disassembled", GROUP_SHOW, ON(KERNEL)},
     [ACT_DIFFERENCE] = {"difference", "c", "Difference", "against the kernel of the best trial", GROUP_SHOW, ON(KERNEL)},

@@ -91,6 +91,7 @@ void app_finish(struct app *app)
     dialog_destroy(app->dialog);
     for (int i = 0; i < VIEW_COUNT; i++)
         views[i]->destroy(app->state[i]);
+    space_file_finish(&app->file);
     model_finish(&app->model);
     screen_finish(&app->screen);
     free(app->edit_path);
@@ -269,6 +270,7 @@ static void forget_database(struct app *app)
     app->selected = 0;
     app->follow = true;
     app->budget_session = 0;
+    space_file_finish(&app->file);
     for (int i = 0; i < VIEW_COUNT; i++) {
         views[i]->destroy(app->state[i]);
         app->state[i] = views[i]->create(app);
@@ -292,6 +294,8 @@ bool app_poll(struct app *app, double now, double unix_now)
     app->dirty |= model_poll(&app->model, unix_now);
     if (app->model.losses != losses)
         forget_database(app);
+    if (app_file_poll(app))
+        return true;
     const struct view *view = views[app->view];
     bool more = view->tick && view->tick(app, app->state[app->view]);
     app->dirty |= more;

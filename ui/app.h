@@ -20,6 +20,7 @@
 #include "list.h"
 #include "model.h"
 #include "prompt.h"
+#include "space_file.h"
 #include "view.h"
 
 struct dialog; // dialog.h
@@ -71,8 +72,10 @@ struct app {
     bool pasting; // keys are a paste: text, and nothing else
     bool help;
     struct list help_text;
-    bool frozen;      // the view stands still; work goes on
-    char notice[256]; // the last message row
+    struct space_file file; // of the open session, on disk
+    int64_t file_session;   // that `file` is of
+    bool frozen;            // the view stands still; work goes on
+    char notice[256];       // the last message row
     enum style notice_style;
     double notice_until; // `now` when it goes
     double now;          // monotonic seconds
@@ -129,6 +132,13 @@ bool app_ask(struct app *app, const char *const *words,
 // when that would mean another database. Heap.
 char *app_command_line(const struct app *app, const char *const *words);
 void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
+// The editor is done with `path`, which had the stamp `before` (file_stamp): says what happened.
+void app_edited(struct app *app, const char *path, uint64_t before);
+// The space file of the open session (app_file.c): what it is held against; looks at it once a
+// second, true when it was read; reads it now. What it is other than before is said.
+struct space_file_basis app_file_basis(const struct app *app);
+bool app_file_poll(struct app *app);
+void app_file_read(struct app *app);
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
 void app_noise(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The keys of an action for texts ("p F9" gives "p"); valid until the next call.

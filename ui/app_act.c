@@ -164,6 +164,10 @@ const char *app_disabled(struct app *app, enum action a)
     case ACT_EDIT:
         return str_starts(row->record.source, "replay:") ? "its space is a recording, no space file"
                                                          : NULL;
+    case ACT_USE_NEW:
+        return !app->model.open.record.id  ? "no session is open"
+               : app->model.open.recording ? "the space is that of a recording"
+                                           : space_file_no_new(&app->file);
     case ACT_RESUME: return row->runner ? "somebody runs it already" : NULL;
     case ACT_DELETE: return row->runner ? "it is running (pause it first)" : NULL;
     default: return NULL;
@@ -283,7 +287,8 @@ static void act_on_session(struct app *app, enum action a)
     case ACT_MORE_BUDGET: add_budget(app, 100); break;
     case ACT_LESS_BUDGET: add_budget(app, -100); break;
     case ACT_EXPORT: open_export(app); break;
-    case ACT_NEW: open_new_session(app, NULL); break;
+    case ACT_NEW: open_new_session(app, false); break;
+    case ACT_USE_NEW: open_new_session(app, true); break;
     case ACT_DUPLICATE: open_duplicate(app); break;
     case ACT_RESUME: open_resume(app); break;
     case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;

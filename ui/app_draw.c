@@ -47,12 +47,17 @@ static int pieces_width(const struct pieces *p, int gap)
     return width;
 }
 
-static void drop_least(struct pieces *p)
+static int least_important(const struct pieces *p)
 {
     int least = 0;
     for (int i = 1; i < p->count; i++)
         if (p->piece[i].importance >= p->piece[least].importance)
             least = i;
+    return least;
+}
+
+static void drop(struct pieces *p, int least)
+{
     p->count--;
     memmove(&p->piece[least], &p->piece[least + 1], (size_t)(p->count - least) * sizeof *p->piece);
     if (p->shrinks > least)
@@ -61,12 +66,12 @@ static void drop_least(struct pieces *p)
 
 enum { LEAST_WIDTH = 16 }; // of what shrinks
 
-// Makes the one that shrinks narrower. False: it is as narrow as it gets.
+// Makes the one that shrinks narrower. False: it is as narrow as it gets, or others go first.
 static bool shrink(struct pieces *p, int by)
 {
     struct piece *piece = p->shrinks ? &p->piece[p->shrinks - 1] : NULL;
     int width = piece ? piece_width(piece) : 0;
-    if (width <= LEAST_WIDTH)
+    if (width <= LEAST_WIDTH || p->piece[least_important(p)].importance > piece->importance)
         return false;
     piece->most = width - by > LEAST_WIDTH ? width - by : LEAST_WIDTH;
     return true;
@@ -77,7 +82,7 @@ void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
     int over;
     while ((over = pieces_width(p, gap) - pane->cols) > 0 && p->count > 1)
         if (!shrink(p, over))
-            drop_least(p);
+            drop(p, least_important(p));
     int col = pane->cols > 30;
     for (int i = 0; i < p->count; i++) {
         int room = pane->cols - col, width = piece_width(&p->piece[i]);
@@ -106,28 +111,60 @@ static void device_name_of(const struct session_record *r, char out[32])
     snprintf(out, 32, "%.*s", length < 26 ? length : 26, r->device);
 }
 
+enum { BAR_COLS = 10 };
+
+static void add_bar(const struct session_record *r, struct pieces *row)
+{
+    char bar[4 * BAR_COLS + 1] = "";
+    int full = r->budget_trials > 0 ? (int)(BAR_COLS * r->trials / r->budget_trials) : 0;
+    for (int i = 0; i < BAR_COLS; i++)
+        strcat(bar, i < full ? "█" : "░");
+    pieces_add(row, 4, STYLE_TEXT, "%s", bar);
+}
+
+// In steps that suit what it is worth: nobody plans by the second.
+static void add_left(struct app *app, struct pieces *row)
+{
+    double left = model_left_seconds(&app->model, app->unix_now);
+    double step = left < 60 ? 5 : left < 600 ? 30 : left < 36000 ? 60 : 3600;
+    char text[32];
+    if (left > 0)
+        pieces_add(row, 2, STYLE_TEXT, "ETA %s", text_duration(ceil(left / step) * step, text));
+}
+
+static bool file_differs(const struct app *app)
+{
+    return app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
+}
+
+// What is tuned and where, how far it is; then by what.
 static void draw_where(struct app *app, const struct pane *p)
 {
     const struct opened *o = &app->model.open;
     const struct session_record *r = &o->record;
     struct pieces row = {0};
     char strategy[STRATEGY_TEXT], ran[32], device[32];
-    pieces_add(&row, 5, STYLE_TITLE, "tilewalk");
-    pieces_add(&row, 1, STYLE_DIM, "#%" PRId64, r->id);
-    pieces_add(&row, 3, STYLE_STRONG, "%s  %s", r->name, r->title);
+    pieces_add(&row, 1, STYLE_STRONG, "%s", r->title);
     row.shrinks = row.count;
     device_name_of(r, device);
-    pieces_add(&row, 5, STYLE_TEXT, "%s", device);
-    pieces_add(&row, 6, STYLE_TEXT, "%s", strategy_text(r->strategy, false, strategy));
-    pieces_add(&row, 8, STYLE_DIM, "seed %" PRIu64, r->seed);
+    pieces_add(&row, 3, STYLE_TEXT, "%s", device);
     pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", o->state);
-    pieces_add(&row, 3, STYLE_TEXT, "%s",
+    pieces_add(&row, 0, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
+    add_bar(r, &row);
+    add_left(app, &row);
+    pieces_add(&row, 4, STYLE_TEXT, "%s",
                text_duration(model_ran_seconds(&app->model, app->unix_now), ran));
-    pieces_add(&row, 1, STYLE_TEXT, "%" PRId64 "/%" PRId64 " trials", r->trials, r->budget_trials);
     if (o->rate > 0)
-        pieces_add(&row, 5, STYLE_TEXT, "%.3g/s", o->rate);
+        pieces_add(&row, 6, STYLE_TEXT, "%.3g/s", o->rate);
     if (app->frozen)
         pieces_add(&row, 0, STYLE_WARN, "FROZEN");
+    if (p->rows < 2 && file_differs(app))
+        pieces_add(&row, 1, STYLE_WARN, "file changed");
+    pieces_add(&row, 5, STYLE_TEXT, "%s", r->name);
+    pieces_add(&row, 5, STYLE_DIM, "#%" PRId64, r->id);
+    pieces_add(&row, 6, STYLE_TEXT, "%s", strategy_text(r->strategy, false, strategy));
+    pieces_add(&row, 8, STYLE_DIM, "seed %" PRIu64, r->seed);
+    pieces_add(&row, 9, STYLE_TITLE, "tilewalk");
     pieces_draw(&row, p, 0, 2);
 }
 
@@ -177,6 +214,8 @@ static void draw_short(struct app *app, const struct pane *p)
     char speed[32];
     pieces_add(&row, 3, STYLE_DIM, "#%" PRId64, o->record.id);
     pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s", o->state);
+    if (file_differs(app))
+        pieces_add(&row, 2, STYLE_WARN, "file changed");
     if (o->record.best_ask)
         pieces_add(&row, 0, STYLE_BEST, "%s",
                    speed_text(&o->record, o->record.best_seconds, speed));
@@ -215,6 +254,8 @@ void draw_head(struct app *app, const struct pane *head)
     }
     struct pieces row = {0};
     add_best(app, &row);
+    if (file_differs(app))
+        pieces_add(&row, 1, STYLE_WARN, "space file changed");
     add_outcomes(o, &row);
     pieces_draw(&row, head, 1, 2);
 }

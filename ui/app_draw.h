@@ -13,7 +13,8 @@ struct frame_rows {
 struct frame_rows frame_rows_of(int rows);
 
 // One row of pieces of text, of which the least important are left out until the rest fits. The
-// order on the row is that of adding. One may be said to shrink: it is cut before others go.
+// order on the row is that of adding. One may be said to shrink: it is cut once those that are less
+// important than it are gone.
 struct piece {
     enum style style;
     int importance; // 0 stays longest

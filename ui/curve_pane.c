@@ -1,6 +1,7 @@
 #include "curve_pane.h"
 
 #include "app.h"
+#include "curve_dots.h"
 #include "curve_runs.h"
 #include "report/text.h"
 
@@ -97,7 +98,7 @@ struct entry {
 };
 
 struct legend {
-    struct entry entry[MOST_RUNS + 2];
+    struct entry entry[MOST_RUNS + 3];
     int count;
     int name, value, more; // columns
 };
@@ -151,6 +152,14 @@ static void add_mean_entries(struct legend *l, const struct pane *p, const struc
     add_entry(l, b);
 }
 
+static void add_roof_entry(struct legend *l, const struct curve_runs *r)
+{
+    struct entry e = {.style = STYLE_BAND, .letter = ':'};
+    snprintf(e.name, sizeof e.name, "fastest recorded");
+    print_speed(e.value, r->roof, r->best);
+    add_entry(l, e);
+}
+
 // `most` runs, and the mean when `mean` has one.
 static struct legend make_legend(const struct pane *p, const struct curve_runs *r,
                                  const struct curve_mean *mean, enum curve_band band, int most)
@@ -160,6 +169,8 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
         add_run_entry(&l, r, i);
     if (mean && mean->count)
         add_mean_entries(&l, p, r, mean, band);
+    if (r->roof > 0)
+        add_roof_entry(&l, r);
     return l;
 }
 
@@ -186,6 +197,8 @@ static bool find_place(const struct plot *plot, const struct legend *l, int *row
 
 static void draw_legend_at(const struct pane *p, const struct legend *l, int row, int col)
 {
+    struct pane under = pane_part(p, row, col - 1, l->count, legend_cols(l) + 2);
+    pane_fill(&under, STYLE_TEXT, ' ');
     for (int i = 0; i < l->count; i++) {
         const struct entry *e = &l->entry[i];
         int value_end = col + 4 + l->name + l->value;
@@ -242,7 +255,7 @@ static double zoom_from(const struct curve_runs *r)
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = r->best;
+    double high = fmax(r->best, r->roof);
     if (state->zoomed && r->best > 0)
         return (struct plot_axis){.low = zoom_from(r), .high = (1 + ZOOM / 10) * high};
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
@@ -250,9 +263,25 @@ static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_me
     return (struct plot_axis){.high = 1.05 * high};
 }
 
+static void draw_dots(struct plot *plot, const struct curve_pane *state, const struct curve_runs *r,
+                      const struct session_record *record)
+{
+    const struct curve_dots *d = &state->dots;
+    for (int i = 0; d->session == record->id && i < d->count; i++) {
+        double x = curve_dot_x(d, i, state->axis, record->created);
+        if (d->dot[i].seconds > 0)
+            plot_dot(plot, x, record->flop / d->dot[i].seconds * r->per_flops);
+        else
+            plot_failed(plot, x);
+    }
+}
+
 static void draw_lines(struct plot *plot, const struct curve_runs *r, const struct curve_mean *mean,
                        enum curve_band band)
 {
+    const struct plot_point roof = {0, r->roof};
+    if (r->roof > 0)
+        plot_band(plot, &roof, &roof, 1, r->right);
     if (mean->count && band != CURVE_NO_BAND)
         plot_band(plot, mean->low, mean->high, mean->count, mean->end);
     for (int i = r->count; i-- > 0;) {
@@ -272,9 +301,10 @@ void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum s
             struct plot_glyph g = plot_at(plot, row, col);
             if (g.kind == PLOT_EMPTY)
                 continue;
-            enum style s = g.kind == PLOT_BAND  ? STYLE_BAND
-                           : g.kind < PLOT_BAND ? STYLE_DIM
-                                                : style[g.kind - PLOT_SERIES];
+            enum style s = g.kind == PLOT_BAND     ? STYLE_BAND
+                           : g.kind == PLOT_FAILED ? STYLE_BAD
+                           : g.kind < PLOT_BAND    ? STYLE_DIM
+                                                   : style[g.kind - PLOT_SERIES];
             pane_glyph(p, row, col, s, g.glyph);
         }
 }
@@ -296,6 +326,7 @@ static void draw_plot(const struct pane *room, const struct curve_pane *state,
     struct plot_axis x = {0, r->right, scale, name[0] ? name : NULL, lines < 3 ? lines : 3};
     struct plot_axis y = y_axis(r, &mean, state);
     plot_axes(&plot, &x, &y);
+    draw_dots(&plot, state, r, record);
     draw_lines(&plot, r, &mean, state->band);
 
     enum style style[PLOT_MOST_SERIES] = {[SERIES_MEAN] = STYLE_STRONG};
@@ -319,7 +350,7 @@ static void draw_line_of(const struct pane *p, int row, const struct curve_runs 
     const struct steps s = {r->run[0].point, r->run[0].count};
     double best = curve_run_best(&r->run[0]);
     for (int i = 0; i < cols; i++) {
-        double y = steps_at(&s, r->right * (i + 1) / cols);
+        double y = steps_at(&s, r->run[0].end * (i + 1) / cols);
         level[i] = y > 0 ? y / best : NAN;
     }
     pane_spark(p, row, 0, run_style(&r->run[0]), level, cols);
@@ -367,6 +398,14 @@ void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pan
     } else
         draw_plot(&inside, state, &r, &app->model.open.record);
     curve_runs_finish(&r);
+}
+
+bool curve_pane_tick(struct app *app, struct curve_pane *state)
+{
+    int before = state->dots.count;
+    bool more = curve_dots_step(&state->dots, &app->model);
+    app->dirty |= state->dots.count != before && !more;
+    return more;
 }
 
 bool curve_pane_act(struct app *app, struct curve_pane *state, enum action a)

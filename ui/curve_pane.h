@@ -11,9 +11,13 @@
 // settings, files or driver set apart from it (compare.h), from two on; each counts 0 before its
 // first valid result and keeps its best beyond its end.
 //
-// The x axis reaches from 0 to where the longest of the shown sessions is now, not to its budget: a
-// search is followed where it happens, and the budget is written at the axis. The line of a running
-// session goes on level to now. Wall clock is counted from the start of each session, with pauses.
+// The x axis is the budget from the start, so that what is drawn stays where it is and what is left
+// is seen; longer where a marked session is longer. A session that is over has no budget left, and
+// wall clock none at all: there the axis ends with the longest session. The line of a running one
+// goes on level to now. Wall clock is counted from the start of each session, with pauses.
+//
+// Behind the lines: a faint dot for each trial of the open session, an x at the bottom for each
+// that failed, and the fastest of a recording, where a search is on one, as a dotted line.
 #ifndef TILEWALK_UI_CURVE_PANE_H
 #define TILEWALK_UI_CURVE_PANE_H
 
@@ -26,14 +30,30 @@ struct app;
 enum curve_axis { CURVE_TRIALS, CURVE_RUNNING, CURVE_WALL, CURVE_AXIS_COUNT };
 enum curve_band { CURVE_DEVIATION, CURVE_RANGE, CURVE_NO_BAND, CURVE_BAND_COUNT };
 
-// What the user chose; all zero at first.
+#define CURVE_MOST_DOTS 2048
+
+struct curve_dot {
+    double elapsed_s, finished, seconds; // seconds: of the kernel; 0: it failed
+};
+
+struct curve_dots {
+    int64_t session;
+    int64_t stride; // trial i * stride is dot i - 1
+    int count;
+    struct curve_dot dot[CURVE_MOST_DOTS];
+};
+
+// What the user chose, and the trials as far as they were read; all zero at first.
 struct curve_pane {
     enum curve_axis axis;
     enum curve_band band;
     bool zoomed; // y: not from 0, but from a few percent below the best of the open session, or
                  // from its last steps
     bool alone;  // no overlays
+    struct curve_dots dots;
 };
+
+bool curve_pane_tick(struct app *app, struct curve_pane *state); // true while there is more
 
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
 // True: it was axis, zero, band or overlay.

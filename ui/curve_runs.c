@@ -75,6 +75,24 @@ static char letter_of_open(const struct model *m)
     return letter;
 }
 
+// Where the axis ends for the open session's sake, in its units; 0: nowhere.
+static double budget_of_open(const struct model *m, enum curve_axis axis)
+{
+    const struct opened *o = &m->open;
+    bool goes_on = str_equal(o->state, "running") || str_equal(o->state, "paused");
+    return !goes_on                ? 0
+           : axis == CURVE_TRIALS  ? (double)o->record.budget_trials
+           : axis == CURVE_RUNNING ? o->record.budget_seconds
+                                   : 0;
+}
+
+static double roof_of(const struct opened *o, double per_flops)
+{
+    const struct recording *r = o->recording;
+    double seconds = r && r->best >= 0 ? r->entry[r->best].seconds : 0;
+    return seconds > 0 ? o->record.flop / seconds * per_flops : 0;
+}
+
 static void add_run(struct curve_runs *r, struct curve_run run, const struct curve *c,
                     const struct session_record *record, enum curve_axis axis, double per_flops,
                     double end)
@@ -96,8 +114,11 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
     const struct opened *o = &m->open;
     double per_flops;
     *r = (struct curve_runs){.unit = model_unit(m, &per_flops)};
+    r->per_flops = per_flops;
     if (!o->record.id)
         return;
+    r->roof = roof_of(o, per_flops);
+    r->right = budget_of_open(m, axis);
     add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
             &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
     for (int i = 0; i < m->mark_count && !alone; i++) {

@@ -32,8 +32,10 @@ struct curve_runs {
     int count;                  // 0: no session is open
     int alike;                  // of them: the open one, and those that the mean is of with it
     int left_out[COMPARE_FITS]; // marked ones that tune something else or elsewhere
-    double right;               // the farthest end
+    double right;               // the farthest end; of a session that goes on, that of its budget
     double best;                // of all; 0: nothing valid yet
+    double roof;                // the fastest that is recorded; 0: it is no recording
+    double per_flops;           // of `unit`
     const char *unit;
 };
 

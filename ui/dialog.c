@@ -20,6 +20,8 @@ struct field {
     struct line line;
     const char *choice[MOST_CHOICES];
     int choices, chosen;
+    bool folded; // it, or its choices from `seen` on, are not seen while the fold is closed
+    int seen;
     bool on;
     bool touched; // of a text: until then, what is typed takes its place
 };
@@ -170,6 +172,41 @@ const char *dialog_text(struct dialog *d, const char *format, ...)
     return arena_strdup(&d->words_arena, text);
 }
 
+#define FOLD "fold" // the field's name
+
+void dialog_add_fold(struct dialog *d, const char *label)
+{
+    dialog_add_check(d, FOLD, label, false);
+}
+
+void dialog_fold_last(struct dialog *d, int seen)
+{
+    d->field[d->fields - 1].folded = true;
+    d->field[d->fields - 1].seen = seen;
+}
+
+bool dialog_is_folded(const struct dialog *d)
+{
+    return dialog_has(d, FOLD) && !dialog_is_on(d, FOLD);
+}
+
+void dialog_set_text(struct dialog *d, const char *name, const char *value)
+{
+    for (int i = 0; i < d->fields; i++)
+        if (str_equal(d->field[i].name, name))
+            line_set(&d->field[i].line, value);
+}
+
+static bool is_seen(const struct dialog *d, const struct field *f)
+{
+    return !f->folded || f->kind == FIELD_CHOICE || !dialog_is_folded(d);
+}
+
+static bool offers(const struct dialog *d, const struct field *f, int choice)
+{
+    return !f->folded || choice < f->seen || choice == f->chosen || !dialog_is_folded(d);
+}
+
 static void make_words(struct app *app, struct dialog *d)
 {
     arena_finish(&d->words_arena);
@@ -182,9 +219,9 @@ static void make_words(struct app *app, struct dialog *d)
 
 static void edited(struct app *app, struct dialog *d)
 {
-    make_words(app, d);
     if (d->changed)
         d->changed(app, d, d->context);
+    make_words(app, d);
 }
 
 // Before anything is done with it: keys may come before the first frame.
@@ -198,10 +235,13 @@ static void greet(struct app *app, struct dialog *d)
 
 // --- drawing ---
 
-static int draw_choice(const struct field *f, const struct pane *p, int row, int col)
+static int draw_choice(const struct dialog *d, const struct field *f, const struct pane *p, int row,
+                       int col)
 {
     int start = col;
     for (int i = 0; i < f->choices; i++) {
+        if (!offers(d, f, i))
+            continue;
         int end = col + text_columns(f->choice[i]) + 4;
         if (end > p->cols && col > start) { // on the next row
             row++;
@@ -240,7 +280,7 @@ static int draw_field(struct dialog *d, int i, const struct pane *p, int row, in
         pane_text(p, row, labels + 1 + room, STYLE_FRAME, "]");
         line_draw(&f->line, p, row, labels + 1, room, STYLE_TEXT, focused);
     } else if (f->kind == FIELD_CHOICE) {
-        last = draw_choice(f, p, row, labels);
+        last = draw_choice(d, f, p, row, labels);
     } else {
         int col = pane_text(p, row, labels, STYLE_TEXT, f->on ? "[x] " : "[ ] ");
         pane_text(p, row, col, focused ? STYLE_FOCUS : STYLE_TEXT, f->label);
@@ -306,7 +346,8 @@ static int draw_content(struct dialog *d, const struct pane *p, int row)
     int labels = label_width(d);
     row = pane_wrapped(p, row, 0, p->cols, STYLE_TEXT, str_text(&d->lines));
     for (int i = 0; i < d->fields; i++)
-        row = draw_field(d, i, p, row, labels);
+        if (is_seen(d, &d->field[i]))
+            row = draw_field(d, i, p, row, labels);
     if (d->preview.length && d->preview_rows > 0)
         row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview), d->preview_rows);
     row += d->fields || d->preview.length || d->lines.length;
@@ -372,7 +413,18 @@ static bool press(struct app *app, struct dialog *d)
 static void move_focus(struct dialog *d, int by)
 {
     int stops = d->fields + BUTTON_COUNT;
-    d->focus = (d->focus + by + stops) % stops;
+    do {
+        d->focus = (d->focus + by + stops) % stops;
+    } while (d->focus < d->fields && !is_seen(d, &d->field[d->focus]));
+}
+
+static void choose(const struct dialog *d, struct field *f, int by)
+{
+    int at = f->chosen;
+    do {
+        at = (at + by + f->choices) % f->choices;
+    } while (!offers(d, f, at));
+    f->chosen = at;
 }
 
 static bool text_key(struct field *f, int32_t key)
@@ -399,9 +451,9 @@ static bool field_key(struct app *app, struct dialog *d, int32_t key)
     } else if (f->kind == FIELD_CHECK && key == ' ') {
         f->on = !f->on;
     } else if (f->kind == FIELD_CHOICE && (key == ' ' || key == KEY_IS_RIGHT || key == 'l')) {
-        f->chosen = (f->chosen + 1) % f->choices;
+        choose(d, f, 1);
     } else if (f->kind == FIELD_CHOICE && (key == KEY_IS_LEFT || key == 'h')) {
-        f->chosen = (f->chosen + f->choices - 1) % f->choices;
+        choose(d, f, -1);
     } else {
         used = false;
     }

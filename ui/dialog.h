@@ -37,9 +37,16 @@ void dialog_add_text(struct dialog *d, const char *name, const char *label, cons
 void dialog_add_choice(struct dialog *d, const char *name, const char *label,
                        const char *const *choices, int chosen); // NULL-terminated; copied
 void dialog_add_check(struct dialog *d, const char *name, const char *label, bool on);
+// A check that says whether what is folded is seen; and what is folded, of the field added last:
+// all of it, or of a choice all but the first `seen` and the one that is chosen. Fields keep their
+// values while nobody sees them.
+void dialog_add_fold(struct dialog *d, const char *label);
+void dialog_fold_last(struct dialog *d, int seen);
+bool dialog_is_folded(const struct dialog *d);
+void dialog_set_text(struct dialog *d, const char *name, const char *value);
 void dialog_add_line(struct dialog *d, const char *text);    // plain text above the buttons
 void dialog_set_preview(struct dialog *d, const char *text); // lines; replaces the last
-// Called after every edit (to refresh a preview); may be NULL.
+// Called after every edit, before the words are made anew (to refresh a preview); may be NULL.
 void dialog_on_change(struct dialog *d,
                       void (*changed)(struct app *app, struct dialog *d, void *context));
 
@@ -56,7 +63,8 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key);
 
 // The dialogs there are (dialogs.h): each opens itself over the app.
 void open_export(struct app *app);
-void open_new_session(struct app *app, const char *path); // NULL: any preset
+// `changed`: of the open session's space file as it is now; else of any space, of that one first.
+void open_new_session(struct app *app, bool changed);
 void open_duplicate(struct app *app);
 void open_resume(struct app *app);
 void open_budget(struct app *app);

@@ -6,21 +6,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COMMON 5 // strategies that are seen before all are asked for
+
+// The common ones first.
+static int list_strategies(const char *names[32])
+{
+    static const char *const common[COMMON] = {"walk", "opevo", "local", "autotvm", "random"};
+    int count = 0;
+    for (; count < COMMON; count++)
+        names[count] = common[count];
+    for (int i = 0; strategy_kinds[i] && count < 31; i++) {
+        bool listed = false;
+        for (int k = 0; k < COMMON; k++)
+            listed |= str_equal(common[k], strategy_kinds[i]->name);
+        if (!listed)
+            names[count++] = strategy_kinds[i]->name;
+    }
+    names[count] = NULL;
+    return count;
+}
+
 static void add_strategies(struct dialog *d, const char *current)
 {
     const char *names[32];
-    int count = 0, chosen = 0;
-    size_t length = strcspn(current, ":");
-    for (; strategy_kinds[count] && count < 31; count++) {
-        names[count] = strategy_kinds[count]->name;
-        if (strlen(names[count]) == length && !strncmp(names[count], current, length))
-            chosen = count;
-    }
-    names[count] = NULL;
-    dialog_add_choice(d, "strategy", "Strategy", names, chosen);
     char text[STRATEGY_TEXT];
-    const char *changed = strchr(strategy_text(current, false, text), ' ');
-    dialog_add_text(d, "options", "Its options, as q=0.3", changed ? changed + 1 : "");
+    int chosen = 0;
+    strategy_text(current, false, text);
+    size_t length = strcspn(text, " ");
+    for (int i = list_strategies(names); i-- > 0;)
+        if (strlen(names[i]) == length && !strncmp(names[i], text, length))
+            chosen = i;
+    dialog_add_choice(d, "strategy", "Strategy", names, chosen);
+    dialog_fold_last(d, COMMON);
+    dialog_add_fold(d, "every strategy, and its options");
+    dialog_add_text(d, "options", "Its options, as q=0.3", text[length] ? text + length + 1 : "");
+    dialog_fold_last(d, 0);
+}
+
+// The strategy with its options, as a spec; heap.
+static char *spec_of(const struct dialog *d)
+{
+    const char *options = dialog_value(d, "options");
+    char *spec = mem_printf("%s%s%s", dialog_value(d, "strategy"), *options ? ":" : "", options);
+    for (char *c = spec; *c; c++)
+        *c = *c == ' ' || *c == ',' ? ':' : *c;
+    return spec;
+}
+
+// Options that nobody sees are not those of another strategy.
+static void forget_other_options(struct dialog *d)
+{
+    char *spec = spec_of(d), *canonical = strategy_canonical(spec, NULL);
+    if (!canonical)
+        dialog_set_text(d, "options", "");
+    free(spec);
+    free(canonical);
 }
 
 // The options there are, with what they are now if nothing is said.
@@ -29,6 +69,11 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     (void)app;
     (void)context;
     struct str text = {0}, value = {0};
+    if (dialog_is_folded(d)) {
+        forget_other_options(d);
+        dialog_set_preview(d, "");
+        return;
+    }
     const struct strategy_kind *kind = strategy_find(dialog_value(d, "strategy"));
     for (const struct strategy_option *o = kind ? kind->options : NULL; o && o->name; o++) {
         strategy_add_value(o, o->value, &value);
@@ -42,13 +87,20 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     str_finish(&text);
 }
 
+static int add_warm_words(struct dialog *d, const char *words[], int n)
+{
+    if (*dialog_value(d, "warm")) {
+        words[n++] = "--warm-start";
+        words[n++] = dialog_text(d, "%s", dialog_value(d, "warm"));
+    }
+    return n;
+}
+
 // Adds the strategy, seed and budget that the fields ask for.
 static const char *add_search_words(struct dialog *d, const char *words[], int n)
 {
-    const char *options = dialog_value(d, "options"), *seed = dialog_value(d, "seed");
-    char *spec = mem_printf("%s%s%s", dialog_value(d, "strategy"), *options ? ":" : "", options);
-    for (char *c = spec; *c; c++)
-        *c = *c == ' ' || *c == ',' ? ':' : *c;
+    const char *seed = dialog_value(d, "seed");
+    char *spec = spec_of(d);
     struct err e;
     char *canonical = strategy_canonical(spec, &e);
     words[n++] = "--strategy";
@@ -69,11 +121,15 @@ static const char *add_search_words(struct dialog *d, const char *words[], int n
     return dialog_is_count(dialog_value(d, "trials")) ? NULL : "the budget is a number of trials";
 }
 
-static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials)
+// `known`: the session with whose best it begins; 0: there is none.
+static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials, int64_t known)
 {
-    char text[24];
+    char text[24], from[24] = "";
     snprintf(text, sizeof text, "%" PRId64, trials);
+    if (known)
+        snprintf(from, sizeof from, "%" PRId64, known);
     add_strategies(d, strategy);
+    dialog_add_text(d, "warm", "Begin with best of", from);
     dialog_add_text(d, "seed", "Seed (empty: new)", "");
     dialog_add_text(d, "trials", "Trials", text);
     dialog_on_change(d, preview_strategy);
@@ -85,7 +141,7 @@ static const char *duplicate_words(struct dialog *d, void *context, const char *
     words[0] = "tune";
     words[1] = "--like";
     words[2] = dialog_number(d, t->id);
-    return add_search_words(d, words, 3);
+    return add_search_words(d, words, add_warm_words(d, words, 3));
 }
 
 void open_duplicate(struct app *app)
@@ -97,7 +153,8 @@ void open_duplicate(struct app *app)
     dialog_add_line(d, "The same space and problem, as they were stored, on the same device.");
     if (str_equal(row->record.source, "device"))
         dialog_warn_of_others(app, d, row->record.device, 0);
-    add_search_fields(d, row->record.strategy, row->record.budget_trials);
+    add_search_fields(d, row->record.strategy, row->record.budget_trials,
+                      row->record.best_ask ? row->record.id : 0);
     dialog_open(app, d);
 }
 
@@ -114,21 +171,39 @@ static int add_settings(struct dialog *d, const char *words[], int n)
     return n;
 }
 
+// What a new session was offered to be.
+struct offer {
+    char *source, *space; // source NULL: the device
+    char known[24];       // session whose best it begins with; "": none
+};
+
+static void offer_destroy(void *context)
+{
+    struct offer *o = context;
+    free(o->source);
+    free(o->space);
+    free(o);
+}
+
 static const char *new_words(struct dialog *d, void *context, const char *words[])
 {
+    const struct offer *o = context;
+    const char *space = dialog_value(d, "space");
     int n = 0;
     words[n++] = "tune";
-    words[n++] = dialog_text(d, "%s", dialog_value(d, "space"));
+    words[n++] = dialog_text(d, "%s", space);
     n = add_settings(d, words, n);
     if (*dialog_value(d, "device")) {
         words[n++] = "--device";
         words[n++] = dialog_text(d, "%s", dialog_value(d, "device"));
     }
-    const char *source = context;
-    if (source) {
+    if (o->source) {
         words[n++] = "--source";
-        words[n++] = source;
+        words[n++] = o->source;
     }
+    // What was found in one space says nothing of another.
+    if (str_equal(space, o->space) || !str_equal(dialog_value(d, "warm"), o->known))
+        n = add_warm_words(d, words, n);
     const char *complaint = add_search_words(d, words, n);
     return *words[1] ? complaint : "which space? A preset's name or a file";
 }
@@ -178,24 +253,57 @@ static void add_presets(struct dialog *d)
     free(name);
 }
 
-// With a file: what the open session has, but for the space.
-void open_new_session(struct app *app, const char *path)
+// The name of a preset that ships, else the file.
+static char *space_of(const struct session_record *r)
+{
+    char *path = script_find(r->name, NULL);
+    char *space = mem_strdup(path && str_equal(path, r->path) ? r->name : r->path);
+    free(path);
+    return space;
+}
+
+// Its best are points of the new space only if that has the same parameters.
+static bool has_same_params(const struct app *app, bool changed)
+{
+    const struct space *was = app->model.open.space;
+    const struct space *is = changed && app->file.fresh ? script_space(app->file.fresh) : was;
+    bool same = was && is && was->param_count == is->param_count;
+    for (int i = 0; same && i < is->param_count; i++)
+        same = space_find(was, is->param[i].name) != NULL;
+    return same;
+}
+
+static struct offer *offer_like(const struct app *app, bool changed)
+{
+    const struct opened *open = &app->model.open;
+    const struct session_record *r = &open->record;
+    struct offer *o = mem_zero(1, sizeof *o);
+    bool like = r->id && !open->recording;
+    o->space = like ? space_of(r) : mem_strdup("gemm");
+    if (like && !str_equal(r->source, "device"))
+        o->source = mem_strdup(r->source);
+    if (like && r->best_ask && has_same_params(app, changed))
+        snprintf(o->known, sizeof o->known, "%" PRId64, r->id);
+    return o;
+}
+
+void open_new_session(struct app *app, bool changed)
 {
     const struct session_record *r = &app->model.open.record;
-    bool like = path && r->id;
     char settings[256] = "";
-    bool synthetic = like && !str_equal(r->source, "device");
-    struct dialog *d = dialog_create("New session", "Start", new_words,
-                                     synthetic ? mem_strdup(r->source) : NULL, free);
-    add_presets(d);
-    if (!synthetic)
+    struct offer *o = offer_like(app, changed);
+    bool like = r->id && !app->model.open.recording;
+    struct dialog *d = dialog_create("New session", "Start", new_words, o, offer_destroy);
+    if (!changed)
+        add_presets(d);
+    if (!o->source)
         dialog_warn_of_others(app, d, NULL, 0);
-    dialog_add_text(d, "space", "Space: preset or file", path ? path : "gemm");
+    dialog_add_text(d, "space", "Space: preset or file", o->space);
     if (like)
         settings_text(r->settings, settings, sizeof settings);
     dialog_add_text(d, "set", "Sizes, as N=512 M=64", settings);
-    dialog_add_text(d, "device", "Device (empty: best)", like && !synthetic ? r->device : "");
+    dialog_add_text(d, "device", "Device (empty: best)", like && !o->source ? r->device : "");
     add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
-                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS);
+                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS, strtoll(o->known, NULL, 10));
     dialog_open(app, d);
 }

@@ -83,6 +83,7 @@ enum action {
     ACT_DUPLICATE,
     ACT_RESUME,
     ACT_EDIT,
+    ACT_USE_NEW,
     // sessions
     ACT_MARK,
     ACT_COMPARE,
@@ -105,7 +106,6 @@ enum action {
     ACT_PREVIOUS_PAIR,
     ACT_SLICE,
     ACT_RELOAD,
-    ACT_USE_NEW,
     ACT_LEVEL,
     ACT_REJECTED,
     ACT_SEARCH,

@@ -151,6 +151,9 @@ const struct trial *model_best(struct model *m);
 
 // Running time of the open session at `unix_now`, pauses excluded, in seconds.
 double model_ran_seconds(const struct model *m, double unix_now);
+// Until its budget of trials or of running time is spent, as fast as it goes now; 0: it does not
+// run, or that is not known yet.
+double model_left_seconds(const struct model *m, double unix_now);
 double seconds_speed(const struct model *m, double seconds); // FLOP/s of the open session
 // What a trial is ranked by: the session's last race if it was in it, else its own time; 0: it has
 // no rank.

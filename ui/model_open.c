@@ -226,6 +226,19 @@ double model_ran_seconds(const struct model *m, double unix_now)
     return is_running(o) ? ran + fmax(0, unix_now - stored_until(o)) : ran;
 }
 
+double model_left_seconds(const struct model *m, double unix_now)
+{
+    const struct opened *o = &m->open;
+    int64_t trials = o->record.budget_trials - o->record.trials;
+    double left = o->rate > 0 && trials > 0 ? (double)trials / o->rate : 0;
+    double budget = o->record.budget_seconds;
+    if (budget > 0 && is_running(o)) {
+        double until = fmax(0, budget - model_ran_seconds(m, unix_now));
+        left = left > 0 ? fmin(left, until) : until;
+    }
+    return left;
+}
+
 double opened_rate(const struct opened *o, double ran)
 {
     int64_t known = o->recent_count < MODEL_MOST_RECENT ? o->recent_count : MODEL_MOST_RECENT;

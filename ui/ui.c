@@ -148,7 +148,10 @@ static void edit(struct ui *ui)
     struct app *app = &ui->app;
     char *path = app->edit_path;
     app->edit_path = NULL;
-    if (!editor_run(path, app->edit_line, step_jobs, ui))
+    uint64_t before = file_stamp(path, 0);
+    if (editor_run(path, app->edit_line, step_jobs, ui))
+        app_edited(app, path, before);
+    else
         app_say(app, STYLE_BAD, "the editor '%s' failed (set $VISUAL or $EDITOR)",
                 editor_of(&ui->config));
     free(path);

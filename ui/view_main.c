@@ -267,8 +267,11 @@ static const char *disabled(struct app *app, void *state, enum action a)
 static bool tick(struct app *app, void *state)
 {
     struct main_view *v = state;
-    return is_open(app) && layout_shows(&v->layout, PANE_DETAIL) &&
-           detail_pane_tick(app, &v->detail);
+    if (!is_open(app))
+        return false;
+    if (layout_shows(&v->layout, PANE_CURVE) && curve_pane_tick(app, &v->curve))
+        return true;
+    return layout_shows(&v->layout, PANE_DETAIL) && detail_pane_tick(app, &v->detail);
 }
 
 static void opened(struct app *app, void *state)

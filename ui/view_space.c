@@ -72,17 +72,6 @@ const char *space_trial_name(const struct trial *t, char out[32])
     return out;
 }
 
-static struct space_file_basis basis_of(const struct app *app)
-{
-    const struct opened *o = &app->model.open;
-    return (struct space_file_basis){
-        .path = o->record.path,
-        .device_type = o->record.device_type,
-        .limits = o->has_limits ? &o->limits : NULL,
-        .script = o->script,
-    };
-}
-
 // --- life ---
 
 static void *create(struct app *app)
@@ -97,7 +86,6 @@ static void forget(struct space_view *v)
     shares_finish(&v->shares);
     fates_finish(&v->counting.moves);
     fates_finish(&v->counted.moves);
-    space_file_finish(&v->file);
     *v = (struct space_view){.session = 0};
 }
 
@@ -173,12 +161,6 @@ static bool tick(struct app *app, void *state)
         return false;
     if (!is_current(app, v))
         begin(app, v);
-    struct space_file_basis basis = basis_of(app);
-    bool has_file = !app->model.open.recording; // which is no space file
-    if (has_file && space_file_poll(&v->file, &basis, app->now)) {
-        app->dirty = true;
-        return true;
-    }
     const struct opened *o = &app->model.open;
     if (!o->space)
         return false;
@@ -242,7 +224,7 @@ static void draw_panes(struct app *app, struct space_view *v, const struct pane 
 {
     int below = 0;
     if (body->rows >= FILE_PANE_ROWS)
-        below = space_below_rows(v, body->rows / 3);
+        below = space_below_rows(app, body->rows / 3);
     else if (body->rows >= FRAMED_ROWS)
         below = 1;
     int rows = body->rows - below;
@@ -264,7 +246,7 @@ static void draw_panes(struct app *app, struct space_view *v, const struct pane 
     if (v->has_moves)
         draw_moves(app, v, &moves, frame);
     if (file.rows > 0)
-        space_below_draw(app, v, &file);
+        space_below_draw(app, &file);
 }
 
 static void draw(struct app *app, void *state, const struct pane *body)
@@ -306,28 +288,14 @@ static const struct constraint *constraint_at_cursor(const struct app *app,
 
 static void edit(struct app *app, struct space_view *v)
 {
-    struct space_file_basis basis = basis_of(app);
+    struct space_file_basis basis = app_file_basis(app);
     const struct constraint *c = constraint_at_cursor(app, v);
     const char *path;
-    int line = space_file_place(&v->file, &basis, space_chosen(app, v), &path);
-    if (c && v->file.state != SPACE_FILE_BROKEN)
+    int line = space_file_place(&app->file, &basis, space_chosen(app, v), &path);
+    if (c && app->file.state != SPACE_FILE_BROKEN)
         app_edit(app, c->file, c->line);
     else
         app_edit(app, path, line);
-}
-
-static void reload(struct app *app, struct space_view *v)
-{
-    char text[1400];
-    struct space_file_basis basis = basis_of(app);
-    space_file_read(&v->file, &basis);
-    switch (v->file.state) {
-    case SPACE_FILE_NEW: app_say(app, STYLE_GOOD, "loads: %s", v->file.difference); break;
-    case SPACE_FILE_BROKEN:
-        app_say(app, STYLE_BAD, "%s", err_format(&v->file.error, text, sizeof text));
-        break;
-    default: app_say(app, STYLE_TEXT, "%s", space_file_no_new(&v->file));
-    }
 }
 
 // The line of the session's own text, whatever the file says now.
@@ -384,8 +352,7 @@ static bool act(struct app *app, void *state, enum action a)
         return false;
     switch (a) {
     case ACT_EDIT: edit(app, v); return true;
-    case ACT_RELOAD: reload(app, v); return true;
-    case ACT_USE_NEW: open_new_session(app, app->model.open.record.path); return true;
+    case ACT_RELOAD: app_file_read(app); return true;
     case ACT_OPEN:
         if (constraint_at_cursor(app, v))
             show_constraint(app, constraint_at_cursor(app, v));
@@ -397,7 +364,7 @@ static bool act(struct app *app, void *state, enum action a)
 static const char *disabled(struct app *app, void *state, enum action a)
 {
     struct space_view *v = state;
-    if (a != ACT_EDIT && a != ACT_RELOAD && a != ACT_USE_NEW && a != ACT_OPEN)
+    if (a != ACT_EDIT && a != ACT_RELOAD && a != ACT_OPEN)
         return NULL;
     if (!is_open(app))
         return "no session is open";
@@ -405,9 +372,7 @@ static const char *disabled(struct app *app, void *state, enum action a)
         return "the space was not read yet";
     if (app->model.open.recording)
         return "the space is that of a recording";
-    if (a == ACT_USE_NEW)
-        return space_file_no_new(&v->file);
-    if (a == ACT_EDIT && v->file.state == SPACE_FILE_GONE)
+    if (a == ACT_EDIT && app->file.state == SPACE_FILE_GONE)
         return "the file is gone";
     if (a == ACT_OPEN && !constraint_at_cursor(app, v))
         return "no constraint is chosen";

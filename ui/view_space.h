@@ -15,7 +15,6 @@
 #include "app.h"
 #include "fates.h"
 #include "list.h"
-#include "space_file.h"
 #include "view_space_facts.h"
 
 enum space_section { SECTION_PARAMS, SECTION_RULES, SECTION_COUNT };
@@ -39,7 +38,6 @@ struct space_view {
     struct coverage coverage;
     struct shares shares;
     struct space_moves counting, counted; // the second is shown when it is complete
-    struct space_file file;
 };
 
 // NULL: there is no trial.
@@ -62,8 +60,8 @@ void space_list_draw(struct app *app, struct space_view *v, const struct pane *p
 void space_moves_title(struct app *app, const struct space_view *v, char title[96], char note[96]);
 void space_moves_draw(struct app *app, struct space_view *v, const struct pane *p);
 
-int space_below_rows(const struct space_view *v, int most); // wanted, with the frame
-void space_below_draw(struct app *app, struct space_view *v, const struct pane *p);
+int space_below_rows(const struct app *app, int most); // wanted, with the frame
+void space_below_draw(struct app *app, const struct pane *p);
 
 // --- lines of the right pane: they go down from above its first row ---
 

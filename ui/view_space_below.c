@@ -18,9 +18,9 @@ static int error_lines(const struct space_file *f)
     return f->error.line > 0 ? 5 : 2; // the error, three lines around it, what stays in use
 }
 
-int space_below_rows(const struct space_view *v, int most)
+int space_below_rows(const struct app *app, int most)
 {
-    const struct space_file *f = &v->file;
+    const struct space_file *f = &app->file;
     int wanted = 2 + (f->state == SPACE_FILE_BROKEN ? error_lines(f)
                       : f->state == SPACE_FILE_NEW  ? 2
                                                     : 1);
@@ -99,24 +99,24 @@ static void add_state(struct app *app, const struct space_file *f, struct space_
     }
 }
 
-void space_below_draw(struct app *app, struct space_view *v, const struct pane *p)
+void space_below_draw(struct app *app, const struct pane *p)
 {
     char title[200], note[96];
-    note_of(&v->file, note);
+    note_of(&app->file, note);
     snprintf(title, sizeof title, "%s", app->model.open.record.path);
     if (p->rows >= 3) {
         struct pane box = pane_box(p, title, note, false);
         struct pane inside = pane_part(&box, 0, 1, box.rows, box.cols - 2);
         struct space_lines l = {.p = &inside};
-        add_state(app, &v->file, &l);
+        add_state(app, &app->file, &l);
         return;
     }
     struct space_lines l = {.p = p};
-    if (v->file.state == SPACE_FILE_BROKEN) {
+    if (app->file.state == SPACE_FILE_BROKEN) {
         char text[1400];
-        space_line(&l, STYLE_BAD, "%s", err_format(&v->file.error, text, sizeof text));
+        space_line(&l, STYLE_BAD, "%s", err_format(&app->file.error, text, sizeof text));
     } else {
-        space_line(&l, v->file.state == SPACE_FILE_SAME ? STYLE_DIM : STYLE_WARN, "%s: %s", title,
+        space_line(&l, app->file.state == SPACE_FILE_SAME ? STYLE_DIM : STYLE_WARN, "%s: %s", title,
                    note);
     }
 }

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { NO_SERIES = 255, BAND = -1 };
+enum { NO_SERIES = 255, BAND = -1, DOT = -2 };
 
 struct plot_cell {
-    uint8_t line, band; // dots
-    uint8_t series;     // the lowest that has a dot here
-    char letter;        // stands here instead of dots
-    uint8_t kind;       // of `glyph`: PLOT_EMPTY, PLOT_AXIS or PLOT_TEXT
+    uint8_t line, band, dot;
+    uint8_t series; // the lowest that has a dot here
+    char letter;    // stands here instead of dots
+    uint8_t kind;   // of `glyph`: PLOT_EMPTY, PLOT_AXIS, PLOT_TEXT or PLOT_FAILED
     uint16_t glyph;
 };
 
@@ -65,6 +65,10 @@ static void put_dot(struct plot *p, int series, int x, int y)
     uint8_t bit = p->charset == CHARSET_BRAILLE ? braille_bits[y % 4][x % 2]
                   : p->charset == CHARSET_BLOCK ? block_bits[y % 2][x % 2]
                                                 : 1;
+    if (series == DOT) {
+        c->dot |= bit;
+        return;
+    }
     if (series == BAND) {
         // One dot in some; counted along both ways, so that upright strokes are dotted too.
         static const int periods[] = {
@@ -185,6 +189,20 @@ void plot_band(struct plot *p, const struct plot_point *low, const struct plot_p
     draw_steps(p, BAND, high, count, until, &(struct pen){0});
 }
 
+void plot_dot(struct plot *p, double x, double y)
+{
+    if (!isfinite(x) || !isfinite(y))
+        return;
+    int at_x = dot_x(p, x), at_y = dot_y(p, y);
+    put_stroke(p, DOT, at_x, at_y, at_x, at_y);
+}
+
+void plot_failed(struct plot *p, double x)
+{
+    if (isfinite(x) && p->wide > 0 && p->down > 0)
+        plot_put(p, p->row + p->down - 1, plot_col_of(p, x), PLOT_FAILED, 'x');
+}
+
 static struct plot_cell *cell_of(const struct plot *p, int row, int col)
 {
     return p->cell + row * p->cols + col;
@@ -248,6 +266,8 @@ struct plot_glyph plot_at(const struct plot *p, int row, int col)
         return (struct plot_glyph){dots_glyph(p->charset, c->line), series};
     if (c->band)
         return (struct plot_glyph){ascii ? ':' : dots_glyph(p->charset, c->band), PLOT_BAND};
+    if (c->dot && !c->kind)
+        return (struct plot_glyph){ascii ? '.' : dots_glyph(p->charset, c->dot), PLOT_DOT};
     return (struct plot_glyph){c->kind ? c->glyph : ' ', c->kind};
 }
 
@@ -258,7 +278,7 @@ bool plot_is_free(const struct plot *p, int row, int col, int rows, int cols)
         return false;
     for (int r = row; r < row + rows; r++)
         for (int c = col; c < col + cols; c++)
-            if (plot_at(p, r, c).kind != PLOT_EMPTY)
+            if (plot_at(p, r, c).kind != PLOT_EMPTY && plot_at(p, r, c).kind != PLOT_DOT)
                 return false;
     return true;
 }

@@ -58,8 +58,10 @@ struct plot_ticks {
 
 enum plot_kind {
     PLOT_EMPTY,
-    PLOT_AXIS, // lines of axes
-    PLOT_TEXT, // their labels, and the blanks beside them
+    PLOT_AXIS,   // lines of axes
+    PLOT_TEXT,   // their labels, and the blanks beside them
+    PLOT_DOT,    // single dots: behind all lines, and no place that is taken
+    PLOT_FAILED, // an x
     PLOT_BAND,
     PLOT_SERIES // + number of the series
 };
@@ -94,12 +96,16 @@ void plot_steps(struct plot *p, int series, char letter, const struct plot_point
 // The two edges of a band, dotted: steps at the same x; the last ones go on until `until`.
 void plot_band(struct plot *p, const struct plot_point *low, const struct plot_point *high,
                int count, double until);
+// Single dots, behind everything.
+void plot_dot(struct plot *p, double x, double y);
+void plot_failed(struct plot *p, double x); // an x at the bottom
 void plot_letters(struct plot *p);
 // A glyph of an axis or a label; lines hide it. What is outside is cut.
 void plot_put(struct plot *p, int row, int col, enum plot_kind kind, uint32_t glyph);
 
 struct plot_glyph plot_at(const struct plot *p, int row, int col);
-// Whether a rectangle lies in the area and nothing is drawn there: a place for a legend.
+// Whether a rectangle lies in the area and nothing but single dots is drawn there: a place for a
+// legend.
 bool plot_is_free(const struct plot *p, int row, int col, int rows, int cols);
 void plot_add_text(const struct plot *p, struct str *out); // UTF-8, rows without blanks at the end
 int plot_dots_across(const struct plot *p);                // of the area between left and right

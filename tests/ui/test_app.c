@@ -196,7 +196,7 @@ static void test_wrong_fields_are_complained_about_and_nothing_runs(void **state
     expect_on_screen(&s, "the budget is a number of trials, at least 1");
     expect_commands(&s, "");
     assert_non_null(s.app.dialog);
-    stage_play(&s, "esc d tab \"lamda=4"); // options of the strategy
+    stage_play(&s, "esc d tab space tab \"lamda=4"); // options of the strategy
     expect_on_screen(&s, "did you mean 'lambda'?");
     stage_close(&s);
 }
@@ -206,13 +206,19 @@ static void test_duplicate_and_new(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "d right tab backspace ctrl-u tab \"7");
+    stage_play(&s, "d right tab tab tab \"7"); // the next of the common ones, without options
     stage_play(&s, "enter enter");
-    expect_commands(&s, "tilewalk tune --like 1 --strategy random --trials 200 --seed 7"
-                        " --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk tune --like 1 --warm-start 1 --strategy local --trials 200"
+                        " --seed 7 --db tilewalk.db\n");
+    stage_play(&s, "d tab tab backspace enter enter"); // told to begin with nothing
+    expect_commands(&s, "tilewalk tune --like 1 --strategy opevo --trials 200 --db tilewalk.db\n");
     stage_play(&s, "i tab \"N=64_M=32 enter enter");
-    expect_commands(&s, "tilewalk tune gemm --set N=64 --set M=32 --strategy walk --trials 200"
-                        " --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk tune presets/gemm.lua --set N=64 --set M=32 --device"
+                        " 'AMD Radeon RX 7900 XTX (RADV NAVI31)' --warm-start 1 --strategy opevo"
+                        " --trials 200 --db tilewalk.db\n");
+    stage_play(&s, "i \"mm tab tab tab enter enter"); // of another space nothing is known
+    expect_commands(&s, "tilewalk tune mm --device 'AMD Radeon RX 7900 XTX (RADV NAVI31)'"
+                        " --strategy opevo --trials 200 --db tilewalk.db\n");
     stage_close(&s);
 }
 
@@ -221,9 +227,9 @@ static void test_a_long_command_line_is_shown_to_its_end(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "i tab tab tab tab"); // the options of walk
+    stage_play(&s, "i tab tab tab left tab space tab"); // the options of walk
     stage_play(&s, "\"starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:doubt=2:q=0.2");
-    expect_on_screen(&s, "same as: tilewalk tune gemm --strategy");
+    expect_on_screen(&s, "same as: tilewalk tune presets/gemm.lua");
     expect_on_screen(&s, " walk:starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:  ");
     expect_on_screen(&s, " doubt=2:q=0.2 --trials 200 --db tilewalk.db  ");
     stage_close(&s);

@@ -253,6 +253,34 @@ static void zooming_keeps_the_last_steps(void **state)
     free(d);
 }
 
+static double right_of(struct desk *d, const char *now, enum curve_axis axis)
+{
+    struct curve_runs r;
+    d->app.model.open.state = now;
+    curve_runs_take(&r, &d->app.model, NOW, axis, true);
+    double right = r.right;
+    curve_runs_finish(&r);
+    return right;
+}
+
+static void the_axis_is_the_budget_from_the_start(void **state)
+{
+    struct desk *d = make_desk(0);
+    (void)state;
+    d->step[0][0] = (struct best_step){.number = 1, .seconds = 0.1};
+    d->app.model.open.curve.count = 1;
+    d->app.model.open.last_number = 3;
+    d->app.model.open.record.budget_trials = 2000;
+    d->app.model.open.record.budget_seconds = 1e6;
+    assert_true(right_of(d, "running", CURVE_TRIALS) == 2000);
+    assert_true(right_of(d, "paused", CURVE_TRIALS) == 2000);
+    assert_true(right_of(d, "running", CURVE_RUNNING) == 1e6);
+    assert_true(right_of(d, "stopped", CURVE_TRIALS) == 3); // nothing is left of it
+    d->app.model.open.last_number = 2500;
+    assert_true(right_of(d, "running", CURVE_TRIALS) == 2500); // more than was to be spent
+    free(d);
+}
+
 static void mean_counts_every_run_everywhere(void **state)
 {
     struct desk *d = make_desk(1);
@@ -265,6 +293,7 @@ static void mean_counts_every_run_everywhere(void **state)
     d->step[1][0] = (struct best_step){.number = 201, .seconds = 0.05};
     d->app.model.open.curve.count = d->app.model.mark[0].curve.count = 1;
     d->app.model.open.last_number = 100;
+    d->app.model.open.record.budget_trials = 300; // less than the marked one
     curve_runs_take(&r, &d->app.model, NOW, CURVE_TRIALS, false);
     curve_mean_take(&m, &r, CURVE_RANGE, 400);
     assert_int_equal(r.right, 400);
@@ -392,6 +421,7 @@ int main(void)
         cmocka_unit_test(the_mean_is_of_what_is_the_same),
         cmocka_unit_test(a_race_apart_from_the_curve_is_told),
         cmocka_unit_test(zooming_keeps_the_last_steps),
+        cmocka_unit_test(the_axis_is_the_budget_from_the_start),
         cmocka_unit_test(mean_counts_every_run_everywhere),
         cmocka_unit_test(running_ones_go_on_to_now),
         cmocka_unit_test(nothing_to_show),

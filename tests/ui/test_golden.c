@@ -152,6 +152,7 @@ static bool play(const struct scene *scene, int size, int charset)
     stage_open(&s, scene->shape, scene->view, charsets[charset].charset);
     app_resize(&s.app, sizes[size].rows, sizes[size].cols);
     app_draw(&s.app);
+    stage_rest(&s); // of what is seen now
     stage_play(&s, scene->keys);
     char *name = golden_name(scene, size, charset), *path = golden_path(name);
     char *got = frame_and_styles(&s, has_footer(name));

@@ -352,10 +352,48 @@ static void test_use_new(void **state)
     space_open(FIXTURE_SMALL, 36, 120);
     put("param.pad", "param.more = discrete { 1, 2 }\nparam.pad");
     space_play("R");
-    assert_true(space_has("loads: added more"));
+    assert_true(space_has("gemm.lua: added more; "));
     space_play("u");
     assert_non_null(app->dialog);
-    assert_true(space_has(SPACE_PATH));
+    assert_true(space_has("tilewalk tune " SPACE_PATH " "));
+    assert_false(space_has("--warm-start")); // what is known has no value for the new parameter
+    space_close();
+}
+
+static void test_a_file_that_changed_is_told_everywhere(void **state)
+{
+    (void)state;
+    space_open(FIXTURE_SMALL, 36, 120);
+    put("param.pad", "\nparam.pad");
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        app_show(app, (enum view_id)i);
+        stage_wait(&space_stage, 2);
+        stage_rest(&space_stage);
+        assert_true(space_has("space file changed"));
+        assert_int_equal(app->file.state, SPACE_FILE_NEW);
+    }
+    app_show(app, VIEW_MAIN);
+    space_play("u");
+    assert_true(space_has("--warm-start 1 ")); // the same parameters
+    space_close();
+}
+
+static void test_an_edit_is_answered(void **state)
+{
+    (void)state;
+    space_open(FIXTURE_SMALL, 36, 120);
+    app_show(app, VIEW_MAIN);
+    uint64_t before = file_stamp(SPACE_PATH, 0);
+    app_edited(app, SPACE_PATH, before);
+    assert_string_equal(app->notice, "gemm.lua: nothing was changed");
+    put("param.pad", "param.more = discrete { 1, 2 }\nparam.pad");
+    app_edited(app, SPACE_PATH, before);
+    assert_non_null(strstr(app->notice, "gemm.lua: added more; "));
+    assert_non_null(strstr(app->notice, "; u begins a session with it"));
+    put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
+    app_edited(app, SPACE_PATH, before);
+    assert_non_null(strstr(app->notice, "gemm.lua:"));
+    assert_non_null(strstr(app->notice, "discret"));
     space_close();
 }
 
@@ -379,6 +417,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_file),
         cmocka_unit_test(test_edit_goes_to_the_line),
         cmocka_unit_test(test_use_new),
+        cmocka_unit_test(test_a_file_that_changed_is_told_everywhere),
+        cmocka_unit_test(test_an_edit_is_answered),
     };
     return cmocka_run_group_tests_name("space screen", tests, NULL, NULL);
 }
