@@ -164,8 +164,8 @@ struct rank {
 struct rank trial_rank(const struct trial *t);
 // Whether x is better than y, as store_best_trials has it; who has no rank is the worst.
 bool rank_is_better(struct rank x, struct rank y);
-// The one unit of speeds on a screen, by the best of the open session: "TFLOPS", "GFLOPS" or
-// "MFLOPS"; `*per_flops` is what to multiply FLOP/s by.
+// The one unit of speeds on a screen, by the best of the open session: "TFLOPS", "GFLOPS",
+// "MFLOPS", "GB/s" and what else it may be rated by; `*per_flops` is what to multiply FLOP/s by.
 const char *model_unit(const struct model *m, double *per_flops);
 
 // Where a value lies inside its parameter's range, 0 .. 1: the place in the list, the logarithm of

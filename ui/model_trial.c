@@ -107,6 +107,11 @@ const char *model_unit(const struct model *m, double *per_flops)
         return "%";
     }
     bool tera = best >= 1e12, mega = best > 0 && best < 1e9;
+    const char *name;
+    if (m->open.record.unit) {
+        *per_flops = 1 / speed_unit(&m->open.record, best, &name);
+        return name;
+    }
     *per_flops = tera ? 1e-12 : mega ? 1e-6 : 1e-9;
     return tera ? "TFLOPS" : mega ? "MFLOPS" : "GFLOPS";
 }

@@ -2,6 +2,7 @@
 
 #include "compare.h"
 #include "engine/recorded.h"
+#include "engine/speed.h"
 #include "report/text.h"
 #include "table.h"
 
@@ -193,6 +194,11 @@ static const char *unit_of(const struct model *m, const struct comparison *c, do
 {
     const struct session_record *best = c->comparable ? &c->row[0].mark->record : NULL;
     double share = best ? recorded_share(best) : 0;
+    const char *name;
+    if (best && best->unit) {
+        *per_flops = 1 / speed_unit(best, best->flop / best->best_seconds, &name);
+        return name;
+    }
     if (!(share > 0))
         return sessions_unit(m, per_flops);
     *per_flops = 100 * share * best->best_seconds / best->flop;

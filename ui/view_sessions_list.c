@@ -1,6 +1,7 @@
 #include "view_sessions.h"
 
 #include "engine/recorded.h"
+#include "engine/speed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 double record_speed(const struct session_record *r)
 {
-    if (!r->best_ask || r->best_seconds <= 0 || recorded_share(r) > 0)
+    if (!r->best_ask || r->best_seconds <= 0 || recorded_share(r) > 0 || r->unit)
         return 0;
     return r->flop / r->best_seconds;
 }
@@ -271,9 +272,12 @@ char *sessions_speed(double flops, double per_flops, char out[24])
 
 char *session_best(const struct session_record *r, double per_flops, char out[24])
 {
+    char speed[32];
     double share = recorded_share(r);
     if (share > 0)
         snprintf(out, 24, "%.3g %%", 100 * share);
+    else if (r->unit && r->best_ask)
+        snprintf(out, 24, "%s", speed_text(r, r->best_seconds, speed));
     else
         sessions_speed(record_speed(r), per_flops, out);
     return out;

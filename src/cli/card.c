@@ -118,25 +118,16 @@ static void describe_best(struct card *c)
     c->config = keep(c, &text);
 }
 
-static bool is_default_search(const struct session_record *r)
-{
-    struct err ignored;
-    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, &ignored);
-    bool same = str_equal(spec, r->strategy);
-    free(spec);
-    return same;
-}
-
 static bool describe_outcomes(struct card *c, struct err *e)
 {
     int64_t count[OUTCOME_COUNT];
-    char took[32];
+    char took[32], name[STRATEGY_TEXT];
     const struct session_record *r = c->session;
     struct str text = {0};
     if (!store_get_tally(c->store, r->id, count, NULL, e))
         return false;
     str_printf(&text, "%s, seed %" PRIu64 ", %" PRId64 " trials in %s:",
-               is_default_search(r) ? ENGINE_DEFAULT_STRATEGY : r->strategy, r->seed, r->trials,
+               strategy_text(r->strategy, false, name), r->seed, r->trials,
                text_duration(r->ran_seconds, took));
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (count[i])
@@ -177,6 +168,15 @@ static void add_option(struct str *out, const char *option, const char *value)
 {
     str_printf(out, " --%s ", option);
     str_add_shell(out, value);
+}
+
+static bool is_default_search(const struct session_record *r)
+{
+    struct err ignored;
+    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, &ignored);
+    bool same = str_equal(spec, r->strategy);
+    free(spec);
+    return same;
 }
 
 static void describe_command(struct card *c)

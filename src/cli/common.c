@@ -74,8 +74,8 @@ void common_take_ran(struct store *s, struct session_record *r)
 
 void common_show_record(struct arena *a, struct session_record *r)
 {
-    const char **const texts[] = {&r->name,     &r->title,   &r->size, &r->device, &r->driver,
-                                  &r->strategy, &r->reduced, &r->note, &r->message};
+    const char **const texts[] = {&r->name,     &r->title,   &r->size, &r->device,  &r->driver,
+                                  &r->strategy, &r->reduced, &r->note, &r->message, &r->unit};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i])
             *texts[i] = shown_text(a, *texts[i]);
@@ -133,21 +133,22 @@ static void add_asks(struct str *out, const char *name, const char *asks)
     str_printf(out, asks ? "[%s]" : "null", asks);
 }
 
-static void add_speed(struct str *out, double flop, double seconds)
+static void add_speed(struct str *out, const struct session_record *r, double seconds)
 {
-    add_real(out, "tflops", seconds > 0 ? flop / seconds / 1e12 : NAN);
+    add_real(out, "tflops", seconds > 0 ? r->flop / seconds / 1e12 : NAN);
+    add_real(out, "rate", speed_rate(r, seconds));
     add_real(out, "ms", seconds > 0 ? seconds * 1e3 : NAN);
 }
 
-void json_trial(struct str *out, int64_t session, double flop, const struct trial_record *t,
+void json_trial(struct str *out, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race)
 {
     bool ok = str_equal(t->outcome, "ok");
     str_printf(out,
                "\"session\":%" PRId64 ",\"id\":%" PRId64 ",\"ask\":%" PRId64 ",\"generation\":%d",
-               session, t->number, t->ask, t->generation);
+               r->id, t->number, t->ask, t->generation);
     add_text(out, "outcome", t->outcome);
-    add_speed(out, flop, ok ? t->seconds : 0);
+    add_speed(out, r, ok ? t->seconds : 0);
     add_raw(out, "samples", t->samples);
     key(out, "early_stopped");
     str_add(out, t->early_stopped ? "true" : "false");
@@ -161,7 +162,7 @@ void json_trial(struct str *out, int64_t session, double flop, const struct tria
     if (final_race && final_race->seconds > 0) {
         str_add(out, ",\"final\":{\"verified\":");
         str_add(out, final_race->verified ? "true" : "false");
-        add_speed(out, flop, final_race->seconds);
+        add_speed(out, r, final_race->seconds);
         add_raw(out, "samples", final_race->samples);
         str_add(out, "}");
     }
@@ -224,6 +225,8 @@ void json_session(struct str *out, const struct session_record *r, const char *s
     add_real(out, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
     str_printf(out, ",\"best_raced\":%s,\"speed_unit\":\"%s\"", r->best_raced ? "true" : "false",
                speed_unit_word(r));
+    add_real(out, "best_rate", speed_rate(r, r->best_seconds));
+    add_text(out, "rate_unit", speed_rate_word(r));
     add_real(out, "ran_seconds", r->ran_seconds);
     add_real(out, "created", r->created);
     add_text(out, "message", r->message);

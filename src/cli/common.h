@@ -71,7 +71,7 @@ bool common_ascii(void);
 
 // JSON (docs/json.md). Numbers that are not known are null.
 void json_real(struct str *out, double value); // "null" unless finite
-void json_trial(struct str *out, int64_t session, double flop, const struct trial_record *t,
+void json_trial(struct str *out, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race); // the object; `final_race` may be NULL
 void json_session(struct str *out, const struct session_record *r, const char *runner_state);
 void json_device(struct str *out, const struct gpu_info *i);

@@ -152,10 +152,15 @@ static void add_json(const struct contest *c, struct str *out)
 static void print(const struct arguments *a, const struct contest *c)
 {
     struct str out = {0};
-    const struct comparison_looks looks = {
+    struct comparison_looks looks = {
         .unit = c->unit,
         .ascii = common_ascii(),
     };
+    if (c->session) {
+        const struct session_record *r = &c->curves.curve[0].record;
+        looks.rate_unit = speed_work(r).unit;
+        looks.rate_flop = r->flop / speed_work(r).amount;
+    }
     if (arguments_flag(a, "json"))
         add_json(c, &out);
     else if (arguments_flag(a, "csv"))

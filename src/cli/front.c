@@ -48,7 +48,7 @@ static void json_end(const struct event *event, struct str *line)
     str_add(line, ",\"best\":");
     if (event->trial) {
         str_add(line, "{");
-        json_trial(line, r->id, r->flop, event->trial, event->retime);
+        json_trial(line, r, event->trial, event->retime);
         str_add(line, "}");
     } else {
         str_add(line, "null");
@@ -83,6 +83,8 @@ static void json_best(const struct event *event, struct str *line)
     str_printf(line, ",\"session\":%" PRId64 ",\"trial\":%" PRId64 ",\"tflops\":", r->id,
                event->trial->number);
     json_real(line, r->flop / event->trial->seconds / 1e12);
+    str_add(line, ",\"rate\":");
+    json_real(line, speed_rate(r, event->trial->seconds));
 }
 
 static void json_event(const struct front *f, const struct event *event)
@@ -104,7 +106,7 @@ static void json_event(const struct front *f, const struct event *event)
         break;
     case EVENT_TRIAL:
         str_add(&line, ",");
-        json_trial(&line, event->session->id, event->session->flop, event->trial, NULL);
+        json_trial(&line, event->session, event->trial, NULL);
         break;
     case EVENT_BEST: json_best(event, &line); break;
     case EVENT_RETIME: json_retime(event, &line); break;

@@ -206,6 +206,7 @@ static void print_text(const struct lookup *l)
 {
     const struct kernel_entry *x = l->near.entry;
     char speed[32], time[32], there[32];
+    struct workload work = operation_work(&l->wanted);
     struct str text = {0}, json = {0};
     str_add_bytes(&json, x->configuration.at, json_length(x->configuration));
     operation_add_text(&l->wanted, &text);
@@ -216,8 +217,8 @@ static void print_text(const struct lookup *l)
            kinship(l), l->near.distance);
     printf("          %s\n", text_config(str_text(&json), &text));
     printf("expected  %s, %s (measured there: %s)\n",
-           text_speed(operation_flop(&l->wanted), expected_s(l), speed),
-           text_time(expected_s(l), time), text_time(x->ms / 1e3, there));
+           text_rate(work.amount / expected_s(l), work.unit, speed), text_time(expected_s(l), time),
+           text_time(x->ms / 1e3, there));
     str_finish(&text);
     add_command(l, &text);
     bool exact = l->near.distance == 0 && l->has_place && l->near.kinship == KERNEL_SAME_DEVICE;

@@ -17,11 +17,13 @@ static bool check_units(const struct session_curves *c, struct err *e)
 {
     const struct session_record *first = &c->curve[0].record;
     for (int i = 1; i < c->count; i++)
-        if (speed_is_relative(&c->curve[i].record) != speed_is_relative(first))
+        if (!str_equal(speed_rate_word(&c->curve[i].record), speed_rate_word(first)))
             return err_set(e,
-                           "sessions %" PRId64 " and %" PRId64 " have no common unit: the FLOP of "
-                           "one's recording are not known",
-                           first->id, c->curve[i].record.id);
+                           "sessions %" PRId64 " and %" PRId64
+                           " have no common unit (%s, %s): they are rated by other things, or the "
+                           "FLOP of a recording are not known",
+                           first->id, c->curve[i].record.id, speed_rate_word(first),
+                           speed_rate_word(&c->curve[i].record));
     return true;
 }
 

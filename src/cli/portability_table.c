@@ -25,7 +25,7 @@ static const char *text_cell(const struct portability *p, const struct portabili
         return outcome_name(c->outcome);
     if (!isnan(c->share))
         snprintf(share, sizeof share, "%5.0f %%", 100 * c->share);
-    snprintf(out, 64, "%s%s", text_speed(flop_of(p), c->seconds, speed), share);
+    snprintf(out, 64, "%s%s", speed_text(&p->row[0].session, c->seconds, speed), share);
     return out;
 }
 

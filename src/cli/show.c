@@ -43,7 +43,7 @@ static void print_json(struct view *v, const char *state, int64_t most)
     str_add(&out, ",\"best\":");
     if (v->best.ask) {
         str_add(&out, "{");
-        json_trial(&out, r->id, r->flop, &v->best, v->final_race.ask ? &v->final_race : NULL);
+        json_trial(&out, r, &v->best, v->final_race.ask ? &v->final_race : NULL);
         str_add(&out, "}");
     } else {
         str_add(&out, "null");

@@ -140,7 +140,7 @@ static void add_pass(const struct kernel_text *k, int i, struct str *out)
 static void add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
 {
     str_add(out, "{\"trial\":{");
-    json_trial(out, s->session->id, s->session->flop, &s->trial, NULL);
+    json_trial(out, s->session, &s->trial, NULL);
     str_add(out, "}");
     if (k) {
         str_printf(out, ",\"language\":\"%s\",\"changed\":[", k->assembly[0] ? "spirv" : "glsl");

@@ -89,7 +89,7 @@ static void add_json(const struct trial_list *l, const struct trial_record *t,
                      const struct retime_record *race, struct str *out)
 {
     str_add(out, "{");
-    json_trial(out, l->session->id, l->session->flop, t, race);
+    json_trial(out, l->session, t, race);
     str_add(out, "}");
 }
 

@@ -51,7 +51,7 @@ static bool print_item(struct store *store, const struct tune_item *t, double *s
         t->session && store_get_session(store, t->session, &arena, &r, &ignored) && r.best_ask;
     printf("  %-20s %5" PRId64 "  %4" PRId64 "  %12s  %s%s\n", t->item->label, t->session,
            t->item->uses, known ? text_time(r.best_seconds, time) : "-",
-           known ? text_speed(r.flop, r.best_seconds, speed) : "nothing valid",
+           known ? speed_text(&r, r.best_seconds, speed) : "nothing valid",
            known && r.reduced ? "  (a reduced batch)" : "");
     bool counts = known && !r.reduced;
     if (counts)

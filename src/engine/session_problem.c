@@ -36,6 +36,15 @@ static void hash_texts(const struct script *script, char out[33])
     str_finish(&all);
 }
 
+// Sessions that are rated by their FLOP say nothing, as those of before.
+static void take_work(struct session *s)
+{
+    struct workload work = operation_work(script_operation(s->script));
+    bool is_other = !str_equal(work.unit, WORK_FLOP);
+    s->record.work = is_other ? work.amount : 0;
+    s->record.unit = is_other ? work.unit : NULL;
+}
+
 bool session_take_script(struct session *s, struct script *script)
 {
     s->script = script;
@@ -43,6 +52,7 @@ bool session_take_script(struct session *s, struct script *script)
         return false;
     s->space = script_space(script);
     s->record.flop = operation_flop(script_operation(script));
+    take_work(s);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/recorded.h"
 #include "report/text.h"
 
+#include <math.h>
 #include <string.h>
 
 bool speed_is_relative(const struct session_record *r)
@@ -13,24 +14,48 @@ bool speed_is_relative(const struct session_record *r)
            !strstr(r->operation, "\"flop\":");
 }
 
+struct workload speed_work(const struct session_record *r)
+{
+    return r->unit && r->work > 0 ? (struct workload){r->work, r->unit}
+                                  : (struct workload){r->flop, WORK_FLOP};
+}
+
 char *speed_text(const struct session_record *r, double seconds, char out[32])
 {
+    struct workload work = speed_work(r);
     return speed_is_relative(r) ? text_share(r->flop / seconds / RECORDED_ONE, out)
-                                : text_speed(r->flop, seconds, out);
+                                : text_rate(work.amount / seconds, work.unit, out);
 }
 
 double speed_unit(const struct session_record *r, double highest, const char **name)
 {
-    bool tera = highest >= 0.99995e12; // as text_speed
+    struct workload work = speed_work(r);
     if (speed_is_relative(r)) {
         *name = "%";
         return RECORDED_ONE / 100;
     }
-    *name = tera ? "TFLOPS" : "GFLOPS";
-    return tera ? 1e12 : 1e9;
+    double flop = r->flop / work.amount; // of one of its unit
+    return flop * text_rate_unit(highest / flop, work.unit, name);
+}
+
+double speed_rate(const struct session_record *r, double seconds)
+{
+    struct workload work = speed_work(r);
+    double unit = str_equal(work.unit, WORK_FLOP)    ? 1e12
+                  : str_equal(work.unit, WORK_BYTES) ? 1e9
+                                                     : 1;
+    return seconds > 0 ? work.amount / seconds / unit : NAN;
 }
 
 const char *speed_unit_word(const struct session_record *r)
 {
     return speed_is_relative(r) ? "fastest" : "TFLOPS";
+}
+
+const char *speed_rate_word(const struct session_record *r)
+{
+    const char *unit = speed_work(r).unit;
+    return str_equal(unit, WORK_FLOP)    ? speed_unit_word(r)
+           : str_equal(unit, WORK_BYTES) ? "GB/s"
+                                         : unit;
 }

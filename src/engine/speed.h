@@ -3,20 +3,29 @@
 //     char text[32];
 //     speed_text(&record, seconds, text)      "5.71 GFLOPS"; "99.4 %"
 //
-// FLOP/s, but where the FLOP of a recording are not known: a speed is per cent of the fastest
-// configuration recorded then (recorded.h).
+// FLOP/s, or what the operation is rated by instead (space/operation.h). But where the FLOP of a
+// recording are not known a speed is per cent of the fastest configuration recorded (recorded.h).
+// In between, in curves and on axes, speeds are FLOP/s of any session, as r->flop counts them:
+// speed_unit says how many of them are one of what is told.
 #ifndef TILEWALK_ENGINE_SPEED_H
 #define TILEWALK_ENGINE_SPEED_H
 
+#include "space/operation.h"
 #include "store/store.h"
 
 bool speed_is_relative(const struct session_record *r);
 // Of a run that takes `seconds` (> 0). Returns `out`.
 char *speed_text(const struct session_record *r, double seconds, char out[32]);
 // FLOP/s (as r->flop counts them) of the unit that suits speeds up to `highest`; its name in
-// `name`: "TFLOPS", "GFLOPS", "%".
+// `name`: "TFLOPS", "GB/s", "%". It lives as long as the record.
 double speed_unit(const struct session_record *r, double highest, const char **name);
-// The same for programs (docs/json.md): "TFLOPS", "fastest".
+// The unit of `tflops` for programs (docs/json.md): "TFLOPS", "fastest".
 const char *speed_unit_word(const struct session_record *r);
+// What a run does, in what it is rated by.
+struct workload speed_work(const struct session_record *r);
+// The rate for programs, NAN unless seconds > 0, and its unit: "TFLOPS", "GB/s", the operation's
+// own, "fastest".
+double speed_rate(const struct session_record *r, double seconds);
+const char *speed_rate_word(const struct session_record *r);
 
 #endif

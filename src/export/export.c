@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/shown.h"
 #include "engine/recorded.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 #include "export/tell.h"
 #include "kernel/kernel.h"
@@ -116,6 +117,7 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     d->device_id = r->device_id;
     d->text_hash = r->text_hash;
     d->flop = r->flop;
+    d->work = speed_work(r);
     d->exact_inputs = measured ? EXACT_INPUTS : NULL;
     d->exact_against = measured ? "OpenBLAS" : NULL;
 }
@@ -335,7 +337,7 @@ static bool replace_files(const struct exporter *x, const char *folder, struct e
 static bool write_files(const struct exporter *x, const char *folder, struct err *e)
 {
     const struct export_request *r = x->request;
-    struct export_told told = {r, folder, x->session.flop, &x->files, x->chosen, x->chosen_count};
+    struct export_told told = {r, folder, &x->session, &x->files, x->chosen, x->chosen_count};
     if (!r->dry_run && !replace_files(x, folder, e))
         return false;
     if (!r->quiet)

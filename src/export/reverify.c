@@ -4,6 +4,7 @@
 #include "base/median.h"
 #include "base/os.h"
 #include "engine/devices.h"
+#include "engine/speed.h"
 #include "report/text.h"
 #include "trial/source.h"
 
@@ -55,12 +56,12 @@ bool reverify_judge(const struct reverified *k, const struct reverify_options *o
                    by_spread ? ", three times the spread of its stored samples" : "");
 }
 
-void reverify_add_text(double flop, const struct reverified *k, struct str *out)
+void reverify_add_text(const struct session_record *r, const struct reverified *k, struct str *out)
 {
     char speed[32];
     double percent = slower_by(k);
-    str_printf(out, "%s, %.1f %% %s than stored", text_speed(flop, k->again_s, speed),
-               fabs(percent), percent > 0 ? "slower" : "faster");
+    str_printf(out, "%s, %.1f %% %s than stored", speed_text(r, k->again_s, speed), fabs(percent),
+               percent > 0 ? "slower" : "faster");
 }
 
 // --- on the device ---

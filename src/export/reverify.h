@@ -3,7 +3,7 @@
 //
 //     struct reverified k = {.name = ..., .config = ..., .stored_s = ..., .samples = ...};
 //     reverify(&session, script, &options, &k, 1, e);      k.again_s
-//     reverify_add_text(flop, &k, &out);                   "41.30 TFLOPS, 1.2 % faster than stored"
+//     reverify_add_text(&session, &k, &out);               "41.30 TFLOPS, 1.2 % faster than stored"
 //
 // A kernel passes when it is right and not slower than its stored time by more than what is
 // allowed: the larger of 5 % and three times the spread of its stored samples (1.4826 times
@@ -48,6 +48,6 @@ bool reverify(const struct session_record *session, struct script *script,
 
 // Whether again_s is near enough to stored_s.
 bool reverify_judge(const struct reverified *k, const struct reverify_options *o, struct err *e);
-void reverify_add_text(double flop, const struct reverified *k, struct str *out);
+void reverify_add_text(const struct session_record *r, const struct reverified *k, struct str *out);
 
 #endif

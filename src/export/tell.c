@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/shown.h"
+#include "engine/speed.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -35,9 +36,9 @@ static void add_kernel_text(const struct export_told *t, const struct reverified
     char speed[32];
     if (k->again_s > 0) {
         str_add(out, "verified: ");
-        reverify_add_text(t->flop, k, out);
+        reverify_add_text(t->session, k, out);
     } else {
-        str_add(out, text_speed(t->flop, k->stored_s, speed));
+        str_add(out, speed_text(t->session, k->stored_s, speed));
     }
     str_printf(out, "  (%s, trial %" PRId64 ", %s)\n", k->name, k->trial,
                k->raced ? "raced" : "as measured");
@@ -85,9 +86,9 @@ static void add_kernel_json(const struct export_told *t, const struct reverified
     str_add(out, "{\"name\":");
     str_add_json(out, k->name);
     str_printf(out, ",\"trial\":%" PRId64, k->trial);
-    add_speed(out, "", t->flop, k->stored_s);
+    add_speed(out, "", t->session->flop, k->stored_s);
     str_add(out, k->raced ? ",\"raced\":true" : ",\"raced\":false");
-    add_speed(out, "verified_", t->flop, k->again_s);
+    add_speed(out, "verified_", t->session->flop, k->again_s);
     str_add(out, "}");
 }
 

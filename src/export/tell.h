@@ -9,7 +9,7 @@
 struct export_told {
     const struct export_request *request;
     const char *folder;
-    double flop;
+    const struct session_record *session;
     const struct kernel_files *files;
     const struct reverified *kernel; // in the order of the files
     int kernels;

@@ -71,16 +71,18 @@ static void add_head(const struct comparison_result *r, const struct column *c, 
 
 // --- cells for people ---
 
-static void add_level(double level, enum comparison_unit unit, struct str *out)
+static void add_level(double level, const struct comparison_looks *looks, struct str *out)
 {
     char text[32];
     if (!(level > 0))
         str_add(out, "-");
-    else if (unit == COMPARISON_FLOPS)
+    else if (looks->unit == COMPARISON_FLOPS && looks->rate_unit)
+        str_add(out, text_rate(level / looks->rate_flop, looks->rate_unit, text));
+    else if (looks->unit == COMPARISON_FLOPS)
         str_add(out, text_speed(level, 1, text));
-    else if (unit == COMPARISON_SHARE)
+    else if (looks->unit == COMPARISON_SHARE)
         str_add(out, text_share(level / 1e12, text));
-    else if (unit == COMPARISON_PLAIN)
+    else if (looks->unit == COMPARISON_PLAIN)
         str_printf(out, "%.4g", level);
     else
         str_add(out, text_time(1 / level, text));
@@ -117,7 +119,7 @@ static void add_cell(const struct comparison_result *r, int group, const struct 
     switch (c->kind) {
     case LETTER: str_add_char(out, g->letter); break;
     case RUNS: str_printf(out, "%d", g->runs); break;
-    case BEST: add_level(g->best, looks->unit, out); break;
+    case BEST: add_level(g->best, looks, out); break;
     case AT: add_share(&g->at[c->index], g->runs, looks, out); break;
     case AREA: add_share(&g->area, g->runs, looks, out); break;
     case GOAL:

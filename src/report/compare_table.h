@@ -19,7 +19,9 @@ enum comparison_unit {
 
 struct comparison_looks {
     enum comparison_unit unit;
-    bool ascii; // "+-"
+    const char *rate_unit; // COMPARISON_FLOPS: what levels are told in (report/text.h), and
+    double rate_flop;      // how many FLOP one of it is; NULL: FLOPS
+    bool ascii;            // "+-"
 };
 
 void comparison_add_text(const struct comparison_result *r, const struct comparison_looks *looks,

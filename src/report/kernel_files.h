@@ -56,6 +56,7 @@ struct kernel_description {
     const char *device, *device_type, *driver, *device_id;
     const char *text_hash; // of the space file and the templates
     double flop;
+    struct workload work; // what it is rated by; no amount: its FLOP
     struct kernel_timing timing;
     const char *exact_inputs, *exact_against; // NULL: the result was never checked
     bool random_checked;                      // and within tolerance on random inputs

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "report/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -98,8 +99,10 @@ static void add_opening(struct str *out, const struct kernel_description *d)
     add_comment(out, d->title);
     str_printf(out, "\n// Found by tilewalk %s, session %" PRId64 ", trial %" PRId64 ": ",
                TILEWALK_VERSION, d->session, d->trial);
-    str_printf(out, "%.4g ms, %.4g GFLOPS\n// on ", d->timing.seconds * 1e3,
-               d->flop / d->timing.seconds / 1e9);
+    char rate[32];
+    struct workload work = d->work.amount > 0 ? d->work : (struct workload){d->flop, WORK_FLOP};
+    str_printf(out, "%.4g ms, %s\n// on ", d->timing.seconds * 1e3,
+               text_rate(work.amount / d->timing.seconds, work.unit, rate));
     add_comment(out, d->device);
     str_add(out, ", ");
     add_comment(out, d->driver);

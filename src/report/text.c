@@ -9,14 +9,28 @@
 
 // The thresholds are where the rounded number needs the next unit: "1.00 TFLOPS", not "1000.0
 // GFLOPS".
+double text_rate_unit(double highest, const char *unit, const char **name)
+{
+    bool tera = highest >= 0.99995e12, is_bytes = str_equal(unit, "B/s");
+    if (!is_bytes && !str_equal(unit, "FLOPS")) {
+        *name = unit;
+        return 1;
+    }
+    *name = is_bytes ? tera ? "TB/s" : "GB/s" : tera ? "TFLOPS" : "GFLOPS";
+    return tera ? 1e12 : 1e9;
+}
+
+char *text_rate(double rate, const char *unit, char out[32])
+{
+    const char *name;
+    double value = rate / text_rate_unit(rate, unit, &name);
+    snprintf(out, 32, "%.*f %s", value >= 100 ? 1 : 2, value, name);
+    return out;
+}
+
 char *text_speed(double flop, double seconds, char out[32])
 {
-    double value = seconds > 0 ? flop / seconds / 1e12 : 0;
-    if (value >= 0.99995)
-        snprintf(out, 32, "%.*f TFLOPS", value >= 100 ? 1 : 2, value);
-    else
-        snprintf(out, 32, "%.*f GFLOPS", value >= 0.1 ? 1 : 2, value * 1e3);
-    return out;
+    return text_rate(seconds > 0 ? flop / seconds : 0, "FLOPS", out);
 }
 
 char *text_share(double share, char out[32])

@@ -13,8 +13,14 @@
 #include "base/str.h"
 
 // `flop` operations in `seconds`: "6.81 GFLOPS", "41.30 TFLOPS"; "0.00 GFLOPS" unless seconds > 0.
-// Returns `out`, as the next three do.
+// Returns `out`, as the next four do.
 char *text_speed(double flop, double seconds, char out[32]);
+// Any other rate, so much of what `unit` counts by the second: "FLOPS" as above, "B/s" likewise
+// ("38.20 GB/s"), all others as they are ("12.5 Mcells/s").
+char *text_rate(double rate, const char *unit, char out[32]);
+// The unit in which rates up to `highest` are told, and how much of `unit` one of it is: "GFLOPS"
+// and 1e9. The name lives as long as `unit`.
+double text_rate_unit(double highest, const char *unit, const char **name);
 char *text_share(double share, char out[32]);      // "99.4 %", "0.42 %"
 char *text_time(double seconds, char out[32]);     // of one run: "1.2 s", "4.93 ms", "812 us"
 char *text_duration(double seconds, char out[32]); // to whole seconds: "7s", "1m52s", "3h05m"

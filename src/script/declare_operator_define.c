@@ -1,7 +1,8 @@
 // operator.define: an operator of the user's own.
 //
 //     operator.define {
-//       name = "scores", flop = 2 * N * M * D,
+//       name = "scores",
+//       flop = 2 * N * M * D, -- or bytes = 4 * N, or rate = { N / 1e6, "Mrows/s" }
 //       inputs = { { "Q", N, D }, { "K", M, D, type = "f32", fill = { -1, 1 } } },
 //       output = { "P", N, M },
 //       reference = { { "matmul", "Q", "K", "S", N = N, M = M, K = D, layout = "nt" },
@@ -277,25 +278,63 @@ static void set_settings(lua_State *L, const struct script *s, struct operation 
     }
 }
 
+// It stands behind numbers in every list.
+static const char *check_unit(lua_State *L, int index)
+{
+    enum { MOST = 12 };
+    const char *unit = check_string(L, index, "define: rate");
+    size_t length = strlen(unit);
+    for (const char *c = unit; *c; c++)
+        if (*c <= ' ' || *c > '~' || *c == '"')
+            length = 0;
+    if (length == 0 || length > MOST)
+        luaL_error(L, "define: rate: a unit has 1 to %d ASCII characters without blanks", MOST);
+    return unit;
+}
+
+// `bytes`, or `rate`: an amount and a unit. Nothing of either: FLOP.
+static struct workload read_work(lua_State *L)
+{
+    struct workload work = {0, WORK_BYTES};
+    bool has_bytes = lua_getfield(L, 1, "bytes") != LUA_TNIL;
+    bool has_rate = lua_getfield(L, 1, "rate") != LUA_TNIL;
+    if (has_bytes && has_rate)
+        luaL_error(L, "define: bytes and rate are two things to be rated by (choose one)");
+    if (has_bytes) {
+        work.amount = check_real(L, -2, "define: bytes");
+    } else if (has_rate) {
+        if (check_list(L, -1, "define: rate") != 2)
+            luaL_error(L, "define: rate: an amount and a unit, { N / 1e6, \"Mcells/s\" }");
+        lua_geti(L, -1, 1);
+        lua_geti(L, -2, 2);
+        work = (struct workload){check_real(L, -2, "define: rate"), check_unit(L, -1)};
+    }
+    if ((has_bytes || has_rate) && work.amount <= 0)
+        luaL_error(L, "define: %s: there must be some", has_bytes ? "bytes" : "rate");
+    return work; // the table keeps the unit
+}
+
 static void begin(lua_State *L, struct script *s)
 {
     lua_getfield(L, 1, "name");
     const char *name = check_identifier(L, -1, "define: name");
     if (operation_kind_find(name))
         luaL_error(L, "define: '%s' is built in", name);
+    struct workload work = read_work(L);
     lua_getfield(L, 1, "flop");
-    double flop = check_real(L, -1, "define: flop");
+    double flop =
+        work.amount > 0 && lua_isnil(L, -1) ? work.amount : check_real(L, -1, "define: flop");
     if (flop <= 0)
         luaL_error(L, "define: flop: there must be some");
-    s->custom = custom_create(name, flop);
+    s->custom = custom_create(name, flop, work.amount > 0 ? &work : NULL);
     take_settings(L, s);
 }
 
 static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
 {
     struct script *s = declare_operator_begin(L);
-    static const char *const known[] = {"name",      "flop",      "inputs", "output",
-                                        "reference", "tolerance", NULL};
+    static const char *const known[] = {"name",   "flop",      "bytes",     "rate", "inputs",
+                                        "output", "reference", "tolerance", NULL};
     struct operation o;
     check_fields(L, 1, "define", known);
     lua_settop(L, 1);

@@ -18,7 +18,12 @@ static int tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TE
     return c->tensor_count;
 }
 
-struct custom_operation *custom_create(const char *name, double flops)
+static struct workload work(const struct operation *o)
+{
+    return custom_of(o)->work;
+}
+
+struct custom_operation *custom_create(const char *name, double flops, const struct workload *rated)
 {
     static const struct operation_size no_sizes[] = {{.name = NULL}};
     struct custom_operation *c = mem_zero(1, sizeof *c);
@@ -27,8 +32,11 @@ struct custom_operation *custom_create(const char *name, double flops)
                                       .help = "defined by its space file",
                                       .sizes = no_sizes,
                                       .flop = flop,
+                                      .work = work,
                                       .tensors = tensors};
     c->flop = flops;
+    c->work = rated ? *rated : (struct workload){flops, WORK_FLOP};
+    c->work.unit = arena_strdup(&c->arena, c->work.unit);
     return c;
 }
 

@@ -1,6 +1,6 @@
 // An operation that a space file defines itself: its buffers, how they are filled, what is right.
 //
-//     struct custom_operation *c = custom_create("attention", flop);
+//     struct custom_operation *c = custom_create("attention", flop, NULL);
 //     custom_add_tensor(c, &tensor, -1, 1, e);       the inputs in order, then the output
 //     custom_add_step(c, &operation, names, n, e);   what is right: built-in operations in order
 //     custom_is_computed(c, e);                      by the steps
@@ -28,8 +28,9 @@ struct custom_step {
 struct custom_operation {
     struct operation_kind kind; // the first member; its lists belong to whoever sets them
     double flop;
-    int tensor_count; // the inputs and the output
-    int buffer_count; // and what the steps keep in between
+    struct workload work; // what it is rated by
+    int tensor_count;     // the inputs and the output
+    int buffer_count;     // and what the steps keep in between
     struct tensor buffer[CUSTOM_MAX_BUFFERS];
     double low[OPERATION_MAX_TENSORS], high[OPERATION_MAX_TENSORS]; // of the numbers in an input
     double absolute, relative; // right: |got - expected| <= absolute + relative * |expected|
@@ -38,7 +39,8 @@ struct custom_operation {
     struct arena arena; // names
 };
 
-struct custom_operation *custom_create(const char *name, double flop);
+// `work` (NULL: its FLOP) is what it is rated by.
+struct custom_operation *custom_create(const char *name, double flop, const struct workload *work);
 void custom_destroy(struct custom_operation *c);
 
 // Of an operation that was defined; NULL for the built-in ones.

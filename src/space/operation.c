@@ -185,6 +185,23 @@ double operation_flop(const struct operation *o)
     return o->kind->flop(o);
 }
 
+struct workload operation_work(const struct operation *o)
+{
+    if (o->kind->work)
+        return o->kind->work(o);
+    return (struct workload){operation_flop(o), WORK_FLOP};
+}
+
+struct workload operation_moved(const struct operation *o)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    struct workload w = {0, WORK_BYTES};
+    int count = operation_tensors(o, tensor);
+    for (int i = 0; i < count; i++)
+        w.amount += (double)tensor_count(&tensor[i]) * element_bytes(tensor[i].element);
+    return w;
+}
+
 int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
 {
     return o->kind->tensors(o, out);

@@ -69,6 +69,14 @@ struct operation_real {
     double standard; // NAN: must be given
 };
 
+// What a run does, as its speed is told: so much of what `unit` counts by the second.
+struct workload {
+    double amount;
+    const char *unit; // "FLOPS", "B/s", or what a defined operation calls its own
+};
+#define WORK_FLOP  "FLOPS"
+#define WORK_BYTES "B/s"
+
 struct operation_kind {
     const char *name, *help;                 // "matmul", one line
     const struct operation_size *sizes;      // the lists end with a NULL name
@@ -76,6 +84,7 @@ struct operation_kind {
     const struct operation_choice *choices;  // NULL: none
     const struct operation_real *reals;      // NULL: none
     double (*flop)(const struct operation *o);
+    struct workload (*work)(const struct operation *o); // NULL: its FLOP
     // Fills in sizes that were left to it (0) and refuses what does not fit together. NULL: nothing
     // to do. Called again on what it has completed it changes nothing.
     bool (*complete)(struct operation *o, struct err *e);
@@ -109,6 +118,9 @@ const char *operation_choice(const struct operation *o, const char *name);
 double operation_real(const struct operation *o, const char *name);
 bool operation_chooses(const struct operation *o, const char *name, const char *value);
 double operation_flop(const struct operation *o);
+// Products and convolutions are rated by their FLOP; what reads and writes more than it computes by
+// the bytes of its tensors, each counted once.
+struct workload operation_work(const struct operation *o);
 int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS]);
 // "matmul f32 nn 512x1024x1024", and then what differs from the standard: " bias=add"
 void operation_add_text(const struct operation *o, struct str *out);

@@ -15,6 +15,9 @@ int64_t *operation_size_at(struct operation *o, const char *name); // to complet
 // "f32" -> ELEMENT_F32, of the choice `type`.
 enum element operation_element(const struct operation *o);
 
+// The bytes of all its tensors.
+struct workload operation_moved(const struct operation *o);
+
 // A tensor without gaps.
 struct tensor tensor_packed(const char *name, enum element element, int rank, const int64_t *size);
 // One of { first, channels, height, width }, in the order of the choice `layout`: nchw or nhwc.

@@ -96,6 +96,13 @@ static int product_tensors(const struct operation *o, struct tensor out[OPERATIO
     return epilogue_tensors(o, C, place[C].columns, &output, out);
 }
 
+// With a vector every element of the matrix is used once: memory decides.
+static struct workload product_work(const struct operation *o)
+{
+    bool is_vector = operation_size(o, "N") == 1 || operation_size(o, "M") == 1;
+    return is_vector ? operation_moved(o) : (struct workload){product_flop(o), WORK_FLOP};
+}
+
 const struct operation_kind operation_matmul = {
     .name = "matmul",
     .help = "C[N,M] = A[N,K] B[K,M]",
@@ -112,6 +119,7 @@ const struct operation_kind operation_matmul = {
     .choices = choices,
     .reals = epilogue_reals,
     .flop = product_flop,
+    .work = product_work,
     .complete = product_complete,
     .tensors = product_tensors,
 };
@@ -136,6 +144,7 @@ const struct operation_kind operation_batch_matmul = {
     .choices = choices,
     .reals = epilogue_reals,
     .flop = product_flop,
+    .work = product_work,
     .complete = product_complete,
     .tensors = product_tensors,
 };

@@ -35,6 +35,7 @@ const struct operation_kind operation_softmax = {
     .sizes = matrix_sizes,
     .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
     .flop = softmax_flop,
+    .work = operation_moved,
     .tensors = matrix_tensors,
 };
 
@@ -48,7 +49,7 @@ static int copy_tensors(const struct operation *o, struct tensor out[OPERATION_M
     return 2;
 }
 
-// One "operation" an element moved, so that its rate says something.
+// One "operation" an element moved.
 const struct operation_kind operation_copy = {
     .name = "copy",
     .help = "Y = X, or X transposed; flattening is copying",
@@ -60,6 +61,7 @@ const struct operation_kind operation_copy = {
             {NULL, NULL, false},
         },
     .flop = matrix_count,
+    .work = operation_moved,
     .tensors = copy_tensors,
 };
 
@@ -101,6 +103,7 @@ const struct operation_kind operation_elementwise = {
         },
     .reals = (const struct operation_real[]){{"slope", 0.01}, {"low", 0}, {"high", 6}, {NULL, 0}},
     .flop = elementwise_flop,
+    .work = operation_moved,
     .complete = elementwise_complete,
     .tensors = elementwise_tensors,
 };
@@ -154,6 +157,7 @@ const struct operation_kind operation_lrn = {
     .reals =
         (const struct operation_real[]){{"alpha", 1e-4}, {"beta", 0.75}, {"bias_k", 2}, {NULL, 0}},
     .flop = lrn_flop,
+    .work = operation_moved,
     .complete = lrn_complete,
     .tensors = lrn_tensors,
 };

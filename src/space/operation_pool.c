@@ -73,6 +73,7 @@ const struct operation_kind operation_max_pool = {
     .derived = derived,
     .choices = (const struct operation_choice[]){POOL_CHOICES, {NULL, NULL, false}},
     .flop = pool_flop,
+    .work = operation_moved,
     .complete = pool_complete,
     .tensors = pool_tensors,
 };
@@ -89,6 +90,7 @@ const struct operation_kind operation_avg_pool = {
             {NULL, NULL, false},
         },
     .flop = pool_flop,
+    .work = operation_moved,
     .complete = pool_complete,
     .tensors = pool_tensors,
 };

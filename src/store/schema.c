@@ -114,11 +114,16 @@ static const char version_6[] =
     "    AND trial.ask = r.ask AND trial.rank_seconds IS NOT NULL;\n"
     "CREATE INDEX trial_rank ON trial(session, unraced, rank_seconds)\n"
     "    WHERE rank_seconds IS NOT NULL;\n";
+
+// Version 7: what a session is rated by, where it is not by its FLOP.
+static const char version_7[] =
+    "ALTER TABLE session ADD COLUMN work REAL;\n"
+    "ALTER TABLE session ADD COLUMN unit TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3,
-                                                version_4, version_5, version_6};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
+                                                version_5, version_6, version_7};
 
 const char *const *db_scripts(int *count)
 {

@@ -64,6 +64,9 @@ struct session_record {
     const char *strategy;  // canonical spec
     uint64_t seed;
     double flop;
+    // What its speeds count, where they are no FLOPS: `work` of it a run, "B/s"; unit NULL: FLOPS.
+    double work;
+    const char *unit;
     const char *size;      // of the space, decimal
     const char *text_hash; // of all texts
     int64_t budget_trials;

@@ -182,7 +182,7 @@ static void read_custom(struct reader *r, const cJSON *o, struct hello *h)
     const cJSON *buffers = get(r, o, "buffers", cJSON_IsArray), *item;
     const cJSON *steps = get(r, o, "steps", cJSON_IsArray);
     double tolerance[2] = {0}, unused_flop = 1;
-    struct custom_operation *c = custom_create(get_text(r, o, "name"), unused_flop);
+    struct custom_operation *c = custom_create(get_text(r, o, "name"), unused_flop, NULL);
     h->custom = c;
     get_array(r, o, "tolerance", 2, 0, DBL_MAX, tolerance);
     c->absolute = tolerance[0];

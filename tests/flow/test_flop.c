@@ -68,11 +68,65 @@ static void test_known_flop(void **state)
     assert_contains(r.err, "bad.json:1: flop is the number of operations");
 }
 
+// What moves bytes is rated by them, everywhere; tflops stay what they were.
+static void test_bytes(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", "copy", "--set", "rows=64", "--set", "columns=32", "--source",
+                          "synthetic:bowl", "--trials", "20", "--seed", "1", "--plain");
+    assert_ok(&r);
+    struct result all[] = {r,
+                           RUN(b, "ls"),
+                           RUN(b, "show", "1", "--top", "3"),
+                           RUN(b, "compare", "1"),
+                           RUN(b, "plot", "1", "--plain"),
+                           RUN(b, "show", "1", "--trial", "1")};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_ok(&all[i]);
+        assert_contains(all[i].out, "B/s");
+        assert_null(strstr(all[i].out, "FLOPS"));
+    }
+    const cJSON *session = listed_session(b, 1);
+    assert_string_equal(text_of(session, "rate_unit"), "GB/s");
+    double bytes = 2 * 64 * 32 * 4,
+           seconds = number_of(session, "flop") / 1e12 / number_of(session, "best_tflops");
+    assert_float_equal(number_of(session, "best_rate"), bytes / seconds / 1e9, 1e-6);
+    r = RUN(b, "show", "1", "--json", "--trials");
+    const cJSON *trial = cJSON_GetArrayItem(member(json_of(b, r.out), "trials"), 0);
+    assert_float_equal(number_of(trial, "rate"), bytes / number_of(trial, "ms") / 1e6, 1e-6);
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "3");
+    assert_ok(&r);
+    r = RUN(b, "plot", "1", "2", "--plain");
+    assert_refused(&r, 1, "GB/s, TFLOPS", NULL);
+}
+
+// And by what a space file says.
+static void test_own_unit(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "t.comp", "#version 450\nvoid main() {}\n");
+    const char *space =
+        box_write(b, "own.lua",
+                  "operator.define { name = \"heat\", rate = { 1000, \"cells/s\" "
+                  "}, inputs = { { \"X\", 8 } },\n"
+                  "  output = { \"Y\", 8 }, reference = { { \"copy\", \"X\", "
+                  "\"Y\", rows = 1, columns = 8 } } }\n"
+                  "param.x = discrete { 1, 2, 4, 8 }\n"
+                  "kernel { template = \"t.comp\", groups = function() return { 1 } end }\n");
+    struct result r =
+        RUN(b, "tune", space, "--source", "synthetic:bowl", "--trials", "4", "--plain");
+    assert_ok(&r);
+    assert_contains(r.out, " cells/s");
+    assert_string_equal(text_of(listed_session(b, 1), "rate_unit"), "cells/s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_unknown_flop),
         FLOW_TEST(test_known_flop),
+        FLOW_TEST(test_bytes),
+        FLOW_TEST(test_own_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

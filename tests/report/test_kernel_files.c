@@ -332,7 +332,7 @@ static void test_header_says_whose_it_is(void **state)
     sample_init(&s, "k");
     const char *header = find(&s, "k.h")->bytes;
     assert_non_null(strstr(header, "It belongs to you: no licence of tilewalk applies"));
-    assert_non_null(strstr(header, "4 ms, 500 GFLOPS"));
+    assert_non_null(strstr(header, "4 ms, 500.0 GFLOPS"));
     sample_finish(&s);
 }
 

@@ -74,12 +74,13 @@ static void texts(void **state)
 {
     struct str out = {0};
     struct reverified k = {.stored_s = 0.01, .again_s = 0.0101};
+    const struct session_record r = {.source = "device", .flop = 4.131e11};
     (void)state;
-    reverify_add_text(4.131e11, &k, &out);
+    reverify_add_text(&r, &k, &out);
     assert_string_equal(str_text(&out), "40.90 TFLOPS, 1.0 % slower than stored");
     str_finish(&out);
     k.again_s = 0.00988;
-    reverify_add_text(4.131e11, &k, &out);
+    reverify_add_text(&r, &k, &out);
     assert_string_equal(str_text(&out), "41.81 TFLOPS, 1.2 % faster than stored");
     str_finish(&out);
 }

@@ -31,6 +31,27 @@ static void speeds(void **state)
     assert_ptr_equal(text_speed(1, 1, out), out);
 }
 
+static void rates(void **state)
+{
+    static const struct {
+        double value;
+        const char *unit, *text;
+    } cases[] = {
+        {38.2e9, "B/s", "38.20 GB/s"},        {1.5e12, "B/s", "1.50 TB/s"},
+        {12.5, "Mcells/s", "12.50 Mcells/s"}, {123456, "rows/s", "123456.0 rows/s"},
+        {6.811e9, "FLOPS", "6.81 GFLOPS"},
+    };
+    char out[32];
+    const char *name;
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(text_rate(cases[i].value, cases[i].unit, out), cases[i].text);
+    assert_true(text_rate_unit(2e12, "B/s", &name) == 1e12);
+    assert_string_equal(name, "TB/s");
+    assert_true(text_rate_unit(2e12, "rows/s", &name) == 1);
+    assert_string_equal(name, "rows/s");
+}
+
 static void shares(void **state)
 {
     static const struct number cases[] = {
@@ -119,13 +140,10 @@ static void broken_configurations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(speeds),
-        cmocka_unit_test(shares),
-        cmocka_unit_test(times),
-        cmocka_unit_test(durations),
-        cmocka_unit_test(configurations),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(broken_configurations),
+        cmocka_unit_test(speeds),     cmocka_unit_test(rates),
+        cmocka_unit_test(shares),     cmocka_unit_test(times),
+        cmocka_unit_test(durations),  cmocka_unit_test(configurations),
+        cmocka_unit_test(parameters), cmocka_unit_test(broken_configurations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

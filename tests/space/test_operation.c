@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -223,9 +224,38 @@ static void tensors_know_their_gaps(void **state)
     assert_true(tensor_bytes(&huge) >= (uint64_t)most * (uint64_t)most * 4);
 }
 
+static struct workload work_of(const char *kind, const char *sizes[][2], const char *type)
+{
+    struct operation o;
+    operation_init(&o, operation_kind_find(kind));
+    for (int i = 0; sizes[i][0]; i++)
+        assert_true(operation_set_size(&o, sizes[i][0], strtoll(sizes[i][1], NULL, 10), NULL));
+    assert_true(operation_set_choice(&o, "type", type, NULL));
+    assert_true(operation_complete(&o, NULL));
+    return operation_work(&o);
+}
+
+static void bytes_are_told_where_bytes_count(void **state)
+{
+    (void)state;
+    struct workload w =
+        work_of("copy", (const char *[][2]){{"rows", "10"}, {"columns", "30"}, {0}}, "f32");
+    assert_string_equal(w.unit, WORK_BYTES);
+    assert_true(w.amount == 2 * 300 * 4);
+    w = work_of("softmax", (const char *[][2]){{"rows", "10"}, {"columns", "30"}, {0}}, "f16");
+    assert_true(w.amount == 2 * 300 * 2);
+    w = work_of("matmul", (const char *[][2]){{"N", "1"}, {"M", "20"}, {"K", "30"}, {0}}, "f32");
+    assert_string_equal(w.unit, WORK_BYTES); // a vector times a matrix
+    assert_true(w.amount == (30 + 600 + 20) * 4);
+    w = work_of("matmul", (const char *[][2]){{"N", "2"}, {"M", "20"}, {"K", "30"}, {0}}, "f32");
+    assert_string_equal(w.unit, WORK_FLOP);
+    assert_true(w.amount == 2 * 2 * 20 * 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_told_where_bytes_count),
         cmocka_unit_test(kinds_are_found_by_name),
         cmocka_unit_test(a_matmul_counts_two_for_each_product),
         cmocka_unit_test(text_and_json_name_everything),

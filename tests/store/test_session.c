@@ -14,6 +14,8 @@ static const struct session_record full = {
     .operation = "{\"op\":\"matmul\"}",
     .settings = "{\"N\":512}",
     .declared = "{\"op\":\"matmul\",\"batch\":9}",
+    .work = 1.5e6,
+    .unit = "B/s",
     .reduced = "batch 9 reduced to 3: it is large",
     .device = "llvmpipe \xe2\x88\x9e",
     .driver = "Mesa 22.3.6",
@@ -49,21 +51,34 @@ static void assert_same_text(const char *a, const char *b)
 static void assert_same_session(const struct session_record *a, const struct session_record *b)
 {
     assert_true(a->created == b->created && a->flop == b->flop && a->seed == b->seed);
+    assert_true(a->work == b->work);
     assert_true(a->budget_trials == b->budget_trials && a->budget_seconds == b->budget_seconds);
     assert_true(a->workers == b->workers && a->count_rejected == b->count_rejected);
     assert_true(a->ran_seconds == b->ran_seconds);
     const char *const texts[][2] = {
-        {a->state, b->state},         {a->name, b->name},
-        {a->path, b->path},           {a->title, b->title},
-        {a->operation, b->operation}, {a->settings, b->settings},
-        {a->declared, b->declared},   {a->reduced, b->reduced},
-        {a->history, b->history},     {a->device, b->device},
-        {a->driver, b->driver},       {a->device_type, b->device_type},
-        {a->limits, b->limits},       {a->device_id, b->device_id},
-        {a->source, b->source},       {a->strategy, b->strategy},
-        {a->size, b->size},           {a->text_hash, b->text_hash},
-        {a->message, b->message},     {a->note, b->note},
-        {a->warm, b->warm},           {a->population, b->population},
+        {a->state, b->state},
+        {a->name, b->name},
+        {a->path, b->path},
+        {a->title, b->title},
+        {a->operation, b->operation},
+        {a->settings, b->settings},
+        {a->unit, b->unit},
+        {a->declared, b->declared},
+        {a->reduced, b->reduced},
+        {a->history, b->history},
+        {a->device, b->device},
+        {a->driver, b->driver},
+        {a->device_type, b->device_type},
+        {a->limits, b->limits},
+        {a->device_id, b->device_id},
+        {a->source, b->source},
+        {a->strategy, b->strategy},
+        {a->size, b->size},
+        {a->text_hash, b->text_hash},
+        {a->message, b->message},
+        {a->note, b->note},
+        {a->warm, b->warm},
+        {a->population, b->population},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_same_text(texts[i][0], texts[i][1]);

@@ -33,7 +33,7 @@ static struct custom_operation *chain(void)
                                             {.name = "B", .rank = 2, .size = {K, M}},
                                             {.name = "C", .rank = 2, .size = {M, N}},
                                             {.name = "Y", .rank = 2, .size = {N, N}}};
-    struct custom_operation *c = custom_create("chain", 1);
+    struct custom_operation *c = custom_create("chain", 1, NULL);
     struct operation first = product(N, M, K), second = product(N, N, M);
     for (int i = 0; i < 4; i++)
         assert_true(custom_add_tensor(c, &tensors[i], -2, i + 1, NULL));
@@ -148,7 +148,7 @@ static void a_kernel_travels_with_the_operation(void **state)
                                   .line_map = lines,
                                   .line_count = 2,
                                   .groups = {4, 5, 6}}};
-    struct custom_operation *c = custom_create("one", 1);
+    struct custom_operation *c = custom_create("one", 1, NULL);
     struct tensor y = {.name = "Y", .element = ELEMENT_F16, .rank = 1, .size = {9}};
     struct operation o;
     struct message m;
