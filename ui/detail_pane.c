@@ -6,6 +6,7 @@
 #include "wrap.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,6 +254,23 @@ static void add_neighbours(struct writer *w, const struct neighbours *n, const s
     str_finish(&text);
 }
 
+// --- what the driver says of its kernel ---
+
+static void add_statistics(struct writer *w, const struct trial *t)
+{
+    struct str text = {0};
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        if (!isnan(t->statistic[k])) {
+            str_printf(&text, "%s%s ", text.length ? "  " : "",
+                       statistic_kind_name((enum statistic_kind)k));
+            str_add_real(&text, t->statistic[k]);
+        }
+    bool spills = t->statistic[STATISTIC_SPILLS] > 0;
+    if (text.length)
+        add_line(w, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
+    str_finish(&text);
+}
+
 // --- where its time went ---
 
 static void add_time(struct str *out, const char *name, double seconds)
@@ -304,6 +322,7 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
     add_config(&w, &t);
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
+    add_statistics(&w, &t);
     add_times(&w, &t);
     state->text.count = w.row + top;
     if (w.row > p->rows) {

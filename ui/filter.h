@@ -16,8 +16,9 @@
 // are equal to lists, tile_k=16,4,16. Measured numbers (speed, time, spread) are equal to what they
 // round to: tflops=41.3. What a trial has not (the speed of one that failed, the number of a
 // rejected one, the outcome of one in flight) matches no term at all, so that `not tflops>30` finds
-// failures too. `parent` is the ask of any trial that a parameter was taken from; parent!=3 finds
-// those that have parents, but not 3.
+// failures too. `registers`, `spills`, `shared`, `occupancy` and
+// `code_size` are what the driver says of a kernel. `parent` is the ask of any trial that a
+// parameter was taken from; parent!=3 finds those that have parents, but not 3.
 //
 // Compiled filters know nothing of the text any more: values of parameters are looked up as bits,
 // so that a trial is judged in well under a microsecond.

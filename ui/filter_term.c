@@ -11,9 +11,10 @@
 #include <strings.h>
 
 const char *const term_ops[] = {"=", "!=", "<", "<=", ">", ">=", "~"};
-const char *const filter_fields[] = {"tflops", "gflops",     "ms",     "spread", "number",
-                                     "ask",    "generation", "worker", "parent", "outcome",
-                                     "early",  "reason",     "phase",  NULL};
+const char *const filter_fields[] = {"tflops", "gflops",     "ms",        "spread",    "number",
+                                     "ask",    "generation", "worker",    "registers", "spills",
+                                     "shared", "occupancy",  "code_size", "parent",    "outcome",
+                                     "early",  "reason",     "phase",     NULL};
 static const char *const early_words[] = {"no", "yes"};
 
 // How well a name that was typed fits one there is; 0: not at all.
@@ -325,6 +326,11 @@ static double field_number(const struct term *t, const struct trial *trial, doub
     case FIELD_ASK: return (double)trial->ask;
     case FIELD_GENERATION: return trial->generation;
     case FIELD_WORKER: return trial->worker;
+    case FIELD_REGISTERS:
+    case FIELD_SPILLS:
+    case FIELD_SHARED:
+    case FIELD_OCCUPANCY:
+    case FIELD_CODE_SIZE: return trial->statistic[t->field - FIELD_REGISTERS];
     default: return trial->has_config ? trial->config.slot[t->param->offset + t->part - 1] : NAN;
     }
 }

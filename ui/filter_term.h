@@ -33,6 +33,11 @@ enum term_field {
     FIELD_ASK,
     FIELD_GENERATION,
     FIELD_WORKER,
+    FIELD_REGISTERS, // what drivers say, as enum statistic_kind has it
+    FIELD_SPILLS,
+    FIELD_SHARED,
+    FIELD_OCCUPANCY,
+    FIELD_CODE_SIZE,
     FIELD_PARENT,
     FIELD_OUTCOME,
     FIELD_EARLY,

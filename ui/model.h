@@ -19,6 +19,7 @@
 #define TILEWALK_UI_MODEL_H
 
 #include "engine/engine.h"
+#include "report/told.h"
 
 #define MODEL_MOST_MARKS      8
 #define MODEL_MOST_POPULATION 64
@@ -54,6 +55,7 @@ struct trial {
     bool early_stopped;
     double compile_s, pipeline_s, device_s, elapsed_s, finished;
     int worker;
+    double statistic[STATISTIC_KIND_COUNT]; // by the driver of its kernel; NAN: nothing
     bool has_origin;
     int64_t origin[SPACE_MAX_PARAMS]; // ask that each parameter was taken from; 0: drawn
     bool raced;                       // a race decides its rank (store_get_race), and then:

@@ -3,6 +3,7 @@
 #include "base/median.h"
 #include "engine/recorded.h"
 #include "engine/speed.h"
+#include "report/told.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +34,19 @@ static void copy_text(char *out, size_t size, const char *text)
     out[length] = '\0';
 }
 
+static void read_statistics(const char *json, struct trial *t)
+{
+    struct statistics told;
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        t->statistic[k] = NAN;
+    if (!json)
+        return;
+    told_parse(json, &told);
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        if (!statistics_total(&told, (enum statistic_kind)k, &t->statistic[k]))
+            t->statistic[k] = NAN;
+}
+
 void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out)
 {
     *out = (struct trial){
@@ -57,6 +71,7 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
     copy_text(out->phase, sizeof out->phase, r->phase);
     copy_text(out->reason, sizeof out->reason, r->reason);
     read_samples(r->samples, out);
+    read_statistics(r->statistics, out);
     out->has_origin = r->origin != NULL;
     str_to_ints(r->origin, out->origin, SPACE_MAX_PARAMS);
 }

@@ -154,6 +154,8 @@ void json_trial(struct str *out, const struct session_record *r, const struct tr
     str_add(out, t->early_stopped ? "true" : "false");
     add_raw(out, "config", t->config);
     add_asks(out, "origin", t->origin);
+    if (t->statistics)
+        add_raw(out, "statistics", t->statistics);
     if (!ok) {
         add_text(out, "reason", t->reason);
         add_text(out, "phase", t->phase);

@@ -4,6 +4,7 @@
 #include "engine/recorded.h"
 #include "export/kernel_text.h"
 #include "report/diff.h"
+#include "report/told.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,6 +75,18 @@ static const char *config_text(struct shown_trial *s, const struct trial_record 
     return kept;
 }
 
+// What the driver says of its kernel: whatever that is, in one line.
+static void add_statistics(struct shown_trial *s, const char *lead, struct str *out)
+{
+    struct statistics told;
+    struct str text = {0};
+    told_parse(s->trial.statistics, &told);
+    told_add_text(&told, &text);
+    if (text.length)
+        str_printf(out, "%sdriver: %s\n", lead, shown_text(s->arena, str_text(&text)));
+    str_finish(&text);
+}
+
 // What became of it, each line behind `lead`.
 static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
 {
@@ -90,6 +103,7 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
     if (t->reason && *t->reason)
         str_printf(out, "%s%s: %s\n", lead, t->phase && *t->phase ? t->phase : t->outcome,
                    shown_text(s->arena, t->reason));
+    add_statistics(s, lead, out);
     for (int i = 0; s->changed && s->changed[i]; i++)
         str_printf(out, "%s%s has changed since: this is as the session stored it\n", lead,
                    shown_text(s->arena, s->changed[i]));

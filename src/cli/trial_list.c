@@ -112,7 +112,7 @@ static void add_csv_head(const char *config, struct str *out)
 {
     str_add(out, "number,ask,generation,outcome,seconds,tflops");
     add_csv_params(config, true, out);
-    str_add(out, ",reason,samples,race_seconds\r\n");
+    str_add(out, ",reason,samples,race_seconds");
 }
 
 // "[0.5,0.25]" becomes the list that it holds.
@@ -139,7 +139,6 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t,
     str_add_char(out, ',');
     if (race && race->verified)
         str_add_real(out, race->seconds);
-    str_add(out, "\r\n");
 }
 
 static struct trial_row row_of(enum list_order order, const struct trial_record *t,
@@ -175,6 +174,8 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
     struct trial_row *row = &l->row[l->count++];
     *row = row_of(l->order, t, race);
     row->text = arena_strdup(&l->arena, str_text(&text));
+    if (l->format == LIST_CSV && t->statistics)
+        row->statistics = arena_strdup(&l->arena, t->statistics);
     str_finish(&text);
 }
 
@@ -197,12 +198,31 @@ static int64_t sort_first(struct trial_list *l, int64_t most)
     return most > 0 && most < l->count ? most : l->count;
 }
 
+// Either all lines have the column of statistics, or none has.
+static void add_csv_lines(const struct trial_list *l, int64_t count, struct str *out)
+{
+    bool told = false;
+    for (int64_t i = 0; i < l->count; i++)
+        told |= l->row[i].statistics != NULL;
+    str_printf(out, "%s%s\r\n", str_text(&l->head), told ? ",statistics" : "");
+    for (int64_t i = 0; i < count; i++) {
+        str_add(out, l->row[i].text);
+        if (told)
+            add_field(out, l->row[i].statistics ? l->row[i].statistics : "");
+        str_add(out, "\r\n");
+    }
+}
+
 void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
 {
     int64_t n = sort_first(l, most);
-    if (l->format == LIST_CSV && !l->head.length)
-        add_csv_head("{}", &l->head);
-    else if (l->format == LIST_TEXT && n > 0)
+    if (l->format == LIST_CSV) {
+        if (!l->head.length)
+            add_csv_head("{}", &l->head);
+        add_csv_lines(l, n, out);
+        return;
+    }
+    if (n > 0)
         add_text_head(&l->head);
     str_add(out, str_text(&l->head));
     for (int64_t i = 0; i < n; i++)

@@ -29,6 +29,7 @@ struct trial_row {
     double key;  // what it is sorted by then
     int64_t ask;
     const char *text;
+    const char *statistics; // CSV: those that the driver told; NULL: none
 };
 
 struct trial_list {
@@ -52,8 +53,8 @@ void trial_list_init(struct trial_list *l, const struct session_record *session,
 bool trial_list_read_races(struct trial_list *l, struct store *store, struct err *e);
 void trial_list_add(struct trial_list *l, const struct trial_record *t);
 // The first `most` in order; 0: all. CSV is RFC 4180: number, ask, generation, outcome, seconds,
-// tflops, each parameter, reason, samples (seconds), race_seconds. What is a list is one field,
-// "16,4,16".
+// tflops, each parameter, reason, samples (seconds), race_seconds, and where a driver told any of
+// them, statistics (a JSON object). What is a list is one field, "16,4,16".
 void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out);
 void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out); // "[...]"
 void trial_list_finish(struct trial_list *l);

@@ -16,7 +16,7 @@ void samples_add_json(const struct samples *samples, struct str *out)
 
 // Texts that a trial record points to while it is stored and reported.
 struct trial_text {
-    struct str key, config, samples;
+    struct str key, config, samples, statistics;
 };
 
 static void trial_text_finish(struct trial_text *t)
@@ -24,6 +24,7 @@ static void trial_text_finish(struct trial_text *t)
     str_finish(&t->key);
     str_finish(&t->config);
     str_finish(&t->samples);
+    str_finish(&t->statistics);
 }
 
 static bool is_rejected(const struct open_trial *t)
@@ -63,6 +64,10 @@ static struct trial_record describe(const struct session *s, const struct open_t
         record.pipeline_s = r->pipeline_s;
         record.device_s = r->device_s;
         record.worker = r->worker;
+        if (r->statistics[0].count) {
+            statistics_add_json(&r->statistics[0], &text->statistics);
+            record.statistics = str_text(&text->statistics);
+        }
     }
     return record;
 }

@@ -39,8 +39,9 @@ struct kernel_binding { // binding i of descriptor set 0 is a storage buffer
 
 struct kernel_timing {
     double seconds;
-    const char *samples; // JSON array of seconds
-    bool retimed;        // in a race against the other best ones
+    const char *samples;    // JSON array of seconds
+    bool retimed;           // in a race against the other best ones
+    const char *statistics; // what the driver says of it, a JSON object; NULL: nothing
 };
 
 // All strings are borrowed; NULL where something is not known.

@@ -197,6 +197,8 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     add_bindings(out, d);
     add_raw(out, "push_constants", "[]");
     add_timing(out, d);
+    if (d->timing.statistics)
+        add_raw(out, "statistics", d->timing.statistics);
     add_text(out, "device", d->device);
     add_text(out, "device_type", d->device_type);
     add_text(out, "driver", d->driver);

@@ -76,14 +76,14 @@ bool statistics_take(struct statistics *s, const char *name, double value)
         return false;
     int at = named(s, name);
     if (at >= 0) {
-        struct statistic *there = &s->item[at];
+        struct told_number *there = &s->item[at];
         bool least = is_of(name, STATISTIC_OCCUPANCY);
         there->value = least ? fmin(there->value, value) : fmax(there->value, value);
         return true;
     }
     if (s->count == STATISTICS_MOST)
         return false;
-    struct statistic *added = &s->item[s->count++];
+    struct told_number *added = &s->item[s->count++];
     snprintf(added->name, sizeof added->name, "%s", name);
     added->value = value;
     return true;

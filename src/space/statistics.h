@@ -18,14 +18,14 @@
 #define STATISTICS_MOST      32
 #define STATISTICS_NAME_SIZE 48 // bytes, with the NUL
 
-struct statistic {
+struct told_number {
     char name[STATISTICS_NAME_SIZE];
     double value;
 };
 
 struct statistics {
     int count; // 0: the driver says nothing
-    struct statistic item[STATISTICS_MOST];
+    struct told_number item[STATISTICS_MOST];
 };
 
 enum statistic_kind {

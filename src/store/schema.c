@@ -119,11 +119,14 @@ static const char version_6[] =
 static const char version_7[] =
     "ALTER TABLE session ADD COLUMN work REAL;\n"
     "ALTER TABLE session ADD COLUMN unit TEXT;\n";
+
+// Version 8: what drivers say of kernels.
+static const char version_8[] = "ALTER TABLE trial ADD COLUMN statistics TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
-                                                version_5, version_6, version_7};
+                                                version_5, version_6, version_7, version_8};
 
 const char *const *db_scripts(int *count)
 {

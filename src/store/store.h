@@ -116,6 +116,9 @@ struct trial_record {
     // then perhaps moved), 0 for one that was drawn, "12,12,0,5"; NULL: it has no parents (drawn,
     // or a model's choice; all in sessions from before schema version 2).
     const char *origin;
+    // What the driver says of its pipelines, a JSON object of numbers; NULL: nothing (also in
+    // sessions from before schema version 8).
+    const char *statistics;
     // When read by rank (store_best_trials): `seconds` are from the session's last race.
     bool raced;
 };

@@ -14,7 +14,7 @@
     F(key, TEXT) F(config, OBJECT) F(outcome, MAYBE_OUTCOME) F(phase, MAYBE_TEXT) \
     F(reason, MAYBE_TEXT) F(seconds, DURATION) F(samples, MAYBE_LIST) F(early_stopped, FLAG) \
     F(compile_s, SPAN) F(pipeline_s, SPAN) F(device_s, SPAN) F(worker, COUNT) F(elapsed_s, SPAN) \
-    F(finished, SPAN) F(origin, MAYBE_ASKS)
+    F(finished, SPAN) F(origin, MAYBE_ASKS) F(statistics, MAYBE_OBJECT)
 #define RETIME_FIELDS(F) \
     F(ask, ORDINAL) F(kind, TEXT) F(seconds, SPAN) F(samples, MAYBE_LIST) F(verified, FLAG) F(at, SPAN)
 // clang-format on

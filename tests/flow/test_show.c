@@ -250,6 +250,34 @@ static void test_exhausted(void **state)
     }
 }
 
+// As a driver of a GPU tells it: of one trial, here.
+static void test_statistics(void **state)
+{
+    struct box *b = *state;
+    struct result r =
+        RUN(b, "tune", "mm1", "--source", "synthetic:bowl", "--trials", "3", "--plain");
+    assert_ok(&r);
+    r = RUN(b, "show", "1", "--csv");
+    assert_ok(&r);
+    assert_null(strstr(r.out, "statistics")); // nobody tells any
+    tamper(b,
+           "UPDATE trial SET statistics = '{\"VGPRs\":96,\"Spilled VGPRs\":2}' WHERE number = 2");
+    r = RUN(b, "show", "1", "--csv");
+    assert_contains(r.out, "race_seconds,statistics\r\n");
+    assert_contains(r.out, ",\"{\"\"VGPRs\"\":96,\"\"Spilled VGPRs\"\":2}\"\r\n");
+    r = RUN(b, "show", "1", "--trial", "2");
+    assert_ok(&r);
+    assert_contains(r.out, "driver: VGPRs 96  Spilled VGPRs 2\n");
+    r = RUN(b, "show", "1", "--trial", "2", "--json");
+    const cJSON *told = member(member(json_of(b, r.out), "trial"), "statistics");
+    assert_true(number_of(told, "VGPRs") == 96 && number_of(told, "Spilled VGPRs") == 2);
+    r = RUN(b, "show", "1", "--trial", "1", "--json");
+    assert_null(strstr(r.out, "statistics"));
+    tamper(b, "UPDATE trial SET statistics = '[1' WHERE number = 2");
+    r = RUN(b, "show", "1", "--trial", "2");
+    assert_refused(&r, 1, "damaged", "statistics");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,7 +285,7 @@ int main(void)
         FLOW_TEST(test_resumed_lines),    FLOW_TEST(test_full_output),
         FLOW_TEST(test_terminal),         FLOW_TEST(test_nothing_valid),
         FLOW_TEST(test_exhausted),        FLOW_TEST(test_curve_of_locale),
-        FLOW_TEST(test_one_of_it),
+        FLOW_TEST(test_one_of_it),        FLOW_TEST(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,11 @@ static struct trial make_trial(const struct space *s, uint64_t point)
                       .seconds = 0.0242,
                       .samples = 9,
                       .spread = 0.026,
+                      .statistic = {[STATISTIC_REGISTERS] = 96,
+                                    [STATISTIC_SPILLS] = 3,
+                                    [STATISTIC_OCCUPANCY] = 8,
+                                    [STATISTIC_SHARED] = NAN,
+                                    [STATISTIC_CODE_SIZE] = NAN},
                       .has_config = true};
     space_point(s, point, &t.config);
     return t;
@@ -139,6 +144,8 @@ static void measures_are_equal_to_what_they_round_to(void **state)
     YES("tflops=41.3"), YES("tflops=41"), NO("tflops=41.4"), NO("tflops=41.30"), YES("tfl>41.3");
     YES("gflops=41.3e3"), YES("gflops>41000"), YES("ms=24.2"), YES("ms<=24.3"), YES("ms!=25");
     YES("spread=1.3"), YES("spread<2"), YES("number=5 ask=7 generation=2 worker=1");
+    YES("spills>0 registers=96 occ<=8"), NO("spills=0"), NO("registers>96");
+    NO("shared>=0"), NO("code_size!=1"), YES("not shared>=0"); // the driver does not tell them
     NO("number=5.2"), YES("number<5.2");
 }
 
