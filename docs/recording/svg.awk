@@ -7,6 +7,18 @@
 BEGIN {
     cell_w = 8.4; cell_h = 17; margin = 10
     plain = "#d8d8d8"; paper = "#141414"
+    split("0 0 0 1 1 1 0 1", dot_x_of, " "); split("0 1 2 0 1 2 3 3", dot_y_of, " ")
+    for (i = 1; i <= 8; i++) { dot_x[i - 1] = dot_x_of[i]; dot_y[i - 1] = dot_y_of[i] }
+    for (i = 0; i < 256; i++)
+        braille[sprintf("%c", 10240 + i)] = i
+    n = split("▁▂▃▄▅▆▇█", part, "")
+    for (i = 1; i <= n; i++) eighths[part[i]] = i
+    n = split("▏▎▍▌▋▊▉", part, "")
+    for (i = 1; i <= n; i++) lefts[part[i]] = i
+    n = split("░▒▓", part, "")
+    for (i = 1; i <= n; i++) shades[part[i]] = i / 4
+    n = split("─lr│ud┌rd┐ld└ru┘lu├rud┤lud┬lrd┴lru┼lrud", part, /[a-z]+/, names)
+    for (i = 1; i < n; i++) frames_of[part[i]] = names[i]
     split("000000 cd3131 0dbc79 e5e510 2472c8 bc3fbc 11a8cd e5e5e5 666666 f14c4c 23d18b f5f543 3b8eea d670d6 29b8db ffffff", base, " ")
 }
 
@@ -27,7 +39,6 @@ function escaped(text) {
     gsub(/&/, "\\&amp;", text)
     gsub(/</, "\\&lt;", text)
     gsub(/>/, "\\&gt;", text)
-    gsub(/ /, "\302\240", text) # other blanks are run together
     return text
 }
 
@@ -51,21 +62,76 @@ function set_attributes(codes,   part, n, i) {
     }
 }
 
+# A rectangle as a piece of a path.
+function box(x, y, w, h) {
+    return sprintf("M%.1f %.1fh%.1fv%.1fh%.1fz", x, y, w, h, -w)
+}
+
+# What fonts lack, or draw in other widths, is drawn as a path: dots, blocks, shades, frames. "": it is text.
+function shape(glyph, x, y,   code, out, i, sides) {
+    if (glyph in braille) {
+        code = braille[glyph]
+        for (i = 0; i < 8; i++)
+            if (and(code, lshift(1, i)))
+                out = out box(x + 1.1 + dot_x[i] * cell_w / 2, y + 1.2 + dot_y[i] * cell_h / 4, 2, 2)
+        return out == "" ? " " : out
+    }
+    if (glyph in eighths)
+        return box(x, y + cell_h * (1 - eighths[glyph] / 8), cell_w, cell_h * eighths[glyph] / 8)
+    if (glyph in lefts)
+        return box(x, y, cell_w * lefts[glyph] / 8, cell_h)
+    if (glyph in shades) {
+        faint = shades[glyph]
+        return box(x, y, cell_w, cell_h)
+    }
+    if (glyph in frames_of) {
+        sides = frames_of[glyph] # left, right, up, down
+        if (sides ~ /l/) out = out box(x, y + cell_h / 2, cell_w / 2 + 0.5, 1)
+        if (sides ~ /r/) out = out box(x + cell_w / 2 - 0.5, y + cell_h / 2, cell_w / 2 + 0.5, 1)
+        if (sides ~ /u/) out = out box(x + cell_w / 2 - 0.5, y, 1, cell_h / 2 + 1)
+        if (sides ~ /d/) out = out box(x + cell_w / 2 - 0.5, y + cell_h / 2, 1, cell_h / 2)
+        return out
+    }
+    return ""
+}
+
+# Words that one blank parts at most, where they begin: viewers run blanks together, and cut those at the ends.
+function words(text, at,   out, length_of, start) {
+    while (match(text, /[^ ]+( [^ ]+)*/)) {
+        start = RSTART
+        length_of = RLENGTH
+        out = out sprintf("<text x=\"%.1f\" y=\"%d\"%s>%s</text>", margin + (at + start - 1) * cell_w, margin + row * cell_h + 13, look,
+                          escaped(substr(text, start, length_of)))
+        at += start + length_of - 1
+        text = substr(text, start + length_of)
+    }
+    return out
+}
+
 # A run of characters of one look, `at` columns from the left.
-function run(text, at,   front, behind, out) {
+function run(text, at,   behind, out, plain_text, i, glyph, drawn, path) {
     if (text ~ /^ *$/ && !reverse && back == "")
         return ""
-    front = fore
+    delete path
+    ink = fore == "" ? plain : fore
     behind = back
-    if (reverse) { behind = fore == "" ? plain : fore; front = back == "" ? paper : back }
+    if (reverse) { behind = ink; ink = back == "" ? paper : back }
     if (behind != "")
         out = sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", margin + at * cell_w,
                       margin + row * cell_h, length(text) * cell_w, cell_h, behind)
-    # Fonts draw what they lack in other widths: then the run is stretched into its cells.
-    return out sprintf("<text x=\"%.1f\" y=\"%d\"%s%s%s%s%s>%s</text>", margin + at * cell_w, margin + row * cell_h + 13,
-                       text ~ /^[ -~]*$/ ? "" : sprintf(" textLength=\"%.1f\"", length(text) * cell_w),
-                       front == "" ? "" : " fill=\"" front "\"", bold ? " font-weight=\"bold\"" : "",
-                       dim ? " opacity=\"0.6\"" : "", under ? " text-decoration=\"underline\"" : "", escaped(text))
+    for (i = 1; i <= length(text); i++) {
+        glyph = substr(text, i, 1)
+        faint = 1
+        drawn = glyph ~ /[ -~]/ ? "" : shape(glyph, margin + (at + i - 1) * cell_w, margin + row * cell_h)
+        path[faint] = path[faint] (drawn == " " ? "" : drawn)
+        plain_text = plain_text (drawn == "" ? glyph : " ")
+    }
+    look = (ink == plain ? "" : " fill=\"" ink "\"") (bold ? " font-weight=\"bold\"" : "") (dim ? " opacity=\"0.6\"" : "") \
+        (under ? " text-decoration=\"underline\"" : "")
+    for (i in path)
+        if (path[i] != "")
+            out = out sprintf("<path fill=\"%s\"%s d=\"%s\"/>", ink, i == 1 ? "" : " fill-opacity=\"" i "\"", path[i])
+    return out words(plain_text, at)
 }
 
 function row_svg(line,   out, piece, n, i, text, end, at) {
