@@ -88,8 +88,8 @@ void session_emit(struct session *s, enum event_kind kind, const struct trial_re
                           .retime = retime,
                           .busy_seconds = s->source ? source_busy_seconds(s->source) : 0};
     s->on_event(s->event_context, &event);
-    if (kind == EVENT_SESSION && !session_ended(s))
-        keep_state(s);
+    if (kind == EVENT_SESSION && !s->replay && !session_ended(s))
+        keep_state(s); // one that goes on: once it does (answer)
 }
 
 static void emit_message(struct session *s, const char *level, const char *text, bool kept)
@@ -169,6 +169,14 @@ void session_let_go(struct session *s)
     session_emit(s, EVENT_STATE, NULL, NULL);
 }
 
+// Taken up again in vain: that leaves no trace.
+static bool ends_as_before(const struct session *s)
+{
+    return session_ended(s) && session_adds_nothing(s) &&
+           str_equal(s->record.state, s->stored.state) && s->record.message &&
+           str_equal(s->record.message, s->stored.message);
+}
+
 static bool enter(struct session *s, enum session_phase phase, const char *state,
                   const char *message, struct err *e)
 {
@@ -178,7 +186,8 @@ static bool enter(struct session *s, enum session_phase phase, const char *state
     s->record.state = state;
     s->record.message = message ? arena_strdup(&s->arena, message) : NULL;
     kill_point("state");
-    keep_state(s);
+    if (!ends_as_before(s))
+        keep_state(s);
     return session_keep_population(s, e) &&
            session_stored(s,
                           store_set_state(s->store, s->record.id, state, s->record.message,
@@ -239,8 +248,11 @@ static bool answer(struct session *s, struct open_trial *t, struct err *e)
         session_tally(s, v.legal ? NULL : &v);
     if (stored)
         return true;
-    if (!s->started_ns)
+    if (!s->started_ns) {
         s->started_ns = os_now_ns();
+        if (s->replay)
+            keep_state(s);
+    }
     if (v.legal)
         return submit(s, t, e);
     t->answered = true;

@@ -260,13 +260,13 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         return false;
     if (!store_count_refits(s->store, id, &s->refits_stored, e))
         return false;
+    count_again(s);
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
     s->record.state = "running";
     s->record.message = NULL; // of its last end
     kill_point("resume");
     if (!store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e))
         return false;
-    count_again(s);
     session_emit(s, EVENT_SESSION, NULL, NULL);
     if (s->refits_stored > 0)
         session_message(s, "info",

@@ -345,6 +345,31 @@ static void test_message_is_of_this_run(void **state)
     assert_contains(log, "seed 11, 60 of 62 trials");
 }
 
+// A budget is left, but nothing to spend it on.
+static void test_exhausted_stays_as_it_is(void **state)
+{
+    struct box *b = *state;
+    static const char space[] =
+        "operator.matmul { N = 8, M = 8, K = 8 }\n"
+        "param.p = factors(8, 2)\n"
+        "kernel { template = 'k.comp', groups = function() return { 1 } end }\n";
+    box_write(b, "k.comp", "void main() {}\n");
+    const char *file = box_write(b, "few.lua", space);
+    struct result r = RUN(b, "tune", file, "--source", "synthetic:rugged", "--trials", "100");
+    assert_ok(&r);
+    assert_contains(text_of(listed_session(b, 1), "message"), "the space is exhausted");
+    const char *told = RUN(b, "show", "1").out, *json = RUN(b, "show", "1", "--json").out;
+    int64_t messages = tamper(b, "SELECT count(*) FROM message");
+    for (int i = 0; i < 2; i++) {
+        r = RUN(b, "resume", "1", "--json");
+        assert_ok(&r);
+        assert_int_equal(events_of(b, r.out).count, 2);
+    }
+    assert_int_equal(tamper(b, "SELECT count(*) FROM message"), messages);
+    assert_string_equal(RUN(b, "show", "1").out, told);
+    assert_string_equal(RUN(b, "show", "1", "--json").out, json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +384,7 @@ int main(void)
         FLOW_TEST(test_resume_reports_only_new_trials),
         FLOW_TEST(test_stopped_after_a_kill),
         FLOW_TEST(test_message_is_of_this_run),
+        FLOW_TEST(test_exhausted_stays_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
