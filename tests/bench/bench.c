@@ -55,6 +55,15 @@ void bench_options(int argc, char **argv, const struct bench_option *options, in
     }
 }
 
+void bench_cube_init(struct bench_cube *out, int size)
+{
+    for (int i = 0; i < 3; i++) {
+        snprintf(out->text[i], sizeof out->text[i], "%c=%d", "NMK"[i], size);
+        out->set[i] = out->text[i];
+    }
+    out->set[3] = NULL;
+}
+
 // --- the program ---
 
 static char *find_program(void)

@@ -30,6 +30,13 @@ struct bench_option {
 };
 void bench_options(int argc, char **argv, const struct bench_option *options, int count);
 
+// The sizes of a product of square matrices, as settings: "N=256", ..., NULL.
+struct bench_cube {
+    char text[3][16];
+    const char *set[4];
+};
+void bench_cube_init(struct bench_cube *out, int size);
+
 // A run of build/tilewalk (or $TILEWALK_PROGRAM), its stdout to be read from `out`. bench_end waits
 // for it and returns the CPU seconds of it and its workers.
 struct bench_child {

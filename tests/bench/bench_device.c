@@ -1,7 +1,7 @@
 // bench device: how many trials, and how much time, each strategy needs for a good kernel on the
 // device here.
 //
-// Every strategy tunes the preset `gemm` (fp32, 256^3) `--seeds` (5) times for `--trials` (200)
+// Every strategy tunes the preset `gemm` (fp32, `--size` (256) cubed) `--seeds` (5) times for `--trials` (200)
 // trials; all of a seed one after the other, so that slow neighbours meet all of them. The best
 // known kernel is the fastest of all sessions. What counts is the first trial within 95 % of it;
 // a session that has none counts as one trial, and its whole time, more than it had.
@@ -14,13 +14,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SEEDS = 20 };
+enum { MOST_SEEDS = 20, MOST_SIZE = 4096 };
 
 static const char *const strategies[] = {"walk",  "walk:profile=0", "opevo", "autotvm",
                                          "ansor", "local",          "random"};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
-
-static const char *const size[] = {"N=256", "M=256", "K=256", NULL};
 
 static struct curve curve[STRATEGIES][MOST_SEEDS];
 
@@ -54,17 +52,20 @@ static void print_row(int strategy, int seeds, double best)
 
 int main(int argc, char **argv)
 {
-    int trials = 200, seeds = 5;
+    int trials = 200, seeds = 5, size = 256;
+    struct bench_cube cube;
     bench_options(argc, argv,
                   (const struct bench_option[]){{"trials", &trials, CURVE_MOST_TRIALS},
-                                                {"seeds", &seeds, MOST_SEEDS}},
-                  2);
+                                                {"seeds", &seeds, MOST_SEEDS},
+                                                {"size", &size, MOST_SIZE}},
+                  3);
+    bench_cube_init(&cube, size);
     char *db = mem_printf("%s/device.db", tuned_folder());
     for (int i = 0; i < seeds; i++)
         for (int k = 0; k < STRATEGIES; k++) {
             struct tuning t = {.space = "gemm",
                                .strategy = strategies[k],
-                               .set = size,
+                               .set = cube.set,
                                .trials = trials,
                                .seed = i + 1};
             curve_read(db, curve_tune(db, &t), &curve[k][i]);
@@ -72,8 +73,8 @@ int main(int argc, char **argv)
                 bench_fail("a session without trials", NULL);
         }
     double best = best_known(seeds);
-    printf("gemm, fp32, 256^3, %d trials; the best known takes %.4g ms: %.4g GFLOPS\n\n", trials,
-           best, 2e-6 * 256 * 256 * 256 / best);
+    printf("gemm, fp32, %d^3, %d trials; the best known takes %.4g ms: %.4g GFLOPS\n\n", size,
+           trials, best, 2e-6 * pow(size, 3) / best);
     printf("| strategy | trials to 95 %% of it, by seed | median | median s | reached | best after "
            "all |\n|---|---|---:|---:|---:|---:|\n");
     for (int k = 0; k < STRATEGIES; k++)
