@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/os.h"
 #include "trial/message.h"
 #include "trial/slot.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS_NS ((int64_t)1000000)
+#define MS_NS   ((int64_t)1000000)
+#define SLOW_NS (5000 * MS_NS) // after which whoever waits for drivers wants to know it
 
 struct errand {
     struct slot slot;
@@ -105,13 +107,18 @@ static enum errand_end await(struct errand *x, enum message_type wanted, struct 
                              struct err *e)
 {
     enum link_status status = LINK_NONE;
+    int64_t slow_ns = wanted == MESSAGE_DEVICES ? os_now_ns() + SLOW_NS : INT64_MAX;
     while (!hear(x, answer, &status)) {
         slot_read_log(&x->slot, log_line, NULL);
         if (status != LINK_NONE)
             return tell_end(x, e);
         if (os_now_ns() >= x->deadline_ns)
             return lose(e, x->late);
-        wait_a_moment(x, x->deadline_ns);
+        if (os_now_ns() >= slow_ns) {
+            log_warning("waiting for Vulkan drivers to list their devices");
+            slow_ns = INT64_MAX;
+        }
+        wait_a_moment(x, int64_min(slow_ns, x->deadline_ns));
     }
     slot_read_log(&x->slot, log_line, NULL);
     if (answer->type == wanted)

@@ -26,7 +26,7 @@ enum errand_end {
 bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e);
 
 // As gpu_list, of the drivers whose manifests `drivers` names as VK_DRIVER_FILES does; "": of those
-// that the environment leaves.
+// that the environment leaves. After some seconds the log says what is waited for.
 enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,
                             struct err *e);
 
