@@ -1,10 +1,10 @@
 // bench device: how many trials, and how much time, each strategy needs for a good kernel on the
 // device here.
 //
-// Every strategy tunes the preset `gemm` (fp32, `--size` (256) cubed) `--seeds` (5) times for `--trials` (200)
-// trials; all of a seed one after the other, so that slow neighbours meet all of them. The best
-// known kernel is the fastest of all sessions. What counts is the first trial within 95 % of it;
-// a session that has none counts as one trial, and its whole time, more than it had.
+// Every strategy tunes the preset `gemm` (fp32, `--size` (256) cubed) `--seeds` (5) times for
+// `--trials` (200) trials; all of a seed one after the other, so that slow neighbours meet all of
+// them. The best known kernel is the fastest of all sessions. What counts is the first trial within
+// 95 % of it; a session that has none counts as one trial, and its whole time, more than it had.
 #include "base/median.h"
 #include "base/mem.h"
 #include "bench.h"
