@@ -2,7 +2,7 @@
 
 #include "app.h"
 #include "base/minmax.h"
-#include "trial_text.h"
+#include "population_columns.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,13 +23,11 @@ struct row {
 struct heat {
     struct row row[MODEL_MOST_POPULATION];
     int rows;
-    struct heat_column column[SPACE_MAX_SLOTS];
-    int columns;
+    struct heat_columns columns;
     int generation; // the newest trial's; -1: nobody is new
-    int stride;     // columns of the screen for each
     int head_rows, body_rows;
-    bool legend;
-    int shown_rows, shown_columns;
+    int below; // rows: what convergence is, the legend
+    int shown_rows;
     int end; // where speeds end
 };
 
@@ -52,33 +50,14 @@ static int load_rows(struct model *m, struct row row[MODEL_MOST_POPULATION])
 
 static void load(struct model *m, struct heat *h)
 {
-    h->columns = heat_columns(m->open.space, h->column);
+    heat_columns_init(&h->columns, m->open.space);
     h->generation = -1;
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
     if (newest && m->open.is_population)
         h->generation = newest->generation;
     h->rows = load_rows(m, h->row);
-}
-
-// The widest columns with which all fit; heads of three letters need four columns, on two lines
-// half of that. When even the narrowest do not fit, those that do are shown.
-static void fit(struct heat *h, const struct pane *p)
-{
-    int room = p->cols - LEFT_COLS - SPEED_COLS;
-    h->stride = room >= 4 * h->columns ? 4 : room >= 3 * h->columns ? 3 : 2;
-    h->shown_columns = int_clamp(room / h->stride, 0, h->columns);
-    h->head_rows = p->rows < 3 ? 0 : h->stride < 4 && h->shown_columns > 1 && p->rows >= 5 ? 2 : 1;
-    h->legend = p->rows >= 8;
-    h->body_rows = p->rows - h->head_rows - h->legend;
-    h->shown_rows = int_clamp(h->body_rows, 0, h->rows);
-    h->end = int_clamp(LEFT_COLS + h->shown_columns * h->stride + SPEED_COLS, 0, p->cols);
-}
-
-static void place_cursor(struct population_pane *state, const struct heat *h)
-{
-    list_fit(&state->rows, h->rows, h->shown_rows);
-    list_fit(&state->columns, h->columns, h->shown_columns);
-    state->rows.first_row = h->head_rows;
+    for (int i = 0; i < h->rows; i++)
+        heat_columns_take(&h->columns, &h->row[i].config);
 }
 
 static bool same_value(const struct space *s, const struct heat_column *c, const struct config *a,
@@ -109,21 +88,77 @@ static int level_of(double share)
     return share > 0 ? int_clamp((int)(share * RAMP_LEVELS), 0, RAMP_LEVELS - 1) : 0;
 }
 
+static bool all_alike(const struct space *s, const struct heat *h, const struct heat_column *c)
+{
+    for (int i = 1; i < h->rows; i++)
+        if (!same_value(s, c, &h->row[0].config, &h->row[i].config))
+            return false;
+    return true;
+}
+
+// Names get what rows the individuals leave, one at least.
+static void fit(struct population_pane *state, struct heat *h, const struct pane *p, bool zoomed)
+{
+    int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
+    h->below = p->rows >= 12 ? 2 : p->rows >= 8;
+    heat_columns_fit(&h->columns, &state->columns, room, zoomed);
+    h->head_rows = p->rows >= 3;
+    if (h->head_rows) {
+        int most = int_clamp(p->rows - h->below - h->rows, 1, p->rows / 3);
+        heat_names_fit(&h->columns, (int)state->columns.top, p->cols - LEFT_COLS, most);
+        h->head_rows = h->columns.name_rows;
+    }
+    h->body_rows = p->rows - h->head_rows - h->below;
+    h->shown_rows = int_clamp(h->body_rows, 0, h->rows);
+    h->end = int_clamp(LEFT_COLS + h->columns.end + SPEED_COLS, 0, p->cols);
+    list_fit(&state->rows, h->rows, h->shown_rows);
+    state->rows.first_row = h->head_rows;
+}
+
+// The name of the parameter that the cursor is on.
+static bool is_at_cursor(const struct population_pane *state, const struct heat *h, int i)
+{
+    return h->columns.column[i].param == h->columns.column[state->columns.cursor].param;
+}
+
 static void draw_heads(const struct population_pane *state, const struct heat *h, const char *unit,
-                       const struct pane *p)
+                       const struct pane *p, bool focused)
 {
     if (h->head_rows == 0)
         return;
     pane_text(p, h->head_rows - 1, 1, STYLE_HEAD, "rk");
     pane_text_right(p, h->head_rows - 1, h->end, STYLE_HEAD, unit);
-    for (int i = 0; i < h->shown_columns; i++) {
-        bool odd = (h->shown_columns - i) % 2 == 1; // the last, beside the unit, goes above it
-        if (h->head_rows == 1 && h->stride < 4 && !odd)
-            continue; // no room: every other one
-        int row = h->head_rows == 2 && odd ? 0 : h->head_rows - 1;
-        pane_text(p, row, LEFT_COLS + i * h->stride, STYLE_HEAD,
-                  h->column[state->columns.top + i].head);
+    int first = (int)state->columns.top;
+    for (int i = first; i < first + h->columns.shown; i++)
+        for (int row = h->columns.column[i].name_row + 1;
+             h->columns.column[i].name_cols && row < h->head_rows; row++)
+            pane_glyph(p, row, LEFT_COLS + h->columns.column[i].at, STYLE_DIM, 0x2502);
+    for (int i = first; i < first + h->columns.shown; i++) {
+        const struct heat_column *c = &h->columns.column[i];
+        bool here = focused && is_at_cursor(state, h, i);
+        pane_text_cut(p, c->name_row, LEFT_COLS + c->at, c->name_cols,
+                      here ? STYLE_FOCUS : STYLE_HEAD, heat_name(&h->columns, i));
+        if (here)
+            pane_mark(p, c->name_row, LEFT_COLS + c->at, c->name_cols);
     }
+}
+
+// Value, where it is shown, and shade.
+static void draw_cell(const struct heat *h, int i, const struct config *config, double share,
+                      const struct pane *p, int row)
+{
+    const struct heat_column *c = &h->columns.column[i];
+    int col = LEFT_COLS + c->at;
+    if (!h->columns.values) {
+        pane_shade(p, row, col, c->width, level_of(share));
+        return;
+    }
+    struct str text = {0};
+    heat_value_add(&h->columns, i, config, &text);
+    int width = int_min(text_columns(str_text(&text)), c->value_cols);
+    pane_text_cut(p, row, col + c->value_cols - width, width, STYLE_TEXT, str_text(&text));
+    pane_shade(p, row, col + c->value_cols, 1, level_of(share));
+    str_finish(&text);
 }
 
 static void draw_row(struct app *app, const struct population_pane *state, const struct heat *h,
@@ -136,13 +171,14 @@ static void draw_row(struct app *app, const struct population_pane *state, const
     pane_printf(p, at, 1, style, "%2d", place + 1);
     if (r->generation == h->generation)
         pane_text(p, at, 3, STYLE_GOOD, "+");
-    for (int i = 0; i < h->shown_columns; i++) {
-        const struct heat_column *c = &h->column[state->columns.top + i];
+    int first = (int)state->columns.top;
+    for (int i = first; i < first + h->columns.shown; i++) {
+        const struct heat_column *c = &h->columns.column[i];
         const struct param *param = &s->param[c->param];
         double share = state->by_speed
                            ? mean_standing(s, h, c, &r->config)
                            : param_position(param, r->config.slot + param->offset, c->slot);
-        pane_shade(p, at, LEFT_COLS + i * h->stride, h->stride - 1, level_of(share));
+        draw_cell(h, i, &r->config, share, p, at);
     }
     if (r->rank.raced)
         pane_text(p, at, h->end - SPEED_COLS, STYLE_DIM, "r");
@@ -154,7 +190,7 @@ static void draw_row(struct app *app, const struct population_pane *state, const
 static void draw_spelled_out(struct app *app, const struct population_pane *state,
                              const struct heat *h, const struct pane *p)
 {
-    const struct heat_column *c = &h->column[state->columns.cursor];
+    const struct heat_column *c = &h->columns.column[state->columns.cursor];
     const struct param *param = &app->model.open.space->param[c->param];
     const int32_t *v = h->row[state->rows.cursor].config.slot + param->offset;
     struct str text = {0};
@@ -189,11 +225,24 @@ static void draw_legend(const struct population_pane *state, const struct heat *
         pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
 }
 
+// What to look for, and how much of it there is.
+static void draw_convergence(struct app *app, const struct heat *h, const struct pane *p)
+{
+    const struct space *s = app->model.open.space;
+    int alike = 0;
+    for (int i = 0; i < h->columns.count; i++)
+        alike += all_alike(s, h, &h->columns.column[i]);
+    char text[96];
+    snprintf(text, sizeof text, "converged where a column is one shade: %d of %d", alike,
+             h->columns.count);
+    pane_text_cut(p, p->rows - 2, 1, p->cols - 1, STYLE_DIM, text);
+}
+
 static void draw_heat(struct app *app, struct population_pane *state, const struct heat *h,
                       const struct pane *p, bool focused)
 {
     double per;
-    draw_heads(state, h, model_unit(&app->model, &per), p);
+    draw_heads(state, h, model_unit(&app->model, &per), p, focused);
     const struct trial *shown = shown_trial(app);
     int64_t shown_ask = shown ? shown->ask : 0;
     for (int i = 0; i < h->shown_rows; i++) {
@@ -203,20 +252,24 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
         if (here)
             pane_text(p, at, 0, STYLE_STRONG, ">");
         if (here && focused) {
-            int col = LEFT_COLS + (int)(state->columns.cursor - state->columns.top) * h->stride;
+            const struct heat_column *c = &h->columns.column[state->columns.cursor];
+            int col = LEFT_COLS + c->at;
             pane_mark(p, at, 0, LEFT_COLS - 1);
+            pane_mark(p, at, col, c->width);
             pane_mark(p, at, h->end - SPEED_COLS + 1, SPEED_COLS - 1);
-            pane_cursor(p, at, h->shown_columns > 0 ? col : 0);
+            pane_cursor(p, at, h->columns.shown > 0 ? col : 0);
         }
     }
-    if (focused && h->legend && h->columns > 0)
+    if (h->below == 2)
+        draw_convergence(app, h, p);
+    if (focused && h->below && h->columns.count > 0)
         draw_spelled_out(app, state, h, p);
-    else if (h->legend)
+    else if (h->below)
         draw_legend(state, h, p);
 }
 
 void population_pane_draw(struct app *app, struct population_pane *state, const struct pane *p,
-                          bool focused)
+                          bool focused, bool zoomed)
 {
     struct model *m = &app->model;
     if (!m->open.space) {
@@ -229,8 +282,7 @@ void population_pane_draw(struct app *app, struct population_pane *state, const 
         pane_text_cut(p, 0, 0, p->cols, STYLE_DIM, "No trial has been measured yet.");
         return;
     }
-    fit(&h, p);
-    place_cursor(state, &h);
+    fit(state, &h, p, zoomed);
     draw_heat(app, state, &h, p, focused);
 }
 

@@ -3,8 +3,8 @@
 //
 // A factorization has a column for each part. A cell's shade says where the value lies inside its
 // range, so that a column that has converged looks uniform; or (ACT_COLOUR) how the individuals
-// with the same value there rank on average, so that values that winners share stand out. Columns
-// get narrower, their heads taking turns on two lines, until all fit; then they scroll. What the
+// with the same value there rank on average, so that values that winners share stand out. Zoomed,
+// and where there is room, the values stand beside the shades (population_columns.h). What the
 // cursor is on is spelled out below. Strategies without a population show the best trials instead.
 //
 // The pane is drawn inside a frame that is the view's, with the title and the note that it asks for
@@ -25,7 +25,7 @@ struct population_pane {
 void population_pane_title(struct app *app, const struct population_pane *state, char title[64],
                            char note[64]);
 void population_pane_draw(struct app *app, struct population_pane *state, const struct pane *p,
-                          bool focused);
+                          bool focused, bool zoomed);
 bool population_pane_act(struct app *app, struct population_pane *state, enum action a);
 void population_pane_click(struct app *app, struct population_pane *state, int row);
 

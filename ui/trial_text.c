@@ -53,38 +53,16 @@ static void candidate(const struct letters *l, int most, int k, char out[4])
     out[n] = '\0';
 }
 
-// Part 10 and later are letters, so that a head has three characters.
-static char part_sign(int slot)
-{
-    return (char)(slot < 9 ? '1' + slot : 'a' + slot - 9);
-}
-
-static bool is_part_of(const char *name, const char *stem, int width)
-{
-    size_t n = strlen(stem);
-    if (strncmp(name, stem, n) != 0 || strlen(name) != n + 1)
-        return false;
-    for (int i = 0; i < width; i++)
-        if (name[n] == part_sign(i))
-            return true;
-    return false;
-}
-
 static bool has_parts(const struct param *p)
 {
     return p->kind == PARAM_FACTORIZATION;
 }
 
-static bool is_free(const struct space *s, int upto, const char *name,
-                    char names[SPACE_MAX_PARAMS][4])
+static bool is_free(int upto, const char *name, char names[SPACE_MAX_PARAMS][4])
 {
-    const struct param *p = &s->param[upto];
-    for (int i = 0; i < upto; i++) {
-        const struct param *q = &s->param[i];
-        if (strcmp(names[i], name) == 0 || (has_parts(q) && is_part_of(name, names[i], q->width)) ||
-            (has_parts(p) && is_part_of(names[i], name, p->width)))
+    for (int i = 0; i < upto; i++)
+        if (strcmp(names[i], name) == 0)
             return false;
-    }
     return name[0] != '\0';
 }
 
@@ -96,26 +74,8 @@ void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4])
         int k = 0;
         do {
             candidate(&l, most, k++, out[i]);
-        } while (!is_free(s, i, out[i], out));
+        } while (!is_free(i, out[i], out));
     }
-}
-
-int heat_columns(const struct space *s, struct heat_column out[SPACE_MAX_SLOTS])
-{
-    char names[SPACE_MAX_PARAMS][4];
-    short_names(s, names);
-    int n = 0;
-    for (int i = 0; i < s->param_count; i++) {
-        int parts = has_parts(&s->param[i]) ? s->param[i].width : 1;
-        for (int slot = 0; slot < parts; slot++) {
-            struct heat_column *c = &out[n++];
-            *c = (struct heat_column){.param = i, .slot = slot};
-            memcpy(c->head, names[i], sizeof c->head);
-            if (has_parts(&s->param[i]))
-                snprintf(c->head, sizeof c->head, "%.2s%c", names[i], part_sign(slot));
-        }
-    }
-    return n;
 }
 
 void value_add_text(const struct param *p, const int32_t *v, struct str *out)

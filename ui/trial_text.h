@@ -1,9 +1,9 @@
 // How trials and configurations are written in the narrow columns of the main screen.
 //
-// Short names: two or three letters for each parameter, two for factorizations, so that their parts
-// can be numbered: tile_k is "tk", its second part "tk2". Names of several words give their
-// initials, others their first letters; what is taken already goes on to other letters of the name,
-// then to any. They are unique, those of parts too, and depend on nothing but the space.
+// Short names: two or three letters for each parameter, two for factorizations: tile_k is "tk".
+// Names of several words give their initials, others their first letters; what is taken already
+// goes on to other letters of the name, then to any. They are unique, and depend on nothing but the
+// space.
 //
 // Numbers of one kind have the same unit and the same decimals all over the screen, as the best
 // trial's wants them: the unit stands in the head of the column.
@@ -17,13 +17,7 @@
 
 struct app;
 
-struct heat_column { // of the population: a parameter, or one part of a factorization
-    int param, slot;
-    char head[4];
-};
-
 void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4]);
-int heat_columns(const struct space *s, struct heat_column out[SPACE_MAX_SLOTS]); // how many
 
 // "16,4,2", "n,m,k", "0.5", "shared".
 void value_add_text(const struct param *p, const int32_t *v, struct str *out);

@@ -165,7 +165,7 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
             p = pane_part(&p, 0, 1, p.rows, p.cols - 2);
     }
     switch (pane) {
-    case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused); break;
+    case PANE_POPULATION: population_pane_draw(app, &v->population, &p, focused, v->zoomed); break;
     case PANE_TRIALS: trials_pane_draw(app, &v->trials, &p, focused); break;
     case PANE_DETAIL: detail_pane_draw(app, &v->detail, &p, focused); break;
     default: draw_log(app, &p);

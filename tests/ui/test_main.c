@@ -1,6 +1,7 @@
 // The main screen: panes of every size, what they show of a session, and keys.
 #include "look.h"
 #include "main_screen.h"
+#include "population_columns.h"
 #include "trial_text.h"
 
 #include <inttypes.h>
@@ -207,7 +208,7 @@ static void test_population_is_in_the_order_of_what_it_shows(void **state)
     main_act(ACT_FIRST);
     main_act(ACT_OPEN);
     assert_int_equal(app->selected, third);
-    view_main.click(app, app->state[VIEW_MAIN], 1 + 2 + 1, 70); // frame, heads, a row
+    view_main.click(app, app->state[VIEW_MAIN], 1 + 5 + 1, 70); // frame, heads, a row
     assert_int_equal(app->selected, first);
     main_close();
 }
@@ -217,8 +218,10 @@ static void test_population_spells_out_every_column(void **state)
     (void)state;
     main_open(FIXTURE_SMALL, 36, 120);
     const struct space *s = app->model.open.space;
-    struct heat_column column[SPACE_MAX_SLOTS];
-    int count = heat_columns(s, column);
+    struct heat_columns columns;
+    heat_columns_init(&columns, s);
+    const struct heat_column *column = columns.column;
+    int count = columns.count;
     main_act(ACT_PREVIOUS_PANE);
     struct config best = model_trial(&app->model, app->model.open.population[0])->config;
     for (int width = 120; width > 0; width = width == 120 ? 46 : 0) {
@@ -234,7 +237,8 @@ static void test_population_spells_out_every_column(void **state)
             else
                 str_printf(&text, "%s = ", p->name);
             assert_true(main_has(str_text(&text)));
-            assert_true(main_has(column[i].head)); // its column is among those that are seen
+            if (width == 120) // and there is room for names
+                assert_true(main_has(p->name));
             str_finish(&text);
             main_act(ACT_RIGHT);
         }
