@@ -289,16 +289,19 @@ static void add_page(const struct card *c, const char *picture, struct str *out)
 
 // --- the files ---
 
-static void tell(const char *const *path, int count, bool json)
+static void tell(const char *const *path, bool json)
 {
     struct str out = {0};
-    str_add(&out, json ? "{\"files\":[" : "");
-    for (int i = 0; i < count; i++) {
-        str_add(&out, json && i ? "," : "");
-        (json ? str_add_json : shown_add)(&out, path[i]);
-        str_add(&out, json ? "" : "\n");
+    if (json) {
+        struct json_writer w = json_begin(&out);
+        json_add_texts(&w, "files", path);
+        json_print(&w);
+        return;
     }
-    str_add(&out, json ? "]}\n" : "");
+    for (; *path; path++) {
+        shown_add(&out, *path);
+        str_add_char(&out, '\n');
+    }
     fputs(str_text(&out), stdout);
     str_finish(&out);
 }
@@ -307,7 +310,7 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
 {
     static const char *const endings[] = {"svg", "png", "md"};
     enum { FILES = 3 };
-    const char *folder = arguments_text(a, "out"), *path[FILES];
+    const char *folder = arguments_text(a, "out"), *path[FILES + 1] = {NULL};
     char *name = export_standard_name(c->session);
     struct str page = {0};
     for (int i = 0; i < FILES; i++) {
@@ -323,7 +326,7 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
               draw(c, path[1], e) && file_write(path[2], page.text, page.length, e);
     str_finish(&page);
     if (ok)
-        tell(path, FILES, arguments_flag(a, "json"));
+        tell(path, arguments_flag(a, "json"));
     return ok;
 }
 

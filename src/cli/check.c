@@ -84,82 +84,89 @@ static double share(const struct check *c, uint64_t n)
 
 // --- JSON ---
 
-static void add_parameters(const struct check *c, struct str *out)
+static void add_parameters(const struct check *c, struct json_writer *w)
 {
-    str_add(out, ",\"parameters\":[");
+    json_begin_list(w, "parameters");
     for (int i = 0; i < c->space->param_count; i++) {
         const struct param *p = &c->space->param[i];
         int low, high;
         char *size = param_size_text(p);
         param_degree_range(p, &low, &high);
-        str_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"size\":\"%s\",\"degree\":[%d,%d]}",
-                   i ? "," : "", p->name, param_kind_name(p->kind), size, low, high);
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", p->name);
+        json_add_text(w, "kind", param_kind_name(p->kind));
+        json_add_text(w, "size", size);
+        json_add_reals(w, "degree", 2, (double[]){low, high});
+        json_end(w);
         free(size);
     }
-    str_add(out, "]");
+    json_end(w);
 }
 
-static void add_share(struct str *out, bool first, const char *name, double removes)
+static void add_share(struct json_writer *w, const char *name, double removes)
 {
-    str_add(out, first ? "{\"name\":" : ",{\"name\":");
-    str_add_json(out, name);
-    str_add(out, ",\"removes\":");
-    str_add_real(out, removes);
-    str_add(out, "}");
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", name);
+    json_add_real(w, "removes", removes);
+    json_end(w);
 }
 
-static void add_removals(const struct check *c, struct str *out)
+static void add_removals(const struct check *c, struct json_writer *w)
 {
-    str_add(out, ",\"constraints\":[");
+    json_begin_list(w, "constraints");
     for (int i = 0; i < c->space->constraint_count; i++)
-        add_share(out, i == 0, c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
-    str_add(out, "],\"limits\":[");
-    for (int l = LIMIT_NONE + 1, n = 0; l < LIMIT_COUNT && c->device; l++)
-        add_share(out, n++ == 0, limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
-    str_add(out, "]");
+        add_share(w, c->space->constraint[i].name, share(c, c->survey.by_constraint[i]));
+    json_end(w);
+    json_begin_list(w, "limits");
+    for (int l = LIMIT_NONE + 1; l < LIMIT_COUNT && c->device; l++)
+        add_share(w, limit_name((enum limit)l), share(c, c->survey.by_limit[l]));
+    json_end(w);
 }
 
 // The GLSL of every pass of the example; null when there is no example.
-static void add_glsl(const struct job *job, struct str *out)
+static void add_glsl(const struct job *job, struct json_writer *w)
 {
-    str_add(out, ",\"glsl\":");
-    for (int i = 0; i < job->pass_count; i++) {
-        str_add(out, i ? "," : "[");
-        str_add_json(out, job->pass[i].glsl);
+    if (job->pass_count == 0) {
+        json_add_null(w, "glsl");
+        return;
     }
-    str_add(out, job->pass_count ? "]" : "null");
+    json_begin_list(w, "glsl");
+    for (int i = 0; i < job->pass_count; i++)
+        json_add_text(w, NULL, job->pass[i].glsl);
+    json_end(w);
+}
+
+static void add_example(const struct check *c, struct json_writer *w)
+{
+    json_add_name(w, "example");
+    if (c->survey.valid)
+        config_add_json(c->space, &c->survey.example, w->out);
+    else
+        str_add(w->out, "null");
 }
 
 // `job` is the example's, NULL when its GLSL was not asked for.
 static void print_json(const struct check *c, const struct job *job)
 {
     struct str out = {0};
+    struct json_writer w = json_begin(&out);
     const struct operation *o = script_operation(c->script);
-    str_printf(&out, "{\"operator\":\"%s\",\"problem\":", o->kind->name);
+    json_add_text(&w, "operator", o->kind->name);
+    json_add_name(&w, "problem");
     operation_add_json(o, &out);
-    str_add(&out, ",\"space\":");
-    str_add_json(&out, c->space->name);
-    str_printf(&out, ",\"size\":\"%s\",\"device\":", c->space->size_text);
-    if (c->device)
-        str_add_json(&out, c->device->name);
-    else
-        str_add(&out, "null");
-    add_parameters(c, &out);
-    add_removals(c, &out);
-    str_add(&out, ",\"valid_fraction\":");
-    str_add_real(&out, share(c, c->survey.valid));
-    str_printf(&out, ",\"samples\":%" PRIu64 ",\"exact\":%s,\"example\":", c->survey.points,
-               c->survey.exact ? "true" : "false");
-    if (c->survey.valid)
-        config_add_json(c->space, &c->survey.example, &out);
-    else
-        str_add(&out, "null");
-    str_printf(&out, ",\"template\":\"%s\"", c->attempt == ATTEMPT_COMPILED ? "ok" : "none");
+    json_add_text(&w, "space", c->space->name);
+    json_add_text(&w, "size", c->space->size_text);
+    json_add_text(&w, "device", c->device ? c->device->name : NULL);
+    add_parameters(c, &w);
+    add_removals(c, &w);
+    json_add_real(&w, "valid_fraction", share(c, c->survey.valid));
+    json_add_count(&w, "samples", c->survey.points);
+    json_add_flag(&w, "exact", c->survey.exact);
+    add_example(c, &w);
+    json_add_text(&w, "template", c->attempt == ATTEMPT_COMPILED ? "ok" : "none");
     if (job)
-        add_glsl(job, &out);
-    str_add(&out, "}\n");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+        add_glsl(job, &w);
+    json_print(&w);
 }
 
 // --- text ---

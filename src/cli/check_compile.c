@@ -9,61 +9,50 @@
 
 #define MS 1e3
 
-static void add_member(struct str *out, const char *name, double value)
+static void add_refused(const struct sample *s, struct json_writer *w)
 {
-    str_printf(out, "\"%s\":", name);
-    json_real(out, value);
-}
-
-static void add_refused(const struct sample *s, struct str *out)
-{
-    str_add(out, ",\"refused\":[");
+    json_begin_list(w, "refused");
     for (int i = 0; i < s->refusals; i++) {
-        str_add(out, i ? ",{\"reason\":" : "{\"reason\":");
-        str_add_json(out, s->refusal[i].reason);
-        str_printf(out, ",\"count\":%" PRId64 "}", s->refusal[i].count);
+        json_begin_object(w, NULL);
+        json_add_text(w, "reason", s->refusal[i].reason);
+        json_add_int(w, "count", s->refusal[i].count);
+        json_end(w);
     }
-    str_add_char(out, ']');
+    json_end(w);
 }
 
-static void add_statistics(const struct sample *s, struct str *out)
+static void add_statistics(const struct sample *s, struct json_writer *w)
 {
-    str_add(out, ",\"statistics\":[");
+    json_begin_list(w, "statistics");
     for (int i = 0; i < s->statistics; i++) {
         const struct sample_column *c = &s->statistic[i];
-        str_add(out, i ? ",{\"name\":" : "{\"name\":");
-        str_add_json(out, c->name);
-        str_add_char(out, ',');
-        add_member(out, "median", sample_quantile(c, 0.5));
-        str_add_char(out, ',');
-        add_member(out, "max", sample_quantile(c, 1));
-        str_add_char(out, '}');
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", c->name);
+        json_add_real(w, "median", sample_quantile(c, 0.5));
+        json_add_real(w, "max", sample_quantile(c, 1));
+        json_end(w);
     }
-    str_add_char(out, ']');
+    json_end(w);
 }
 
 static void print_json(const struct sample *s, const struct gpu_info *d)
 {
     struct str out = {0};
-    str_add(&out, "{\"device\":");
-    str_add_json(&out, d->name);
-    str_add(&out, ",\"driver\":");
-    str_add_json(&out, d->driver);
-    str_printf(&out, ",\"asked\":%" PRId64 ",\"compiled\":%" PRId64, s->asked, s->compiled);
-    add_refused(s, &out);
-    str_add_char(&out, ',');
-    add_member(&out, "spilled", s->told ? (double)s->spilled : NAN);
-    str_add(&out, ",\"pipeline_ms\":{");
-    add_member(&out, "median", MS * sample_quantile(&s->build, 0.5));
-    str_add_char(&out, ',');
-    add_member(&out, "p90", MS * sample_quantile(&s->build, 0.9));
-    str_add_char(&out, ',');
-    add_member(&out, "max", MS * sample_quantile(&s->build, 1));
-    str_add_char(&out, '}');
-    add_statistics(s, &out);
-    str_printf(&out, ",\"validation_messages\":%" PRId64 "}\n", s->messages);
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    struct json_writer w = json_begin(&out);
+    json_add_text(&w, "device", d->name);
+    json_add_text(&w, "driver", d->driver);
+    json_add_int(&w, "asked", s->asked);
+    json_add_int(&w, "compiled", s->compiled);
+    add_refused(s, &w);
+    json_add_real(&w, "spilled", s->told ? (double)s->spilled : NAN);
+    json_begin_object(&w, "pipeline_ms");
+    json_add_real(&w, "median", MS * sample_quantile(&s->build, 0.5));
+    json_add_real(&w, "p90", MS * sample_quantile(&s->build, 0.9));
+    json_add_real(&w, "max", MS * sample_quantile(&s->build, 1));
+    json_end(&w);
+    add_statistics(s, &w);
+    json_add_int(&w, "validation_messages", s->messages);
+    json_print(&w);
 }
 
 static void print_text(const struct sample *s, const struct gpu_info *d)

@@ -92,82 +92,65 @@ bool common_ascii(void)
     return !str_equal(nl_langinfo(CODESET), "UTF-8");
 }
 
-void json_real(struct str *out, double value)
-{
-    if (isfinite(value))
-        str_add_real(out, value);
-    else
-        str_add(out, "null");
-}
-
-static void key(struct str *out, const char *name)
-{
-    str_printf(out, ",\"%s\":", name);
-}
-
-static void add_text(struct str *out, const char *name, const char *text)
-{
-    key(out, name);
-    if (text && *text)
-        str_add_json(out, text);
-    else
-        str_add(out, "null");
-}
-
-static void add_real(struct str *out, const char *name, double value)
-{
-    key(out, name);
-    json_real(out, value);
-}
-
-static void add_raw(struct str *out, const char *name, const char *json)
-{
-    key(out, name);
-    str_add(out, json && *json ? json : "null");
-}
-
 // Asks, "12,5": an array, or null.
-static void add_asks(struct str *out, const char *name, const char *asks)
+static void add_asks(struct json_writer *w, const char *name, const char *asks)
 {
-    key(out, name);
-    str_printf(out, asks ? "[%s]" : "null", asks);
+    json_add_name(w, name);
+    str_printf(w->out, asks ? "[%s]" : "null", asks);
 }
 
-static void add_speed(struct str *out, const struct session_record *r, double seconds)
+static void add_speed(struct json_writer *w, const struct session_record *r, double seconds)
 {
-    add_real(out, "tflops", seconds > 0 ? r->flop / seconds / 1e12 : NAN);
-    add_real(out, "rate", speed_rate(r, seconds));
-    add_real(out, "ms", seconds > 0 ? seconds * 1e3 : NAN);
+    json_add_real(w, "tflops", seconds > 0 ? r->flop / seconds / 1e12 : NAN);
+    json_add_real(w, "rate", speed_rate(r, seconds));
+    json_add_real(w, "ms", seconds > 0 ? seconds * 1e3 : NAN);
 }
 
-void json_trial(struct str *out, const struct session_record *r, const struct trial_record *t,
+static void add_final(struct json_writer *w, const struct session_record *r,
+                      const struct retime_record *race)
+{
+    json_begin_object(w, "final");
+    json_add_flag(w, "verified", race->verified);
+    add_speed(w, r, race->seconds);
+    json_add_raw(w, "samples", race->samples);
+    json_end(w);
+}
+
+void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race)
 {
     bool ok = str_equal(t->outcome, "ok");
-    str_printf(out,
-               "\"session\":%" PRId64 ",\"id\":%" PRId64 ",\"ask\":%" PRId64 ",\"generation\":%d",
-               r->id, t->number, t->ask, t->generation);
-    add_text(out, "outcome", t->outcome);
-    add_speed(out, r, ok ? t->seconds : 0);
-    add_raw(out, "samples", t->samples);
-    key(out, "early_stopped");
-    str_add(out, t->early_stopped ? "true" : "false");
-    add_raw(out, "config", t->config);
-    add_asks(out, "origin", t->origin);
+    json_add_int(w, "session", r->id);
+    json_add_int(w, "id", t->number);
+    json_add_int(w, "ask", t->ask);
+    json_add_int(w, "generation", t->generation);
+    json_add_text_if_any(w, "outcome", t->outcome);
+    add_speed(w, r, ok ? t->seconds : 0);
+    json_add_raw(w, "samples", t->samples);
+    json_add_flag(w, "early_stopped", t->early_stopped);
+    json_add_raw(w, "config", t->config);
+    add_asks(w, "origin", t->origin);
     if (t->statistics)
-        add_raw(out, "statistics", t->statistics);
+        json_add_raw(w, "statistics", t->statistics);
     if (!ok) {
-        add_text(out, "reason", t->reason);
-        add_text(out, "phase", t->phase);
+        json_add_text_if_any(w, "reason", t->reason);
+        json_add_text_if_any(w, "phase", t->phase);
     }
-    add_real(out, "elapsed_s", t->elapsed_s);
-    if (final_race && final_race->seconds > 0) {
-        str_add(out, ",\"final\":{\"verified\":");
-        str_add(out, final_race->verified ? "true" : "false");
-        add_speed(out, r, final_race->seconds);
-        add_raw(out, "samples", final_race->samples);
-        str_add(out, "}");
+    json_add_real(w, "elapsed_s", t->elapsed_s);
+    if (final_race && final_race->seconds > 0)
+        add_final(w, r, final_race);
+}
+
+void json_best(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
+               const struct retime_record *final_race)
+{
+    if (!t) {
+        json_add_null(w, "best");
+        return;
     }
+    json_begin_object(w, "best");
+    json_trial(w, r, t, final_race);
+    json_end(w);
 }
 
 static int64_t count_words(const char *text)
@@ -179,81 +162,89 @@ static int64_t count_words(const char *text)
 }
 
 // "3:200 5:180": sessions, and how many results of each.
-static void add_history(struct str *out, const char *text)
+static void add_history(struct json_writer *w, const char *text)
 {
-    key(out, "transfer");
-    str_add(out, "[");
+    json_begin_list(w, "transfer");
     for (const char *at = text; at && *at; at += strcspn(at, " "), at += *at == ' ') {
-        int session = (int)strcspn(at, ":"), told = (int)strcspn(at + session + 1, " ");
-        str_printf(out, "%s{\"session\":%.*s,\"told\":%.*s}", at == text ? "" : ",", session, at,
-                   told, at + session + 1);
+        json_begin_object(w, NULL);
+        json_add_int(w, "session", strtoll(at, NULL, 10));
+        json_add_int(w, "told", strtoll(at + strcspn(at, ":") + 1, NULL, 10));
+        json_end(w);
     }
-    str_add(out, "]");
+    json_end(w);
 }
 
 // The first word of the title.
-static void add_operator(struct str *out, const char *title)
+static void add_operator(struct json_writer *w, const char *title)
 {
     char *word = mem_printf("%.*s", (int)strcspn(title, " "), title);
-    add_text(out, "operator", word);
+    json_add_text_if_any(w, "operator", word);
     free(word);
 }
 
-void json_session(struct str *out, const struct session_record *r, const char *state)
+static void add_problem(struct json_writer *w, const struct session_record *r)
 {
-    str_printf(out, "\"id\":%" PRId64, r->id);
-    add_text(out, "state", state);
-    if (r->damage)
-        add_text(out, "reason", r->damage);
-    add_text(out, "space", r->name);
-    add_text(out, "title", r->title);
-    add_operator(out, r->title);
-    add_raw(out, "problem", r->operation);
-    add_raw(out, "declared", r->declared);
-    add_text(out, "reduced", r->reduced);
-    add_raw(out, "settings", r->settings);
-    add_text(out, "device", r->device);
-    add_text(out, "driver", r->driver);
-    add_text(out, "source", r->source);
-    add_text(out, "strategy", r->strategy);
-    str_printf(out, ",\"seed\":%" PRIu64, r->seed);
-    add_real(out, "flop", r->flop);
-    add_text(out, "size", r->size);
-    str_printf(out, ",\"budget_trials\":%" PRId64, r->budget_trials);
-    add_real(out, "budget_seconds", r->budget_seconds);
-    str_printf(out,
-               ",\"workers\":%d,\"trials\":%" PRId64 ",\"rejected\":%" PRId64 ",\"ok\":%" PRId64,
-               r->workers, r->trials, r->rejected, r->ok);
-    add_real(out, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
-    str_printf(out, ",\"best_raced\":%s,\"speed_unit\":\"%s\"", r->best_raced ? "true" : "false",
-               speed_unit_word(r));
-    add_real(out, "best_rate", speed_rate(r, r->best_seconds));
-    add_text(out, "rate_unit", speed_rate_word(r));
-    add_real(out, "ran_seconds", r->ran_seconds);
-    add_real(out, "created", r->created);
-    add_text(out, "message", r->message);
-    add_text(out, "note", r->note);
-    add_asks(out, "population", r->population);
-    str_printf(out, ",\"warm_start\":%" PRId64, count_words(r->warm));
-    add_history(out, r->history);
+    json_add_text_if_any(w, "space", r->name);
+    json_add_text_if_any(w, "title", r->title);
+    add_operator(w, r->title);
+    json_add_raw(w, "problem", r->operation);
+    json_add_raw(w, "declared", r->declared);
+    json_add_text_if_any(w, "reduced", r->reduced);
+    json_add_raw(w, "settings", r->settings);
+    json_add_text_if_any(w, "device", r->device);
+    json_add_text_if_any(w, "driver", r->driver);
+    json_add_text_if_any(w, "source", r->source);
 }
 
-void json_device(struct str *out, const struct gpu_info *i)
+void json_session(struct json_writer *w, const struct session_record *r, const char *state)
+{
+    json_add_int(w, "id", r->id);
+    json_add_text_if_any(w, "state", state);
+    if (r->damage)
+        json_add_text_if_any(w, "reason", r->damage);
+    add_problem(w, r);
+    json_add_text_if_any(w, "strategy", r->strategy);
+    json_add_count(w, "seed", r->seed);
+    json_add_real(w, "flop", r->flop);
+    json_add_text_if_any(w, "size", r->size);
+    json_add_int(w, "budget_trials", r->budget_trials);
+    json_add_real(w, "budget_seconds", r->budget_seconds);
+    json_add_int(w, "workers", r->workers);
+    json_add_int(w, "trials", r->trials);
+    json_add_int(w, "rejected", r->rejected);
+    json_add_int(w, "ok", r->ok);
+    json_add_real(w, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
+    json_add_flag(w, "best_raced", r->best_raced);
+    json_add_text(w, "speed_unit", speed_unit_word(r));
+    json_add_real(w, "best_rate", speed_rate(r, r->best_seconds));
+    json_add_text_if_any(w, "rate_unit", speed_rate_word(r));
+    json_add_real(w, "ran_seconds", r->ran_seconds);
+    json_add_real(w, "created", r->created);
+    json_add_text_if_any(w, "message", r->message);
+    json_add_text_if_any(w, "note", r->note);
+    add_asks(w, "population", r->population);
+    json_add_int(w, "warm_start", count_words(r->warm));
+    add_history(w, r->history);
+}
+
+void json_device(struct json_writer *w, const struct gpu_info *i)
 {
     char id[33];
     gpu_identity(i, id);
-    str_printf(out, "{\"index\":%d", i->index);
-    add_text(out, "name", i->name);
-    add_text(out, "type", i->type);
-    add_text(out, "driver", i->driver);
-    add_text(out, "identity", id);
-    str_printf(out,
-               ",\"vendor_id\":%u,\"device_id\":%u,\"threads\":%d,\"timestamps\":%s,\"runs\":%s",
-               i->vendor_id, i->device_id, i->threads, i->timestamps ? "true" : "false",
-               i->runs ? "true" : "false");
-    key(out, "limits");
-    limits_add_json(out, &i->limits);
-    str_add_char(out, '}');
+    json_begin_object(w, NULL);
+    json_add_int(w, "index", i->index);
+    json_add_text_if_any(w, "name", i->name);
+    json_add_text_if_any(w, "type", i->type);
+    json_add_text_if_any(w, "driver", i->driver);
+    json_add_text_if_any(w, "identity", id);
+    json_add_count(w, "vendor_id", i->vendor_id);
+    json_add_count(w, "device_id", i->device_id);
+    json_add_int(w, "threads", i->threads);
+    json_add_flag(w, "timestamps", i->timestamps);
+    json_add_flag(w, "runs", i->runs);
+    json_add_name(w, "limits");
+    limits_add_json(w->out, &i->limits);
+    json_end(w);
 }
 
 enum { SIMULATED_TRIALS = 500, SIMULATED_REPEATS = 50, SIMULATED_SEED = 1 };

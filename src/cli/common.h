@@ -3,6 +3,7 @@
 #ifndef TILEWALK_CLI_COMMON_H
 #define TILEWALK_CLI_COMMON_H
 
+#include "base/json.h"
 #include "base/shown.h"
 #include "cli/command.h"
 #include "engine/engine.h"
@@ -69,12 +70,14 @@ bool common_session_id(const char *text, int64_t *id, struct err *e);
 // Whether lines for people keep to ASCII: the locale (main called setlocale) is not UTF-8.
 bool common_ascii(void);
 
-// JSON (docs/json.md). Numbers that are not known are null.
-void json_real(struct str *out, double value); // "null" unless finite
-void json_trial(struct str *out, const struct session_record *r, const struct trial_record *t,
-                const struct retime_record *final_race); // the object; `final_race` may be NULL
-void json_session(struct str *out, const struct session_record *r, const char *runner_state);
-void json_device(struct str *out, const struct gpu_info *i);
+// JSON (docs/json.md). Of trials and sessions the members, into the object that is open;
+// `final_race` may be NULL.
+void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
+                const struct retime_record *final_race);
+void json_best(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
+               const struct retime_record *final_race); // the member "best"; `t` may be NULL
+void json_session(struct json_writer *w, const struct session_record *r, const char *runner_state);
+void json_device(struct json_writer *w, const struct gpu_info *i);
 
 // What is to be simulated: operands (recordings), --strategy, --trials, --repeats, --seed. The
 // strings are those of `a`.

@@ -112,41 +112,38 @@ static void add_text(const struct contest *c, const struct comparison_looks *loo
     str_add(out, c->session ? "\n" : "");
 }
 
-static void add_json_head(const struct contest *c, struct str *out)
+static void add_json_head(const struct contest *c, struct json_writer *w)
 {
     const struct comparison_result *r = &c->result;
-    str_printf(out, "{%s\"against\":\"%s\",\"horizon\":", c->members,
-               c->setup.seconds ? "time" : "trials");
-    json_real(out, r->horizon);
-    str_add(out, ",\"shortest\":");
-    json_real(out, r->shortest);
+    json_add_raw(w, NULL, c->members);
+    json_add_text(w, "against", c->setup.seconds ? "time" : "trials");
+    json_add_real(w, "horizon", r->horizon);
+    json_add_real(w, "shortest", r->shortest);
     if (c->session) {
-        str_add(out, ",\"best_tflops\":");
-        json_real(out, r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
-        str_printf(out, ",\"speed_unit\":\"%s\"", speed_unit_word(&c->curves.curve[0].record));
+        json_add_real(w, "best_tflops", r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
+        json_add_text(w, "speed_unit", speed_unit_word(&c->curves.curve[0].record));
     }
-    str_printf(out, ",\"pairs\":%d,\"at\":[", r->pairs);
-    for (int i = 0; i < r->at_count; i++) {
-        str_add(out, i ? "," : "");
-        json_real(out, r->at[i]);
-    }
-    str_add(out, "],\"strategies\":[");
+    json_add_int(w, "pairs", r->pairs);
+    json_add_reals(w, "at", r->at_count, r->at);
 }
 
 static void add_json(const struct contest *c, struct str *out)
 {
-    add_json_head(c, out);
+    struct json_writer w = json_begin(out);
+    add_json_head(c, &w);
+    json_begin_list(&w, "strategies");
     for (int g = 0; g < c->result.group_count; g++) {
-        str_add(out, g ? ",{" : "{");
-        comparison_add_group_json(&c->result, g, c->unit, out);
+        json_begin_object(&w, NULL);
+        comparison_add_group_json(&c->result, g, c->unit, &w);
         if (c->session) {
-            str_add(out, ",\"sessions\":[");
+            json_begin_list(&w, "sessions");
             add_sessions(c, g, ",", out);
-            str_add(out, "]");
+            json_end(&w);
         }
-        str_add(out, "}");
+        json_end(&w);
     }
-    str_add(out, "]}\n");
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }
 
 static void print(const struct arguments *a, const struct contest *c)

@@ -21,7 +21,7 @@ struct contest {
     enum comparison_unit unit;
     const char *heading;    // first line of text, without its end
     const char *title;      // of the picture
-    const char *members;    // JSON members that say what is compared, with a comma behind each
+    const char *members;    // JSON members that say what is compared
     const int64_t *session; // [setup.run_count]: ids; NULL: recordings
     struct session_curves curves;
     struct simulated_comparison simulated;

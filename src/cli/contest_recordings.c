@@ -41,32 +41,31 @@ static const char *heading_of(const struct simulate_plan *p, struct arena *arena
     return kept;
 }
 
-static void add_recording(const struct recording *r, struct str *out)
+static void add_recording(const struct recording *r, struct json_writer *w)
 {
-    const char *const member[][2] = {
-        {"name", r->name}, {"file", r->path}, {"kernel", r->kernel}, {"device", r->device}};
-    for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
-        str_printf(out, "%s\"%s\":", i ? "," : "{", member[i][0]);
-        str_add_json(out, member[i][1]);
-    }
-    str_printf(out, ",\"size\":%" PRId64 ",\"valid\":%d,\"unit\":", simulated_size(r),
-               r->outcomes[OUTCOME_OK]);
-    str_add_json(out, r->unit);
-    str_add(out, ",\"optimum\":");
-    json_real(out, r->entry[r->best].seconds);
-    str_add(out, "}");
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", r->name);
+    json_add_text(w, "file", r->path);
+    json_add_text(w, "kernel", r->kernel);
+    json_add_text(w, "device", r->device);
+    json_add_int(w, "size", simulated_size(r));
+    json_add_int(w, "valid", r->outcomes[OUTCOME_OK]);
+    json_add_text(w, "unit", r->unit);
+    json_add_real(w, "optimum", r->entry[r->best].seconds);
+    json_end(w);
 }
 
 static const char *members_of(const struct simulate_plan *p, struct arena *arena)
 {
     struct str out = {0};
-    str_add(&out, "\"recordings\":[");
-    for (int i = 0; i < p->recordings; i++) {
-        str_add(&out, i ? "," : "");
-        add_recording(p->recording[i], &out);
-    }
-    str_printf(&out, "],\"trials\":%" PRId64 ",\"repeats\":%d,\"seed\":%" PRIu64 ",",
-               p->list[0].trials, p->list[0].repeats, p->list[0].seed);
+    struct json_writer w = {.out = &out};
+    json_begin_list(&w, "recordings");
+    for (int i = 0; i < p->recordings; i++)
+        add_recording(p->recording[i], &w);
+    json_end(&w);
+    json_add_int(&w, "trials", p->list[0].trials);
+    json_add_int(&w, "repeats", p->list[0].repeats);
+    json_add_count(&w, "seed", p->list[0].seed);
     const char *kept = arena_strdup(arena, str_text(&out));
     str_finish(&out);
     return kept;

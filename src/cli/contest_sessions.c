@@ -67,16 +67,14 @@ static int group_of(struct contest *c, const struct groups *g, const struct sess
 
 static const char *members_of(const struct session_record *r, struct arena *arena)
 {
-    const char *const member[][2] = {
-        {"title", r->title}, {"space", r->name}, {"device", r->device}, {"source", r->source}};
     struct str out = {0};
-    for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
-        str_printf(&out, "\"%s\":", member[i][0]);
-        str_add_json(&out, member[i][1]);
-        str_add(&out, ",");
-    }
+    struct json_writer w = {.out = &out};
+    json_add_text(&w, "title", r->title);
+    json_add_text(&w, "space", r->name);
+    json_add_text(&w, "device", r->device);
+    json_add_text(&w, "source", r->source);
     if (r->declared)
-        str_printf(&out, "\"declared\":%s,", r->declared);
+        json_add_raw(&w, "declared", r->declared);
     const char *kept = arena_strdup(arena, str_text(&out));
     str_finish(&out);
     return kept;

@@ -9,18 +9,16 @@
 static void print_json(const struct gpu_info *list, int count, int best)
 {
     struct str out = {0};
-    str_add(&out, "{\"devices\":[");
-    for (int i = 0; i < count; i++) {
-        str_add(&out, i ? "," : "");
-        json_device(&out, &list[i]);
-    }
-    str_add(&out, "],\"default\":");
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "devices");
+    for (int i = 0; i < count; i++)
+        json_device(&w, &list[i]);
+    json_end(&w);
     if (best >= 0)
-        str_printf(&out, "%d}\n", list[best].index);
+        json_add_int(&w, "default", list[best].index);
     else
-        str_add(&out, "null}\n");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+        json_add_null(&w, "default");
+    json_print(&w);
 }
 
 static void print_limits(const struct limits *l)

@@ -202,22 +202,25 @@ static const char *part_json(enum sandbox_part part)
 static void print_json(const struct doctor *d, bool ok)
 {
     struct str out = {0};
-    str_printf(&out, "{\"ok\":%s,\"checks\":[", ok ? "true" : "false");
+    struct json_writer w = json_begin(&out);
+    json_add_flag(&w, "ok", ok);
+    json_begin_list(&w, "checks");
     for (int i = 0; i < d->count; i++) {
         const struct check *c = &d->check[i];
-        str_printf(&out,
-                   "%s{\"name\":\"%s\",\"state\":\"%s\",\"needed\":%s,\"found\":", i ? "," : "",
-                   c->name, state(c), c->needed ? "true" : "false");
-        str_add_json(&out, c->found);
-        str_add(&out, ",\"hint\":");
-        str_add_json(&out, c->hint);
-        str_add(&out, "}");
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "name", c->name);
+        json_add_text(&w, "state", state(c));
+        json_add_flag(&w, "needed", c->needed);
+        json_add_text(&w, "found", c->found);
+        json_add_text(&w, "hint", c->hint);
+        json_end(&w);
     }
-    str_printf(&out, "],\"sandbox\":{\"no_new_privs\":%s,\"seccomp\":%s,\"landlock\":%s}}\n",
-               part_json(d->sandbox.no_new_privs), part_json(d->sandbox.seccomp),
-               part_json(d->sandbox.landlock));
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    json_end(&w);
+    json_begin_object(&w, "sandbox");
+    json_add_raw(&w, "no_new_privs", part_json(d->sandbox.no_new_privs));
+    json_add_raw(&w, "seccomp", part_json(d->sandbox.seccomp));
+    json_add_raw(&w, "landlock", part_json(d->sandbox.landlock));
+    json_print(&w);
 }
 
 static int run_doctor(const struct command *self, const struct arguments *a)

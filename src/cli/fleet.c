@@ -1,6 +1,7 @@
 #include "cli/fleet.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -194,10 +195,16 @@ static void print_line(const struct ship *s, int which, bool json)
 {
     const char *line = str_text(&s->line[which]);
     FILE *to = which == 0 ? stdout : stderr;
-    if (json && which == 0 && line[0] == '{')
-        fprintf(to, "{\"device_index\":%d,%s\n", s->index, line + 1);
-    else
+    if (json && which == 0 && line[0] == '{') {
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        json_add_int(&w, "device_index", s->index);
+        json_add_raw(&w, NULL, line + 1); // the other members, and the end
+        puts(str_text(&out));
+        str_finish(&out);
+    } else {
         fprintf(to, "[%d]%s%s\n", s->index, line[0] ? " " : "", line);
+    }
     fflush(to);
 }
 

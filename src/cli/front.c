@@ -28,66 +28,59 @@ void front_init(struct front *f, const struct arguments *a, struct store *store)
 
 // --- JSON Lines (docs/json.md) ---
 
-static void print_line(struct str *line)
-{
-    str_add(line, "}\n");
-    fwrite(str_text(line), 1, line->length, stdout);
-    fflush(stdout);
-    str_finish(line);
-}
-
-static void json_end(const struct event *event, struct str *line)
+static void add_end(const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
-    str_printf(line,
-               ",\"session\":%" PRId64 ",\"state\":\"%s\",\"trials\":%" PRId64
-               ",\"rejected\":%" PRId64,
-               r->id, r->state, r->trials, r->rejected);
-    str_add(line, ",\"message\":");
-    str_add_json(line, r->message ? r->message : "");
-    str_add(line, ",\"best\":");
-    if (event->trial) {
-        str_add(line, "{");
-        json_trial(line, r, event->trial, event->retime);
-        str_add(line, "}");
-    } else {
-        str_add(line, "null");
-    }
-    str_add(line, ",\"ran_seconds\":");
-    json_real(line, r->ran_seconds);
-    str_add(line, ",\"busy_seconds\":");
-    json_real(line, event->busy_seconds);
+    json_add_text(w, "state", r->state);
+    json_add_int(w, "trials", r->trials);
+    json_add_int(w, "rejected", r->rejected);
+    json_add_text(w, "message", r->message ? r->message : "");
+    json_best(w, r, event->trial, event->retime);
+    json_add_real(w, "ran_seconds", r->ran_seconds);
+    json_add_real(w, "busy_seconds", event->busy_seconds);
 }
 
-static void json_message(const struct event *event, struct str *line)
+static void add_message(const struct event *event, struct json_writer *w)
 {
-    str_printf(line, ",\"session\":%" PRId64 ",\"level\":\"%s\",\"text\":", event->session->id,
-               event->level);
-    str_add_json(line, event->text);
+    json_add_text(w, "level", event->level);
+    json_add_text(w, "text", event->text);
 }
 
-static void json_retime(const struct event *event, struct str *line)
+static void add_retime(const struct event *event, struct json_writer *w)
 {
     const struct retime_record *t = event->retime;
-    str_printf(line,
-               ",\"session\":%" PRId64 ",\"ask\":%" PRId64
-               ",\"kind\":\"%s\",\"verified\":%s,\"ms\":",
-               event->session->id, t->ask, t->kind, t->verified ? "true" : "false");
-    json_real(line, t->seconds > 0 ? t->seconds * 1e3 : NAN);
-    str_printf(line, ",\"samples\":%s", t->samples);
+    json_add_int(w, "ask", t->ask);
+    json_add_text(w, "kind", t->kind);
+    json_add_flag(w, "verified", t->verified);
+    json_add_real(w, "ms", t->seconds > 0 ? t->seconds * 1e3 : NAN);
+    json_add_raw(w, "samples", t->samples);
 }
 
-static void json_best(const struct event *event, struct str *line)
+static void add_best(const struct event *event, struct json_writer *w)
+{
+    json_add_int(w, "trial", event->trial->number);
+    json_add_real(w, "tflops", event->session->flop / event->trial->seconds / 1e12);
+    json_add_real(w, "rate", speed_rate(event->session, event->trial->seconds));
+}
+
+static void add_body(const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
-    str_printf(line, ",\"session\":%" PRId64 ",\"trial\":%" PRId64 ",\"tflops\":", r->id,
-               event->trial->number);
-    json_real(line, r->flop / event->trial->seconds / 1e12);
-    str_add(line, ",\"rate\":");
-    json_real(line, speed_rate(r, event->trial->seconds));
+    switch (event->kind) {
+    case EVENT_SESSION: json_add_int(w, "version", 1); // fallthrough
+    case EVENT_STATE: json_session(w, r, r->state); return;
+    case EVENT_TRIAL: json_trial(w, r, event->trial, NULL); return;
+    default: json_add_int(w, "session", r->id);
+    }
+    switch (event->kind) {
+    case EVENT_BEST: add_best(event, w); break;
+    case EVENT_RETIME: add_retime(event, w); break;
+    case EVENT_MESSAGE: add_message(event, w); break;
+    default: add_end(event, w); break;
+    }
 }
 
-static void json_event(const struct front *f, const struct event *event)
+static void print_event(const struct front *f, const struct event *event)
 {
     static const char *const names[] = {"session", "trial",   "best", "retime",
                                         "state",   "message", "end"};
@@ -97,23 +90,11 @@ static void json_event(const struct front *f, const struct event *event)
     if (event->kind == EVENT_TRIAL && str_equal(event->trial->outcome, "rejected") &&
         !f->show_rejected)
         return;
-    str_printf(&line, "{\"event\":\"%s\"", names[event->kind]);
-    switch (event->kind) {
-    case EVENT_SESSION:
-    case EVENT_STATE:
-        str_add(&line, event->kind == EVENT_SESSION ? ",\"version\":1," : ",");
-        json_session(&line, event->session, event->session->state);
-        break;
-    case EVENT_TRIAL:
-        str_add(&line, ",");
-        json_trial(&line, event->session, event->trial, NULL);
-        break;
-    case EVENT_BEST: json_best(event, &line); break;
-    case EVENT_RETIME: json_retime(event, &line); break;
-    case EVENT_MESSAGE: json_message(event, &line); break;
-    case EVENT_END: json_end(event, &line); break;
-    }
-    print_line(&line);
+    struct json_writer w = json_begin(&line);
+    json_add_text(&w, "event", names[event->kind]);
+    add_body(event, &w);
+    json_print(&w);
+    fflush(stdout);
 }
 
 // --- lines for people ---
@@ -359,7 +340,7 @@ void front_on_event(void *context, const struct event *event)
         return;
     }
     if (f->json)
-        json_event(f, event);
+        print_event(f, event);
     else
         plain_event(f, event);
     if (ferror(stdout)) // nobody would see what comes

@@ -19,104 +19,87 @@ struct findings {
     const struct record_fit *fit;         // there
 };
 
-static void add_text(struct str *out, const char *key, const char *text)
+static void add_params(struct json_writer *w, const struct space *s)
 {
-    str_printf(out, ",\"%s\":", key);
-    if (*text)
-        str_add_json(out, text);
-    else
-        str_add(out, "null");
-}
-
-static void add_number(struct str *out, const char *key, double value)
-{
-    str_printf(out, ",\"%s\":", key);
-    json_real(out, value);
-}
-
-static void add_values(struct str *out, const struct param *p)
-{
-    if (p->kind == PARAM_FACTORIZATION) {
-        str_printf(out, ",\"product\":%" PRId32 ",\"parts\":%d", p->product, p->width);
-        return;
-    }
-    str_add(out, ",\"values\":");
-    param_add_listed_json(p, out);
-}
-
-static void add_params(struct str *out, const struct space *s)
-{
-    str_add(out, ",\"params\":[");
+    json_begin_list(w, "params");
     for (int i = 0; i < s->param_count; i++) {
-        str_add(out, i ? ",{\"name\":" : "{\"name\":");
-        str_add_json(out, s->param[i].name);
-        add_text(out, "kind", param_kind_name(s->param[i].kind));
-        str_printf(out, ",\"size\":%" PRIu64, s->param[i].size);
-        add_values(out, &s->param[i]);
-        str_add(out, "}");
-    }
-    str_add(out, "]");
-}
-
-static void add_failures(struct str *out, const struct recording *r)
-{
-    const char *comma = "";
-    str_add(out, ",\"failed\":{");
-    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
-        if (r->outcomes[o]) {
-            str_printf(out, "%s\"%s\":%d", comma, outcome_name((enum outcome)o), r->outcomes[o]);
-            comma = ",";
+        const struct param *p = &s->param[i];
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", p->name);
+        json_add_text(w, "kind", param_kind_name(p->kind));
+        json_add_count(w, "size", p->size);
+        if (p->kind == PARAM_FACTORIZATION) {
+            json_add_int(w, "product", p->product);
+            json_add_int(w, "parts", p->width);
+        } else {
+            json_add_name(w, "values");
+            param_add_listed_json(p, w->out);
         }
-    str_add(out, "}");
+        json_end(w);
+    }
+    json_end(w);
 }
 
-static void add_best(struct str *out, const struct recording *r)
+static void add_failures(struct json_writer *w, const struct recording *r)
+{
+    json_begin_object(w, "failed");
+    for (int o = OUTCOME_OK + 1; o < OUTCOME_COUNT; o++)
+        if (r->outcomes[o])
+            json_add_int(w, outcome_name((enum outcome)o), r->outcomes[o]);
+    json_end(w);
+}
+
+static void add_best(struct json_writer *w, const struct recording *r)
 {
     struct config best;
-    add_number(out, "median", r->median);
-    add_number(out, "best", r->best < 0 ? NAN : r->entry[r->best].seconds);
-    str_add(out, ",\"best_config\":");
+    json_add_real(w, "median", r->median);
+    json_add_real(w, "best", r->best < 0 ? NAN : r->entry[r->best].seconds);
+    json_add_name(w, "best_config");
     if (r->best < 0) {
-        str_add(out, "null");
+        str_add(w->out, "null");
         return;
     }
     recording_config(r, r->best, &best);
-    config_add_json(r->space, &best, out);
+    config_add_json(r->space, &best, w->out);
 }
 
-static void add_agreement(struct str *out, const struct record_agreement *a)
+static void add_findings(struct json_writer *w, const struct findings *f)
 {
-    str_printf(out,
-               ",\"rules\":{\"points\":%" PRIu64 ",\"legal\":%" PRIu64 ",\"legal_absent\":%" PRIu64
-               ",\"illegal_recorded\":%" PRIu64 "}",
-               a->points, a->legal, a->legal_absent, a->illegal_record);
+    const struct record_agreement *a = f->rules;
+    if (a) {
+        json_begin_object(w, "rules");
+        json_add_count(w, "points", a->points);
+        json_add_count(w, "legal", a->legal);
+        json_add_count(w, "legal_absent", a->legal_absent);
+        json_add_count(w, "illegal_recorded", a->illegal_record);
+        json_end(w);
+    }
+    if (f->space) {
+        json_begin_object(w, "space");
+        json_add_text(w, "name", f->space->name);
+        json_add_int(w, "forbidden", f->fit->forbidden);
+        json_end(w);
+    }
 }
 
 static void print_json(const struct recording *r, const struct findings *f)
 {
     struct str out = {0};
-    str_add(&out, "{\"file\":");
-    str_add_json(&out, r->path);
-    add_text(&out, "format", r->format);
-    add_text(&out, "name", r->name);
-    add_text(&out, "kernel", r->kernel);
-    add_text(&out, "device", r->device);
-    add_text(&out, "unit", r->unit);
-    str_printf(&out, ",\"size\":\"%s\"", r->space->size_text);
-    add_params(&out, r->space);
-    str_printf(&out, ",\"recorded\":%d,\"valid\":%d", r->count, r->outcomes[OUTCOME_OK]);
-    add_failures(&out, r);
-    add_best(&out, r);
-    if (f->rules)
-        add_agreement(&out, f->rules);
-    if (f->space) {
-        str_add(&out, ",\"space\":{\"name\":");
-        str_add_json(&out, f->space->name);
-        str_printf(&out, ",\"forbidden\":%d}", f->fit->forbidden);
-    }
-    str_add(&out, "}\n");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    struct json_writer w = json_begin(&out);
+    json_add_text(&w, "file", r->path);
+    json_add_text_if_any(&w, "format", r->format);
+    json_add_text_if_any(&w, "name", r->name);
+    json_add_text_if_any(&w, "kernel", r->kernel);
+    json_add_text_if_any(&w, "device", r->device);
+    json_add_text_if_any(&w, "unit", r->unit);
+    json_add_text(&w, "size", r->space->size_text);
+    add_params(&w, r->space);
+    json_add_int(&w, "recorded", r->count);
+    json_add_int(&w, "valid", r->outcomes[OUTCOME_OK]);
+    add_failures(&w, r);
+    add_best(&w, r);
+    add_findings(&w, f);
+    json_print(&w);
 }
 
 static void print_params(const struct space *s)

@@ -231,29 +231,20 @@ static void print_json(const struct lookup *l)
 {
     static const char *const words[] = {"same", "driver", "vendor", "type", "other"};
     struct str out = {0}, command = {0};
-    str_add(&out, "{\"problem\":");
-    operation_add_json(&l->wanted, &out);
-    str_add(&out, ",\"device\":");
-    if (l->has_place)
-        str_add_json(&out, l->place.device);
-    else
-        str_add(&out, "null");
-    str_printf(&out, ",\"like\":%s%s%s,\"distance\":", l->has_place ? "\"" : "",
-               l->has_place ? words[l->near.kinship] : "null", l->has_place ? "\"" : "");
-    str_add_real(&out, l->near.distance);
-    str_add(&out, ",\"expected_ms\":");
-    str_add_real(&out, expected_s(l) * 1e3);
-    str_add(&out, ",\"expected_tflops\":");
-    str_add_real(&out, l->near.entry->tflops);
-    str_add(&out, ",\"tune\":");
+    struct json_writer w = json_begin(&out);
     add_command(l, &command);
-    str_add_json(&out, str_text(&command));
-    str_add(&out, ",\"entry\":");
+    json_add_name(&w, "problem");
+    operation_add_json(&l->wanted, &out);
+    json_add_text(&w, "device", l->has_place ? l->place.device : NULL);
+    json_add_text(&w, "like", l->has_place ? words[l->near.kinship] : NULL);
+    json_add_real(&w, "distance", l->near.distance);
+    json_add_real(&w, "expected_ms", expected_s(l) * 1e3);
+    json_add_real(&w, "expected_tflops", l->near.entry->tflops);
+    json_add_text(&w, "tune", str_text(&command));
+    json_add_name(&w, "entry");
     str_add_bytes(&out, l->near.entry->root.at, l->near.entry->length);
-    str_add(&out, "}");
-    puts(str_text(&out));
+    json_print(&w);
     str_finish(&command);
-    str_finish(&out);
 }
 
 static int run_lookup(const struct command *self, const struct arguments *a)

@@ -7,16 +7,16 @@
 static void print_json(struct store *s, const struct session_record *list, int count)
 {
     struct str out = {0};
+    struct json_writer w = json_begin(&out);
     pid_t runner;
-    str_add(&out, "{\"sessions\":[");
+    json_begin_list(&w, "sessions");
     for (int i = 0; i < count; i++) {
-        str_add(&out, i ? ",{" : "{");
-        json_session(&out, &list[i], store_state(s, &list[i], &runner));
-        str_printf(&out, ",\"runner\":%d}", (int)runner);
+        json_begin_object(&w, NULL);
+        json_session(&w, &list[i], store_state(s, &list[i], &runner));
+        json_add_int(&w, "runner", runner);
+        json_end(&w);
     }
-    str_add(&out, "]}\n");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    json_print(&w);
 }
 
 // What is said at the end of a line: what is wrong with a session, or the user's note.

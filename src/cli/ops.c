@@ -129,10 +129,7 @@ static bool print_one(const struct ops *o, const char *name, struct err *e)
 static bool print(const struct ops *o, const struct arguments *a, struct err *e)
 {
     if (arguments_flag(a, "json")) {
-        struct str out = {0};
-        ops_add_json(o, &out);
-        fputs(str_text(&out), stdout);
-        str_finish(&out);
+        ops_print_json(o);
     } else if (a->operand_count) {
         return print_one(o, a->operand[0], e);
     } else {

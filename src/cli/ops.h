@@ -13,7 +13,7 @@ struct ops {
     int list_count;
 };
 
-void ops_add_json(const struct ops *o, struct str *out); // docs/json.md
+void ops_print_json(const struct ops *o); // docs/json.md
 
 // All of it in a few lines each.
 void ops_print_overview(const struct ops *o);

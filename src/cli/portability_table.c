@@ -121,41 +121,39 @@ void portability_add_csv(const struct portability *p, struct str *out)
 }
 
 static void add_cell_json(const struct portability *p, const struct portability_row *row, int k,
-                          struct str *out)
+                          struct json_writer *w)
 {
     const struct portability_cell *c = &row->cell[k];
-    bool ok = c->outcome == OUTCOME_OK;
-    str_printf(out, "%s{\"device\":", k ? "," : "");
-    str_add_json(out, p->column[k]->device);
-    str_printf(out,
-               ",\"own\":%s,\"outcome\":\"%s\",\"tflops\":", row->column == k ? "true" : "false",
-               outcome_name(c->outcome));
-    json_real(out, tflops(p, c));
-    str_add(out, ",\"ms\":");
-    json_real(out, ok ? c->seconds * 1e3 : NAN);
-    str_add(out, ",\"share\":");
-    json_real(out, c->share);
-    str_add(out, ",\"reason\":");
-    str_add_json(out, c->reason);
-    str_add(out, "}");
+    json_begin_object(w, NULL);
+    json_add_text(w, "device", p->column[k]->device);
+    json_add_flag(w, "own", row->column == k);
+    json_add_text(w, "outcome", outcome_name(c->outcome));
+    json_add_real(w, "tflops", tflops(p, c));
+    json_add_real(w, "ms", c->outcome == OUTCOME_OK ? c->seconds * 1e3 : NAN);
+    json_add_real(w, "share", c->share);
+    json_add_text(w, "reason", c->reason);
+    json_end(w);
 }
 
 void portability_add_json(const struct portability *p, struct str *out)
 {
     const struct session_record *first = &p->row[0].session;
-    str_add(out, "{\"title\":");
-    str_add_json(out, first->title);
-    str_add(out, ",\"space\":");
-    str_add_json(out, first->name);
-    str_add(out, ",\"portability\":[");
+    struct json_writer w = json_begin(out);
+    json_add_text(&w, "title", first->title);
+    json_add_text(&w, "space", first->name);
+    json_begin_list(&w, "portability");
     for (int i = 0; i < p->rows; i++) {
         const struct portability_row *row = &p->row[i];
-        str_printf(out, "%s{\"session\":%" PRId64 ",\"device\":", i ? "," : "", row->session.id);
-        str_add_json(out, row->session.device);
-        str_printf(out, ",\"config\":%s,\"on\":[", row->best.config);
+        json_begin_object(&w, NULL);
+        json_add_int(&w, "session", row->session.id);
+        json_add_text(&w, "device", row->session.device);
+        json_add_raw(&w, "config", row->best.config);
+        json_begin_list(&w, "on");
         for (int k = 0; k < p->columns; k++)
-            add_cell_json(p, row, k, out);
-        str_add(out, "]}");
+            add_cell_json(p, row, k, &w);
+        json_end(&w);
+        json_end(&w);
     }
-    str_add(out, "]}\n");
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }

@@ -77,26 +77,23 @@ void refit_list_add_summary(const struct refit_list *l, struct str *out)
 
 // --- JSON (docs/json.md) ---
 
-static void add_member(struct str *out, const char *name, double value)
+void refit_list_add_json(const struct refit_list *l, struct json_writer *w)
 {
-    str_printf(out, ",\"%s\":", name);
-    json_real(out, value);
-}
-
-void refit_list_add_json(const struct refit_list *l, struct str *out)
-{
-    str_add(out, "[");
+    json_begin_list(w, "refits");
     for (int i = 0; i < l->count; i++) {
         const struct refit_record *r = &l->refit[i];
-        str_printf(out, "%s{\"refit\":%" PRId64 ",\"told\":%" PRId64 ",\"rows\":%" PRId64,
-                   i ? "," : "", r->number, r->told, r->rows);
-        str_printf(out, ",\"batch\":%d,\"k\":%d", r->batch, r->k);
-        add_member(out, "correlation", r->correlation);
-        add_member(out, "recall", r->recall);
-        add_member(out, "seconds", r->seconds);
-        add_member(out, "bytes", r->bytes);
-        add_member(out, "elapsed_s", r->elapsed_s);
-        str_add(out, "}");
+        json_begin_object(w, NULL);
+        json_add_int(w, "refit", r->number);
+        json_add_int(w, "told", r->told);
+        json_add_int(w, "rows", r->rows);
+        json_add_int(w, "batch", r->batch);
+        json_add_int(w, "k", r->k);
+        json_add_real(w, "correlation", r->correlation);
+        json_add_real(w, "recall", r->recall);
+        json_add_real(w, "seconds", r->seconds);
+        json_add_real(w, "bytes", r->bytes);
+        json_add_real(w, "elapsed_s", r->elapsed_s);
+        json_end(w);
     }
-    str_add(out, "]");
+    json_end(w);
 }

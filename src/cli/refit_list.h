@@ -7,7 +7,7 @@
 #ifndef TILEWALK_CLI_REFIT_LIST_H
 #define TILEWALK_CLI_REFIT_LIST_H
 
-#include "base/str.h"
+#include "base/json.h"
 #include "store/store.h"
 
 struct refit_list {
@@ -16,9 +16,9 @@ struct refit_list {
 };
 
 bool refit_list_read(struct refit_list *l, struct store *store, int64_t session, struct err *e);
-void refit_list_add_table(const struct refit_list *l, struct str *out);   // a line each
-void refit_list_add_summary(const struct refit_list *l, struct str *out); // one line, if any
-void refit_list_add_json(const struct refit_list *l, struct str *out);    // an array
+void refit_list_add_table(const struct refit_list *l, struct str *out);      // a line each
+void refit_list_add_summary(const struct refit_list *l, struct str *out);    // one line, if any
+void refit_list_add_json(const struct refit_list *l, struct json_writer *w); // "refits"
 void refit_list_finish(struct refit_list *l);
 
 #endif

@@ -30,61 +30,58 @@ static void on_signal(int number)
 
 // --- for programs ---
 
-static void add_numbers(struct str *out, const char *name, const double *value, int64_t count)
+static void add_numbers(struct json_writer *w, const char *name, const double *value, int64_t count)
 {
-    str_printf(out, ",\"%s\":[", name);
-    for (int64_t i = 0; i < count; i++)
-        str_printf(out, "%s%.8g", i ? "," : "", value[i]);
-    str_add(out, "]");
+    json_begin_list(w, name);
+    for (int64_t i = 0; i < count; i++) {
+        json_add_name(w, NULL);
+        str_printf(w->out, "%.8g", value[i]);
+    }
+    json_end(w);
 }
 
-static void add_number(struct str *out, const char *name, double value)
+static void add_by_time(struct json_writer *w, const struct simulated_curve *c)
 {
-    str_printf(out, ",\"%s\":", name);
-    json_real(out, value);
+    json_begin_object(w, "by_time");
+    add_numbers(w, "seconds", c->at_s, SIMULATED_TIMES);
+    add_numbers(w, "best_fraction", c->by_time, SIMULATED_TIMES);
+    add_numbers(w, "std", c->by_time_deviation, SIMULATED_TIMES);
+    json_end(w);
 }
 
-static void add_by_time(struct str *out, const struct simulated_curve *c)
+static void add_search(struct json_writer *w, const struct simulation *s)
 {
-    struct str inner = {0};
-    add_numbers(&inner, "seconds", c->at_s, SIMULATED_TIMES);
-    add_numbers(&inner, "best_fraction", c->by_time, SIMULATED_TIMES);
-    add_numbers(&inner, "std", c->by_time_deviation, SIMULATED_TIMES);
-    str_printf(out, ",\"by_time\":{%s}", str_text(&inner) + 1); // without the first comma
-    str_finish(&inner);
+    const struct recording *r = s->recording;
+    char *canonical = strategy_canonical(s->strategy, NULL);
+    json_add_text(w, "recording", r->name);
+    json_add_text(w, "file", r->path);
+    json_add_text(w, "strategy", s->strategy);
+    json_add_text(w, "spec", canonical);
+    json_add_int(w, "trials", s->trials);
+    json_add_int(w, "repeats", s->repeats);
+    json_add_count(w, "seed", s->seed);
+    json_add_flag(w, "noise", s->noise);
+    json_add_int(w, "size", simulated_size(r));
+    json_add_int(w, "valid", r->outcomes[OUTCOME_OK]);
+    json_add_real(w, "optimum", r->entry[r->best].seconds);
+    free(canonical);
 }
 
 static void print_json(const struct replayed *p, const struct simulation *s,
                        const struct simulated_curve *c)
 {
-    const struct recording *r = s->recording;
     struct str out = {0};
-    char *canonical = strategy_canonical(s->strategy, NULL);
-    str_add(&out, "{\"recording\":");
-    str_add_json(&out, r->name);
-    str_add(&out, ",\"file\":");
-    str_add_json(&out, r->path);
-    str_add(&out, ",\"strategy\":");
-    str_add_json(&out, s->strategy);
-    str_add(&out, ",\"spec\":");
-    str_add_json(&out, canonical);
-    str_printf(&out, ",\"trials\":%" PRId64 ",\"repeats\":%d,\"seed\":%" PRIu64 ",\"noise\":%s",
-               s->trials, s->repeats, s->seed, s->noise ? "true" : "false");
-    str_printf(&out, ",\"size\":%" PRId64 ",\"valid\":%d,\"optimum\":", simulated_size(r),
-               r->outcomes[OUTCOME_OK]);
-    str_add_real(&out, r->entry[r->best].seconds);
-    add_number(&out, "trials_done", c->trials_done);
-    add_numbers(&out, "best_fraction", c->fraction, c->trials);
-    add_numbers(&out, "std", c->deviation, c->trials);
-    add_number(&out, "score", c->score);
-    add_number(&out, "shortfall", c->shortfall);
-    add_number(&out, "seconds_per_trial", c->seconds_per_trial);
+    struct json_writer w = json_begin(&out);
+    add_search(&w, s);
+    json_add_real(&w, "trials_done", c->trials_done);
+    add_numbers(&w, "best_fraction", c->fraction, c->trials);
+    add_numbers(&w, "std", c->deviation, c->trials);
+    json_add_real(&w, "score", c->score);
+    json_add_real(&w, "shortfall", c->shortfall);
+    json_add_real(&w, "seconds_per_trial", c->seconds_per_trial);
     if (p->by_time)
-        add_by_time(&out, c);
-    str_add(&out, "}\n");
-    fwrite(str_text(&out), 1, out.length, stdout);
-    str_finish(&out);
-    free(canonical);
+        add_by_time(&w, c);
+    json_print(&w);
 }
 
 // --- for people ---

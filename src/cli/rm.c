@@ -42,11 +42,16 @@ static bool lock_all(struct store *s, const struct choice *c, struct err *e)
 
 static void print_removed(const struct choice *c, bool json)
 {
+    struct str out = {0};
     for (int i = 0; i < c->count && !json; i++)
         printf("session %" PRId64 " is removed\n", c->id[i]);
-    for (int i = 0; i < c->count && json; i++)
-        printf("%s%" PRId64 "%s", i ? "," : "{\"removed\":[", c->id[i],
-               i + 1 == c->count ? "]}\n" : "");
+    if (!json || c->count == 0)
+        return;
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "removed");
+    for (int i = 0; i < c->count; i++)
+        json_add_int(&w, NULL, c->id[i]);
+    json_print(&w);
 }
 
 static bool remove_all(const struct arguments *a, struct choice *c, struct err *e)

@@ -37,26 +37,16 @@ static bool list_trial(void *context, const struct trial_record *t)
 static void print_json(struct view *v, const char *state, int64_t most)
 {
     struct str out = {0};
+    struct json_writer w = json_begin(&out);
     const struct session_record *r = v->session;
-    str_add(&out, "{\"session\":{");
-    json_session(&out, r, state);
-    str_add(&out, ",\"best\":");
-    if (v->best.ask) {
-        str_add(&out, "{");
-        json_trial(&out, r, &v->best, v->final_race.ask ? &v->final_race : NULL);
-        str_add(&out, "}");
-    } else {
-        str_add(&out, "null");
-    }
-    str_add(&out, "},\"refits\":");
-    refit_list_add_json(&v->refits, &out);
-    if (lists_trials(v)) {
-        str_add(&out, ",\"trials\":");
-        trial_list_add_json(&v->trials, most, &out);
-    }
-    str_add(&out, "}\n");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    json_begin_object(&w, "session");
+    json_session(&w, r, state);
+    json_best(&w, r, v->best.ask ? &v->best : NULL, v->final_race.ask ? &v->final_race : NULL);
+    json_end(&w);
+    refit_list_add_json(&v->refits, &w);
+    if (lists_trials(v))
+        trial_list_add_json(&v->trials, most, &w);
+    json_print(&w);
 }
 
 static void print_model(const struct view *v)

@@ -137,37 +137,35 @@ static bool add_diff(struct shown_trial *s, struct script *script, enum kernel_l
 
 // --- for programs (docs/json.md) ---
 
-static void add_pass(const struct kernel_text *k, int i, struct str *out)
+static void add_pass(const struct kernel_text *k, int i, struct json_writer *w)
 {
     const struct pass *p = &k->job.pass[i];
-    str_printf(out, "%s{\"groups\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "],\"text\":", i ? "," : "",
-               p->groups[0], p->groups[1], p->groups[2]);
-    str_add_json(out, kernel_text_of(k, i));
-    str_add(out, ",\"template\":");
-    str_add_json(out, p->template_name ? p->template_name : "");
-    str_add(out, ",\"template_lines\":[");
+    json_begin_object(w, NULL);
+    json_add_axes(w, "groups", p->groups);
+    json_add_text(w, "text", kernel_text_of(k, i));
+    json_add_text(w, "template", p->template_name ? p->template_name : "");
+    json_begin_list(w, "template_lines");
     for (int line = 0; !k->assembly[i] && line < p->line_count; line++)
-        str_printf(out, "%s%d", line ? "," : "", p->line_map[line]);
-    str_add(out, "]}");
+        json_add_int(w, NULL, p->line_map[line]);
+    json_end(w);
+    json_end(w);
 }
 
 static void add_json(struct shown_trial *s, const struct kernel_text *k, struct str *out)
 {
-    str_add(out, "{\"trial\":{");
-    json_trial(out, s->session, &s->trial, NULL);
-    str_add(out, "}");
+    struct json_writer w = json_begin(out);
+    json_begin_object(&w, "trial");
+    json_trial(&w, s->session, &s->trial, NULL);
+    json_end(&w);
     if (k) {
-        str_printf(out, ",\"language\":\"%s\",\"changed\":[", k->assembly[0] ? "spirv" : "glsl");
-        for (int i = 0; s->changed[i]; i++) {
-            str_add(out, i ? "," : "");
-            str_add_json(out, s->changed[i]);
-        }
-        str_add(out, "],\"passes\":[");
+        json_add_text(&w, "language", k->assembly[0] ? "spirv" : "glsl");
+        json_add_texts(&w, "changed", s->changed);
+        json_begin_list(&w, "passes");
         for (int i = 0; i < k->job.pass_count; i++)
-            add_pass(k, i, out);
-        str_add(out, "]");
+            add_pass(k, i, &w);
     }
-    str_add(out, "}\n");
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }
 
 // --- for the workbench (ui/kernel_listing.h) ---

@@ -8,81 +8,51 @@ static bool is_default(const struct strategy_kind *k)
     return str_equal(k->name, ENGINE_DEFAULT_STRATEGY);
 }
 
-static void add_text(struct str *out, const char *key, const char *text)
-{
-    str_printf(out, "\"%s\":", key);
-    str_add_json(out, text);
-}
-
 // Ranges without an end are null in JSON.
-static void add_number(struct str *out, const char *key, double value)
+static void add_range(struct json_writer *w, const struct strategy_option *o)
 {
-    str_printf(out, ",\"%s\":", key);
-    if (isfinite(value))
-        str_add_real(out, value);
-    else
-        str_add(out, "null");
+    json_add_flag(w, "integer", o->integer);
+    json_add_real(w, "default", o->value);
+    json_add_real(w, "low", o->low);
+    json_add_real(w, "high", o->high);
 }
 
-static void add_range(struct str *out, const struct strategy_option *o)
+static void add_option(struct json_writer *w, const struct strategy_option *o)
 {
-    str_printf(out, ",\"integer\":%s", o->integer ? "true" : "false");
-    add_number(out, "default", o->value);
-    add_number(out, "low", o->low);
-    add_number(out, "high", o->high);
-}
-
-static void add_words(struct str *out, const struct strategy_option *o)
-{
-    str_add(out, ",");
-    add_text(out, "default", o->words[(int)o->value]);
-    str_add(out, ",\"words\":[");
-    for (int i = 0; o->words[i]; i++) {
-        str_add(out, i ? "," : "");
-        str_add_json(out, o->words[i]);
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", o->name);
+    json_add_text(w, "help", o->help);
+    if (o->words) {
+        json_add_text(w, "default", o->words[(int)o->value]);
+        json_add_texts(w, "words", o->words);
+    } else {
+        add_range(w, o);
     }
-    str_add(out, "]");
+    json_end(w);
 }
 
-static void add_option(struct str *out, const struct strategy_option *o)
+static void add_kind(struct json_writer *w, const struct strategy_kind *k)
 {
-    str_add(out, "{");
-    add_text(out, "name", o->name);
-    str_add(out, ",");
-    add_text(out, "help", o->help);
-    if (o->words)
-        add_words(out, o);
-    else
-        add_range(out, o);
-    str_add(out, "}");
-}
-
-static void add_kind(struct str *out, const struct strategy_kind *k)
-{
-    str_add(out, "{");
-    add_text(out, "name", k->name);
-    str_add(out, ",");
-    add_text(out, "help", k->help);
-    str_printf(out, ",\"default\":%s,\"model\":%s,\"options\":[", is_default(k) ? "true" : "false",
-               k->take_refit ? "true" : "false");
-    for (const struct strategy_option *o = k->options; o && o->name; o++) {
-        str_add(out, o == k->options ? "" : ",");
-        add_option(out, o);
-    }
-    str_add(out, "]}");
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", k->name);
+    json_add_text(w, "help", k->help);
+    json_add_flag(w, "default", is_default(k));
+    json_add_flag(w, "model", k->take_refit);
+    json_begin_list(w, "options");
+    for (const struct strategy_option *o = k->options; o && o->name; o++)
+        add_option(w, o);
+    json_end(w);
+    json_end(w);
 }
 
 static void print_json(void)
 {
     struct str out = {0};
-    str_add(&out, "{\"strategies\":[");
-    for (int i = 0; strategy_kinds[i]; i++) {
-        str_add(&out, i ? "," : "");
-        add_kind(&out, strategy_kinds[i]);
-    }
-    str_add(&out, "]}\n");
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "strategies");
+    for (int i = 0; strategy_kinds[i]; i++)
+        add_kind(&w, strategy_kinds[i]);
+    json_print(&w);
 }
 
 static void print_words(const struct strategy_option *o)

@@ -88,9 +88,9 @@ static void add_text_head(struct str *out)
 static void add_json(const struct trial_list *l, const struct trial_record *t,
                      const struct retime_record *race, struct str *out)
 {
-    str_add(out, "{");
-    json_trial(out, l->session, t, race);
-    str_add(out, "}");
+    struct json_writer w = json_begin(out);
+    json_trial(&w, l->session, t, race);
+    json_end(&w);
 }
 
 static void add_field(struct str *out, const char *text)
@@ -229,13 +229,11 @@ void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
         str_add(out, l->row[i].text);
 }
 
-void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out)
+void trial_list_add_json(struct trial_list *l, int64_t most, struct json_writer *w)
 {
     int64_t n = sort_first(l, most);
-    str_add(out, "[");
-    for (int64_t i = 0; i < n; i++) {
-        str_add(out, i ? "," : "");
-        str_add(out, l->row[i].text);
-    }
-    str_add(out, "]");
+    json_begin_list(w, "trials");
+    for (int64_t i = 0; i < n; i++)
+        json_add_raw(w, NULL, l->row[i].text);
+    json_end(w);
 }

@@ -12,8 +12,8 @@
 #ifndef TILEWALK_CLI_TRIAL_LIST_H
 #define TILEWALK_CLI_TRIAL_LIST_H
 
+#include "base/json.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "store/store.h"
 
 enum list_format { LIST_TEXT, LIST_JSON, LIST_CSV };
@@ -56,7 +56,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t);
 // tflops, each parameter, reason, samples (seconds), race_seconds, and where a driver told any of
 // them, statistics (a JSON object). What is a list is one field, "16,4,16".
 void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out);
-void trial_list_add_json(struct trial_list *l, int64_t most, struct str *out); // "[...]"
+void trial_list_add_json(struct trial_list *l, int64_t most, struct json_writer *w); // "trials"
 void trial_list_finish(struct trial_list *l);
 
 #endif

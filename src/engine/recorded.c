@@ -1,6 +1,7 @@
 #include "engine/recorded.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "engine/speed.h"
 
 #include <inttypes.h>
@@ -119,17 +120,14 @@ void recorded_finish(struct recorded *r)
 static const char *operation(const struct recording *r, struct arena *a)
 {
     struct str text = {0};
-    str_add(&text, "{\"kind\":\"replay\",\"recording\":");
-    str_add_json(&text, r->name);
-    str_add(&text, ",\"kernel\":");
-    str_add_json(&text, r->kernel);
-    str_add(&text, ",\"unit\":");
-    str_add_json(&text, r->unit);
-    if (r->flop > 0) {
-        str_add(&text, ",\"flop\":");
-        str_add_real(&text, r->flop);
-    }
-    str_add(&text, "}");
+    struct json_writer w = json_begin(&text);
+    json_add_text(&w, "kind", "replay");
+    json_add_text(&w, "recording", r->name);
+    json_add_text(&w, "kernel", r->kernel);
+    json_add_text(&w, "unit", r->unit);
+    if (r->flop > 0)
+        json_add_real(&w, "flop", r->flop);
+    json_end(&w);
     const char *kept = arena_strdup(a, str_text(&text));
     str_finish(&text);
     return kept;

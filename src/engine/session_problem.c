@@ -1,6 +1,7 @@
 // What a session searches: the problem that its script declares.
 #include "engine/session.h"
 
+#include "base/json.h"
 #include "engine/attempt.h"
 
 #include <stdlib.h>
@@ -88,14 +89,12 @@ void session_describe_problem(struct session *s)
     s->record.operation = take_in_arena(s, &text);
     int count;
     const struct script_setting *setting = script_settings(s->script, &count);
-    str_add(&text, "{");
-    for (int i = 0, n = 0; i < count; i++)
-        if (!str_equal(setting[i].value, setting[i].standard)) {
-            const char *quote = setting[i].values ? "\"" : "";
-            str_printf(&text, "%s\"%s\":%s%s%s", n++ ? "," : "", setting[i].name, quote,
-                       setting[i].value, quote);
-        }
-    str_add(&text, "}");
+    struct json_writer w = json_begin(&text);
+    for (int i = 0; i < count; i++)
+        if (!str_equal(setting[i].value, setting[i].standard))
+            (setting[i].values ? json_add_text : json_add_raw)(&w, setting[i].name,
+                                                               setting[i].value);
+    json_end(&w);
     s->record.settings = take_in_arena(s, &text);
     char hash[33];
     hash_texts(s->script, hash);

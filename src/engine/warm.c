@@ -1,6 +1,7 @@
 #include "engine/warm.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "record/json.h"
 #include "space/nearest.h"
 
@@ -20,37 +21,52 @@ struct reader {
 
 // --- what a session has to give ---
 
-static void add_member(struct str *out, const char *name, const char *text)
+static void add_configuration(struct json_writer *w, double flop, const struct trial_record *t)
 {
-    str_printf(out, ",\n \"%s\": ", name);
-    if (text && *text)
-        str_add_json(out, text);
-    else
-        str_add(out, "null");
+    json_begin_line(w, 2);
+    json_begin_object(w, NULL);
+    json_add_raw(w, "configuration", t->config);
+    json_add_int(w, "trial", t->number);
+    json_add_real(w, "ms", t->seconds * 1e3);
+    json_add_real(w, "tflops", flop / t->seconds / 1e12);
+    json_end(w);
 }
 
-static void add_configuration(struct str *out, double flop, const struct trial_record *t)
+static void add_member(struct json_writer *w, const char *name, const char *text)
 {
-    str_printf(out, "\n  {\"configuration\": %s, \"trial\": %" PRId64 ", \"ms\": ", t->config,
-               t->number);
-    str_add_real(out, t->seconds * 1e3);
-    str_add(out, ", \"tflops\": ");
-    str_add_real(out, flop / t->seconds / 1e12);
-    str_add(out, "}");
+    json_begin_line(w, 1);
+    json_add_text_if_any(w, name, text);
 }
 
-static void add_session(struct str *out, const struct session_record *r)
+static void add_session(struct json_writer *w, const struct session_record *r)
 {
-    str_printf(out, "{\"format\": \"%s\", \"version\": %d", WARM_FORMAT, WARM_FORMAT_VERSION);
-    add_member(out, "space", r->name);
-    add_member(out, "title", r->title);
-    str_printf(out, ",\n \"problem\": %s", r->operation);
-    add_member(out, "device", r->device);
-    add_member(out, "driver", r->driver);
-    add_member(out, "device_identity", r->device_id);
-    add_member(out, "source", r->source);
-    add_member(out, "text_hash", r->text_hash);
-    add_member(out, "tilewalk", TILEWALK_VERSION);
+    json_add_text(w, "format", WARM_FORMAT);
+    json_add_int(w, "version", WARM_FORMAT_VERSION);
+    add_member(w, "space", r->name);
+    add_member(w, "title", r->title);
+    json_begin_line(w, 1);
+    json_add_raw(w, "problem", r->operation);
+    add_member(w, "device", r->device);
+    add_member(w, "driver", r->driver);
+    add_member(w, "device_identity", r->device_id);
+    add_member(w, "source", r->source);
+    add_member(w, "text_hash", r->text_hash);
+    add_member(w, "tilewalk", TILEWALK_VERSION);
+}
+
+static void add_warm_start(const struct session_record *r, const struct ranked_trials *best,
+                           struct str *out)
+{
+    struct json_writer w = json_begin(out);
+    w.is_spaced = true;
+    add_session(&w, r);
+    json_begin_line(&w, 1);
+    json_begin_list(&w, "configurations");
+    for (int i = 0; i < best->count; i++)
+        add_configuration(&w, r->flop, &best->trial[i]);
+    json_begin_line(&w, 1);
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }
 
 bool warm_add_record(struct store *store, int64_t session, int most, struct str *out,
@@ -64,15 +80,8 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
               store_best_trials(store, session, most, &a, &best, e);
     if (ok && best.count == 0)
         ok = err_set(e, "session %" PRId64 " has no valid trial to start from", session);
-    if (ok) {
-        add_session(out, &r);
-        str_add(out, ",\n \"configurations\": [");
-        for (int i = 0; i < best.count; i++) {
-            str_add(out, i ? "," : "");
-            add_configuration(out, r.flop, &best.trial[i]);
-        }
-        str_add(out, "\n ]}\n");
-    }
+    if (ok)
+        add_warm_start(&r, &best, out);
     *written = best.count;
     arena_finish(&a);
     return ok;

@@ -1,5 +1,6 @@
 #include "export/form.h"
 
+#include "base/json.h"
 #include "engine/recorded.h"
 #include "engine/stored.h"
 
@@ -14,6 +15,7 @@ struct former {
     int made;
     const char *why_not; // of the last one that has no such form
     struct str out;
+    struct json_writer json; // to `out`
 };
 
 static bool load(struct former *f, struct store *store, int64_t id, int most, struct err *e)
@@ -33,20 +35,12 @@ static bool load(struct former *f, struct store *store, int64_t id, int most, st
 
 static void add_json(struct former *f, const struct trial_record *t, bool made, const char *text)
 {
-    str_printf(&f->out, "%s{\"trial\":%" PRId64 ",\"ms\":", t == f->best.trial ? "" : ",",
-               t->number);
-    str_add_real(&f->out, t->seconds * 1e3);
-    str_add(&f->out, ",\"text\":");
-    if (made)
-        str_add_json(&f->out, text);
-    else
-        str_add(&f->out, "null");
-    str_add(&f->out, ",\"why_not\":");
-    if (made)
-        str_add(&f->out, "null");
-    else
-        str_add_json(&f->out, text);
-    str_add(&f->out, "}");
+    json_begin_object(&f->json, NULL);
+    json_add_int(&f->json, "trial", t->number);
+    json_add_real(&f->json, "ms", t->seconds * 1e3);
+    json_add_text(&f->json, "text", made ? text : NULL);
+    json_add_text(&f->json, "why_not", made ? NULL : text);
+    json_end(&f->json);
 }
 
 static bool add(struct former *f, const struct trial_record *t, const char *form, bool json,
@@ -75,15 +69,18 @@ static bool add(struct former *f, const struct trial_record *t, const char *form
 static bool print(struct former *f, const char *form, bool json, struct err *e)
 {
     bool ok = true;
+    f->json.out = &f->out;
     if (json) {
-        str_add(&f->out, "{\"form\":");
-        str_add_json(&f->out, form);
-        str_add(&f->out, ",\"kernels\":[");
+        json_begin_object(&f->json, NULL);
+        json_add_text(&f->json, "form", form);
+        json_begin_list(&f->json, "kernels");
     }
     for (int i = 0; ok && i < f->best.count; i++)
         ok = add(f, &f->best.trial[i], form, json, e);
-    if (json)
-        str_add(&f->out, "]}\n");
+    if (json) {
+        json_end_all(&f->json);
+        str_add_char(&f->out, '\n');
+    }
     if (ok && f->made == 0)
         ok = err_set(e, "%s form '%s': %s%s",
                      f->best.count == 1 ? "the best trial has no" : "none of these trials has a",

@@ -1,5 +1,6 @@
 // A session as a recording: what each of its trials did, on the topology that it was searched on.
 #include "base/file.h"
+#include "base/json.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
 #include "export/export.h"
@@ -78,9 +79,11 @@ static void tell(const struct export_request *request, const struct recording *r
     struct str out = {0};
     int valid = r->outcomes[OUTCOME_OK];
     if (request->json) {
-        str_add(&out, "{\"files\":[");
-        str_add_json(&out, r->path);
-        str_printf(&out, "],\"entries\":%d,\"valid\":%d}", r->count, valid);
+        struct json_writer w = json_begin(&out);
+        json_add_texts(&w, "files", (const char *[]){r->path, NULL});
+        json_add_int(&w, "entries", r->count);
+        json_add_int(&w, "valid", valid);
+        json_end(&w);
     } else {
         str_printf(&out, "wrote %s: %d configuration%s, %d valid (tilewalk replay searches it)",
                    r->path, r->count, r->count == 1 ? "" : "s", valid);

@@ -1,11 +1,13 @@
 #include "export/tell.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/shown.h"
 #include "engine/speed.h"
 #include "report/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,78 +71,61 @@ static void add_text(const struct export_told *t, struct str *out)
 
 // --- for programs (docs/json.md) ---
 
-static void add_speed(struct str *out, const char *name, double flop, double seconds)
-{
-    str_printf(out, ",\"%stflops\":", name);
-    if (seconds > 0)
-        str_add_real(out, flop / seconds / 1e12);
-    str_printf(out, "%s,\"%sms\":", seconds > 0 ? "" : "null", name);
-    if (seconds > 0)
-        str_add_real(out, seconds * 1e3);
-    str_add(out, seconds > 0 ? "" : "null");
-}
-
 static void add_kernel_json(const struct export_told *t, const struct reverified *k,
-                            struct str *out)
+                            struct json_writer *w)
 {
-    str_add(out, "{\"name\":");
-    str_add_json(out, k->name);
-    str_printf(out, ",\"trial\":%" PRId64, k->trial);
-    add_speed(out, "", t->session->flop, k->stored_s);
-    str_add(out, k->raced ? ",\"raced\":true" : ",\"raced\":false");
-    add_speed(out, "verified_", t->session->flop, k->again_s);
-    str_add(out, "}");
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", k->name);
+    json_add_int(w, "trial", k->trial);
+    json_add_real(w, "tflops", k->stored_s > 0 ? t->session->flop / k->stored_s / 1e12 : NAN);
+    json_add_real(w, "ms", k->stored_s > 0 ? k->stored_s * 1e3 : NAN);
+    json_add_flag(w, "raced", k->raced);
+    json_add_real(w, "verified_tflops",
+                  k->again_s > 0 ? t->session->flop / k->again_s / 1e12 : NAN);
+    json_add_real(w, "verified_ms", k->again_s > 0 ? k->again_s * 1e3 : NAN);
+    json_end(w);
 }
 
-static void add_file_json(const struct export_told *t, const struct kernel_file *f, struct str *out)
+static void add_file_json(const struct kernel_file *f, const char *path, struct json_writer *w)
 {
-    char *path = path_join(t->folder, f->name);
     int64_t lines = line_count(f);
-    str_add(out, "{\"path\":");
-    str_add_json(out, path);
-    str_printf(out, ",\"bytes\":%zu,\"lines\":", f->length);
+    json_begin_object(w, NULL);
+    json_add_text(w, "path", path);
+    json_add_count(w, "bytes", f->length);
     if (lines >= 0)
-        str_printf(out, "%" PRId64, lines);
-    str_printf(out, "%s,\"exists\":%s}", lines >= 0 ? "" : "null",
-               file_exists(path) ? "true" : "false");
-    free(path);
+        json_add_int(w, "lines", lines);
+    else
+        json_add_null(w, "lines");
+    json_add_flag(w, "exists", file_exists(path));
+    json_end(w);
 }
 
-static void add_path_json(const struct export_told *t, const struct kernel_file *f, struct str *out)
+static void add_files(const struct export_told *t, bool in_detail, struct json_writer *w)
 {
-    char *path = path_join(t->folder, f->name);
-    str_add_json(out, path);
-    free(path);
-}
-
-static void add_files(const struct export_told *t, const char *name,
-                      void (*add)(const struct export_told *t, const struct kernel_file *f,
-                                  struct str *out),
-                      struct str *out)
-{
-    str_printf(out, "\"%s\":[", name);
+    json_begin_list(w, in_detail ? "would_write" : "files");
     for (int i = 0; i < t->files->count; i++) {
-        str_add(out, i ? "," : "");
-        add(t, &t->files->file[i], out);
+        char *path = path_join(t->folder, t->files->file[i].name);
+        if (in_detail)
+            add_file_json(&t->files->file[i], path, w);
+        else
+            json_add_text(w, NULL, path);
+        free(path);
     }
-    str_add(out, "]");
+    json_end(w);
 }
 
 static void add_json(const struct export_told *t, struct str *out)
 {
-    str_add(out, "{");
-    add_files(t, "files", add_path_json, out);
-    str_add(out, ",\"kernels\":[");
-    for (int i = 0; i < t->kernels; i++) {
-        str_add(out, i ? "," : "");
-        add_kernel_json(t, &t->kernel[i], out);
-    }
-    str_add(out, "]");
-    if (t->request->dry_run) {
-        str_add(out, ",");
-        add_files(t, "would_write", add_file_json, out);
-    }
-    str_add(out, "}\n");
+    struct json_writer w = json_begin(out);
+    add_files(t, false, &w);
+    json_begin_list(&w, "kernels");
+    for (int i = 0; i < t->kernels; i++)
+        add_kernel_json(t, &t->kernel[i], &w);
+    json_end(&w);
+    if (t->request->dry_run)
+        add_files(t, true, &w);
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }
 
 void export_tell(const struct export_told *t)

@@ -1,6 +1,7 @@
 #include "export/text.h"
 
 #include "base/file.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +17,10 @@ static void tell(const struct export_text *t)
 {
     struct str out = {0};
     if (t->json) {
-        str_add(&out, "{\"files\":[");
-        str_add_json(&out, t->path);
-        str_printf(&out, "],\"entries\":%" PRId64 "}", t->entries);
+        struct json_writer w = json_begin(&out);
+        json_add_texts(&w, "files", (const char *[]){t->path, NULL});
+        json_add_int(&w, "entries", t->entries);
+        json_end(&w);
     } else {
         str_printf(&out, "wrote %s: %" PRId64 " %s%s", t->path, t->entries, t->what,
                    t->entries == 1 ? "" : "s");

@@ -288,68 +288,51 @@ void comparison_add_csv(const struct comparison_result *r, struct str *out)
 
 // --- JSON ---
 
-static void json_number(struct str *out, double value)
-{
-    if (isfinite(value))
-        str_add_real(out, value);
-    else
-        str_add(out, "null");
-}
-
-static void json_member(struct str *out, const char *name, double value)
-{
-    str_printf(out, ",\"%s\":", name);
-    json_number(out, value);
-}
-
 static void json_at(const struct comparison_result *r, const struct comparison_group *g,
-                    bool deviation, struct str *out)
+                    struct json_writer *w)
 {
-    for (int i = 0; i < r->at_count; i++) {
-        str_add(out, i ? "," : "");
-        json_number(out, deviation ? g->at[i].deviation : g->at[i].mean);
-    }
+    json_begin_list(w, "best_fraction");
+    for (int i = 0; i < r->at_count; i++)
+        json_add_real(w, NULL, g->at[i].mean);
+    json_end(w);
+    json_begin_list(w, "std");
+    for (int i = 0; i < r->at_count; i++)
+        json_add_real(w, NULL, g->at[i].deviation);
+    json_end(w);
 }
 
-static void json_goals(const struct comparison_group *g, struct str *out)
+static void json_goals(const struct comparison_group *g, struct json_writer *w)
 {
+    json_begin_list(w, "to");
     for (int i = 0; i < COMPARISON_GOALS; i++) {
-        str_printf(out, "%s{\"share\":%g", i ? "," : "", comparison_goals[i]);
-        json_member(out, "median", g->goal[i].median);
-        str_printf(out, ",\"reached\":%d}", g->goal[i].reached);
+        json_begin_object(w, NULL);
+        json_add_real(w, "share", comparison_goals[i]);
+        json_add_real(w, "median", g->goal[i].median);
+        json_add_int(w, "reached", g->goal[i].reached);
+        json_end(w);
     }
+    json_end(w);
 }
 
 void comparison_add_group_json(const struct comparison_result *r, int group,
-                               enum comparison_unit unit, struct str *out)
+                               enum comparison_unit unit, struct json_writer *w)
 {
     const struct comparison_group *g = &r->group[group];
     bool flops = unit == COMPARISON_FLOPS || unit == COMPARISON_SHARE;
     bool known = g->best > 0 && r->setup->problem_count == 1;
-    str_printf(out, "\"letter\":\"%c\",\"strategy\":", g->letter);
-    str_add_json(out, g->name);
-    str_printf(out, ",\"runs\":%d", g->runs);
+    json_add_text(w, "letter", (char[]){g->letter, '\0'});
+    json_add_text(w, "strategy", g->name);
+    json_add_int(w, "runs", g->runs);
     if (unit != COMPARISON_PLAIN)
-        json_member(out, flops ? "best_tflops" : "best_ms",
-                    !known  ? NAN
-                    : flops ? g->best / 1e12
-                            : 1e3 / g->best);
-    str_add(out, ",\"best_fraction\":[");
-    json_at(r, g, false, out);
-    str_add(out, "],\"std\":[");
-    json_at(r, g, true, out);
-    str_add(out, "]");
-    json_member(out, "area", g->area.mean);
-    json_member(out, "area_std", g->area.deviation);
-    str_add(out, ",\"to\":[");
-    json_goals(g, out);
-    str_add(out, "]");
-    json_member(out, "score", g->score);
-    json_member(out, "rank", g->rank);
-    str_add(out, ",\"p\":[");
-    for (int h = 0; h < r->group_count; h++) {
-        str_add(out, h ? "," : "");
-        json_number(out, r->p[group * r->group_count + h]);
-    }
-    str_add(out, "]");
+        json_add_real(w, flops ? "best_tflops" : "best_ms",
+                      !known  ? NAN
+                      : flops ? g->best / 1e12
+                              : 1e3 / g->best);
+    json_at(r, g, w);
+    json_add_real(w, "area", g->area.mean);
+    json_add_real(w, "area_std", g->area.deviation);
+    json_goals(g, w);
+    json_add_real(w, "score", g->score);
+    json_add_real(w, "rank", g->rank);
+    json_add_reals(w, "p", r->group_count, r->p + group * r->group_count);
 }

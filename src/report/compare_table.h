@@ -8,6 +8,7 @@
 #ifndef TILEWALK_REPORT_COMPARE_TABLE_H
 #define TILEWALK_REPORT_COMPARE_TABLE_H
 
+#include "base/json.h"
 #include "report/compare.h"
 
 enum comparison_unit {
@@ -33,6 +34,6 @@ void comparison_add_markdown(const struct comparison_result *r,
 void comparison_add_csv(const struct comparison_result *r, struct str *out);
 // Members of a group's object, without braces, so that its owner can add others (docs/json.md).
 void comparison_add_group_json(const struct comparison_result *r, int group,
-                               enum comparison_unit unit, struct str *out);
+                               enum comparison_unit unit, struct json_writer *w);
 
 #endif

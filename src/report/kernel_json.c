@@ -1,10 +1,9 @@
 // NAME.json of an export: one object, a line for each of its members.
 #include "report/kernel_files.h"
 
+#include "base/json.h"
 #include "base/mem.h"
-#include "base/str.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,45 +12,38 @@
 #define TIMING  "timing"
 #define DEVICE  "device_identity"
 
-// Every member begins with this: the first one has no comma before it.
-static void member(struct str *out, const char *name)
+// The members of the file.
+static void begin_member(struct json_writer *w)
 {
-    char last = out->length ? out->text[out->length - 1] : '{';
-    str_printf(out, "%s\n  \"%s\": ", last == '{' ? "" : ",", name);
+    json_begin_line(w, 2);
 }
 
-static void text_or_null(struct str *out, const char *text)
+static void add_text(struct json_writer *w, const char *name, const char *text)
 {
-    if (text && *text)
-        str_add_json(out, text);
-    else
-        str_add(out, "null");
+    begin_member(w);
+    json_add_text_if_any(w, name, text);
 }
 
-static void add_text(struct str *out, const char *name, const char *text)
+static void add_raw(struct json_writer *w, const char *name, const char *json)
 {
-    member(out, name);
-    text_or_null(out, text);
+    begin_member(w);
+    json_add_raw(w, name, json);
 }
 
-static void add_raw(struct str *out, const char *name, const char *json)
+static void add_int(struct json_writer *w, const char *name, int64_t value)
 {
-    member(out, name);
-    str_add(out, json && *json ? json : "null");
+    begin_member(w);
+    json_add_int(w, name, value);
 }
 
-static void add_triple(struct str *out, const char *name, const uint32_t v[3])
+static void add_problem(struct json_writer *w, const struct operation *o)
 {
-    str_printf(out, ", \"%s\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", name, v[0], v[1], v[2]);
-}
-
-static void add_problem(struct str *out, const struct operation *o)
-{
-    add_text(out, "operator", o->kind->name);
-    member(out, "problem");
-    operation_add_json(o, out);
+    add_text(w, "operator", o->kind->name);
+    begin_member(w);
+    json_add_name(w, "problem");
+    operation_add_json(o, w->out);
     for (int i = 0; o->kind->choices[i].name; i++) // "type", "layout"
-        add_text(out, o->kind->choices[i].name, o->kind->choices[i].values[o->choice[i]]);
+        add_text(w, o->kind->choices[i].name, o->kind->choices[i].values[o->choice[i]]);
 }
 
 char *kernel_pass_name(const char *name, int index, const char *suffix)
@@ -61,86 +53,94 @@ char *kernel_pass_name(const char *name, int index, const char *suffix)
     return mem_printf("%s.pass%d.%s", name, index + 1, suffix);
 }
 
-static void add_file_name(struct str *out, const struct kernel_description *d, int pass,
+static void add_file_name(struct json_writer *w, const struct kernel_description *d, int pass,
                           const char *key, const char *suffix)
 {
     char *name = kernel_pass_name(d->name, pass, suffix);
-    str_printf(out, "\"%s\": ", key);
-    str_add_json(out, name);
-    str_add(out, ", ");
+    json_add_text(w, key, name);
     free(name);
 }
 
-static void add_spirv(struct str *out, const struct kernel_pass *p)
+static void add_pass(struct json_writer *w, const struct kernel_description *d, int pass,
+                     bool embedded)
 {
-    str_add(out, "\"spirv_base64\": \"");
-    str_add_base64(out, p->word, p->word_count * sizeof *p->word);
-    str_add(out, "\", ");
-}
-
-static void add_passes(struct str *out, const struct kernel_description *d, bool embedded)
-{
-    member(out, "passes");
-    for (int i = 0; i < d->pass_count; i++) {
-        const struct kernel_pass *p = &d->pass[i];
-        char hash[33];
-        hash_hex(p->word, p->word_count * sizeof *p->word, hash);
-        str_add(out, i ? ",\n    {" : "[\n    {");
-        if (embedded) {
-            add_spirv(out, p);
-        } else {
-            add_file_name(out, d, i, "glsl", "comp");
-            add_file_name(out, d, i, "spirv", "spv");
-        }
-        str_add(out, "\"entry\": \"main\"");
-        add_triple(out, "local_size", p->local_size);
-        add_triple(out, "groups", p->groups);
-        str_printf(out, ", \"hash\": \"%s\"}", hash);
+    const struct kernel_pass *p = &d->pass[pass];
+    struct str base64 = {0};
+    char hash[33];
+    hash_hex(p->word, p->word_count * sizeof *p->word, hash);
+    json_begin_line(w, 4);
+    json_begin_object(w, NULL);
+    if (embedded) {
+        str_add_base64(&base64, p->word, p->word_count * sizeof *p->word);
+        json_add_text(w, "spirv_base64", str_text(&base64));
+        str_finish(&base64);
+    } else {
+        add_file_name(w, d, pass, "glsl", "comp");
+        add_file_name(w, d, pass, "spirv", "spv");
     }
-    str_add(out, "\n  ]");
+    json_add_text(w, "entry", "main");
+    json_add_axes(w, "local_size", p->local_size);
+    json_add_axes(w, "groups", p->groups);
+    json_add_text(w, "hash", hash);
+    json_end(w);
 }
 
-static void add_bindings(struct str *out, const struct kernel_description *d)
+static void add_passes(struct json_writer *w, const struct kernel_description *d, bool embedded)
 {
-    member(out, "bindings");
+    begin_member(w);
+    json_begin_list(w, "passes");
+    for (int i = 0; i < d->pass_count; i++)
+        add_pass(w, d, i, embedded);
+    begin_member(w);
+    json_end(w);
+}
+
+static void add_bindings(struct json_writer *w, const struct kernel_description *d)
+{
+    begin_member(w);
+    json_begin_list(w, "bindings");
     for (int i = 0; i < d->binding_count; i++) {
         const struct kernel_binding *b = &d->binding[i];
-        str_printf(out, "%s\n    {\"set\": 0, \"binding\": %d, \"name\": ", i ? "," : "[", i);
-        str_add_json(out, b->name);
-        str_printf(out, ", \"bytes\": %" PRIu64 ", \"access\": \"%s\"}", b->bytes, b->access);
+        json_begin_line(w, 4);
+        json_begin_object(w, NULL);
+        json_add_int(w, "set", 0);
+        json_add_int(w, "binding", i);
+        json_add_text(w, "name", b->name);
+        json_add_count(w, "bytes", b->bytes);
+        json_add_text(w, "access", b->access);
+        json_end(w);
     }
-    str_add(out, "\n  ]");
+    begin_member(w);
+    json_end(w);
 }
 
-static void add_timing(struct str *out, const struct kernel_description *d)
+static void add_timing(struct json_writer *w, const struct kernel_description *d)
 {
     const struct kernel_timing *t = &d->timing;
-    member(out, TIMING);
-    str_add(out, "{\"ms\": ");
-    str_add_real(out, t->seconds * 1e3);
-    str_add(out, ", \"tflops\": ");
-    str_add_real(out, d->flop / t->seconds / 1e12);
-    str_printf(out,
-               ", \"samples\": %s, \"retimed\": %s, \"source\": ", t->samples ? t->samples : "[]",
-               t->retimed ? "true" : "false");
-    text_or_null(out, d->source);
-    str_add(out, "}");
+    begin_member(w);
+    json_begin_object(w, TIMING);
+    json_add_real(w, "ms", t->seconds * 1e3);
+    json_add_real(w, "tflops", d->flop / t->seconds / 1e12);
+    json_add_raw(w, "samples", t->samples ? t->samples : "[]");
+    json_add_flag(w, "retimed", t->retimed);
+    json_add_text_if_any(w, "source", d->source);
+    json_end(w);
 }
 
-static void add_verified(struct str *out, const struct kernel_description *d)
+static void add_verified(struct json_writer *w, const struct kernel_description *d)
 {
-    member(out, "verified");
-    str_add(out, "{\"exact\": ");
+    begin_member(w);
+    json_begin_object(w, "verified");
     if (d->exact_inputs) {
-        str_add(out, "{\"inputs\": ");
-        str_add_json(out, d->exact_inputs);
-        str_add(out, ", \"against\": ");
-        text_or_null(out, d->exact_against);
-        str_add(out, "}");
+        json_begin_object(w, "exact");
+        json_add_text(w, "inputs", d->exact_inputs);
+        json_add_text_if_any(w, "against", d->exact_against);
+        json_end(w);
     } else {
-        str_add(out, "null");
+        json_add_null(w, "exact");
     }
-    str_printf(out, ", \"random\": %s}", d->random_checked ? "true" : "false");
+    json_add_flag(w, "random", d->random_checked);
+    json_end(w);
 }
 
 // The value of a member, with what follows it; each has a line of its own. NULL: there is none.
@@ -177,37 +177,38 @@ bool kernel_json_read(const char *json, struct kernel_there *out)
 
 void kernel_add_json(const struct kernel_description *d, bool embedded, struct str *out)
 {
-    str_add(out, "{");
-    add_raw(out, "version", "1");
-    add_text(out, "name", d->name);
-    add_text(out, "space", d->space);
-    add_raw(out, "settings", d->settings);
-    member(out, SESSION);
-    str_printf(out, "%" PRId64, d->session);
-    member(out, "trial");
-    str_printf(out, "%" PRId64, d->trial);
-    add_text(out, "title", d->title);
-    add_problem(out, d->operation);
-    add_raw(out, "declared", d->declared);
-    add_raw(out, "configuration", d->configuration);
-    add_passes(out, d, embedded);
-    add_text(out, "dispatch",
+    struct json_writer w = json_begin(out);
+    w.is_spaced = true;
+    add_int(&w, "version", 1);
+    add_text(&w, "name", d->name);
+    add_text(&w, "space", d->space);
+    add_raw(&w, "settings", d->settings);
+    add_int(&w, SESSION, d->session);
+    add_int(&w, "trial", d->trial);
+    add_text(&w, "title", d->title);
+    add_problem(&w, d->operation);
+    add_raw(&w, "declared", d->declared);
+    add_raw(&w, "configuration", d->configuration);
+    add_passes(&w, d, embedded);
+    add_text(&w, "dispatch",
              "constant: these kernels are specialised to the sizes of the problem; dispatch the "
              "groups of every pass, in order, with a full barrier between passes");
-    add_bindings(out, d);
-    add_raw(out, "push_constants", "[]");
-    add_timing(out, d);
+    add_bindings(&w, d);
+    add_raw(&w, "push_constants", "[]");
+    add_timing(&w, d);
     if (d->timing.statistics)
-        add_raw(out, "statistics", d->timing.statistics);
-    add_text(out, "device", d->device);
-    add_text(out, "device_type", d->device_type);
-    add_text(out, "driver", d->driver);
-    add_text(out, DEVICE, d->device_id);
-    add_verified(out, d);
-    add_text(out, "text_hash", d->text_hash);
-    add_text(out, "tilewalk", TILEWALK_VERSION);
-    add_text(out, "rights",
+        add_raw(&w, "statistics", d->timing.statistics);
+    add_text(&w, "device", d->device);
+    add_text(&w, "device_type", d->device_type);
+    add_text(&w, "driver", d->driver);
+    add_text(&w, DEVICE, d->device_id);
+    add_verified(&w, d);
+    add_text(&w, "text_hash", d->text_hash);
+    add_text(&w, "tilewalk", TILEWALK_VERSION);
+    add_text(&w, "rights",
              "These files are output of tilewalk's templates. They belong to you: no licence of "
              "tilewalk applies to them.");
-    str_add(out, "\n}\n");
+    json_begin_line(&w, 0);
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }

@@ -1,7 +1,7 @@
 #include "report/kernel_table.h"
 
 #include "base/file.h"
-#include "base/str.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,12 +125,19 @@ bool kernel_table_add(struct kernel_table *t, const char *entry, enum kernel_cha
 
 void kernel_table_add_text(const struct kernel_table *t, struct str *out)
 {
-    str_add(out, "{\"format\": \"" KERNEL_TABLE_FORMAT "\", \"version\": 1, \"entries\": [");
+    struct json_writer w = json_begin(out);
+    w.is_spaced = true;
+    json_add_text(&w, "format", KERNEL_TABLE_FORMAT);
+    json_add_int(&w, "version", 1);
+    json_begin_list(&w, "entries");
     for (int i = 0; i < t->count; i++) {
-        str_add(out, i ? ",\n" : "\n");
+        json_begin_line(&w, 0);
+        json_add_name(&w, NULL);
         str_add_bytes(out, t->entry[i].root.at, t->entry[i].length);
     }
-    str_add(out, "\n]}\n");
+    json_begin_line(&w, 0);
+    json_end_all(&w);
+    str_add_char(out, '\n');
 }
 
 // --- the nearest ---

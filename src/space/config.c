@@ -1,5 +1,7 @@
 #include "space/space.h"
 
+#include "base/json.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +18,12 @@ uint64_t config_hash(const struct config *c)
 
 void config_add_json(const struct space *s, const struct config *c, struct str *out)
 {
-    str_add_char(out, '{');
+    struct json_writer w = json_begin(out);
     for (int i = 0; i < s->param_count; i++) {
-        const struct param *p = &s->param[i];
-        if (i > 0)
-            str_add_char(out, ',');
-        str_add_json(out, p->name);
-        str_add_char(out, ':');
-        param_add_json(p, c->slot + p->offset, out);
+        json_add_name(&w, s->param[i].name);
+        param_add_json(&s->param[i], c->slot + s->param[i].offset, out);
     }
-    str_add_char(out, '}');
+    json_end(&w);
 }
 
 void config_add_key(const struct space *s, const struct config *c, struct str *out)

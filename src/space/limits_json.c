@@ -1,5 +1,7 @@
 #include "space/limits.h"
 
+#include "base/json.h"
+
 #include <cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,44 +9,42 @@
 // --- writing ---
 
 // Matrix units are two members: which, and a list of shapes.
-static void add_matrix(struct str *out, const struct matrix_units *u)
+static void add_matrix(struct json_writer *w, const struct matrix_units *u)
 {
-    str_printf(out, "\"matrix_api\":\"%s\",\"matrix\":[", matrix_api_name(u->api));
+    json_add_text(w, "matrix_api", matrix_api_name(u->api));
+    json_begin_list(w, "matrix");
     for (int i = 0; i < u->count; i++) {
         const struct matrix_shape *s = &u->shape[i];
-        str_printf(out, "%s{\"m\":%d,\"n\":%d,\"k\":%d,\"a\":\"%s\",\"c\":\"%s\"}", i ? "," : "",
-                   s->m, s->n, s->k, s->input, s->sum);
+        json_begin_object(w, NULL);
+        json_add_int(w, "m", s->m);
+        json_add_int(w, "n", s->n);
+        json_add_int(w, "k", s->k);
+        json_add_text(w, "a", s->input);
+        json_add_text(w, "c", s->sum);
+        json_end(w);
     }
-    str_add_char(out, ']');
+    json_end(w);
 }
 
-static void add_field(struct str *out, const struct limits *l, const struct limits_field *f)
+static void add_field(struct json_writer *w, const struct limits *l, const struct limits_field *f)
 {
     const void *at = (const char *)l + f->offset;
-    if (f->type == LIMITS_MATRIX) {
-        add_matrix(out, at);
-        return;
-    }
-    str_printf(out, "\"%s\":", f->name);
-    if (f->type == LIMITS_AXES) {
-        const uint32_t *axis = at;
-        str_printf(out, "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", axis[0], axis[1], axis[2]);
-    } else if (f->type == LIMITS_FLAG) {
-        str_add(out, *(const bool *)at ? "true" : "false");
-    } else {
-        str_printf(out, "%" PRIu64, limits_number(l, f));
+    switch (f->type) {
+    case LIMITS_MATRIX: add_matrix(w, at); break;
+    case LIMITS_AXES: json_add_axes(w, f->name, at); break;
+    case LIMITS_FLAG: json_add_flag(w, f->name, *(const bool *)at); break;
+    case LIMITS_NUMBER:
+    case LIMITS_BITS: json_add_count(w, f->name, limits_number(l, f)); break;
     }
 }
 
 void limits_add_json(struct str *out, const struct limits *l)
 {
-    str_add_char(out, '{');
-    for (int i = 0, members = 0; i < LIMITS_FIELD_COUNT; i++)
-        if (limits_knows(l, i)) {
-            str_add(out, members++ ? "," : "");
-            add_field(out, l, &limits_fields[i]);
-        }
-    str_add_char(out, '}');
+    struct json_writer w = json_begin(out);
+    for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
+        if (limits_knows(l, i))
+            add_field(&w, l, &limits_fields[i]);
+    json_end(&w);
 }
 
 // --- reading ---

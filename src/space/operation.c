@@ -1,5 +1,6 @@
 #include "space/operation.h"
 
+#include "base/json.h"
 #include "space/operation_kinds.h"
 
 #include <assert.h>
@@ -283,15 +284,15 @@ void operation_add_text(const struct operation *o, struct str *out)
 static void add_json(struct str *out, const char *name, const char *value, bool is_plain,
                      bool is_number)
 {
+    struct json_writer w = {.out = out, .has_more = true}; // kind comes first
     (void)is_plain;
-    const char *quote = is_number ? "" : "\"";
-    str_printf(out, ",\"%s\":%s%s%s", name, quote, value, quote);
+    (is_number ? json_add_raw : json_add_text)(&w, name, value);
 }
 
 void operation_add_json(const struct operation *o, struct str *out)
 {
-    str_add(out, "{\"kind\":");
-    str_add_json(out, o->kind->name);
+    struct json_writer w = json_begin(out);
+    json_add_text(&w, "kind", o->kind->name);
     each_field(o, out, add_json);
-    str_add_char(out, '}');
+    json_end(&w);
 }

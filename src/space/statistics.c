@@ -1,5 +1,7 @@
 #include "space/statistics.h"
 
+#include "base/json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,12 +125,8 @@ bool statistics_find(const struct statistics *s, const char *name, double *out)
 
 void statistics_add_json(const struct statistics *s, struct str *out)
 {
-    str_add_char(out, '{');
-    for (int i = 0; i < s->count; i++) {
-        str_add(out, i ? "," : "");
-        str_add_json(out, s->item[i].name);
-        str_add_char(out, ':');
-        str_add_real(out, s->item[i].value);
-    }
-    str_add_char(out, '}');
+    struct json_writer w = json_begin(out);
+    for (int i = 0; i < s->count; i++)
+        json_add_real(&w, s->item[i].name, s->item[i].value);
+    json_end_all(&w);
 }

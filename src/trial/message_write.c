@@ -1,8 +1,9 @@
 #include "trial/message.h"
 
-#include "base/str.h"
+#include "base/json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 const char *message_type_name(enum message_type type)
 {
@@ -18,323 +19,298 @@ const char *message_type_name(enum message_type type)
     return names[type];
 }
 
-static struct str start(enum message_type type)
+static struct json_writer start(struct str *text, enum message_type type)
 {
-    struct str s = {0};
-    str_printf(&s, "{\"type\":\"%s\"", message_type_name(type));
-    return s;
+    struct json_writer w = json_begin(text);
+    json_add_text(&w, "type", message_type_name(type));
+    return w;
 }
 
-static char *finish(struct str *s)
+static char *finish(struct json_writer *w)
 {
-    str_add_char(s, '}');
-    return str_take(s);
-}
-
-static void add_text(struct str *s, const char *name, const char *value)
-{
-    str_printf(s, ",\"%s\":", name);
-    str_add_json(s, value);
-}
-
-static void add_real(struct str *s, const char *name, double value)
-{
-    str_printf(s, ",\"%s\":", name);
-    str_add_real(s, value);
-}
-
-static void add_int(struct str *s, const char *name, int64_t value)
-{
-    str_printf(s, ",\"%s\":%" PRId64, name, value);
-}
-
-static void add_count(struct str *s, const char *name, uint64_t value)
-{
-    str_printf(s, ",\"%s\":%" PRIu64, name, value);
-}
-
-static void add_bool(struct str *s, const char *name, bool value)
-{
-    str_printf(s, ",\"%s\":%s", name, value ? "true" : "false");
-}
-
-static void add_reals(struct str *s, const char *name, int count, const double *values)
-{
-    str_printf(s, ",\"%s\":[", name);
-    for (int i = 0; i < count; i++) {
-        str_add(s, i ? "," : "");
-        str_add_real(s, values[i]);
-    }
-    str_add_char(s, ']');
-}
-
-static void add_three(struct str *s, const char *name, const uint32_t value[3])
-{
-    str_printf(s, ",\"%s\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", name, value[0], value[1],
-               value[2]);
+    json_end(w);
+    return str_take(w->out);
 }
 
 char *message_plain(enum message_type type)
 {
-    struct str s = start(type);
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, type);
+    return finish(&w);
 }
 
-static void add_operation(struct str *s, const struct operation *o)
+static void add_operation(struct json_writer *w, const struct operation *o)
 {
     double size[OPERATION_MAX_SIZES], choice[OPERATION_MAX_CHOICES];
     for (int i = 0; i < OPERATION_MAX_SIZES; i++)
         size[i] = (double)o->size[i];
     for (int i = 0; i < OPERATION_MAX_CHOICES; i++)
         choice[i] = o->choice[i];
-    add_text(s, "operation", o->kind->name);
-    add_reals(s, "size", OPERATION_MAX_SIZES, size);
-    add_reals(s, "choice", OPERATION_MAX_CHOICES, choice);
-    add_reals(s, "real", OPERATION_MAX_REALS, o->real);
+    json_add_text(w, "operation", o->kind->name);
+    json_add_reals(w, "size", OPERATION_MAX_SIZES, size);
+    json_add_reals(w, "choice", OPERATION_MAX_CHOICES, choice);
+    json_add_reals(w, "real", OPERATION_MAX_REALS, o->real);
 }
 
-static void add_buffer(struct str *s, const struct custom_operation *c, int i)
+static void add_buffer(struct json_writer *w, const struct custom_operation *c, int i)
 {
     const struct tensor *t = &c->buffer[i];
-    str_printf(s, "%s{\"element\":\"%s\"", i ? "," : "", element_name(t->element));
-    add_text(s, "name", t->name);
-    add_reals(s, "fill", 2, (double[]){c->low[i], c->high[i]});
-    str_add(s, ",\"size\":[");
+    json_begin_object(w, NULL);
+    json_add_text(w, "element", element_name(t->element));
+    json_add_text(w, "name", t->name);
+    json_add_reals(w, "fill", 2, (double[]){c->low[i], c->high[i]});
+    json_begin_list(w, "size");
     for (int d = 0; d < t->rank; d++)
-        str_printf(s, "%s%" PRId64, d ? "," : "", t->size[d]);
-    str_add(s, "]}");
+        json_add_int(w, NULL, t->size[d]);
+    json_end(w);
+    json_end(w);
 }
 
-static void add_step(struct str *s, const struct custom_operation *c, int i)
+static void add_step(struct json_writer *w, const struct custom_operation *c, int i)
 {
     const struct custom_step *step = &c->step[i];
     struct tensor unused[OPERATION_MAX_TENSORS];
     int count = operation_tensors(&step->operation, unused);
-    str_printf(s, "%s{\"buffers\":[", i ? "," : "");
-    for (int k = 0; k < count; k++) {
-        str_add(s, k ? "," : "");
-        str_add_json(s, c->buffer[step->buffer[k]].name);
-    }
-    str_add_char(s, ']');
-    add_operation(s, &step->operation);
-    str_add_char(s, '}');
+    json_begin_object(w, NULL);
+    json_begin_list(w, "buffers");
+    for (int k = 0; k < count; k++)
+        json_add_text(w, NULL, c->buffer[step->buffer[k]].name);
+    json_end(w);
+    add_operation(w, &step->operation);
+    json_end(w);
 }
 
-static void add_custom(struct str *s, const struct custom_operation *c)
+static void add_custom(struct json_writer *w, const struct custom_operation *c)
 {
-    str_add(s, ",\"custom\":{\"buffers\":[");
+    json_begin_object(w, "custom");
+    json_begin_list(w, "buffers");
     for (int i = 0; i < c->tensor_count; i++)
-        add_buffer(s, c, i);
-    str_add(s, "],\"steps\":[");
+        add_buffer(w, c, i);
+    json_end(w);
+    json_begin_list(w, "steps");
     for (int i = 0; i < c->step_count; i++)
-        add_step(s, c, i);
-    str_add_char(s, ']');
-    add_text(s, "name", c->kind.name);
-    add_reals(s, "tolerance", 2, (double[]){c->absolute, c->relative});
-    str_add_char(s, '}');
+        add_step(w, c, i);
+    json_end(w);
+    json_add_text(w, "name", c->kind.name);
+    json_add_reals(w, "tolerance", 2, (double[]){c->absolute, c->relative});
+    json_end(w);
 }
 
-static void add_matrix(struct str *s, const char *name, const struct matrix_units *u)
+static void add_matrix(struct json_writer *w, const char *name, const struct matrix_units *u)
 {
-    str_printf(s, ",\"%s\":\"", name);
-    matrix_units_add_text(u, s);
-    str_add_char(s, '"');
+    struct str text = {0};
+    matrix_units_add_text(u, &text);
+    json_add_text(w, name, str_text(&text));
+    str_finish(&text);
 }
 
-static void add_limits(struct str *s, const struct limits *l)
+static void add_limits(struct json_writer *w, const struct limits *l)
 {
-    str_add(s, ",\"limits\":");
-    limits_add_json(s, l);
+    json_add_name(w, "limits");
+    limits_add_json(w->out, l);
 }
 
-static void add_pass(struct str *s, const struct pass *p)
+static void add_pass(struct json_writer *w, const struct pass *p)
 {
-    str_add(s, "{\"lines\":[");
+    json_begin_object(w, NULL);
+    json_begin_list(w, "lines");
     for (int i = 0; i < p->line_count; i++)
-        str_printf(s, "%s%d", i ? "," : "", p->line_map[i]);
-    str_add_char(s, ']');
-    add_three(s, "groups", p->groups);
-    add_text(s, "template", p->template_name ? p->template_name : "");
-    add_text(s, "glsl", p->glsl);
-    str_add_char(s, '}');
+        json_add_int(w, NULL, p->line_map[i]);
+    json_end(w);
+    json_add_axes(w, "groups", p->groups);
+    json_add_text(w, "template", p->template_name ? p->template_name : "");
+    json_add_text(w, "glsl", p->glsl);
+    json_end(w);
 }
 
-static void add_job(struct str *s, const struct job *job)
+static void add_job(struct json_writer *w, const char *name, const struct job *job)
 {
-    str_printf(s, "{\"scratch_bytes\":%" PRIu64 ",\"passes\":[", job->scratch_bytes);
-    for (int p = 0; p < job->pass_count; p++) {
-        str_add(s, p ? "," : "");
-        add_pass(s, &job->pass[p]);
-    }
-    str_add(s, "]}");
+    json_begin_object(w, name);
+    json_add_count(w, "scratch_bytes", job->scratch_bytes);
+    json_begin_list(w, "passes");
+    for (int p = 0; p < job->pass_count; p++)
+        add_pass(w, &job->pass[p]);
+    json_end(w);
+    json_end(w);
 }
 
 char *message_hello(const struct hello *h)
 {
-    struct str s = start(MESSAGE_HELLO);
-    add_int(&s, "device", h->device);
-    add_text(&s, "device_id", h->device_id);
-    add_bool(&s, "validate", h->validate);
-    add_bool(&s, "only_compiles", h->only_compiles);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_HELLO);
+    char seed[24];
+    json_add_int(&w, "device", h->device);
+    json_add_text(&w, "device_id", h->device_id);
+    json_add_flag(&w, "validate", h->validate);
+    json_add_flag(&w, "only_compiles", h->only_compiles);
     if (custom_of(&h->operation))
-        add_custom(&s, custom_of(&h->operation));
+        add_custom(&w, custom_of(&h->operation));
     else
-        add_operation(&s, &h->operation);
-    str_add(&s, ",\"reference\":");
-    add_job(&s, &h->reference);
-    add_limits(&s, &h->limits);
-    add_bool(&s, "trips_undeclared", h->trips_undeclared);
-    str_printf(&s, ",\"seed\":\"%" PRIu64 "\"", h->seed); // all 64 bits: not a number
-    add_reals(&s, "deadline_s", PHASE_COUNT, h->deadline_s);
-    add_int(&s, "start", h->start);
-    add_text(&s, "fault", h->fault);
-    return finish(&s);
+        add_operation(&w, &h->operation);
+    add_job(&w, "reference", &h->reference);
+    add_limits(&w, &h->limits);
+    json_add_flag(&w, "trips_undeclared", h->trips_undeclared);
+    snprintf(seed, sizeof seed, "%" PRIu64, h->seed); // all 64 bits: not a number
+    json_add_text(&w, "seed", seed);
+    json_add_reals(&w, "deadline_s", PHASE_COUNT, h->deadline_s);
+    json_add_int(&w, "start", h->start);
+    json_add_text(&w, "fault", h->fault);
+    return finish(&w);
 }
 
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt)
 {
-    struct str s = start(MESSAGE_TRIAL);
-    add_int(&s, "number", number);
-    add_int(&s, "attempt", attempt);
-    add_bool(&s, "race", r->race);
-    add_bool(&s, "only_compiles", r->only_compiles);
-    add_int(&s, "accesses", r->accesses);
-    add_real(&s, "incumbent_s", r->incumbent_s);
-    add_real(&s, "slowdown", r->slowdown);
-    str_add(&s, ",\"jobs\":[");
-    for (int i = 0; i < count; i++) {
-        str_add(&s, i ? "," : "");
-        add_job(&s, &r->job[pick[i]]);
-    }
-    str_add_char(&s, ']');
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_TRIAL);
+    json_add_int(&w, "number", number);
+    json_add_int(&w, "attempt", attempt);
+    json_add_flag(&w, "race", r->race);
+    json_add_flag(&w, "only_compiles", r->only_compiles);
+    json_add_int(&w, "accesses", r->accesses);
+    json_add_real(&w, "incumbent_s", r->incumbent_s);
+    json_add_real(&w, "slowdown", r->slowdown);
+    json_begin_list(&w, "jobs");
+    for (int i = 0; i < count; i++)
+        add_job(&w, NULL, &r->job[pick[i]]);
+    json_end(&w);
+    return finish(&w);
 }
 
 char *message_failed(const struct err *why)
 {
-    struct str s = start(MESSAGE_FAILED);
-    add_text(&s, "file", why->file);
-    add_int(&s, "line", why->line);
-    add_text(&s, "text", why->text);
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_FAILED);
+    json_add_text(&w, "file", why->file);
+    json_add_int(&w, "line", why->line);
+    json_add_text(&w, "text", why->text);
+    return finish(&w);
 }
 
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns)
 {
-    struct str s = start(MESSAGE_PHASE);
-    add_text(&s, "phase", trial_phase_name(phase));
-    add_int(&s, "candidate", candidate);
-    add_int(&s, "at_ns", at_ns);
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_PHASE);
+    json_add_text(&w, "phase", trial_phase_name(phase));
+    json_add_int(&w, "candidate", candidate);
+    json_add_int(&w, "at_ns", at_ns);
+    return finish(&w);
+}
+
+static void add_candidate(struct json_writer *w, const struct trial_result *r, int i, bool settled)
+{
+    json_begin_object(w, NULL);
+    json_add_text(w, "outcome", outcome_name(r->outcome[i]));
+    json_add_flag(w, "settled", settled);
+    json_add_text(w, "phase", trial_phase_name(r->phase[i]));
+    json_add_text(w, "reason", r->reason[i]);
+    json_add_real(w, "seconds", r->seconds[i]);
+    json_add_reals(w, "samples", r->samples[i].count, r->samples[i].seconds);
+    json_add_flag(w, "early_stopped", r->samples[i].early_stopped);
+    json_add_name(w, "statistics");
+    statistics_add_json(&r->statistics[i], w->out);
+    json_end(w);
 }
 
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
                      int64_t at_ns)
 {
-    struct str s = start(MESSAGE_RESULT);
-    add_int(&s, "at_ns", at_ns);
-    add_real(&s, "compile_s", r->compile_s);
-    add_real(&s, "pipeline_s", r->pipeline_s);
-    add_real(&s, "device_s", r->device_s);
-    add_bool(&s, "only_compiled", only_compiled);
-    str_add(&s, ",\"candidates\":[");
-    for (int i = 0; i < r->count; i++) {
-        str_printf(&s, "%s{\"outcome\":\"%s\"", i ? "," : "", outcome_name(r->outcome[i]));
-        add_bool(&s, "settled", settled[i]);
-        add_text(&s, "phase", trial_phase_name(r->phase[i]));
-        add_text(&s, "reason", r->reason[i]);
-        add_real(&s, "seconds", r->seconds[i]);
-        add_reals(&s, "samples", r->samples[i].count, r->samples[i].seconds);
-        add_bool(&s, "early_stopped", r->samples[i].early_stopped);
-        str_add(&s, ",\"statistics\":");
-        statistics_add_json(&r->statistics[i], &s);
-        str_add_char(&s, '}');
-    }
-    str_add_char(&s, ']');
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_RESULT);
+    json_add_int(&w, "at_ns", at_ns);
+    json_add_real(&w, "compile_s", r->compile_s);
+    json_add_real(&w, "pipeline_s", r->pipeline_s);
+    json_add_real(&w, "device_s", r->device_s);
+    json_add_flag(&w, "only_compiled", only_compiled);
+    json_begin_list(&w, "candidates");
+    for (int i = 0; i < r->count; i++)
+        add_candidate(&w, r, i, settled[i]);
+    json_end(&w);
+    return finish(&w);
 }
 
 // --- errands ---
 
 char *message_compile(const struct job *job)
 {
-    struct str s = start(MESSAGE_COMPILE);
-    str_add(&s, ",\"job\":");
-    add_job(&s, job);
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_COMPILE);
+    add_job(&w, "job", job);
+    return finish(&w);
 }
 
 // Eight hexadecimal digits a word.
-static void add_module(struct str *s, const struct spirv *module)
+static void add_module(struct json_writer *w, const struct spirv *module)
 {
     static const char digits[] = "0123456789abcdef";
-    str_add_char(s, '"');
+    struct str hex = {0};
     for (size_t i = 0; i < module->count; i++)
         for (int shift = 28; shift >= 0; shift -= 4)
-            str_add_char(s, digits[module->word[i] >> shift & 15]);
-    str_add_char(s, '"');
+            str_add_char(&hex, digits[module->word[i] >> shift & 15]);
+    json_add_text(w, NULL, str_text(&hex));
+    str_finish(&hex);
 }
 
 char *message_compiled(const struct spirv *module, int count)
 {
-    struct str s = start(MESSAGE_COMPILED);
-    str_add(&s, ",\"modules\":[");
-    for (int i = 0; i < count; i++) {
-        str_add(&s, i ? "," : "");
-        add_module(&s, &module[i]);
-    }
-    str_add_char(&s, ']');
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_COMPILED);
+    json_begin_list(&w, "modules");
+    for (int i = 0; i < count; i++)
+        add_module(&w, &module[i]);
+    json_end(&w);
+    return finish(&w);
 }
 
 char *message_list(const char *drivers)
 {
-    struct str s = start(MESSAGE_LIST);
-    add_text(&s, "drivers", drivers);
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_LIST);
+    json_add_text(&w, "drivers", drivers);
+    return finish(&w);
 }
 
-static void add_device(struct str *s, const struct gpu_info *d)
+static void add_device(struct json_writer *w, const struct gpu_info *d)
 {
-    str_printf(s, "{\"index\":%d", d->index);
-    add_text(s, "name", d->name);
-    add_text(s, "device_type", d->type);
-    add_text(s, "driver", d->driver);
-    add_text(s, "driver_hash", d->driver_hash);
-    add_count(s, "vendor_id", d->vendor_id);
-    add_count(s, "device_id", d->device_id);
-    add_count(s, "driver_version", d->driver_version);
-    add_count(s, "api_version", d->api_version);
-    add_text(s, "device_uuid", d->device_uuid);
-    add_text(s, "driver_uuid", d->driver_uuid);
-    add_int(s, "threads", d->threads);
-    add_bool(s, "is_cpu", d->is_cpu);
-    add_bool(s, "is_lavapipe", d->is_lavapipe);
-    add_bool(s, "timestamps", d->timestamps);
-    add_bool(s, "runs", d->runs);
-    add_limits(s, &d->limits);
-    add_matrix(s, "matrix_khr", &d->matrix_khr);
-    add_matrix(s, "matrix_nv", &d->matrix_nv);
-    str_add_char(s, '}');
+    json_begin_object(w, NULL);
+    json_add_int(w, "index", d->index);
+    json_add_text(w, "name", d->name);
+    json_add_text(w, "device_type", d->type);
+    json_add_text(w, "driver", d->driver);
+    json_add_text(w, "driver_hash", d->driver_hash);
+    json_add_count(w, "vendor_id", d->vendor_id);
+    json_add_count(w, "device_id", d->device_id);
+    json_add_count(w, "driver_version", d->driver_version);
+    json_add_count(w, "api_version", d->api_version);
+    json_add_text(w, "device_uuid", d->device_uuid);
+    json_add_text(w, "driver_uuid", d->driver_uuid);
+    json_add_int(w, "threads", d->threads);
+    json_add_flag(w, "is_cpu", d->is_cpu);
+    json_add_flag(w, "is_lavapipe", d->is_lavapipe);
+    json_add_flag(w, "timestamps", d->timestamps);
+    json_add_flag(w, "runs", d->runs);
+    add_limits(w, &d->limits);
+    add_matrix(w, "matrix_khr", &d->matrix_khr);
+    add_matrix(w, "matrix_nv", &d->matrix_nv);
+    json_end(w);
 }
 
 char *message_devices(const struct gpu_info *list, int count)
 {
-    struct str s = start(MESSAGE_DEVICES);
-    str_add(&s, ",\"devices\":[");
-    for (int i = 0; i < count; i++) {
-        str_add(&s, i ? "," : "");
-        add_device(&s, &list[i]);
-    }
-    str_add_char(&s, ']');
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_DEVICES);
+    json_begin_list(&w, "devices");
+    for (int i = 0; i < count; i++)
+        add_device(&w, &list[i]);
+    json_end(&w);
+    return finish(&w);
 }
 
 char *message_open(int device, bool validate)
 {
-    struct str s = start(MESSAGE_OPEN);
-    add_int(&s, "device", device);
-    add_bool(&s, "validate", validate);
-    return finish(&s);
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_OPEN);
+    json_add_int(&w, "device", device);
+    json_add_flag(&w, "validate", validate);
+    return finish(&w);
 }

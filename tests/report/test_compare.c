@@ -420,7 +420,8 @@ static void programs_find_every_column(void **state)
     assert_memory_equal(str_text(&out), head, strlen(head));
     assert_non_null(strstr(str_text(&out), "\r\nB,slow,1,90,0.5,0,0.43,0,9,,,,1,1\r\n"));
     str_finish(&out);
-    comparison_add_group_json(&r, 1, COMPARISON_FLOPS, &out);
+    struct json_writer w = {.out = &out};
+    comparison_add_group_json(&r, 1, COMPARISON_FLOPS, &w);
     assert_string_equal(str_text(&out),
                         "\"letter\":\"B\",\"strategy\":\"slow\",\"runs\":1,\"best_tflops\":9e-11,"
                         "\"best_fraction\":[0.5],\"std\":[0],\"area\":0.43,\"area_std\":0,\"to\":["

@@ -1,0 +1,57 @@
+// JSON: the one way to write it.
+//
+//     struct str out = {0};
+//     struct json_writer w = json_begin(&out);
+//     json_add_text(&w, "name", name);
+//     json_begin_list(&w, "runs");
+//     json_add_real(&w, NULL, seconds);
+//     json_end_all(&w);                       {"name":"a","runs":[0.5]}
+//
+// `name` is that of a member, NULL in a list. Commas come by themselves. No tree is built, and
+// cJSON's printer is not used: it has neither whole numbers past 2^53 nor the fewest digits that
+// read back the same, and passes bytes on that are not UTF-8.
+#ifndef TILEWALK_BASE_JSON_H
+#define TILEWALK_BASE_JSON_H
+
+#include "base/str.h"
+
+enum { JSON_DEEPEST = 64 };
+
+struct json_writer {
+    struct str *out;         // the caller's, who may begin and end it with other text
+    char open[JSON_DEEPEST]; // the closing brackets
+    int depth;
+    bool is_spaced; // with a blank behind each colon and comma
+    bool has_more;  // what comes next needs a comma
+    bool has_line;  // what comes next begins a line, behind `indent` blanks
+    int indent;
+};
+
+// With the outermost object begun. A writer that is only {.out = out} adds members to one that the
+// caller has begun.
+struct json_writer json_begin(struct str *out);
+void json_begin_object(struct json_writer *w, const char *name);
+void json_begin_list(struct json_writer *w, const char *name);
+void json_end(struct json_writer *w);     // what was begun last
+void json_end_all(struct json_writer *w); // and all around it
+void json_print(struct json_writer *w);   // ends all, prints it as a line, frees `out`
+
+// What comes next, a value, a member or an end, begins a line, behind `indent` blanks.
+void json_begin_line(struct json_writer *w, int indent);
+
+void json_add_text(struct json_writer *w, const char *name, const char *text);        // NULL: null
+void json_add_text_if_any(struct json_writer *w, const char *name, const char *text); // "", too
+void json_add_real(struct json_writer *w, const char *name, double value); // null unless finite
+void json_add_int(struct json_writer *w, const char *name, int64_t value);
+void json_add_count(struct json_writer *w, const char *name, uint64_t value);
+void json_add_flag(struct json_writer *w, const char *name, bool value);
+void json_add_null(struct json_writer *w, const char *name);
+void json_add_raw(struct json_writer *w, const char *name, const char *json); // NULL, "": null
+void json_add_texts(struct json_writer *w, const char *name, const char *const *text); // to NULL
+void json_add_reals(struct json_writer *w, const char *name, int64_t count, const double *value);
+void json_add_axes(struct json_writer *w, const char *name, const uint32_t value[3]);
+
+// A member without its value, which others then add to `w->out`.
+void json_add_name(struct json_writer *w, const char *name);
+
+#endif
