@@ -97,7 +97,7 @@ char *sessions_speed(double flops, double per_flops, char out[24]); // "" for no
 // Where it runs: the name of the device; of other sources the source, "synthetic:rugged". In `out`
 // or the record's.
 const char *session_place(const struct session_record *r, char out[256]);
-// FLOP/s; 0: nothing valid, or speeds that are relative (recorded_share), which are in no unit.
+// FLOP/s; 0: nothing valid, or speeds that are relative (speed_share), which are in no unit.
 double record_speed(const struct session_record *r);
 char *session_best(const struct session_record *r, double per_flops, char out[24]); // "" for none
 char *text_ago(double seconds, char out[24]);                                       // "2 h"

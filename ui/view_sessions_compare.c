@@ -1,7 +1,6 @@
 #include "view_sessions.h"
 
 #include "compare.h"
-#include "engine/recorded.h"
 #include "engine/speed.h"
 #include "report/text.h"
 #include "table.h"
@@ -193,7 +192,7 @@ int sessions_compare_rows(struct app *app)
 static const char *unit_of(const struct model *m, const struct comparison *c, double *per_flops)
 {
     const struct session_record *best = c->comparable ? &c->row[0].mark->record : NULL;
-    double share = best ? recorded_share(best) : 0;
+    double share = best ? speed_share(best) : 0;
     const char *name;
     if (best && best->unit) {
         *per_flops = 1 / speed_unit(best, best->flop / best->best_seconds, &name);

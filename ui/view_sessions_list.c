@@ -1,6 +1,5 @@
 #include "view_sessions.h"
 
-#include "engine/recorded.h"
 #include "engine/speed.h"
 
 #include <math.h>
@@ -12,7 +11,7 @@
 
 double record_speed(const struct session_record *r)
 {
-    if (!r->best_ask || r->best_seconds <= 0 || recorded_share(r) > 0 || r->unit)
+    if (!r->best_ask || r->best_seconds <= 0 || speed_share(r) > 0 || r->unit)
         return 0;
     return r->flop / r->best_seconds;
 }
@@ -67,7 +66,7 @@ static struct sort_key key_of(const struct sessions_view *v, const struct sessio
     else if (v->sort == SESSIONS_TRIALS)
         k.number = (double)r->trials;
     else if (v->sort == SESSIONS_BEST)
-        k.number = fmax(record_speed(r), recorded_share(r)); // a share is less than any speed
+        k.number = fmax(record_speed(r), speed_share(r)); // a share is less than any speed
     else if (v->sort == SESSIONS_ACTIVE)
         k.number = session_runs(row) ? INFINITY : f ? f->active : r->created;
     return k;
@@ -273,7 +272,7 @@ char *sessions_speed(double flops, double per_flops, char out[24])
 char *session_best(const struct session_record *r, double per_flops, char out[24])
 {
     char speed[32];
-    double share = recorded_share(r);
+    double share = speed_share(r);
     if (share > 0)
         snprintf(out, 24, "%.3g %%", 100 * share);
     else if (r->unit && r->best_ask)

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "engine/speed.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -151,13 +150,6 @@ bool recorded_is_relative(const struct recording *r)
 double recorded_flop(const struct recording *r)
 {
     return str_equal(r->unit, RECORDED_PER_GFLOP) ? 1e9 : r->flop;
-}
-
-double recorded_share(const struct session_record *r)
-{
-    return speed_is_relative(r) && r->best_ask && r->best_seconds > 0
-               ? r->flop / r->best_seconds / RECORDED_ONE
-               : 0;
 }
 
 void recorded_describe(const struct recorded *recorded, struct arena *a, struct session_record *out)

@@ -41,9 +41,6 @@ void recorded_describe(const struct recorded *r, struct arena *a, struct session
 bool recorded_is_relative(const struct recording *r);
 // The number of floating-point operations that take one entry's `seconds`; 0: not known.
 double recorded_flop(const struct recording *r);
-// Of a stored session: the speed of its best as a share of the fastest configuration recorded. 0:
-// its speeds are not relative, or nothing was valid yet.
-double recorded_share(const struct session_record *r);
 
 // Whether so little of its space is recorded that uniform draws from the space would hardly ever
 // meet a recorded point. Searches then draw among the recorded points (struct search_problem).

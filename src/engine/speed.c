@@ -20,6 +20,13 @@ struct workload speed_work(const struct session_record *r)
                                   : (struct workload){r->flop, WORK_FLOP};
 }
 
+double speed_share(const struct session_record *r)
+{
+    return speed_is_relative(r) && r->best_ask && r->best_seconds > 0
+               ? r->flop / r->best_seconds / RECORDED_ONE
+               : 0;
+}
+
 char *speed_text(const struct session_record *r, double seconds, char out[32])
 {
     struct workload work = speed_work(r);

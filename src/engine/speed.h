@@ -14,6 +14,9 @@
 #include "store/store.h"
 
 bool speed_is_relative(const struct session_record *r);
+// Of a stored session: the speed of its best as a share of the fastest configuration recorded. 0:
+// its speeds are not relative, or nothing was valid yet.
+double speed_share(const struct session_record *r);
 // Of a run that takes `seconds` (> 0). Returns `out`.
 char *speed_text(const struct session_record *r, double seconds, char out[32]);
 // FLOP/s (as r->flop counts them) of the unit that suits speeds up to `highest`; its name in
