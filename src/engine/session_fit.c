@@ -4,7 +4,7 @@
 // more than about a second for a run, a size called `batch` is reduced to its largest divisor that
 // is bearable: factorizations of a divisor are of the same kind. A batch that the user gives is
 // left alone. The record tells of it, so that the reduced size is what the session is resumed with.
-#include "engine/session.h"
+#include "engine/session_setup.h"
 #include "engine/stored.h"
 #include "trial/operator.h"
 
@@ -44,7 +44,7 @@ static struct script *read_script(struct session *s, const struct session_option
     if (o->like) {
         struct session_record from = s->record; // on our device
         from.id = o->like;
-        return stored_script_set(s->store, &from, set, count, &s->arena, e);
+        return stored_script_set(s->host.store, &from, set, count, &s->arena, e);
     }
     struct script_options script = {
         .path = s->record.path,

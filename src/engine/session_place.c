@@ -59,34 +59,6 @@ int session_place_workers(const struct session_place *p)
     return !p->on_device ? 1 : cores < 4 ? cores : 4;
 }
 
-// Messages differ in the handles that they name: what goes before, "[ VUID-... ]", says which it
-// is.
-static bool is_new_complaint(struct session *s, const char *text)
-{
-    size_t length = strcspn(text, "]");
-    uint64_t hash = hash_bytes(text, length);
-    for (int i = 0; i < s->complaints_told; i++)
-        if (s->complaint[i] == hash)
-            return false;
-    if (s->complaints_told == SESSION_MOST_COMPLAINTS)
-        return false;
-    s->complaint[s->complaints_told++] = hash;
-    return true;
-}
-
-static void log_worker(void *context, int worker, const char *line)
-{
-    static const char complaint[] = "tilewalk: warning: validation: ";
-    struct session *s = context;
-    bool complains = str_starts(line, complaint);
-    s->complaints += complains;
-    if (complains && is_new_complaint(s, line + sizeof complaint - 1))
-        session_message(s, "warning", "worker %d: validation: %s", worker,
-                        line + sizeof complaint - 1);
-    else
-        session_message(s, "debug", "worker %d: %s", worker, line);
-}
-
 bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
                                const char *fault, struct err *e)
 {
@@ -114,7 +86,7 @@ bool session_place_make_source(struct session *s, const struct session_place *p,
         .is_cpu = info_of(p)->is_cpu,
         .trips_undeclared = !s->space->resources,
         .fault = fault,
-        .log = log_worker,
+        .log = session_hear_worker,
         .log_context = s,
     };
     s->source = pool_create(&o, e);

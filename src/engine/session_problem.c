@@ -1,5 +1,5 @@
 // What a session searches: the problem that its script declares.
-#include "engine/session.h"
+#include "engine/session_setup.h"
 
 #include "base/json.h"
 #include "engine/attempt.h"
@@ -8,12 +8,6 @@
 #include <string.h>
 
 #define LEAST_PATIENCE_S 5 // a worker that compiles has to start
-
-bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
-                   struct err *e)
-{
-    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, v, e);
-}
 
 // Where a rule fails nobody knows: the configuration may be asked for, and then the rule's error is
 // reported.

@@ -8,17 +8,14 @@
 //    faster: who lost a race lost it to a trial that still leads, or to one that lost to it there.
 // There are races until nobody who never raced was measured faster than the winner raced. More
 // trials later are a reason for another one, resuming a session that has nothing left to do is not.
-#include "engine/session.h"
+#include "engine/session_step.h"
 
-#include "base/log.h"
-#include "base/os.h"
-
-#include <math.h>
 #include <stdlib.h>
 
-#define DRIFT_WORTH_SAYING 0.10
-#define CLOSE_ENOUGH       2.0 // times the leader's time: no noise makes slower ones the best
-#define LEAST_RACERS       2
+#define RACERS       5   // in a race
+#define MOST_RACES   8   // of a run
+#define CLOSE_ENOUGH 2.0 // times the leader's time: no noise makes slower ones the best
+#define LEAST_RACERS 2
 // Of slow kernels: seconds that one round takes, and what a race comes to in rounds.
 #define ROUND_WORTH_SAYING_S 1.0
 #define LEAST_ROUNDS         4 // two that verify, two that are timed
@@ -26,27 +23,10 @@
 struct race {
     int count;
     bool decided; // a race was won by the first already
-    int64_t ask[SESSION_RACERS];
-    struct config config[SESSION_RACERS];
-    double seconds[SESSION_RACERS]; // by which they rank now
+    int64_t ask[RACERS];
+    struct config config[RACERS];
+    double seconds[RACERS]; // by which they rank now
 };
-
-struct retime {
-    struct retime_record record; // points to the samples
-    struct str samples;
-};
-
-static void retime_init(struct retime *t, int64_t ask, const char *kind,
-                        const struct trial_result *r, int i)
-{
-    *t = (struct retime){.record = {.ask = ask,
-                                    .kind = kind,
-                                    .seconds = r->seconds[i],
-                                    .verified = r->outcome[i] == OUTCOME_OK,
-                                    .at = os_unix_time()}};
-    samples_add_json(&r->samples[i], &t->samples);
-    t->record.samples = str_text(&t->samples);
-}
 
 static bool is_rival(const struct trial_record *best, int i)
 {
@@ -74,9 +54,10 @@ static bool read_field(struct session *s, struct arena *a, struct field_of_race 
     int64_t id = s->record.id;
     struct retime_record last = {.at = 0};
     *f = (struct field_of_race){.raced_at = 0};
-    bool ok = store_best_trials(s->store, id, SESSION_RACERS, a, &f->best, e) &&
-              store_best_unraced(s->store, id, SESSION_RACERS - 1, a, &f->fresh, e) &&
-              (!f->best.count || store_get_race(s->store, id, f->best.trial[0].ask, a, &last, e));
+    bool ok =
+        store_best_trials(s->host.store, id, RACERS, a, &f->best, e) &&
+        store_best_unraced(s->host.store, id, RACERS - 1, a, &f->fresh, e) &&
+        (!f->best.count || store_get_race(s->host.store, id, f->best.trial[0].ask, a, &last, e));
     f->raced_at = last.at;
     return session_stored(s, ok, e);
 }
@@ -102,7 +83,7 @@ static bool add_challengers(struct session *s, const struct field_of_race *f, st
     bool ok = add_racer(s, race, &best[0], e);
     for (int i = 0; ok && i < f->fresh.count && is_rival(fresh, i); i++)
         ok = add_racer(s, race, &fresh[i], e);
-    for (int i = 1; ok && i < f->best.count && race->count < SESSION_RACERS; i++)
+    for (int i = 1; ok && i < f->best.count && race->count < RACERS; i++)
         if (best[i].raced)
             ok = add_racer(s, race, &best[i], e);
     return ok;
@@ -118,7 +99,7 @@ static bool choose_racers(struct session *s, struct race *race, bool *due, struc
     bool ok = read_field(s, &arena, &f, e);
     const struct trial_record *best = f.best.trial;
     race->decided = ok && f.best.count && best[0].raced;
-    *due = ok && f.best.count && !session_adds_nothing(s) && (!race->decided || is_challenged(&f));
+    *due = ok && f.best.count && !s->done_before && (!race->decided || is_challenged(&f));
     if (*due && race->decided)
         ok = add_challengers(s, &f, race, e);
     for (int i = 0; ok && !race->decided && i < f.best.count && is_rival(best, i); i++)
@@ -131,10 +112,14 @@ static bool choose_racers(struct session *s, struct race *race, bool *due, struc
 
 static void crown(struct session *s, const struct race *race)
 {
-    s->best_ask = s->record.best_ask = race->count ? race->ask[0] : 0;
-    s->best_seconds = s->record.best_seconds = race->count ? race->seconds[0] : 0;
+    struct cycle_best best = {.ask = 0};
+    if (race->count)
+        best = (struct cycle_best){race->ask[0], race->seconds[0], race->config[0]};
+    s->cycle.best = best;
+    s->best_raced = race->decided;
+    s->record.best_ask = best.ask;
+    s->record.best_seconds = best.seconds;
     s->record.best_raced = race->decided;
-    s->best_config = race->config[0];
 }
 
 static bool submit_race(struct session *s, const struct race *race, struct err *e)
@@ -171,7 +156,7 @@ bool race_start(struct session *s, bool *started, struct err *e)
     bool due = false;
     *started = false;
     bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
-    if (ok && due && s->races++ < SESSION_RACES)
+    if (ok && due && s->races++ < MOST_RACES)
         ok = *started = submit_race(s, race, e);
     if (*started) {
         say_long_race(s, race);
@@ -188,12 +173,12 @@ bool race_start(struct session *s, bool *started, struct err *e)
 // others by their first times.
 static bool put_race(struct session *s, const struct retime *t, int count, struct err *e)
 {
-    bool ok = store_begin(s->store, e) && store_begin_race(s->store, s->record.id, e);
+    bool ok = store_begin(s->host.store, e) && store_begin_race(s->host.store, s->record.id, e);
     for (int i = 0; ok && i < count; i++) {
         kill_point("retime");
-        ok = store_put_retime(s->store, s->record.id, &t[i].record, e);
+        ok = store_put_retime(s->host.store, s->record.id, &t[i].record, e);
     }
-    return session_stored(s, ok && store_commit(s->store, e), e);
+    return session_stored(s, ok && store_commit(s->host.store, e), e);
 }
 
 static void tell_race(struct session *s, const struct retime *t, const struct trial_result *r)
@@ -208,7 +193,7 @@ static void tell_race(struct session *s, const struct retime *t, const struct tr
 
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
 {
-    struct retime retime[SESSION_RACERS];
+    struct retime retime[RACERS];
     s->in_flight--;
     for (int i = 0; i < r->count; i++)
         retime_init(&retime[i], s->race->ask[i], "race", r, i);
@@ -220,56 +205,6 @@ bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
         s->phase = SESSION_RUNNING;
     }
     for (int i = 0; i < r->count; i++)
-        str_finish(&retime[i].samples);
+        retime_finish(&retime[i]);
     return ok;
-}
-
-// Due every so many trials, before new ones take the source's room.
-bool canary_start(struct session *s, struct err *e)
-{
-    if (s->phase != SESSION_RUNNING || s->until_canary > 0 || s->canary_open ||
-        source_room(s->source) == 0)
-        return true;
-    s->until_canary = SESSION_CANARY_EVERY;
-    if (s->source->kind->deterministic || !s->best_ask)
-        return true;
-    struct trial_request request = {
-        .ticket = TICKET_CANARY, .count = 1, .accesses = ACCESSES_OF_NONE};
-    if (!session_render(s, &s->best_config, &request, 0, e))
-        return false;
-    s->canary_ask = s->best_ask;
-    s->canary_seconds = s->best_seconds;
-    s->canary_open = true;
-    source_submit(s->source, &request);
-    return true;
-}
-
-// The session goes on without what cannot be stored: the ranks do not depend on it.
-static void keep_canary(struct session *s, const struct trial_result *r)
-{
-    struct retime t;
-    struct err e;
-    retime_init(&t, s->canary_ask, "canary", r, 0);
-    if (store_put_retime(s->store, s->record.id, &t.record, &e))
-        session_emit(s, EVENT_RETIME, NULL, &t.record);
-    else
-        log_warning("canary not stored: %s", e.text);
-    str_finish(&t.samples);
-}
-
-void canary_finish(struct session *s, const struct trial_result *r)
-{
-    s->canary_open = false;
-    if (r->outcome[0] != OUTCOME_OK) {
-        session_message(s, "warning",
-                        "the best configuration failed when it was timed again: %s (%s)",
-                        outcome_name(r->outcome[0]), r->reason[0]);
-        return;
-    }
-    double drift = session_watch_canary(s, r->seconds[0]);
-    if (fabs(drift) > DRIFT_WORTH_SAYING)
-        session_message(s, "warning",
-                        "the device drifts: the best configuration runs %.0f %% %s than before",
-                        100 * fabs(drift), drift > 0 ? "slower" : "faster");
-    keep_canary(s, r);
 }

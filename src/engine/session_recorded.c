@@ -1,5 +1,5 @@
 // Sessions on a recording: space and search come from there, there is no script.
-#include "engine/session.h"
+#include "engine/session_setup.h"
 
 static bool is_legal(void *context, const struct config *c)
 {

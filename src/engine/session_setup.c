@@ -1,7 +1,8 @@
 // Sessions are put together: new ones, and those that go on.
-#include "engine/session_place.h"
+#include "engine/session_setup.h"
 
 #include "base/os.h"
+#include "engine/session_place.h"
 #include "engine/stored.h"
 #include "trial/operator.h"
 
@@ -16,11 +17,8 @@ static struct session *session_new(const struct session_host *host)
 {
     struct session *s = mem_zero(1, sizeof *s);
     arena_init(&s->arena);
-    s->store = host->store;
-    s->on_event = host->on_event;
-    s->event_context = host->context;
-    s->open_end = &s->open;
-    s->until_canary = SESSION_CANARY_EVERY;
+    s->host = *host;
+    s->canary.due_in = SESSION_CANARY_EVERY;
     return s;
 }
 
@@ -35,7 +33,7 @@ static void fill_record(struct session *s, const struct session_options *o,
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->seconds;
     r->workers = o->workers ? o->workers : session_place_workers(p);
-    r->count_rejected = s->count_rejected = o->count_rejected;
+    r->count_rejected = o->count_rejected;
 }
 
 static bool store_new(struct session *s, struct err *e)
@@ -45,8 +43,8 @@ static bool store_new(struct session *s, struct err *e)
     struct text_record *record = mem_zero((size_t)count + 1, sizeof *record);
     for (int i = 0; i < count; i++)
         record[i] = (struct text_record){text[i].name, session_path(s, text[i].path), text[i].text};
-    bool ok = store_create_session(s->store, &s->record, record, count, &s->record.id, e) &&
-              store_lock_session(s->store, s->record.id, e);
+    bool ok = store_create_session(s->host.store, &s->record, record, count, &s->record.id, e) &&
+              store_lock_session(s->host.store, s->record.id, e);
     kill_point("create");
     free(record);
     return ok;
@@ -68,7 +66,7 @@ static const char *spec_like(struct session *s, const struct session_options *o,
 static bool take_like(struct session *s, struct session_options *o, struct session_record *like,
                       struct err *e)
 {
-    if (!store_get_session(s->store, o->like, &s->arena, like, e))
+    if (!store_get_session(s->host.store, o->like, &s->arena, like, e))
         return false;
     const char *source = o->source ? o->source : like->source;
     if (recorded_is(source) != recorded_is(like->source))
@@ -138,8 +136,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     fill_record(s, o, p);
     if (!choose_strategy(s, o, e))
         return false;
-    s->warm_from = o->warm;
-    s->transfer_wish = (struct transfer_wish){.wanted = o->transfer, .earlier = o->earlier};
+    s->beginning = (struct beginning){.warm_from = o->warm,
+                                      .wish = {.wanted = o->transfer, .earlier = o->earlier}};
     if (same_place && !o->set_count) { // the same space
         s->record.warm = like.warm;
         s->record.history = like.history;
@@ -147,11 +145,10 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     if (!find_problem(s, o, p, e) || !session_place_make_source(s, p, o->validate, o->fault, e) ||
         !session_try_template(s, e) || !store_new(s, e))
         return false;
-    s->started_ns = os_now_ns();
+    session_run_clock(s, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
     session_say_scale(s);
-    session_say_warm(s);
-    session_say_transfer(s);
+    session_say_beginning(s);
     return true;
 }
 
@@ -182,7 +179,7 @@ static bool change_budget(struct session *s, const struct session_options *more,
         r->budget_trials = more->trials;
     if (more->seconds > 0)
         r->budget_seconds = more->seconds;
-    return store_set_budget(s->store, r->id, r->budget_trials, r->budget_seconds, e);
+    return store_set_budget(s->host.store, r->id, r->budget_trials, r->budget_seconds, e);
 }
 
 // What it has is as much as it may do, also by the budget that it is to get.
@@ -197,7 +194,7 @@ static bool has_nothing_left(const struct session_record *r, const struct sessio
 static bool stay_ended(struct session *s)
 {
     s->phase = SESSION_ENDED;
-    store_unlock_session(s->store, s->record.id);
+    store_unlock_session(s->host.store, s->record.id);
     session_emit(s, EVENT_SESSION, NULL, NULL);
     return true;
 }
@@ -207,41 +204,30 @@ static bool take_left_commands(struct session *s, struct err *e)
 {
     char verb[16], argument[64];
     for (bool any = true; any;) {
-        if (!store_take_command(s->store, s->record.id, verb, argument, &any, e))
+        if (!store_take_command(s->host.store, s->record.id, verb, argument, &any, e))
             return false;
-        if (any && str_equal(verb, "budget") && !session_command(s, verb, argument, e))
+        if (any && str_equal(verb, "budget") && !session_set_budget(s, argument, e))
             return false;
     }
     return true;
-}
-
-// Counts are counted again while the stored trials are told again.
-static void count_again(struct session *s)
-{
-    struct session_record *r = &s->record;
-    s->stored = *r;
-    r->trials = r->rejected = r->ok = r->best_ask = 0;
-    r->best_seconds = 0;
-    r->best_raced = false;
 }
 
 static bool assemble_again(struct session *s, struct err *e)
 {
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
-    return session_take_script(s, stored_script(s->store, &s->record, &s->arena, e)) &&
+    return session_take_script(s, stored_script(s->host.store, &s->record, &s->arena, e)) &&
            session_make_search(s, e);
 }
 
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
                    struct session_place *p, struct err *e)
 {
-    if (!store_lock_session(s->store, id, e))
+    if (!store_lock_session(s->host.store, id, e))
         return false;
     s->record.id = id; // ours, to be unlocked
-    if (!store_get_session(s->store, id, &s->arena, &s->record, e))
+    if (!store_get_session(s->host.store, id, &s->arena, &s->record, e))
         return false;
-    s->count_rejected = s->record.count_rejected;
     if (more && more->workers)
         s->record.workers = more->workers;
     if (!take_left_commands(s, e))
@@ -255,23 +241,22 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     double ran;
-    s->replay = replay_load(s->store, s->space, id, &ran, e);
-    if (!s->replay)
+    if (!session_load_past(s, &ran, e) ||
+        !store_count_refits(s->host.store, id, &s->refits.stored, e))
         return false;
-    if (!store_count_refits(s->store, id, &s->refits_stored, e))
-        return false;
-    count_again(s);
+    if (str_equal(s->record.state, "done"))
+        s->done_before = s->record.message ? s->record.message : "";
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
     s->record.state = "running";
     s->record.message = NULL; // of its last end
     kill_point("resume");
-    if (!store_set_state(s->store, id, "running", NULL, s->record.ran_seconds, e))
+    if (!store_set_state(s->host.store, id, "running", NULL, s->record.ran_seconds, e))
         return false;
     session_emit(s, EVENT_SESSION, NULL, NULL);
-    if (s->refits_stored > 0)
+    if (s->refits.stored > 0)
         session_message(s, "info",
                         "the model is fitted again, %" PRId64 " time%s, to go on as it was",
-                        s->refits_stored, s->refits_stored == 1 ? "" : "s");
+                        s->refits.stored, s->refits.stored == 1 ? "" : "s");
     return true;
 }
 
@@ -281,4 +266,32 @@ struct session *session_resume(const struct session_host *host, int64_t id,
     struct session *s = session_new(host);
     struct session_place p = {0};
     return begun(s, &p, resume(s, id, more, &p, e));
+}
+
+void session_release(struct session *s)
+{
+    strategy_destroy(s->cycle.strategy); // it may be fitting a model that nobody waits for
+    s->cycle.strategy = NULL;
+}
+
+void session_destroy(struct session *s)
+{
+    if (!s)
+        return;
+    for (struct cycle_trial *next, *t = s->cycle.open; t; t = next) {
+        next = t->next;
+        open_trial_destroy((struct open_trial *)t);
+    }
+    source_destroy(s->source);
+    cycle_finish(&s->cycle);
+    script_destroy(s->script);
+    recorded_finish(&s->recorded);
+    transfer_finish(&s->beginning.transfer);
+    rejections_finish(&s->rejections);
+    if (s->record.id)
+        store_unlock_session(s->host.store, s->record.id);
+    free(s->race);
+    free(s->population);
+    arena_finish(&s->arena);
+    free(s);
 }

@@ -15,9 +15,9 @@
 //    ASK_WAIT: tell first; or, when strategy_wait_fd gives a descriptor, ask again once it is
 //    readable (a model is being fitted). ASK_EXHAUSTED: nothing new is left (or could be found);
 //    ask is not called again.
-//  * Several asks may be open. The engine tells in the order asked unless `async` is set; then in
-//    any order. When not async, what ask gives must not depend on how many of the open asks were
-//    already told: a batch is made at once, or the latest so many results are left out.
+//  * Several asks may be open. The cycle (cycle.h) tells in the order asked unless `async` is set;
+//    then in any order. When not async, what ask gives must not depend on how many of the open asks
+//    were already told: a batch is made at once, or the latest so many results are left out.
 //  * Fitness is speed (larger is better), exactly 0 for every outcome but `ok`. A rejected
 //    configuration is told like any other; it cost nobody a trial.
 //  * When a model is fitted is decided by how much was asked and told, never by the time it takes:

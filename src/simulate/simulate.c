@@ -6,7 +6,6 @@
 #include "trial/replay_source.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -68,12 +67,10 @@ static double thread_seconds(void)
 // A run under way.
 struct search {
     const struct simulation *simulation;
-    struct strategy *strategy;
+    struct cycle cycle;
     struct rng noise;
-    double best; // as measured; INFINITY: nothing valid yet
     double started_s;
     double fitted_s; // CPU time of fitting models, on a thread of the strategy's own
-    int64_t illegal_in_row;
     struct simulated_race race;
     struct simulated_run *out;
 };
@@ -109,24 +106,6 @@ static double spend(struct search *s, const struct record_entry *entry)
     return entry->outcome == OUTCOME_OK ? measure(s, entry) : 0;
 }
 
-// Fitness 1 is the median of the recording: the strategies do not know what is possible.
-static void try_entry(struct search *s, const struct config *c, const struct record_entry *entry)
-{
-    double seconds = spend(s, entry);
-    bool ok = entry->outcome == OUTCOME_OK;
-    if (ok) {
-        simulated_race_enter(&s->race, entry, seconds);
-        if (s->out->best_s == 0 || entry->seconds < s->out->best_s)
-            s->out->best_s = entry->seconds;
-    }
-    if (ok && seconds < s->best) {
-        s->best = seconds;
-        take_lead(s, entry);
-    }
-    strategy_tell(s->strategy, c, entry->outcome,
-                  ok ? s->simulation->recording->median / seconds : 0);
-}
-
 static int64_t race_trials(const struct simulation *s)
 {
     return s->noise && s->trials >= SIMULATED_RACE_FROM ? SIMULATED_RACE_TRIALS : 0;
@@ -149,45 +128,49 @@ static void end_search(struct search *s)
     s->out->returned_s = s->out->step[s->out->count - 1].seconds;
 }
 
-static void answer(struct search *s, const struct config *c)
+static void answer(struct search *s, struct cycle_trial *t, const struct record_entry *entry)
 {
-    const struct record_entry *entry = recording_find(s->simulation->recording, c);
-    if (simulate_is_trial(entry)) {
-        s->illegal_in_row = 0;
-        try_entry(s, c, entry);
-    } else {
-        s->illegal_in_row++;
-        strategy_tell(s->strategy, c, OUTCOME_REJECTED, 0);
+    struct simulated_run *out = s->out;
+    if (!simulate_is_trial(entry)) {
+        cycle_answer(&s->cycle, t, OUTCOME_REJECTED, 0);
+        return;
     }
+    cycle_answer(&s->cycle, t, entry->outcome, spend(s, entry));
+    if (t->outcome != OUTCOME_OK)
+        return;
+    simulated_race_enter(&s->race, entry, t->seconds);
+    if (out->best_s == 0 || entry->seconds < out->best_s)
+        out->best_s = entry->seconds;
 }
 
 // Models are waited for.
-static enum ask ask(struct search *s, struct config *out)
+static bool ask(struct search *s, struct cycle_trial *t, enum ask *asked, struct err *e)
 {
-    enum ask asked;
+    bool ok;
     struct refit refit;
-    while ((asked = strategy_ask(s->strategy, out)) == ASK_WAIT && strategy_wait(s->strategy)) {
-    }
-    while (strategy_take_refit(s->strategy, &refit))
+    while ((ok = cycle_ask(&s->cycle, t, asked, e)) && *asked == ASK_WAIT)
+        strategy_wait(s->cycle.strategy);
+    while (strategy_take_refit(s->cycle.strategy, &refit))
         s->fitted_s += refit.seconds;
-    return asked;
+    return ok;
 }
 
 static bool search(struct search *s, atomic_bool *stop, struct err *e)
 {
-    struct config c;
+    struct cycle_trial t;
+    enum ask asked = ASK_NEW;
     int64_t trials = s->simulation->trials - race_trials(s->simulation);
-    while (s->out->trials < trials && s->illegal_in_row < SIMULATE_MOST_ILLEGAL &&
-           !atomic_load_explicit(stop, memory_order_relaxed)) {
-        enum ask asked = ask(s, &c);
-        if (asked == ASK_WAIT)
-            return err_set(e, "strategy '%s' waits although everything was told (a bug in it)",
-                           s->simulation->strategy);
+    while (cycle_may_ask(&s->cycle, trials) && !atomic_load_explicit(stop, memory_order_relaxed)) {
+        if (!ask(s, &t, &asked, e))
+            return false;
         if (asked == ASK_EXHAUSTED)
-            return true;
-        s->out->asks++;
-        answer(s, &c);
+            break;
+        const struct record_entry *entry = recording_find(s->simulation->recording, &t.config);
+        answer(s, &t, entry);
+        if (cycle_tell(&s->cycle, &t))
+            take_lead(s, entry);
     }
+    s->out->asks = s->cycle.asked;
     return true;
 }
 
@@ -204,15 +187,16 @@ static bool run_once(const struct simulation *simulation, int repeat, atomic_boo
     free(canonical);
     struct search s = {
         .simulation = simulation,
+        // Fitness 1 is the median of the recording: the strategies do not know what is possible.
+        .cycle = {.work = simulation->recording->median, .unit = 1},
         .noise = rng_split(&seeds),
-        .best = INFINITY,
         .started_s = thread_seconds(),
         .out = &simulation->run[repeat],
     };
-    s.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
-    bool ok = s.strategy && search(&s, stop, e);
+    s.cycle.strategy = strategy_create(simulation->strategy, &problem, rng_next(&seeds), e);
+    bool ok = s.cycle.strategy && search(&s, stop, e);
     end_search(&s);
-    strategy_destroy(s.strategy);
+    cycle_finish(&s.cycle);
     s.out->own_s = own_seconds(&s);
     return ok;
 }

@@ -17,11 +17,10 @@
 #define TILEWALK_SIMULATE_SIMULATE_H
 
 #include "record/record.h"
-#include "search/strategy.h"
+#include "search/cycle.h"
 
 #define SIMULATE_MOST_TRIALS  1000000
 #define SIMULATE_MOST_REPEATS 100000
-#define SIMULATE_MOST_ILLEGAL 100000 // asked in a row: then the search is over
 
 struct simulated_step { // another configuration leads
     int64_t trial;      // from 1

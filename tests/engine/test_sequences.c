@@ -217,9 +217,18 @@ static void tune_workers(struct scene *s, const char *source, const char *strate
     str_finish(&left);
 }
 
-static bool is_async(const char *strategy)
+// Begins with what two sessions before found: good configurations, and results for a model.
+static void tune_on(struct scene *s, const char *source, const char *strategy, uint64_t seed)
 {
-    return strstr(strategy, "async=1") != NULL;
+    struct str left = {0};
+    struct session_options o = options(s, source, strategy, seed, 1);
+    o.warm = "1";
+    o.transfer = "1,5";
+    listen(true);
+    int64_t id = run_tune(&s->run, &o);
+    add_rows(s, id, &left);
+    add_line(&s->lines, "after others", strategy, seed, &left);
+    str_finish(&left);
 }
 
 static void all_sessions(struct scene *s)
@@ -229,11 +238,11 @@ static void all_sessions(struct scene *s)
             tune(s, RUGGED, strategies[i], seed);
             tune(s, RECORDED, strategies[i], seed);
         }
-    for (int i = 0; i < COUNT(strategies); i++)
-        if (!is_async(strategies[i])) { // else the order of results counts
-            tune_workers(s, RUGGED, strategies[i], 1);
-            tune_killed(s, RUGGED, strategies[i], 1);
-        }
+    for (int i = 0; i < COUNT(strategies); i++) {
+        tune_workers(s, RUGGED, strategies[i], 1);
+        tune_killed(s, RUGGED, strategies[i], 1);
+        tune_on(s, RUGGED, strategies[i], 1);
+    }
     for (int i = 0; i < COUNT(with_nests); i++)
         for (uint64_t seed = 1; seed <= 2; seed++)
             tune(s, MACHINE, with_nests[i], seed);

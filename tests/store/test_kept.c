@@ -31,7 +31,7 @@ static void test_mumbles(void **state)
     struct store *store = must_open(path, STORE_WRITE);
     struct err e;
     int events = 0;
-    struct session s = {.store = store, .on_event = count_event, .event_context = &events};
+    struct session s = {.host = {store, count_event, &events}};
     session_message(&s, "debug", "before there is a session"); // heard, not kept
     s.record.id = must_create(store, "gemm");
     for (int i = 1; i <= SESSION_MOST_MUMBLES; i++)

@@ -1,0 +1,48 @@
+// What is asked of a session when it is made or goes on: by front ends, in words of the command
+// line.
+//
+//     struct session_options o = {.space = "gemm", .trials = 400};
+//     engine_start(g, &o, &id, e);
+//
+// What is zero or NULL is not given. All that is pointed to is the caller's, and has to be there
+// during that call only.
+#ifndef TILEWALK_ENGINE_OPTIONS_H
+#define TILEWALK_ENGINE_OPTIONS_H
+
+#include "script/script.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ENGINE_DEFAULT_TRIALS   200
+#define ENGINE_DEFAULT_STRATEGY "walk"
+
+struct session_options {
+    const char *space; // a preset's name or a file
+    int64_t like; // 0: none; else a session: its texts and options count where none are given here
+    const struct setting *set; // --set
+    int set_count;
+    int listed; // how many of `set`, from the first on, come from the item of a list
+    const char *note;
+    const char *strategy; // NULL: the default
+    const char *source;   // NULL or "device"; "synthetic:bowl:..."
+    const char *device; // NULL: the best one; an index, a part of a name; "none" with sources that
+                        // need none
+    int64_t trials;     // 0: the default, ENGINE_DEFAULT_TRIALS
+    double seconds;     // running time; 0: no limit
+    bool has_seed;
+    uint64_t seed;
+    int workers;      // 0: as fits the device
+    const char *warm; // "best.json,3": files and sessions whose best it begins with; NULL: none
+    // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
+    // as "3,5"; NULL: none.
+    const char *transfer;
+    // The sessions that the same command made before this one, such as "3,5", or NULL. Their
+    // results are taken too, where they are of use (transfer.h).
+    const char *earlier;
+    bool count_rejected;
+    bool validate;     // Vulkan validation layer in the workers
+    const char *fault; // see pool_options.fault
+};
+
+#endif

@@ -1,0 +1,61 @@
+// Canaries: every so many trials the best one is timed again, so that drift of the device, and what
+// else runs on it all the time, shows.
+#include "base/log.h"
+#include "engine/session_step.h"
+
+#include <math.h>
+
+#define DRIFT_WORTH_SAYING 0.10
+
+// Due before new trials take the source's room.
+bool canary_start(struct session *s, struct err *e)
+{
+    struct canary *c = &s->canary;
+    const struct cycle_best *best = &s->cycle.best;
+    if (s->phase != SESSION_RUNNING || c->due_in > 0 || c->open || source_room(s->source) == 0)
+        return true;
+    c->due_in = SESSION_CANARY_EVERY;
+    if (s->source->kind->deterministic || !best->ask)
+        return true;
+    struct trial_request request = {
+        .ticket = TICKET_CANARY, .count = 1, .accesses = ACCESSES_OF_NONE};
+    if (!session_render(s, &best->config, &request, 0, e))
+        return false;
+    c->ask = best->ask;
+    c->seconds = best->seconds;
+    c->open = true;
+    source_submit(s->source, &request);
+    return true;
+}
+
+// The session goes on without what cannot be stored: the ranks do not depend on it.
+static void keep_canary(struct session *s, const struct trial_result *r)
+{
+    struct retime t;
+    struct err e;
+    retime_init(&t, s->canary.ask, "canary", r, 0);
+    if (store_put_retime(s->host.store, s->record.id, &t.record, &e))
+        session_emit(s, EVENT_RETIME, NULL, &t.record);
+    else
+        log_warning("canary not stored: %s", e.text);
+    retime_finish(&t);
+}
+
+void canary_finish(struct session *s, const struct trial_result *r)
+{
+    struct canary *c = &s->canary;
+    c->open = false;
+    if (r->outcome[0] != OUTCOME_OK) {
+        session_message(s, "warning",
+                        "the best configuration failed when it was timed again: %s (%s)",
+                        outcome_name(r->outcome[0]), r->reason[0]);
+        return;
+    }
+    double drift =
+        busy_watch_canary(&s->machine, r->seconds[0], c->seconds, c->ask == s->cycle.best.ask);
+    if (fabs(drift) > DRIFT_WORTH_SAYING)
+        session_message(s, "warning",
+                        "the device drifts: the best configuration runs %.0f %% %s than before",
+                        100 * fabs(drift), drift > 0 ? "slower" : "faster");
+    keep_canary(s, r);
+}

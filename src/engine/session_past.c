@@ -1,0 +1,57 @@
+// The stored trials of a session that goes on, as what its search has done before.
+#include "engine/session_setup.h"
+
+#include <inttypes.h>
+
+struct reading {
+    const struct space *space;
+    struct past *past;
+    int64_t told;
+    double ran_seconds; // when the last one was told
+    struct err err;     // of a row that cannot be read
+    bool failed;
+};
+
+static bool read_trial(const struct reading *r, const struct trial_record *t,
+                       struct past_trial *out, struct err *e)
+{
+    *out = (struct past_trial){
+        .ask = t->ask,
+        .asked_after = t->asked_after,
+        .answered = t->outcome != NULL,
+        .told = t->told,
+        .seconds = t->seconds,
+    };
+    if (t->outcome && !outcome_parse(t->outcome, &out->outcome))
+        return err_set(e, "trial at ask %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
+    return config_parse_key(r->space, t->key, &out->config, e);
+}
+
+static bool take_row(void *context, const struct trial_record *t)
+{
+    struct reading *r = context;
+    struct past_trial trial;
+    r->failed = !read_trial(r, t, &trial, &r->err) || !past_add(r->past, &trial, &r->err);
+    if (t->outcome && t->told > r->told) {
+        r->told = t->told;
+        r->ran_seconds = t->elapsed_s;
+    }
+    return !r->failed;
+}
+
+bool session_load_past(struct session *s, double *ran_seconds, struct err *e)
+{
+    int64_t id = s->record.id;
+    struct reading r = {.space = s->space, .past = past_create()};
+    s->cycle.past = r.past;
+    if (!store_each_trial(s->host.store, id, 1, take_row, &r, e))
+        return false;
+    if (r.failed) {
+        if (e)
+            *e = r.err;
+        return err_prefix(e, "session %" PRId64 " is damaged", id);
+    }
+    *ran_seconds = r.ran_seconds;
+    return past_close(r.past) ||
+           err_set(e, "session %" PRId64 " is damaged: the order of its trials is", id);
+}

@@ -1,0 +1,124 @@
+// Searches that go on after they were cut, anywhere.
+#include "play.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+// As a database has it that was written at each tell: with what was open then, if `opens`.
+static struct past *past_of(const struct play *p, int64_t tells, bool opens)
+{
+    const char *at = p->strategy.log;
+    struct past *past = past_create();
+    struct past_trial trial[PLAY_MOST] = {{.ask = 0}};
+    int64_t asked = 0, told = 0;
+    for (; told < tells; at = strchr(at, ' ') + 1) {
+        int ask = atoi(at + 1);
+        if (*at == 'a')
+            trial[asked++] = (struct past_trial){
+                .ask = ask, .asked_after = told, .config = p->trial[ask - 1].config};
+        else
+            trial[ask - 1].told = ++told;
+    }
+    for (int i = 0; i < asked; i++) {
+        trial[i].answered = trial[i].told > 0;
+        trial[i].outcome = trial[i].answered ? p->outcome[i] : OUTCOME_OK;
+        trial[i].seconds = trial[i].outcome == OUTCOME_OK ? play_seconds(i + 1) : 0;
+        if (trial[i].answered || opens)
+            assert_true(past_add(past, &trial[i], NULL));
+    }
+    assert_true(past_close(past));
+    return past;
+}
+
+// Cut after any number of tells, it asks and is told the same up to there again, the rest as
+// results come in now, and each once.
+static void check_cut(const struct play *whole, int64_t tells, uint64_t order)
+{
+    static struct play again;
+    char upto[sizeof whole->strategy.log];
+    int64_t told = 0;
+    const char *at = whole->strategy.log;
+    for (; told < tells; at = strchr(at, ' ') + 1)
+        told += *at == 't';
+    memcpy(upto, whole->strategy.log, (size_t)(at - whole->strategy.log));
+    upto[at - whole->strategy.log] = '\0';
+    play_begin(&again, noter(whole->strategy.is_async, whole->strategy.count), whole->outcome,
+               whole->budget);
+    again.cycle.past = past_of(whole, tells, whole->strategy.is_async);
+    assert_true(cycle_is_replaying(&again.cycle) == (tells > 0));
+    play_drawn(&again, order);
+    if (strncmp(again.strategy.log, upto, strlen(upto)) != 0 && whole->strategy.is_async)
+        fail_msg("%s\nis not begun by %s", again.strategy.log, upto);
+    assert_int_equal(again.cycle.told, whole->cycle.told);
+    assert_int_equal(again.cycle.trials, whole->cycle.trials);
+    if (!whole->strategy.is_async)
+        assert_int_equal(again.cycle.best.ask, whole->cycle.best.ask);
+    cycle_finish(&again.cycle);
+}
+
+static void it_goes_on_where_it_was_cut(void **state)
+{
+    enum { COUNT = 8, BUDGET = 5 };
+    static struct play whole;
+    enum outcome outcome[COUNT];
+    (void)state;
+    for (int is_async = 0; is_async < 2; is_async++)
+        for (long pattern = 0; pattern < 6561; pattern += 37)
+            for (uint64_t order = 1; order < 15; order++) {
+                draw_outcomes(pattern, COUNT, outcome);
+                play_begin(&whole, noter(is_async, COUNT), outcome, BUDGET);
+                play_drawn(&whole, order);
+                for (int64_t tells = 0; tells <= whole.cycle.told; tells++)
+                    check_cut(&whole, tells, order + 100);
+            }
+}
+
+static void a_past_may_be_damaged(void **state)
+{
+    struct past *p = past_create();
+    struct err e = {0};
+    (void)state;
+    assert_true(past_add(p, &(struct past_trial){.ask = 1, .answered = true, .told = 2}, &e));
+    assert_false(past_close(p)); // nothing was told first
+    past_destroy(p);
+    p = past_create();
+    assert_false(past_add(p, &(struct past_trial){.ask = 100000}, &e));
+    assert_string_equal(e.text, "ask 100000 follows ask 0: trials are missing");
+    past_destroy(p);
+    past_destroy(NULL);
+    assert_null(past_find(NULL, 1));
+    assert_true(past_is_over(NULL, 0));
+}
+
+static void another_proposal_is_refused(void **state)
+{
+    static struct play p;
+    enum outcome outcome[2] = {0};
+    struct err e = {0};
+    enum ask asked;
+    (void)state;
+    play_begin(&p, noter(false, 2), outcome, 2);
+    p.cycle.past = past_create();
+    assert_true(past_add(p.cycle.past, &(struct past_trial){.ask = 1, .config = {{9}}}, &e));
+    assert_true(past_close(p.cycle.past));
+    assert_false(cycle_ask(&p.cycle, &p.trial[0], &asked, &e));
+    assert_non_null(strstr(e.text, "proposes another configuration for ask 1"));
+    assert_null(p.cycle.open);
+    cycle_finish(&p.cycle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_goes_on_where_it_was_cut),
+        cmocka_unit_test(a_past_may_be_damaged),
+        cmocka_unit_test(another_proposal_is_refused),
+    };
+    return cmocka_run_group_tests_name("past", tests, NULL, NULL);
+}
