@@ -4,18 +4,16 @@
 //     cc -O2 -DKERNEL_HEADER='"export/gemm-f32-nn-256x256x256.h"'
 //         -DKERNEL_NAME=gemm_f32_nn_256x256x256_kernel run_export.c -lvulkan -lm -o run_export
 //
-// It multiplies two matrices of small random integers on the first device, compares the whole
-// result with a product in plain C, and prints the time of a run and the largest error. It exits
-// with 1 when the result is wrong and with 77 when there is no Vulkan device.
+// Products, alone or in batches, and convolutions, of f32, f16 and i8: it fills the inputs with
+// small random integers, runs the kernel on the first device, compares the whole result with one in
+// plain C (reference.h), and prints the time of a run and the largest error. It exits with 1 when
+// the result is wrong and with 77 when there is no Vulkan device.
 #define _POSIX_C_SOURCE 200809L
 
 #include KERNEL_HEADER
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "reference.h"
+
 #include <time.h>
 #include <vulkan/vulkan.h>
 
@@ -23,26 +21,12 @@ enum { REPEATS = 20, MOST_BINDINGS = 16, MOST_PASSES = 8, EXIT_SKIPPED = 77 };
 
 static const struct tilewalk_kernel *const kernel = &KERNEL_NAME;
 
-static void die(const char *what)
-{
-    fprintf(stderr, "run_export: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
 static void check(VkResult result, const char *what)
 {
     if (result == VK_SUCCESS)
         return;
     fprintf(stderr, "run_export: %s failed (VkResult %d)\n", what, (int)result);
     exit(EXIT_FAILURE);
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-    if (!memory)
-        die("out of memory");
-    return memory;
 }
 
 // --- the device ---------------------------------------------------------------------------------
@@ -60,7 +44,7 @@ struct gpu {
 static void choose_device(struct gpu *g)
 {
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                             .apiVersion = VK_API_VERSION_1_1};
+                             .apiVersion = VK_API_VERSION_1_2};
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pApplicationInfo = &app};
     uint32_t count = 1;
@@ -85,14 +69,44 @@ static void choose_queue(struct gpu *g)
     die("the device has no queue for compute");
 }
 
+// What f16 and i8 need of the device, as far as it has it.
+struct features {
+    VkPhysicalDeviceFeatures2 base;
+    VkPhysicalDeviceVulkan11Features storage16;
+    VkPhysicalDeviceVulkan12Features small;
+};
+
+static void choose_features(const struct gpu *g, struct features *f)
+{
+    struct features there = {
+        .base = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2},
+        .storage16 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES},
+        .small = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
+    };
+    *f = there;
+    there.base.pNext = &there.storage16;
+    there.storage16.pNext = &there.small;
+    vkGetPhysicalDeviceFeatures2(g->physical, &there.base);
+    f->base.pNext = &f->storage16;
+    f->storage16.pNext = &f->small;
+    f->base.features.shaderInt16 = there.base.features.shaderInt16;
+    f->storage16.storageBuffer16BitAccess = there.storage16.storageBuffer16BitAccess;
+    f->small.storageBuffer8BitAccess = there.small.storageBuffer8BitAccess;
+    f->small.shaderFloat16 = there.small.shaderFloat16;
+    f->small.shaderInt8 = there.small.shaderInt8;
+}
+
 static void open_device(struct gpu *g)
 {
+    struct features features;
+    choose_features(g, &features);
     float priority = 1;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = g->family,
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &features.base,
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue};
     check(vkCreateDevice(g->physical, &info, NULL, &g->device), "vkCreateDevice");
@@ -337,105 +351,40 @@ static void close_everything(struct gpu *g, struct program *p)
     vkDestroyInstance(g->instance, NULL);
 }
 
-// --- the problem: C[N,M] = A[N,K] B[K,M] --------------------------------------------------------
+// --- the whole ----------------------------------------------------------------------------------
 
-struct problem {
-    size_t n, m, k;
-    bool a_transposed, b_transposed;
-};
-
-static size_t size_of(const char *name)
+// The caller frees.
+static void *upload_random(struct gpu *g, struct buffer *b, enum number type)
 {
-    for (const struct tilewalk_size *s = kernel->sizes; s->name; s++)
-        if (!strcmp(s->name, name))
-            return (size_t)s->value;
-    die("the kernel lacks a size");
-    return 0;
-}
-
-static const char *choice_of(const char *name)
-{
-    for (const struct tilewalk_choice *c = kernel->choices; c->name; c++)
-        if (!strcmp(c->name, name))
-            return c->value;
-    die("the kernel lacks a choice");
-    return NULL;
-}
-
-static struct problem read_problem(void)
-{
-    if (strcmp(kernel->operation, "matmul") || strcmp(choice_of("type"), "f32"))
-        die("this sample knows products of f32 matrices only");
-    return (struct problem){
-        .n = size_of("N"),
-        .m = size_of("M"),
-        .k = size_of("K"),
-        .a_transposed = choice_of("layout")[0] == 't',
-        .b_transposed = choice_of("layout")[1] == 't',
-    };
-}
-
-// Integers from -3 to 3: every sum of their products is exact in 32-bit floats. The caller frees.
-static float *upload_random(struct gpu *g, struct buffer *b)
-{
-    float *values = allocate(b->bytes);
-    for (size_t i = 0; i < b->bytes / sizeof *values; i++)
-        values[i] = (float)(rand() % 7 - 3);
+    void *values = allocate(b->bytes);
+    for (size_t i = 0; i < b->bytes / number_bytes(type); i++)
+        number_draw(values, type, i);
     transfer(g, b, values, true);
     return values;
-}
-
-// Row i of the right result.
-static void multiply_row(const struct problem *p, const float *a, const float *b, size_t i,
-                         double *row)
-{
-    memset(row, 0, p->m * sizeof *row);
-    for (size_t k = 0; k < p->k; k++) {
-        double x = a[p->a_transposed ? k * p->n + i : i * p->k + k];
-        for (size_t j = 0; j < p->m; j++)
-            row[j] += x * b[p->b_transposed ? j * p->k + k : k * p->m + j];
-    }
-}
-
-static double largest_error(const struct problem *p, const float *a, const float *b, const float *c)
-{
-    double *row = allocate(p->m * sizeof *row), worst = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        multiply_row(p, a, b, i, row);
-        for (size_t j = 0; j < p->m; j++) {
-            double error = fabs(c[i * p->m + j] - row[j]);
-            if (isnan(error))
-                error = INFINITY;
-            if (error > worst)
-                worst = error;
-        }
-    }
-    free(row);
-    return worst;
 }
 
 int main(void)
 {
     struct gpu g = {0};
     struct program program = {0};
-    struct problem p = read_problem();
+    struct problem p = read_problem(kernel);
     choose_device(&g);
     choose_queue(&g);
     open_device(&g);
     make_commands(&g);
     make_program(&g, &program);
     struct buffer *result = &program.buffer[2];
-    float *a = upload_random(&g, &program.buffer[0]), *b = upload_random(&g, &program.buffer[1]);
+    void *a = upload_random(&g, &program.buffer[0], p.in);
+    void *b = upload_random(&g, &program.buffer[1], p.in);
 
     run(&g, &program, 1); // drivers compile and clocks wake up
     double seconds = run(&g, &program, REPEATS);
 
-    float *c = allocate(result->bytes);
+    void *c = allocate(result->bytes);
     transfer(&g, result, c, false);
     double error = largest_error(&p, a, b, c);
     printf("kernel         %s\n", kernel->name);
-    printf("time           %.4g ms (%.4g GFLOPS)\n", seconds * 1e3,
-           2e-9 * (double)p.n * (double)p.m * (double)p.k / seconds);
+    printf("time           %.4g ms\n", seconds * 1e3);
     printf("largest error  %g\n", error);
     free(a);
     free(b);

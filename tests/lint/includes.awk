@@ -40,7 +40,7 @@ function resolve(file, header,   path) {
         return "src/" header
     if (header in known)
         return header
-    if ((folder_of(file) "/" header) in known && file ~ /^(tests|ui)\//)
+    if ((folder_of(file) "/" header) in known && file ~ /^(tests|ui|docs\/sample)\//)
         return folder_of(file) "/" header
     if (file ~ /^tests\// && ("ui/" header) in known)
         return "ui/" header

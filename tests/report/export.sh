@@ -29,3 +29,17 @@ runs() {
 runs k k_kernel
 runs k-2 k_2_kernel
 runs k-3 k_3_kernel
+
+# Other numbers, batches and convolutions: one kernel of each.
+session=1
+tuned() {
+    session=$((session + 1))
+    "$program" tune "$@" --trials 2 --seed 3 --plain
+    "$program" export $session --name "s$session" --out "$folder/out"
+    runs "s$session" "s${session}_kernel"
+}
+tuned gemm --set N=32 --set M=24 --set K=40 --set type=f16 --set layout=tn
+tuned gemm --set N=32 --set M=24 --set K=40 --set type=i8 --set layout=nt
+tuned gemm --set N=16 --set M=24 --set K=32 --set batch=3
+tuned conv-direct --set batch=2 --set in_channels=4 --set out_channels=8 --set height=9 --set width=11
+tuned conv-direct --set batch=1 --set in_channels=4 --set out_channels=8 --set height=9 --set width=9 --set stride=2 --set type=f16
