@@ -22,17 +22,45 @@ const struct session_row *app_session(struct app *app)
 
 // --- command lines ---
 
+// "wrote export/a.comp .spv .json .h, export/b.comp ...": of the lines those that are paths.
+static void add_files(const char *lines, struct str *out)
+{
+    const char *stem = "";
+    size_t stem_length = 0;
+    for (const char *line = lines; *line; line += *line == '\n') {
+        size_t length = strcspn(line, "\n"), n = length;
+        while (n > 0 && line[n - 1] != '.' && line[n - 1] != '/')
+            n--;
+        if (memchr(line, '/', length) && !str_starts(line, "verified:")) {
+            if (stem_length == n && !memcmp(stem, line, n))
+                str_printf(out, " .%.*s", (int)(length - n), line + n);
+            else
+                str_printf(out, "%s%.*s", out->length ? ", " : "wrote ", (int)length, line);
+            stem = line;
+            stem_length = n;
+        }
+        line += length;
+    }
+}
+
+// Of an export all files, of others the last line.
 static void on_command_end(void *context, const struct job_record *job)
 {
     struct app *app = context;
+    struct str files = {0};
     const char *output = str_text(&job->output), *last = output;
     for (const char *c = output; *c; c++)
         if (c[0] == '\n' && c[1])
             last = c + 1;
+    if (!job->exit_code && strstr(job->words, "export ")) {
+        add_files(output, &files);
+        last = files.length ? str_text(&files) : last;
+    }
     int length = (int)strcspn(last, "\n");
     app_noise(app, "%s: %.*s", job->words, length, length ? last : "done");
     app_say(app, job->exit_code ? STYLE_BAD : STYLE_TEXT, "%.*s", length ? length : 200,
             length ? last : job->words);
+    str_finish(&files);
 }
 
 #define WORDS_WITH_DATABASE (DIALOG_MOST_WORDS + 3)

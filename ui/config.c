@@ -9,7 +9,7 @@
 
 void config_init(struct ui_config *c)
 {
-    *c = (struct ui_config){.charset = CHARSET_BRAILLE};
+    *c = (struct ui_config){.charset = CHARSET_BRAILLE, .mouse = true};
     keymap_init(&c->keymap);
 }
 

@@ -175,7 +175,9 @@ see 'Population of'
 press -l "$(printf '\033[99;9q')" # no key that anybody knows, and not q
 press y
 within 'the copied text' copied
-press -l "$(printf '\033[<0;10;%dM' 36)" # the mouse is off: so is this
+press m
+see 'mouse off'
+press -l "$(printf '\033[<0;10;%dM' 36)" # is nothing then
 press F3 # of terminfo: the map
 see_not 'Population of'
 press F2

@@ -89,9 +89,10 @@ static void test_config_is_read(void **state)
     struct ui_config c;
     struct err e;
     assert_true(read_text("# mine\n\n charset = ascii \ncolor=never\neditor = vim -u NONE\n"
-                          "key pause = P\nmouse = on",
+                          "key pause = P\nmouse = off",
                           &c, &e));
-    assert_true(c.charset_given && c.charset == CHARSET_ASCII && c.color == COLOR_NEVER && c.mouse);
+    assert_true(c.charset_given && c.charset == CHARSET_ASCII && c.color == COLOR_NEVER &&
+                !c.mouse);
     assert_string_equal(c.editor, "vim -u NONE");
     assert_int_equal(keymap_find(&c.keymap, 'P', VIEW_MAP), ACT_PAUSE);
     config_init(&c);
