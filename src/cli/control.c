@@ -1,5 +1,6 @@
 // pause, stop, budget: what can be asked of a session that another process runs.
 #include "cli/common.h"
+#include "engine/session_setup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,11 +83,8 @@ static bool change_budget(struct store *s, const struct session_record *r,
 {
     int64_t trials = 0;
     str_to_int(a->operand[1], 1, MOST_TRIALS, &trials); // checked before
-    if (trials < r->trials)
-        return err_set(e,
-                       "session %" PRId64 " has spent %" PRId64
-                       " trials already (a budget of %" PRId64 " ends it now)",
-                       r->id, r->trials, r->trials);
+    if (!session_check_budget(r, trials, e))
+        return false;
     if (store_runner(s, r->id))
         return ask_runner(s, r->id, "budget", a->operand[1], e);
     if (!store_set_budget(s, r->id, trials, r->budget_seconds, e))

@@ -38,7 +38,7 @@ void engine_destroy(struct engine *g);
 bool engine_start(struct engine *g, const struct session_options *o, int64_t *id, struct err *e);
 
 // `more` (may be NULL) changes the budget of the resumed session: trials > 0 and seconds > 0
-// replace what it had.
+// replace what it had. A session that is not done refuses fewer trials than it has spent.
 bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e);
 
 // Runs until the session has ended. False and `e` when it failed.

@@ -175,6 +175,8 @@ static bool change_budget(struct session *s, const struct session_options *more,
     struct session_record *r = &s->record;
     if (!more || (more->trials <= 0 && more->seconds <= 0))
         return true;
+    if (more->trials > 0 && !session_check_budget(r, more->trials, e))
+        return false;
     if (more->trials > 0)
         r->budget_trials = more->trials;
     if (more->seconds > 0)
@@ -189,6 +191,14 @@ static bool has_nothing_left(const struct session_record *r, const struct sessio
     double seconds = more && more->seconds > 0 ? more->seconds : r->budget_seconds;
     return str_equal(r->state, "done") &&
            (r->trials >= trials || (seconds > 0 && r->ran_seconds >= seconds));
+}
+
+bool session_check_budget(const struct session_record *r, int64_t trials, struct err *e)
+{
+    return trials >= r->trials || err_set(e,
+                                          "session %" PRId64 " has spent %" PRId64
+                                          " trials already (a budget of %" PRId64 " ends it now)",
+                                          r->id, r->trials, r->trials);
 }
 
 static bool stay_ended(struct session *s)

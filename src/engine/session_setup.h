@@ -19,6 +19,8 @@ struct session *session_start(const struct session_host *host, const struct sess
                               struct err *e);
 struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e);
+// False: it is a budget of fewer trials than the session has spent, which cannot be taken back.
+bool session_check_budget(const struct session_record *r, int64_t trials, struct err *e);
 // Of one that has ended: what only a running one needs.
 void session_release(struct session *s);
 void session_destroy(struct session *s); // fine with NULL

@@ -112,6 +112,22 @@ static void test_budget_below_what_is_done(void **state)
 }
 
 // What is spent cannot be taken back: fewer is refused, exactly that ends the session.
+static void test_resuming_below_what_is_spent(void **state)
+{
+    struct box *b = *state;
+    struct running *r = start_long_session(b);
+    send_signal(r, SIGTERM);
+    assert_int_equal(finish(b, r).code, 143);
+    int64_t trials = trials_of(b, 1);
+    double budget = number_of(listed_session(b, 1), "budget_trials");
+    assert_true(trials > 1);
+    struct result refused = RUN(b, "resume", "1", "--trials", "1", "--plain");
+    assert_refused(&refused, 1, "session 1 has spent", "ends it now");
+    assert_string_equal(state_of(b, 1), "paused");
+    assert_true(number_of(listed_session(b, 1), "budget_trials") == budget);
+    assert_int_equal(trials_of(b, 1), trials);
+}
+
 static void test_a_budget_that_is_spent(void **state)
 {
     struct box *b = *state;
@@ -195,6 +211,7 @@ int main(void)
         FLOW_TEST(test_budget),
         FLOW_TEST(test_budget_below_what_is_done),
         FLOW_TEST(test_a_budget_that_is_spent),
+        FLOW_TEST(test_resuming_below_what_is_spent),
         FLOW_TEST(test_seconds_survive_a_new_budget),
         FLOW_TEST(test_stop_keeps_what_is_done),
         FLOW_TEST(test_stale_command),
