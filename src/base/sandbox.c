@@ -194,13 +194,14 @@ static bool end_threads(void)
     return count <= 1; // without /proc we trust
 }
 
-static enum sandbox_part enter_seccomp(bool starts)
+static enum sandbox_part enter_seccomp(const struct sandbox *s)
 {
     // What is typed into the terminal by these is obeyed by the shell that started us.
     static const unsigned long typing[] = {TIOCSTI, TIOCLINUX};
     if (prctl(PR_GET_SECCOMP) < 0 && errno == EINVAL)
         return SANDBOX_ABSENT;
-    bool ok = sandbox_limit_calls(starts, typing, sizeof typing / sizeof *typing) == 0;
+    const size_t requests = sizeof typing / sizeof *typing;
+    bool ok = sandbox_limit_calls(s->starts, s->keeps_files, typing, requests) == 0;
     return ok ? SANDBOX_HOLDS : SANDBOX_REFUSED;
 }
 
@@ -215,7 +216,7 @@ struct sandbox_state sandbox_enter(const struct sandbox *s)
     limit_resources();
     state.landlock = enter_landlock(s, alone);
     keep_capabilities(s->keeps_files ? FILE_CAPABILITIES : 0);
-    state.seccomp = enter_seccomp(s->starts);
+    state.seccomp = enter_seccomp(s);
     return state;
 }
 

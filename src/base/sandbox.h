@@ -29,7 +29,9 @@ struct sandbox_path;
 
 struct sandbox {
     bool starts; // other processes, whose programs are allowed by SANDBOX_RUN, and signals to them
-    bool keeps_files; // root's own right to others' files: as for its users, paths decide
+    // Files that it keeps: it makes and removes folders, renames and removes files, gives them to
+    // others. Of root's capabilities those to others' files stay: as for its users, paths decide.
+    bool keeps_files;
     struct sandbox_path *path;
     int count, capacity;
 };

@@ -49,10 +49,14 @@ static const char calm[] =
     "landlock_add_rule landlock_create_ruleset landlock_restrict_self prctl seccomp setrlimit "
     "sysinfo uname ";
 
-// Of a process that keeps a database and starts others.
-static const char busy[] =
-    "execve execveat fchmod fchown fork kill mkdir mkdirat rename renameat renameat2 rmdir setpgid "
-    "setsid tgkill tkill unlink unlinkat vfork wait4 waitid ";
+// Of a process that starts others.
+static const char starting[] =
+    "execve execveat fork kill setpgid setsid tgkill tkill vfork wait4 waitid ";
+
+// Of a process that keeps a database. Landlock knows nothing of modes and owners, which SQLite, of
+// root, passes on to what it puts beside one.
+static const char keeping[] = "fchmod fchown mkdir mkdirat rename renameat renameat2 rmdir unlink "
+                              "unlinkat ";
 
 // Of the sanitizers, which look for leaks in the end.
 #ifdef __SANITIZE_ADDRESS__
@@ -145,7 +149,7 @@ static void add_all(struct filter *f, uint32_t action, const char *list)
 static void add_processes(struct filter *f)
 {
     struct scmp_arg_cmp same_namespaces = SCMP_A0(SCMP_CMP_MASKED_EQ, FLAGS_NAMESPACE, 0);
-    add_all(f, SCMP_ACT_ALLOW, busy);
+    add_all(f, SCMP_ACT_ALLOW, starting);
     if (!is_in("clone", leak_search))
         add(f, SCMP_ACT_ALLOW, "clone", &same_namespaces);
 }
@@ -177,11 +181,11 @@ static void add_refusals(struct filter *f, bool starts)
 {
     char name[NAME_SIZE];
     for (const char *list = refused; next_name(&list, name);)
-        if (!is_in(name, leak_search) && !(starts && is_in(name, busy)))
+        if (!is_in(name, leak_search) && !(starts && is_in(name, starting)))
             add(f, SCMP_ACT_ERRNO(EPERM), name, NULL);
 }
 
-static int limit_to_lists(bool starts)
+static int limit_to_lists(bool starts, bool keeps_files)
 {
     struct filter f;
     struct scmp_arg_cmp itself = SCMP_A0(SCMP_CMP_EQ, 0);
@@ -189,6 +193,8 @@ static int limit_to_lists(bool starts)
     add_all(&f, SCMP_ACT_ALLOW, calm);
     add_all(&f, SCMP_ACT_ALLOW, leak_search);
     add(&f, SCMP_ACT_ALLOW, "prlimit64", &itself);
+    if (keeps_files)
+        add_all(&f, SCMP_ACT_ALLOW, keeping);
     if (starts)
         add_processes(&f);
     else
@@ -211,8 +217,8 @@ static int refuse_requests(const unsigned long *request, size_t count)
     return finish(&f);
 }
 
-int sandbox_limit_calls(bool starts, const unsigned long *request, size_t count)
+int sandbox_limit_calls(bool starts, bool keeps_files, const unsigned long *request, size_t count)
 {
     int error = refuse_requests(request, count);
-    return error ? error : limit_to_lists(starts);
+    return error ? error : limit_to_lists(starts, keeps_files);
 }

@@ -208,6 +208,21 @@ static int try_typing(const struct place *p)
     return result(ioctl(STDIN_FILENO, TIOCSTI, "x") == 0) == EPERM ? EPERM : 0;
 }
 
+static int try_mode(const struct place *p)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/given/file", p->folder);
+    int fd = open(path, O_RDONLY);
+    return fd < 0 ? errno : result(fchmod(fd, 04755) == 0 && fchown(fd, 0, 0) == 0);
+}
+
+static int try_folder(const struct place *p)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/given/folder", p->folder);
+    return result(mkdir(path, 0755) == 0 && rmdir(path) == 0);
+}
+
 static void *nothing(void *context)
 {
     return context;
@@ -342,6 +357,26 @@ static void test_of_what_starts_programs(void **state)
     sandbox_finish(&s);
 }
 
+// What may be read or written may not be given away, but by who keeps it.
+static void test_of_what_keeps_files(void **state)
+{
+    const struct place *p = *state;
+    struct sandbox s = {.starts = true};
+    allow_given(p, &s);
+    struct sandbox_state here = state_here(&s);
+    if (here.seccomp == SANDBOX_HOLDS) {
+        assert_int_equal(after_entering(p, &s, try_mode), ENOSYS);
+        assert_int_equal(after_entering(p, &s, try_folder), ENOSYS);
+    }
+    s.keeps_files = true;
+    assert_int_equal(after_entering(p, &s, try_folder), 0);
+    if (geteuid() == 0)
+        assert_int_equal(after_entering(p, &s, try_mode), 0);
+    s.starts = false;
+    assert_int_equal(after_entering(p, &s, try_folder), 0);
+    sandbox_finish(&s);
+}
+
 // Threads that were there are not in landlock, and that is said.
 static void *sleep_on(void *context)
 {
@@ -391,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_of_what_starts_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_of_what_starts_programs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_of_what_keeps_files, setup, teardown),
         cmocka_unit_test(test_thread_that_stays),
         cmocka_unit_test_setup_teardown(test_off, setup, teardown),
     };
