@@ -45,6 +45,7 @@ static void print_json(const struct sample *s, const struct gpu_info *d)
     json_add_int(&w, "compiled", s->compiled);
     add_refused(s, &w);
     json_add_real(&w, "spilled", s->told ? (double)s->spilled : NAN);
+    json_add_real(&w, "left_out", s->told ? (double)s->left_out : NAN);
     json_begin_object(&w, "pipeline_ms");
     json_add_real(&w, "median", MS * sample_quantile(&s->build, 0.5));
     json_add_real(&w, "p90", MS * sample_quantile(&s->build, 0.9));
@@ -66,8 +67,10 @@ static void print_text(const struct sample *s, const struct gpu_info *d)
         printf("  %6" PRId64 "  %s\n", s->refusal[i].count,
                shown_text(&words, s->refusal[i].reason));
     if (s->told)
-        printf("%" PRId64 " of %" PRId64 " spill (%.3g %%)\n", s->spilled, s->told,
-               100 * (double)s->spilled / (double)s->told);
+        printf("%" PRId64 " of %" PRId64 " spill (%.3g %%), %" PRId64 " more than %" PRIu32
+               ": tune leaves these out\n",
+               s->spilled, s->told, 100 * (double)s->spilled / (double)s->told, s->left_out,
+               d->limits.spills);
     if (s->compiled)
         printf("the driver's compiler took %.3g ms (median), %.3g ms (90 %%), %.3g ms (most)\n",
                MS * sample_quantile(&s->build, 0.5), MS * sample_quantile(&s->build, 0.9),

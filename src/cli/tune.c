@@ -41,7 +41,7 @@ extern const struct command cmd_tune;
 
 static void fill_options(const struct arguments *a, struct session_options *o)
 {
-    int64_t seed = arguments_integer(a, "seed", -1);
+    int64_t seed = arguments_integer(a, "seed", -1), spills = arguments_integer(a, "spills", -1);
     *o = (struct session_options){
         .strategy = arguments_text(a, "strategy"),
         .source = arguments_text(a, "source"),
@@ -55,6 +55,8 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .transfer = arguments_text(a, "transfer"),
         .count_rejected = arguments_flag(a, "count-rejected"),
         .validate = arguments_flag(a, "validate"),
+        .has_spills = spills >= 0,
+        .spills = (uint32_t)spills,
         .fault = arguments_text(a, "fault"),
     };
 }
@@ -290,6 +292,10 @@ static const struct option tune_options[] = {
      "let the model of the strategy begin with the results of other sessions; auto: of all before "
      "it on this device, of this kind of operator, with these parameters (default: none; with "
      "--list, of those before it in the list)"},
+    {"spills", OPTION_INTEGER, "N",
+     "where the driver tells what spills, leave out kernels that spill more than N, once they are "
+     "compiled (default: as tilewalk devices --json has it; 0: leave out none)",
+     0, 1e9},
     {"count-rejected", OPTION_FLAG, NULL,
      "spend a trial on each rejected configuration, as papers do"},
     RUN_OPTIONS,

@@ -41,6 +41,8 @@ struct session_options {
     // results are taken too, where they are of use (transfer.h).
     const char *earlier;
     bool count_rejected;
+    bool has_spills;
+    uint32_t spills;   // instead of the device's own limit; 0: none
     bool validate;     // Vulkan validation layer in the workers
     const char *fault; // see pool_options.fault
 };

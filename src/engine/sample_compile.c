@@ -60,7 +60,7 @@ static struct sample_column *column_of(struct sample *s, const char *name)
     return c;
 }
 
-static void add_statistics(struct sample *s, const struct statistics *told)
+static void add_statistics(struct sample *s, const struct statistics *told, uint32_t most_spills)
 {
     double spills;
     for (int i = 0; i < told->count; i++) {
@@ -71,6 +71,7 @@ static void add_statistics(struct sample *s, const struct statistics *told)
     if (statistics_total(told, STATISTIC_SPILLS, &spills)) {
         s->told++;
         s->spilled += spills > 0;
+        s->left_out += most_spills && spills > most_spills;
     }
 }
 
@@ -95,7 +96,7 @@ static void take(struct run *r, const struct trial_result *result)
     }
     s->compiled++;
     add_value(&s->build, result->pipeline_s);
-    add_statistics(s, &result->statistics[0]);
+    add_statistics(s, &result->statistics[0], r->options->device->limits.spills);
 }
 
 static int by_count(const void *a, const void *b)

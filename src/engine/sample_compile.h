@@ -37,7 +37,8 @@ struct sample {
     int refusals, refusal_capacity;
     int64_t messages;           // of the validation layer
     struct sample_column build; // seconds in the driver's compiler, of those compiled
-    int64_t spilled, told;      // of those compiled: that spill; of which the driver tells it
+    // Of those compiled: that spill; more than the device's limit; of which the driver tells it.
+    int64_t spilled, left_out, told;
     struct sample_column statistic[STATISTICS_MOST];
     int statistics;
 };

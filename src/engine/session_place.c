@@ -115,7 +115,7 @@ void session_place_describe(struct session *s, const struct session_place *p)
     s->record.device_id = arena_strdup(&s->arena, id);
     struct str limits = {0};
     if (info)
-        limits_add_json(&limits, &info->limits);
+        limits_add_json(&limits, &s->limits);
     s->record.limits = arena_strdup(&s->arena, str_text(&limits));
     str_finish(&limits);
 }

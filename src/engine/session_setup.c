@@ -133,6 +133,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
                      : session_place_find(s, p, o->source, o->device, e)))
         return false;
     session_place_take(s, p);
+    if (o->has_spills)
+        s->limits.spills = o->spills;
     fill_record(s, o, p);
     if (!choose_strategy(s, o, e))
         return false;
@@ -230,6 +232,13 @@ static bool assemble_again(struct session *s, struct err *e)
            session_make_search(s, e);
 }
 
+// What was left out for its spills before is so again; one that is older leaves out nothing.
+static void take_spills(struct session *s)
+{
+    struct limits stored;
+    s->limits.spills = limits_parse(s->record.limits, &stored) ? stored.spills : 0;
+}
+
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
                    struct session_place *p, struct err *e)
 {
@@ -247,6 +256,7 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (!change_budget(s, more, e) || !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
         return false;
     session_place_take(s, p);
+    take_spills(s);
     if (!assemble_again(s, e) ||
         !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;

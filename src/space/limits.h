@@ -34,7 +34,7 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
 
 // The one list of what is known of a device: the structure, its JSON (messages to and from workers,
 // stored sessions, `devices --json`, whose order this is) and Lua's `device` follow from it. New
-// ones go to the end. 0 is "unlimited" of loop_trips, accumulators, statements and buffers.
+// ones go to the end. 0 is "unlimited" of loop_trips, accumulators, statements, buffers, spills.
 // clang-format off
 #define LIMITS_FIELDS(F) \
     F(invocations, uint32_t, NUMBER)         /* maxComputeWorkGroupInvocations */ \
@@ -50,7 +50,8 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(accumulators, uint32_t, NUMBER)        /* soft: more of them spill */ \
     F(statements, uint32_t, NUMBER)          /* soft: more take long to compile */ \
     F(buffers, uint32_t, NUMBER)             /* maxPerStageDescriptorStorageBuffers */ \
-    F(features, uint32_t, BITS)              /* of enum feature */
+    F(features, uint32_t, BITS)              /* of enum feature */ \
+    F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;

@@ -16,7 +16,7 @@ static const char *const kind_names[FAULT_COUNT] = {
     [FAULT_SEGV] = "segv",     [FAULT_EXIT] = "exit",         [FAULT_GARBAGE] = "garbage",
     [FAULT_HALF] = "half",     [FAULT_WRONG] = "wrong",       [FAULT_LOST] = "lost",
     [FAULT_MEMORY] = "memory", [FAULT_COMPLAIN] = "complain", [FAULT_SLOW] = "slow",
-    [FAULT_ESCAPE] = "escape",
+    [FAULT_SPILL] = "spill",   [FAULT_ESCAPE] = "escape",
 };
 
 static bool parse_kind(const char *word, enum fault_kind *out)

@@ -13,6 +13,7 @@
 //     wrong    the result is corrupted before it is compared: its last element (@verify), the
 //              guard after it (@run), or its first element (any other phase)
 //     slow     the first full run takes (@run), as far as anybody can tell, a hundred times longer
+//     spill    the driver is said to say that the kernel spills 1000 registers (@pipeline)
 //     complain a message as the validation layer's is logged, and all goes on
 //     escape   what a sandbox forbids is tried, how each attempt ended is logged, and all goes on
 #ifndef TILEWALK_TRIAL_FAULT_H
@@ -36,6 +37,7 @@ enum fault_kind {
     FAULT_COMPLAIN,
     FAULT_SLOW,
     FAULT_ESCAPE,
+    FAULT_SPILL,
     FAULT_COUNT
 };
 
@@ -54,7 +56,7 @@ bool fault_parse(const char *spec, struct fault_plan *out, struct err *e); // NU
 enum fault_kind fault_find(const struct fault_plan *p, enum trial_phase phase, int64_t number);
 
 // Does the deed on the worker's socket `fd`. Returns only for complain and escape, and for none,
-// wrong, lost and slow, which are the caller's to act out.
+// wrong, lost, slow and spill, which are the caller's to act out.
 void fault_strike(enum fault_kind kind, int fd);
 
 #endif

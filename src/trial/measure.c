@@ -25,6 +25,8 @@ enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 #define CHECKED_BUILD 5.0
 #define CHECKED_RUN   30.0
 
+#define SPILLED 1000.0 // registers, by an injected fault
+
 #define SLOWED 100.0 // how many times longer, by an injected fault
 
 struct trial {
@@ -41,6 +43,7 @@ struct trial {
     bool is_long[TRIAL_MAX_RACERS];   // on a GPU too long to be one submission
     enum corruption corruption;       // injected
     bool slowed;                      // injected: the next full run
+    bool spilled;                     // injected: the next pipeline
     enum trial_phase phase;           // the current one
     bool leaving;                     // the device is lost or hangs
     struct trial_result result;
@@ -99,6 +102,7 @@ static bool enter(struct trial *t, enum trial_phase phase, int i)
     if (fault == FAULT_WRONG)
         t->corruption = corruption_in(phase);
     t->slowed = fault == FAULT_SLOW;
+    t->spilled = fault == FAULT_SPILL;
     return fault != FAULT_LOST ||
            accept(t, i, GPU_LOST, &(struct err){.text = "the device was lost (injected)"});
 }
@@ -150,6 +154,20 @@ static bool compile(struct trial *t, int i)
     return ok || settle(t, i, why.outcome, why.reason);
 }
 
+// False: the driver says that it spills more than is measured. Those of a race have been measured.
+static bool keeps_registers(struct trial *t, int i)
+{
+    char reason[TRIAL_REASON_SIZE];
+    const struct trial_request *r = &t->message->request;
+    uint32_t most = t->rig->hello.limits.spills;
+    double spills;
+    if (!most || r->only_compiles || r->race ||
+        !statistics_total(&t->result.statistics[i], STATISTIC_SPILLS, &spills) || spills <= most)
+        return true;
+    snprintf(reason, sizeof reason, "spills %.0f > %" PRIu32, spills, most);
+    return settle(t, i, OUTCOME_REJECTED, reason);
+}
+
 // The driver's compiler, and on CPU devices one workgroup: lavapipe compiles only when something is
 // dispatched, and that must not happen while this worker alone holds the device. On a GPU another
 // worker may be timing just now, and a dispatch would take turns with what it times.
@@ -165,6 +183,8 @@ static bool build(struct trial *t, int i)
         status = candidate_link(&t->candidate[i], t->rig->gpu, &e);
     if (status == GPU_OK)
         t->result.statistics[i] = candidate_statistics(&t->candidate[i]);
+    if (status == GPU_OK && t->spilled)
+        statistics_take(&t->result.statistics[i], "Spilled VGPRs", SPILLED);
     if (status == GPU_OK && runs && gpu_get_info(t->rig->gpu)->is_cpu)
         status = run_one_group(t, i, &e);
     t->build_s[i] = since(start);
@@ -402,7 +422,7 @@ static int first_alive(const struct trial *t)
 static void build_all(struct trial *t)
 {
     for (int i = 0; i < t->result.count && !t->leaving; i++)
-        t->alive[i] = compile(t, i) && build(t, i);
+        t->alive[i] = compile(t, i) && build(t, i) && keeps_registers(t, i);
 }
 
 // False: nobody needs the device, or it is gone already.

@@ -1,6 +1,6 @@
 // Kernels that are compiled and not run: Debian's own AMD driver opens without any hardware. check
 // --compile, and what else is to know that such a device runs nothing.
-#include "program.h"
+#include "sessions.h"
 
 #include "base/str.h"
 
@@ -136,6 +136,34 @@ static void test_failures(void **state)
     assert_contains(r.err, "no worker can be started: the worker exited with status 7");
 }
 
+// As the driver of a GPU may say it of a kernel, in the middle of a session: it is left out.
+static struct result tune_spilling(struct box *b, const char *most)
+{
+    return RUN(b, "tune", "mm1", "--set", "N=64", "--set", "M=64", "--set", "K=64", "--seed", "1",
+               "--trials", "3", "--strategy", "random", "--workers", "1", "--spills", most,
+               "--fault", "spill@pipeline:2", "--plain");
+}
+
+static void test_spills(void **state)
+{
+    struct box *b = *state;
+    use_drivers(b, CPU, NULL);
+    struct result r = tune_spilling(b, "16");
+    assert_ok(&r);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE outcome = 'rejected'"
+                               " AND reason = 'spills 1000 > 16'"),
+                     1);
+    r = tune_spilling(b, "0");
+    assert_ok(&r);
+    r = RUN(b, "show", "2", "--trials", "--json");
+    assert_null(strstr(r.out, "spills 1000"));
+    assert_contains(r.out, "\"statistics\":{\"Spilled VGPRs\":1000}");
+    r = RUN(b, "resume", "1", "--trials", "4", "--workers", "1", "--fault", "spill@pipeline:1",
+            "--plain"); // by the limit that it has stored
+    assert_ok(&r);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE reason = 'spills 1000 > 16'"), 2);
+}
+
 static void test_words(void **state)
 {
     struct box *b = *state;
@@ -152,6 +180,7 @@ int main(void)
         FLOW_TEST(test_that_it_runs_nothing),
         FLOW_TEST(test_that_others_come_first),
         FLOW_TEST(test_failures),
+        FLOW_TEST(test_spills),
         FLOW_TEST(test_words),
     };
     return cmocka_run_group_tests_name("compile", tests, NULL, NULL);
