@@ -321,7 +321,8 @@ static void draw_prompt(struct app *app, const struct pane *p)
     const struct prompt *prompt = &app->prompt;
     pane_fill(p, STYLE_TEXT, ' ');
     int col = pane_text(p, 0, 0, STYLE_KEY, prompt->lead);
-    line_draw(&prompt->line, p, 0, col, p->cols - col, STYLE_TEXT, true);
+    const struct pane rest = pane_part(p, 0, col, 1, p->cols - col);
+    line_draw(&prompt->line, &rest, true);
 }
 
 void app_draw(struct app *app)

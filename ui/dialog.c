@@ -278,7 +278,8 @@ static int draw_field(struct dialog *d, int i, const struct pane *p, int row, in
         int room = p->cols - labels - 2;
         pane_text(p, row, labels, STYLE_FRAME, "[");
         pane_text(p, row, labels + 1 + room, STYLE_FRAME, "]");
-        line_draw(&f->line, p, row, labels + 1, room, STYLE_TEXT, focused);
+        const struct pane inside = pane_part(p, row, labels + 1, 1, room);
+        line_draw(&f->line, &inside, focused);
     } else if (f->kind == FIELD_CHOICE) {
         last = draw_choice(d, f, p, row, labels);
     } else {

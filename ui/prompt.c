@@ -90,16 +90,14 @@ bool line_key(struct line *l, int32_t key)
     return true;
 }
 
-void line_draw(const struct line *l, const struct pane *p, int row, int col, int cols,
-               enum style style, bool active)
+void line_draw(const struct line *l, const struct pane *p, bool active)
 {
-    struct pane room = pane_part(p, row, col, 1, cols);
     struct line head = *l;
     head.text[l->cursor] = '\0';
     int first = 0; // byte of the first character shown
-    while (text_columns(head.text + first) >= cols && first < l->cursor)
+    while (text_columns(head.text + first) >= p->cols && first < l->cursor)
         first = after(l, first);
-    pane_text(&room, 0, 0, style, l->text + first);
+    pane_text(p, 0, 0, STYLE_TEXT, l->text + first);
     if (active)
-        pane_cursor(&room, 0, text_columns(head.text + first));
+        pane_cursor(p, 0, text_columns(head.text + first));
 }

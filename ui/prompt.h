@@ -15,9 +15,8 @@ struct line {
 void line_set(struct line *l, const char *text); // the cursor goes to its end
 // True when the key was one for a line (a character, an arrow, a deletion).
 bool line_key(struct line *l, int32_t key);
-// Draws as much as fits into `cols` columns, scrolled so that the cursor is seen, and puts the
-// terminal's cursor there when `active`.
-void line_draw(const struct line *l, const struct pane *p, int row, int col, int cols,
-               enum style style, bool active);
+// Draws as much as fits into the first row of the pane, scrolled so that the cursor is seen, and
+// puts the terminal's cursor there when `active`.
+void line_draw(const struct line *l, const struct pane *p, bool active);
 
 #endif

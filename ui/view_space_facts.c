@@ -92,7 +92,7 @@ int value_facts_find(const struct value_facts *v, const struct param *p, const i
 void shares_begin(struct shares *s, const struct space *space)
 {
     shares_finish(s);
-    survey_begin(&s->sum, space, SURVEY_COUNT_UP_TO, SURVEY_SAMPLES, 1);
+    survey_begin(&s->sum, space, &survey_usual);
 }
 
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l)

@@ -68,8 +68,9 @@ static bool load(struct check *c, const struct arguments *a, struct err *e)
 static bool look(struct check *c, const struct arguments *a, struct err *e)
 {
     const struct limits *limits = c->device ? &c->device->limits : NULL;
-    if (!survey_take(c->space, limits, SURVEY_COUNT_UP_TO,
-                     (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES), 1, &c->survey, e))
+    struct survey_plan plan = survey_usual;
+    plan.samples = (uint64_t)arguments_integer(a, "samples", SURVEY_SAMPLES);
+    if (!survey_take(c->space, limits, &plan, &c->survey, e))
         return false;
     c->attempt = c->survey.valid ? attempt_candidate(c->script, limits, 1, &c->survey.example,
                                                      ATTEMPT_SECONDS, e)

@@ -152,8 +152,8 @@ static bool copy_param(const struct param *p, struct arena *arena, struct param 
     case PARAM_CATEGORICAL: return param_categorical(copy, arena, p->name, p->count, p->label, e);
     case PARAM_CUSTOM: {
         struct edges edges = {p};
-        return param_custom(copy, arena, p->name, p->count, p->number, p->label, is_edge, &edges,
-                            e);
+        const struct custom_graph g = {p->count, p->number, p->label, is_edge, &edges};
+        return param_custom(copy, arena, p->name, &g, e);
     }
     }
     return false;

@@ -81,9 +81,12 @@ static bool make_custom(struct recording *r, const char *name, const struct list
     if (l->count > PARAM_MAX_CUSTOM)
         return err_set(e, "parameter '%s': more than %d values", name, PARAM_MAX_CUSTOM);
     m.edge = mem_zero((size_t)m.count * (size_t)m.count + 1, sizeof *m.edge);
-    bool ok = read_edges(r, edges, &m, e) &&
-              param_custom(p, &r->space->arena, name, l->count, texts ? NULL : l->number,
-                           texts ? l->label : NULL, is_edge, &m, e);
+    const struct custom_graph g = {.count = l->count,
+                                   .number = texts ? NULL : l->number,
+                                   .label = texts ? l->label : NULL,
+                                   .adjacent = is_edge,
+                                   .context = &m};
+    bool ok = read_edges(r, edges, &m, e) && param_custom(p, &r->space->arena, name, &g, e);
     free(m.edge);
     return ok;
 }

@@ -225,9 +225,13 @@ static bool build_custom(lua_State *L, struct param *p, struct arena *a, const c
     lua_getiuservalue(L, 3, 2);
     struct graph *g = push_graph(L, name, list, lua_gettop(L), spec->count);
     bool is_number = lua_rawgeti(L, list, 1) == LUA_TNUMBER;
-    const double *number = is_number ? push_numbers(L, list, spec->count) : NULL;
-    const char *const *label = is_number ? NULL : push_labels(L, list, spec->count);
-    if (!param_custom(p, a, name, spec->count, number, label, is_adjacent, g, e))
+    const struct custom_graph values = {
+        .count = spec->count,
+        .number = is_number ? push_numbers(L, list, spec->count) : NULL,
+        .label = is_number ? NULL : push_labels(L, list, spec->count),
+        .adjacent = is_adjacent,
+        .context = g};
+    if (!param_custom(p, a, name, &values, e))
         return false;
     if (!p->connected)
         log_warning("parameter '%s': its neighbours do not lead from every value to every other",

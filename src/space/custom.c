@@ -49,14 +49,13 @@ static bool has_edge(const struct param *p, int32_t i, int32_t j)
     return low < p->edge_start[i + 1] && p->edge[low] == j;
 }
 
-static void collect_edges(struct param *p, struct arena *arena,
-                          bool (*adjacent)(void *context, int i, int j), void *context)
+static void collect_edges(struct param *p, struct arena *arena, const struct custom_graph *g)
 {
     int32_t *start = arena_zero(arena, (size_t)p->count + 1, sizeof *start), *found = NULL;
     int count = 0, capacity = 0;
     for (int i = 0; i < p->count; i++) {
         for (int j = 0; j < p->count; j++)
-            if (adjacent(context, i, j)) {
+            if (g->adjacent(g->context, i, j)) {
                 MEM_GROW(found, count, capacity);
                 found[count++] = j;
             }
@@ -92,10 +91,10 @@ static bool check_edges(const struct param *p, struct err *e)
     return true;
 }
 
-bool param_custom(struct param *p, struct arena *arena, const char *name, int count,
-                  const double *number, const char *const *label,
-                  bool (*adjacent)(void *context, int i, int j), void *context, struct err *e)
+bool param_custom(struct param *p, struct arena *arena, const char *name,
+                  const struct custom_graph *g, struct err *e)
 {
+    int count = g->count;
     if (!listed_check_count(name, "values", count, PARAM_MAX_CUSTOM, e))
         return false;
     *p = (struct param){
@@ -103,13 +102,13 @@ bool param_custom(struct param *p, struct arena *arena, const char *name, int co
         .kind = PARAM_CUSTOM,
         .width = 1,
         .count = count,
-        .number = number ? listed_copy_numbers(arena, name, count, number, e) : NULL,
-        .label = label ? listed_copy_labels(arena, name, count, label, e) : NULL,
+        .number = g->number ? listed_copy_numbers(arena, name, count, g->number, e) : NULL,
+        .label = g->label ? listed_copy_labels(arena, name, count, g->label, e) : NULL,
         .size = (uint64_t)count,
     };
     if (!p->number && !p->label)
         return false;
-    collect_edges(p, arena, adjacent, context);
+    collect_edges(p, arena, g);
     if (!check_edges(p, e))
         return false;
     p->connected = is_connected(p);

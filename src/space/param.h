@@ -72,11 +72,17 @@ bool param_categorical(struct param *p, struct arena *arena, const char *name, i
 // Sorts; duplicates and numbers that are not finite are errors.
 bool param_discrete(struct param *p, struct arena *arena, const char *name, int count,
                     const double *number, struct err *e);
-// Either `number` or `label` is given. `adjacent(context, i, j)`: whether j is declared as a
-// neighbour of i; it is asked once for every i and j, and must be symmetric, with no i next to i.
-bool param_custom(struct param *p, struct arena *arena, const char *name, int count,
-                  const double *number, const char *const *label,
-                  bool (*adjacent)(void *context, int i, int j), void *context, struct err *e);
+// Values and their graph: either `number` or `label` is given. `adjacent`: whether j is declared as
+// a neighbour of i; it is asked once for every i and j, and must be symmetric, with no i next to i.
+struct custom_graph {
+    int count;
+    const double *number;
+    const char *const *label;
+    bool (*adjacent)(void *context, int i, int j);
+    void *context;
+};
+bool param_custom(struct param *p, struct arena *arena, const char *name,
+                  const struct custom_graph *g, struct err *e);
 
 // Number of values, as a number and as decimal text (heap, the caller's). Always exact: 16! fits,
 // and the product of binom(e+15, 15) stays below 79 * C^1.8 < 2^63 for C < 2^31 (the largest

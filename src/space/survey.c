@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+const struct survey_plan survey_usual = {
+    .count_up_to = 20000, .samples = SURVEY_SAMPLES, .seed = 1};
+
 // Judges one point by every rule. A rule may rely on those before it (a division that a constraint
 // makes safe): where an earlier one does not hold, its failure removes nothing and is no error.
 static bool look_at(const struct space *s, const struct limits *l, const struct config *c,
@@ -32,16 +35,15 @@ static bool look_at(const struct space *s, const struct limits *l, const struct 
     return true;
 }
 
-void survey_begin(struct survey *v, const struct space *s, uint64_t count_up_to, uint64_t samples,
-                  uint64_t seed)
+void survey_begin(struct survey *v, const struct space *s, const struct survey_plan *plan)
 {
-    bool exact = s->size <= count_up_to && s->size < UINT64_MAX;
+    bool exact = s->size <= plan->count_up_to && s->size < UINT64_MAX;
     *v = (struct survey){
         .exact = exact,
-        .wanted = exact ? s->size : samples,
+        .wanted = exact ? s->size : plan->samples,
         .by_constraint = mem_zero((size_t)s->constraint_count, sizeof *v->by_constraint),
     };
-    rng_seed(&v->rng, seed);
+    rng_seed(&v->rng, plan->seed);
 }
 
 bool survey_step(struct survey *v, const struct space *s, const struct limits *l, uint64_t count,
@@ -59,10 +61,10 @@ bool survey_step(struct survey *v, const struct space *s, const struct limits *l
     return true;
 }
 
-bool survey_take(const struct space *s, const struct limits *l, uint64_t count_up_to,
-                 uint64_t samples, uint64_t seed, struct survey *out, struct err *e)
+bool survey_take(const struct space *s, const struct limits *l, const struct survey_plan *plan,
+                 struct survey *out, struct err *e)
 {
-    survey_begin(out, s, count_up_to, samples, seed);
+    survey_begin(out, s, plan);
     if (survey_step(out, s, l, out->wanted, e))
         return true;
     survey_finish(out);

@@ -5,8 +5,9 @@
 // `valid` counts those that pass all of them. (A rule that fails where an earlier constraint does
 // not hold removes nothing: it may rely on that constraint.)
 //
-//     survey_take(space, limits, SURVEY_COUNT_UP_TO, SURVEY_SAMPLES, 1, &v, e);
-//     survey_begin(...); while (v.points < v.wanted && survey_step(&v, space, limits, 40, e)) ...
+//     survey_take(space, limits, &survey_usual, &v, e);
+//     survey_begin(&v, space, &survey_usual);
+//     while (v.points < v.wanted && survey_step(&v, space, limits, 40, e)) ...
 //     survey_finish(&v);
 //
 // Both give the same numbers, one at once, one in slices.
@@ -15,8 +16,13 @@
 
 #include "space/space.h"
 
-#define SURVEY_COUNT_UP_TO 20000
-#define SURVEY_SAMPLES     4000 // shares are known to a percent or two then
+#define SURVEY_SAMPLES 4000 // shares are known to a percent or two then
+
+struct survey_plan {
+    uint64_t count_up_to, samples;
+    uint64_t seed;
+};
+extern const struct survey_plan survey_usual; // SURVEY_SAMPLES, where there are more than 20000
 
 struct survey {
     bool exact;
@@ -30,10 +36,9 @@ struct survey {
 };
 
 // `l` may be NULL (no device). False: a rule itself failed. Release with survey_finish.
-bool survey_take(const struct space *s, const struct limits *l, uint64_t count_up_to,
-                 uint64_t samples, uint64_t seed, struct survey *out, struct err *e);
-void survey_begin(struct survey *v, const struct space *s, uint64_t count_up_to, uint64_t samples,
-                  uint64_t seed);
+bool survey_take(const struct space *s, const struct limits *l, const struct survey_plan *plan,
+                 struct survey *out, struct err *e);
+void survey_begin(struct survey *v, const struct space *s, const struct survey_plan *plan);
 // Looks at `count` more points, or at those that are left. False: a rule itself failed.
 bool survey_step(struct survey *v, const struct space *s, const struct limits *l, uint64_t count,
                  struct err *e);

@@ -182,8 +182,9 @@ static bool gaps_are_intact(const struct tensor *t, const void *got, char *reaso
     return true;
 }
 
-bool operator_compare(const struct operation *o, enum input_set set, const void *output,
-                      const void *reference, double *worst, char *reason, size_t size)
+struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
+                                         const void *output, const void *reference, char *reason,
+                                         size_t size)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
     struct comparison c = {
@@ -192,11 +193,10 @@ bool operator_compare(const struct operation *o, enum input_set set, const void 
     int64_t lines = tensor_lines(&c.output);
     for (int64_t line = 0; line < lines; line++)
         compare_line(&c, line);
-    if (worst)
-        *worst = c.largest;
     if (size)
         reason[0] = '\0';
     if (c.wrong)
         describe(&c, reason, size);
-    return c.wrong == 0 && gaps_are_intact(&c.output, output, reason, size);
+    bool right = c.wrong == 0 && gaps_are_intact(&c.output, output, reason, size);
+    return (struct operator_verdict){right, c.largest};
 }

@@ -43,10 +43,15 @@ void operator_fill(const struct operation *o, enum input_set set, uint64_t seed,
 // Computes the right output from inputs as filled, in the output's own type, gaps poisoned.
 void operator_reference(const struct operation *o, const void *const *inputs, void *output);
 
-// Compares a whole output with the reference. True when right. `worst` (may be NULL) gets the
-// largest error relative to the tolerance; `reason` one sentence such as "C[17,3] = nan, expected
-// 12 (4096 of 65536 wrong)".
-bool operator_compare(const struct operation *o, enum input_set set, const void *output,
-                      const void *reference, double *worst, char *reason, size_t size);
+struct operator_verdict {
+    bool right;
+    double worst; // the largest error, relative to the tolerance
+};
+
+// Compares a whole output with the reference. `reason` gets "", or one sentence such as "C[17,3] =
+// nan, expected 12 (4096 of 65536 wrong)".
+struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
+                                         const void *output, const void *reference, char *reason,
+                                         size_t size);
 
 #endif

@@ -227,5 +227,6 @@ bool rig_verify(const struct rig *r, enum input_set set, char *reason, size_t si
         if (!is_intact(r, i, reason, size))
             return false;
     return operator_compare(&r->hello.operation, set, r->fetched, shared_reference(&r->shared, set),
-                            NULL, reason, size);
+                            reason, size)
+        .right;
 }

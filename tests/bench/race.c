@@ -130,8 +130,8 @@ static void check_result(struct race *r, const struct contender *c)
         gpu_run(r->gpu, &all, 1, RUN_SECONDS, NULL, &e) != GPU_OK ||
         gpu_read(r->gpu, output, 0, r->got, bytes, &e) != GPU_OK)
         bench_fail(c->name, &e);
-    if (!operator_compare(&r->operation, INPUT_EXACT, r->got, r->wanted, NULL, reason,
-                          sizeof reason)) {
+    if (!operator_compare(&r->operation, INPUT_EXACT, r->got, r->wanted, reason, sizeof reason)
+             .right) {
         err_set(&e, "%s", reason);
         bench_fail(c->name, &e);
     }

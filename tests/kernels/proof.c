@@ -110,7 +110,7 @@ static bool check(struct proof *p, enum input_set set, struct err *e)
 {
     char reason[200];
     uint64_t bytes = p->layout.buffer[p->output].bytes;
-    if (!operator_compare(p->operation, set, p->result, p->reference, NULL, reason, sizeof reason))
+    if (!operator_compare(p->operation, set, p->result, p->reference, reason, sizeof reason).right)
         return err_set(e, "%s inputs: %s", set == INPUT_EXACT ? "exact" : "random", reason);
     for (int i = 0; i < GUARD; i++)
         if (((unsigned char *)p->result)[bytes + (uint64_t)i] != 0xff)

@@ -1,4 +1,6 @@
-# Holds the examples of headers against what the headers declare: awk -f examples.awk HEADER...
+# Holds the examples of headers against what the headers declare, and these against what a reader can tell apart: awk -f
+# examples.awk HEADER...
+# A function has at most six parameters; what needs more takes a structure with named members.
 # An example is a line of a comment that is indented by four spaces and more. A call there of a function that one of the
 # headers declares must have as many arguments as its declaration; `...` among the arguments stands for any number.
 
@@ -56,7 +58,13 @@ function note_prototype(text,   name, list, count) {
     list = inside(text, RSTART + RLENGTH - 1)
     if (!closed)
         return
-    count = list ~ /\.\.\./ ? -1 : count_arguments(list)
+    count = count_arguments(list)
+    if (count > 6) {
+        print FILENAME ":" FNR ": " name " has " count " parameters, more than 6 (take a structure)"
+        problems++
+    }
+    if (list ~ /\.\.\./)
+        count = -1
     declared[FILENAME, name] = count
     if ((name in declared) && declared[name] != count)
         count = -1

@@ -26,7 +26,7 @@ check 'sizes' awk -f "$here/sizes.awk" $product
 [ -z "$tests" ] || check 'sizes of tests' awk -f "$here/sizes.awk" $tests
 
 headers=$(echo "$sources" | grep '\.h$')
-[ -z "$headers" ] || check 'examples in headers' awk -f "$here/examples.awk" $headers
+[ -z "$headers" ] || check 'prototypes and examples in headers' awk -f "$here/examples.awk" $headers
 
 # clang-format is told to leave comments alone: it would flow the columns of examples together.
 wide_comments() {

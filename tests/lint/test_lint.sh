@@ -96,7 +96,10 @@ printf '%s\n' '// A header.' '//' '//     bad_call(a, b);' 'void bad_call(int a)
 planted 'an example that does not match' src/base/bad.h 'bad.h:3: the example calls bad_call with 2 arguments, it takes 1'
 printf '%s\n' '//     bad_call("a, b", f(1, 2), ...);  more' 'void bad_call(char *a, int b);' >src/base/bad.h
 content 'an example that leaves something out'
-rm -f src/base/bad.h
+echo 'void many(int a, int b, int c, void (*each)(int x, int y), int d, int e);' >src/base/bad.h
+content 'six parameters'
+echo 'void many(int a, int b, int c, void (*each)(int x, int y), int d, int e, int f);' >src/base/bad.h
+planted 'seven parameters' src/base/bad.h 'bad.h:1: many has 7 parameters'
 
 if command -v clang-format >/dev/null; then
     echo 'int  x ;' >src/bad.c

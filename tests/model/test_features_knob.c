@@ -19,8 +19,9 @@ static bool on_path(void *context, int i, int j)
 static void add_numbers(struct space *s, const char *name)
 {
     struct param p;
-    assert_true(
-        param_custom(&p, &s->arena, name, 3, (double[]){0.5, -4, 3}, NULL, on_path, NULL, NULL));
+    assert_true(param_custom(&p, &s->arena, name,
+                             &(struct custom_graph){3, (double[]){0.5, -4, 3}, NULL, on_path, NULL},
+                             NULL));
     assert_true(space_add(s, &p, NULL));
 }
 

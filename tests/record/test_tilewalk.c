@@ -32,10 +32,12 @@ static struct space *make_space(void)
     must(param_permutation(&p, &s->arena, "order", 3, items, &e) && space_add(s, &p, &e), &e);
     must(param_discrete(&p, &s->arena, "ladder", 3, ladder, &e) && space_add(s, &p, &e), &e);
     must(param_categorical(&p, &s->arena, "stage", 2, labels, &e) && space_add(s, &p, &e), &e);
-    must(param_custom(&p, &s->arena, "loose", 3, loose, NULL, in_a_row, NULL, &e) &&
+    must(param_custom(&p, &s->arena, "loose",
+                      &(struct custom_graph){3, loose, NULL, in_a_row, NULL}, &e) &&
              space_add(s, &p, &e),
          &e);
-    must(param_custom(&p, &s->arena, "named", 3, NULL, items, in_a_row, NULL, &e) &&
+    must(param_custom(&p, &s->arena, "named",
+                      &(struct custom_graph){3, NULL, items, in_a_row, NULL}, &e) &&
              space_add(s, &p, &e),
          &e);
     must(space_seal(s, &e), &e);

@@ -122,7 +122,8 @@ static void test_custom_actions_are_padded(void **state)
     struct space *s = space_create("star");
     struct param p;
     const double number[5] = {1, 2, 3, 4, 5};
-    assert_true(param_custom(&p, &s->arena, "star", 5, number, NULL, next_to_lower, NULL, NULL));
+    assert_true(param_custom(&p, &s->arena, "star",
+                             &(struct custom_graph){5, number, NULL, next_to_lower, NULL}, NULL));
     assert_true(space_add(s, &p, NULL));
     struct actions a;
     actions_init(&a, sealed(s));

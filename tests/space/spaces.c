@@ -58,7 +58,10 @@ void add_ring(struct space *s, const char *name, int count)
 {
     struct param p;
     const char *const *label = number_labels(s, count);
-    add(s, param_custom(&p, &s->arena, name, count, NULL, label, on_ring, &count, NULL), &p);
+    add(s,
+        param_custom(&p, &s->arena, name,
+                     &(struct custom_graph){count, NULL, label, on_ring, &count}, NULL),
+        &p);
 }
 
 struct space *sealed(struct space *s)

@@ -189,7 +189,8 @@ static void test_judge_reports_failing_rules(void **state)
     assert_false(space_judge(s, &limits_vulkan_minimum, &c, &v, &e));
     assert_string_equal(e.text, "resources: no such tile");
     struct survey survey;
-    assert_false(survey_take(s, &limits_vulkan_minimum, 2000, 0, 1, &survey, &e));
+    assert_false(
+        survey_take(s, &limits_vulkan_minimum, &(struct survey_plan){2000, 0, 1}, &survey, &e));
     space_destroy(s);
 }
 
@@ -201,7 +202,7 @@ static void test_exact_survey(void **state)
     s->resources = needs;
     struct survey v;
     struct err e = {0};
-    assert_true(survey_take(s, &limits_vulkan_minimum, 1080, 10, 1, &v, &e));
+    assert_true(survey_take(s, &limits_vulkan_minimum, &(struct survey_plan){1080, 10, 1}, &v, &e));
     assert_true(v.exact);
     assert_int_equal(v.points, 1080);
     assert_int_equal(v.by_constraint[0], 720); // two of three splits
@@ -227,8 +228,8 @@ static void test_survey_in_slices(void **state)
     struct survey whole, v;
     struct err e = {0};
     for (uint64_t exact_up_to = 1079; exact_up_to <= 1080; exact_up_to++) {
-        assert_true(survey_take(s, NULL, exact_up_to, 500, 5, &whole, &e));
-        survey_begin(&v, s, exact_up_to, 500, 5);
+        assert_true(survey_take(s, NULL, &(struct survey_plan){exact_up_to, 500, 5}, &whole, &e));
+        survey_begin(&v, s, &(struct survey_plan){exact_up_to, 500, 5});
         for (uint64_t slice = 1; v.points < v.wanted; slice++)
             assert_true(survey_step(&v, s, NULL, slice, &e));
         assert_int_equal(v.points, exact_up_to < 1080 ? 500 : 1080);
@@ -248,7 +249,7 @@ static void test_sampled_survey(void **state)
     struct space *s = judged(false, &layout);
     struct survey v;
     struct err e = {0};
-    assert_true(survey_take(s, NULL, 1079, 90000, 5, &v, &e));
+    assert_true(survey_take(s, NULL, &(struct survey_plan){1079, 90000, 5}, &v, &e));
     assert_false(v.exact);
     assert_int_equal(v.points, 90000);
     assert_true(llabs((long long)v.by_constraint[0] - 60000) <
@@ -258,7 +259,8 @@ static void test_sampled_survey(void **state)
     survey_finish(&v);
 
     struct space *huge = space_huge();
-    assert_true(survey_take(huge, NULL, UINT64_MAX, 100, 5, &v, &e)); // never enumerated
+    assert_true(survey_take(huge, NULL, &(struct survey_plan){UINT64_MAX, 100, 5}, &v,
+                            &e)); // never enumerated
     assert_false(v.exact);
     assert_int_equal(v.valid, 100);
     survey_finish(&v);
@@ -276,7 +278,7 @@ static void test_empty_survey(void **state)
             s, &(struct constraint){.name = "none", .context = &all[i], .holds = layout_is_not});
     struct survey v;
     struct err e = {0};
-    assert_true(survey_take(s, NULL, 2000, 0, 5, &v, &e));
+    assert_true(survey_take(s, NULL, &(struct survey_plan){2000, 0, 5}, &v, &e));
     assert_int_equal(v.valid, 0);
     assert_int_equal(v.by_constraint[2], 360);
     survey_finish(&v);

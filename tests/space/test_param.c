@@ -252,14 +252,17 @@ static void test_custom_is_checked(void **state)
     arena_init(&arena);
     const char *const label[] = {"a", "b", "c"};
     char one_way[3][4] = {".x.", "..x", ".x."};
-    bool built = param_custom(&p, &arena, "w", 3, NULL, label, table_adjacent, one_way, &e);
+    bool built = param_custom(&p, &arena, "w",
+                              &(struct custom_graph){3, NULL, label, table_adjacent, one_way}, &e);
     expect(built, &e, "\"a\" has the neighbour \"b\", but \"b\" does not have \"a\"");
     char loop[3][4] = {".x.", "xxx", ".x."};
-    built = param_custom(&p, &arena, "w", 3, NULL, label, table_adjacent, loop, &e);
+    built = param_custom(&p, &arena, "w",
+                         &(struct custom_graph){3, NULL, label, table_adjacent, loop}, &e);
     expect(built, &e, "\"b\" is its own neighbour");
     char split[3][4] = {".x.", "x..", "..."};
-    assert_true(
-        param_custom(&p, &arena, "w", 3, (double[]){2, 1, 0.5}, NULL, table_adjacent, split, &e));
+    assert_true(param_custom(
+        &p, &arena, "w",
+        &(struct custom_graph){3, (double[]){2, 1, 0.5}, NULL, table_adjacent, split}, &e));
     assert_false(p.connected);
     assert_int_equal(param_distance(&p, &(int32_t){0}, &(int32_t){1}), 1);
     assert_int_equal(param_distance(&p, &(int32_t){0}, &(int32_t){2}), -1);
@@ -272,7 +275,8 @@ static void test_custom_is_checked(void **state)
     assert_string_equal(str_text(&json), "[2,1,0.5]");
     str_finish(&json);
     char path[3][4] = {".x.", "x.x", ".x."};
-    assert_true(param_custom(&p, &arena, "w", 3, NULL, label, table_adjacent, path, &e));
+    assert_true(param_custom(&p, &arena, "w",
+                             &(struct custom_graph){3, NULL, label, table_adjacent, path}, &e));
     assert_true(p.connected);
     param_add_listed_json(&p, &json);
     assert_string_equal(str_text(&json), "[\"a\",\"b\",\"c\"]");
@@ -299,8 +303,9 @@ static void test_constructors_refuse(void **state)
     expect(param_discrete(&p, &arena, "w", 3, (double[]){4, 2, 4}, &e), &e, "4 is listed twice");
     expect(param_discrete(&p, &arena, "w", 2, (double[]){4, 1 / 0.0}, &e), &e, "not a finite");
     expect(param_discrete(&p, &arena, "w", PARAM_MAX_VALUES + 1, NULL, &e), &e, "65537 values");
-    expect(param_custom(&p, &arena, "w", PARAM_MAX_CUSTOM + 1, NULL, twice, NULL, NULL, &e), &e,
-           "4097 values");
+    expect(param_custom(&p, &arena, "w",
+                        &(struct custom_graph){PARAM_MAX_CUSTOM + 1, NULL, twice, NULL, NULL}, &e),
+           &e, "4097 values");
     assert_true(param_discrete(&p, &arena, "w", 3, (double[]){4, -2, 0.1}, &e));
     assert_true(p.number[0] == -2 && p.number[1] == 0.1 && p.number[2] == 4);
     arena_finish(&arena);

@@ -97,10 +97,12 @@ void case_put(struct test_case *c, int64_t offset, double value)
 bool case_right(const struct test_case *c, enum input_set set, double *worst)
 {
     char reason[200];
-    bool right = operator_compare(&c->o, set, c->result, c->buffer[c->count - 1], worst, reason,
-                                  sizeof reason);
-    assert_int_equal(right, reason[0] == '\0');
-    return right;
+    struct operator_verdict v =
+        operator_compare(&c->o, set, c->result, c->buffer[c->count - 1], reason, sizeof reason);
+    assert_int_equal(v.right, reason[0] == '\0');
+    if (worst)
+        *worst = v.worst;
+    return v.right;
 }
 
 void case_expect(const struct test_case *c, int64_t offset, double expected, double ulps)

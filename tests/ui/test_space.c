@@ -142,7 +142,8 @@ static void test_shares_agree_with_a_large_survey(void **state)
     struct err e;
     assert_true(s->done);
     assert_int_equal(s->sum.points, SURVEY_SAMPLES);
-    assert_true(survey_take(space_opened(), &app->model.open.limits, 0, 8000, 77, &large, &e));
+    assert_true(survey_take(space_opened(), &app->model.open.limits,
+                            &(struct survey_plan){0, 8000, 77}, &large, &e));
     double valid = (double)large.valid / (double)large.points;
     double share = share_of(s, s->sum.valid), error = share_error(s, share);
     assert_true(share - valid < 2 * error && valid - share < 2 * error);
