@@ -9,7 +9,7 @@ enum { FIRST_HIGH_FD = 10 };
 
 static int original = -1; // what descriptor 2 was
 static int reader = -1;
-static char pending[512]; // read, but not yet a whole line
+static char pending[NOISE_LINE_SIZE - 1]; // read, but not yet a whole line
 static size_t pending_length;
 
 static int high_copy(int fd)
@@ -69,9 +69,8 @@ int noise_fd(void)
 }
 
 // Takes the first `length` bytes, as text.
-static const char *take(size_t length)
+static const char *take(size_t length, char line[NOISE_LINE_SIZE])
 {
-    static char line[sizeof pending + 1];
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)pending[i];
         line[i] = c < ' ' || c == 127 ? ' ' : pending[i];
@@ -84,7 +83,7 @@ static const char *take(size_t length)
     return line;
 }
 
-const char *noise_line(void)
+const char *noise_line(char line[NOISE_LINE_SIZE])
 {
     if (reader < 0)
         return NULL;
@@ -93,6 +92,6 @@ const char *noise_line(void)
         pending_length += (size_t)got;
     const char *end = memchr(pending, '\n', pending_length);
     if (end)
-        return take((size_t)(end - pending) + 1);
-    return pending_length == sizeof pending ? take(pending_length) : NULL;
+        return take((size_t)(end - pending) + 1, line);
+    return pending_length == sizeof pending ? take(pending_length, line) : NULL;
 }

@@ -216,7 +216,7 @@ static void tell_ends(struct service *s)
 // False: nobody asks any more.
 static bool serve_next(struct service *s)
 {
-    static char words[MOST_BYTES + 1];
+    char words[MOST_BYTES + 1];
     struct request q;
     struct iovec parts[] = {{&q, sizeof q}, {words, MOST_BYTES}};
     int fds[MOST_FDS];

@@ -4,7 +4,6 @@
 #include "base/os.h"
 #include "clipboard.h"
 #include "guard.h"
-#include "noise.h"
 #include "term_keys.h"
 
 #include <curses.h> // its SCREEN is a `struct screen`, too; we only hold a pointer
@@ -302,14 +301,9 @@ void term_redraw(void)
 
 // --- what comes in ---
 
-int32_t term_key(void)
+int32_t term_key(int *row, int *col)
 {
-    return term.curses ? keys_next() : 0;
-}
-
-void term_click(int *row, int *col)
-{
-    keys_click(row, col);
+    return term.curses ? keys_next(row, col) : KEY_IS_NONE;
 }
 
 void term_mouse(bool on)
@@ -347,9 +341,9 @@ enum term_event term_take_event(void)
     }
 }
 
-const char *term_noise(void)
+const char *term_noise(char line[NOISE_LINE_SIZE])
 {
-    return noise_line();
+    return noise_line(line);
 }
 
 // --- others on the terminal ---

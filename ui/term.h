@@ -2,7 +2,7 @@
 //
 //     term_open(&config, &look, e);    alternate screen, raw keys, stderr and signals caught
 //     term_show(&screen);              sends what changed
-//     key = term_key();                KEY_IS_NONE: none is waiting
+//     key = term_key(&row, &col);      KEY_IS_NONE: none is waiting
 //     term_close();                    the terminal exactly as it was found
 //
 // The terminal's settings are saved before curses touches them and restored from that copy on every
@@ -20,6 +20,7 @@
 #define TILEWALK_UI_TERM_H
 
 #include "config.h"
+#include "noise.h"
 #include "screen.h"
 #include "theme.h"
 
@@ -42,14 +43,12 @@ bool term_open(const struct ui_config *c, struct look *look, struct err *e);
 void term_close(void); // more than once is fine
 void term_size(int *rows, int *cols);
 void term_show(const struct screen *s);
-void term_redraw(void); // all of it, next time
-int32_t term_key(void);
-void term_click(int *row, int *col); // of the last KEY_IS_CLICK
+void term_redraw(void);               // all of it, next time
+int32_t term_key(int *row, int *col); // which KEY_IS_CLICK alone sets
 void term_mouse(bool on);
 int term_fds(struct pollfd fds[3]); // keys (first), signals, noise
 enum term_event term_take_event(void);
-const char *term_noise(
-    void); // the next line from descriptor 2; NULL: none. Valid until the next call
+const char *term_noise(char line[NOISE_LINE_SIZE]); // the next from descriptor 2; NULL: none
 // For another program, which gets the terminal as it was found; keys typed meanwhile are its own.
 void term_lend(void);
 void term_take_back(void);

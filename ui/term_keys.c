@@ -5,8 +5,6 @@
 #include <curses.h>
 #include <wchar.h>
 
-static int click_row, click_col;
-
 static const struct {
     int curses;
     int32_t ours;
@@ -18,7 +16,7 @@ static const struct {
     {KEY_ENTER, KEY_IS_ENTER},     {KEY_BACKSPACE, KEY_IS_BACKSPACE},
 };
 
-static int32_t key_of_mouse(void)
+static int32_t key_of_mouse(int *row, int *col)
 {
     MEVENT event;
     if (getmouse(&event) != OK)
@@ -29,15 +27,13 @@ static int32_t key_of_mouse(void)
         return KEY_IS_DOWN;
     if (!(event.bstate & BUTTON1_PRESSED))
         return KEY_IS_NONE;
-    click_row = event.y;
-    click_col = event.x;
+    *row = event.y;
+    *col = event.x;
     return KEY_IS_CLICK;
 }
 
 static int32_t key_of_code(int code)
 {
-    if (code == KEY_MOUSE)
-        return key_of_mouse();
     if (code >= KEY_F(1) && code <= KEY_F(12))
         return KEY_IS_F1 + code - KEY_F(1);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -77,25 +73,23 @@ static int32_t key_of_escape(void)
     return str_equal(text, "201~") ? KEY_IS_PASTE_END : KEY_IS_NONE;
 }
 
-int32_t keys_next(void)
+int32_t keys_next(int *row, int *col)
 {
     for (;;) {
         wint_t c;
         int got = get_wch(&c);
         if (got == ERR)
             return KEY_IS_NONE;
-        int32_t key = got == KEY_CODE_YES ? key_of_code((int)c) : key_of_char(c);
+        int32_t key;
+        if (got != KEY_CODE_YES)
+            key = key_of_char(c);
+        else
+            key = c == KEY_MOUSE ? key_of_mouse(row, col) : key_of_code((int)c);
         if (key == KEY_IS_ESC && got == OK)
             key = key_of_escape();
         if (key != KEY_IS_NONE)
             return key;
     }
-}
-
-void keys_click(int *row, int *col)
-{
-    *row = click_row;
-    *col = click_col;
 }
 
 void keys_mouse(bool on)

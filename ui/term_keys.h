@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-int32_t keys_next(void);             // KEY_IS_NONE: none is waiting
-void keys_click(int *row, int *col); // of the last KEY_IS_CLICK
+// KEY_IS_NONE: none is waiting. `row` and `col` are set by KEY_IS_CLICK alone.
+int32_t keys_next(int *row, int *col);
 void keys_mouse(bool on);
 
 #endif

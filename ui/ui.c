@@ -232,32 +232,26 @@ static void take_events(struct ui *ui)
         }
 }
 
-static void take_key(struct app *app, int32_t key)
-{
-    if (key == KEY_IS_CLICK) {
-        int row, col;
-        term_click(&row, &col);
-        app_click(app, row, col);
-    } else {
-        app_key(app, key);
-    }
-}
-
 // Those that come while we leave are dropped.
 static void take_keys(struct ui *ui)
 {
-    for (int32_t key; (key = term_key()) != KEY_IS_NONE;) {
+    int row = 0, col = 0;
+    for (int32_t key; (key = term_key(&row, &col)) != KEY_IS_NONE;) {
         if (ui->app.quit)
             continue;
         ui->hurry = true;
-        take_key(&ui->app, key);
+        if (key == KEY_IS_CLICK)
+            app_click(&ui->app, row, col);
+        else
+            app_key(&ui->app, key);
         serve(ui);
     }
 }
 
 static void take_noise(struct ui *ui)
 {
-    for (const char *line; (line = term_noise());)
+    char line[NOISE_LINE_SIZE];
+    while (term_noise(line))
         app_noise(&ui->app, "%s", line);
 }
 

@@ -13,14 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool is_parent;
-static int ready_pipe = -1; // the child's end
-
-bool detach_is_parent(void)
-{
-    return is_parent;
-}
-
 // A byte means ready. None means that the child has ended: its exit code is ours.
 static int wait_for_child(pid_t child, int pipe_end)
 {
@@ -37,7 +29,7 @@ static int wait_for_child(pid_t child, int pipe_end)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-bool detach(int *code, struct err *e)
+bool detach(struct detach *d, struct err *e)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -48,12 +40,12 @@ bool detach(int *code, struct err *e)
         return err_set(e, "cannot detach: %s", strerror(errno));
     if (child > 0) {
         close(ends[1]);
-        is_parent = true;
-        *code = wait_for_child(child, ends[0]);
+        d->is_parent = true;
+        d->exit_code = wait_for_child(child, ends[0]);
         return true;
     }
     close(ends[0]);
-    ready_pipe = ends[1];
+    d->ready_pipe = ends[1];
     setsid();
     return true;
 }
@@ -80,9 +72,9 @@ static int open_log(const char *path, bool is_new)
     return open(path, O_WRONLY | O_CREAT | O_APPEND | (is_new ? O_TRUNC : 0), 0644);
 }
 
-void detach_ready(int64_t session, const char *database, bool is_new)
+void detach_ready(struct detach *d, int64_t session, const char *database, bool is_new)
 {
-    if (ready_pipe < 0)
+    if (d->ready_pipe < 0)
         return;
     char *path = log_path(session, database);
     int log = open_log(path, is_new), error = errno, null = open("/dev/null", O_RDWR);
@@ -98,9 +90,9 @@ void detach_ready(int64_t session, const char *database, bool is_new)
     dup2(log, STDERR_FILENO);
     close(log);
     close(null);
-    if (write(ready_pipe, "r", 1) != 1)
+    if (write(d->ready_pipe, "r", 1) != 1)
         perror("tilewalk: the parent is gone");
-    close(ready_pipe);
-    ready_pipe = -1;
+    close(d->ready_pipe);
+    d->ready_pipe = -1;
     free(path);
 }

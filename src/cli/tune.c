@@ -73,11 +73,12 @@ static bool export_best(const struct arguments *a, struct store *store, int64_t 
 }
 
 // Runs what was started, and exports when that was asked for and something is there to export.
-static int run(const struct arguments *a, struct front *f, int64_t id, bool is_new)
+static int run(const struct arguments *a, struct front *f, struct detach *background, int64_t id,
+               bool is_new)
 {
     struct err e;
     char *database = common_database(a);
-    detach_ready(id, database, is_new);
+    detach_ready(background, id, database, is_new);
     free(database);
     int code = front_run(f, id);
     if (code == EXIT_OK && !ferror(stdout) && arguments_text(a, "export") &&
@@ -204,11 +205,11 @@ static int run_session(const struct arguments *a, struct tune_item *item,
     struct err e;
     struct front front;
     int64_t id = 0;
-    int code = 0;
-    if (!check_attached(a, &e) || (arguments_flag(a, "detach") && !detach(&code, &e)))
+    struct detach background = DETACH_NOT;
+    if (!check_attached(a, &e) || (arguments_flag(a, "detach") && !detach(&background, &e)))
         return fail_with(&e, EXIT_FAILED);
-    if (detach_is_parent())
-        return code;
+    if (background.is_parent)
+        return background.exit_code;
     const char *folder = arguments_text(a, "export"); // better known to fail now than at the end
     if (folder && !file_make_folders(folder, &e))
         return fail_with(&e, EXIT_FAILED);
@@ -220,7 +221,8 @@ static int run_session(const struct arguments *a, struct tune_item *item,
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
     bool begun = front.engine && begin(&front, a, item, &id, &e);
-    code = begun ? run(a, &front, id, begin != begin_resume) : fail_with(&e, EXIT_FAILED);
+    int code =
+        begun ? run(a, &front, &background, id, begin != begin_resume) : fail_with(&e, EXIT_FAILED);
     engine_destroy(front.engine);
     store_close(store);
     return code;

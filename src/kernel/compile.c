@@ -145,16 +145,13 @@ bool kernel_knows_matrix(enum matrix_api api)
             MATRIX_TRIAL("GL_KHR_cooperative_matrix",
                          "coopmat<float, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>"),
     };
-    static enum { UNTRIED, KNOWN, UNKNOWN } found[MATRIX_API_COUNT];
     struct spirv ignored;
     if (api == MATRIX_NONE)
         return false;
-    if (found[api] == UNTRIED) {
-        kernel_setup();
-        found[api] = kernel_compile(trial[api], &ignored, NULL) ? KNOWN : UNKNOWN;
-        spirv_finish(&ignored);
-    }
-    return found[api] == KNOWN;
+    kernel_setup();
+    bool known = kernel_compile(trial[api], &ignored, NULL);
+    spirv_finish(&ignored);
+    return known;
 }
 
 const char *kernel_pass_file(const struct pass *p)
@@ -173,15 +170,14 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 
 bool kernel_add_compiler(char *text, size_t size, struct err *e)
 {
-    static char *version; // asked for once a process
     if (!external_program())
         return true;
-    if (!version)
-        version = external_version(external_program(), e);
+    char *version = external_version(external_program(), e);
     if (!version)
         return false;
     size_t length = strlen(text);
     snprintf(text + length, size - length, ", %s", version);
+    free(version);
     return true;
 }
 

@@ -56,7 +56,7 @@ bool kernel_add_compiler(char *text, size_t size, struct err *e);
 // glslang or glslc that was named is known by the first words of its version).
 bool kernel_check_compiler(const char *text, struct err *e);
 
-// Whether cooperative matrices of this API can be compiled; tried once a process.
+// Whether cooperative matrices of this API can be compiled, which is tried.
 bool kernel_knows_matrix(enum matrix_api api);
 
 // The same for a rendered pass: `e` names the template and its line.

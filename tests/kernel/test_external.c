@@ -117,7 +117,6 @@ static void assert_other(const char *text, const char *said)
     assert_non_null(strstr(e.text, "--glslang"));
 }
 
-// Asked for once a process, so that the error comes first.
 static void versions(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh [ROOT]: layout, include table and sizes of the tree. Exit 1 with the complaints when one fails; 77 (skipped, in
+# lint.sh [ROOT]: layout, include table, sizes and variables of the tree. Exit 1 with the complaints when one fails; 77 (skipped, in
 # Meson's words) when the rest holds but clang-format is missing.
 
 # shellcheck disable=SC2086 # lists of names, which hold neither spaces nor patterns
@@ -24,6 +24,8 @@ check 'include table' awk -f "$here/includes.awk" "$here/includes.table" $source
 # Apart, so that many short tests do not make up for long functions of the program.
 check 'sizes' awk -f "$here/sizes.awk" $product
 [ -z "$tests" ] || check 'sizes of tests' awk -f "$here/sizes.awk" $tests
+
+check 'variables' awk -f "$here/statics.awk" "$here/statics.table" $product
 
 headers=$(echo "$sources" | grep '\.h$')
 [ -z "$headers" ] || check 'prototypes and examples in headers' awk -f "$here/examples.awk" $headers

@@ -92,6 +92,21 @@ function_of another 50 >src/bad.c
 planted 'two long functions in eleven' src/bad.c '2 of 11 have 50 lines or more'
 rm src/nine.c src/tenth.c
 
+echo 'static struct cache *visits, *others;' >src/base/bad.c
+planted 'a variable that outlives a call' src/base/bad.c 'src/base/bad.c:1: others is static and changes'
+printf '%s\n' 'void f(void)' '{' '    static const char *word[2] = {0};' '}' >src/base/bad.c
+planted 'a variable within a function' src/base/bad.c 'src/base/bad.c:3: word is static and changes'
+printf '%s\n' 'static struct {' '    int x;' '} state = {1};' >src/base/bad.c
+planted 'a variable without a type of its own' src/base/bad.c 'src/base/bad.c:3: state is static and changes'
+echo 'static void (*hook)(int x);' >src/base/bad.c
+planted 'a function that may be another' src/base/bad.c 'src/base/bad.c:1: hook is static and changes'
+printf '%s\n' 'static const char *const words[] = {"a"};' 'static const struct {' '    int x;' '} table[] = {{1}};' \
+    'static const char *name(int i);' 'static void each(void (*act)(int x));' >src/base/bad.c
+content 'constants and functions'
+rm src/base/bad.c
+echo 'static int level;' >src/base/log.c
+planted 'a reason for what is gone' src/base/log.c 'src/base/log.c has no the_log any more'
+
 printf '%s\n' '// A header.' '//' '//     bad_call(a, b);' 'void bad_call(int a);' >src/base/bad.h
 planted 'an example that does not match' src/base/bad.h 'bad.h:3: the example calls bad_call with 2 arguments, it takes 1'
 printf '%s\n' '//     bad_call("a, b", f(1, 2), ...);  more' 'void bad_call(char *a, int b);' >src/base/bad.h

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define NEXT_LINE noise_line((char[NOISE_LINE_SIZE]){""})
+
 static int terminal;    // our end of it
 static int original_fd; // descriptor 2 of the test program
 
@@ -64,15 +66,15 @@ static const char *on_terminal(void)
 static void lines_are_handed_out(void **state)
 {
     (void)state;
-    assert_null(noise_line());
+    assert_null(NEXT_LINE);
     say("first\nsec");
-    assert_string_equal(noise_line(), "first");
-    assert_null(noise_line());
+    assert_string_equal(NEXT_LINE, "first");
+    assert_null(NEXT_LINE);
     say("ond\n\nthird\n");
-    assert_string_equal(noise_line(), "second");
-    assert_string_equal(noise_line(), "");
-    assert_string_equal(noise_line(), "third");
-    assert_null(noise_line());
+    assert_string_equal(NEXT_LINE, "second");
+    assert_string_equal(NEXT_LINE, "");
+    assert_string_equal(NEXT_LINE, "third");
+    assert_null(NEXT_LINE);
     assert_string_equal(on_terminal(), "");
 }
 
@@ -80,7 +82,7 @@ static void lines_cannot_steer_a_terminal(void **state)
 {
     (void)state;
     say("\033[31mred\tand\rback\n");
-    assert_string_equal(noise_line(), " [31mred and back");
+    assert_string_equal(NEXT_LINE, " [31mred and back");
 }
 
 static void long_lines_come_in_parts(void **state)
@@ -92,7 +94,7 @@ static void long_lines_come_in_parts(void **state)
     text[sizeof text - 2] = '\n';
     text[sizeof text - 1] = '\0';
     say(text);
-    for (const char *line; (line = noise_line());)
+    for (const char *line; (line = NEXT_LINE);)
         length += strlen(line);
     assert_int_equal(length, sizeof text - 2);
 }
@@ -108,17 +110,17 @@ static void writers_never_wait(void **state)
         written++;
     assert_true(written < 1000);
     assert_true(errno == EAGAIN);
-    while (noise_line())
+    while (NEXT_LINE)
         ;
     say("after\n");
-    assert_string_equal(noise_line(), "after");
+    assert_string_equal(NEXT_LINE, "after");
 }
 
 static void what_nobody_took_reaches_the_terminal(void **state)
 {
     (void)state;
     say("taken\nread, but no line yet");
-    assert_string_equal(noise_line(), "taken");
+    assert_string_equal(NEXT_LINE, "taken");
     say(" and its rest\n");
     noise_release();
     assert_int_equal(noise_fd(), -1);
@@ -127,7 +129,7 @@ static void what_nobody_took_reaches_the_terminal(void **state)
     noise_release(); // more than once is fine
     noise_capture();
     say("captured again\n");
-    assert_string_equal(noise_line(), "captured again");
+    assert_string_equal(NEXT_LINE, "captured again");
 }
 
 static void what_is_no_terminal_is_left_alone(void **state)
@@ -140,7 +142,7 @@ static void what_is_no_terminal_is_left_alone(void **state)
     dup2(ends[1], STDERR_FILENO);
     noise_capture();
     assert_int_equal(noise_fd(), -1);
-    assert_null(noise_line());
+    assert_null(NEXT_LINE);
     say("to a file");
     assert_int_equal(read(ends[0], text, sizeof text), 9);
     assert_string_equal(text, "to a file");
