@@ -120,7 +120,7 @@ static int run(const struct command *c, int argc, char **argv)
     else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
     else {
-        if (!c->draws)
+        if (!c->draws || arguments_flag(&a, "plain"))
             shown_streams(!is_for_programs(&a));
         code = c->run(c, &a);
     }

@@ -343,7 +343,7 @@ void front_on_event(void *context, const struct event *event)
         print_event(f, event);
     else
         plain_event(f, event);
-    if (ferror(stdout)) // nobody would see what comes
+    if (f->engine && ferror(stdout)) // nobody would see what comes
         engine_interrupt(f->engine);
 }
 
@@ -369,6 +369,11 @@ static void set_handlers(void (*handler)(int number))
         sigaction(caught[i], &action, NULL);
 }
 
+int front_code(const struct front *f)
+{
+    return f->finished && f->nothing_valid ? EXIT_NOTHING_VALID : EXIT_OK;
+}
+
 int front_run(struct front *f, int64_t session)
 {
     struct err e;
@@ -384,5 +389,5 @@ int front_run(struct front *f, int64_t session)
         return fail_with(&e, EXIT_FAILED);
     if (signal_seen)
         return 128 + signal_seen;
-    return f->finished && f->nothing_valid ? EXIT_NOTHING_VALID : EXIT_OK;
+    return front_code(f);
 }

@@ -14,7 +14,7 @@
 
 struct front {
     struct store *store;
-    struct engine *engine;
+    struct engine *engine; // NULL: another process runs the session (follow.h)
     bool json, show_rejected, verbose;
     bool attached;          // a child of the workbench (attached.h): says on stderr what it must
     bool on_terminal;       // a progress line is redrawn on stderr
@@ -33,6 +33,7 @@ struct front {
 
 void front_init(struct front *f, const struct arguments *a, struct store *store);
 void front_on_event(void *context, const struct event *event);
+int front_code(const struct front *f); // the exit code, of the session as it was told to end
 
 // Runs the engine, whose session it is, with HUP, INT and TERM pausing it (a second INT ends at
 // once), and stdout that cannot be written too. Returns the exit code.

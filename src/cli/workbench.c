@@ -3,6 +3,7 @@
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "cli/fleet.h"
+#include "cli/follow.h"
 #include "ui/ui.h"
 
 #include <inttypes.h>
@@ -70,7 +71,7 @@ bool workbench_browse(int *code)
 static int need_terminal(const struct err *why)
 {
     struct err e;
-    err_set(&e, "%s (tilewalk ls and tilewalk show print what there is to see)",
+    err_set(&e, "%s (tilewalk ls, show and watch --plain print what there is to see)",
             why->text[0] ? why->text : "the workbench needs a terminal");
     return fail_with(&e, EXIT_FAILED);
 }
@@ -115,6 +116,17 @@ static int64_t newest_running(const struct arguments *a)
     return newest;
 }
 
+static int watch_in_lines(const struct arguments *a, int64_t id)
+{
+    struct err e;
+    if (!id)
+        id = newest_running(a);
+    if (id)
+        return follow_run(a, id);
+    err_set(&e, "no session is running (tilewalk ls lists all of them)");
+    return fail_with(&e, EXIT_FAILED);
+}
+
 static int run_watch(const struct command *self, const struct arguments *a)
 {
     struct err e, why;
@@ -122,6 +134,8 @@ static int run_watch(const struct command *self, const struct arguments *a)
     (void)self;
     if (a->operand_count && !common_session_id(a->operand[0], &o.session, &e))
         return fail_with(&e, EXIT_USAGE);
+    if (arguments_flag(a, "plain"))
+        return watch_in_lines(a, o.session);
     if (!ui_is_possible(&why))
         return need_terminal(&why);
     if (!a->operand_count)
@@ -135,6 +149,8 @@ static const struct option watch_options[] = {
     OPTION_DB,
     {"view", OPTION_TEXT, "main|map|trials|network|sessions|space|log|kernel",
      "screen shown first"},
+    {"plain", OPTION_FLAG, NULL,
+     "lines of text as tune --plain prints them, until the session ends"},
     OPTION_LOOKS,
     OPTION_SANDBOX,
     OPTION_HELP,
