@@ -1,11 +1,13 @@
 #include "session_filter.h"
 
+#include "engine/speed.h"
 #include "view_sessions.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -52,8 +54,7 @@ static double number_of(const struct session_row *row, int field)
     case FIELD_ID: return (double)r->id;
     case FIELD_SEED: return (double)r->seed;
     case FIELD_TRIALS: return (double)r->trials;
-    case FIELD_BUDGET: return (double)r->budget_trials;
-    default: return record_speed(r) > 0 ? record_speed(r) : NAN;
+    default: return (double)r->budget_trials;
     }
 }
 
@@ -96,11 +97,25 @@ static bool compare(enum session_op op, double a, double b)
     }
 }
 
-// As it is shown: 43.7 is any speed that is shown so.
-static double shown_speed(double flops, double per_flops)
+// Of a session that is not rated by FLOP, in the unit its row shows, but GB/s for TB/s.
+static double rated_best(const struct session_record *r, bool as_shown)
+{
+    char text[32];
+    if (!as_shown)
+        return speed_rate(r, r->best_seconds);
+    double number = strtod(speed_text(r, r->best_seconds, text), NULL);
+    return strstr(text, "TB/s") ? round(number * 1e3) : number;
+}
+
+// NaN: nothing valid, or in no unit. As it is shown: 43.7 is any speed that is shown so.
+static double best_of(const struct session_record *r, double per_flops, bool as_shown)
 {
     char text[24];
-    double value = NAN;
+    double flops = record_speed(r), value = NAN;
+    if (r->unit && r->best_ask && r->best_seconds > 0 && !speed_is_relative(r))
+        return rated_best(r, as_shown);
+    if (!as_shown)
+        return flops > 0 ? flops * per_flops : NAN;
     sessions_speed(flops, per_flops, text);
     return str_to_real(text, &value) ? value : NAN;
 }
@@ -108,7 +123,6 @@ static double shown_speed(double flops, double per_flops)
 static bool number_holds(const struct session_term *t, const struct session_row *row,
                          double per_flops)
 {
-    double number = number_of(row, t->field);
     bool equality = t->op <= SESSION_UNEQUAL;
     if (!t->text[0])
         return true;                          // it is still being typed
@@ -117,8 +131,8 @@ static bool number_holds(const struct session_term *t, const struct session_row 
         snprintf(seed, sizeof seed, "%" PRIu64, row->record.seed);
         return str_equal(seed, t->text) == (t->op != SESSION_UNEQUAL);
     }
-    if (t->field == FIELD_BEST)
-        number = equality ? shown_speed(number, per_flops) : number * per_flops;
+    double number = t->field == FIELD_BEST ? best_of(&row->record, per_flops, equality)
+                                           : number_of(row, t->field);
     return compare(t->op, number, t->number);
 }
 

@@ -7,8 +7,9 @@
 // A bare word stands anywhere in what a row shows, or in the note, the driver, the path or the last
 // message. FIELD:TEXT is a text that contains it, or a number that equals it; FIELD=VALUE is all of
 // it, != the opposite; numbers are also compared with < <= > >=. The beginning of a field's name is
-// enough when only one begins so. `best` is in the unit that the list shows, and equal when it is
-// shown so; a relative speed is in none. Upper and lower case are the same.
+// enough when only one begins so. `best` is in the unit that the list shows (GB/s of those rated by
+// bytes), and equal when it is shown so; a relative speed is in none. Upper and lower case are the
+// same.
 //
 // A name that is no field is an error, unless the word as it stands is to be seen in some session:
 // "synthetic:rugged", "q=0.3". Pure but for the model that is read. One thread.

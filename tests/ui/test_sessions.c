@@ -180,9 +180,9 @@ static void other_sources_are_where_a_device_would_be(void **state)
     assert_ids(s, "8");
 }
 
-static int64_t add_replay(struct stage *s, const char *operation, double flop)
+// One trial of 10 ms.
+static int64_t add_done(struct stage *s, const struct session_record *r)
 {
-    struct session_record r = model_row(&s->app.model, 1)->record;
     struct trial_record t = {.ask = 1,
                              .number = 1,
                              .told = 1,
@@ -193,13 +193,28 @@ static int64_t add_replay(struct stage *s, const char *operation, double flop)
                              .samples = "[]"};
     struct err e;
     int64_t id;
+    must(store_create_session(s->fixture.store, r, NULL, 0, &id, &e), &e);
+    must(store_put_trial(s->fixture.store, id, &t, &e), &e);
+    return id;
+}
+
+static int64_t add_replay(struct stage *s, const char *operation, double flop)
+{
+    struct session_record r = model_row(&s->app.model, 1)->record;
     r.source = "replay:/home/somebody/a100.json";
     r.operation = operation;
     r.flop = flop;
     r.state = "done";
-    must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
-    must(store_put_trial(s->fixture.store, id, &t, &e), &e);
-    return id;
+    return add_done(s, &r);
+}
+
+static void add_rated(struct stage *s, const char *unit, double work)
+{
+    struct session_record r = model_row(&s->app.model, 1)->record;
+    r.unit = unit;
+    r.work = work;
+    r.state = "done";
+    add_done(s, &r);
 }
 
 static void relative_speeds_are_in_no_unit(void **state)
@@ -221,6 +236,28 @@ static void relative_speeds_are_in_no_unit(void **state)
     stage_play(s, "g space j space c");
     assert_shows(s, "Comparison of 2 sessions, % of the fastest recorded");
     assert_shows(s, "  80.00  ");
+}
+
+static void what_is_not_rated_by_flop_has_a_best(void **state)
+{
+    struct stage *s = *state;
+    add_replay(s, "{\"kind\":\"replay\",\"unit\":\"s/GFLOP\"}", 1e9);
+    add_rated(s, WORK_BYTES, 8.004e9);
+    add_rated(s, WORK_BYTES, 1.234e10);
+    add_rated(s, "Mcells/s", 8);
+    stage_wait(s, 5);
+    app_resize(&s->app, 36, 150);
+    static const char *const cases[][2] = {
+        {"best>800.3_id>8", "10 9"}, {"best=800.4", "9"}, {"best<800.41_id>8", "11 9"},
+        {"best>=1234_id>8", "10"},   {"best=1230", "10"}, {"best!=800.4_id=9", ""},
+        {"best=800_id>8", "11"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[64];
+        snprintf(keys, sizeof keys, "/ ctrl-u \"%s enter", cases[i][0]);
+        stage_play(s, keys);
+        assert_ids(s, cases[i][1]);
+    }
 }
 
 static void small_screens_keep_cursor_and_marks(void **state)
@@ -413,6 +450,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SESSIONS(every_column_sorts_both_ways),
         ON_SESSIONS(filters_are_words_anywhere_or_in_a_field),
+        ON_SESSIONS(what_is_not_rated_by_flop_has_a_best),
         ON_SESSIONS(a_wrong_filter_is_told_and_stays_to_be_mended),
         ON_SESSIONS(the_best_equals_what_is_shown),
         ON_SESSIONS(other_sources_are_where_a_device_would_be),
