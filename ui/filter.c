@@ -67,19 +67,11 @@ static enum token read_quoted(struct parser *p)
 
 static enum token read_op(struct parser *p)
 {
-    // Longer ones first, so that <= is not < and =.
-    static const struct {
-        const char *text;
-        enum term_op op;
-    } ops[] = {{"!=", TERM_UNEQUAL}, {"<=", TERM_AT_MOST}, {">=", TERM_AT_LEAST},
-               {"==", TERM_EQUAL},   {"=", TERM_EQUAL},    {"<", TERM_LESS},
-               {">", TERM_GREATER},  {"~", TERM_CONTAINS}};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (str_starts(p->at, ops[i].text)) {
-            p->op = ops[i].op;
-            p->next = p->at + strlen(ops[i].text);
-            return TOKEN_OP;
-        }
+    size_t length = op_read(p->at, &p->op);
+    if (length) {
+        p->next = p->at + length;
+        return TOKEN_OP;
+    }
     p->next = p->at + 1;
     return TOKEN_BAD;
 }

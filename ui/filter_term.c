@@ -3,7 +3,6 @@
 #include "filter.h"
 #include "trial_text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,29 +137,6 @@ static enum sort term_sort(const struct term *t)
     return t->param->kind == PARAM_FACTORIZATION ? SORT_NUMBER : SORT_SET;
 }
 
-static bool compare(enum term_op op, double a, double b, double tolerance)
-{
-    bool equal = fabs(a - b) <= tolerance;
-    switch (op) {
-    case TERM_EQUAL: return equal;
-    case TERM_UNEQUAL: return !equal && !isnan(a);
-    case TERM_LESS: return a < b;
-    case TERM_AT_MOST: return a <= b;
-    case TERM_GREATER: return a > b;
-    default: return a >= b;
-    }
-}
-
-static bool contains(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    int first = tolower((unsigned char)*part);
-    for (; *text; text++)
-        if (tolower((unsigned char)*text) == first && strncasecmp(text, part, length) == 0)
-            return true;
-    return length == 0;
-}
-
 // Half a unit of the last digit: 41.3 stands for 41.25 to 41.35.
 static double half_digit(const char *typed)
 {
@@ -216,8 +192,8 @@ static bool set_listed_numbers(struct term *t, const struct values *v, struct er
     for (int i = 0; i < v->count; i++) {
         text.length = 0;
         str_add_real(&text, v->number[i]);
-        t->holds[i] = t->op == TERM_CONTAINS ? contains(str_text(&text), t->value)
-                                             : compare(t->op, v->number[i], t->number, 0);
+        t->holds[i] = t->op == TERM_CONTAINS ? op_contains(str_text(&text), t->value)
+                                             : op_compare(t->op, v->number[i], t->number, 0);
     }
     str_finish(&text);
     return true;
@@ -233,7 +209,7 @@ static bool set_words(struct term *t, const struct values *v, struct err *e)
         bool equal = strcmp(word, t->value) == 0;
         known |= equal;
         t->holds[i] =
-            t->op == TERM_CONTAINS ? contains(word, t->value) : equal == (t->op == TERM_EQUAL);
+            t->op == TERM_CONTAINS ? op_contains(word, t->value) : equal == (t->op == TERM_EQUAL);
     }
     if (known || t->op == TERM_CONTAINS)
         return true;
@@ -341,7 +317,7 @@ static bool parent_holds(const struct term *t, const struct trial *trial)
     for (int i = 0; trial->has_origin && i < SPACE_MAX_PARAMS; i++) {
         if (trial->origin[i] == 0)
             continue;
-        bool holds = compare(t->op, (double)trial->origin[i], t->number, 0);
+        bool holds = op_compare(t->op, (double)trial->origin[i], t->number, 0);
         any |= holds;
         all &= holds;
     }
@@ -366,7 +342,7 @@ static bool text_holds(const struct term *t, const char *text)
     if (!*text)
         return false;
     if (t->op == TERM_CONTAINS)
-        return contains(text, t->value);
+        return op_contains(text, t->value);
     return (strcasecmp(text, t->value) == 0) == (t->op == TERM_EQUAL);
 }
 
@@ -377,7 +353,7 @@ static bool list_holds(const struct term *t, const int32_t *v)
         return (memcmp(v, t->slot, size) == 0) == (t->op == TERM_EQUAL);
     struct str text = {0};
     value_add_text(t->param, v, &text);
-    bool holds = contains(str_text(&text), t->value);
+    bool holds = op_contains(str_text(&text), t->value);
     str_finish(&text);
     return holds;
 }
@@ -393,7 +369,7 @@ bool term_holds(const struct term *t, const struct trial *trial, double flop)
     }
     if (t->field == FIELD_PARENT)
         return parent_holds(t, trial);
-    return compare(t->op, field_number(t, trial, flop), t->number, t->tolerance);
+    return op_compare(t->op, field_number(t, trial, flop), t->number, t->tolerance);
 }
 
 bool term_asks_rejected(const struct term *t)

@@ -11,17 +11,8 @@
 #ifndef TILEWALK_UI_FILTER_TERM_H
 #define TILEWALK_UI_FILTER_TERM_H
 
+#include "filter_op.h"
 #include "model.h"
-
-enum term_op {
-    TERM_EQUAL,
-    TERM_UNEQUAL,
-    TERM_LESS,
-    TERM_AT_MOST,
-    TERM_GREATER,
-    TERM_AT_LEAST,
-    TERM_CONTAINS
-};
 
 // The first are numbers, in the order of filter_fields.
 enum term_field {

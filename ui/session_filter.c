@@ -58,44 +58,23 @@ static double number_of(const struct session_row *row, int field)
     }
 }
 
-static bool contains(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; text && *text; text++)
-        if (strncasecmp(text, part, length) == 0)
-            return true;
-    return length == 0;
-}
-
 // Numbers as the list shows them, and all texts.
 static bool stands_somewhere(const struct session_row *row, double per_flops, const char *part)
 {
     const struct session_record *r = &row->record;
     char number[96], speed[24], text[256];
     for (int i = 0; i < FIELD_ID; i++)
-        if (contains(text_of(row, i, text), part))
+        if (op_contains(text_of(row, i, text), part))
             return true;
     snprintf(number, sizeof number, "%" PRId64 " %" PRIu64 " %" PRId64 "/%" PRId64 " %s", r->id,
              r->seed, r->trials, r->budget_trials, session_best(r, per_flops, speed));
-    return contains(number, part) || contains(strategy_text(r->strategy, false, text), part) ||
-           contains(r->device, part) || contains(r->driver, part) || contains(r->path, part) ||
-           contains(r->message, part);
+    return op_contains(number, part) ||
+           op_contains(strategy_text(r->strategy, false, text), part) ||
+           op_contains(r->device, part) || op_contains(r->driver, part) ||
+           op_contains(r->path, part) || op_contains(r->message, part);
 }
 
 // --- terms ---
-
-static bool compare(enum session_op op, double a, double b)
-{
-    switch (op) {
-    case SESSION_CONTAINS:
-    case SESSION_EQUAL: return a == b;
-    case SESSION_UNEQUAL: return a != b && !isnan(a);
-    case SESSION_LESS: return a < b;
-    case SESSION_AT_MOST: return a <= b;
-    case SESSION_GREATER: return a > b;
-    default: return a >= b;
-    }
-}
 
 // Of a session that is not rated by FLOP, in the unit its row shows, but GB/s for TB/s.
 static double rated_best(const struct session_record *r, bool as_shown)
@@ -123,17 +102,17 @@ static double best_of(const struct session_record *r, double per_flops, bool as_
 static bool number_holds(const struct session_term *t, const struct session_row *row,
                          double per_flops)
 {
-    bool equality = t->op <= SESSION_UNEQUAL;
+    bool equality = t->op <= TERM_UNEQUAL;
     if (!t->text[0])
         return true;                          // it is still being typed
     if (t->field == FIELD_SEED && equality) { // larger than a real can tell
         char seed[24];
         snprintf(seed, sizeof seed, "%" PRIu64, row->record.seed);
-        return str_equal(seed, t->text) == (t->op != SESSION_UNEQUAL);
+        return str_equal(seed, t->text) == (t->op != TERM_UNEQUAL);
     }
     double number = t->field == FIELD_BEST ? best_of(&row->record, per_flops, equality)
                                            : number_of(row, t->field);
-    return compare(t->op, number, t->number);
+    return op_compare(t->op, number, t->number, 0);
 }
 
 static bool holds(const struct session_filter *f, const struct session_term *t,
@@ -145,12 +124,12 @@ static bool holds(const struct session_filter *f, const struct session_term *t,
     if (t->field >= FIELD_ID)
         return number_holds(t, row, f->per_flops);
     const char *text = text_of(row, t->field, out);
-    if (t->op == SESSION_CONTAINS)
-        return contains(text, t->text);
+    if (t->op == TERM_CONTAINS)
+        return op_contains(text, t->text);
     bool equal = strcasecmp(text ? text : "", t->text) == 0;
     if (t->field == FIELD_STRATEGY) // without what is standard, as it is shown
         equal |= strcasecmp(strategy_text(text, false, out), t->text) == 0;
-    return equal == (t->op == SESSION_EQUAL);
+    return equal == (t->op == TERM_EQUAL);
 }
 
 bool session_filter_accepts(const struct session_filter *f, const struct session_row *row)
@@ -163,21 +142,13 @@ bool session_filter_accepts(const struct session_filter *f, const struct session
 
 // --- from text ---
 
-// The operator at the start of `text`; its length, 0 for none.
-static size_t parse_op(const char *text, enum session_op *op)
+// The operator at the start of `text`; its length, 0 for none. Here a colon will do for ~.
+static size_t parse_op(const char *text, enum term_op *op)
 {
-    static const struct {
-        const char *sign;
-        enum session_op op;
-    } ops[] = {{"!=", SESSION_UNEQUAL}, {"<=", SESSION_AT_MOST}, {">=", SESSION_AT_LEAST},
-               {"<", SESSION_LESS},     {">", SESSION_GREATER},  {"=", SESSION_EQUAL},
-               {":", SESSION_CONTAINS}};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (str_starts(text, ops[i].sign)) {
-            *op = ops[i].op;
-            return strlen(ops[i].sign);
-        }
-    return 0;
+    if (*text != ':')
+        return op_read(text, op);
+    *op = TERM_CONTAINS;
+    return 1;
 }
 
 // -1: none begins so; -2: several do.
@@ -214,8 +185,10 @@ static bool parse_value(struct session_term *t, const char *value, struct err *e
     const char *name = session_fields[t->field];
     snprintf(t->text, sizeof t->text, "%s", value);
     if (t->field < FIELD_ID)
-        return t->op <= SESSION_UNEQUAL ||
+        return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
                err_set(e, "'%s' is a text: it takes : = !=, not < >", name);
+    if (t->op == TERM_CONTAINS)
+        t->op = TERM_EQUAL;
     return !*value || str_to_real(value, &t->number) ||
            err_set(e, "'%s' is a number, not '%s'", name, value);
 }

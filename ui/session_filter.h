@@ -5,34 +5,25 @@
 //         session_filter_accepts(&f, row)
 //
 // A bare word stands anywhere in what a row shows, or in the note, the driver, the path or the last
-// message. FIELD:TEXT is a text that contains it, or a number that equals it; FIELD=VALUE is all of
-// it, != the opposite; numbers are also compared with < <= > >=. The beginning of a field's name is
-// enough when only one begins so. `best` is in the unit that the list shows (GB/s of those rated by
-// bytes), and equal when it is shown so; a relative speed is in none. Upper and lower case are the
-// same.
+// message. FIELD:TEXT (or ~) is a text that contains it, or a number that equals it; FIELD=VALUE is
+// all of it, != the opposite; numbers are also compared with < <= > >=. The beginning of a field's
+// name is enough when only one begins so. `best` is in the unit that the list shows (GB/s of those
+// rated by bytes), and equal when it is shown so; a relative speed is in none. Upper and lower case
+// are the same.
 //
 // A name that is no field is an error, unless the word as it stands is to be seen in some session:
 // "synthetic:rugged", "q=0.3". Pure but for the model that is read. One thread.
 #ifndef TILEWALK_UI_SESSION_FILTER_H
 #define TILEWALK_UI_SESSION_FILTER_H
 
+#include "filter_op.h"
 #include "model.h"
 
 #define SESSION_FILTER_TERMS 24
 
-enum session_op {
-    SESSION_CONTAINS,
-    SESSION_EQUAL,
-    SESSION_UNEQUAL,
-    SESSION_LESS,
-    SESSION_AT_MOST,
-    SESSION_GREATER,
-    SESSION_AT_LEAST
-};
-
 struct session_term {
     int field; // of session_fields; -1: any
-    enum session_op op;
+    enum term_op op;
     char text[80];
     double number; // of fields that are numbers
 };

@@ -85,6 +85,7 @@ static void filters_are_words_anywhere_or_in_a_field(void **state)
         {"come_back", "5"}, // in its message
         {"id:1", "1"},      // not 10, 11
         {"seed:1", "3 1"},
+        {"note~SWIZZLE seed==1", "3"},
         {"navi31 matmul", "7 6 5 4 3 2 1"},
         {"state:running_state:done", ""},
         {"opevo:", "7 6 5 4 2 1"}, // no field: as it stands
