@@ -1,4 +1,5 @@
-// Golden screens: what scripts of keys show on fixtures, at three sizes, with and without UTF-8.
+// Golden screens: what scripts of keys show on fixtures, at three sizes and the first of them at a
+// fourth, with and without UTF-8.
 //
 // golden/SCENE-COLSxROWS-CHARSET.txt holds the frame and, below a line of dashes, its styles.
 // Few of them have the footer, so that another key in it changes few.
@@ -49,9 +50,16 @@ static const struct scene scenes[] = {
     {"prompt", FIXTURE_SMALL, VIEW_MAIN, ": \"p"},
 };
 
+// Where there is room for more than the same: every pane whole, the population with its values.
+static const struct scene widest_scenes[] = {
+    {"main", FIXTURE_SMALL, VIEW_MAIN, ""},
+    {"population-zoom", FIXTURE_SMALL, VIEW_MAIN, "tab tab tab z"},
+};
+
 static const struct {
     int cols, rows;
-} sizes[] = {{120, 36}, {80, 24}, {60, 15}};
+} sizes[] = {{120, 36}, {80, 24}, {60, 15}, {200, 60}};
+enum { WIDEST = 3 };
 
 static const struct {
     const char *name;
@@ -164,14 +172,21 @@ static bool play(const struct scene *scene, int size, int charset)
     return ok;
 }
 
+// Returns how many of its screens differ.
+static int play_at(const struct scene *scene, int size)
+{
+    return !play(scene, size, 0) + !play(scene, size, 1);
+}
+
 static void test_scenes(void **state)
 {
     int wrong = 0;
     (void)state;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
-        for (int size = 0; size < 3; size++)
-            for (int charset = 0; charset < 2; charset++)
-                wrong += !play(&scenes[i], size, charset);
+        for (int size = 0; size < WIDEST; size++)
+            wrong += play_at(&scenes[i], size);
+    for (size_t i = 0; i < sizeof widest_scenes / sizeof *widest_scenes; i++)
+        wrong += play_at(&widest_scenes[i], WIDEST);
     if (wrong)
         fail_msg("%d screens differ (TILEWALK_UPDATE_GOLDEN=1 writes them anew)", wrong);
 }
