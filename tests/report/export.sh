@@ -30,6 +30,11 @@ runs k k_kernel
 runs k-2 k_2_kernel
 runs k-3 k_3_kernel
 
+# Whether the device has a type of numbers.
+has() {
+    "$program" devices --json | grep -q "\"$1\":true" || { echo "the device has no $1: its kernels are not tried"; return 1; }
+}
+
 # Other numbers, batches and convolutions: one kernel of each.
 session=1
 tuned() {
@@ -38,8 +43,12 @@ tuned() {
     "$program" export $session --name "s$session" --out "$folder/out"
     runs "s$session" "s${session}_kernel"
 }
-tuned gemm --set N=32 --set M=24 --set K=40 --set type=f16 --set layout=tn
-tuned gemm --set N=32 --set M=24 --set K=40 --set type=i8 --set layout=nt
 tuned gemm --set N=16 --set M=24 --set K=32 --set batch=3
 tuned conv-direct --set batch=2 --set in_channels=4 --set out_channels=8 --set height=9 --set width=11
-tuned conv-direct --set batch=1 --set in_channels=4 --set out_channels=8 --set height=9 --set width=9 --set stride=2 --set type=f16
+if has f16; then
+    tuned gemm --set N=32 --set M=24 --set K=40 --set type=f16 --set layout=tn
+    tuned conv-direct --set batch=1 --set in_channels=4 --set out_channels=8 --set height=9 --set width=9 --set stride=2 --set type=f16
+fi
+if has i8; then
+    tuned gemm --set N=32 --set M=24 --set K=40 --set type=i8 --set layout=nt
+fi
