@@ -75,6 +75,7 @@ double os_unix_time(void);            // seconds since 1970
 int os_cores(void);                   // cores this process may run on, at least 1
 uint64_t os_seed(void);               // entropy for a session that was given no seed
 bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
+const char *os_loader(void);          // path of what loaded this program; NULL: nothing did
 
 // Opens to read a regular file that a stranger has named: without waiting, without touching a
 // device, and only when it lies below one of `folders` (NULL-terminated; NULL: wherever), wherever

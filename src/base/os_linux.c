@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -197,4 +198,22 @@ bool os_terminal_size(int fd, int *rows, int *cols)
     *rows = size.ws_row;
     *cols = size.ws_col;
     return true;
+}
+
+// The program itself comes first.
+static int find_loader(struct dl_phdr_info *program, size_t bytes, void *data)
+{
+    const char **loader = data;
+    (void)bytes;
+    for (int i = 0; i < program->dlpi_phnum; i++)
+        if (program->dlpi_phdr[i].p_type == PT_INTERP)
+            *loader = (const char *)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
+    return 1; // no more
+}
+
+const char *os_loader(void)
+{
+    const char *loader = NULL;
+    dl_iterate_phdr(find_loader, &loader);
+    return loader;
 }

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/str.h"
 #include "kernel/external.h"
 
@@ -179,11 +180,13 @@ static void allow_compiler(struct sandbox *s, const char *program)
     free(real);
 }
 
+// Those of the system, and the program's own, which may be elsewhere, with a newer C library.
 static void allow_loader(struct sandbox *s)
 {
     static const char *const loaders[] = {"/lib/ld-*", "/lib64/ld-*", "/lib/*/ld-*"};
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
         allow_matching(s, SANDBOX_RUN, loaders[i]);
+    sandbox_allow(s, SANDBOX_RUN, os_loader());
 }
 
 // --- all of it ---

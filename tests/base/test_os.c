@@ -394,6 +394,14 @@ static void peak_memory_counts_what_was_touched(void **state)
     assert_true(before > 0 && after >= before + size / 2);
 }
 
+static void the_loader_of_this_program(void **state)
+{
+    (void)state;
+    const char *loader = os_loader();
+    assert_true(loader && *loader == '/' && strstr(loader, "ld"));
+    assert_int_equal(access(loader, X_OK), 0);
+}
+
 int main(int argc, char **argv)
 {
     program = path_program();
@@ -413,6 +421,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(memory_can_be_limited),
         cmocka_unit_test(clocks_and_facts),
         cmocka_unit_test(peak_memory_counts_what_was_touched),
+        cmocka_unit_test(the_loader_of_this_program),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(program);

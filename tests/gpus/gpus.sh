@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# gpus.sh ROOT FOLDER [--kernels N] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels. Drivers and
+# shims of Debian 13 are unpacked below FOLDER, with the C library that they need: nothing is installed.
+set -euo pipefail
+
+root=$1 folder=$2
+shift 2
+known=(navi31 turing ampere dg2 bmg)
+presets=(gemm gemm16 mm2 conv-direct depthwise softmax gemm-coop)
+packages=(mesa-vulkan-drivers mesa-drm-shim vulkan-validationlayers glslang-tools patchelf)
+tree=$folder/tree libraries=$folder/tree/usr/lib/x86_64-linux-gnu
+kernels=10 names=()
+
+refuse() {
+    echo "dev: $1" >&2
+    exit 2
+}
+
+read_words() {
+    while [ $# -gt 0 ]; do
+        if [ "$1" = --kernels ]; then
+            [[ ${2-} =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--kernels needs a number from 1 to 9999"
+            kernels=$2
+            shift
+        elif [[ " ${known[*]} " == *" $1 "* ]]; then
+            names+=("$1")
+        else
+            refuse "no GPU '$1' (there are: ${known[*]})"
+        fi
+        shift
+    done
+    [ ${#names[@]} -gt 0 ] || names=("${known[@]}")
+}
+
+# Lists and packages of apt's are our own: the machine's sources, and what it has installed, have no say.
+write_apt_settings() {
+    mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial" "$folder/tree.new"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main" \
+        >"$folder/apt/sources.list"
+    cat >"$folder/apt/apt.conf" <<TEXT
+Dir::State "$folder/apt"; Dir::State::status "/dev/null"; Dir::Cache "$folder/apt";
+Dir::Etc::sourcelist "$folder/apt/sources.list"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
+APT::Sandbox::User ""; APT::Architecture "amd64"; APT::Architectures { "amd64"; };
+TEXT
+}
+
+# With all that they depend on. Once.
+fetch() {
+    [ ! -d "$tree" ] || return 0
+    rm -rf "$folder/tree.new" "$folder/apt"
+    write_apt_settings
+    export APT_CONFIG=$folder/apt/apt.conf
+    local all package
+    apt-get update -qq
+    all=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
+        "${packages[@]}" | grep '^[a-z]' | sort -u)
+    cd "$folder/apt/archives"
+    # shellcheck disable=SC2086 # a list of words
+    apt-get download -qq $all
+    for package in *.deb; do
+        dpkg-deb -x "$package" "$folder/tree.new"
+    done
+    cd "$root"
+    rm -rf "$folder/apt"
+    mv "$folder/tree.new" "$tree"
+}
+
+loaded_anew() {
+    "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" "$tree/usr/bin/patchelf" \
+        --set-interpreter "$libraries/ld-linux-x86-64.so.2" --force-rpath --set-rpath "$libraries:/usr/lib/x86_64-linux-gnu" "$@"
+}
+
+# Libraries are named in the copies, not in the environment, where programs of the system would find them too.
+make_program() {
+    local driver=$1 shim=$2 manifest=$tree/usr/share/vulkan/icd.d/$1_icd.json
+    rm -f "$folder/tilewalk-$driver" "$folder/glslang" # another run may be using them
+    loaded_anew ${shim:+--add-needed "$shim"} --output "$folder/tilewalk-$driver" "$root/build/tilewalk"
+    loaded_anew --output "$folder/glslang" "$tree/usr/bin/glslang"
+    sed "s|\"library_path\": *\".*/*\(libvulkan_[a-z]*.so\)\"|\"library_path\": \"$libraries/\1\"|" "$manifest" >"$folder/$driver.json"
+    export VK_DRIVER_FILES=$folder/$driver.json VK_ICD_FILENAMES=$folder/$driver.json
+}
+
+number() {
+    sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" <<<"$2"
+}
+
+# The text of a row: what `check --compile` counted, or why it did not.
+tell() {
+    local said=$1 errors=$2
+    if [[ $said == '{'* ]]; then
+        awk -v asked="$(number asked "$said")" -v compiled="$(number compiled "$said")" -v spilled="$(number spilled "$said")" \
+            -v out="$(number left_out "$said")" -v times="$(number median "${said%%\"statistics\"*}") \
+            $(number p90 "$said") $(number max "${said%%\"statistics\"*}")" -v messages="$(number validation_messages "$said")" 'BEGIN {
+            split(times, ms, " ")
+            share = spilled == "" || !compiled ? "-" : sprintf("%.0f %%", 100 * spilled / compiled)
+            printf "%d of %d | %d | %s | %s | %.0f | %.0f | %.0f | %d |\n", compiled, asked, asked - compiled, share,
+                out == "" ? "-" : out, ms[1], ms[2], ms[3], messages
+        }'
+    else
+        echo "none: $(tail -n 1 <<<"$errors" | sed 's/^tilewalk: //; s/^.*\.lua:[0-9]*: //; s/ (.*//; s/|/ /g') | - | - | - | - | - | - | - |"
+    fi
+}
+
+compile() {
+    local name=$1 program=$2 preset said
+    for preset in "${presets[@]}"; do
+        said=$("$program" check "$preset" --compile "$kernels" --device 0 --validate --json 2>"$folder/errors") || true
+        echo "| $name | \`$preset\` | $(tell "$said" "$(cat "$folder/errors")")"
+    done
+}
+
+compile_for() (
+    local name=$1 driver=nouveau shim=$libraries/libnouveau_noop_drm_shim.so
+    case $name in
+    navi31) driver=radeon shim='' && export RADV_FORCE_FAMILY=navi31 ;;
+    turing) export NOUVEAU_CHIPSET=0x164 ;;
+    ampere) export NOUVEAU_CHIPSET=0x174 ;;
+    *)
+        driver=intel shim=$folder/libintel_noop_drm_shim.so
+        export INTEL_STUB_GPU_PLATFORM=$name INTEL_FORCE_PROBE='*'
+        ;;
+    esac
+    if [ -n "$shim" ] && [ ! -f "$shim" ]; then
+        echo "dev: $name is skipped: ${shim#"$root/"} is not there, no package has it (docs/gpus.md says how to build it)" >&2
+        return
+    fi
+    make_program "$driver" "$shim"
+    compile "$name" "$folder/tilewalk-$driver"
+)
+
+read_words "$@"
+mkdir -p "$folder"
+set +e # in a condition it would be off inside of the function too
+(
+    set -e
+    fetch
+) >"$folder/fetch.log" 2>&1
+fetched=$?
+set -e
+if [ $fetched != 0 ]; then
+    echo "dev: GPUs are skipped, as drivers cannot be fetched: $(tail -n 1 "$folder/fetch.log")" >&2
+    exit 0
+fi
+"$root/dev" build >&2
+export TILEWALK_DATA=$root TILEWALK_GLSLANG=$folder/glslang VK_LAYER_PATH=$tree/usr/share/vulkan/explicit_layer.d
+export VK_LOADER_LAYERS_DISABLE='~implicit~' MESA_SHADER_CACHE_DISABLE=true
+echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
+echo '|---|---|---|---|---|---|---|---|---|---|'
+for name in "${names[@]}"; do
+    compile_for "$name"
+done
