@@ -158,12 +158,12 @@ static struct job split_job(void)
 // A number of the loop above that no compiler knows: 0.
 #define NOTHING "uint(a[0] > 1e9)"
 
-// Right, with an array of four elements of some kind, of which element `index` is written and read.
+// Right, with an array of four elements of some kind, of which element `index` is written and read: whatever lies there.
 static struct job array_job(const char *shared, const char *local, const char *use,
                             const char *index)
 {
     char *before = mem_printf("%s float use = 0; uint at = %s + " NOTHING "; %s "
-                              "if (use > 1e9) sum = use;",
+                              "sum += float(floatBitsToUint(use) * " NOTHING ");",
                               local, index, use);
     struct job j = simple_job(8, 8, 2, shared, before, "");
     free(before);
