@@ -158,7 +158,8 @@ static struct job split_job(void)
 // A number of the loop above that no compiler knows: 0.
 #define NOTHING "uint(a[0] > 1e9)"
 
-// Right, with an array of four elements of some kind, of which element `index` is written and read: whatever lies there.
+// Right, with an array of four elements of some kind, of which element `index` is written and read,
+// whatever lies there.
 static struct job array_job(const char *shared, const char *local, const char *use,
                             const char *index)
 {
