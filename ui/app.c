@@ -1,6 +1,8 @@
 #include "app_draw.h"
 
+#include "base/minmax.h"
 #include "dialog.h"
+#include "wrap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -325,6 +327,13 @@ static void draw_prompt(struct app *app, const struct pane *p)
     line_draw(&prompt->line, &rest, true);
 }
 
+// A notice has as many rows as it needs, up to half of the body, which it lies over.
+static int message_rows(const struct app *app, const struct frame_rows *rows, int cols)
+{
+    return int_clamp(wrap_rows(app->notice, cols - 1), rows->message,
+                     rows->message ? rows->message + rows->body / 2 : 0);
+}
+
 void app_draw(struct app *app)
 {
     screen_clear(&app->screen);
@@ -332,7 +341,8 @@ void app_draw(struct app *app)
     struct frame_rows rows = frame_rows_of(all.rows);
     struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
     struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
-    struct pane message = pane_part(&all, rows.head + rows.body, 0, rows.message, all.cols);
+    int high = message_rows(app, &rows, all.cols), below = rows.head + rows.body + rows.message;
+    struct pane message = pane_part(&all, below - high, 0, high, all.cols);
     struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
     draw_head(app, &head);
     views[app->view]->draw(app, app->state[app->view], &body);

@@ -75,7 +75,7 @@ struct app {
     struct space_file file; // of the open session, on disk
     int64_t file_session;   // that `file` is of
     bool frozen;            // the view stands still; work goes on
-    char notice[256];       // the last message row
+    char notice[1024];      // over the last message row, and over rows of the body if it is long
     enum style notice_style;
     double notice_until; // `now` when it goes
     double now;          // monotonic seconds

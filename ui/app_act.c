@@ -22,22 +22,23 @@ const struct session_row *app_session(struct app *app)
 
 // --- command lines ---
 
-// "wrote export/a.comp .spv .json .h, export/b.comp ...": of the lines those that are paths.
+// "wrote out/a.comp .spv .json .h, out/a-2.comp ...": of the lines of an export those that name
+// files of kernels; each kernel's begin with its GLSL.
 static void add_files(const char *lines, struct str *out)
 {
-    const char *stem = "";
+    static const char glsl[] = ".comp";
+    const size_t ending = sizeof glsl - 1;
+    const char *stem = NULL;
     size_t stem_length = 0;
     for (const char *line = lines; *line; line += *line == '\n') {
-        size_t length = strcspn(line, "\n"), n = length;
-        while (n > 0 && line[n - 1] != '.' && line[n - 1] != '/')
-            n--;
-        if (memchr(line, '/', length) && !str_starts(line, "verified:")) {
-            if (stem_length == n && !memcmp(stem, line, n))
-                str_printf(out, " .%.*s", (int)(length - n), line + n);
-            else
-                str_printf(out, "%s%.*s", out->length ? ", " : "wrote ", (int)length, line);
+        size_t length = strcspn(line, "\n");
+        if (stem && length > stem_length && line[stem_length] == '.' &&
+            !memcmp(line, stem, stem_length)) {
+            str_printf(out, " %.*s", (int)(length - stem_length), line + stem_length);
+        } else if (length > ending && !memcmp(line + length - ending, glsl, ending)) {
+            str_printf(out, "%s%.*s", out->length ? ", " : "wrote ", (int)length, line);
             stem = line;
-            stem_length = n;
+            stem_length = length - ending;
         }
         line += length;
     }
@@ -52,7 +53,7 @@ static void on_command_end(void *context, const struct job_record *job)
     for (const char *c = output; *c; c++)
         if (c[0] == '\n' && c[1])
             last = c + 1;
-    if (!job->exit_code && strstr(job->words, "export ")) {
+    if (!job->exit_code && str_starts(job->words, "tilewalk export ")) {
         add_files(output, &files);
         last = files.length ? str_text(&files) : last;
     }

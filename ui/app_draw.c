@@ -2,6 +2,7 @@
 
 #include "engine/speed.h"
 #include "report/text.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -313,12 +314,14 @@ static void draw_news(struct app *app, const struct pane *p)
 
 void draw_message(struct app *app, const struct pane *p)
 {
-    if (app->notice[0])
-        pane_text_cut(p, 0, 1, p->cols - 1, app->notice_style, app->notice);
-    else if (app->model.open.trouble.text[0])
+    if (app->notice[0]) {
+        pane_fill(p, STYLE_TEXT, ' ');
+        pane_wrapped(p, 0, 1, p->cols - 1, app->notice_style, app->notice);
+    } else if (app->model.open.trouble.text[0]) {
         pane_text_cut(p, 0, 1, p->cols - 1, STYLE_BAD, app->model.open.trouble.text);
-    else if (app->model.open.record.id)
+    } else if (app->model.open.record.id) {
         draw_news(app, p);
+    }
 }
 
 // --- footer ---

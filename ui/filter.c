@@ -19,7 +19,7 @@ struct filter {
     struct node *node;
     int count, capacity;
     int root; // -1: none, everything is accepted
-    double flop;
+    struct filter_amounts amounts;
 };
 
 enum token { TOKEN_END, TOKEN_WORD, TOKEN_QUOTED, TOKEN_OP, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_BAD };
@@ -254,12 +254,12 @@ static bool parse(struct parser *p)
     return p->token == TOKEN_END || fail_here(p, "')' without a '('");
 }
 
-struct filter *filter_compile(const char *text, const struct space *space, double flop,
-                              struct err *e)
+struct filter *filter_compile(const char *text, const struct space *space,
+                              const struct filter_amounts *a, struct err *e)
 {
     struct filter *f = mem_zero(1, sizeof *f);
     f->root = -1;
-    f->flop = flop;
+    f->amounts = *a;
     struct err unheard;
     struct parser p = {
         .filter = f, .space = space, .text = text, .next = text, .e = e ? e : &unheard};
@@ -288,7 +288,7 @@ static bool accepts(const struct filter *f, int index, const struct trial *t)
     case NODE_NOT: return !accepts(f, n->left, t);
     case NODE_AND: return accepts(f, n->left, t) && accepts(f, n->right, t);
     case NODE_OR: return accepts(f, n->left, t) || accepts(f, n->right, t);
-    default: return term_holds(&n->term, t, f->flop);
+    default: return term_holds(&n->term, t, &f->amounts);
     }
 }
 

@@ -1,7 +1,7 @@
 // A filter: which trials are shown, as a text that people type.
 //
 //     const char *text = "tm=128 outcome=ok not reason~\"shared memory\"";
-//     struct filter *f = filter_compile(text, space, flop, e);
+//     struct filter *f = filter_compile(text, space, &amounts, e);
 //     if (filter_accepts(f, trial)) ...
 //     filter_destroy(f);
 //
@@ -29,14 +29,20 @@
 
 struct filter;
 
+// Of one run of the trials: its FLOP, and what it does in what the session is rated by: speed_rate
+// of a second (engine/speed.h).
+struct filter_amounts {
+    double flop, rate;
+};
+
 // Names of what is no parameter: "outcome", "tflops", ...; NULL-terminated.
 extern const char *const filter_fields[];
 
-// `space` (outlives the filter; NULL: no parameters are known) and `flop`, the operations of one
-// run, are those of the trials. A text without terms accepts everything. NULL and `e`, which names
+// `space` (outlives the filter; NULL: no parameters are known) and the amounts are those of the
+// trials. A text without terms accepts everything. NULL and `e`, which names
 // the column (from 1) and what was meant, perhaps.
-struct filter *filter_compile(const char *text, const struct space *space, double flop,
-                              struct err *e);
+struct filter *filter_compile(const char *text, const struct space *space,
+                              const struct filter_amounts *a, struct err *e);
 void filter_destroy(struct filter *f);
 bool filter_accepts(const struct filter *f, const struct trial *t);
 bool filter_is_empty(const struct filter *f);

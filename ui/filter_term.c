@@ -1,6 +1,5 @@
 #include "filter_term.h"
 
-#include "filter.h"
 #include "trial_text.h"
 
 #include <math.h>
@@ -10,10 +9,10 @@
 #include <strings.h>
 
 const char *const term_ops[] = {"=", "!=", "<", "<=", ">", ">=", "~"};
-const char *const filter_fields[] = {"tflops", "gflops",     "ms",        "spread",    "number",
-                                     "ask",    "generation", "worker",    "registers", "spills",
-                                     "shared", "occupancy",  "code_size", "parent",    "outcome",
-                                     "early",  "reason",     "phase",     NULL};
+const char *const filter_fields[] = {"tflops",  "gflops", "rate",       "ms",        "spread",
+                                     "number",  "ask",    "generation", "worker",    "registers",
+                                     "spills",  "shared", "occupancy",  "code_size", "parent",
+                                     "outcome", "early",  "reason",     "phase",     NULL};
 static const char *const early_words[] = {"no", "yes"};
 
 // How well a name that was typed fits one there is; 0: not at all.
@@ -290,12 +289,14 @@ void term_finish(struct term *t)
 }
 
 // NaN: the trial has none.
-static double field_number(const struct term *t, const struct trial *trial, double flop)
+static double field_number(const struct term *t, const struct trial *trial,
+                           const struct filter_amounts *a)
 {
     double shown = trial_shown_seconds(trial), seconds = shown > 0 ? shown : NAN;
     switch (t->field) {
-    case FIELD_TFLOPS: return flop / seconds * 1e-12;
-    case FIELD_GFLOPS: return flop / seconds * 1e-9;
+    case FIELD_TFLOPS: return a->flop / seconds * 1e-12;
+    case FIELD_GFLOPS: return a->flop / seconds * 1e-9;
+    case FIELD_RATE: return a->rate / seconds;
     case FIELD_MS: return seconds * 1e3;
     case FIELD_SPREAD: return trial->samples > 1 ? 50 * trial->spread : NAN;
     case FIELD_NUMBER: return trial->number > 0 ? (double)trial->number : NAN;
@@ -358,7 +359,7 @@ static bool list_holds(const struct term *t, const int32_t *v)
     return holds;
 }
 
-bool term_holds(const struct term *t, const struct trial *trial, double flop)
+bool term_holds(const struct term *t, const struct trial *trial, const struct filter_amounts *a)
 {
     switch (term_sort(t)) {
     case SORT_SET: return set_holds(t, trial);
@@ -369,7 +370,7 @@ bool term_holds(const struct term *t, const struct trial *trial, double flop)
     }
     if (t->field == FIELD_PARENT)
         return parent_holds(t, trial);
-    return op_compare(t->op, field_number(t, trial, flop), t->number, t->tolerance);
+    return op_compare(t->op, field_number(t, trial, a), t->number, t->tolerance);
 }
 
 bool term_asks_rejected(const struct term *t)

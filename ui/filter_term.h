@@ -2,7 +2,7 @@
 //
 //     struct term t = {0};
 //     term_set_name(&t, space, "tile_k[2]", e) && term_set_value(&t, TERM_GREATER, "4", e)
-//     term_holds(&t, trial, flop)
+//     term_holds(&t, trial, &amounts)
 //     term_finish(&t);
 //
 // What can be named falls into four sorts. A set has few values, each judged once when the term is
@@ -11,6 +11,7 @@
 #ifndef TILEWALK_UI_FILTER_TERM_H
 #define TILEWALK_UI_FILTER_TERM_H
 
+#include "filter.h"
 #include "filter_op.h"
 #include "model.h"
 
@@ -18,6 +19,7 @@
 enum term_field {
     FIELD_TFLOPS,
     FIELD_GFLOPS,
+    FIELD_RATE,
     FIELD_MS,
     FIELD_SPREAD, // half of it, in percent: the ± of lists
     FIELD_NUMBER,
@@ -54,7 +56,7 @@ extern const char *const term_ops[]; // "=", "!=", ..., indexed by enum term_op
 bool term_set_name(struct term *t, const struct space *space, const char *name, struct err *e);
 bool term_set_value(struct term *t, enum term_op op, const char *value, struct err *e);
 void term_finish(struct term *t);
-bool term_holds(const struct term *t, const struct trial *trial, double flop);
+bool term_holds(const struct term *t, const struct trial *trial, const struct filter_amounts *a);
 bool term_asks_rejected(const struct term *t);
 void term_add_name(const struct term *t, struct str *out);
 

@@ -181,7 +181,7 @@ static void draw_row(struct app *app, const struct population_pane *state, const
         draw_cell(h, i, &r->config, share, p, at);
     }
     if (r->rank.raced)
-        pane_text(p, at, h->end - SPEED_COLS, STYLE_DIM, "r");
+        pane_text(p, at, h->end - SPEED_COLS, STYLE_TEXT, "r");
     char number[24];
     pane_text_right(p, at, h->end, style, speed_number(&app->model, r->speed, number));
 }
@@ -202,6 +202,8 @@ static void draw_spelled_out(struct app *app, const struct population_pane *stat
         str_add(&text, " = ");
         value_add_text(param, v, &text);
     }
+    if (h->row[state->rows.cursor].rank.raced)
+        str_add(&text, "   raced: timed again");
     pane_text_cut(p, p->rows - 1, 1, p->cols - 1, STYLE_STRONG, str_text(&text));
     str_finish(&text);
 }
@@ -219,8 +221,10 @@ static void draw_legend(const struct population_pane *state, const struct heat *
         fresh += h->row[i].generation == h->generation;
         raced += h->row[i].rank.raced;
     }
-    if (raced && col + 10 <= p->cols)
-        col = pane_text(p, row, col + 3, STYLE_DIM, "r raced");
+    static const char *const words[] = {"r raced: timed again, in turns", "r raced"};
+    const char *what = words[col + 3 + text_columns(words[0]) > p->cols];
+    if (raced && col + 3 + text_columns(what) <= p->cols)
+        col = pane_text(p, row, col + 3, STYLE_DIM, what);
     if (h->generation >= 0 && col + 26 <= p->cols)
         pane_printf(p, row, col + 3, STYLE_DIM, "+ %d of generation %d", fresh, h->generation);
 }
@@ -290,11 +294,14 @@ void population_pane_title(struct app *app, const struct population_pane *state,
                            char note[64])
 {
     const struct opened *o = &app->model.open;
-    if (o->population_count == 0)
+    int count = o->population_count;
+    const char *order = o->record.best_raced ? ", raced first" : "";
+    if (count == 0)
         snprintf(title, 64, "Best trials");
+    else if (o->is_population)
+        snprintf(title, 64, "Population of %d%s", count, order);
     else
-        snprintf(title, 64, o->is_population ? "Population of %d" : "Best %d trials",
-                 o->population_count);
+        snprintf(title, 64, "Best %d trials%s", count, order);
     snprintf(note, 64, "shade: %s", state->by_speed ? "speed of value" : "place in range");
 }
 

@@ -66,7 +66,7 @@ static void measure(struct sheet *l, bool wide)
     uint64_t id = 0, seed = 0, trials = 0, budget = 0, space = 0, problem = 0, device = 0, note = 0;
     for (int i = 0; i < m->session_count; i++) {
         const struct session_record *r = &m->session[i].record;
-        char place[256];
+        char place[256], best[24];
         id = uint64_max(id, (uint64_t)r->id);
         seed = uint64_max(seed, r->seed);
         trials = uint64_max(trials, (uint64_t)r->trials);
@@ -75,6 +75,8 @@ static void measure(struct sheet *l, bool wide)
         problem = uint64_max(problem, strlen(r->title));
         device = uint64_max(device, (uint64_t)short_place(session_place(r, place)));
         note = uint64_max(note, r->note ? strlen(r->note) : 0);
+        c[SESSIONS_BEST].least =
+            int_max(c[SESSIONS_BEST].least, text_columns(session_best(r, l->per_flops, best)));
     }
     uint64_t enough = wide ? MOST_PROBLEM : LEAST_PROBLEM;
     c[SESSIONS_ID].least = (int)uint64_max(2, (uint64_t)number_cols(id));

@@ -51,22 +51,32 @@ static const char *text_key(const struct session_row *row, enum sessions_column 
 
 struct sort_key {
     const struct session_row *row;
+    const char *unit; // of `number`; others stand apart, in the same order either way
     const char *text; // NULL: `number` counts
     double number;
     bool ascending;
 };
 
+// FLOP/s, then other units, then what has nothing valid yet.
+static void key_by_best(const struct session_record *r, struct sort_key *k)
+{
+    const char *unit = speed_rate_word(r);
+    bool any = r->best_ask && r->best_seconds > 0;
+    k->number = speed_is_relative(r) ? speed_share(r) : speed_rate(r, r->best_seconds);
+    k->unit = !any ? "\xff" : str_equal(unit, "TFLOPS") ? "" : unit;
+}
+
 static struct sort_key key_of(const struct sessions_view *v, const struct session_row *row)
 {
     const struct session_record *r = &row->record;
-    struct sort_key k = {row, text_key(row, v->sort), (double)r->id, v->ascending};
+    struct sort_key k = {row, "", text_key(row, v->sort), (double)r->id, v->ascending};
     const struct session_facts *f = v->sort == SESSIONS_ACTIVE ? sessions_facts(v, r->id) : NULL;
     if (v->sort == SESSIONS_SEED)
         k.number = (double)r->seed;
     else if (v->sort == SESSIONS_TRIALS)
         k.number = (double)r->trials;
     else if (v->sort == SESSIONS_BEST)
-        k.number = fmax(record_speed(r), speed_share(r)); // a share is less than any speed
+        key_by_best(r, &k);
     else if (v->sort == SESSIONS_ACTIVE)
         k.number = session_runs(row) ? INFINITY : f ? f->active : r->created;
     return k;
@@ -76,6 +86,9 @@ static struct sort_key key_of(const struct sessions_view *v, const struct sessio
 static int by_key(const void *a, const void *b)
 {
     const struct sort_key *x = a, *y = b;
+    int apart = strcmp(x->unit, y->unit);
+    if (apart)
+        return apart;
     int order =
         x->text ? strcmp(x->text, y->text) : (x->number > y->number) - (x->number < y->number);
     if (order)

@@ -1,6 +1,7 @@
 #include "view_trials.h"
 
 #include "base/minmax.h"
+#include "engine/speed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static bool set_filter(struct app *app, struct trials_view *v, const char *text)
 {
     struct err e = {0};
     const struct opened *o = &app->model.open;
-    struct filter *f = filter_compile(text, o->space, o->record.flop, &e);
+    const struct filter_amounts amounts = {o->record.flop, speed_rate(&o->record, 1)};
+    struct filter *f = filter_compile(text, o->space, &amounts, &e);
     v->complaint[0] = '\0';
     if (!f) {
         snprintf(v->complaint, sizeof v->complaint, "%s", e.text);

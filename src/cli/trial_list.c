@@ -108,11 +108,18 @@ static void add_csv_params(const char *config, bool names, struct str *out)
     str_finish(&value);
 }
 
-static void add_csv_head(const char *config, struct str *out)
+static bool is_rated_otherwise(const struct trial_list *l)
+{
+    return !str_equal(speed_work(l->session).unit, WORK_FLOP);
+}
+
+static void add_csv_head(const struct trial_list *l, const char *config, struct str *out)
 {
     str_add(out, "number,ask,generation,outcome,seconds,tflops");
     add_csv_params(config, true, out);
     str_add(out, ",reason,samples,race_seconds");
+    if (is_rated_otherwise(l))
+        add_field(out, speed_rate_word(l->session));
 }
 
 // "[0.5,0.25]" becomes the list that it holds.
@@ -139,6 +146,10 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t,
     str_add_char(out, ',');
     if (race && race->verified)
         str_add_real(out, race->seconds);
+    if (is_rated_otherwise(l))
+        str_add_char(out, ',');
+    if (is_rated_otherwise(l) && t->seconds > 0)
+        str_add_real(out, speed_rate(l->session, t->seconds));
 }
 
 static struct trial_row row_of(enum list_order order, const struct trial_record *t,
@@ -164,7 +175,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
     struct str text = {0};
     const struct retime_record *race = race_of(l, t);
     if (l->format == LIST_CSV && !l->head.length)
-        add_csv_head(t->config, &l->head);
+        add_csv_head(l, t->config, &l->head);
     switch (l->format) {
     case LIST_TEXT: add_text(l, t, race, &text); break;
     case LIST_JSON: add_json(l, t, race, &text); break;
@@ -218,7 +229,7 @@ void trial_list_add_text(struct trial_list *l, int64_t most, struct str *out)
     int64_t n = sort_first(l, most);
     if (l->format == LIST_CSV) {
         if (!l->head.length)
-            add_csv_head("{}", &l->head);
+            add_csv_head(l, "{}", &l->head);
         add_csv_lines(l, n, out);
         return;
     }

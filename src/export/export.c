@@ -9,6 +9,7 @@
 #include "export/tell.h"
 #include "kernel/kernel.h"
 #include "report/kernel_files.h"
+#include "space/custom_operation.h"
 #include "trial/errand.h"
 #include "trial/operator.h"
 
@@ -19,6 +20,7 @@
 
 #define COMPILE_SECONDS 60 // a trial had 30, on a machine that may have been faster
 #define EXACT_INPUTS    "random numbers of few bits, so that every partial sum is representable"
+#define CUSTOM_INPUTS   "random numbers, as the space file has them"
 
 // What all kernels of one export have in common. Strings live in `arena`.
 struct exporter {
@@ -119,8 +121,10 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     d->text_hash = r->text_hash;
     d->flop = r->flop;
     d->work = speed_work(r);
-    d->exact_inputs = measured ? EXACT_INPUTS : NULL;
-    d->exact_against = measured ? "OpenBLAS" : NULL;
+    if (measured) {
+        d->exact_inputs = custom_of(d->operation) ? CUSTOM_INPUTS : EXACT_INPUTS;
+        d->exact_against = operator_reference_name(d->operation);
+    }
 }
 
 static bool describe_pass(struct kernel *k, int i, struct err *e)

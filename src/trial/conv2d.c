@@ -116,4 +116,5 @@ const struct operator_kind operator_conv2d = {
     .filling = filling,
     .reference = conv2d_reference,
     .tolerance = tolerance,
+    .by = "OpenBLAS",
 };

@@ -68,6 +68,7 @@ const struct operator_kind operator_matmul = {
     .filling = filling,
     .reference = product_reference,
     .tolerance = tolerance,
+    .by = "OpenBLAS",
 };
 
 const struct operator_kind operator_batch_matmul = {
@@ -75,4 +76,5 @@ const struct operator_kind operator_batch_matmul = {
     .filling = filling,
     .reference = product_reference,
     .tolerance = tolerance,
+    .by = "OpenBLAS",
 };

@@ -107,6 +107,16 @@ void operator_reference(const struct operation *o, const void *const *inputs, vo
     find(o)->reference(o, inputs, output);
 }
 
+const char *operator_reference_name(const struct operation *o)
+{
+    const struct custom_operation *c = custom_of(o);
+    const char *by = find(o)->by;
+    if (c)
+        return c->step_count ? "the steps of the space file"
+                             : "the reference kernel of the space file";
+    return by ? by : "loops of tilewalk's own, in double";
+}
+
 // --- comparison ---
 
 struct comparison {

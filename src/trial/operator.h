@@ -42,6 +42,8 @@ void operator_fill(const struct operation *o, enum input_set set, uint64_t seed,
 
 // Computes the right output from inputs as filled, in the output's own type, gaps poisoned.
 void operator_reference(const struct operation *o, const void *const *inputs, void *output);
+// What that is, for people: "OpenBLAS", "loops of tilewalk's own, in double", ...
+const char *operator_reference_name(const struct operation *o);
 
 struct operator_verdict {
     bool right;

@@ -27,6 +27,7 @@ struct operator_kind {
     // `inputs` as filled; `output` holds what lies in the gaps already.
     void (*reference)(const struct operation *o, const void *const *inputs, void *output);
     struct tolerance (*tolerance)(const struct operation *o, enum input_set set);
+    const char *by; // what sums in the reference; NULL: loops of our own
 };
 
 extern const struct operator_kind operator_matmul, operator_batch_matmul; // matmul.c

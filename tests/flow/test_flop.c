@@ -94,8 +94,12 @@ static void test_bytes(void **state)
     r = RUN(b, "show", "1", "--json", "--trials");
     const cJSON *trial = cJSON_GetArrayItem(member(json_of(b, r.out), "trials"), 0);
     assert_float_equal(number_of(trial, "rate"), bytes / number_of(trial, "ms") / 1e6, 1e-6);
+    r = RUN(b, "show", "1", "--csv");
+    assert_contains(r.out, ",race_seconds,GB/s\r\n");
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "3");
     assert_ok(&r);
+    r = RUN(b, "show", "2", "--csv");
+    assert_contains(r.out, ",race_seconds\r\n");
     r = RUN(b, "plot", "1", "2", "--plain");
     assert_refused(&r, 1, "GB/s, TFLOPS", NULL);
 }

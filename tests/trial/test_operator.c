@@ -280,6 +280,22 @@ static void what_the_device_cannot_hold_is_named(void **state)
     assert_non_null(strstr(e.text, "buffer C needs 18446744056529682436 bytes"));
 }
 
+static void what_the_reference_is_has_a_name(void **state)
+{
+    (void)state;
+    static const char *const by_loops[] = {"max_pool", "softmax", "copy", "elementwise", "lrn"};
+    struct operation o;
+    for (size_t i = 0; i < sizeof by_loops / sizeof *by_loops; i++) {
+        operation_init(&o, operation_kind_find(by_loops[i]));
+        assert_string_equal(operator_reference_name(&o), "loops of tilewalk's own, in double");
+    }
+    static const char *const by_blas[] = {"matmul", "batch_matmul", "conv2d"};
+    for (size_t i = 0; i < sizeof by_blas / sizeof *by_blas; i++) {
+        operation_init(&o, operation_kind_find(by_blas[i]));
+        assert_string_equal(operator_reference_name(&o), "OpenBLAS");
+    }
+}
+
 static void sizes_do_not_wrap(void **state)
 {
     (void)state;
@@ -305,6 +321,7 @@ int main(void)
         cmocka_unit_test(tolerance_passes_right_and_not_wrong_kernels),
         cmocka_unit_test(halves_may_be_rounded_either_way),
         cmocka_unit_test(what_the_device_cannot_hold_is_named),
+        cmocka_unit_test(what_the_reference_is_has_a_name),
         cmocka_unit_test(sizes_do_not_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

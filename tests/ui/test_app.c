@@ -1,14 +1,18 @@
 // Keys become command lines: what is run, what is asked first, what is refused and why.
 #include "stage.h"
 
+#include "base/file.h"
 #include "dialog.h"
 
 #include <locale.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -182,6 +186,37 @@ static void test_export_shows_its_command_line(void **state)
     str_finish(&s.commands);
     stage_play(&s, "enter enter");
     expect_commands(&s, "tilewalk export 1 --out exports --best 3 --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+// A stand-in for the program prints what an export does.
+static void test_an_export_names_all_its_files(void **state)
+{
+    (void)state;
+    struct stage s;
+    struct err e;
+    static const char script[] = "#!/bin/sh\n"
+                                 "echo 'verified: again 5.1 GFLOPS of 5.2 (a/b.c, trial 7)'\n"
+                                 "printf 'out/mm%s\\n' .comp .spv .pass2.comp .pass2.spv .json .h\n"
+                                 "printf 'out/mm-2%s\\n' .comp .spv .json .h\n";
+    open_main(&s, FIXTURE_SMALL);
+    assert_true(file_write("exporter", script, strlen(script), &e));
+    assert_int_equal(chmod("exporter", 0755), 0);
+    s.app.jobs.pretend = NULL;
+    s.app.options.program = "./exporter";
+    app_command(&s.app, (const char *const[]){"export", "1", "--out", "out", NULL});
+    for (int i = 0; i < 3000 && s.app.jobs.count > 0; i++) {
+        struct pollfd fds[2 * MOST_JOBS];
+        poll(fds, (nfds_t)jobs_fds(&s.app.jobs, fds, 2 * MOST_JOBS), 10);
+        jobs_step(&s.app.jobs);
+    }
+    app_draw(&s.app);
+    expect_on_screen(&s, "wrote out/mm.comp .spv .pass2.comp .pass2.spv .json .h, "
+                         "out/mm-2.comp .spv .json .h\n");
+    app_resize(&s.app, 24, 40); // what does not fit goes on in rows above
+    expect_on_screen(&s, "\n wrote out/mm.comp .spv .pass2.comp\n"
+                         " .pass2.spv .json .h, out/mm-2.comp .spv\n .json .h\n");
+    assert_int_equal(unlink("exporter"), 0);
     stage_close(&s);
 }
 
@@ -398,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_budget_presses_add_up),
         cmocka_unit_test(test_stop_and_delete_ask_first),
         cmocka_unit_test(test_export_shows_its_command_line),
+        cmocka_unit_test(test_an_export_names_all_its_files),
         cmocka_unit_test(test_wrong_fields_are_complained_about_and_nothing_runs),
         cmocka_unit_test(test_duplicate_and_new),
         cmocka_unit_test(test_a_long_command_line_is_shown_to_its_end),

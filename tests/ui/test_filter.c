@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define FLOP 1e12
+static const struct filter_amounts amounts = {.flop = 1e12, .rate = 5};
 
 static struct space *make_space(void)
 {
@@ -74,7 +74,7 @@ static int teardown(void **state)
 static bool says(const struct space *s, const char *text, const struct trial *t)
 {
     struct err e = {0};
-    struct filter *f = filter_compile(text, s, FLOP, &e);
+    struct filter *f = filter_compile(text, s, &amounts, &e);
     if (!f)
         fail_msg("'%s': %s", text, e.text);
     bool accepted = filter_accepts(f, t);
@@ -142,6 +142,7 @@ static void measures_are_equal_to_what_they_round_to(void **state)
     const struct space *s = *state;
     struct trial t = make_trial(s, 0); // 41.322 TFLOPS, 24.2 ms
     YES("tflops=41.3"), YES("tflops=41"), NO("tflops=41.4"), NO("tflops=41.30"), YES("tfl>41.3");
+    YES("rate=206.6"), YES("rate>206"), NO("rate<206"); // in a unit of their own
     YES("gflops=41.3e3"), YES("gflops>41000"), YES("ms=24.2"), YES("ms<=24.3"), YES("ms!=25");
     YES("spread=1.3"), YES("spread<2"), YES("number=5 ask=7 generation=2 worker=1");
     YES("spills>0 registers=96 occ<=8"), NO("spills=0"), NO("registers>96");
@@ -204,7 +205,7 @@ static void rejected_ones_are_asked_for(void **state)
                  {"not reason~memory", false},
                  {"outcome=ok", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct filter *f = filter_compile(cases[i].text, *state, FLOP, NULL);
+        struct filter *f = filter_compile(cases[i].text, *state, &amounts, NULL);
         assert_non_null(f);
         assert_int_equal(filter_asks_rejected(f), cases[i].asks);
         assert_int_equal(filter_is_empty(f), i == 0);
@@ -249,7 +250,7 @@ static void complaints_name_column_and_remedy(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err e = {0};
-        assert_null(filter_compile(cases[i].text, *state, FLOP, &e));
+        assert_null(filter_compile(cases[i].text, *state, &amounts, &e));
         if (strncmp(e.text, cases[i].complaint, strlen(cases[i].complaint)) != 0)
             fail_msg("'%s': %s", cases[i].text, e.text);
     }
@@ -260,7 +261,7 @@ static void without_a_space_fields_are_known(void **state)
     const struct space *s = *state;
     struct trial t = make_trial(s, 0);
     assert_true(says(NULL, "tflops>1 number=5", &t));
-    assert_null(filter_compile("tm=128", NULL, FLOP, NULL));
+    assert_null(filter_compile("tm=128", NULL, &amounts, NULL));
 }
 
 static void long_and_deep_texts_are_refused(void **state)
@@ -269,12 +270,12 @@ static void long_and_deep_texts_are_refused(void **state)
     struct err e = {0};
     for (int i = 0; i < 100; i++)
         str_add(&text, "(not ");
-    assert_null(filter_compile(str_text(&text), *state, FLOP, &e));
+    assert_null(filter_compile(str_text(&text), *state, &amounts, &e));
     assert_non_null(strstr(e.text, "too many parentheses"));
     text.length = 0;
     for (int i = 0; i < 2000; i++)
         str_add(&text, "early ");
-    assert_null(filter_compile(str_text(&text), *state, FLOP, &e));
+    assert_null(filter_compile(str_text(&text), *state, &amounts, &e));
     assert_non_null(strstr(e.text, "too long"));
     str_finish(&text);
 }
@@ -378,10 +379,10 @@ static void printed_filters_are_read_as_they_were(void **state)
     for (int i = 0; i < 5000; i++) {
         struct str text = {0}, once = {0}, twice = {0};
         random_expression(&r, s, &t, 4, &text);
-        struct filter *a = filter_compile(str_text(&text), s, FLOP, NULL);
+        struct filter *a = filter_compile(str_text(&text), s, &amounts, NULL);
         assert_non_null(a);
         filter_add_text(a, &once);
-        struct filter *b = filter_compile(str_text(&once), s, FLOP, NULL);
+        struct filter *b = filter_compile(str_text(&once), s, &amounts, NULL);
         assert_non_null(b);
         filter_add_text(b, &twice);
         assert_string_equal(str_text(&once), str_text(&twice));
@@ -415,7 +416,7 @@ static void printing_keeps_grouping_and_quotes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str out = {0};
-        struct filter *f = filter_compile(cases[i][0], *state, FLOP, NULL);
+        struct filter *f = filter_compile(cases[i][0], *state, &amounts, NULL);
         assert_non_null(f);
         filter_add_text(f, &out);
         assert_string_equal(str_text(&out), cases[i][1]);
@@ -440,7 +441,7 @@ static void random_texts_are_judged(void **state)
         for (uint64_t k = rng_below(&r, 12) + 1; k > 0; k--)
             str_add(&text, pieces[rng_below(&r, sizeof pieces / sizeof *pieces)]);
         struct err e = {0};
-        struct filter *f = filter_compile(str_text(&text), *state, FLOP, &e);
+        struct filter *f = filter_compile(str_text(&text), *state, &amounts, &e);
         assert_true(f || strncmp(e.text, "column ", 7) == 0);
         if (f)
             filter_accepts(f, &t);

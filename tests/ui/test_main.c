@@ -210,7 +210,28 @@ static void test_population_is_in_the_order_of_what_it_shows(void **state)
     assert_int_equal(app->selected, third);
     view_main.click(app, app->state[VIEW_MAIN], 1 + 5 + 1, 70); // frame, heads, a row
     assert_int_equal(app->selected, first);
+    main_act(ACT_FIRST);
+    assert_true(main_has("   raced: timed again "));
     main_close();
+}
+
+// The first one's speed is less than that of the next.
+static void test_population_says_that_raced_ones_come_first(void **state)
+{
+    (void)state;
+    static const int size[][2] = {{24, 80}, {36, 120}, {60, 200}};
+    for (int i = 0; i < 3; i++) {
+        main_open(FIXTURE_SMALL, size[i][0], size[i][1]);
+        assert_false(main_has("raced"));
+        author_retime(main_stage.fixture.author, app->model.open.population[2], "race", 2, true);
+        stage_wait(&main_stage, 5);
+        main_settle();
+        assert_true(i == 0 || main_has(" r raced: timed again, in turns"));
+        main_act(ACT_PREVIOUS_PANE); // or from the pane that hides it, on the smallest
+        assert_true(main_has("Population of 8, raced first"));
+        assert_true(main_has(" raced: timed again"));
+        main_close();
+    }
 }
 
 static void test_population_spells_out_every_column(void **state)
@@ -337,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_best_stays_in_sight),
         cmocka_unit_test(test_population_selects),
         cmocka_unit_test(test_population_is_in_the_order_of_what_it_shows),
+        cmocka_unit_test(test_population_says_that_raced_ones_come_first),
         cmocka_unit_test(test_population_spells_out_every_column),
         cmocka_unit_test(test_shades_from_anywhere),
         cmocka_unit_test(test_sessions_that_have_nothing),

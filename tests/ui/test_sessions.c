@@ -261,6 +261,26 @@ static void what_is_not_rated_by_flop_has_a_best(void **state)
     }
 }
 
+// Speeds in different units are not compared: the fastest of each unit are first, or last.
+static void what_is_not_rated_by_flop_is_sorted_by_its_unit(void **state)
+{
+    struct stage *s = *state;
+    add_rated(s, WORK_BYTES, 8.004e9); // session 8
+    add_rated(s, "Mcells/s", 8);
+    add_rated(s, WORK_BYTES, 1.234e10);
+    add_replay(s, "{\"kind\":\"replay\",\"unit\":\"s\"}", 8e9);
+    stage_wait(s, 5);
+    app_resize(&s->app, 36, 150);
+    while (view_of(s)->sort != SESSIONS_BEST)
+        stage_play(s, ">");
+    stage_play(s, "/ \"id>7 enter");
+    assert_ids(s, "10 8 9 11");
+    stage_play(s, "I");
+    assert_ids(s, "8 10 9 11");
+    assert_shows(s, " 800.4 GB/s ");
+    assert_shows(s, " 1.23 TB/s ");
+}
+
 static void small_screens_keep_cursor_and_marks(void **state)
 {
     struct stage *s = *state;
@@ -452,6 +472,7 @@ int main(void)
         ON_SESSIONS(every_column_sorts_both_ways),
         ON_SESSIONS(filters_are_words_anywhere_or_in_a_field),
         ON_SESSIONS(what_is_not_rated_by_flop_has_a_best),
+        ON_SESSIONS(what_is_not_rated_by_flop_is_sorted_by_its_unit),
         ON_SESSIONS(a_wrong_filter_is_told_and_stays_to_be_mended),
         ON_SESSIONS(the_best_equals_what_is_shown),
         ON_SESSIONS(other_sources_are_where_a_device_would_be),

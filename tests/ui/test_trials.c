@@ -141,8 +141,9 @@ static void pages_are_what_a_list_would_be(void **state)
     struct stage *s = *state;
     struct columns columns;
     columns_make(&columns, &s->app.model);
-    struct filter *all = filter_compile("ask>0", s->app.model.open.space, 1, NULL);
-    struct filter *ok = filter_compile("outcome=ok", s->app.model.open.space, 1, NULL);
+    const struct filter_amounts amounts = {1, 1};
+    struct filter *all = filter_compile("ask>0", s->app.model.open.space, &amounts, NULL);
+    struct filter *ok = filter_compile("outcome=ok", s->app.model.open.space, &amounts, NULL);
     const struct order pages[] = {{columns.column[COLUMN_NUMBER], false, NULL, false},
                                   {columns.column[COLUMN_NUMBER], true, NULL, false},
                                   {columns.column[COLUMN_SPEED], true, NULL, false}};
