@@ -130,7 +130,7 @@ static void check_database(struct doctor *d, const struct arguments *a)
     struct err e;
     char *path = common_database(a);
     struct store *s = store_open(path, STORE_WRITE, &e);
-    bool ok = s && store_check(s, &e);
+    bool ok = s && store_check(s, &e) && store_check_sessions(s, &e);
     add(d, "database", true, ok, ok ? path : e.text,
         "name another with --db or TILEWALK_DB, or make its folder writable");
     store_close(s);

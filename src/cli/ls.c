@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "cli/common.h"
 
 #include <inttypes.h>
@@ -101,6 +102,8 @@ static int run_ls(const struct command *self, const struct arguments *a)
         common_show_record(&arena, &list[i]);
     if (ok)
         print(a, s, list, count);
+    if (ok && !store_check_sessions(s, &e))
+        log_warning("%s", e.text);
     arena_finish(&arena);
     store_close(s);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

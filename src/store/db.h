@@ -46,6 +46,8 @@ void db_leave_files(struct store *s);               // before the connection is 
 // A failure in the user's terms: SQLite's last one, or that of a result code. Both return false.
 bool db_error(struct store *s, struct err *e);
 bool db_error_code(struct store *s, int code, struct err *e);
+// "'x.db' is damaged: WHAT (...)"; returns false.
+bool db_damaged(const struct store *s, const char *what, struct err *e);
 bool db_execute(struct store *s, const char *sql, struct err *e);
 
 // Brings a database to the last of `count` versions, in one transaction; version i + 1 is what
@@ -103,7 +105,8 @@ bool scope_leave(struct store *s, const struct scope *scope, bool ok, struct err
 // Of the sessions that are there: one that was deleted while others learn from it is hidden.
 #define IS_THERE "state IS NOT 'removed'"
 
-// "there is no session 7 (...)": undoes what is open, returns false.
+// "there is no session 7 (...)", or how the database is damaged: undoes what is open, returns
+// false.
 bool session_missing(struct store *s, int64_t id, struct err *e);
 
 bool lock_held(struct store *s, int64_t id); // by this store

@@ -83,9 +83,7 @@ bool db_error_code(struct store *s, int code, struct err *e)
                        path);
     case SQLITE_NOTADB:
         return err_set(e, "'%s' is not a database (choose another with --db)", path);
-    case SQLITE_CORRUPT:
-        return err_set(e, "'%s' is damaged: %s (`sqlite3 FILE .recover` saves what can be read)",
-                       path, sqlite3_errmsg(s->db));
+    case SQLITE_CORRUPT: return db_damaged(s, sqlite3_errmsg(s->db), e);
     case SQLITE_CANTOPEN: return explain_open(s, e);
     case SQLITE_IOERR: return explain_disk(s, e);
     default: return err_set(e, "'%s': %s", path, sqlite3_errmsg(s->db));

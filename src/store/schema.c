@@ -1,4 +1,4 @@
-#include "store/db.h"
+#include "store/trial_row.h"
 
 #include "base/str.h"
 
@@ -122,11 +122,16 @@ static const char version_7[] =
 
 // Version 8: what drivers say of kernels.
 static const char version_8[] = "ALTER TABLE trial ADD COLUMN statistics TEXT;\n";
+
+// Version 9: damaged rows of trials, of which there are none.
+static const char version_9[] =
+    "CREATE INDEX trial_damaged ON trial(session) WHERE " TRIAL_IS_DAMAGED ";\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
-                                                version_5, version_6, version_7, version_8};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3,
+                                                version_4, version_5, version_6,
+                                                version_7, version_8, version_9};
 
 const char *const *db_scripts(int *count)
 {

@@ -1,4 +1,4 @@
-#include "store/row.h"
+#include "store/trial_row.h"
 
 #include <string.h>
 
@@ -44,13 +44,6 @@ bool store_has_session(struct store *s, int64_t id, struct err *e)
     query_bind_int(&q, id);
     bool found = query_next(&q);
     return query_end(&q) && (found || session_missing(s, id, e));
-}
-
-bool session_missing(struct store *s, int64_t id, struct err *e)
-{
-    db_undo(s);
-    return err_set(e, "there is no session %lld (`tilewalk ls%s` lists them)", (long long)id,
-                   store_option(s));
 }
 
 static bool put_texts(struct store *s, int64_t id, const struct text_record *text, int count,
@@ -126,13 +119,31 @@ bool store_get_history(struct store *s, int64_t id, struct arena *a, struct sess
 }
 
 // One that is damaged is in the list, and says so: it must not hide the others.
+static void mark_damaged(struct session_record *r, struct arena *a, const struct err *why)
+{
+    r->state = "damaged";
+    r->damage = arena_strdup(a, why->text);
+}
+
 static void list_session(const struct query *q, struct arena *a, struct session_record *out)
 {
     struct err why;
-    if (read_session(q, a, out, &why))
-        return;
-    out->state = "damaged";
-    out->damage = arena_strdup(a, why.text);
+    if (!read_session(q, a, out, &why))
+        mark_damaged(out, a, &why);
+}
+
+struct listing {
+    struct session_record *session;
+    int count;
+    struct arena *arena;
+};
+
+static void mark_by_trial(void *context, int64_t id, const struct err *why)
+{
+    const struct listing *l = context;
+    for (int i = 0; i < l->count; i++)
+        if (l->session[i].id == id && !l->session[i].damage)
+            mark_damaged(&l->session[i], l->arena, why);
 }
 
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
@@ -147,7 +158,8 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
         list_session(&q, a, &list[(*count)++]);
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
-    return query_end(&q);
+    return query_end(&q) &&
+           trials_each_damaged(s, mark_by_trial, &(struct listing){*out, *count, a}, e);
 }
 
 // Sessions used to hold paths as they were given, in the folder that the program was started in.

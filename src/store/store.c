@@ -217,18 +217,6 @@ void store_close(struct store *s)
     free(s);
 }
 
-bool store_check(struct store *s, struct err *e)
-{
-    struct query q = query_start(s, "PRAGMA quick_check(1)", e);
-    const char *found = query_next(&q) ? query_text(&q, 0, NULL) : "ok";
-    const char *last_line = strrchr(found, '\n');
-    bool whole = str_equal(found, "ok");
-    if (!whole)
-        err_set(e, "'%s' is damaged: %s (`sqlite3 FILE .recover` saves what can be read)", s->path,
-                last_line ? last_line + 1 : found);
-    return query_end(&q) && whole;
-}
-
 // What can't be told counts as a change: the reading that follows says why.
 bool store_changed(struct store *s)
 {

@@ -164,8 +164,9 @@ bool store_get_history(struct store *s, int64_t id, struct arena *a, struct sess
                        struct err *e);
 // All sessions, newest first; the array lives in the arena. One whose row is damaged is there too,
 // with state "damaged", the reason, and something harmless in the members that are wrong: nothing
-// but removing it works on such a one. All other calls refuse damaged rows ("session 3 is damaged:
-// column title is missing (NULL) ...").
+// but removing it works on such a one. So is one with a trial whose row has a value of another type
+// or out of measure (texts are looked at when they are read): what does not read that one works.
+// All other calls refuse damaged rows ("session 3 is damaged: column title is missing (NULL) ...").
 bool store_list_sessions(struct store *s, struct arena *a, struct session_record **out, int *count,
                          struct err *e);
 bool store_has_session(struct store *s, int64_t id, struct err *e); // damaged or not
@@ -201,6 +202,9 @@ const char *store_save(struct store *s, struct err *e);
 
 // Reads all of it: whether its pages and rows are whole.
 bool store_check(struct store *s, struct err *e);
+// Whether a session may be missing in the list because the database is damaged. Costs what a list
+// of sessions costs.
+bool store_check_sessions(struct store *s, struct err *e);
 
 // Whether another connection has committed since the last call; true the first time. A few
 // microseconds: for those who look many times a second.

@@ -3,7 +3,6 @@
 #include "base/str.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 // The ranking time, by the index trial_rank, takes the place of a trial's own.
 // clang-format off
@@ -53,17 +52,37 @@ static bool read_columns(const struct query *q, const struct reading *r, struct 
            err_set(why, "its outcome is ok, and took no time");
 }
 
+static const struct err *name_trial(struct err *why, const struct trial_record *t)
+{
+    err_prefix(why, "its trial at ask %" PRId64, t->ask);
+    return why;
+}
+
 // A damaged row ends the query.
 static bool read_trial(struct query *q, const struct reading *r, struct arena *a,
                        struct trial_record *t)
 {
-    char what[48];
     struct err why;
     if (read_columns(q, r, a, t, &why))
         return true;
-    snprintf(what, sizeof what, "its trial at ask %" PRId64, t->ask);
-    query_refuse(q, r->session, what, &why);
+    query_refuse(q, r->session, "", name_trial(&why, t));
     return false;
+}
+
+bool trials_each_damaged(struct store *s,
+                         void (*each)(void *context, int64_t session, const struct err *why),
+                         void *context, struct err *e)
+{
+    static const char sql[] = "SELECT session" TRIAL_FIELDS(AS_COLUMN) //
+        " FROM trial WHERE " TRIAL_IS_DAMAGED " GROUP BY session";
+    struct query q = query_start(s, sql, e);
+    while (query_next(&q)) {
+        struct trial_record t;
+        struct err why;
+        if (!read_columns(&q, &(struct reading){0}, NULL, &t, &why))
+            each(context, query_int(&q, 0), name_trial(&why, &t));
+    }
+    return query_end(&q);
 }
 
 // Reads the rows of a query, and ends it.

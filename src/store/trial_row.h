@@ -19,6 +19,27 @@
     F(ask, ORDINAL) F(kind, TEXT) F(seconds, SPAN) F(samples, MAYBE_LIST) F(verified, FLAG) F(at, SPAN)
 // clang-format on
 
+// What a damaged row is by its types and numbers alone. It is the condition of an index, so that a
+// list of sessions finds such rows and looks at no others: SQLite takes it for these very words
+// alone. Changing them takes a version of the schema that makes the index anew.
+// clang-format off
+#define WHOLE(column)      "typeof(" #column ") = 'integer' AND " #column " >= 0 AND "
+#define MAYBE_TEXT(column) "typeof(" #column ") IN ('text', 'null') AND "
+#define SPAN(column)       "ifnull(" #column ", 0) BETWEEN 0 AND 1e12 AND "
+#define TRIAL_IS_DAMAGED \
+    "(ask > 0 AND " WHOLE(ask) WHOLE(number) WHOLE(told) WHOLE(asked_after) WHOLE(generation) \
+    "typeof(key) = 'text' AND typeof(config) = 'text' AND " MAYBE_TEXT(outcome) MAYBE_TEXT(phase) \
+    MAYBE_TEXT(reason) MAYBE_TEXT(samples) MAYBE_TEXT(origin) MAYBE_TEXT(statistics) \
+    "seconds BETWEEN 0 AND 1e12 AND (outcome IS NOT 'ok' OR seconds > 0) AND " \
+    SPAN(compile_s) SPAN(pipeline_s) SPAN(device_s) SPAN(elapsed_s) SPAN(finished) WHOLE(worker) \
+    "early_stopped IN (0, 1)) IS NOT TRUE"
+// clang-format on
+
+// Of each session that has such rows one.
+bool trials_each_damaged(struct store *s,
+                         void (*each)(void *context, int64_t session, const struct err *why),
+                         void *context, struct err *e);
+
 enum {
     TRIAL_FIELD_COUNT = TRIAL_FIELDS(AS_ONE),
     RETIME_FIELD_COUNT = RETIME_FIELDS(AS_ONE),

@@ -100,11 +100,40 @@ static void test_trial(void **state)
         assert_refused(&r, 1, "session 2 is damaged: its trial ", what);
         r = RUN(b, "resume", "2", "--trials", "9");
         assert_refused(&r, 1, "session 2 is damaged: its trial ", what);
-        r = RUN(b, "ls");
-        assert_ok(&r);
+        cJSON *hurt = listed_session(b, 2);
+        assert_string_equal(text_of(hurt, "state"), "damaged");
+        assert_contains(text_of(hurt, "reason"), what);
+        assert_string_equal(state_of(b, 1), "done");
         r = RUN(b, "show", "1", "--trials");
         assert_ok(&r);
     }
+}
+
+// What a page of other bytes takes away is not said to have never been there.
+static void test_lost(void **state)
+{
+    struct box *b = *state;
+    static const char *const more[][6] = {
+        {"card", "2"},
+        {"note", "2", "x"},
+        {"pause", "2"},
+        {"stop", "2"},
+        {"rm", "2"},
+        {"show", "2", "--trial", "1"},
+        {"watch", "2", "--plain"},
+        {"tune", "gemm", "--warm-start", "2"},
+    };
+    make_sessions(b, "DELETE FROM session WHERE id = 2");
+    for (size_t i = 0; i < COUNT(on_it) + COUNT(more); i++) {
+        struct result r = run_list(b, i < COUNT(on_it) ? on_it[i] : more[i - COUNT(on_it)]);
+        assert_refused(&r, 1, "is damaged: the row of session 2 is gone", "FILE .recover");
+    }
+    struct result r = RUN(b, "ls");
+    assert_ok(&r);
+    assert_contains(r.err, "is damaged: the row of session 2 is gone");
+    assert_string_equal(state_of(b, 1), "done");
+    r = RUN(b, "show", "3");
+    assert_ok(&r);
 }
 
 int main(void)
@@ -113,6 +142,7 @@ int main(void)
         FLOW_TEST(test_listed),
         FLOW_TEST(test_refused),
         FLOW_TEST(test_trial),
+        FLOW_TEST(test_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,6 +329,21 @@ static void assert_list_says(const char *path, const char *reason)
     store_close(s);
 }
 
+// What each change of the damaged session makes the list say: pairs of SQL and words.
+static void assert_reasons(const char *before, const char *after, const char *const cases[][2],
+                           size_t count)
+{
+    char *whole = make_whole(), *path = mem_printf("%s.hurt", whole);
+    for (size_t i = 0; i < count; i++) {
+        char *sql = mem_printf("%s %s %s", before, cases[i][0], after);
+        assert_true(damage(whole, path, sql));
+        assert_list_says(path, cases[i][1]);
+        free(sql);
+    }
+    free(path);
+    temp_remove(whole);
+}
+
 static void test_reasons(void **state)
 {
     (void)state;
@@ -345,15 +360,7 @@ static void test_reasons(void **state)
         {"population = '1,'", "column population is not a list of asks"},
         {"history = '1:2,3:4'", "column history is not a list of sessions"},
     };
-    char *whole = make_whole(), *path = mem_printf("%s.hurt", whole);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char *sql = mem_printf("UPDATE session SET %s WHERE id = %d", cases[i][0], HURT);
-        assert_true(damage(whole, path, sql));
-        assert_list_says(path, cases[i][1]);
-        free(sql);
-    }
-    free(path);
-    temp_remove(whole);
+    assert_reasons("UPDATE session SET", "WHERE id = 2", cases, COUNT(cases));
 }
 
 // What the schema of a stranger's file would do: nothing of it happens, or the file is refused.
@@ -395,12 +402,93 @@ static void test_hostile_schema(void **state)
     temp_remove(whole);
 }
 
+// By its types and numbers, without a look at any other trial.
+static void test_trials_in_list(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"key = NULL", "its trial at ask 1: column key is missing (NULL)"},
+        {"config = x'00'", "its trial at ask 1: column config is raw bytes"},
+        {"number = -1", "its trial at ask 1: column number is -1"},
+        {"worker = 'x'", "its trial at ask 1: column worker is a text"},
+        {"generation = NULL", "its trial at ask 1: column generation is missing (NULL)"},
+        {"seconds = NULL", "its trial at ask 1: column seconds is missing (NULL)"},
+        {"seconds = 0", "its trial at ask 1: its outcome is ok, and took no time"},
+        {"elapsed_s = 9e999", "its trial at ask 1: column elapsed_s is inf"},
+        {"early_stopped = 2", "its trial at ask 1: column early_stopped is 2"},
+        {"samples = x'00'", "its trial at ask 1: column samples is raw bytes"},
+    };
+    assert_reasons("UPDATE trial SET", "WHERE session = 2 AND ask = 1", cases, COUNT(cases));
+}
+
+static void assert_get_says(const char *path, int64_t id, const char *what)
+{
+    struct store *s = must_open(path, STORE_READ);
+    struct arena a;
+    struct session_record r;
+    struct err e;
+    arena_init(&a);
+    assert_false(store_get_session(s, id, &a, &r, &e));
+    assert_contains(e.text, what);
+    assert_false(store_has_session(s, id, &e));
+    assert_contains(e.text, what);
+    arena_finish(&a);
+    store_close(s);
+}
+
+// As a page without rows in place of one leaves a database: no page is wrong, and a session is not
+// there.
+static void test_lost_rows(void **state)
+{
+    (void)state;
+    char *whole = make_whole(), *path = mem_printf("%s.hurt", whole);
+    assert_get_says(whole, 9, "there is no session 9 (");
+    assert_true(damage(whole, path, "DELETE FROM session WHERE id = 2"));
+    assert_get_says(path, 2, "is damaged: the row of session 2 is gone (`sqlite3 FILE .recover`");
+    assert_true(damage(whole, path,
+                       "DELETE FROM session WHERE id = 2; DELETE FROM text WHERE session = 2;"
+                       "DELETE FROM tally WHERE session = 2"));
+    assert_get_says(path, 2, "there is no session 2 (");
+    free(path);
+    temp_remove(whole);
+}
+
+// Bytes of the page of the sessions: who asks for the first of them gets it, damaged or not, or
+// hears that it cannot be had.
+static void test_page_of_sessions(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, ROOT = 2 };
+    char *whole = make_whole(), *path = mem_printf("%s.hurt", whole), *bytes;
+    size_t length;
+    struct err e;
+    assert_true(file_read(whole, &bytes, &length, &e) && length > ROOT * PAGE);
+    char *page = bytes + (ROOT - 1) * PAGE;
+    for (int at = 0; at < 24; at++) {
+        for (int value = 0; value < 256; value += 15) {
+            char kept = page[at];
+            page[at] = (char)value;
+            FILE *f = fopen(path, "wb");
+            assert_true(f && fwrite(bytes, 1, length, f) == length && fclose(f) == 0);
+            page[at] = kept;
+            struct store *s = store_open(path, STORE_READ, &e);
+            if (s ? !store_has_session(s, 1, &e) : true)
+                if (!strstr(e.text, "is damaged: "))
+                    fail_msg("byte %d is %d: %s", at, value, e.text);
+            store_close(s);
+        }
+    }
+    free(bytes);
+    free(path);
+    temp_remove(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_column),
-        cmocka_unit_test(test_missing_rows),
-        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_every_column),   cmocka_unit_test(test_missing_rows),
+        cmocka_unit_test(test_reasons),        cmocka_unit_test(test_trials_in_list),
+        cmocka_unit_test(test_lost_rows),      cmocka_unit_test(test_page_of_sessions),
         cmocka_unit_test(test_hostile_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void test_damaged(void **state)
     struct store *s = must_open(path, STORE_READ);
     assert_true(store_check(s, &e));
     store_close(s);
-    memset(bytes + 4096, 0xff, length - 4096);
+    memset(bytes + 4096, 0xff, 4096); // the page of the sessions
     assert_true(file_write(path, bytes, length, &e));
     s = must_open(path, STORE_WRITE);
     struct session_record r;

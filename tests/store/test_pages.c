@@ -274,7 +274,7 @@ static int64_t steps(struct store *s)
     return sum;
 }
 
-enum { CALLS = 11, PAGE = 20 };
+enum { CALLS = 12, PAGE = 20 };
 
 // Fills up to `count` trials, with the same best ones whatever the count, and measures every call.
 static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
@@ -282,8 +282,9 @@ static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
     struct err e;
     struct trial_record t;
     struct retime_record r;
+    struct session_record *session;
     int64_t tally[OUTCOME_COUNT];
-    int i = 0;
+    int i = 0, sessions;
     assert_true(store_begin(f->store, &e));
     for (int ask = from; ask <= count; ask++)
         put(f, ask, ask, ask % 5 ? "ok" : "wrong", ask % 5 ? 1 + (double)((ask + 7) % 100) : 0);
@@ -307,6 +308,9 @@ static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
     assert_true(store_get_race(f->store, f->id, count, &f->arena, &r, &e));
     cost[i++] = steps(f->store);
     must_get(f->store, f->id, &f->arena);
+    cost[i++] = steps(f->store);
+    assert_true(store_list_sessions(f->store, &f->arena, &session, &sessions, &e));
+    assert_true(store_check_sessions(f->store, &e));
     cost[i++] = steps(f->store);
     put(f, count + 1, 0, NULL, 0);
     cost[i++] = steps(f->store);
