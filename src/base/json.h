@@ -7,9 +7,9 @@
 //     json_add_real(&w, NULL, seconds);
 //     json_end_all(&w);                       {"name":"a","runs":[0.5]}
 //
-// `name` is that of a member, NULL in a list. Commas come by themselves. No tree is built, and
-// cJSON's printer is not used: it has neither whole numbers past 2^53 nor the fewest digits that
-// read back the same, and passes bytes on that are not UTF-8.
+// `name` is that of a member, NULL in a list. Commas come by themselves. No tree is built. (cJSON's
+// printer has neither whole numbers past 2^53 nor the fewest digits that read back the same, and
+// passes bytes on that are not UTF-8.) json_read.h reads it.
 #ifndef TILEWALK_BASE_JSON_H
 #define TILEWALK_BASE_JSON_H
 

@@ -1,17 +1,18 @@
 #include "engine/speed.h"
 
+#include "base/json_read.h"
 #include "base/str.h"
 #include "engine/recorded.h"
 #include "report/text.h"
 
 #include <math.h>
-#include <string.h>
 
 bool speed_is_relative(const struct session_record *r)
 {
-    return recorded_is(r->source) && r->operation &&
-           !strstr(r->operation, "\"unit\":\"" RECORDED_PER_GFLOP "\"") &&
-           !strstr(r->operation, "\"flop\":");
+    struct json operation;
+    return recorded_is(r->source) && json_parse(r->operation, &operation) &&
+           !json_is(json_member(operation, "unit"), RECORDED_PER_GFLOP) &&
+           !json_member(operation, "flop").at;
 }
 
 struct workload speed_work(const struct session_record *r)

@@ -1,24 +1,7 @@
 #include "engine/stored.h"
 
+#include "base/json_read.h"
 #include "engine/recorded.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-// Everything we store in this way is a flat JSON object of whole numbers and words that we wrote
-// ourselves: {"N":512,"type":"f16"}.
-static struct setting *parse_flat(struct arena *a, const char *json, int *count)
-{
-    char *rest, *text = arena_strdup(a, json ? json : "");
-    struct setting *out = arena_zero(a, strlen(text) + 1, sizeof *out); // more than there can be
-    *count = 0;
-    for (char *name = strtok_r(text, "{}\":,", &rest); name;
-         name = strtok_r(NULL, "{}\":,", &rest)) {
-        char *value = strtok_r(NULL, "{}\":,", &rest);
-        out[(*count)++] = (struct setting){name, value ? value : ""};
-    }
-    return out;
-}
 
 const char *stored_beginning(const struct session_record *r)
 {
@@ -27,14 +10,27 @@ const char *stored_beginning(const struct session_record *r)
     return r->history ? ", transfer" : "";
 }
 
+// A text, or how the value is written.
+static const char *word(struct json v, struct arena *a)
+{
+    const char *text = json_text_exact(v, a);
+    return text ? text : arena_printf(a, "%.*s", (int)json_length(v), v.at);
+}
+
 // Stored sizes, then others: the last one of a name counts.
 static const struct setting *join_sizes(struct arena *a, const char *stored,
                                         const struct setting *set, int set_count, int *count)
 {
-    const struct setting *first = parse_flat(a, stored, count);
-    struct setting *all = arena_zero(a, (size_t)(*count + set_count) + 1, sizeof *all);
-    for (int i = 0; i < *count; i++)
-        all[i] = first[i];
+    struct json root;
+    struct setting *all;
+    *count = 0;
+    json_parse(stored, &root);
+    for (struct json_walk w = json_walk(root); json_next(&w);)
+        ++*count;
+    all = arena_zero(a, (size_t)(*count + set_count) + 1, sizeof *all);
+    *count = 0;
+    for (struct json_walk w = json_walk(root); json_next(&w);)
+        all[(*count)++] = (struct setting){json_text_exact(w.key, a), word(w.value, a)};
     for (int i = 0; i < set_count; i++)
         all[(*count)++] = set[i];
     return all;

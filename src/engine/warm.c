@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "record/json.h"
+#include "base/json_read.h"
 #include "space/nearest.h"
 
 #include <inttypes.h>
@@ -201,13 +201,9 @@ static bool read_all(struct reader *r, struct json root, struct err *e)
 static bool read_text(struct reader *r, char *text, size_t length, struct err *e)
 {
     struct json root;
-    struct json_source source = {.path = r->path, .length = length};
-    source.text = mem_resize(text, length + 4, 1);
-    bool ok = json_check(&source, &root, e);
-    if (ok && source.unclosed)
-        ok = err_at(e, r->path, source.unclosed, "the file ends early");
-    ok = ok && read_all(r, root, e);
-    free(source.text);
+    struct json_source source = {.path = r->path, .text = text, .length = length};
+    bool ok = json_check(&source, &root, e) && read_all(r, root, e);
+    free(text);
     return ok;
 }
 

@@ -6,7 +6,7 @@
 #ifndef TILEWALK_RECORD_FORMAT_H
 #define TILEWALK_RECORD_FORMAT_H
 
-#include "record/json.h"
+#include "base/json_read.h"
 #include "record/record.h"
 
 struct format {

@@ -74,9 +74,12 @@ static bool read_text(struct json_source *s, struct recording **out, struct err 
 bool recording_read(const char *path, struct recording **out, struct err *e)
 {
     struct json_source s = {.path = path};
-    if (!unpack_file(path, &unpack_standard, &s.text, &s.length, e))
+    char *text;
+    if (!unpack_file(path, &unpack_standard, &text, &s.length, e))
         return false;
+    s.text = text;
+    s.room = text + s.length;
     bool ok = read_text(&s, out, e);
-    free(s.text);
+    free(text);
     return ok;
 }

@@ -15,7 +15,7 @@
 #ifndef TILEWALK_RECORD_TABLE_H
 #define TILEWALK_RECORD_TABLE_H
 
-#include "record/json.h"
+#include "base/json_read.h"
 #include "record/record.h"
 
 enum value_type { VALUE_NUMBER, VALUE_FLAG, VALUE_TEXT };

@@ -16,7 +16,7 @@
 #ifndef TILEWALK_RECORD_TILEWALK_H
 #define TILEWALK_RECORD_TILEWALK_H
 
-#include "record/json.h"
+#include "base/json_read.h"
 #include "record/record.h"
 
 #define TILEWALK_FORMAT            "tilewalk-recording"

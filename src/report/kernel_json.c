@@ -2,6 +2,7 @@
 #include "report/kernel_files.h"
 
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -143,34 +144,20 @@ static void add_verified(struct json_writer *w, const struct kernel_description 
     json_end(w);
 }
 
-// The value of a member, with what follows it; each has a line of its own. NULL: there is none.
-static const char *value_of(const char *json, const char *name)
-{
-    char *start = mem_printf("\n  \"%s\": ", name);
-    const char *at = strstr(json, start);
-    if (at)
-        at += strlen(start);
-    free(start);
-    return at;
-}
-
 bool kernel_json_read(const char *json, struct kernel_there *out)
 {
-    static const char ms_is[] = "{\"ms\": ";
-    const char *session = value_of(json, SESSION), *timing = value_of(json, TIMING),
-               *device = value_of(json, DEVICE);
-    if (!session || !timing || !device || !str_starts(timing, ms_is))
+    struct json root;
+    struct arena a;
+    double session, ms;
+    json_parse(json, &root);
+    if (!json_member(root, DEVICE).at || !json_number(json_member(root, SESSION), &session) ||
+        !json_number(json_member(json_member(root, TIMING), "ms"), &ms))
         return false;
-    char number[40];
-    double ms;
-    timing += strlen(ms_is);
-    snprintf(number, sizeof number, "%.*s", (int)strcspn(timing, ","), timing);
-    bool has_device = *device++ == '"'; // else it is null
-    snprintf(out->device, sizeof out->device, "%.*s", has_device ? (int)strcspn(device, "\"") : 0,
-             device);
-    out->session = strtoll(session, NULL, 10);
-    if (!str_to_real(number, &ms))
-        return false;
+    arena_init(&a);
+    const char *device = json_text(json_member(root, DEVICE), &a); // or null
+    snprintf(out->device, sizeof out->device, "%s", device ? device : "");
+    arena_finish(&a);
+    out->session = (int64_t)session;
     out->seconds = ms * 1e-3;
     return true;
 }

@@ -57,12 +57,10 @@ static bool read_entry(struct kernel_table *t, const char *path, struct json v,
 static bool take_text(struct kernel_table *t, const char *path, char *text, size_t length,
                       struct json *root, struct err *e)
 {
-    struct json_source source = {.path = path, .length = length};
-    source.text = mem_resize(text, length + 4, 1);
+    struct json_source source = {.path = path, .text = text, .length = length};
     MEM_GROW(t->text, t->texts, t->text_capacity);
-    t->text[t->texts++] = source.text;
-    return json_check(&source, root, e) &&
-           (!source.unclosed || err_at(e, path, source.unclosed, "the file ends early"));
+    t->text[t->texts++] = text;
+    return json_check(&source, root, e);
 }
 
 static void append(struct kernel_table *t, const struct kernel_entry *entry)

@@ -14,7 +14,7 @@
 #ifndef TILEWALK_REPORT_KERNEL_TABLE_H
 #define TILEWALK_REPORT_KERNEL_TABLE_H
 
-#include "record/json.h"
+#include "base/json_read.h"
 #include "space/operation.h"
 
 #define KERNEL_TABLE_FORMAT "tilewalk-table"

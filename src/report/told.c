@@ -1,6 +1,6 @@
 #include "report/told.h"
 
-#include "record/json.h"
+#include "base/json_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,9 @@ static void take_all(struct json root, struct statistics *out)
 void told_parse(const char *json, struct statistics *out)
 {
     *out = (struct statistics){0};
-    if (!json || !*json)
-        return;
     struct json root;
-    struct err ignored;
-    struct json_source source = {.path = "", .length = strlen(json)};
-    source.text = mem_alloc(source.length + 4);
-    memcpy(source.text, json, source.length + 1);
-    if (json_check(&source, &root, &ignored))
+    if (json_parse(json, &root))
         take_all(root, out);
-    free(source.text);
 }
 
 void told_add_text(const struct statistics *s, struct str *out)

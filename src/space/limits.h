@@ -6,13 +6,12 @@
 #ifndef TILEWALK_SPACE_LIMITS_H
 #define TILEWALK_SPACE_LIMITS_H
 
+#include "base/json_read.h"
 #include "space/matrix.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct cJSON;
 
 // Parts of SPIR-V that a device need not have, of which nothing is declared: kernels may use those
 // that are there. Bits of `features`.
@@ -117,7 +116,7 @@ char *limits_explain(const struct limits *l, const struct resources *r, char *ou
 // member that is there and wrong, and then leaves `out` as it is; else NULL. limits_parse is false
 // for that and for anything but one JSON object; NULL is none.
 void limits_add_json(struct str *out, const struct limits *l);
-const char *limits_read_json(const struct cJSON *object, struct limits *out);
+const char *limits_read_json(struct json object, struct limits *out);
 bool limits_parse(const char *json, struct limits *out);
 
 // The limits that every Vulkan device guarantees or better: what `device.*` says in space files

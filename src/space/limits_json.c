@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 
-#include <cJSON.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 // --- writing ---
@@ -50,15 +50,12 @@ void limits_add_json(struct str *out, const struct limits *l)
 // --- reading ---
 
 // Nothing is written where it is not a whole number that fits.
-static bool read_whole(const cJSON *item, size_t size, void *out)
+static bool read_whole(struct json v, size_t size, void *out)
 {
-    double most = size == sizeof(uint64_t) ? 0x1p64 : UINT32_MAX;
-    double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
-    if (!(value >= 0 && value <= most))
+    double value, most = size == sizeof(uint64_t) ? 0x1p64 : UINT32_MAX;
+    if (!json_number(v, &value) || value < 0 || value > most || value != floor(value))
         return false;
     uint64_t whole = value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
-    if ((double)whole != value)
-        return false;
     if (size == sizeof(uint64_t))
         *(uint64_t *)out = whole;
     else
@@ -66,83 +63,82 @@ static bool read_whole(const cJSON *item, size_t size, void *out)
     return true;
 }
 
-static const cJSON *member(const cJSON *object, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static const char *text_of(const cJSON *item)
-{
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 // By way of the text of an older program, whose reader knows what shapes there can be.
-static bool read_matrix(const cJSON *api, const cJSON *list, struct matrix_units *out)
+static bool read_matrix(struct json api, struct json list, struct matrix_units *out)
 {
     struct str text = {0};
-    const cJSON *s;
-    str_add(&text, text_of(cJSON_IsString(list) ? list : api));
-    cJSON_ArrayForEach(s, list)
-    {
+    struct arena a;
+    bool is_text = json_type(list) == JSON_TEXT;
+    const char *word;
+    arena_init(&a);
+    if ((word = json_text(is_text ? list : api, &a)))
+        str_add(&text, word);
+    for (struct json_walk w = json_walk(list); json_next(&w);) {
         str_add_char(&text, ' ');
         for (const char *c = "mnk"; *c; c++) {
             uint32_t size = 0; // which none has
-            read_whole(member(s, (char[]){*c, '\0'}), sizeof size, &size);
+            read_whole(json_member(w.value, (char[]){*c, '\0'}), sizeof size, &size);
             str_printf(&text, "%" PRIu32 "%s", size, *c == 'k' ? "." : "x");
         }
-        str_printf(&text, "%s.%s", text_of(member(s, "a")), text_of(member(s, "c")));
+        const char *input = json_text(json_member(w.value, "a"), &a);
+        const char *sum = json_text(json_member(w.value, "c"), &a);
+        str_printf(&text, "%s.%s", input ? input : "", sum ? sum : "");
     }
-    bool ok =
-        (cJSON_IsString(list) || cJSON_IsArray(list)) && matrix_units_parse(str_text(&text), out);
+    bool ok = (is_text || json_type(list) == JSON_LIST) && matrix_units_parse(str_text(&text), out);
     str_finish(&text);
+    arena_finish(&a);
     return ok;
 }
 
 // Of an older program each axis is a member of its own: NAME_x, NAME_y, NAME_z.
-static const cJSON *axis_of(const cJSON *object, const char *name, int axis)
+static struct json old_axis(struct json object, const char *name, int axis)
 {
     char old[64];
     snprintf(old, sizeof old, "%s_%c", name, "xyz"[axis]);
-    const cJSON *list = member(object, name);
-    return list ? cJSON_GetArrayItem(list, axis) : member(object, old);
+    return json_member(object, old);
 }
 
-static bool read_axes(const cJSON *object, const char *name, uint32_t *out)
+static bool read_axes(struct json object, const char *name, uint32_t *out)
 {
-    const cJSON *list = member(object, name);
-    bool ok = !list || (cJSON_IsArray(list) && cJSON_GetArraySize(list) == 3);
-    for (int i = 0; ok && i < 3; i++)
-        ok = read_whole(axis_of(object, name, i), sizeof *out, &out[i]);
-    return ok;
+    struct json list = json_member(object, name);
+    struct json_walk w = json_walk(list);
+    bool ok = !list.at || json_type(list) == JSON_LIST;
+    for (int i = 0; ok && i < 3; i++) {
+        ok = !list.at || json_next(&w);
+        ok = ok && read_whole(list.at ? w.value : old_axis(object, name, i), sizeof *out, &out[i]);
+    }
+    return ok && !json_next(&w);
 }
 
-static bool read_flag(const cJSON *item, bool *out)
+static bool read_flag(struct json v, bool *out)
 {
     uint32_t number = 0;
-    bool ok = cJSON_IsBool(item) || read_whole(item, sizeof number, &number);
-    *out = cJSON_IsTrue(item) || number;
+    if (json_flag(v, out))
+        return true;
+    bool ok = read_whole(v, sizeof number, &number);
+    *out = number;
     return ok;
 }
 
-static bool read_field(const cJSON *object, const struct limits_field *f, void *out)
+static bool read_field(struct json object, const struct limits_field *f, void *out)
 {
-    const cJSON *item = member(object, f->name);
+    struct json v = json_member(object, f->name);
     switch (f->type) {
     case LIMITS_AXES: return read_axes(object, f->name, out);
-    case LIMITS_FLAG: return read_flag(item, out);
-    case LIMITS_MATRIX: return read_matrix(member(object, "matrix_api"), item, out);
+    case LIMITS_FLAG: return read_flag(v, out);
+    case LIMITS_MATRIX: return read_matrix(json_member(object, "matrix_api"), v, out);
     case LIMITS_NUMBER:
     case LIMITS_BITS: break;
     }
-    return read_whole(item, f->size, out);
+    return read_whole(v, f->size, out);
 }
 
-const char *limits_read_json(const cJSON *object, struct limits *out)
+const char *limits_read_json(struct json object, struct limits *out)
 {
     struct limits l = limits_vulkan_minimum;
     for (int i = 0; i < LIMITS_FIELD_COUNT; i++) {
         const struct limits_field *f = &limits_fields[i];
-        if (!member(object, f->name) && !axis_of(object, f->name, 0))
+        if (!json_member(object, f->name).at && !old_axis(object, f->name, 0).at)
             l.unknown |= UINT32_C(1) << i;
         else if (!read_field(object, f, (char *)&l + f->offset))
             return f->name;
@@ -153,8 +149,7 @@ const char *limits_read_json(const cJSON *object, struct limits *out)
 
 bool limits_parse(const char *json, struct limits *out)
 {
-    cJSON *object = cJSON_ParseWithOpts(json ? json : "", NULL, true);
-    bool ok = cJSON_IsObject(object) && !limits_read_json(object, out);
-    cJSON_Delete(object);
-    return ok;
+    struct json root;
+    json_parse(json, &root);
+    return json_type(root) == JSON_OBJECT && !limits_read_json(root, out);
 }

@@ -1,7 +1,7 @@
 #include "store/row.h"
 
+#include "base/json_read.h"
 #include "base/str.h"
-#include "record/json.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -74,13 +74,7 @@ void query_bind_fields(struct query *q, struct fields f, const void *record)
 static bool is_json(const char *text, enum json_type type)
 {
     struct json root;
-    struct err ignored;
-    struct json_source source = {.path = "", .length = strlen(text)};
-    source.text = mem_alloc(source.length + 4);
-    memcpy(source.text, text, source.length + 1);
-    bool ok = json_check(&source, &root, &ignored) && !source.unclosed && json_type(root) == type;
-    free(source.text);
-    return ok;
+    return json_parse(text, &root) && json_type(root) == type;
 }
 
 // Numbers with one of `between`, in turns, between them.

@@ -1,6 +1,7 @@
 #include "trial/confine.h"
 
 #include "base/file.h"
+#include "base/json_read.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -96,19 +97,28 @@ static void allow_matching(struct sandbox *s, enum sandbox_right right, const ch
     globfree(&found);
 }
 
-// The driver that a manifest names may lie anywhere.
+static void allow_library(struct sandbox *s, const char *folder, struct json path)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *library = json_text_exact(path, &a);
+    if (library && strchr(library, '/')) {
+        char *below = path_join(folder, library);
+        allow_folder_of(s, *library == '/' ? library : below);
+        free(below);
+    }
+    arena_finish(&a);
+}
+
+// The driver that a manifest names, {"ICD": {"library_path": ...}}, may lie anywhere.
 static void allow_library_of(struct sandbox *s, const char *manifest)
 {
     char *text, *folder = path_folder(manifest);
     if (file_is_regular(manifest) && file_read(manifest, &text, NULL, NULL)) {
-        const char *key = strstr(text, "\"library_path\""), *colon = key ? strchr(key, ':') : NULL;
-        const char *quote = colon ? strchr(colon, '"') : NULL;
-        char *library = quote ? mem_printf("%.*s", (int)strcspn(quote + 1, "\""), quote + 1) : NULL;
-        char *below = library ? path_join(folder, library) : NULL;
-        if (library && strchr(library, '/'))
-            allow_folder_of(s, *library == '/' ? library : below);
-        free(below);
-        free(library);
+        struct json root;
+        json_parse(text, &root);
+        for (struct json_walk w = json_walk(root); json_next(&w);)
+            allow_library(s, folder, json_member(w.value, "library_path"));
         free(text);
     }
     free(folder);

@@ -1,9 +1,8 @@
 #include "trial/message.h"
 
-#include "base/mem.h"
+#include "base/json_read.h"
 #include "base/str.h"
 
-#include <cJSON.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,93 +12,100 @@
 // on, so that the functions below read straight down.
 
 struct reader {
-    const char *bad; // NULL so far
+    const char *bad;    // NULL so far
+    struct arena arena; // of texts, until the message is read
 };
 
-static const cJSON *get(struct reader *r, const cJSON *o, const char *name,
-                        cJSON_bool (*is_type)(const cJSON *))
+static void refuse(struct reader *r, const char *name)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, name);
-    if (is_type(item))
-        return item;
     if (!r->bad)
         r->bad = name;
-    return NULL;
 }
 
-static double get_number(struct reader *r, const cJSON *o, const char *name, double low,
-                         double high)
+static struct json get(struct reader *r, struct json o, const char *name, enum json_type type)
 {
-    const cJSON *item = get(r, o, name, cJSON_IsNumber);
-    if (item && item->valuedouble >= low && item->valuedouble <= high)
-        return item->valuedouble;
-    if (!r->bad)
-        r->bad = name;
+    struct json v = json_member(o, name);
+    if (json_type(v) == type)
+        return v;
+    refuse(r, name);
+    return (struct json){0};
+}
+
+static struct json_walk get_list(struct reader *r, struct json o, const char *name)
+{
+    return json_walk(get(r, o, name, JSON_LIST));
+}
+
+static double get_number(struct reader *r, struct json o, const char *name, double low, double high)
+{
+    double value;
+    if (json_number(json_member(o, name), &value) && value >= low && value <= high)
+        return value;
+    refuse(r, name);
     return low;
 }
 
-static uint64_t get_count(struct reader *r, const cJSON *o, const char *name)
+static uint64_t get_count(struct reader *r, struct json o, const char *name)
 {
     double value = get_number(r, o, name, 0, 0x1p64);
     return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
 }
 
-static int64_t get_i64(struct reader *r, const cJSON *o, const char *name)
+static int64_t get_i64(struct reader *r, struct json o, const char *name)
 {
     return (int64_t)get_number(r, o, name, 0, 0x1p62);
 }
 
-static uint32_t get_u32(struct reader *r, const cJSON *o, const char *name)
+static uint32_t get_u32(struct reader *r, struct json o, const char *name)
 {
     return (uint32_t)get_number(r, o, name, 0, UINT32_MAX);
 }
 
-static bool get_bool(struct reader *r, const cJSON *o, const char *name)
+static bool get_bool(struct reader *r, struct json o, const char *name)
 {
-    return cJSON_IsTrue(get(r, o, name, cJSON_IsBool));
+    bool flag = false;
+    json_flag(get(r, o, name, JSON_FLAG), &flag);
+    return flag;
 }
 
-static const char *get_text(struct reader *r, const cJSON *o, const char *name)
+static const char *get_text(struct reader *r, struct json o, const char *name)
 {
-    const cJSON *item = get(r, o, name, cJSON_IsString);
-    return item ? item->valuestring : "";
+    const char *text = json_text_exact(get(r, o, name, JSON_TEXT), &r->arena);
+    return text ? text : "";
 }
 
 // An array of numbers in [low, high]. Returns how many there are, at most `most`.
-static int get_array(struct reader *r, const cJSON *o, const char *name, int most, double low,
+static int get_array(struct reader *r, struct json o, const char *name, int most, double low,
                      double high, double *out)
 {
-    const cJSON *array = get(r, o, name, cJSON_IsArray), *item;
     int count = 0;
-    cJSON_ArrayForEach(item, array)
-    {
-        bool fits = count < most && cJSON_IsNumber(item) && item->valuedouble >= low &&
-                    item->valuedouble <= high;
-        if (!fits) {
-            r->bad = r->bad ? r->bad : name;
+    double value;
+    for (struct json_walk w = get_list(r, o, name); json_next(&w); count++) {
+        if (count == most || !json_number(w.value, &value) || value < low || value > high) {
+            refuse(r, name);
             return count;
         }
-        out[count++] = item->valuedouble;
+        out[count] = value;
     }
     return count;
 }
 
-static void get_three(struct reader *r, const cJSON *o, const char *name, uint32_t out[3])
+static void get_three(struct reader *r, struct json o, const char *name, uint32_t out[3])
 {
     double value[3] = {0};
     if (get_array(r, o, name, 3, 0, UINT32_MAX, value) != 3)
-        r->bad = r->bad ? r->bad : name;
+        refuse(r, name);
     for (int i = 0; i < 3; i++)
         out[i] = (uint32_t)value[i];
 }
 
-static enum trial_phase get_phase(struct reader *r, const cJSON *o)
+static enum trial_phase get_phase(struct reader *r, struct json o)
 {
     const char *word = get_text(r, o, "phase");
     for (int i = 0; i < PHASE_COUNT; i++)
         if (str_equal(word, trial_phase_name((enum trial_phase)i)))
             return (enum trial_phase)i;
-    r->bad = r->bad ? r->bad : "phase";
+    refuse(r, "phase");
     return PHASE_NONE;
 }
 
@@ -118,7 +124,7 @@ static bool choices_fit(const struct operation_kind *kind, const double *choice)
     return true;
 }
 
-static void read_operation(struct reader *r, const cJSON *o, struct operation *out)
+static void read_operation(struct reader *r, struct json o, struct operation *out)
 {
     double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0},
            real[OPERATION_MAX_REALS] = {0};
@@ -127,11 +133,11 @@ static void read_operation(struct reader *r, const cJSON *o, struct operation *o
     get_array(r, o, "choice", OPERATION_MAX_CHOICES, 0, 1000, choice);
     get_array(r, o, "real", OPERATION_MAX_REALS, -DBL_MAX, DBL_MAX, real);
     if (!kind) {
-        r->bad = r->bad ? r->bad : "operation";
+        refuse(r, "operation");
         return;
     }
     if (!choices_fit(kind, choice)) {
-        r->bad = r->bad ? r->bad : "choice";
+        refuse(r, "choice");
         return;
     }
     operation_init(out, kind);
@@ -142,7 +148,7 @@ static void read_operation(struct reader *r, const cJSON *o, struct operation *o
     memcpy(out->real, real, sizeof out->real);
 }
 
-static void read_buffer(struct reader *r, const cJSON *o, struct custom_operation *c)
+static void read_buffer(struct reader *r, struct json o, struct custom_operation *c)
 {
     double size[TENSOR_MAX_RANK] = {0}, fill[2] = {0};
     const char *element = get_text(r, o, "element");
@@ -156,93 +162,96 @@ static void read_buffer(struct reader *r, const cJSON *o, struct custom_operatio
             t.element = (enum element)i;
     if (t.element == ELEMENT_COUNT || t.rank < 1 ||
         !custom_add_tensor(c, &t, fill[0], fill[1], NULL))
-        r->bad = r->bad ? r->bad : "buffers";
+        refuse(r, "buffers");
 }
 
-static void read_step(struct reader *r, const cJSON *o, struct custom_operation *c)
+static void read_step(struct reader *r, struct json o, struct custom_operation *c)
 {
-    const cJSON *list = get(r, o, "buffers", cJSON_IsArray), *item;
     const char *names[OPERATION_MAX_TENSORS];
     struct operation operation;
     int count = 0;
     read_operation(r, o, &operation);
-    cJSON_ArrayForEach(item, list)
-    {
-        if (count < OPERATION_MAX_TENSORS && cJSON_IsString(item))
-            names[count++] = item->valuestring;
+    for (struct json_walk w = get_list(r, o, "buffers"); json_next(&w);) {
+        const char *name = json_text_exact(w.value, &r->arena);
+        if (count < OPERATION_MAX_TENSORS && name)
+            names[count++] = name;
         else
-            r->bad = r->bad ? r->bad : "buffers";
+            refuse(r, "buffers");
     }
     if (!r->bad && !custom_add_step(c, &operation, names, count, NULL))
         r->bad = "steps";
 }
 
-static void read_custom(struct reader *r, const cJSON *o, struct hello *h)
+static void read_custom(struct reader *r, struct json o, struct hello *h)
 {
-    const cJSON *buffers = get(r, o, "buffers", cJSON_IsArray), *item;
-    const cJSON *steps = get(r, o, "steps", cJSON_IsArray);
     double tolerance[2] = {0}, unused_flop = 1;
     struct custom_operation *c = custom_create(get_text(r, o, "name"), unused_flop, NULL);
     h->custom = c;
     get_array(r, o, "tolerance", 2, 0, DBL_MAX, tolerance);
     c->absolute = tolerance[0];
     c->relative = tolerance[1];
-    cJSON_ArrayForEach(item, buffers) read_buffer(r, item, c);
-    cJSON_ArrayForEach(item, steps) read_step(r, item, c);
+    for (struct json_walk w = get_list(r, o, "buffers"); json_next(&w);)
+        read_buffer(r, w.value, c);
+    for (struct json_walk w = get_list(r, o, "steps"); json_next(&w);)
+        read_step(r, w.value, c);
     if (!r->bad && c->tensor_count == 0)
         r->bad = "buffers";
     operation_init(&h->operation, &c->kind);
 }
 
-static void get_matrix(struct reader *r, const cJSON *o, const char *name, struct matrix_units *out)
+static void get_matrix(struct reader *r, struct json o, const char *name, struct matrix_units *out)
 {
     if (!matrix_units_parse(get_text(r, o, name), out))
-        r->bad = r->bad ? r->bad : name;
+        refuse(r, name);
 }
 
 // Of a device that is there all is known.
-static void read_limits(struct reader *r, const cJSON *o, struct limits *l)
+static void read_limits(struct reader *r, struct json o, struct limits *l)
 {
-    const char *bad = limits_read_json(get(r, o, "limits", cJSON_IsObject), l);
+    const char *bad = limits_read_json(get(r, o, "limits", JSON_OBJECT), l);
     if (!bad && l->unknown)
         bad = "limits";
-    r->bad = r->bad ? r->bad : bad;
+    if (bad)
+        refuse(r, bad);
 }
 
-static void read_pass(struct reader *r, const cJSON *o, struct pass *p)
+static void read_pass(struct reader *r, struct json o, struct pass *p)
 {
-    const cJSON *lines = get(r, o, "lines", cJSON_IsArray), *line;
+    struct json_walk lines = get_list(r, o, "lines");
+    int capacity = 0;
     p->glsl = mem_strdup(get_text(r, o, "glsl"));
     p->template_name = mem_strdup(get_text(r, o, "template"));
-    p->line_map = mem_zero((size_t)cJSON_GetArraySize(lines), sizeof *p->line_map);
-    cJSON_ArrayForEach(line, lines) p->line_map[p->line_count++] = line->valueint;
+    while (json_next(&lines)) {
+        double line = 0;
+        json_number(lines.value, &line);
+        MEM_GROW(p->line_map, p->line_count, capacity);
+        p->line_map[p->line_count++] = line >= 0 && line <= INT32_MAX ? (int)line : 0;
+    }
     get_three(r, o, "groups", p->groups);
 }
 
-static void read_job(struct reader *r, const cJSON *o, struct job *job)
+static void read_job(struct reader *r, struct json o, struct job *job)
 {
-    const cJSON *passes = get(r, o, "passes", cJSON_IsArray), *pass;
     job->scratch_bytes = get_count(r, o, "scratch_bytes");
-    cJSON_ArrayForEach(pass, passes)
-    {
+    for (struct json_walk w = get_list(r, o, "passes"); json_next(&w);) {
         if (job->pass_count < JOB_MAX_PASSES)
-            read_pass(r, pass, &job->pass[job->pass_count++]);
+            read_pass(r, w.value, &job->pass[job->pass_count++]);
         else
             r->bad = "passes";
     }
 }
 
-static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
+static void read_hello(struct reader *r, struct json o, struct hello *h)
 {
     h->device = (int)get_number(r, o, "device", 0, 1000);
     snprintf(h->device_id, sizeof h->device_id, "%s", get_text(r, o, "device_id"));
     h->validate = get_bool(r, o, "validate");
     h->only_compiles = get_bool(r, o, "only_compiles");
-    if (cJSON_HasObjectItem(o, "custom"))
-        read_custom(r, get(r, o, "custom", cJSON_IsObject), h);
+    if (json_member(o, "custom").at)
+        read_custom(r, get(r, o, "custom", JSON_OBJECT), h);
     else
         read_operation(r, o, &h->operation);
-    read_job(r, get(r, o, "reference", cJSON_IsObject), &h->reference);
+    read_job(r, get(r, o, "reference", JSON_OBJECT), &h->reference);
     read_limits(r, o, &h->limits);
     h->trips_undeclared = get_bool(r, o, "trips_undeclared");
     h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
@@ -251,9 +260,8 @@ static void read_hello(struct reader *r, const cJSON *o, struct hello *h)
     snprintf(h->fault, sizeof h->fault, "%s", get_text(r, o, "fault"));
 }
 
-static void read_trial(struct reader *r, const cJSON *o, struct message *m)
+static void read_trial(struct reader *r, struct json o, struct message *m)
 {
-    const cJSON *jobs = get(r, o, "jobs", cJSON_IsArray), *job;
     m->number = get_i64(r, o, "number");
     m->attempt = (int)get_number(r, o, "attempt", 0, 1);
     m->request.race = get_bool(r, o, "race");
@@ -261,32 +269,30 @@ static void read_trial(struct reader *r, const cJSON *o, struct message *m)
     m->request.accesses = (enum accesses)get_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
     m->request.slowdown = get_number(r, o, "slowdown", 0, 1e9);
-    cJSON_ArrayForEach(job, jobs)
-    {
+    for (struct json_walk w = get_list(r, o, "jobs"); json_next(&w);) {
         if (m->request.count < TRIAL_MAX_RACERS)
-            read_job(r, job, &m->request.job[m->request.count++]);
+            read_job(r, w.value, &m->request.job[m->request.count++]);
         else
             r->bad = "jobs";
     }
 }
 
-static void read_statistics(struct reader *r, const cJSON *o, struct statistics *out)
+static void read_statistics(struct reader *r, struct json o, struct statistics *out)
 {
-    const cJSON *list = get(r, o, "statistics", cJSON_IsObject), *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!cJSON_IsNumber(item) || !statistics_take(out, item->string, item->valuedouble))
-            r->bad = r->bad ? r->bad : "statistics";
-    }
+    double value;
+    for (struct json_walk w = json_walk(get(r, o, "statistics", JSON_OBJECT)); json_next(&w);)
+        if (!json_number(w.value, &value) ||
+            !statistics_take(out, json_text_exact(w.key, &r->arena), value))
+            refuse(r, "statistics");
 }
 
-static void read_candidate(struct reader *r, const cJSON *o, int i, struct message *m)
+static void read_candidate(struct reader *r, struct json o, int i, struct message *m)
 {
     struct trial_result *result = &m->result;
     struct samples *samples = &result->samples[i];
     m->settled[i] = get_bool(r, o, "settled");
     if (!outcome_parse(get_text(r, o, "outcome"), &result->outcome[i]))
-        r->bad = r->bad ? r->bad : "outcome";
+        refuse(r, "outcome");
     result->phase[i] = get_phase(r, o);
     snprintf(result->reason[i], sizeof result->reason[i], "%s", get_text(r, o, "reason"));
     result->seconds[i] = get_number(r, o, "seconds", 0, 1e9);
@@ -295,18 +301,16 @@ static void read_candidate(struct reader *r, const cJSON *o, int i, struct messa
     read_statistics(r, o, &result->statistics[i]);
     bool measured = result->outcome[i] == OUTCOME_OK && m->settled[i] && !m->only_compiled;
     if (measured && (samples->count == 0 || result->seconds[i] <= 0))
-        r->bad = r->bad ? r->bad : "samples";
+        refuse(r, "samples");
 }
 
-static void read_result(struct reader *r, const cJSON *o, struct message *m)
+static void read_result(struct reader *r, struct json o, struct message *m)
 {
-    const cJSON *candidates = get(r, o, "candidates", cJSON_IsArray), *one;
     m->at_ns = get_i64(r, o, "at_ns");
     m->only_compiled = get_bool(r, o, "only_compiled");
-    cJSON_ArrayForEach(one, candidates)
-    {
+    for (struct json_walk w = get_list(r, o, "candidates"); json_next(&w);) {
         if (m->result.count < TRIAL_MAX_RACERS)
-            read_candidate(r, one, m->result.count++, m);
+            read_candidate(r, w.value, m->result.count++, m);
         else
             r->bad = "candidates";
     }
@@ -315,23 +319,23 @@ static void read_result(struct reader *r, const cJSON *o, struct message *m)
     m->result.device_s = get_number(r, o, "device_s", 0, 1e9);
 }
 
-static void read_phase(struct reader *r, const cJSON *o, struct message *m)
+static void read_phase(struct reader *r, struct json o, struct message *m)
 {
     m->phase = get_phase(r, o);
     m->candidate = (int)get_number(r, o, "candidate", 0, TRIAL_MAX_RACERS - 1);
     m->at_ns = get_i64(r, o, "at_ns");
 }
 
-static void read_failure(struct reader *r, const cJSON *o, struct err *e)
+static void read_failure(struct reader *r, struct json o, struct err *e)
 {
     int line = (int)get_number(r, o, "line", 0, INT32_MAX);
     err_at(e, get_text(r, o, "file"), line, "%s", get_text(r, o, "text"));
 }
 
-static void read_compile(struct reader *r, const cJSON *o, struct message *m)
+static void read_compile(struct reader *r, struct json o, struct message *m)
 {
     m->request.count = 1;
-    read_job(r, get(r, o, "job", cJSON_IsObject), &m->request.job[0]);
+    read_job(r, get(r, o, "job", JSON_OBJECT), &m->request.job[0]);
 }
 
 // False for anything but whole words of eight digits each.
@@ -349,22 +353,21 @@ static bool parse_module(const char *hex, struct spirv *out)
     return true;
 }
 
-static void read_modules(struct reader *r, const cJSON *o, struct message *m)
+static void read_modules(struct reader *r, struct json o, struct message *m)
 {
-    const cJSON *list = get(r, o, "modules", cJSON_IsArray), *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        if (m->module_count < JOB_MAX_PASSES && cJSON_IsString(item) &&
-            parse_module(item->valuestring, &m->module[m->module_count]))
+    for (struct json_walk w = get_list(r, o, "modules"); json_next(&w);) {
+        const char *hex = json_text_exact(w.value, &r->arena);
+        if (m->module_count < JOB_MAX_PASSES && hex &&
+            parse_module(hex, &m->module[m->module_count]))
             m->module_count++;
         else
-            r->bad = r->bad ? r->bad : "modules";
+            refuse(r, "modules");
     }
 }
 
 #define COPY_TEXT(r, o, name, out) snprintf((out), sizeof(out), "%s", get_text((r), (o), (name)))
 
-static void read_device(struct reader *r, const cJSON *o, struct gpu_info *d)
+static void read_device(struct reader *r, struct json o, struct gpu_info *d)
 {
     d->index = (int)get_number(r, o, "index", 0, 1000);
     COPY_TEXT(r, o, "name", d->name);
@@ -388,26 +391,26 @@ static void read_device(struct reader *r, const cJSON *o, struct gpu_info *d)
 }
 
 // Whoever gets them uses them as the indices of the list.
-static void read_devices(struct reader *r, const cJSON *o, struct message *m)
+static void read_devices(struct reader *r, struct json o, struct message *m)
 {
-    const cJSON *list = get(r, o, "devices", cJSON_IsArray), *item;
-    m->device_list = mem_zero((size_t)cJSON_GetArraySize(list), sizeof *m->device_list);
-    cJSON_ArrayForEach(item, list)
-    {
-        read_device(r, item, &m->device_list[m->device_count]);
-        if (m->device_list[m->device_count].index != m->device_count)
-            r->bad = r->bad ? r->bad : "index";
-        m->device_count++;
+    int capacity = 0;
+    for (struct json_walk w = get_list(r, o, "devices"); json_next(&w); m->device_count++) {
+        MEM_GROW(m->device_list, m->device_count, capacity);
+        struct gpu_info *d = &m->device_list[m->device_count];
+        *d = (struct gpu_info){0};
+        read_device(r, w.value, d);
+        if (d->index != m->device_count)
+            refuse(r, "index");
     }
 }
 
-static void read_open(struct reader *r, const cJSON *o, struct message *m)
+static void read_open(struct reader *r, struct json o, struct message *m)
 {
     m->device = (int)get_number(r, o, "device", 0, 1000);
     m->validate = get_bool(r, o, "validate");
 }
 
-static void read_body(struct reader *r, const cJSON *o, struct message *m)
+static void read_body(struct reader *r, struct json o, struct message *m)
 {
     switch (m->type) {
     case MESSAGE_HELLO: read_hello(r, o, &m->hello); break;
@@ -428,7 +431,9 @@ bool message_parse(const char *text, struct message *out, struct err *e)
 {
     *out = (struct message){.type = MESSAGE_TYPE_COUNT};
     struct reader r = {0};
-    cJSON *o = cJSON_Parse(text);
+    struct json o;
+    arena_init(&r.arena);
+    json_parse(text, &o);
     const char *type = get_text(&r, o, "type");
     for (int i = 0; i < MESSAGE_TYPE_COUNT; i++)
         if (str_equal(type, message_type_name((enum message_type)i)))
@@ -441,7 +446,7 @@ bool message_parse(const char *text, struct message *out, struct err *e)
         message_finish(out);
         err_set(e, "no or a bad \"%s\" in a message", r.bad);
     }
-    cJSON_Delete(o);
+    arena_finish(&r.arena);
     return !r.bad;
 }
 

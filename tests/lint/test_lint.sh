@@ -6,16 +6,15 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree" || exit 1
 failures=0
 
-mkdir -p src/base src/space src/search src/script src/store src/record tests/space docs/sample
+mkdir -p src/base src/space src/search src/script src/kernel tests/space docs/sample
 cp "$here/../../.clang-format" .
 echo '#include <stdio.h>' >src/base/str.h
 echo '#include "base/str.h"' >src/space/space.h
 printf '#include "space/space.h"\n\n#include <gmp.h>\n' >src/space/space.c
 printf '#include "base/str.h"\n\n#include <lua.h>\n' >src/script/state.h
-printf '#include "script/state.h"\n' >src/script/script.c
-echo '#include "space/space.h"' >src/record/json.h
-echo '#include "space/space.h"' >src/record/read.h
-echo '#include "record/json.h"' >src/store/store.c
+printf '#include "script/state.h"\n\n#include "kernel/job.h"\n' >src/script/script.c
+echo '#include "space/space.h"' >src/kernel/job.h
+echo '#include "space/space.h"' >src/kernel/read.h
 echo '#include "space/space.h"' >src/search/strategy.h
 printf '#include "spaces.h"\n\n#include <cmocka.h>\n' >tests/space/test_space.c
 echo '#include "space/space.h"' >tests/space/spaces.h
@@ -55,8 +54,8 @@ content 'at first'
 
 echo '#include "search/strategy.h"' >src/space/bad.c
 planted 'a folder above' src/space/bad.c 'src/space/bad.c:1: may not include "search/strategy.h"'
-echo '#include "record/read.h"' >src/store/bad.c
-planted 'a header that is not listed' src/store/bad.c 'may not include "record/read.h"'
+echo '#include "kernel/read.h"' >src/script/bad.c
+planted 'a header that is not listed' src/script/bad.c 'may not include "kernel/read.h"'
 echo '#include <lua.h>' >src/search/bad.c
 planted 'a library' src/search/bad.c 'src/search/bad.c:1: may not include lua'
 echo '#include "script/state.h"' >src/bad.c

@@ -1,11 +1,11 @@
 // Whether a text is JSON (RFC 8259), without recursion.
-#include "record/json.h"
+#include "base/json_read.h"
+
+#include "base/json.h"
 
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>
-
-enum { DEEPEST = 64 };
 
 enum expect { VALUE, FIRST_VALUE, KEY, FIRST_KEY, AFTER }; // FIRST_: or the end of what is open
 
@@ -15,7 +15,7 @@ struct checker {
     int line;
     enum expect expect;
     int depth;
-    char open[DEEPEST];
+    char open[JSON_DEEPEST];
     const char *last_end; // where the last value or opening ended
 };
 
@@ -117,7 +117,7 @@ static bool word(struct checker *c, struct err *e)
 
 static bool open_one(struct checker *c, struct err *e)
 {
-    if (c->depth == DEEPEST)
+    if (c->depth == JSON_DEEPEST)
         return broken(c, e, "too many lists and objects inside each other");
     c->open[c->depth++] = *c->at;
     c->expect = *c->at++ == '{' ? FIRST_KEY : FIRST_VALUE;
@@ -196,13 +196,12 @@ static bool step(struct checker *c, struct err *e)
 static bool close_text(struct checker *c)
 {
     bool between = c->expect == AFTER || c->expect == KEY || c->expect == FIRST_KEY;
-    if (c->depth != 2 || c->open[0] != '{' || c->open[1] != '{' || !between)
-        return false;
     struct json_source *s = c->source;
+    if (!s->room || c->depth != 2 || c->open[0] != '{' || c->open[1] != '{' || !between)
+        return false;
     s->unclosed = c->line;
-    s->length = (size_t)(c->last_end - s->text); // without the comma
-    memcpy(s->text + s->length, "}}", 3);
-    s->length += 2;
+    memcpy(s->room - (c->end - c->last_end), "}}", 3); // without the comma
+    s->length = (size_t)(c->last_end - s->text) + 2;
     return true;
 }
 
@@ -222,4 +221,15 @@ bool json_check(struct json_source *s, struct json *root, struct err *e)
         skip_space(&c);
     } while (c.depth > 0 || c.expect != AFTER);
     return c.at == c.end || broken(&c, e, "the file should end here");
+}
+
+bool json_parse(const char *text, struct json *root)
+{
+    struct err ignored;
+    struct json_source s = {.path = "", .text = text ? text : ""};
+    s.length = strlen(s.text);
+    bool ok = json_check(&s, root, &ignored);
+    if (!ok)
+        *root = (struct json){0};
+    return ok;
 }

@@ -1,10 +1,13 @@
 // The reader of JSON: what it takes, where it complains, what texts become.
-#include "help.h"
+#include "base/json_read.h"
 
-#include "record/json.h"
-
-#include <stdlib.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 struct checked {
     char text[4096];
@@ -18,7 +21,8 @@ static bool check(struct checked *c, const char *text)
     size_t length = strlen(text);
     assert_true(length + 4 < sizeof c->text);
     memcpy(c->text, text, length + 1);
-    c->source = (struct json_source){.path = "x.json", .text = c->text, .length = length};
+    c->source = (struct json_source){
+        .path = "x.json", .text = c->text, .length = length, .room = c->text + length};
     c->e = (struct err){0};
     return json_check(&c->source, &c->root, &c->e);
 }

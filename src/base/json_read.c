@@ -1,4 +1,4 @@
-#include "record/json.h"
+#include "base/json_read.h"
 
 #include "base/str.h"
 
@@ -171,7 +171,7 @@ static unsigned read_code(const char **at)
 static int put_code(unsigned code, char out[4])
 {
     if (code < 0x80) {
-        out[0] = code < 0x20 || code == 0x7F ? '?' : (char)code;
+        out[0] = (char)code;
         return 1;
     }
     int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
@@ -183,20 +183,29 @@ static int put_code(unsigned code, char out[4])
 }
 
 // The next character of a text, as UTF-8 into `out`: its length, 0 at the end.
-static int next_character(const char **at, char out[4])
+static int next_exact(const char **at, char out[4])
 {
+    static const char escapes[] = "bfnrt", meant[] = "\b\f\n\r\t";
     char c = *(*at)++;
     if (c == '"')
         return 0;
-    if (c != '\\') {
-        out[0] = c == 0x7F ? '?' : c;
-        return 1;
+    if (c == '\\') {
+        c = *(*at)++;
+        if (c == 'u')
+            return put_code(read_code(at), out);
+        const char *found = strchr(escapes, c);
+        c = found ? meant[found - escapes] : c;
     }
-    c = *(*at)++;
-    if (c == 'u')
-        return put_code(read_code(at), out);
-    out[0] = strchr("bfnrt", c) ? '?' : c;
+    out[0] = c;
     return 1;
+}
+
+static int next_character(const char **at, char out[4])
+{
+    int length = next_exact(at, out);
+    if (length == 1 && ((unsigned char)*out < 0x20 || *out == 0x7F))
+        *out = '?';
+    return length;
 }
 
 bool json_is(struct json text, const char *expected)
@@ -212,7 +221,7 @@ bool json_is(struct json text, const char *expected)
     return *expected == '\0';
 }
 
-const char *json_text(struct json text, struct arena *arena)
+static const char *decode(struct json text, struct arena *arena, int (*next)(const char **, char *))
 {
     if (json_type(text) != JSON_TEXT)
         return NULL;
@@ -220,8 +229,18 @@ const char *json_text(struct json text, struct arena *arena)
     char *out = arena_zero(arena, (size_t)(skip_text(at) - at), 1), *end = out;
     int n;
     at++;
-    while ((n = next_character(&at, end)) > 0) // never longer than how it is written
+    while ((n = next(&at, end)) > 0) // never longer than how it is written
         end += n;
     *end = '\0';
     return out;
+}
+
+const char *json_text(struct json text, struct arena *arena)
+{
+    return decode(text, arena, next_character);
+}
+
+const char *json_text_exact(struct json text, struct arena *arena)
+{
+    return decode(text, arena, next_exact);
 }
