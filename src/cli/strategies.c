@@ -9,7 +9,7 @@ static bool is_default(const struct strategy_kind *k)
 }
 
 // Ranges without an end are null in JSON.
-static void add_range(struct json_writer *w, const struct strategy_option *o)
+static void add_range(struct json_writer *w, const struct spec_option *o)
 {
     json_add_flag(w, "integer", o->integer);
     json_add_real(w, "default", o->value);
@@ -17,7 +17,7 @@ static void add_range(struct json_writer *w, const struct strategy_option *o)
     json_add_real(w, "high", o->high);
 }
 
-static void add_option(struct json_writer *w, const struct strategy_option *o)
+static void add_option(struct json_writer *w, const struct spec_option *o)
 {
     json_begin_object(w, NULL);
     json_add_text(w, "name", o->name);
@@ -39,7 +39,7 @@ static void add_kind(struct json_writer *w, const struct strategy_kind *k)
     json_add_flag(w, "default", is_default(k));
     json_add_flag(w, "model", k->take_refit);
     json_begin_list(w, "options");
-    for (const struct strategy_option *o = k->options; o && o->name; o++)
+    for (const struct spec_option *o = k->options; o && o->name; o++)
         add_option(w, o);
     json_end(w);
     json_end(w);
@@ -55,7 +55,7 @@ static void print_json(void)
     json_print(&w);
 }
 
-static void print_words(const struct strategy_option *o)
+static void print_words(const struct spec_option *o)
 {
     char setting[64];
     snprintf(setting, sizeof setting, "%s=%s", o->name, o->words[(int)o->value]);
@@ -65,7 +65,7 @@ static void print_words(const struct strategy_option *o)
     printf(")\n");
 }
 
-static void print_option(const struct strategy_option *o)
+static void print_option(const struct spec_option *o)
 {
     if (o->words) {
         print_words(o);
@@ -86,7 +86,7 @@ static void print_text(void)
         const struct strategy_kind *k = strategy_kinds[i];
         printf("%s%s: %s%s%s\n", i ? "\n" : "", k->name, k->help, is_default(k) ? " (default)" : "",
                k->take_refit ? " (has a model)" : "");
-        for (const struct strategy_option *o = k->options; o && o->name; o++)
+        for (const struct spec_option *o = k->options; o && o->name; o++)
             print_option(o);
     }
     printf("\noptions are given after the name: tilewalk tune gemm --strategy opevo:q=0.3\n");

@@ -165,7 +165,7 @@ static void destroy(struct strategy *s)
     free(a);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_HEAT] = {"heat", "temperature at the start, as a relative loss", 0.1, 1e-6, 1e6, false},
     [OPTION_COOLING] = {"cooling", "factor of the temperature at each trial", 0.99, 0.5, 1, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,

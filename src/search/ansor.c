@@ -299,7 +299,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 
 static const char *const tree_words[] = {"exact", "hist", NULL};
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_PLAN] = {"plan", "programs measured in a round", 64, 1, 4096, true},
     [OPTION_POP] = {"pop", "programs of a generation", 2048, 2, 65536, true},
     [OPTION_GENERATIONS] = {"generations", "mutation rounds before each measured one", 4, 0, 100,

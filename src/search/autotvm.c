@@ -276,7 +276,7 @@ static void destroy(struct strategy *s)
 static const char *const models[] = {"trees", "treegru", NULL};
 static const char *const losses[] = {"rank", "reg", NULL};
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_PLAN] = {"plan", "configurations between two fits", 64, 1, 4096, true},
     [OPTION_EPSILON] = {"epsilon", "share of a plan that is random", 0.05, 0, 1, false},
     [OPTION_MODEL] = {"model", "boosted trees, or a recurrent network over the loop tree", 0, 0, 1,

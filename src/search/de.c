@@ -291,7 +291,7 @@ static void destroy(struct strategy *s)
     free(d);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_POP] = {"pop", "members of the population", 20, FEWEST, 4096, true},
     [OPTION_F] = {"f", "weight of the difference", 0.5, 0.01, 2, false},
     [OPTION_CR] = {"cr", "chance of each parameter to come from the mutant", 0.6, 0, 1, false},

@@ -245,7 +245,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     return NULL;
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_PLAN] = {"plan", "points asked for between two fits", 16, 1, 4096, true},
     [OPTION_TREES] = {"trees", "trees of the forest", 50, 2, 1000, true},
     [OPTION_STARTS] = {"starts", "best results that climbs start from", 10, 1, MOST_STARTS, true},

@@ -187,7 +187,7 @@ static void destroy(struct strategy *s)
     free(g);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_POP] = {"pop", "children of a generation", 100, 2, 4096, true},
     [OPTION_ELITE] = {"elite", "the best that breed on", 3, 0, 4096, true},
     [OPTION_MUTATION] = {"mutation", "chance of each parameter to be drawn anew", 0.1, 0, 1, false},

@@ -156,7 +156,7 @@ static const char *const modes[] = {
     NULL,
 };
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_RHO] = {"rho", "neighbours measured in a round", 5, 1, 65536, true},
     [OPTION_MODE] = {"mode", "paper: forget states once expanded", 0, 0, 1, true, modes},
     [OPTION_LEGAL] = {"legal", "1: walk on legal states alone", 1, 0, 1, true},

@@ -100,7 +100,7 @@ static void destroy(struct strategy *s)
     free(s);
 }
 
-static const struct strategy_option options[] = {{NULL}};
+static const struct spec_option options[] = {{NULL}};
 
 const struct strategy_kind strategy_grid = {
     .name = "grid",

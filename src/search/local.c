@@ -240,7 +240,7 @@ static void destroy(struct strategy *s)
     free(l);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_STARTS] = {"starts", "random points of which the best is the start", 16, 1, 4096, true},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},

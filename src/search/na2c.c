@@ -347,7 +347,7 @@ static const char *const modes[] = {
     NULL,
 };
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_STEPS] = {"steps", "moves of a walk (T)", 3, 1, 100, true},
     [OPTION_BATCH] = {"batch", "new states of a round", 6, 1, 4096, true},
     [OPTION_TAU] = {"tau", "chance that the policy chooses a move", 0.9, 0, 1, false},

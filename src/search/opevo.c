@@ -224,7 +224,7 @@ static void destroy(struct strategy *s)
     free(o);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_LAMBDA] = {"lambda", "results that breed", 8, 1, 4096, true},
     [OPTION_RHO] = {"rho", "children of a generation", 8, 1, 4096, true},
     [OPTION_Q] = {"q", "mutation: chance of each further step of a walk", 0.5, 0.001, 0.999, false},

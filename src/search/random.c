@@ -47,7 +47,7 @@ static void destroy(struct strategy *s)
     free(r);
 }
 
-static const struct strategy_option options[] = {{NULL}};
+static const struct spec_option options[] = {{NULL}};
 
 const struct strategy_kind strategy_random = {
     .name = "random",

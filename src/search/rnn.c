@@ -215,7 +215,7 @@ static void destroy(struct strategy *s)
     free(r);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_BATCH] = {"batch", "configurations between two updates", 8, 1, 256, true},
     [OPTION_HIDDEN] = {"hidden", "units of the LSTM", 64, 1, 256, true},
     [OPTION_EMBEDDING] = {"embedding", "numbers that stand for a choice", 32, 1, 256, true},

@@ -29,6 +29,7 @@
 #ifndef TILEWALK_SEARCH_STRATEGY_H
 #define TILEWALK_SEARCH_STRATEGY_H
 
+#include "search/spec.h"
 #include "space/outcome.h"
 #include "space/space.h"
 
@@ -68,13 +69,6 @@ struct search_problem {
     int history_count;
 };
 
-struct strategy_option {
-    const char *name, *help;
-    double value, low, high; // default and allowed range, inclusive
-    bool integer;
-    const char *const *words; // NULL: a number; else the value i is written words[i] (low is 0)
-};
-
 struct individual {
     const struct config *config; // valid until the next call on the strategy
     int64_t ask;                 // it was the ask-th that the strategy gave, from 1
@@ -100,7 +94,7 @@ struct strategy {
 
 struct strategy_kind {
     const char *name, *help;
-    const struct strategy_option *options;      // ends with a NULL name
+    const struct spec_option *options;          // ends with a NULL name
     bool (*is_async)(const struct strategy *s); // NULL: never
     // `option[i]` belongs to options[i]; all are in range. NULL and `e` when the space does not
     // suit.
@@ -130,8 +124,7 @@ struct strategy_kind {
 extern const struct strategy_kind *const strategy_kinds[];
 const struct strategy_kind *strategy_find(const char *name); // NULL when unknown
 
-// `spec` is NAME or NAME:key=value:key=value. Unknown names and keys get a suggestion, values out
-// of range the range.
+// `spec` as spec_parse (search/spec.h) takes it.
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e);
 // Whether strategies of that kind learn from problem.history; false for an unknown kind.
@@ -149,8 +142,6 @@ char *strategy_without_ahead(const char *spec);
 // ahead=1"; `all`: with every option. What this program does not know (any more) is kept. Options
 // that `out` has no room for are left out. Returns `out`.
 char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT]);
-// Appends a value of an option as specs write it: a number, or its word.
-void strategy_add_value(const struct strategy_option *o, double value, struct str *out);
 
 enum ask strategy_ask(struct strategy *s, struct config *out);
 void strategy_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);

@@ -189,7 +189,7 @@ static void destroy(struct strategy *s)
     free(t);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_STARTS] = {"starts", "random points before the first densities", 16, 1, 4096, true},
     [OPTION_GAMMA] = {"gamma", "share of the results that is good, at most 25", 0.1, 0.01, 0.9,
                       false},

@@ -374,7 +374,7 @@ static void destroy(struct strategy *s)
     free(w);
 }
 
-static const struct strategy_option options[] = {
+static const struct spec_option options[] = {
     [OPTION_STARTS] = {"starts", "random points before it breeds", 10, 1, 4096, true},
     [OPTION_ELITES] = {"elites", "results that breed", 8, 1, 4096, true},
     [OPTION_CHILDREN] = {"children", "bred for each trial", 40, 0, 4096, true},

@@ -144,7 +144,7 @@ static void destroy(struct strategy *base)
     free(s);
 }
 
-static const struct strategy_option no_options[] = {{.name = NULL}};
+static const struct spec_option no_options[] = {{.name = NULL}};
 
 static const struct strategy_kind kind = {
     .name = "learner",
