@@ -11,7 +11,7 @@
 
 set -u
 program=$(realpath "$1") || exit 1
-patience=300 # tenths of a second
+patience=1200 # tenths of a second: of a machine that others use too
 
 command -v tmux >/dev/null || {
     echo 'tmux is missing: nothing to test with'
