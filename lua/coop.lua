@@ -56,13 +56,13 @@ local function add_stage(p, x, skew)
 end
 
 -- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
--- row of a shared tile), vector_a, vector_b, split_k, walk.
+-- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup).
 function coop.plan(product, s)
   local op = product.op
   local p = {
     product = product, matrices = product.matrices, together = 1, walk = gemm.bands[s.walk], parts = s.split_k,
     stage = s.stage, staged = s.stage ~= "none", steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m,
-    n = s.shape.n, k = s.shape.k, lanes = device.subgroup_size,
+    n = s.shape.n, k = s.shape.k, lanes = s.lanes,
     in_words = true,
   }
   p.units = matrix_units.of {

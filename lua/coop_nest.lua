@@ -31,7 +31,7 @@ local function operand(d, p, name, place, lines, extent, split, s)
 end
 
 local function plan(d, w, product, s, shapes)
-  local p = { op = product.op, sums = glsl.sums(product.op), parts = s.split_k, together = 1, lanes = device.subgroup_size }
+  local p = { op = product.op, sums = glsl.sums(product.op), parts = s.split_k, together = 1, lanes = s.lanes }
   p.m, p.n, p.k = size_of(d, s.matrix, shapes, "m"), size_of(d, s.matrix, shapes, "n"), size_of(d, s.matrix, shapes, "k")
   p.steps, p.depth = s.steps, s.steps * p.k
   p.staged, p.doubled = d.none(w.is(s.stage, "none")), w.is(s.stage, "double")

@@ -17,6 +17,7 @@
 -- their width: so all columns of the window must be in one step, for which of a vector's components counts to be known.
 
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
+local subgroups = include "subgroups.lua"
 local ceil_div, widest, product = arithmetic.ceil_div, arithmetic.widest, arithmetic.product
 
 local direct = {}
@@ -269,7 +270,7 @@ end
 function direct.constraints(op, plan)
   constraint("vectors divide what is loaded", function(c) return vectors_fit(op, plan(c)) end)
   constraint("only what is shared is staged", function(c) return staging_pays(plan(c)) end)
-  constraint("whole subgroups", function(c) return plan(c).threads % device.subgroup_size == 0 end)
+  constraint("whole subgroups", function(c) return plan(c).threads % subgroups.least == 0 end)
   if device.is_cpu then -- lavapipe translates about 1000 statements a second
     constraint("compiles quickly", function(c) return statements(op, plan(c)) <= 768 end)
   end
@@ -277,7 +278,11 @@ end
 
 function direct.kernels(op, plan)
   resources(function(c) return resources_of(op, plan(c)) end)
-  kernel { template = "conv_direct.comp", values = plan }
+  kernel {
+    template = "conv_direct.comp",
+    values = plan,
+    subgroup = subgroups.choose(function(c) return plan(c).threads end),
+  }
 end
 
 return direct

@@ -30,7 +30,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
-local ggml = include "ggml.lua"
+local ggml, subgroups = include "ggml.lua", include "subgroups.lua"
 local ceil_div, divisor, widest = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest
 
 local gemm = {}
@@ -201,6 +201,7 @@ function gemm.kernels(plan, other)
     template = first.template,
     values = function(c) return first.values(plan(c)) end,
     groups = function(c) return gemm.groups(plan(c)) end,
+    subgroup = subgroups.choose(function(c) return gemm.threads(plan(c)) end),
   }
   kernel { -- adds the parts of a split product
     template = "reduce.comp",
@@ -216,7 +217,7 @@ function gemm.kernels(plan, other)
   if other then return end
   export("ggml", function(c)
     local p = plan(c)
-    return ggml.tuple(p, p.product.op.type, p.product.op.layout)
+    return ggml.tuple(p, p.product.op.type, p.product.op.layout, subgroups.size(c))
   end)
 end
 

@@ -7,7 +7,7 @@
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index.
 
-local gemm, gemm_nest = include "gemm_plan.lua", include "gemm_nest.lua"
+local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
 
 local gemm_rules = {}
 
@@ -32,7 +32,7 @@ function gemm_rules.declare(product)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
   constraint("a tile ahead fits registers", function(c) return gemm.next_tile_fits(plan(c)) end)
   constraint("only what is shared is staged", function(c) return gemm.staging_pays(plan(c)) end)
-  constraint("whole subgroups", function(c) return gemm.threads(plan(c)) >= device.subgroup_size end)
+  constraint("whole subgroups", function(c) return gemm.threads(plan(c)) >= subgroups.least end)
   constraint("compiles quickly", function(c) return gemm.compiles_quickly(plan(c)) end)
   constraint("no empty part of K", function(c) return c.tile_k[2] * c.tile_k[3] * (c.split_k - 1) < product.K end)
   gemm.kernels(plan)

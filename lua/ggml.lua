@@ -1,6 +1,7 @@
 -- The tiles of a schedule in the words of ggml's Vulkan matrix product (mul_mm.comp), so that they can be tried there.
 --
---     local text, why = ggml.tuple(plan, type, layout)    nil and why: the schedule has no such form
+--     local text, why = ggml.tuple(plan, type, layout, warp)    nil and why: the schedule has no such form
+--     warp: invocations of a subgroup
 --
 -- ggml calls m what lies side by side in the result: our columns, operand b; its n are our rows. A workgroup computes
 -- BM x BN elements, a subgroup of WARP invocations WM x WN of them in WMITER x WNITER parts, an invocation TM x TN of
@@ -55,13 +56,12 @@ local function remarks(p, layout)
   return #all > 0 and "\n// measured with " .. table.concat(all, ", ") .. ", which the tuple does not say" or ""
 end
 
-function ggml.tuple(p, type, layout)
+function ggml.tuple(p, type, layout, warp)
   for _, x in ipairs { p.a, p.b } do
     if x.gather then return nil, "operand " .. x.name .. " is gathered from an image, and no matrix" end
     if not x.staged then return nil, "operand " .. x.name .. " is not staged through shared memory" end
   end
   if (p.together or 1) > 1 then return nil, "a workgroup has several matrices" end
-  local warp = device.subgroup_size
   local along_m, along_n = warp_lanes(p, warp)
   if not along_m then
     return nil, "a subgroup of " .. warp .. " covers no rectangle of the " .. p.b.lanes .. " x " .. p.a.lanes .. " invocations"

@@ -7,7 +7,7 @@
 -- The output is `lines` of `columns` vectors of `vector` neighbours. A workgroup works on a block of y lines and
 -- x * each columns, an invocation on `each` columns that lie x apart.
 
-local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
+local arithmetic, glsl, subgroups = include "arithmetic.lua", include "glsl.lua", include "subgroups.lua"
 local ceil_div = arithmetic.ceil_div
 
 local plain = {}
@@ -27,7 +27,7 @@ function plain.parameters(row)
   param.group  = factors(device.is_cpu and 256 or 1024, 3) -- unused, along the lines, across them
   param.each   = discrete { 1, 2, 4, 8 }
   param.vector = discrete(plain.widths(row))
-  constraint("whole subgroups", function(c) return c.group[2] * c.group[3] >= device.subgroup_size end)
+  constraint("whole subgroups", function(c) return c.group[2] * c.group[3] >= subgroups.least end)
 end
 
 function plain.grid(lines, row, c)
@@ -48,6 +48,7 @@ function plain.kernel(template, op, grid, costs)
   end)
   kernel {
     template = template,
+    subgroup = subgroups.choose(function(c) return c.group[2] * c.group[3] end),
     values = function(c)
       return {
         glsl = glsl, grid = grid(c), stored = glsl.vector(op.type, c.vector), number = glsl.vector("f32", c.vector),

@@ -1,6 +1,6 @@
 -- presets/copy.lua: Y = X (flatten, reshape), or Y = X transposed
 local glsl, plain, plain_nest = include "glsl.lua", include "plain.lua", include "plain_nest.lua"
-local ceil_div = include("arithmetic.lua").ceil_div
+local ceil_div, subgroups = include("arithmetic.lua").ceil_div, include "subgroups.lua"
 
 local standard = device.is_cpu and 1024 or 8192
 local op = operator.copy {
@@ -51,7 +51,11 @@ resources(function(c)
   }
 end)
 
-kernel { template = "transpose.comp", values = function(c) return { glsl = glsl, plan = plan(c) } end }
+kernel {
+  template = "transpose.comp",
+  values = function(c) return { glsl = glsl, plan = plan(c) } end,
+  subgroup = subgroups.choose(function(c) return c.invocations end),
+}
 
 nest(function(c, d)
   local rows, columns = c.tile[2], c.tile[3]

@@ -2,7 +2,7 @@
 -- emulation of them that shows that the kernels are right and nothing about speed: --set units=emulated
 local matmul, coop, gemm = include "matmul.lua", include "coop.lua", include "gemm_plan.lua"
 local coop_nest = include "coop_nest.lua"
-local matrix_units, glsl = include "matrix_units.lua", include "glsl.lua"
+local matrix_units, glsl, subgroups = include "matrix_units.lua", include "glsl.lua", include "subgroups.lua"
 
 local api = choice("units", { "device", "emulated" }) == "device" and device.matrix_api or "emulated"
 -- No device multiplies f32, but any emulates it.
@@ -38,6 +38,7 @@ local function schedule(c)
     matrix = c.matrix, rows = { c.subgroups[2], c.fragments[2] },
     columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, skew = c.skew,
     vector_a = c.vector_a, vector_b = c.vector_b, split_k = c.split_k, walk = c.walk,
+    lanes = subgroups.size(c),
   }
 end
 

@@ -1,5 +1,6 @@
 -- presets/softmax.lua: Y = exp(X) divided by its sum, row by row
 local arithmetic, plain, plain_nest = include "arithmetic.lua", include "plain.lua", include "plain_nest.lua"
+local subgroups = include "subgroups.lua"
 
 local op = operator.softmax {
   rows    = size("rows", device.is_cpu and 1024 or 32768),
@@ -10,7 +11,7 @@ local op = operator.softmax {
 param.group  = factors(device.is_cpu and 256 or 1024, 3) -- unused, of one row, rows
 param.vector = discrete(plain.widths(op.columns))
 param.reads  = categorical { "once", "twice", "thrice" } -- of X: kept in registers; largest and sum at once; one by one
-constraint("whole subgroups", function(c) return c.group[2] * c.group[3] >= device.subgroup_size end)
+constraint("whole subgroups", function(c) return c.group[2] * c.group[3] >= subgroups.least end)
 
 local most_kept = 64 -- elements in registers
 

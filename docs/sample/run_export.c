@@ -69,11 +69,21 @@ static void choose_queue(struct gpu *g)
     die("the device has no queue for compute");
 }
 
-// What f16 and i8 need of the device, as far as it has it.
+// The size that a pass must have its subgroups in; 0: none minds.
+static uint32_t wanted_subgroup(void)
+{
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < kernel->pass_count && !size; i++)
+        size = kernel->passes[i].subgroup_size;
+    return size;
+}
+
+// What f16, i8 and subgroups of a size need of the device, as far as it has it.
 struct features {
     VkPhysicalDeviceFeatures2 base;
     VkPhysicalDeviceVulkan11Features storage16;
     VkPhysicalDeviceVulkan12Features small;
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups;
 };
 
 static void choose_features(const struct gpu *g, struct features *f)
@@ -82,6 +92,9 @@ static void choose_features(const struct gpu *g, struct features *f)
         .base = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2},
         .storage16 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES},
         .small = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
+        .subgroups = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+                      .subgroupSizeControl = VK_TRUE,
+                      .computeFullSubgroups = VK_TRUE},
     };
     *f = there;
     there.base.pNext = &there.storage16;
@@ -94,6 +107,8 @@ static void choose_features(const struct gpu *g, struct features *f)
     f->small.storageBuffer8BitAccess = there.small.storageBuffer8BitAccess;
     f->small.shaderFloat16 = there.small.shaderFloat16;
     f->small.shaderInt8 = there.small.shaderInt8;
+    if (wanted_subgroup())
+        f->small.pNext = &f->subgroups;
 }
 
 static void open_device(struct gpu *g)
@@ -101,6 +116,7 @@ static void open_device(struct gpu *g)
     struct features features;
     choose_features(g, &features);
     float priority = 1;
+    const char *extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = g->family,
                                      .queueCount = 1,
@@ -108,7 +124,9 @@ static void open_device(struct gpu *g)
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features.base,
                                .queueCreateInfoCount = 1,
-                               .pQueueCreateInfos = &queue};
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = wanted_subgroup() > 0,
+                               .ppEnabledExtensionNames = &extension};
     check(vkCreateDevice(g->physical, &info, NULL, &g->device), "vkCreateDevice");
     vkGetDeviceQueue(g->device, g->family, 0, &g->queue);
 }
@@ -239,6 +257,8 @@ static void make_layouts(struct gpu *g, struct program *p)
     check(vkCreatePipelineLayout(g->device, &layout, NULL, &p->layout), "vkCreatePipelineLayout");
 }
 
+// A kernel that was measured with subgroups of one size must have them; where rows of invocations
+// are whole subgroups, all of them full.
 static VkPipeline make_pipeline(struct gpu *g, const struct program *p,
                                 const struct tilewalk_pass *pass)
 {
@@ -247,9 +267,16 @@ static VkPipeline make_pipeline(struct gpu *g, const struct program *p,
                                      .codeSize = pass->spirv_bytes,
                                      .pCode = pass->spirv};
     check(vkCreateShaderModule(g->device, &code, NULL, &module), "vkCreateShaderModule");
+    uint32_t subgroup = pass->subgroup_size;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = subgroup};
+    bool full = subgroup && pass->local_size[0] % subgroup == 0;
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = subgroup ? &size : NULL,
+                  .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
                   .pName = pass->entry},

@@ -224,11 +224,19 @@ static void print_text(const struct check *c)
     str_finish(&text);
 }
 
+static void print_pass(const struct pass *p, int i)
+{
+    printf("%s// pass %d: groups %u %u %u", i ? "\n" : "", i + 1, p->groups[0], p->groups[1],
+           p->groups[2]);
+    if (p->subgroup)
+        printf(", subgroups of %u", p->subgroup);
+    printf("\n%s", p->glsl);
+}
+
 static void print_glsl(const struct job *job)
 {
     for (int i = 0; i < job->pass_count; i++)
-        printf("%s// pass %d: groups %u %u %u\n%s", i ? "\n" : "", i + 1, job->pass[i].groups[0],
-               job->pass[i].groups[1], job->pass[i].groups[2], job->pass[i].glsl);
+        print_pass(&job->pass[i], i);
 }
 
 static bool has_batch(const struct script *script)

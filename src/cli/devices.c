@@ -29,7 +29,10 @@ static void print_limits(const struct limits *l)
            l->group_count[2]);
     printf("   memory     %u KiB shared, buffers up to %" PRIu64 " MiB\n", l->shared_bytes / 1024,
            l->buffer_bytes >> 20);
-    printf("   subgroup   %u invocations\n", l->subgroup_size);
+    printf("   subgroup   %u invocations", l->subgroup_size);
+    if (l->subgroup_least < l->subgroup_most)
+        printf(", kernels may ask for %u to %u", l->subgroup_least, l->subgroup_most);
+    printf("\n");
     printf("   16 bit     %s\n", l->f16 ? "storage and arithmetic" : "no");
     printf("   8 bit      %s\n", l->i8 ? "storage and arithmetic" : "no");
     if (l->loop_trips)

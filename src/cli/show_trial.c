@@ -142,6 +142,8 @@ static void add_pass(const struct kernel_text *k, int i, struct json_writer *w)
     const struct pass *p = &k->job.pass[i];
     json_begin_object(w, NULL);
     json_add_axes(w, "groups", p->groups);
+    if (p->subgroup)
+        json_add_count(w, "subgroup_size", p->subgroup);
     json_add_text(w, "text", kernel_text_of(k, i));
     json_add_text(w, "template", p->template_name ? p->template_name : "");
     json_begin_list(w, "template_lines");

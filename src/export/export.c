@@ -134,8 +134,10 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
     struct kernel_facts facts;
     if (!kernel_inspect(&k->spirv[i], &facts, e))
         return err_prefix(e, "pass %d", i + 1);
-    *to = (struct kernel_pass){
-        .glsl = from->glsl, .word = k->spirv[i].word, .word_count = k->spirv[i].count};
+    *to = (struct kernel_pass){.glsl = from->glsl,
+                               .word = k->spirv[i].word,
+                               .word_count = k->spirv[i].count,
+                               .subgroup_size = from->subgroup};
     memcpy(to->local_size, facts.local_size, sizeof to->local_size);
     memcpy(to->groups, from->groups, sizeof to->groups);
     k->about.pass_count = i + 1;

@@ -44,9 +44,13 @@ const char *kernel_text_of(const struct kernel_text *k, int pass)
 void kernel_text_add_head(const struct kernel_text *k, int pass, struct str *out)
 {
     const uint32_t *groups = k->job.pass[pass].groups;
-    str_printf(out, "%s pass %d of %d: %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups\n",
+    uint32_t subgroup = k->job.pass[pass].subgroup;
+    str_printf(out, "%s pass %d of %d: %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups",
                k->assembly[pass] ? ";" : "//", pass + 1, k->job.pass_count, groups[0], groups[1],
                groups[2]);
+    if (subgroup)
+        str_printf(out, ", subgroups of %" PRIu32, subgroup);
+    str_add(out, "\n");
 }
 
 void kernel_text_add(const struct kernel_text *k, struct str *out)

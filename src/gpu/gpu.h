@@ -110,9 +110,11 @@ enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, str
 struct gpu_shader {
     const uint32_t *word; // SPIR-V with the entry point `main`
     size_t word_count;
-    int bindings;        // storage buffers in set 0, from 0 on
-    bool full_subgroups; // it relies on subgroups of the size that the device's limits say, all of
-                         // them full (where the driver can promise it)
+    int bindings; // storage buffers in set 0, from 0 on
+    // Invocations that its subgroups must have (ignored where the device lets nobody choose; 0: any
+    // number), and how many its workgroups have along x: where these are whole subgroups, the
+    // driver is asked to keep all of them full.
+    uint32_t subgroup, local_x;
 };
 
 // A compute pipeline; the shader need not outlive the call.

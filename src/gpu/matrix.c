@@ -122,27 +122,30 @@ static void find_features(struct adapter *a)
     f->nv.cooperativeMatrixRobustBufferAccess = VK_FALSE;
 }
 
-// Whether a kernel can ask for the subgroups that it was written for.
-static bool sizes_subgroups(const struct adapter *a)
+// What kernels can ask for, where they can.
+static void describe_subgroups(struct adapter *a)
 {
     const VkPhysicalDeviceSubgroupSizeControlFeatures *f = &a->matrix.subgroup_size;
     VkPhysicalDeviceSubgroupSizeControlProperties size = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                        .pNext = &size};
+    struct limits *l = &a->info.limits;
     if (!f->subgroupSizeControl || !f->computeFullSubgroups)
-        return false;
+        return;
     vkGetPhysicalDeviceProperties2(a->handle, &all);
-    uint32_t wanted = a->info.limits.subgroup_size;
-    return size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT &&
-           size.minSubgroupSize <= wanted && wanted <= size.maxSubgroupSize;
+    if (!(size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT))
+        return;
+    l->subgroup_least = size.minSubgroupSize;
+    l->subgroup_most = size.maxSubgroupSize;
+    l->group_subgroups = size.maxComputeWorkgroupSubgroups;
 }
 
 void matrix_describe(struct adapter *a, VkInstance instance)
 {
     struct matrix_features *f = &a->matrix;
     find_features(a);
-    a->sizes_subgroups = sizes_subgroups(a);
+    describe_subgroups(a);
     if (f->khr.cooperativeMatrix && f->memory_model.vulkanMemoryModel)
         describe_khr(a->handle, instance, &a->info.matrix_khr);
     if (f->nv.cooperativeMatrix)

@@ -33,9 +33,11 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
 {
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
-        .requiredSubgroupSize = g->adapter.info.limits.subgroup_size,
+        .requiredSubgroupSize = s->subgroup,
     };
-    bool sized = s->full_subgroups && g->adapter.sizes_subgroups;
+    const struct limits *l = &g->adapter.info.limits;
+    bool sized = s->subgroup && l->subgroup_least <= s->subgroup && s->subgroup <= l->subgroup_most;
+    bool full = sized && s->local_x % s->subgroup == 0;
 
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
@@ -50,7 +52,7 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
                  (g->adapter.tells_statistics ? EXECUTABLE_FLAGS : 0),
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .pNext = sized ? &size : NULL,
-                  .flags = sized ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
+                  .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
                   .pName = "main"},

@@ -44,7 +44,6 @@ struct adapter {
     double tick_s;
     bool clock_is_sound;      // a tick is a number, where there are any
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
-    bool sizes_subgroups;     // kernels can ask for full subgroups of one size
     bool tells_statistics;    // of pipelines
     struct matrix_features matrix;
     struct gpu_info info;

@@ -6,6 +6,38 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+uint32_t kernel_subgroup(const struct kernel_facts *f, const struct limits *l)
+{
+    return f->subgroup ? f->subgroup : f->matrix != MATRIX_NONE ? l->subgroup_size : 0;
+}
+
+// Vulkan spec, VkPipelineShaderStageRequiredSubgroupSizeCreateInfo and VUID 02756; that all are
+// full is ours: the rest of the last one would be idle.
+static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l, char *reason,
+                           size_t size)
+{
+    uint32_t asked = f->subgroup;
+    uint64_t invocations = (uint64_t)f->local_size[0] * f->local_size[1] * f->local_size[2];
+    if (!asked || !limits_knows(l, LIMITS_subgroup_most))
+        return false;
+    if (!l->subgroup_most)
+        snprintf(reason, size,
+                 "needs subgroups of %" PRIu32 ", which the device lets no kernel ask for", asked);
+    else if (asked < l->subgroup_least || asked > l->subgroup_most)
+        snprintf(reason, size,
+                 "needs subgroups of %" PRIu32 ", the device has %" PRIu32 " to %" PRIu32, asked,
+                 l->subgroup_least, l->subgroup_most);
+    else if (invocations % asked)
+        snprintf(reason, size, "%" PRIu64 " invocations do not fill subgroups of %" PRIu32,
+                 invocations, asked);
+    else if (invocations / asked > l->group_subgroups)
+        snprintf(reason, size, "subgroups %" PRIu64 " > %" PRIu32, invocations / asked,
+                 l->group_subgroups);
+    else
+        return false;
+    return true;
+}
+
 // Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x).
 static const char *lacks_matrix(const struct kernel_facts *f, const struct limits *l)
 {
@@ -13,7 +45,7 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
         return NULL;
     if (f->matrix != l->matrix.api)
         return "needs matrix units, which the device does not have";
-    return f->local_size[0] % l->subgroup_size ? "its subgroups are not full along x" : NULL;
+    return f->local_size[0] % kernel_subgroup(f, l) ? "its subgroups are not full along x" : NULL;
 }
 
 // Every capability that is known, and the feature behind it; 0: judged elsewhere, or always there.
@@ -104,6 +136,11 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
         if (!exceeded)
             snprintf(reason, size, "%s", lacking);
         exceeded |= KERNEL_NEEDS_FEATURE;
+    }
+    if (lacks_subgroup(f, l, lacking, sizeof lacking)) {
+        if (!exceeded)
+            snprintf(reason, size, "%s", lacking);
+        exceeded |= KERNEL_NEEDS_SUBGROUP;
     }
     const char *matrix = lacks_matrix(f, l);
     if (matrix) {

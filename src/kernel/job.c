@@ -26,6 +26,8 @@ void job_hash(const struct job *j, char out[33])
         str_printf(&s, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %zu\n", p->groups[0], p->groups[1],
                    p->groups[2], strlen(p->glsl));
         str_add(&s, p->glsl);
+        if (p->subgroup)
+            str_printf(&s, "\nsubgroup %" PRIu32 "\n", p->subgroup);
     }
     hash_hex(str_text(&s), s.length, out);
     str_finish(&s);

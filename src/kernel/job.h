@@ -18,6 +18,7 @@ struct pass {
     int *line_map;       // template line of generated line i+1; `line_count` of them
     int line_count;
     uint32_t groups[3];
+    uint32_t subgroup; // invocations that each of its subgroups must have; 0: as the driver likes
 };
 
 struct job {

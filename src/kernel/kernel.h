@@ -26,6 +26,7 @@ struct spirv {
 
 struct kernel_facts {
     uint32_t local_size[3];
+    uint32_t subgroup;     // not of the module: what its pass asks for (job.h)
     uint64_t shared_bytes; // all Workgroup variables, explicit or std430-like layout
     uint32_t push_bytes;
     uint32_t bindings; // highest storage buffer binding in set 0, plus one
@@ -70,17 +71,22 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
 
 // The limits that the module exceeds, as in limits_exceeded, KERNEL_NEEDS_F16 where 16-bit floats
 // (a feature, no limit) are missing, KERNEL_NEEDS_FEATURE for a capability that is not enabled when
-// the device is opened, KERNEL_NEEDS_MATRIX for matrix units that are missing or whose
-// subgroups a row of invocations does not fill, and KERNEL_TOO_LONG where drivers would be busy for
-// minutes or run out of memory; `reason` gets one sentence for the first, "" when nothing is
-// exceeded.
-#define KERNEL_NEEDS_F16     (1u << LIMIT_COUNT)
-#define KERNEL_TOO_LONG      (1u << (LIMIT_COUNT + 1))
-#define KERNEL_NEEDS_MATRIX  (1u << (LIMIT_COUNT + 2))
-#define KERNEL_NEEDS_I8      (1u << (LIMIT_COUNT + 3)) // 8-bit integers
-#define KERNEL_NEEDS_FEATURE (1u << (LIMIT_COUNT + 4))
-#define KERNEL_MAX_WORDS     (1u << 20)
+// the device is opened, KERNEL_NEEDS_MATRIX for matrix units that are missing or whose subgroups a
+// row of invocations does not fill, KERNEL_NEEDS_SUBGROUP for subgroups that no kernel can ask for
+// or that a workgroup does not fill, and KERNEL_TOO_LONG where drivers would be busy for minutes or
+// run out of memory; `reason` gets one sentence for the first, "" when nothing is exceeded.
+#define KERNEL_NEEDS_F16      (1u << LIMIT_COUNT)
+#define KERNEL_TOO_LONG       (1u << (LIMIT_COUNT + 1))
+#define KERNEL_NEEDS_MATRIX   (1u << (LIMIT_COUNT + 2))
+#define KERNEL_NEEDS_I8       (1u << (LIMIT_COUNT + 3)) // 8-bit integers
+#define KERNEL_NEEDS_FEATURE  (1u << (LIMIT_COUNT + 4))
+#define KERNEL_NEEDS_SUBGROUP (1u << (LIMIT_COUNT + 5))
+#define KERNEL_MAX_WORDS      (1u << 20)
 unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size);
+
+// The subgroups that it must run with: what is asked for, else with matrix units those of the
+// device; 0: any.
+uint32_t kernel_subgroup(const struct kernel_facts *f, const struct limits *l);
 
 #endif

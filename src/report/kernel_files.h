@@ -29,6 +29,7 @@ struct kernel_pass {
     const uint32_t *word; // SPIR-V, entry point main
     size_t word_count;
     uint32_t local_size[3], groups[3];
+    uint32_t subgroup_size; // that it was measured with and must have; 0: any
 };
 
 struct kernel_binding { // binding i of descriptor set 0 is a storage buffer

@@ -13,16 +13,20 @@
 #define WORDS_PER_LINE 8
 
 // The same in every exported header, so that several may be included at once. A change of it needs
-// another name than TILEWALK_KERNEL_1.
+// another name than TILEWALK_KERNEL_2, and headers with an older one cannot be included beside it.
 static const char types[] =
-    "#ifndef TILEWALK_KERNEL_1\n"
-    "#define TILEWALK_KERNEL_1\n"
+    "#ifdef TILEWALK_KERNEL_1\n"
+    "#error \"another header is of an older tilewalk: export it again\"\n"
+    "#endif\n"
+    "#ifndef TILEWALK_KERNEL_2\n"
+    "#define TILEWALK_KERNEL_2\n"
     "struct tilewalk_pass { // dispatched in order, with a full barrier between passes\n"
     "    const uint32_t *spirv;\n"
     "    size_t spirv_bytes;\n"
     "    const char *entry;\n"
     "    uint32_t local_size[3]; // already in the SPIR-V\n"
     "    uint32_t groups[3];     // for vkCmdDispatch\n"
+    "    uint32_t subgroup_size; // 0: any; else requiredSubgroupSize, with full subgroups\n"
     "};\n"
     "\n"
     "struct tilewalk_binding { // binding i of descriptor set 0: a storage buffer, for all passes\n"
@@ -127,8 +131,9 @@ static void add_passes(struct str *out, const char *id, const struct kernel_desc
         const uint32_t *l = d->pass[i].local_size, *g = d->pass[i].groups;
         str_printf(out,
                    "    {%s_spirv_%d, sizeof %s_spirv_%d, \"main\", {%" PRIu32 ", %" PRIu32
-                   ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}},\n",
-                   id, i + 1, id, i + 1, l[0], l[1], l[2], g[0], g[1], g[2]);
+                   ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}, %" PRIu32 "},\n",
+                   id, i + 1, id, i + 1, l[0], l[1], l[2], g[0], g[1], g[2],
+                   d->pass[i].subgroup_size);
     }
     str_add(out, "};\n");
 }

@@ -82,6 +82,8 @@ static void add_pass(struct json_writer *w, const struct kernel_description *d, 
     json_add_text(w, "entry", "main");
     json_add_axes(w, "local_size", p->local_size);
     json_add_axes(w, "groups", p->groups);
+    if (p->subgroup_size)
+        json_add_count(w, "subgroup_size", p->subgroup_size);
     json_add_text(w, "hash", hash);
     json_end(w);
 }

@@ -99,10 +99,10 @@ static int keep_kernel_function(lua_State *L, const char *field)
     return lua_getfield(L, 1, field) == LUA_TNIL ? LUA_NOREF : keep_function(L, -1, what);
 }
 
-static int declare_kernel(lua_State *L) // kernel { template, values, groups, when }
+static int declare_kernel(lua_State *L) // kernel { template, values, groups, subgroup, when }
 {
     struct script *s = script_loading(L, "kernel");
-    static const char *const known[] = {"template", "values", "groups", "when", NULL};
+    static const char *const known[] = {"template", "values", "groups", "subgroup", "when", NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
@@ -116,6 +116,7 @@ static int declare_kernel(lua_State *L) // kernel { template, values, groups, wh
     stage->when = keep_kernel_function(L, "when");
     stage->values = keep_kernel_function(L, "values");
     stage->groups = keep_kernel_function(L, "groups");
+    stage->subgroup = keep_kernel_function(L, "subgroup");
     render_compile(L, stage);
     return 0;
 }

@@ -255,6 +255,21 @@ static void find_groups(lua_State *L, struct render *r, uint32_t out[3])
     }
 }
 
+// Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
+static uint32_t find_subgroup(lua_State *L, struct render *r)
+{
+    if (r->stage->subgroup == LUA_NOREF)
+        return 0;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->subgroup);
+    view_push(L, r->script, r->config);
+    lua_call(L, 1, 1);
+    int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
+    if (size & (size - 1))
+        luaL_error(L, "kernel: subgroup is %d, not a power of two", (int)size);
+    lua_pop(L, 1);
+    return (uint32_t)size;
+}
+
 static bool is_wanted(lua_State *L, struct render *r)
 {
     if (r->stage->when == LUA_NOREF)
@@ -291,7 +306,9 @@ static int visit_render(lua_State *L)
         if (!is_wanted(L, r))
             continue;
         run_template(L, r);
-        find_groups(L, r, finish_pass(r)->groups);
+        struct pass *p = finish_pass(r);
+        find_groups(L, r, p->groups);
+        p->subgroup = find_subgroup(L, r);
     }
     if (r->job.pass_count == 0)
         return luaL_error(L, "no kernel is left: every 'when' is false");

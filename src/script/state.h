@@ -52,7 +52,7 @@ struct stage { // a kernel { }
     struct glsl_template template;
     struct str lua; // while it is compiled
     int function;   // the template's chunk
-    int when, values, groups;
+    int when, values, groups, subgroup;
 };
 
 struct view {

@@ -50,7 +50,10 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(statements, uint32_t, NUMBER)          /* soft: more take long to compile */ \
     F(buffers, uint32_t, NUMBER)             /* maxPerStageDescriptorStorageBuffers */ \
     F(features, uint32_t, BITS)              /* of enum feature */ \
-    F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */
+    F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */ \
+    F(subgroup_least, uint32_t, NUMBER)      /* sizes of subgroups that kernels may ask for, powers */ \
+    F(subgroup_most, uint32_t, NUMBER)       /* of two from it to this one; 0: none */ \
+    F(group_subgroups, uint32_t, NUMBER)     /* of a workgroup that asks: maxComputeWorkgroupSubgroups */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;

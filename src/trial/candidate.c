@@ -28,7 +28,9 @@ static bool check_pass(struct candidate *c, int i, const struct pass *p, const s
     char reason[200] = "";
     if (!kernel_inspect(&c->spirv[i], &facts, &e))
         return fail(why, OUTCOME_COMPILE, "%s", e.text);
-    c->full_subgroups[i] = facts.matrix != MATRIX_NONE;
+    facts.subgroup = p->subgroup;
+    c->subgroup[i] = kernel_subgroup(&facts, l);
+    c->local_x[i] = facts.local_size[0];
     c->has_loops |= facts.has_loops;
     c->uses_group_count |= facts.uses_group_count;
     if (facts.bindings > (uint32_t)c->bindings)
@@ -74,7 +76,8 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
         const struct gpu_shader shader = {.word = c->spirv[i].word,
                                           .word_count = c->spirv[i].count,
                                           .bindings = c->bindings,
-                                          .full_subgroups = c->full_subgroups[i]};
+                                          .subgroup = c->subgroup[i],
+                                          .local_x = c->local_x[i]};
         status = gpu_pipeline_create(g, &shader, &c->pass[i].pipeline, e);
     }
     return status;
@@ -113,7 +116,8 @@ bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, 
                               .uses_group_count = c->uses_group_count};
     for (int i = 0; i < c->pass_count; i++) {
         memcpy(out->pass[i].groups, c->pass[i].groups, sizeof out->pass[i].groups);
-        out->full_subgroups[i] = c->full_subgroups[i];
+        out->subgroup[i] = c->subgroup[i];
+        out->local_x[i] = c->local_x[i];
         if (!kernel_check_accesses(&c->spirv[i], bytes, c->bindings, roll, &out->spirv[i], e))
             return false;
     }

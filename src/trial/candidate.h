@@ -17,8 +17,8 @@ struct candidate {
     int pass_count;
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES];
-    bool full_subgroups[JOB_MAX_PASSES]; // see gpu_shader
-    bool has_loops, uses_group_count;    // any of its passes
+    uint32_t subgroup[JOB_MAX_PASSES], local_x[JOB_MAX_PASSES]; // see gpu_shader
+    bool has_loops, uses_group_count;                           // any of its passes
 };
 
 struct failure {

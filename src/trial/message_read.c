@@ -228,6 +228,7 @@ static void read_pass(struct reader *r, struct json o, struct pass *p)
         p->line_map[p->line_count++] = line >= 0 && line <= INT32_MAX ? (int)line : 0;
     }
     get_three(r, o, "groups", p->groups);
+    p->subgroup = (uint32_t)get_number(r, o, "subgroup", 0, UINT32_MAX);
 }
 
 static void read_job(struct reader *r, struct json o, struct job *job)

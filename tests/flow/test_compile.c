@@ -72,6 +72,56 @@ static void test_what_is_told(void **state)
     assert_contains(r.out, "VGPRs");
 }
 
+// Bytes of the code of a kernel that asks for subgroups of `lanes`; one that finds itself in
+// subgroups of 32 has much to do.
+static double sized_code(struct box *b, int lanes)
+{
+    char *space =
+        mem_printf("operator.elementwise { count = 64 } param.p = discrete { 1 }\n"
+                   "kernel { template = 'sized.comp', subgroup = function() return %d end,\n"
+                   "  groups = function() return { 1 } end }\n",
+                   lanes);
+    box_write(b, "sized.lua", space);
+    free(space);
+    const cJSON *all = member(compile(b, box_path(b, "sized.lua"), "1"), "statistics"), *one;
+    cJSON_ArrayForEach(one, all)
+    {
+        if (str_equal(text_of(one, "name"), "Code size"))
+            return number_of(one, "max");
+    }
+    fail_msg("the driver tells no size of code");
+    return 0;
+}
+
+// What a kernel asks for is a constant to the driver's compiler, which leaves out the rest.
+static void test_size_of_subgroups(void **state)
+{
+    struct box *b = *state;
+    use_amd(b, "navi21");
+    box_write(b, "sized.comp",
+              "#version 450\n"
+              "#extension GL_KHR_shader_subgroup_basic : require\n"
+              "layout(local_size_x = 64) in;\n"
+              "layout(binding = 0) readonly buffer X { float x[]; };\n"
+              "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
+              "void main() {\n"
+              "    float f = x[gl_LocalInvocationIndex];\n"
+              "    if (gl_SubgroupSize == 32) {\n"
+              "% for i = 1, 60 do\n"
+              "        f = sqrt(f) + ${i} / f;\n"
+              "% end\n"
+              "    }\n"
+              "    y[gl_LocalInvocationIndex] = f;\n"
+              "}\n");
+    double of_32 = sized_code(b, 32), of_64 = sized_code(b, 64);
+    assert_true(of_32 > 4 * of_64);
+    struct result r = RUN(b, "check", box_path(b, "sized.lua"), "--glsl");
+    assert_contains(r.out, "// pass 1: groups 1 1 1, subgroups of 64\n");
+    r = RUN(b, "check", "gemm");
+    assert_ok(&r);
+    assert_contains(r.out, "subgroup_size");
+}
+
 static void test_that_it_runs_nothing(void **state)
 {
     struct box *b = *state;
@@ -177,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_what_is_told),
+        FLOW_TEST(test_size_of_subgroups),
         FLOW_TEST(test_that_it_runs_nothing),
         FLOW_TEST(test_that_others_come_first),
         FLOW_TEST(test_failures),

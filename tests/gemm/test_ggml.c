@@ -181,7 +181,7 @@ static void expect(const char *a, const char *b, const char *rest, const char *e
                            "operator.matmul { N = 8, M = 8, K = 8 } param.p = factors(8, 2)\n"
                            "kernel { template = 't.comp', groups = function() return { 1 } end }\n"
                            "export('ggml', function() return ggml.tuple({ a = { name = 'a', %s },\n"
-                           "b = { name = 'b', %s }, parts = 1, %s }, 'f32', 'nt') end)",
+                           "b = { name = 'b', %s }, parts = 1, %s }, 'f32', 'nt', 32) end)",
                            a, b, rest);
     struct script_text text[] = {
         {"a.lua", "a.lua", lua}, {"ggml.lua", "ggml.lua", ggml}, {"t.comp", "t.comp", "x"}};

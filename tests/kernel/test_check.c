@@ -122,6 +122,56 @@ static void test_check_matrix(void **state)
     assert_non_null(strstr(reason, "full"));
 }
 
+static void check_subgroup(const uint32_t local_size[3], uint32_t asked, const struct limits *l,
+                           const char *why)
+{
+    const uint32_t one[3] = {1, 1, 1};
+    struct kernel_facts f = {.subgroup = asked};
+    char reason[200];
+    memcpy(f.local_size, local_size, sizeof f.local_size);
+    assert_int_equal(kernel_check(&f, one, l, reason, sizeof reason),
+                     *why ? KERNEL_NEEDS_SUBGROUP : 0);
+    assert_string_equal(reason, why);
+    assert_int_equal(kernel_subgroup(&f, l), asked);
+}
+
+// Sizes within the device's range, workgroups of whole subgroups along all axes together, and not
+// too many of them.
+static void test_check_subgroups(void **state)
+{
+    (void)state;
+    const uint32_t flat[3] = {64, 1, 1}, square[3] = {8, 8, 1}, odd[3] = {48, 1, 1};
+    struct limits l = limits_vulkan_minimum;
+    l.subgroup_size = 64, l.subgroup_least = 16, l.subgroup_most = 64, l.group_subgroups = 2;
+    check_subgroup(flat, 32, &l, "");
+    check_subgroup(square, 64, &l, "");
+    check_subgroup(odd, 0, &l, "");
+    check_subgroup(odd, 32, &l, "48 invocations do not fill subgroups of 32");
+    check_subgroup(flat, 16, &l, "subgroups 4 > 2");
+    check_subgroup(flat, 8, &l, "needs subgroups of 8, the device has 16 to 64");
+    l.subgroup_least = l.subgroup_most = 0;
+    check_subgroup(flat, 64, &l, "needs subgroups of 64, which the device lets no kernel ask for");
+    l.unknown = 1u << LIMITS_subgroup_most; // of a session of an older program: not judged
+    check_subgroup(odd, 32, &l, "");
+}
+
+// Matrix units run with the device's subgroups, or those asked for.
+static void test_matrix_subgroups(void **state)
+{
+    (void)state;
+    const uint32_t one[3] = {1, 1, 1};
+    struct limits l = limits_vulkan_minimum;
+    l.subgroup_size = 64, l.subgroup_least = 32, l.subgroup_most = 64, l.group_subgroups = 16;
+    l.matrix.api = MATRIX_KHR;
+    struct kernel_facts f = {.local_size = {32, 2, 1}, .matrix = MATRIX_KHR};
+    char reason[200];
+    assert_int_equal(kernel_subgroup(&f, &l), 64);
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    f.subgroup = 32;
+    assert_int_equal(kernel_subgroup(&f, &l), 32);
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
+}
+
 static void test_check_length(void **state)
 {
     (void)state;
@@ -138,9 +188,10 @@ static void test_check_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),        cmocka_unit_test(test_check_features),
-        cmocka_unit_test(test_check_double), cmocka_unit_test(test_check_matrix),
-        cmocka_unit_test(test_check_length), cmocka_unit_test(test_check_unknown),
+        cmocka_unit_test(test_check),           cmocka_unit_test(test_check_features),
+        cmocka_unit_test(test_check_double),    cmocka_unit_test(test_check_matrix),
+        cmocka_unit_test(test_check_length),    cmocka_unit_test(test_check_unknown),
+        cmocka_unit_test(test_check_subgroups), cmocka_unit_test(test_matrix_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,20 +63,22 @@ static bool holds_what_it_declares(const struct resources *r, const struct kerne
 }
 
 static bool make_pipeline(struct proof *p, const struct spirv *spirv, int bindings,
-                          bool full_subgroups, struct gpu_pass *to, struct err *e)
+                          const struct kernel_facts *f, struct gpu_pass *to, struct err *e)
 {
-    const struct gpu_shader shader = {spirv->word, spirv->count, bindings, full_subgroups};
+    uint32_t subgroup = kernel_subgroup(f, &gpu_get_info(p->gpu)->limits);
+    const struct gpu_shader shader = {spirv->word, spirv->count, bindings, subgroup,
+                                      f->local_size[0]};
     return gpu_pipeline_create(p->gpu, &shader, &to->pipeline, e) == GPU_OK;
 }
 
-static bool make_checked(struct proof *p, const struct spirv *spirv, bool full_subgroups,
+static bool make_checked(struct proof *p, const struct spirv *spirv, const struct kernel_facts *f,
                          struct err *e)
 {
     struct spirv checked;
     struct gpu_pass *pass = &p->checked[p->passes];
     memcpy(pass->groups, p->pass[p->passes].groups, sizeof pass->groups);
     bool ok = kernel_check_accesses(spirv, p->bytes, p->buffers, true, &checked, e) &&
-              make_pipeline(p, &checked, p->buffers + 1, full_subgroups, pass, e);
+              make_pipeline(p, &checked, p->buffers + 1, f, pass, e);
     spirv_finish(&checked);
     return ok;
 }
@@ -91,13 +93,14 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
         char reason[200];
         if (!kernel_compile_pass(&job->pass[i], &spirv, e) || !kernel_inspect(&spirv, &facts, e))
             return false;
+        facts.subgroup = job->pass[i].subgroup;
         struct gpu_pass *pass = &p->pass[p->passes];
         memcpy(pass->groups, job->pass[i].groups, sizeof pass->groups);
         bool ok = !kernel_check(&facts, pass->groups, &info->limits, reason, sizeof reason) ||
                   err_set(e, "declared too little: %s", reason);
         ok = ok && (i > 0 || holds_what_it_declares(declared, &facts, pass->groups, e)) &&
-             make_pipeline(p, &spirv, p->buffers, facts.matrix != MATRIX_NONE, pass, e) &&
-             make_checked(p, &spirv, facts.matrix != MATRIX_NONE, e);
+             make_pipeline(p, &spirv, p->buffers, &facts, pass, e) &&
+             make_checked(p, &spirv, &facts, e);
         spirv_finish(&spirv);
         if (!ok)
             return false;

@@ -52,3 +52,32 @@ fi
 if has i8; then
     tuned gemm --set N=32 --set M=24 --set K=40 --set type=i8 --set layout=nt
 fi
+
+# A kernel that asks for the size of its subgroups.
+if "$program" devices --json | grep -q '"subgroup_most":[1-9]'; then
+    cat >"$folder/product.lua" <<'TEXT'
+operator.matmul { N = 32, M = 64, K = 16 }
+param.p = discrete { 1 }
+kernel {
+  template = "product.comp", groups = function() return { 32 } end, subgroup = function() return device.subgroup_size end,
+}
+TEXT
+    cat >"$folder/product.comp" <<'TEXT'
+#version 450
+layout(local_size_x = 64) in;
+layout(binding = 0) readonly buffer A { float a[]; };
+layout(binding = 1) readonly buffer B { float b[]; };
+layout(binding = 2) writeonly buffer C { float c[]; };
+void main()
+{
+    float sum = 0.0;
+    for (uint k = 0; k < 16; k++)
+        sum += a[gl_WorkGroupID.x * 16 + k] * b[k * 64 + gl_LocalInvocationID.x];
+    c[gl_WorkGroupID.x * 64 + gl_LocalInvocationID.x] = sum;
+}
+TEXT
+    tuned "$folder/product.lua"
+    grep -q '"subgroup_size": [1-9]' "$folder/out/s$session.json"
+else
+    echo "the device lets no kernel choose its subgroups"
+fi

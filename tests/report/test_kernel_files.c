@@ -54,7 +54,7 @@ static void sample_init(struct sample *s, const char *name)
         .exact_against = "OpenBLAS",
         .pass_count = 2,
         .binding_count = 2,
-        .pass = {{"void main() {}\n", first_words, 10, {8, 4, 1}, {65535, 2, 1}},
+        .pass = {{"void main() {}\n", first_words, 10, {8, 4, 1}, {65535, 2, 1}, 32},
                  {"// two\n", second_words, 2, {64, 1, 1}, {3, 1, 1}}},
         .binding = {{"A", "read", 4096}, {"scratch", "read-write", 5000000000}},
     };
@@ -136,6 +136,10 @@ static void check_pass(const cJSON *pass, const char *glsl, const char *spirv,
     check_text(pass, "entry", "main");
     check_numbers(pass, "local_size", 3, local);
     check_numbers(pass, "groups", 3, groups);
+    if (p->subgroup_size)
+        check_number(pass, "subgroup_size", p->subgroup_size);
+    else
+        assert_null(cJSON_GetObjectItem(pass, "subgroup_size"));
     check_text(pass, "hash", hash);
 }
 
@@ -275,7 +279,8 @@ static const char reader[] =
     "    printf(\"%s %s %llu\\n\", b[1].name, b[1].access, (unsigned long long)b[1].bytes);\n"
     "    printf(\"%d %08x %08x %d %s\\n\", (int)p[0].spirv_bytes, p[0].spirv[2], p[0].spirv[9],\n"
     "           (int)p[1].spirv_bytes, p[1].entry);\n"
-    "    printf(\"%u %u %u\\n\", p[0].groups[0], p[0].local_size[1], p[1].groups[0]);\n"
+    "    printf(\"%u %u %u %u %u\\n\", p[0].groups[0], p[0].local_size[1], p[1].groups[0],\n"
+    "           p[0].subgroup_size, p[1].subgroup_size);\n"
     "    return strcmp(k_kernel.name, \"k\");\n"
     "}\n";
 
@@ -304,7 +309,7 @@ static void check_compiles(const char *compiler, const char *standard, const cha
                               "1 layout nt 1\n"
                               "scratch read-write 5000000000\n"
                               "40 deadbeef 0000000a 8 main\n"
-                              "65535 4 3\n");
+                              "65535 4 3 32 0\n");
     free(said);
     free(text);
     free(id);

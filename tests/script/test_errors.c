@@ -225,6 +225,15 @@ static const struct error_case cases[] = {
      NULL, "a.lua:1: kernel: values: templates already know the name 'c'"},
     {OPERATOR PARAM "kernel { template = 't.comp', when = function() return 1 end }", NULL,
      "a.lua:1: kernel: what when returns: expected a boolean, got number"},
+    {OPERATOR PARAM "kernel { template = 't.comp', groups = function() return { 1 } end, subgroup "
+                    "= function() return 12 end }",
+     NULL, "a.lua:1: kernel: subgroup is 12, not a power of two"},
+    {OPERATOR PARAM "kernel { template = 't.comp', groups = function() return { 1 } end, subgroup "
+                    "= function() return 0 end }",
+     NULL, "a.lua:1: kernel: subgroup is 0, not within 1..65536"},
+    {OPERATOR PARAM
+     "kernel { template = 't.comp', groups = function() return { 1 } end, subgroup = 32 }",
+     NULL, "a.lua:1: kernel: subgroup: expected a function, got number"},
     {OPERATOR PARAM "kernel { template = 't.comp', when = function() return false end }", NULL,
      "a.lua:1: no kernel is left: every 'when' is false"},
     {ALL "scratch(function() return 0.5 end)", NULL,

@@ -88,7 +88,8 @@ static void passes_groups_and_scratch(void **state)
         {"a.lua",
          OPERATOR "param.split = discrete { 1, 2 }\n"
                   "resources(function(c) return { groups = { 3, c.split } } end)\n"
-                  "kernel { template = 't.comp', values = function(c) return { n = 10 } end }\n"
+                  "kernel { template = 't.comp', values = function(c) return { n = 10 } end,\n"
+                  "  subgroup = function(c) return 16.0 * c.split end }\n"
                   "kernel { template = 'u.comp', when = function(c) return c.split > 1 end,\n"
                   "  groups = function(c) return { 4, 5.0, 6 } end }\n"
                   "scratch(function(c) return c.split > 1 and 1024 * c.split - 3 or 0 end)"},
@@ -113,6 +114,7 @@ static void passes_groups_and_scratch(void **state)
     assert_string_equal(job.pass[0].glsl, "t 10\n");
     assert_string_equal(job.pass[1].glsl, "u 2\n");
     assert_memory_equal(job.pass[0].groups, ((uint32_t[]){3, 2, 1}), sizeof job.pass[0].groups);
+    assert_true(job.pass[0].subgroup == 32 && job.pass[1].subgroup == 0);
     assert_memory_equal(job.pass[1].groups, ((uint32_t[]){4, 5, 6}), sizeof job.pass[1].groups);
     job_finish(&job);
     script_destroy(s);

@@ -232,7 +232,8 @@ static char *sample_trial(void)
                                              .template_name = name,
                                              .line_map = lines,
                                              .line_count = 3,
-                                             .groups = {1, 2, (uint32_t)(10 * i + p)}};
+                                             .groups = {1, 2, (uint32_t)(10 * i + p)},
+                                             .subgroup = 16u * (uint32_t)p};
     }
     return message_trial(&r, (const int[]){2, 0}, 2, 41, 1);
 }
@@ -255,6 +256,7 @@ static void trials_arrive(void **state)
     assert_string_equal(first->pass[1].glsl, "#version 450\n\"quotes\" \\ \t\x01 caf\xc3\xa9");
     assert_string_equal(first->pass[1].template_name, "a.comp");
     assert_int_equal(first->pass[2].groups[2], 22);
+    assert_true(first->pass[0].subgroup == 0 && first->pass[2].subgroup == 32);
     assert_int_equal(first->pass[2].line_count, 3);
     assert_int_equal(first->pass[2].line_map[2], 9);
     message_finish(&m);

@@ -1,0 +1,30 @@
+-- The size of subgroups: a parameter where a device lets kernels choose among several.
+--
+--     subgroups.least             the smallest
+--     subgroups.size(c)           of c's kernel
+--     subgroups.choose(threads)   declares param.subgroup_size, where there is a choice, and that workgroups of threads(c)
+--                                 invocations are whole subgroups; returns what kernel { subgroup = } takes
+
+local subgroups = {}
+
+local sizes, size = {}, math.max(device.subgroup_least, 1)
+while size <= device.subgroup_most do
+  sizes[#sizes + 1] = size
+  size = 2 * size
+end
+
+subgroups.least = #sizes > 1 and sizes[1] or device.subgroup_size
+
+function subgroups.size(c) return #sizes > 1 and c.subgroup_size or device.subgroup_size end
+
+function subgroups.choose(threads)
+  if #sizes <= 1 then return nil end
+  param.subgroup_size = discrete(sizes)
+  constraint("full subgroups", function(c)
+    local n = threads(c)
+    return n % c.subgroup_size == 0 and n // c.subgroup_size <= device.group_subgroups
+  end)
+  return subgroups.size
+end
+
+return subgroups

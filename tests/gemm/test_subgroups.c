@@ -1,0 +1,149 @@
+// The size of subgroups as a parameter of every preset: there where a device offers several, and
+// then workgroups are whole subgroups; nothing of it where it has one.
+#include "variant.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { DRAWN = 12, LEAST = 16, MOST = 64, MOST_SUBGROUPS = 8 };
+
+static struct limits with_range(uint32_t least, uint32_t most)
+{
+    struct limits l = variant_gpu;
+    l.buffer_bytes = INT64_MAX; // the paper's batches are large, and nothing is run
+    l.subgroup_size = MOST;
+    l.subgroup_least = least;
+    l.subgroup_most = most;
+    l.group_subgroups = MOST_SUBGROUPS;
+    return l;
+}
+
+// The size that the parameter has in `c`; 0: there is none.
+static uint32_t size_in(const struct script *s, const struct config *c)
+{
+    static const char name[] = "\"subgroup_size\":";
+    struct str json = {0};
+    config_add_json(script_space(s), c, &json);
+    const char *at = strstr(str_text(&json), name);
+    uint32_t size = at ? (uint32_t)strtoul(at + strlen(name), NULL, 10) : 0;
+    str_finish(&json);
+    return size;
+}
+
+static void check_point(struct script *s, const struct config *c, const struct resources *needs,
+                        const char *preset)
+{
+    uint64_t invocations = needs->group_size[0];
+    uint32_t size = size_in(s, c);
+    struct job job;
+    struct err e;
+    for (int i = 1; i < 3; i++)
+        invocations *= needs->group_size[i] ? needs->group_size[i] : 1;
+    if (size < LEAST || size > MOST || invocations % size || invocations / size > MOST_SUBGROUPS)
+        fail_msg("%s: subgroups of %u, %d invocations", preset, size, (int)invocations);
+    if (!script_render(s, c, &job, &e))
+        fail_msg("%s: %s", preset, e.text);
+    assert_int_equal(job.pass[0].subgroup, size);
+    for (int i = 1; i < job.pass_count; i++)
+        assert_int_equal(job.pass[i].subgroup, 0);
+    job_finish(&job);
+}
+
+static void check_range(const char *preset, struct rng *r)
+{
+    struct limits l = with_range(LEAST, MOST);
+    struct script *s = variant_load(preset, "discrete", &l, "");
+    uint32_t seen = 0;
+    for (int i = 0; i < DRAWN; i++) {
+        struct config c;
+        struct resources needs;
+        if (!variant_sample(s, &l, r, &c, &needs))
+            fail_msg("%s: no legal point", preset);
+        check_point(s, &c, &needs, preset);
+        seen |= size_in(s, &c);
+    }
+    if (!(seen & (seen - 1)))
+        fail_msg("%s: one size only", preset);
+    script_destroy(s);
+}
+
+// One size, or none that may be asked for: the space of before, and kernels that ask for nothing.
+static void check_one(const char *preset, struct rng *r)
+{
+    struct limits none = with_range(0, 0), one = with_range(MOST, MOST);
+    struct script *s = variant_load(preset, "discrete", &none, "");
+    struct script *same = variant_load(preset, "discrete", &one, "");
+    struct config c;
+    struct resources needs;
+    struct job job, other;
+    struct err e;
+    assert_string_equal(script_space(s)->size_text, script_space(same)->size_text);
+    assert_int_equal(script_space(s)->slots, script_space(same)->slots);
+    assert_true(variant_sample(s, &none, r, &c, &needs));
+    assert_int_equal(size_in(s, &c), 0);
+    assert_true(script_render(s, &c, &job, &e) && script_render(same, &c, &other, &e));
+    assert_int_equal(job.pass[0].subgroup, 0);
+    assert_string_equal(job.pass[0].glsl, other.pass[0].glsl);
+    job_finish(&job);
+    job_finish(&other);
+    script_destroy(same);
+    script_destroy(s);
+}
+
+static void test_presets(void **state)
+{
+    int count;
+    char **name = script_presets(&count);
+    struct rng r;
+    (void)state;
+    rng_seed(&r, 1);
+    assert_true(count > 0);
+    for (int i = 0; i < count; i++) {
+        check_range(name[i], &r);
+        check_one(name[i], &r);
+        free(name[i]);
+    }
+    free(name);
+}
+
+// ggml's tuple ends in the subgroup's size, WARP: the one that the kernel was measured with.
+static void test_ggml(void **state)
+{
+    struct limits l = with_range(LEAST, MOST);
+    struct script *s = variant_load("gemm", "discrete", &l, "");
+    struct rng r;
+    int made = 0;
+    (void)state;
+    rng_seed(&r, 2);
+    for (int i = 0; i < 400 && made < 3; i++) {
+        struct config c;
+        struct resources needs;
+        struct str text = {0};
+        struct err e;
+        char end[32];
+        assert_true(variant_sample(s, &l, &r, &c, &needs));
+        snprintf(end, sizeof end, ", %u} //", size_in(s, &c));
+        if (script_export(s, "ggml", &c, &text, &e) == FORM_MADE) {
+            made++;
+            assert_non_null(strstr(str_text(&text), end));
+        }
+        str_finish(&text);
+    }
+    assert_true(made > 0);
+    script_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_ggml),
+    };
+    return cmocka_run_group_tests_name("subgroups", tests, NULL, NULL);
+}
