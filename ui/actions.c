@@ -4,6 +4,7 @@
 #define ALL       ((1u << VIEW_COUNT) - 1)
 #define ON(view)  (1u << VIEW_##view)
 #define TABLES    (ON(TRIALS) | ON(SESSIONS) | ON(LOG) | ON(NETWORK))
+#define ON_TRIAL  (ON(MAIN) | ON(TRIALS) | ON(SPACE) | ON(KERNEL))
 #define SCREEN(n) [ACT_VIEW + (n)]
 
 const char *const action_groups[GROUP_COUNT] = {"Move", "Screens", "Session", "What is shown",
@@ -19,6 +20,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_RIGHT] = {"right", "l right", NULL, "column or cell to the right", GROUP_MOVE, ALL},
     [ACT_FIRST] = {"first", "g home", NULL, "first row", GROUP_MOVE, ALL},
     [ACT_LAST] = {"last", "G end", NULL, "last row", GROUP_MOVE, ALL},
+    [ACT_BEST] = {"best", "*", NULL, "select the best trial", GROUP_MOVE, ON_TRIAL},
     [ACT_PAGE_UP] = {"page-up", "pgup", NULL, "a page up", GROUP_MOVE, ALL},
     [ACT_PAGE_DOWN] = {"page-down", "pgdn", NULL, "a page down", GROUP_MOVE, ALL},
     [ACT_HALF_UP] = {"half-page-up", "ctrl-u", NULL, "half a page up", GROUP_MOVE, ALL},

@@ -189,6 +189,7 @@ const char *app_disabled(struct app *app, enum action a)
         return why;
     switch (a) {
     case ACT_EXPORT: return no_export(app);
+    case ACT_BEST: return app->model.open.record.best_ask ? NULL : "nothing valid was measured yet";
     case ACT_STOP: return is_over(row) ? "the session has ended already" : NULL;
     case ACT_EDIT:
         return str_starts(row->record.source, "replay:") ? "its space is a recording, no space file"
@@ -337,6 +338,7 @@ static void act_on_program(struct app *app, enum action a)
 {
     switch (a) {
     case ACT_BACK: app_show(app, app->before); break;
+    case ACT_BEST: app_select(app, app->model.open.record.best_ask); break;
     case ACT_COPY: copy_trial(app); break;
     case ACT_HELP: app->help = true, app->help_text.top = 0; break;
     case ACT_COMMAND:

@@ -286,6 +286,9 @@ static void draw_lines(struct plot *plot, const struct curve_runs *r, const stru
         plot_band(plot, mean->low, mean->high, mean->count, mean->end);
     for (int i = r->count; i-- > 0;) {
         const struct curve_run *run = &r->run[i];
+        const struct plot_point end = {run->end, curve_run_best(run)};
+        if (run->level && end.y > 0)
+            plot_band(plot, &end, &end, 1, r->right); // a baseline: the kernel in use, say
         int series = i == 0 ? SERIES_OPEN : SERIES_MARKED + i - 1;
         plot_steps(plot, series, run->letter, run->point, run->count, run->end);
     }

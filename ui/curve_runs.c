@@ -42,13 +42,18 @@ static double end_of_open(const struct model *m, double unix_now, enum curve_axi
     return (is_running(o->runner, o->state) ? unix_now : o->newest_finished) - o->record.created;
 }
 
+static bool mark_runs(const struct model *m, const struct mark *k)
+{
+    const struct session_row *row = model_row(m, k->id);
+    return row && is_running(row->runner, row->state);
+}
+
 // Of a marked session less is known: stored running times end with its last change of state. When
 // the last step is newer there was no pause since, and it has run on until now.
 static double end_of_mark(const struct model *m, const struct mark *k, double unix_now,
                           enum curve_axis axis)
 {
-    const struct session_row *row = model_row(m, k->id);
-    bool runs = row && is_running(row->runner, row->state);
+    bool runs = mark_runs(m, k);
     if (axis == CURVE_TRIALS)
         return (double)k->record.trials;
     if (axis == CURVE_WALL)
@@ -131,8 +136,9 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
             continue;
         }
         bool apart = compare_apart(&o->record, &k->record) != NULL;
-        add_run(r, (struct curve_run){.id = k->id, .letter = k->letter, .apart = apart}, &k->curve,
-                &k->record, axis, per_flops, end_of_mark(m, k, unix_now, axis));
+        struct curve_run run = {
+            .id = k->id, .letter = k->letter, .apart = apart, .level = apart && !mark_runs(m, k)};
+        add_run(r, run, &k->curve, &k->record, axis, per_flops, end_of_mark(m, k, unix_now, axis));
     }
 }
 

@@ -21,6 +21,7 @@ struct curve_run {
     int64_t id;
     char letter;
     bool apart; // from the open one (compare_apart): not in the mean
+    bool level; // apart and not running: what it reached is something to be held against
     struct plot_point *point;
     int count;
     double end;    // x: where it is now, or ended

@@ -58,6 +58,7 @@ enum action {
     ACT_RIGHT,
     ACT_FIRST,
     ACT_LAST,
+    ACT_BEST,
     ACT_PAGE_UP,
     ACT_PAGE_DOWN,
     ACT_HALF_UP,

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static const struct retime_record *race_of(const struct trial_list *l, const str
 static void add_text(const struct trial_list *l, const struct trial_record *t,
                      const struct retime_record *race, struct str *out)
 {
-    char speed[32] = "-", time[32] = "-";
+    char number[32], speed[32] = "-", time[32] = "-";
     struct str config = {0}, reason = {0};
     bool raced = race && race->verified;
     double seconds = raced ? race->seconds : t->seconds;
@@ -72,7 +73,9 @@ static void add_text(const struct trial_list *l, const struct trial_record *t,
         speed_text(l->session, seconds, speed);
         text_time(seconds, time);
     }
-    str_printf(out, "%6" PRId64 "  %4d  %-8s  %12s  %9s  %s%s%s\n", t->number, t->generation,
+    snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
+             t->number ? t->number : t->ask); // what finds it: show --trial, or --ask
+    str_printf(out, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
                raced ? "raced" : t->outcome, speed, time, text_config(t->config, &config),
                reason.length ? "  " : "", str_text(&reason));
     str_finish(&config);

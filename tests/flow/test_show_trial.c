@@ -69,6 +69,8 @@ static void test_glsl(void **state)
         assert_ok(&r);
         assert_contains(r.out, arena_printf(&b->arena, "ask %s", ask));
     }
+    struct result r = RUN(b, "show", "1", "--trials", "--show-rejected"); // which ask it is
+    assert_contains(r.out, arena_printf(&b->arena, "ask %s  ", ask_of(b, "rejected", NULL)));
 }
 
 static void test_json(void **state)

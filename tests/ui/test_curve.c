@@ -138,6 +138,19 @@ static void marked_ones_and_their_mean(void **state)
     free(d);
 }
 
+// The kernel in use, as a space of its own with one trial, is a dotted line all along.
+static void what_another_space_reached_is_a_line(void **state)
+{
+    struct desk *d = make_desk(1);
+    (void)state;
+    d->app.model.mark[0].curve.count = 1;
+    d->app.model.mark[0].record.trials = 1;
+    assert_hides(d, CHARSET_ASCII, 20, 100, "B : : : : : : : ");
+    d->app.model.mark[0].record.name = "naive";
+    assert_shows(d, CHARSET_ASCII, 20, 100, "B : : : : : : : ");
+    free(d);
+}
+
 static void keys_change_what_is_shown(void **state)
 {
     struct desk *d = make_desk(2);
@@ -415,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_session),
         cmocka_unit_test(marked_ones_and_their_mean),
+        cmocka_unit_test(what_another_space_reached_is_a_line),
         cmocka_unit_test(keys_change_what_is_shown),
         cmocka_unit_test(letters_are_those_of_marks),
         cmocka_unit_test(what_is_something_else_is_left_out),

@@ -197,6 +197,24 @@ static void test_population_selects(void **state)
     main_close();
 }
 
+static void test_a_key_selects_the_best(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    static const char *const screens[] = {"1 *", "3 *", "6 *", "8 *"};
+    for (int i = 0; i < 4; i++) {
+        app_select(app, 1);
+        stage_play(&main_stage, screens[i]);
+        assert_int_equal(app->selected, app->model.open.record.best_ask);
+        assert_false(app->follow);
+    }
+    main_close();
+    main_open(FIXTURE_NOTHING, 36, 120);
+    stage_play(&main_stage, "*");
+    assert_int_equal(app->selected, 0);
+    main_close();
+}
+
 static void test_population_is_in_the_order_of_what_it_shows(void **state)
 {
     (void)state;
@@ -357,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_trials_move_within_what_is_there),
         cmocka_unit_test(test_best_stays_in_sight),
         cmocka_unit_test(test_population_selects),
+        cmocka_unit_test(test_a_key_selects_the_best),
         cmocka_unit_test(test_population_is_in_the_order_of_what_it_shows),
         cmocka_unit_test(test_population_says_that_raced_ones_come_first),
         cmocka_unit_test(test_population_spells_out_every_column),
