@@ -1,7 +1,7 @@
 // replay: simulated tuning of strategies on recorded spaces, as tables or JSON Lines.
 #include "base/minmax.h"
 #include "base/shown.h"
-#include "cli/common.h"
+#include "cli/replay_network.h"
 #include "simulate/curve.h"
 
 #include <inttypes.h>
@@ -201,6 +201,17 @@ static void catch_signals(void)
         sigaction(caught[i], &action, NULL);
 }
 
+static bool replay(struct replayed *p, const struct simulate_words *words,
+                   const struct replayed_network *n, struct simulate_options *o, struct err *e)
+{
+    if (!simulate_plan_make(words, &p->plan, e))
+        return false;
+    catch_signals();
+    bool ok = simulate(p->plan.list, p->plan.count, o, e);
+    clear_progress(p);
+    return ok && (!n->schedulers || signal_seen || replay_network_print(n, &p->plan, p->json, e));
+}
+
 static int run_replay(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -209,20 +220,20 @@ static int run_replay(const struct command *self, const struct arguments *a)
                          .by_time = arguments_flag(a, "time"),
                          .on_terminal =
                              isatty(STDERR_FILENO) && !str_equal(getenv("TERM"), "dumb")};
+    struct replayed_network n;
+    bool ok = replay_network_parse(a, &n, &e);
     struct simulate_options o = {.threads = (int)arguments_integer(a, "threads", 0),
                                  .tick = on_tick,
-                                 .finished = on_finished,
+                                 .finished = n.schedulers ? NULL : on_finished,
                                  .context = &p};
     struct simulate_words words = common_simulation(a);
     words.noise = arguments_flag(a, "noise");
     words.costs_for = p.by_time ? "--time" : NULL;
-    bool ok = simulate_plan_make(&words, &p.plan, &e);
-    if (ok) {
-        catch_signals();
-        ok = simulate(p.plan.list, p.plan.count, &o, &e);
-        clear_progress(&p);
-    }
+    if (n.schedulers)
+        words.trials = n.most;
+    ok = ok && replay(&p, &words, &n, &o, &e);
     simulate_plan_finish(&p.plan);
+    replay_network_finish(&n);
     if (signal_seen)
         return 128 + signal_seen;
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
@@ -239,6 +250,12 @@ static const struct option options[] = {
      "measure one of the recorded runs, drawn anew, not their mean; the last trials are a race"},
     {"time", OPTION_FLAG, NULL,
      "also against time: recorded compile and benchmark times, and the strategy's own"},
+    {"scheduler", OPTION_TEXT, "SCHEDULER[,...]",
+     "the recordings are the tasks of one network, on which gradient or roundrobin "
+     "spends "
+     "--trials (100 a task)"},
+    {"uses", OPTION_TEXT, "N,N,...", "how often the network runs each task (with --scheduler; 1)"},
+    {"round", OPTION_INTEGER, "N", "trials that a scheduler grants at a time (8)", 1, 100000},
     {"threads", OPTION_INTEGER, "N", "(default: one a core; the results do not depend on it)", 1,
      256},
     OPTION_JSON,

@@ -27,16 +27,14 @@ int64_t simulated_size(const struct recording *r)
     return r->count - r->outcomes[OUTCOME_REJECTED];
 }
 
-// Mean and sum of squared differences after n values (Welford 1962), whose order is that of the
-// repeats: the sums are the same in every run of the program.
-static void add_value(double value, int n, double *mean, double *squares)
+void simulated_mean_add(double value, int n, double *mean, double *squares)
 {
     double off = value - *mean;
     *mean += off / n;
     *squares += off * (value - *mean);
 }
 
-static void to_deviations(double *squares, int64_t count, int n)
+void simulated_mean_finish(double *squares, int64_t count, int n)
 {
     for (int64_t i = 0; i < count; i++)
         squares[i] = n > 1 ? sqrt(squares[i] / (n - 1)) : 0;
@@ -56,7 +54,7 @@ static void add_trials(const struct sums *sums, const struct simulated_run *run,
             at++;
         double seconds = at ? run->step[at - 1].seconds : sums->worst;
         sums->mean_time[i] += (seconds - sums->mean_time[i]) / n;
-        add_value(at ? sums->best / seconds : 0, n, &c->fraction[i], &c->deviation[i]);
+        simulated_mean_add(at ? sums->best / seconds : 0, n, &c->fraction[i], &c->deviation[i]);
     }
 }
 
@@ -66,8 +64,8 @@ static void add_times(const struct sums *sums, const struct simulated_run *run, 
     for (int i = 0, at = 0; i < SIMULATED_TIMES; i++) {
         while (at < run->count && run->step[at].at_s <= c->at_s[i])
             at++;
-        add_value(at ? sums->best / run->step[at - 1].seconds : 0, n, &c->by_time[i],
-                  &c->by_time_deviation[i]);
+        simulated_mean_add(at ? sums->best / run->step[at - 1].seconds : 0, n, &c->by_time[i],
+                           &c->by_time_deviation[i]);
     }
 }
 
@@ -117,8 +115,8 @@ void simulated_curve_make(const struct simulation *s, struct simulated_curve *ou
         add_trials(&sums, &s->run[r], r + 1);
         add_times(&sums, &s->run[r], r + 1);
     }
-    to_deviations(out->deviation, out->trials, s->repeats);
-    to_deviations(out->by_time_deviation, SIMULATED_TIMES, s->repeats);
+    simulated_mean_finish(out->deviation, out->trials, s->repeats);
+    simulated_mean_finish(out->by_time_deviation, SIMULATED_TIMES, s->repeats);
     out->score = score(s, time, sums.mean_time);
     free(sums.mean_time);
     free(time);

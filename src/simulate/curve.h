@@ -36,4 +36,10 @@ void simulated_curve_finish(struct simulated_curve *c);
 double *simulated_times(const struct recording *r);
 int64_t simulated_size(const struct recording *r);
 
+// Means of curves, point by point. Adds the n-th value, n from 1 on, to the mean and the sum of
+// squared differences (Welford 1962), whose order is that of the repeats: the sums are the same in
+// every run of the program. At the end makes `count` such sums of n values sample deviations.
+void simulated_mean_add(double value, int n, double *mean, double *squares);
+void simulated_mean_finish(double *squares, int64_t count, int n);
+
 #endif

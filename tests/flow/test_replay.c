@@ -425,6 +425,54 @@ static void test_export_of_a_sample(void **state)
     assert_int_equal(trials_of(b, 2), 50);
 }
 
+// --- networks ---
+
+static void test_network(void **state)
+{
+    struct box *b = *state;
+    cJSON **line;
+    const char *one = write_recording(b, "one.json", 1e-3);
+    const char *two = write_recording(b, "two.json", 2e-3);
+    struct result r =
+        RUN(b, "replay", one, two, "--strategy", "random,opevo", "--scheduler",
+            "gradient,roundrobin", "--uses", "3,1", "--trials", "96", "--repeats", "5", "--json");
+    assert_ok(&r);
+    assert_int_equal(json_lines(b, r.out, &line), 6);
+    static const char *const schedulers[] = {"gradient", "roundrobin", "oracle"};
+    for (int i = 0; i < 6; i++) {
+        assert_string_equal(text_of(line[i], "scheduler"), schedulers[i % 3]);
+        const cJSON *fraction = array(line[i], "best_fraction", 12);
+        assert_true(fabs(number_of(line[i], "optimum") - 5e-3) < 1e-12);
+        assert_true(last_of(fraction) > 0.5 && last_of(fraction) <= 1);
+        const cJSON *task = cJSON_GetArrayItem(array(line[i], "tasks", 2), 0);
+        assert_string_equal(text_of(task, "recording"), "one");
+        assert_true(number_of(task, "uses") == 3);
+    }
+    r = RUN(b, "replay", one, two, "--scheduler", "roundrobin", "--repeats", "2");
+    assert_ok(&r);
+    assert_contains(r.out, "network of 2 recordings, least latency 3 ms;");
+    assert_contains(r.out, "\nwalk      roundrobin  ");
+    assert_contains(r.out, "\nwalk      oracle      ");
+}
+
+static void test_network_refusals(void **state)
+{
+    struct box *b = *state;
+    const char *one = write_recording(b, "one.json", 1e-3);
+    struct result r = RUN(b, "replay", one, "--scheduler", "gradeint");
+    assert_refused(&r, 2, "unknown scheduler 'gradeint'", "did you mean 'gradient'?");
+    r = RUN(b, "replay", one, one, "--scheduler", "gradient", "--uses", "3");
+    assert_refused(&r, 2, "--uses 3: expected a number above 0 for each of 2 recordings", NULL);
+    r = RUN(b, "replay", one, "--scheduler", "gradient", "--uses", "0");
+    assert_refused(&r, 2, "--uses 0: expected a number above 0 for each of 1 recording", NULL);
+    r = RUN(b, "replay", one, "--uses", "3");
+    assert_refused(&r, 2, "with --scheduler", NULL);
+    r = RUN(b, "replay", one, "--scheduler", "gradient", "--trials", "5");
+    assert_refused(&r, 2, "less than a round of 8", NULL);
+    r = RUN(b, "replay", one, "--scheduler", "gradient", "--noise");
+    assert_refused(&r, 2, "does not go with --noise", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +491,8 @@ int main(void)
         FLOW_TEST(test_bad_sessions),
         FLOW_TEST(test_export),
         FLOW_TEST(test_export_of_a_sample),
+        FLOW_TEST(test_network),
+        FLOW_TEST(test_network_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
