@@ -15,6 +15,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define LEAST_STACK (256 << 10) // bytes
+
 extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
     cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_card, cmd_note, cmd_rm, cmd_export,
     cmd_lookup, cmd_devices, cmd_doctor, cmd_ops, cmd_strategies, cmd_import, cmd_replay,
@@ -179,9 +181,21 @@ static void spare_threads(char **argv)
     free(program);
 }
 
+// Where it ends, the system ends the program, without a word.
+static bool has_stack(struct err *e)
+{
+    struct rlimit stack;
+    return getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK ||
+           err_set(e, "the stack is limited to %llu KiB (ulimit -s): %d are needed",
+                   (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10);
+}
+
 int main(int argc, char **argv)
 {
+    struct err e;
     spare_threads(argv);
+    if (!has_stack(&e))
+        return fail_with(&e, EXIT_FAILED);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of writing it
     setlocale(LC_CTYPE, "");
     if (argc > 1 && str_equal(argv[1], "worker"))
