@@ -187,6 +187,8 @@ static bool build(struct trial *t, int i)
         statistics_take(&t->result.statistics[i], "Spilled VGPRs", SPILLED);
     if (status == GPU_OK && runs && gpu_get_info(t->rig->gpu)->is_cpu)
         status = run_one_group(t, i, &e);
+    if (status == GPU_TIMEOUT)
+        err_set(&e, "the driver's compiler, or one workgroup, is not done after %g s", patience(t));
     t->build_s[i] = since(start);
     t->result.pipeline_s += t->build_s[i];
     return accept(t, i, status, &e);
