@@ -111,6 +111,25 @@ static void test_a_link_leads_nowhere(void **state)
     assert_null(strstr(r.out, "root:"));
 }
 
+// The space files that a list names are read with what lies beside them, and no more.
+static void test_a_list_brings_its_spaces(void **state)
+{
+    struct box *b = *state;
+    char *text = box_read(b, flow_path(b, "small.lua"));
+    assert_int_equal(mkdir(box_path(b, "spaces"), 0755), 0);
+    assert_int_equal(symlink(flow_path(b, "small.comp"), box_path(b, "spaces/small.comp")), 0);
+    const char *leads_out = box_write(b, "spaces/mine.lua", text);
+    const char *item = "item { label = 'one', preset = '%s', set = { N = 32 } }";
+    const char *list =
+        box_write(b, "list.lua", arena_printf(&b->arena, item, flow_path(b, "small.lua")));
+    set_home_elsewhere(b);
+    struct result r = RUN(b, "tune", "--list", list, "--source", "synthetic:bowl", "--trials", "2");
+    assert_ok(&r);
+    box_write(b, "list.lua", arena_printf(&b->arena, item, leads_out));
+    r = RUN(b, "tune", "--list", list, "--source", "synthetic:bowl", "--trials", "2", "--json");
+    assert_refused(&r, 1, "small.comp", "a link leads out of the space's folders");
+}
+
 // Folders that are named in other ways, or not there yet, go on working.
 static void test_paths_of_all_kinds(void **state)
 {
@@ -136,9 +155,8 @@ static void test_paths_of_all_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_each_command_is_confined),
-        FLOW_TEST(test_a_switch_turns_it_off),
-        FLOW_TEST(test_a_link_leads_nowhere),
+        FLOW_TEST(test_each_command_is_confined), FLOW_TEST(test_a_switch_turns_it_off),
+        FLOW_TEST(test_a_link_leads_nowhere),     FLOW_TEST(test_a_list_brings_its_spaces),
         FLOW_TEST(test_paths_of_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
