@@ -48,6 +48,9 @@ local plan = derived(function(c)
   return coop.plan(product, s)
 end)
 
+if subgroups.least < device.subgroup_size then -- Vulkan asks it of the device's own size, whatever a kernel asks for
+  constraint("whole rows", function(c) return plan(c).threads % device.subgroup_size == 0 end)
+end
 constraint("vectors divide fragments", function(c) return coop.vectors_fit(plan(c)) end)
 constraint("lanes divide fragments", function(c) return coop.lanes_divide(plan(c)) end)
 constraint("a tile ahead fits registers", function(c) return coop.next_tile_fits(plan(c)) end)

@@ -38,14 +38,17 @@ static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l,
     return true;
 }
 
-// Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x).
+// Only whole subgroups have matrix units (Vulkan spec, VUID 08987: along x, of the device's size
+// also where a kernel asks for another).
 static const char *lacks_matrix(const struct kernel_facts *f, const struct limits *l)
 {
     if (f->matrix == MATRIX_NONE || !limits_knows(l, LIMITS_matrix))
         return NULL;
     if (f->matrix != l->matrix.api)
         return "needs matrix units, which the device does not have";
-    return f->local_size[0] % kernel_subgroup(f, l) ? "its subgroups are not full along x" : NULL;
+    bool full =
+        f->local_size[0] % l->subgroup_size == 0 && f->local_size[0] % kernel_subgroup(f, l) == 0;
+    return full ? NULL : "its subgroups are not full along x";
 }
 
 // Every capability that is known, and the feature behind it; 0: judged elsewhere, or always there.

@@ -167,8 +167,10 @@ static void test_matrix_subgroups(void **state)
     char reason[200];
     assert_int_equal(kernel_subgroup(&f, &l), 64);
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
-    f.subgroup = 32;
+    f.subgroup = 32; // does not change whose multiple Vulkan asks for
     assert_int_equal(kernel_subgroup(&f, &l), 32);
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    f.local_size[0] = 64;
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
 }
 
