@@ -173,7 +173,7 @@ static void add_option(struct str *out, const char *option, const char *value)
 static bool is_default_search(const struct session_record *r)
 {
     struct err ignored;
-    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, &ignored);
+    char *spec = strategy_canonical_for(ENGINE_DEFAULT_STRATEGY, r->workers, false, &ignored);
     bool same = str_equal(spec, r->strategy);
     free(spec);
     return same;

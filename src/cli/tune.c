@@ -296,7 +296,8 @@ static const struct option tune_options[] = {
      "--list, of those before it in the list)"},
     {"spills", OPTION_INTEGER, "N",
      "where the driver tells what spills, leave out kernels that spill more than N, once they are "
-     "compiled (default: as tilewalk devices --json has it; 0: leave out none)",
+     "compiled, but for those of --warm-start (default: as tilewalk devices --json has it, or the "
+     "session of --like; 0: leave out none)",
      0, 1e9},
     {"count-rejected", OPTION_FLAG, NULL,
      "spend a trial on each rejected configuration, as papers do"},

@@ -21,6 +21,7 @@
 #include "engine/recorded.h"
 #include "engine/rejections.h"
 #include "engine/transfer.h"
+#include "engine/warm.h"
 #include "search/cycle.h"
 #include "trial/source.h"
 
@@ -46,6 +47,7 @@ struct open_trial {
 // Where a new session's search begins (session_begin.c). The first two are the caller's.
 struct beginning {
     const char *warm_from; // sources of its warm start, or NULL
+    struct warm_start begun_with;
     struct transfer_wish wish;
     struct transfer transfer;       // what its model begins with
     const char *warm, *transferred; // what users are told of both, or NULL
@@ -78,6 +80,14 @@ struct refits {
     int64_t made, stored; // in this run; that the database had before
 };
 
+// What the driver says of configurations (session_look.c), where it does.
+struct looked {
+    struct config_set known, wanted;
+    struct preview *of; // of each that is known
+    int capacity;
+    int submitted; // of those wanted, in their order
+};
+
 enum session_phase { SESSION_RUNNING, SESSION_PAUSED, SESSION_RACING, SESSION_ENDED };
 
 struct session {
@@ -90,6 +100,7 @@ struct session {
     const struct space *space;
     struct limits limits;
     bool has_limits;
+    bool tells_statistics; // its driver, of what it compiles
     struct beginning beginning;
     struct source *source;
 
@@ -113,6 +124,7 @@ struct session {
     struct rejections rejections;
     struct refits refits;
     struct mumbles mumbles;
+    struct looked looked;
     char *population; // heap; record.population points here once it has changed
 };
 

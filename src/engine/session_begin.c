@@ -2,7 +2,6 @@
 // a model, the results of other sessions. Both are chosen once, when the session is made, and
 // stored with it, so that it is resumed from the same ones whatever became of where they are from.
 #include "engine/session_setup.h"
-#include "engine/warm.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -85,17 +84,17 @@ static bool give_history(struct session *s, struct search_problem *problem, stru
 
 bool session_make_strategy(struct session *s, struct search_problem *problem, struct err *e)
 {
-    struct warm_start warm;
+    struct warm_start *warm = &s->beginning.begun_with;
     if (!s->beginning.warm_from) {
-        if (!warm_parse(s->space, s->record.warm, &s->arena, &warm, e))
+        if (!warm_parse(s->space, s->record.warm, &s->arena, warm, e))
             return false;
-    } else if (warm_read(s->host.store, s->beginning.warm_from, problem, &s->arena, &warm, e)) {
-        take_warm(s, &warm);
+    } else if (warm_read(s->host.store, s->beginning.warm_from, problem, &s->arena, warm, e)) {
+        take_warm(s, warm);
     } else {
         return false;
     }
-    problem->warm = warm.config;
-    problem->warm_count = warm.count;
+    problem->warm = warm->config;
+    problem->warm_count = warm->count;
     if (!give_history(s, problem, e))
         return false;
     s->cycle.strategy = strategy_create(s->record.strategy, problem, s->record.seed, e);

@@ -18,7 +18,7 @@ bool canary_start(struct session *s, struct err *e)
     if (s->source->kind->deterministic || !best->ask)
         return true;
     struct trial_request request = {
-        .ticket = TICKET_CANARY, .count = 1, .accesses = ACCESSES_OF_NONE};
+        .ticket = TICKET_CANARY, .count = 1, .known_good = true, .accesses = ACCESSES_OF_NONE};
     if (!session_render(s, &best->config, &request, 0, e))
         return false;
     c->ask = best->ask;

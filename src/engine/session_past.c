@@ -1,10 +1,11 @@
 // The stored trials of a session that goes on, as what its search has done before.
 #include "engine/session_setup.h"
+#include "report/told.h"
 
 #include <inttypes.h>
 
 struct reading {
-    const struct space *space;
+    struct session *session;
     struct past *past;
     int64_t told;
     double ran_seconds; // when the last one was told
@@ -24,14 +25,19 @@ static bool read_trial(const struct reading *r, const struct trial_record *t,
     };
     if (t->outcome && !outcome_parse(t->outcome, &out->outcome))
         return err_set(e, "trial at ask %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
-    return config_parse_key(r->space, t->key, &out->config, e);
+    return config_parse_key(r->session->space, t->key, &out->config, e);
 }
 
 static bool take_row(void *context, const struct trial_record *t)
 {
     struct reading *r = context;
     struct past_trial trial;
+    struct statistics told;
     r->failed = !read_trial(r, t, &trial, &r->err) || !past_add(r->past, &trial, &r->err);
+    if (!r->failed && trial.answered) {
+        told_parse(t->statistics, &told);
+        session_learn_look(r->session, &trial.config, &told);
+    }
     if (t->outcome && t->told > r->told) {
         r->told = t->told;
         r->ran_seconds = t->elapsed_s;
@@ -42,7 +48,7 @@ static bool take_row(void *context, const struct trial_record *t)
 bool session_load_past(struct session *s, double *ran_seconds, struct err *e)
 {
     int64_t id = s->record.id;
-    struct reading r = {.space = s->space, .past = past_create()};
+    struct reading r = {.session = s, .past = past_create()};
     s->cycle.past = r.past;
     if (!store_each_trial(s->host.store, id, 1, take_row, &r, e))
         return false;

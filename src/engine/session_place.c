@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SYNTHETIC "synthetic:"
+#define SYNTHETIC      "synthetic:"
+#define MOST_COMPILERS 12
 
 static const struct gpu_info *info_of(const struct session_place *p)
 {
@@ -59,6 +60,13 @@ int session_place_workers(const struct session_place *p)
     return !p->on_device ? 1 : cores < 4 ? cores : 4;
 }
 
+// Cores that have no worker compile for it.
+static int compilers(const struct session *s)
+{
+    int left = os_cores() - s->record.workers;
+    return left < 0 ? 0 : left < MOST_COMPILERS ? left : MOST_COMPILERS;
+}
+
 bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
                                const char *fault, struct err *e)
 {
@@ -79,6 +87,7 @@ bool session_place_make_source(struct session *s, const struct session_place *p,
         .device_id = s->record.device_id,
         .validate = validate,
         .workers = s->record.workers,
+        .compilers = s->tells_statistics ? compilers(s) : 0,
         .operation = script_operation(s->script),
         .reference = script_reference(s->script),
         .limits = &s->limits,
@@ -100,6 +109,9 @@ void session_place_take(struct session *s, const struct session_place *p)
     s->has_limits = info != NULL;
     if (info)
         s->limits = info->limits;
+    s->tells_statistics =
+        info ? info->limits.spills > 0 // which only those have that tell
+             : str_starts(p->spec, SYNTHETIC) && synthetic_tells(p->spec + strlen(SYNTHETIC));
 }
 
 void session_place_describe(struct session *s, const struct session_place *p)

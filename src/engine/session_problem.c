@@ -53,7 +53,11 @@ bool session_take_script(struct session *s, struct script *script)
 
 bool session_make_search(struct session *s, struct err *e)
 {
-    struct search_problem problem = {.space = s->space, .legal = is_legal, .context = s};
+    struct search_problem problem = {.space = s->space,
+                                     .legal = is_legal,
+                                     .look = s->tells_statistics ? session_look : NULL,
+                                     .context = s};
+    s->looked.known.slots = s->looked.wanted.slots = s->space->slots;
     return session_make_strategy(s, &problem, e);
 }
 

@@ -124,7 +124,7 @@ static void crown(struct session *s, const struct race *race)
 
 static bool submit_race(struct session *s, const struct race *race, struct err *e)
 {
-    struct trial_request request = {.ticket = TICKET_RACE, .race = true};
+    struct trial_request request = {.ticket = TICKET_RACE, .race = true, .known_good = true};
     while (request.count < race->count) {
         if (!session_render(s, &race->config[request.count], &request, request.count, e)) {
             for (int i = 0; i < request.count; i++)

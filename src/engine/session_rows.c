@@ -1,5 +1,6 @@
 // What of a session's trials becomes rows of the database, before the strategy is told.
 #include "base/os.h"
+#include "engine/session_setup.h"
 #include "engine/session_step.h"
 
 #include <inttypes.h>
@@ -166,6 +167,8 @@ bool session_put_and_tell(struct session *s, struct open_trial *t, struct err *e
     struct trial_record record = describe(s, t, &text);
     bool ok = put(s, t, &record, e);
     if (ok) {
+        static const struct statistics none;
+        session_learn_look(s, &t->cycle.config, t->result ? &t->result->statistics[0] : &none);
         s->done_before = NULL;
         bool better = tell(s, t);
         ok = session_keep_population(s, e);

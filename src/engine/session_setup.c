@@ -99,7 +99,7 @@ static bool find_space(struct session *s, const struct session_options *o, struc
 static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
 {
     const char *spec = o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY;
-    char *strategy = strategy_canonical_for(spec, s->record.workers, e);
+    char *strategy = strategy_canonical_for(spec, s->record.workers, s->tells_statistics, e);
     if (!strategy)
         return false;
     s->record.strategy = arena_strdup(&s->arena, strategy);
@@ -121,6 +121,13 @@ static bool find_problem(struct session *s, const struct session_options *o,
            (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e));
 }
 
+// What was left out for its spills before is so again; one that is older leaves out nothing.
+static void take_spills(struct session *s, const struct session_record *before)
+{
+    struct limits stored;
+    s->limits.spills = limits_parse(before->limits, &stored) ? stored.spills : 0;
+}
+
 static bool start(struct session *s, struct session_options *o, struct session_place *p,
                   struct err *e)
 {
@@ -133,6 +140,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
                      : session_place_find(s, p, o->source, o->device, e)))
         return false;
     session_place_take(s, p);
+    if (same_place)
+        take_spills(s, &like);
     if (o->has_spills)
         s->limits.spills = o->spills;
     fill_record(s, o, p);
@@ -232,13 +241,6 @@ static bool assemble_again(struct session *s, struct err *e)
            session_make_search(s, e);
 }
 
-// What was left out for its spills before is so again; one that is older leaves out nothing.
-static void take_spills(struct session *s)
-{
-    struct limits stored;
-    s->limits.spills = limits_parse(s->record.limits, &stored) ? stored.spills : 0;
-}
-
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
                    struct session_place *p, struct err *e)
 {
@@ -256,12 +258,12 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     if (!change_budget(s, more, e) || !session_place_find_again(s, p, &s->record, HINT_RESUME, e))
         return false;
     session_place_take(s, p);
-    take_spills(s);
+    take_spills(s, &s->record);
     if (!assemble_again(s, e) ||
         !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     double ran;
-    if (!session_load_past(s, &ran, e) ||
+    if (!session_load_looks(s, e) || !session_load_past(s, &ran, e) ||
         !store_count_refits(s->host.store, id, &s->refits.stored, e))
         return false;
     if (str_equal(s->record.state, "done"))
@@ -308,6 +310,7 @@ void session_destroy(struct session *s)
     recorded_finish(&s->recorded);
     transfer_finish(&s->beginning.transfer);
     rejections_finish(&s->rejections);
+    looked_finish(&s->looked);
     if (s->record.id)
         store_unlock_session(s->host.store, s->record.id);
     free(s->race);

@@ -53,6 +53,13 @@ void session_say_scale(struct session *s);
 bool session_make_strategy(struct session *s, struct search_problem *problem, struct err *e);
 void session_say_beginning(struct session *s);
 
+// What the driver says of configurations (session_look.c): for the search; from the database; and
+// what it said of a trial.
+bool session_look(void *context, const struct config *c, int count, struct preview *out);
+bool session_load_looks(struct session *s, struct err *e);
+void session_learn_look(struct session *s, const struct config *c, const struct statistics *told);
+void looked_finish(struct looked *l);
+
 // Gives the search what the database has of it (session_past.c). `ran_seconds` gets the running
 // time of the last stored trial.
 bool session_load_past(struct session *s, double *ran_seconds, struct err *e);

@@ -19,10 +19,20 @@ static int64_t budget(const struct session *s)
     return s->stopping || is_late ? 0 : r->budget_trials;
 }
 
+static bool is_warm(const struct session *s, const struct config *c)
+{
+    const struct warm_start *w = &s->beginning.begun_with;
+    for (int i = 0; i < w->count; i++)
+        if (config_equal(&w->config[i], c))
+            return true;
+    return false;
+}
+
 static bool submit(struct session *s, const struct cycle_trial *t, struct err *e)
 {
     struct trial_request request = {.ticket = t->ask,
                                     .count = 1,
+                                    .known_good = is_warm(s, &t->config),
                                     .incumbent_s = s->cycle.best.seconds,
                                     .slowdown = s->machine.slowdown};
     if (!session_render(s, &t->config, &request, 0, e))
@@ -79,13 +89,15 @@ static bool ask_more(struct session *s, struct err *e)
 {
     enum ask asked = ASK_NEW;
     s->fitting = false;
+    if (s->phase == SESSION_RUNNING && !look_submit(s, e))
+        return false;
     while (asked == ASK_NEW && s->phase == SESSION_RUNNING && source_room(s->source) > 0 &&
            cycle_may_ask(&s->cycle, budget(s))) {
         if (!ask_one(s, &asked, e))
             return false;
         s->busy |= asked == ASK_NEW;
     }
-    return true;
+    return asked != ASK_COMPILE || look_submit(s, e);
 }
 
 // --- answer ---
@@ -98,6 +110,8 @@ static bool accept(struct session *s, const struct trial_result *r, struct err *
         canary_finish(s, r);
         return true;
     }
+    if (r->ticket <= TICKET_LOOK)
+        return look_finish(s, r, e);
     struct cycle_trial *t = cycle_find(&s->cycle, r->ticket);
     assert(t);
     cycle_answer(&s->cycle, t, r->outcome[0], r->seconds[0]);

@@ -36,6 +36,12 @@ bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
 bool canary_start(struct session *s, struct err *e);
 void canary_finish(struct session *s, const struct trial_result *r);
 
+// Looks (session_look.c): those that the search waits for are compiled as there is room; what came
+// of one is stored. They have tickets from TICKET_LOOK downwards.
+#define TICKET_LOOK (-3)
+bool look_submit(struct session *s, struct err *e);
+bool look_finish(struct session *s, const struct trial_result *r, struct err *e);
+
 // States (session_state.c). All but the last two are stored.
 bool session_pause(struct session *s, struct err *e);
 bool session_go_on(struct session *s, struct err *e);

@@ -17,13 +17,23 @@ void rounds_finish(struct rounds *r)
     free(r->lineage);
 }
 
+static bool is_handed_out(const struct rounds *r)
+{
+    return r->handed_out == r->visited.given.count;
+}
+
+bool rounds_is_due(const struct rounds *r)
+{
+    return is_handed_out(r) && r->told >= r->handed_out - r->open;
+}
+
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self)
 {
-    if (r->handed_out == r->visited.given.count) {
-        if (r->told < r->handed_out - r->open)
+    if (is_handed_out(r)) {
+        if (!rounds_is_due(r))
             return ASK_WAIT;
         make(self);
-        if (r->handed_out == r->visited.given.count)
+        if (is_handed_out(r))
             return ASK_EXHAUSTED;
         r->start = r->handed_out;
         r->number++;

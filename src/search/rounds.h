@@ -42,6 +42,7 @@ struct rounds {
 void rounds_init(struct rounds *r, const struct search_problem *problem);
 void rounds_finish(struct rounds *r);
 
+bool rounds_is_due(const struct rounds *r); // whether rounds_ask would make one now
 enum ask rounds_ask(struct rounds *r, struct config *out, void (*make)(void *self), void *self);
 
 // Adds `c`, which must be new and legal, to the round being made. `from`: for each parameter the

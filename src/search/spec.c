@@ -173,6 +173,8 @@ char *spec_canonical(const struct spec_family *f, const struct spec *s)
     const struct spec_option *o = f->options(s->kind);
     str_add(&out, f->name(s->kind));
     for (int i = 0; o[i].name; i++) {
+        if (o[i].if_given && !s->given[i])
+            continue;
         str_printf(&out, ":%s=", o[i].name);
         spec_add_value(&o[i], s->option[i], &out);
     }

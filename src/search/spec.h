@@ -4,8 +4,8 @@
 //     if (spec_parse(&family, "opevo:q=0.3", &s, e))
 //         ...the kind s.kind of the family, with s.option[i] for its i-th option...
 //
-// What a text does not say holds by default. A canonical spec says every option, so that what was
-// stored means the same when defaults have changed.
+// What a text does not say holds by default. A canonical spec says every option but those that came
+// later (if_given), so that what was stored means the same when defaults have changed.
 #ifndef TILEWALK_SEARCH_SPEC_H
 #define TILEWALK_SEARCH_SPEC_H
 
@@ -19,6 +19,8 @@ struct spec_option {
     double value, low, high; // default and allowed range, inclusive
     bool integer;
     const char *const *words; // NULL: a number; else the value i is written words[i] (low is 0)
+    bool if_given; // canonical specs say it only where somebody gave it: it came later, and what
+                   // a search was called before is to mean the same (and draw the same seeds)
 };
 
 // What can be chosen among, by numbers from 0.

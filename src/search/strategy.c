@@ -53,20 +53,31 @@ char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT])
     return out;
 }
 
-char *strategy_canonical(const char *spec, struct err *e)
+// Of an option that is not given.
+static void choose(struct spec *s, const char *option, double value)
 {
-    return strategy_canonical_for(spec, 1, e);
+    const struct spec_option *o = kind_options(s->kind);
+    for (int i = 0; o[i].name; i++)
+        if (str_equal(o[i].name, option) && !s->given[i]) {
+            s->option[i] = value;
+            s->given[i] = true;
+        }
 }
 
-char *strategy_canonical_for(const char *spec, int workers, struct err *e)
+char *strategy_canonical(const char *spec, struct err *e)
+{
+    return strategy_canonical_for(spec, 1, false, e);
+}
+
+char *strategy_canonical_for(const char *spec, int workers, bool tells, struct err *e)
 {
     struct spec s;
     if (!spec_parse(&family, spec, &s, e))
         return NULL;
-    const struct spec_option *o = kind_options(s.kind);
-    for (int i = 0; o[i].name && workers >= 1; i++)
-        if (str_equal(o[i].name, "ahead") && !s.given[i])
-            s.option[i] = workers - 1;
+    if (workers >= 1)
+        choose(&s, "ahead", workers - 1);
+    if (tells)
+        choose(&s, "look", STRATEGY_LOOK);
     return spec_canonical(&family, &s);
 }
 

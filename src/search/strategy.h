@@ -13,8 +13,9 @@
 //    stored asks and tells; there is no save or load code.
 //  * `ask` never gives a configuration that was given before (evaluated, in flight or rejected).
 //    ASK_WAIT: tell first; or, when strategy_wait_fd gives a descriptor, ask again once it is
-//    readable (a model is being fitted). ASK_EXHAUSTED: nothing new is left (or could be found);
-//    ask is not called again.
+//    readable (a model is being fitted). ASK_COMPILE: ask again once all is compiled that `look` of
+//    the problem did not know (only where the problem has it). ASK_EXHAUSTED: nothing new is left
+//    (or could be found); ask is not called again.
 //  * Several asks may be open. The cycle (cycle.h) tells in the order asked unless `async` is set;
 //    then in any order. When not async, what ask gives must not depend on how many of the open asks
 //    were already told: a batch is made at once, or the latest so many results are left out.
@@ -32,10 +33,18 @@
 #include "search/spec.h"
 #include "space/outcome.h"
 #include "space/space.h"
+#include "space/statistics.h"
 
 #define STRATEGY_TEXT 256 // bytes of strategy_text
+#define STRATEGY_LOOK 3   // candidates that are compiled before one of them is asked for
 
-enum ask { ASK_NEW, ASK_WAIT, ASK_EXHAUSTED };
+enum ask { ASK_NEW, ASK_WAIT, ASK_COMPILE, ASK_EXHAUSTED };
+
+// What the driver's compiler says of a configuration, before it is measured.
+struct preview {
+    bool fits; // false: it cannot be compiled, or would be left out for what it spills
+    double number[STATISTIC_KIND_COUNT]; // NAN: it says nothing of that
+};
 
 // What another search measured before, for models to learn from.
 struct search_history {
@@ -59,6 +68,10 @@ struct search_problem {
     // space that uniform draws from the space would never meet one. Strategies then ask for legal
     // points only. NULL: strategies draw from the space itself.
     void (*draw)(void *context, struct rng *r, struct config *out);
+    // What the driver's compiler says of each of `count` configurations. False: of some it is not
+    // known yet; they are compiled then, and ask says ASK_COMPILE. The same for a configuration
+    // whenever it is known. Called in ask only. NULL: the driver says nothing.
+    bool (*look)(void *context, const struct config *c, int count, struct preview *out);
     // Points known to be good from another search. Every strategy asks for them before it draws
     // anything (a first generation takes as many as it has places). Illegal ones and repetitions
     // are passed over.
@@ -131,9 +144,11 @@ struct strategy *strategy_create(const char *spec, const struct search_problem *
 bool strategy_has_model(const char *spec);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
-// The same for a search with that many workers: where `spec` does not give the option `ahead` of a
-// strategy that has one, it becomes workers - 1, so that every worker has a trial.
-char *strategy_canonical_for(const char *spec, int workers, struct err *e);
+// The same for a search with that many workers, and with a driver that tells of what it compiles or
+// not. Where `spec` does not give the option `ahead` of a strategy that has one, it becomes
+// workers - 1, so that every worker has a trial; `look` becomes STRATEGY_LOOK where the driver
+// tells.
+char *strategy_canonical_for(const char *spec, int workers, bool tells, struct err *e);
 // `spec` without its option `ahead`, so that strategy_canonical_for can choose it for another
 // number of workers. Heap, the caller's.
 char *strategy_without_ahead(const char *spec);

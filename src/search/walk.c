@@ -20,8 +20,12 @@
 // of a trial. With `ahead`, trials are chosen before the results of the latest ones are in, so that
 // several can be compiled and measured at a time; the model then takes its own predictions for the
 // missing results.
+//
+// Where the driver tells of what it compiles, the best `look` candidates are compiled, and a second
+// model (informed) chooses among those that fit, knowing what the driver says of all.
 #include "model/coordinates.h"
 #include "model/gp.h"
+#include "search/looks.h"
 #include "search/moves.h"
 #include "search/rounds.h"
 
@@ -43,12 +47,14 @@ enum {
     OPTION_PROFILE,
     OPTION_MARGIN,
     OPTION_REACH,
+    OPTION_LOOK,
     OPTION_AHEAD
 };
 enum {
-    MOST_TRIES = 8,      // times `learn`
-    STEPS = 100,         // of a walk, before it is given up
-    MOST_NEIGHBOURS = 48 // of one place that are candidates; of more a random choice
+    MOST_TRIES = 8,       // times `learn`
+    STEPS = 100,          // of a walk, before it is given up
+    MOST_NEIGHBOURS = 48, // of one place that are candidates; of more a random choice
+    MOST_LOOKS = 16
 };
 
 struct candidate {
@@ -72,7 +78,14 @@ struct walk {
     struct gp model;
     struct candidate *candidate;
     int candidates, most_candidates;
-    double *x, *mean, *deviation; // of them, or of what is open: [coordinates] each, and one
+    double *x, *mean, *deviation; // of them, or of what is open: [width] each, and one
+    double sought;                // exploration weight for choosing among them
+    int shortlist[MOST_LOOKS];    // the most promising of them; its first is to be tried
+    int shortlisted;
+    bool prepared;      // the round that is due has its shortlist
+    int look;           // how many are compiled before one is chosen; 1: none
+    struct gp informed; // by the coordinates, and what the driver says
+    struct looks looks;
 };
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
@@ -100,10 +113,15 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->most_candidates = w->children + w->strangers + w->near * MOST_NEIGHBOURS;
     w->candidate = mem_zero((size_t)w->most_candidates, sizeof *w->candidate);
     size_t most = (size_t)(w->most_candidates + w->rounds.open); // for believe() too
-    w->x = mem_zero(most * (size_t)w->coordinates.count, sizeof *w->x);
+    int width = w->coordinates.count + STATISTIC_KIND_COUNT;
+    w->x = mem_zero(most * (size_t)width, sizeof *w->x);
     w->mean = mem_zero(most, sizeof *w->mean);
     w->deviation = mem_zero(most, sizeof *w->deviation);
     gp_init(&w->model, w->coordinates.count, w->points + w->rounds.open, (int)most);
+    w->looks.problem = &w->rounds.problem;
+    w->look = problem->look && w->points ? (int)option[OPTION_LOOK] : 1;
+    if (w->look > 1)
+        gp_init(&w->informed, width, w->points + w->rounds.open, MOST_LOOKS + w->rounds.open);
     return &w->rounds.base;
 }
 
@@ -226,15 +244,23 @@ static double gather(struct walk *w)
     return w->margin;
 }
 
-// --- the model ---
+// --- the models ---
 
-static void learn_from(struct walk *w, int index)
+static void point_of(struct walk *w, const struct gp *g, int index, double *x)
 {
     struct config c;
-    double x[COORDINATES_MOST], best = fitness_of(w, 0), fitness = w->rounds.fitness[index];
     config_set_get(&w->rounds.visited.given, index, &c);
     coordinates_of(&w->coordinates, &c, x);
-    gp_add(&w->model, x, fitness > 0 ? fitness / best : fitness_of(w, w->valid * 3 / 4) / best);
+    if (g == &w->informed)
+        looks_point(&w->looks.given[index], x + w->coordinates.count);
+}
+
+static void learn_from(struct walk *w, struct gp *g, int index)
+{
+    double x[COORDINATES_MOST + STATISTIC_KIND_COUNT];
+    double best = fitness_of(w, 0), fitness = w->rounds.fitness[index];
+    point_of(w, g, index, x);
+    gp_add(g, x, fitness > 0 ? fitness / best : fitness_of(w, w->valid * 3 / 4) / best);
 }
 
 static bool is_among(const int *list, int count, int index)
@@ -255,84 +281,143 @@ static int tries(const struct walk *w, int points)
 
 // Adds the trials that are still open to the model, each with the result that the model predicts
 // for it (Ginsbourger, Le Riche, Carraro 2010, "kriging believer").
-static void believe(struct walk *w)
+static void believe(struct walk *w, struct gp *g)
 {
-    int first = w->results, count = w->rounds.handed_out - first, width = w->coordinates.count;
-    struct config c;
+    int count = w->rounds.handed_out - w->results;
     if (count == 0)
         return;
-    for (int i = 0; i < count; i++) {
-        config_set_get(&w->rounds.visited.given, first + i, &c);
-        coordinates_of(&w->coordinates, &c, w->x + i * width);
-    }
-    gp_predict(&w->model, w->x, count, w->mean, w->deviation);
     for (int i = 0; i < count; i++)
-        gp_add(&w->model, w->x + i * width, w->mean[i]);
-    gp_fit(&w->model, 0, &w->rng);
+        point_of(w, g, w->results + i, w->x + i * g->width);
+    gp_predict(g, w->x, count, w->mean, w->deviation);
+    for (int i = 0; i < count; i++)
+        gp_add(g, w->x + i * g->width, w->mean[i]);
+    gp_fit(g, 0, &w->rng);
 }
 
 // Three quarters of its points are the best results, the others the latest.
-static void fit(struct walk *w)
+static void fit(struct walk *w, struct gp *g)
 {
     int points = w->results < w->points ? w->results : w->points;
     int best = points == w->results ? points : points * 3 / 4;
-    gp_clear(&w->model);
+    gp_clear(g);
     for (int i = 0; i < best; i++)
-        learn_from(w, w->ranked[i]);
-    for (int i = w->results - 1; w->model.count < points; i--)
+        learn_from(w, g, w->ranked[i]);
+    for (int i = w->results - 1; g->count < points; i--)
         if (!is_among(w->ranked, best, i))
-            learn_from(w, i);
-    gp_fit(&w->model, tries(w, points), &w->rng);
-    believe(w);
+            learn_from(w, g, i);
+    gp_fit(g, tries(w, points), &w->rng);
+    believe(w, g);
 }
 
-// The candidate to try.
-static int choose(struct walk *w, double most_margin)
+// --- the choice ---
+
+static bool is_shortlisted(const struct walk *w, const struct config *c)
 {
-    int width = w->coordinates.count, chosen = 0;
-    double margin = most_margin * rng_real(&w->rng), most = -INFINITY;
-    double target = 1 + margin * w->model.now.scale;
+    for (int i = 0; i < w->shortlisted; i++)
+        if (config_equal(&w->candidate[w->shortlist[i]].config, c))
+            return true;
+    return false;
+}
+
+// The most promising candidates, by the coordinates alone.
+static void shortlist(struct walk *w)
+{
+    int width = w->coordinates.count;
+    w->sought *= rng_real(&w->rng);
+    double target = 1 + w->sought * w->model.now.scale;
     for (int i = 0; i < w->candidates; i++)
         coordinates_of(&w->coordinates, &w->candidate[i].config, w->x + i * width);
     gp_predict(&w->model, w->x, w->candidates, w->mean, w->deviation);
-    for (int i = 0; i < w->candidates; i++) {
+    for (w->shortlisted = 0; w->shortlisted < w->look; w->shortlisted++) {
+        double most = -INFINITY;
+        int chosen = w->shortlisted ? -1 : 0;
+        for (int i = 0; i < w->candidates; i++) {
+            double promise = gp_expected_improvement(w->mean[i], w->deviation[i], target);
+            if (promise > most && !is_shortlisted(w, &w->candidate[i].config)) {
+                most = promise;
+                chosen = i;
+            }
+        }
+        if (chosen < 0)
+            return;
+        w->shortlist[w->shortlisted] = chosen;
+    }
+}
+
+// Puts the one of the shortlist first that is the most promising by what the driver says of it.
+static void choose_informed(struct walk *w, const struct preview *said)
+{
+    int width = w->informed.width, chosen = 0;
+    double most = -INFINITY;
+    fit(w, &w->informed);
+    double target = 1 + w->sought * w->informed.now.scale;
+    for (int i = 0; i < w->shortlisted; i++) {
+        const struct candidate *c = &w->candidate[w->shortlist[i]];
+        coordinates_of(&w->coordinates, &c->config, w->x + i * width);
+        looks_point(&said[i], w->x + i * width + w->coordinates.count);
+    }
+    gp_predict(&w->informed, w->x, w->shortlisted, w->mean, w->deviation);
+    for (int i = 0; i < w->shortlisted; i++) {
         double promise = gp_expected_improvement(w->mean[i], w->deviation[i], target);
-        if (promise > most) {
+        if (said[i].fits && promise > most) {
             most = promise;
             chosen = i;
         }
     }
-    return chosen;
+    w->shortlist[0] = w->shortlist[chosen];
+    w->shortlisted = 1;
+}
+
+// False: some of it is being compiled.
+static bool inform(struct walk *w)
+{
+    const struct search_problem *p = &w->rounds.problem;
+    struct config c[MOST_LOOKS];
+    struct preview said[MOST_LOOKS];
+    for (int i = 0; i < w->shortlisted; i++)
+        c[i] = w->candidate[w->shortlist[i]].config;
+    bool known = looks_take(&w->looks, &w->rounds.visited.given, w->rounds.handed_out);
+    if (!p->look(p->context, c, w->shortlisted, said) || !known)
+        return false;
+    choose_informed(w, said);
+    return true;
 }
 
 // --- rounds ---
 
-// False: there was no candidate.
-static bool breed(struct walk *w)
+// Finds what the round that is due may be made of.
+static void prepare(struct walk *w)
 {
-    double margin = gather(w);
-    if (w->candidates == 0)
-        return false;
-    int chosen = w->points ? choose(w, margin) : (int)rng_below(&w->rng, (uint64_t)w->candidates);
-    const struct candidate *c = &w->candidate[chosen];
-    rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
-    return true;
+    struct config warm;
+    int asked = w->rounds.handed_out;
+    while (w->results < asked - w->rounds.open)
+        rank_result(w, w->results);
+    w->prepared = true;
+    w->shortlisted = 0;
+    if (asked < w->starts || w->results == 0 || fitness_of(w, 0) <= 0 ||
+        visited_warm(&w->rounds.visited, &warm))
+        return;
+    if (w->points)
+        fit(w, &w->model);
+    w->sought = gather(w);
+    if (w->candidates && w->points)
+        shortlist(w);
+    else if (w->candidates)
+        w->shortlist[w->shortlisted++] = (int)rng_below(&w->rng, (uint64_t)w->candidates);
 }
 
 static void make_round(void *self)
 {
     struct walk *w = self;
-    struct config warm;
-    int asked = w->rounds.handed_out, size = w->rounds.number == 0 ? w->starts : 1;
-    while (w->results < asked - w->rounds.open)
-        rank_result(w, w->results);
-    bool breeds = asked >= w->starts && w->results > 0 && fitness_of(w, 0) > 0 &&
-                  !visited_warm(&w->rounds.visited, &warm);
-    if (breeds && w->points)
-        fit(w);
-    for (int i = 0; i < size; i++)
-        if (!(breeds && breed(w)) && !rounds_draw(&w->rounds, &w->rng))
-            break;
+    int size = w->rounds.number == 0 ? w->starts : 1;
+    w->prepared = false;
+    if (w->shortlisted) {
+        const struct candidate *c = &w->candidate[w->shortlist[0]];
+        rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
+        return;
+    }
+    while (size-- > 0 && rounds_draw(&w->rounds, &w->rng))
+        continue;
     if (w->rounds.number == 0)
         w->first = w->rounds.visited.given.count;
 }
@@ -340,6 +425,10 @@ static void make_round(void *self)
 static enum ask ask(struct strategy *s, struct config *out)
 {
     struct walk *w = (struct walk *)s;
+    if (rounds_is_due(&w->rounds) && !w->prepared)
+        prepare(w);
+    if (w->prepared && w->shortlisted > 1 && !inform(w))
+        return ASK_COMPILE;
     return rounds_ask(&w->rounds, out, make_round, w);
 }
 
@@ -364,6 +453,8 @@ static void destroy(struct strategy *s)
     struct walk *w = (struct walk *)s;
     rounds_finish(&w->rounds);
     gp_finish(&w->model);
+    gp_finish(&w->informed);
+    looks_finish(&w->looks);
     coordinates_finish(&w->coordinates);
     free(w->ranked);
     free(w->elite);
@@ -389,6 +480,8 @@ static const struct spec_option options[] = {
     [OPTION_MARGIN] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
+    [OPTION_LOOK] = {"look", "compiled before one is chosen (tune: 3 where the driver tells)", 1, 1,
+                     MOST_LOOKS, true, NULL, true},
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},
 };

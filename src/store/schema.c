@@ -126,12 +126,19 @@ static const char version_8[] = "ALTER TABLE trial ADD COLUMN statistics TEXT;\n
 // Version 9: damaged rows of trials, of which there are none.
 static const char version_9[] =
     "CREATE INDEX trial_damaged ON trial(session) WHERE " TRIAL_IS_DAMAGED ";\n";
+
+// Version 10: what drivers said of what was compiled, and perhaps not chosen.
+static const char version_10[] =
+    "CREATE TABLE look(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    key TEXT NOT NULL, fits INTEGER NOT NULL, statistics TEXT,\n"
+    "    PRIMARY KEY (session, key)) STRICT, WITHOUT ROWID;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3,
-                                                version_4, version_5, version_6,
-                                                version_7, version_8, version_9};
+static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
+                                                version_5, version_6, version_7, version_8,
+                                                version_9, version_10};
 
 const char *const *db_scripts(int *count)
 {

@@ -134,6 +134,12 @@ struct message_record {
     const char *level, *text;
 };
 
+struct look_record { // a configuration was compiled before it was chosen, or another one
+    const char *key;
+    bool fits;
+    const char *statistics; // JSON, as trial_record's
+};
+
 struct refit_record { // a model was fitted anew; as struct refit (search/strategy.h) has it
     int64_t number;   // 1 .. in the order of the session
     int64_t told, rows;
@@ -284,6 +290,12 @@ bool store_each_refit(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct refit_record *r), void *context,
                       struct err *e);
 bool store_count_refits(struct store *s, int64_t session, int64_t *count, struct err *e);
+
+// What drivers said of configurations that were compiled, each once.
+bool store_put_look(struct store *s, int64_t session, const struct look_record *r, struct err *e);
+bool store_each_look(struct store *s, int64_t session,
+                     bool (*each)(void *context, const struct look_record *r), void *context,
+                     struct err *e);
 
 // Who runs a session. lock: true and held until unlock or the end of the process; false with
 // "session 3 is running in process 1234 (...)". runner: 0 when nobody.

@@ -128,3 +128,21 @@ double machine_quality(const struct nest_point *p)
     double quality = ideal / (fmax(cycles, moving) + 0.2 * fmin(cycles, moving));
     return fmin(1, fmax(WORST, quality));
 }
+
+void machine_statistics(const struct nest_point *p, struct statistics *out)
+{
+    double threads = 1, instructions = 0;
+    for (int s = 0; s < p->nest->statement_count; s++)
+        if (p->present[s]) {
+            struct cost c = cost_of(p, s);
+            threads = fmax(threads, c.threads);
+            instructions += c.cycles;
+        }
+    double most = floor(REGISTERS / threads), wanted = ceil(registers_of(p));
+    double groups = fmax(1, fitting(p, threads)), warps = ceil(threads / WARP);
+    statistics_take(out, "Register Count", fmin(wanted, most));
+    statistics_take(out, "Spill Count", fmax(0, wanted - most));
+    statistics_take(out, "Shared Memory Size", nest_memory_bytes(p, NEST_SHARED));
+    statistics_take(out, "Max Warps/SM", fmin(groups * warps, THREADS / WARP));
+    statistics_take(out, "Instruction Count", ceil(instructions));
+}

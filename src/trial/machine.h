@@ -10,9 +10,13 @@
 #define TILEWALK_TRIAL_MACHINE_H
 
 #include "space/nest.h"
+#include "space/statistics.h"
 
 // Share of the machine's peak that an evaluated point reaches, in (0, 1]. Where there are no
 // floating-point operations, as many as elements that are moved are its work.
 double machine_quality(const struct nest_point *p);
+
+// What the machine's compiler would say of it, by the names of drivers.
+void machine_statistics(const struct nest_point *p, struct statistics *out);
 
 #endif

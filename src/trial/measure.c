@@ -154,14 +154,14 @@ static bool compile(struct trial *t, int i)
     return ok || settle(t, i, why.outcome, why.reason);
 }
 
-// False: the driver says that it spills more than is measured. Those of a race have been measured.
+// False: the driver says that it spills more than is measured.
 static bool keeps_registers(struct trial *t, int i)
 {
     char reason[TRIAL_REASON_SIZE];
     const struct trial_request *r = &t->message->request;
     uint32_t most = t->rig->hello.limits.spills;
     double spills;
-    if (!most || r->only_compiles || r->race ||
+    if (!most || r->only_compiles || r->known_good ||
         !statistics_total(&t->result.statistics[i], STATISTIC_SPILLS, &spills) || spills <= most)
         return true;
     snprintf(reason, sizeof reason, "spills %.0f > %" PRIu32, spills, most);

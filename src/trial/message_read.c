@@ -267,6 +267,7 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
     m->attempt = (int)get_number(r, o, "attempt", 0, 1);
     m->request.race = get_bool(r, o, "race");
     m->request.only_compiles = get_bool(r, o, "only_compiles");
+    m->request.known_good = get_bool(r, o, "known_good");
     m->request.accesses = (enum accesses)get_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
     m->request.slowdown = get_number(r, o, "slowdown", 0, 1e9);

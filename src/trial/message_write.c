@@ -168,6 +168,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     json_add_int(&w, "attempt", attempt);
     json_add_flag(&w, "race", r->race);
     json_add_flag(&w, "only_compiles", r->only_compiles);
+    json_add_flag(&w, "known_good", r->known_good);
     json_add_int(&w, "accesses", r->accesses);
     json_add_real(&w, "incumbent_s", r->incumbent_s);
     json_add_real(&w, "slowdown", r->slowdown);

@@ -20,7 +20,7 @@ static struct pool *pool_of(struct source *s)
 static int pool_room(const struct source *source)
 {
     const struct pool *p = (const struct pool *)source;
-    int taken = p->waiting.count;
+    int taken = p->waiting.count + (p->options.only_compiles ? p->compiling.count : 0);
     for (int i = 0; i < p->options.workers; i++)
         taken += p->slot[i].work != NULL;
     return p->options.workers - taken;
@@ -29,7 +29,7 @@ static int pool_room(const struct source *source)
 static void pool_submit(struct source *source, struct trial_request *r)
 {
     struct pool *p = pool_of(source);
-    work_list_append(&p->waiting, work_create(r, ++p->trials));
+    work_list_append(r->only_compiles ? &p->compiling : &p->waiting, work_create(r, ++p->trials));
     p->has_new_work = true;
 }
 
@@ -37,9 +37,19 @@ static int pool_fds(const struct source *source, struct pollfd *out, int most)
 {
     const struct pool *p = (const struct pool *)source;
     int n = 0;
-    for (int i = 0; i < p->options.workers && n + SLOT_FDS <= most; i++)
+    for (int i = 0; i < p->slots && n + SLOT_FDS <= most; i++)
         n += slot_fds(&p->slot[i], out + n);
     return n;
+}
+
+bool pool_wants(const struct pool *p, const struct slot *s)
+{
+    return s->index < p->options.workers || p->compiling.count > 0;
+}
+
+static bool may_start(const struct pool *p, const struct slot *s)
+{
+    return pool_wants(p, s) && token_may_start(&p->token);
 }
 
 static int pool_wait_ms(const struct source *source)
@@ -48,8 +58,8 @@ static int pool_wait_ms(const struct source *source)
     int64_t now_ns = os_now_ns(), wake_ns = INT64_MAX;
     if (p->has_new_work)
         return 0;
-    for (int i = 0; i < p->options.workers; i++) {
-        bool has_to_wait = p->slot[i].state == SLOT_EMPTY && !token_may_start(&p->token);
+    for (int i = 0; i < p->slots; i++) {
+        bool has_to_wait = p->slot[i].state == SLOT_EMPTY && !may_start(p, &p->slot[i]);
         int64_t ns = has_to_wait ? INT64_MAX : slot_wake_ns(&p->slot[i], now_ns);
         wake_ns = ns < wake_ns ? ns : wake_ns;
     }
@@ -63,16 +73,29 @@ static int pool_wait_ms(const struct source *source)
 
 static struct slot *find_slot(const struct pool *p, enum slot_state state)
 {
-    for (int i = 0; i < p->options.workers; i++)
+    for (int i = 0; i < p->slots; i++)
         if (p->slot[i].state == state)
             return &p->slot[i];
     return NULL;
 }
 
+// Who measures compiles for others too, if no compiler is idle.
+static struct slot *find_idle(const struct pool *p, bool to_measure)
+{
+    int count = to_measure ? p->options.workers : p->slots;
+    for (int i = 0; i < count; i++) {
+        struct slot *s = &p->slot[to_measure ? i : p->slots - 1 - i];
+        if (s->state == SLOT_IDLE)
+            return s;
+    }
+    return NULL;
+}
+
 static bool somebody_starts(const struct pool *p, int64_t now_ns)
 {
-    for (int i = 0; i < p->options.workers; i++)
-        if (p->slot[i].state == SLOT_EMPTY && now_ns >= p->slot[i].start_ns)
+    for (int i = 0; i < p->slots; i++)
+        if (p->slot[i].state == SLOT_EMPTY && pool_wants(p, &p->slot[i]) &&
+            now_ns >= p->slot[i].start_ns)
             return true;
     return find_slot(p, SLOT_STARTING) != NULL;
 }
@@ -80,7 +103,7 @@ static bool somebody_starts(const struct pool *p, int64_t now_ns)
 // Who waits for the device goes before who wants to compile: see token.h.
 static void hand_out(struct pool *p, int64_t now_ns)
 {
-    struct slot *idle = find_slot(p, SLOT_IDLE);
+    struct slot *idle = find_idle(p, true);
     if (!p->prepared) {
         if (idle && !find_slot(p, SLOT_PREPARING))
             pool_send_prepare(p, idle, now_ns);
@@ -90,8 +113,11 @@ static void hand_out(struct pool *p, int64_t now_ns)
     if (granted >= 0)
         pool_send_go(p, &p->slot[granted], now_ns);
     while (p->waiting.count > 0 && token_may_compile(&p->token) &&
-           (idle = find_slot(p, SLOT_IDLE)) != NULL)
+           (idle = find_idle(p, true)) != NULL)
         pool_send_trial(p, idle, work_list_take_first(&p->waiting), now_ns);
+    while (p->compiling.count > 0 && token_may_compile(&p->token) &&
+           (idle = find_idle(p, false)) != NULL)
+        pool_send_trial(p, idle, work_list_take_first(&p->compiling), now_ns);
 }
 
 static bool is_at_work(const struct pool *p)
@@ -114,7 +140,7 @@ static bool pool_step(struct source *source, struct err *e)
 {
     struct pool *p = pool_of(source);
     p->has_new_work = false;
-    for (int i = 0; i < p->options.workers && !p->is_broken; i++)
+    for (int i = 0; i < p->slots && !p->is_broken; i++)
         pool_step_worker(p, &p->slot[i], os_now_ns());
     if (!p->is_broken)
         hand_out(p, os_now_ns());
@@ -137,11 +163,12 @@ static bool pool_collect(struct source *source, struct trial_result *out)
 static void pool_destroy(struct source *source)
 {
     struct pool *p = pool_of(source);
-    for (int i = 0; i < p->options.workers; i++) {
+    for (int i = 0; i < p->slots; i++) {
         work_destroy(p->slot[i].work);
         slot_finish(&p->slot[i]);
     }
     work_list_finish(&p->waiting);
+    work_list_finish(&p->compiling);
     work_list_finish(&p->done);
     token_finish(&p->token);
     close(p->shared_fd);
@@ -216,10 +243,11 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     p->shared_fd = shared_fd;
     p->has_new_work = true;
     p->prepared = o->only_compiles; // there is nothing to prepare
-    p->slot = mem_zero((size_t)o->workers, sizeof *p->slot);
-    for (int i = 0; i < o->workers; i++)
+    p->slots = o->workers + o->compilers;
+    p->slot = mem_zero((size_t)p->slots, sizeof *p->slot);
+    for (int i = 0; i < p->slots; i++)
         slot_init(&p->slot[i], i);
-    token_init(&p->token, o->workers, o->is_cpu, os_cores());
+    token_init(&p->token, p->slots, o->is_cpu, os_cores());
     return &p->base;
 }
 
@@ -234,7 +262,7 @@ int pool_respawns(const struct source *s)
 {
     const struct pool *p = (const struct pool *)s;
     int respawns = 0;
-    for (int i = 0; i < p->options.workers; i++)
+    for (int i = 0; i < p->slots; i++)
         respawns += p->slot[i].spawns > 1 ? p->slot[i].spawns - 1 : 0;
     return respawns;
 }

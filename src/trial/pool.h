@@ -22,14 +22,15 @@ struct pool {
     struct limits limits;
     int shared_fd;
 
-    struct slot *slot; // [options.workers]
+    struct slot *slot; // [slots]: the workers, then the compilers
+    int slots;
     struct token token;
-    bool prepared; // the shared memory holds inputs and references
-    struct work_list waiting, done;
-    int64_t trials, starts; // so far
-    int failed_starts;      // in a row; counted anew once a worker was given up
-    bool has_new_work;      // something was submitted since the last step
-    bool is_broken;         // no worker can be started
+    bool prepared;                             // the shared memory holds inputs and references
+    struct work_list waiting, compiling, done; // compiling: what is only to be
+    int64_t trials, starts;                    // so far
+    int failed_starts;                         // in a row; counted anew once a worker was given up
+    bool has_new_work;                         // something was submitted since the last step
+    bool is_broken;                            // no worker can be started
     struct err broken;
 
     int64_t busy_ns, busy_since_ns; // at least one worker at work; since: 0 when none is
@@ -42,6 +43,8 @@ void pool_watch(struct source *s, pool_watcher *watcher, void *context);
 
 // Starts the slot's worker if it is time, takes in what it says, sees to its death and its
 // deadline.
+// Whether anything is there for it to be started for.
+bool pool_wants(const struct pool *p, const struct slot *s);
 void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns);
 void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns);
 void pool_send_go(struct pool *p, struct slot *s, int64_t now_ns);

@@ -25,11 +25,11 @@ static void enter(struct pool *p, struct slot *s, enum trial_phase phase, int64_
 
 // Sending
 
-static char *hello_text(const struct pool *p)
+static char *hello_text(const struct pool *p, const struct slot *s)
 {
     struct hello h = {.device = p->options.device,
                       .validate = p->options.validate,
-                      .only_compiles = p->options.only_compiles,
+                      .only_compiles = p->options.only_compiles || s->index >= p->options.workers,
                       .operation = p->operation,
                       .limits = p->limits,
                       .trips_undeclared = p->options.trips_undeclared,
@@ -56,7 +56,7 @@ void pool_finish_work(struct pool *p, struct work *w)
     if (work_is_done(w))
         work_list_append(&p->done, w);
     else
-        work_list_insert_first(&p->waiting, w);
+        work_list_insert_first(w->request.only_compiles ? &p->compiling : &p->waiting, w);
 }
 
 void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns)
@@ -93,7 +93,7 @@ static int most_failed_starts(const struct pool *p)
 
 static bool others_are_up(const struct pool *p, const struct slot *s)
 {
-    for (int i = 0; i < p->options.workers; i++)
+    for (int i = 0; i < p->slots; i++)
         if (&p->slot[i] != s && p->slot[i].state != SLOT_EMPTY && p->slot[i].state != SLOT_ENDING)
             return true;
     return false;
@@ -322,7 +322,7 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
     }
     p->starts++;
     enter(p, s, PHASE_START, now_ns);
-    slot_send(s, hello_text(p));
+    slot_send(s, hello_text(p, s));
 }
 
 static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
@@ -339,7 +339,7 @@ static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
 void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns)
 {
     if (s->state == SLOT_EMPTY) {
-        if (now_ns >= s->start_ns && token_may_start(&p->token))
+        if (now_ns >= s->start_ns && pool_wants(p, s) && token_may_start(&p->token))
             start(p, s, now_ns);
         return;
     }

@@ -57,10 +57,13 @@ void source_destroy(struct source *s);
 //   machine what the loop nest says on a GPU that is made up (trial/machine.h)
 // options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
 // fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time a measurement
-// takes, default 0). Results are speeds of `quality` TFLOPS: seconds = flop / (quality * 1e12).
-// `workers` trials may be in flight at once.
+// takes, default 0), statistics (1: of machine, results have registers, spills and so on, as a
+// driver tells them; default 0). Results are speeds of `quality` TFLOPS: seconds = flop /
+// (quality * 1e12). `workers` trials may be in flight at once.
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,
                                 int workers, struct err *e);
+// Whether that landscape tells of what is compiled, as drivers do.
+bool synthetic_tells(const char *spec);
 // The quality itself in (0, 1], and the outcome, of a point: what a test compares with.
 double synthetic_quality(const struct source *s, const struct config *c, enum outcome *o);
 
@@ -70,6 +73,8 @@ struct pool_options {
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     bool validate;         // Vulkan validation layer in the workers
     int workers;           // >= 1
+    int compilers;         // beside them: they hold no buffers, and start once there is something
+                           // that is only to be compiled
     bool only_compiles;    // what is submitted is, and nothing needs the device to run anything
     // Copied; but where the user defined it (custom_of), that definition must outlive the pool.
     const struct operation *operation;

@@ -22,6 +22,7 @@ struct synthetic {
     struct nest_point *point; // of LANDSCAPE_MACHINE, for its evaluations
     uint64_t seed;
     double invalid, delay_us, flop;
+    bool tells; // statistics, as a driver does
     struct config hidden;
 };
 
@@ -94,16 +95,31 @@ double synthetic_quality(const struct source *source, const struct config *c, en
     return quality_of(s, c);
 }
 
+static bool is_compiled(enum outcome o)
+{
+    return o != OUTCOME_COMPILE && o != OUTCOME_DRIVER;
+}
+
+static void tell(const struct synthetic *s, const struct config *c, struct statistics *out)
+{
+    nest_evaluate(s->space->nest, s->space, c, s->point);
+    machine_statistics(s->point, out);
+}
+
 static struct trial_result measure(const struct synthetic *s, const struct trial_request *r)
 {
     struct trial_result result = {.ticket = r->ticket, .count = r->count};
     for (int i = 0; i < r->count; i++) {
         enum outcome o = outcome_of(s, &r->config[i]);
+        if (r->only_compiles && is_compiled(o))
+            o = OUTCOME_OK;
         result.outcome[i] = o;
-        if (o == OUTCOME_OK) {
+        if (s->tells && is_compiled(o))
+            tell(s, &r->config[i], &result.statistics[i]);
+        if (o == OUTCOME_OK && !r->only_compiles) {
             result.seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
             result.samples[i] = (struct samples){.seconds = {result.seconds[i]}, .count = 1};
-        } else {
+        } else if (o != OUTCOME_OK) {
             result.phase[i] = flying_phase(o);
             snprintf(result.reason[i], sizeof result.reason[i], "the landscape says %s",
                      outcome_name(o));
@@ -149,8 +165,14 @@ static const struct source_kind synthetic_kind = {
 
 static bool set_option(struct synthetic *s, const char *key, const char *value, struct err *e)
 {
-    static const char *const keys[] = {"seed", "invalid", "delay_us"};
-    int64_t seed;
+    static const char *const keys[] = {"seed", "invalid", "delay_us", "statistics"};
+    int64_t seed, tells;
+    if (str_equal(key, "statistics")) {
+        if (!str_to_int(value, 0, 1, &tells))
+            return err_usage(e, "statistics '%s' is not 0 or 1", value);
+        s->tells = tells;
+        return true;
+    }
     if (str_equal(key, "seed")) {
         if (!str_to_int(value, 0, INT64_MAX, &seed))
             return err_usage(e, "seed '%s' is not a whole number >= 0", value);
@@ -170,7 +192,7 @@ static bool set_option(struct synthetic *s, const char *key, const char *value, 
     const char *near = str_suggest_list(key, sizeof keys / sizeof *keys, keys);
     return err_usage(e, "unknown option '%s' (%s%s)", key,
                      near ? "did you mean " : "there are seed, ",
-                     near ? near : "invalid, delay_us");
+                     near ? near : "invalid, delay_us, statistics");
 }
 
 static bool set_name(struct synthetic *s, const char *name, struct err *e)
@@ -189,7 +211,7 @@ static bool set_name(struct synthetic *s, const char *name, struct err *e)
 static bool build_machine(struct synthetic *s, struct err *e)
 {
     if (s->landscape != LANDSCAPE_MACHINE)
-        return true;
+        return !s->tells || err_usage(e, "only landscape machine has statistics");
     if (!s->space->nest)
         return err_set(e, "'%s' declares no loop nest, by which the machine goes", s->space->name);
     s->point = mem_zero(1, sizeof *s->point);
@@ -235,6 +257,15 @@ static bool hide_point(struct synthetic *s, struct err *e)
             return true;
     }
     return true; // no point seems to be legal: whoever searches will find out
+}
+
+bool synthetic_tells(const char *spec)
+{
+    struct synthetic s = {0};
+    char *text = mem_strdup(spec);
+    bool tells = parse_spec(&s, text, NULL) && s.tells;
+    free(text);
+    return tells;
 }
 
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,

@@ -214,6 +214,39 @@ static void test_spills(void **state)
     assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE reason = 'spills 1000 > 16'"), 2);
 }
 
+static int64_t count_left_out(struct box *b, int session)
+{
+    struct str sql = {0};
+    str_printf(&sql,
+               "SELECT count(*) FROM trial WHERE session = %d AND reason = 'spills 1000 > 16'",
+               session);
+    int64_t count = tamper(b, str_text(&sql));
+    str_finish(&sql);
+    return count;
+}
+
+// What is known to be good is measured, whatever it spills; a session like another has its limit.
+static void test_spills_of_others(void **state)
+{
+    struct box *b = *state;
+    use_drivers(b, CPU, NULL);
+    struct result r = tune_spilling(b, "16");
+    assert_ok(&r);
+    r = RUN(b, "tune", "mm1", "--set", "N=64", "--set", "M=64", "--set", "K=64", "--warm-start",
+            "1", "--trials", "1", "--strategy", "random", "--workers", "1", "--spills", "16",
+            "--fault", "spill@pipeline:*", "--plain");
+    assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE session = 2"), 1);
+    assert_int_equal(count_left_out(b, 2), 0);
+    r = RUN(b, "tune", "--like", "1", "--seed", "1", "--workers", "1", "--fault",
+            "spill@pipeline:2", "--plain");
+    assert_ok(&r);
+    assert_int_equal(count_left_out(b, 3), 1);
+    r = RUN(b, "tune", "--like", "1", "--seed", "1", "--workers", "1", "--spills", "0", "--fault",
+            "spill@pipeline:2", "--plain");
+    assert_ok(&r);
+    assert_int_equal(count_left_out(b, 4), 0);
+}
+
 static void test_words(void **state)
 {
     struct box *b = *state;
@@ -232,6 +265,7 @@ int main(void)
         FLOW_TEST(test_that_others_come_first),
         FLOW_TEST(test_failures),
         FLOW_TEST(test_spills),
+        FLOW_TEST(test_spills_of_others),
         FLOW_TEST(test_words),
     };
     return cmocka_run_group_tests_name("compile", tests, NULL, NULL);

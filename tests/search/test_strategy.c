@@ -175,7 +175,7 @@ static void test_names_say_what_is_not_standard(void **state)
 
 static void expect_for(const char *spec, int workers, const char *end)
 {
-    char *text = strategy_canonical_for(spec, workers, NULL);
+    char *text = strategy_canonical_for(spec, workers, false, NULL);
     assert_true(strlen(text) >= strlen(end));
     assert_string_equal(text + strlen(text) - strlen(end), end);
     free(text);
@@ -190,7 +190,13 @@ static void test_ahead_follows_the_workers(void **state)
     expect_for("walk:ahead=0:q=0.3", 4, ":ahead=0");
     expect_for("walk:ahead=7", 4, ":ahead=7");
     expect_for("opevo", 4, ":async=0:legal=0");
-    char *text = strategy_without_ahead("walk:ahead=3:q=0.3");
+    char *text = strategy_canonical_for("walk", 4, true, NULL);
+    assert_non_null(strstr(text, ":look=3:"));
+    free(text);
+    text = strategy_canonical_for("walk:look=1", 4, true, NULL);
+    assert_non_null(strstr(text, ":look=1:"));
+    free(text);
+    text = strategy_without_ahead("walk:ahead=3:q=0.3");
     assert_string_equal(text, "walk:q=0.3");
     free(text);
     text = strategy_without_ahead("walk:q=0.3:ahead=12");

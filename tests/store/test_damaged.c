@@ -13,7 +13,7 @@
 #define HURT 2 // the session that is damaged
 
 static const char *const tables[] = {"session", "text",      "trial", "retime", "command",
-                                     "message", "best_step", "tally", "refit"};
+                                     "message", "best_step", "tally", "refit",  "look"};
 static const char *const values[] = {
     "NULL",
     "'x'",
@@ -67,6 +67,8 @@ static void fill_session(struct store *s)
     struct retime_record race = {
         .ask = 1, .kind = "race", .seconds = 0.5, .samples = "[0.5]", .verified = true, .at = 1};
     struct refit_record refit = {.number = 1, .told = 2, .rows = 2, .correlation = NAN, .k = 1};
+    struct look_record seen = {"8,4", true, "{\"VGPRs\":96}"};
+    assert_true(store_put_look(s, id, &seen, &e));
     assert_true(store_put_retime(s, id, &race, &e));
     assert_true(store_put_refit(s, id, &refit, &e));
     assert_true(store_add_message(s, id, "info", "hello", &e));

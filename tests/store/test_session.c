@@ -248,7 +248,7 @@ static void test_delete(void **state)
 {
     (void)state;
     static const char *const tables[] = {"session", "text",    "trial",     "retime", "refit",
-                                         "command", "message", "best_step", "tally"};
+                                         "command", "message", "best_step", "tally",  "look"};
     char *path = temp_path("x.db");
     struct store *s = must_open(path, STORE_WRITE);
     struct err e;
@@ -259,6 +259,8 @@ static void test_delete(void **state)
         must_put(s, ids[i], 1, "ok", 2);
         assert_true(store_put_retime(s, ids[i], &race, &e));
         assert_true(store_put_refit(s, ids[i], &(struct refit_record){.number = 1}, &e));
+        for (int twice = 0; twice < 2; twice++) // each is kept once
+            assert_true(store_put_look(s, ids[i], &(struct look_record){"1", true, NULL}, &e));
         assert_true(store_push_command(s, ids[i], "stop", NULL, &e));
         assert_true(store_add_message(s, ids[i], "info", "hello", &e));
     }

@@ -182,6 +182,28 @@ static void a_sleeping_start_is_killed(void **state)
     close_pool(&f);
 }
 
+// What only compiles does not wait for ever either: one clear reason, and the next one compiles.
+static void a_compiler_that_hangs_is_killed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    f.options.only_compiles = true;
+    f.options.fault = "sleep@pipeline:1";
+    f.options.deadline_s[PHASE_PIPELINE] = 4;
+    open_pool(&f);
+    for (int i = 0; i < 2; i++) {
+        struct trial_request r = {.ticket = ++f.tickets, .count = 1, .only_compiles = true};
+        r.job[0] = gemm_job(GEMM_RIGHT);
+        source_submit(f.pool, &r);
+        struct trial_result result = next_result(&f);
+        assert_int_equal(result.outcome[0], i ? OUTCOME_OK : OUTCOME_TIMEOUT);
+        assert_string_equal(result.reason[0], i ? "" : "no end of phase pipeline after 4 s");
+    }
+    assert_int_equal(pool_respawns(f.pool), 1);
+    close_pool(&f);
+}
+
 // A racer that kills its worker loses; the others race again without it.
 static void a_race_goes_on_without_the_dead(void **state)
 {
@@ -307,6 +329,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(after_three_the_pool_gives_up),
         cmocka_unit_test(one_that_cannot_start_is_given_up_while_another_is_up),
         cmocka_unit_test(a_sleeping_start_is_killed),
+        cmocka_unit_test(a_compiler_that_hangs_is_killed),
         cmocka_unit_test(a_race_goes_on_without_the_dead),
         cmocka_unit_test(the_log_says_what_workers_said),
         cmocka_unit_test(every_ticket_comes_back_once),

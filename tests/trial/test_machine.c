@@ -97,6 +97,36 @@ static void what_only_moves_has_a_speed(void **state)
     script_destroy(s);
 }
 
+// What it tells is a function of the nest; what is only compiled has no time.
+static void its_compiler_tells(void **state)
+{
+    (void)state;
+    struct script *s = make("9");
+    struct source *source = synthetic_create("machine:statistics=1", script_space(s), 1e9, 2, NULL);
+    assert_true(synthetic_tells("machine:seed=2:statistics=1") && !synthetic_tells("machine"));
+    for (int compiles = 0; compiles < 2; compiles++) {
+        struct trial_request r = {.ticket = compiles,
+                                  .count = 1,
+                                  .only_compiles = compiles,
+                                  .config = {{.slot = {1, 1, 0}}}};
+        struct trial_result result;
+        double threads = 0;
+        source_submit(source, &r);
+        assert_true(source_collect(source, &result));
+        assert_int_equal(result.outcome[0], OUTCOME_OK);
+        assert_int_equal(result.samples[0].count, !compiles);
+        assert_true(compiles == (result.seconds[0] == 0));
+        assert_true(statistics_total(&result.statistics[0], STATISTIC_REGISTERS, &threads));
+        assert_true(threads == 16); // addresses only
+        assert_true(statistics_total(&result.statistics[0], STATISTIC_OCCUPANCY, &threads));
+        assert_true(threads == 64); // 8 groups of 256
+    }
+    source_destroy(source);
+    script_destroy(s);
+    struct err e;
+    assert_null(synthetic_create("bowl:statistics=1", NULL, 1e9, 1, &e));
+}
+
 static void without_a_nest_there_is_no_machine(void **state)
 {
     (void)state;
@@ -117,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_reckoned),
         cmocka_unit_test(what_only_moves_has_a_speed),
+        cmocka_unit_test(its_compiler_tells),
         cmocka_unit_test(without_a_nest_there_is_no_machine),
     };
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);

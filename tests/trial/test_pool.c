@@ -303,6 +303,47 @@ static void halves_are_measured_too(void **state)
     close_pool(&f);
 }
 
+static int64_t submit_to_compile(struct fixture *f)
+{
+    struct trial_request r = {.ticket = ++f->tickets, .count = 1, .only_compiles = true};
+    r.job[0] = gemm_job(GEMM_RIGHT);
+    source_submit(f->pool, &r);
+    return r.ticket;
+}
+
+// They start once there is something, take no room of what is measured, and are not needed.
+static void what_is_only_compiled_has_workers_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {NULL, "exit@start:2,exit@start:3,exit@start:4,"
+                                               "exit@start:5,exit@start:6,exit@start:7"};
+    for (int broken = 0; broken < 2; broken++) {
+        enum { COUNT = 4 };
+        struct fixture f;
+        bool seen[COUNT + 3] = {false};
+        prepare_pool(&f, 1);
+        f.options.compilers = 2;
+        f.options.fault = faults[broken];
+        open_pool(&f);
+        const struct pool *p = (const struct pool *)f.pool;
+        assert_int_equal(measure_one(&f, GEMM_RIGHT).outcome[0], OUTCOME_OK);
+        assert_true(p->slot[1].spawns == 0 && p->slot[2].spawns == 0);
+        for (int i = 0; i < COUNT; i++)
+            submit_to_compile(&f);
+        assert_int_equal(source_room(f.pool), 1);
+        int64_t measured = submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+        for (int i = 0; i <= COUNT; i++) {
+            struct trial_result r = next_result(&f);
+            assert_int_equal(r.outcome[0], OUTCOME_OK);
+            assert_int_equal(r.samples[0].count > 0, r.ticket == measured);
+            assert_true(r.ticket != measured || r.worker == 0);
+            assert_false(seen[r.ticket]);
+            seen[r.ticket] = true;
+        }
+        close_pool(&f);
+    }
+}
+
 // A product of bytes with a bias, its rows 40 numbers apart: what lies between them must stay.
 static void expect_bytes(struct fixture *f, const char *last_column, enum outcome o,
                          const char *reason)
@@ -370,6 +411,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_the_device_lacks_is_rejected),
         cmocka_unit_test(halves_are_measured_too),
         cmocka_unit_test(bytes_are_measured_too),
+        cmocka_unit_test(what_is_only_compiled_has_workers_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

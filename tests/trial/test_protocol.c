@@ -221,6 +221,7 @@ static char *sample_trial(void)
     static int lines[] = {1, 5, 9};
     struct trial_request r = {.count = 3,
                               .race = true,
+                              .known_good = true,
                               .accesses = ACCESSES_OF_NONE,
                               .incumbent_s = 1e-5 / 3,
                               .slowdown = 7.0 / 3};
@@ -246,7 +247,8 @@ static void trials_arrive(void **state)
     assert_true(message_parse(text, &m, NULL));
     assert_int_equal(m.type, MESSAGE_TRIAL);
     assert_int_equal(m.request.count, 2);
-    assert_true(m.request.race && m.request.incumbent_s == 1e-5 / 3);
+    assert_true(m.request.race && m.request.known_good && !m.request.only_compiles);
+    assert_true(m.request.incumbent_s == 1e-5 / 3);
     assert_true(m.request.slowdown == 7.0 / 3);
     assert_int_equal(m.request.accesses, ACCESSES_OF_NONE);
     assert_true(m.number == 41 && m.attempt == 1);
