@@ -282,6 +282,8 @@ static void forget_database(struct app *app)
 bool app_poll(struct app *app, double now, double unix_now)
 {
     app->dirty |= clock_moved(app, unix_now) && !app->frozen;
+    if (app->now <= 0) // there was no clock yet when it was said
+        app->notice_until += now;
     app->now = now;
     app->unix_now = unix_now;
     bool waiting = app->jobs.count > jobs_runs(&app->jobs); // for a command to end

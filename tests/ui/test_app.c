@@ -314,6 +314,24 @@ static void test_the_prompt_takes_actions_and_command_lines(void **state)
     stage_close(&s);
 }
 
+// At the start as well, before the clock runs.
+static void test_why_a_session_is_not_open(void **state)
+{
+    (void)state;
+    struct stage s;
+    struct app app;
+    open_main(&s, FIXTURE_SMALL);
+    struct app_options o = s.app.options;
+    o.session = 99;
+    app_init(&app, &o);
+    app_poll(&app, 1000, FIXTURE_NOW);
+    assert_non_null(strstr(app.notice, "there is no session 99"));
+    app_poll(&app, 2000, FIXTURE_NOW);
+    assert_string_equal(app.notice, "");
+    app_finish(&app);
+    stage_close(&s);
+}
+
 static void test_without_a_session_keys_say_why(void **state)
 {
     (void)state;
@@ -440,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_a_note_keeps_its_blanks),
         cmocka_unit_test(test_a_note_may_begin_with_a_dash),
         cmocka_unit_test(test_the_prompt_takes_actions_and_command_lines),
+        cmocka_unit_test(test_why_a_session_is_not_open),
         cmocka_unit_test(test_without_a_session_keys_say_why),
         cmocka_unit_test(test_frozen_stands_still),
         cmocka_unit_test(test_help_is_of_this_screen_and_scrolls),
