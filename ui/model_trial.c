@@ -61,8 +61,10 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
         .finished = r->finished,
         .worker = r->worker,
     };
-    if (r->outcome && outcome_parse(r->outcome, &out->outcome))
+    if (r->outcome != OUTCOME_OPEN) {
+        out->outcome = r->outcome;
         out->told = r->told;
+    }
     out->seconds = out->told && out->outcome == OUTCOME_OK ? r->seconds : 0;
     if (o->space && r->key)
         out->has_config = config_parse_key(o->space, r->key, &out->config, NULL);

@@ -119,12 +119,12 @@ static void add_final(struct json_writer *w, const struct session_record *r,
 void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                 const struct retime_record *final_race)
 {
-    bool ok = str_equal(t->outcome, "ok");
+    bool ok = t->outcome == OUTCOME_OK;
     json_add_int(w, "session", r->id);
     json_add_int(w, "id", t->number);
     json_add_int(w, "ask", t->ask);
     json_add_int(w, "generation", t->generation);
-    json_add_text_if_any(w, "outcome", t->outcome);
+    json_add_text(w, "outcome", outcome_name(t->outcome));
     add_speed(w, r, ok ? t->seconds : 0);
     json_add_raw(w, "samples", t->samples);
     json_add_flag(w, "early_stopped", t->early_stopped);

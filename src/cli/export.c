@@ -23,7 +23,7 @@ struct way {
 
 static bool collect(void *context, const struct trial_record *t)
 {
-    if (t->outcome && t->number > 0)
+    if (t->outcome != OUTCOME_OPEN && t->number > 0)
         trial_list_add(context, t);
     return true;
 }

@@ -87,7 +87,7 @@ static void print_event(const struct front *f, const struct event *event)
     struct str line = {0};
     if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
         return;
-    if (event->kind == EVENT_TRIAL && str_equal(event->trial->outcome, "rejected") &&
+    if (event->kind == EVENT_TRIAL && event->trial->outcome == OUTCOME_REJECTED &&
         !f->show_rejected)
         return;
     struct json_writer w = json_begin(&line);
@@ -142,8 +142,8 @@ static void add_to_curve(struct front *f)
 
 static void count_trial(struct front *f, const struct trial_record *t)
 {
-    enum outcome o;
-    if (!t->outcome || !outcome_parse(t->outcome, &o))
+    enum outcome o = t->outcome;
+    if (o == OUTCOME_OPEN)
         return;
     if (!f->outcomes[o]++ && t->reason) {
         struct str reason = {0};
@@ -161,7 +161,7 @@ static bool count_stored(void *context, const struct trial_record *t)
 {
     struct front *f = context;
     count_trial(f, t);
-    f->started_trials += t->outcome && t->number;
+    f->started_trials += t->outcome != OUTCOME_OPEN && t->number;
     return true;
 }
 
@@ -261,14 +261,14 @@ static void plain_trial(struct front *f, const struct event *event)
 {
     const struct trial_record *t = event->trial;
     count_trial(f, t);
-    if (f->verbose || (f->show_rejected && str_equal(t->outcome, "rejected"))) {
+    if (f->verbose || (f->show_rejected && t->outcome == OUTCOME_REJECTED)) {
         struct str config = {0}, reason = {0};
         shown_add(&reason, t->reason ? t->reason : "");
         clear_progress(f);
         char speed[32] = "-";
         if (t->seconds > 0)
             speed_text(event->session, t->seconds, speed);
-        printf("%5" PRId64 "  %-8s  %12s  %s%s%s\n", t->number, t->outcome, speed,
+        printf("%5" PRId64 "  %-8s  %12s  %s%s%s\n", t->number, outcome_name(t->outcome), speed,
                text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
         str_finish(&config);
         str_finish(&reason);

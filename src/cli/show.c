@@ -29,7 +29,7 @@ static bool lists_trials(const struct view *v)
 static bool list_trial(void *context, const struct trial_record *t)
 {
     struct view *v = context;
-    if (t->outcome && (t->number > 0 || arguments_flag(v->a, "show-rejected")))
+    if (t->outcome != OUTCOME_OPEN && (t->number > 0 || arguments_flag(v->a, "show-rejected")))
         trial_list_add(&v->trials, t);
     return true;
 }

@@ -61,7 +61,7 @@ static bool find_trial(struct shown_trial *s, struct err *e)
         return err_set(e, "session %" PRId64 " has no trial %" PRId64, id, number);
     if (!store_get_trial(s->store, id, at.ask, s->arena, &s->trial, e))
         return false;
-    return (s->trial.ask && s->trial.outcome) ||
+    return (s->trial.ask && s->trial.outcome != OUTCOME_OPEN) ||
            err_set(e, "session %" PRId64 " was told of no ask %" PRId64, id, at.ask);
 }
 
@@ -95,13 +95,15 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
     str_printf(out, "%ssession %" PRId64 "  ", lead, s->session->id);
     if (t->number)
         str_printf(out, "trial %" PRId64 "  ", t->number);
-    str_printf(out, "ask %" PRId64 "  generation %d  %s", t->ask, t->generation, t->outcome);
+    str_printf(out, "ask %" PRId64 "  generation %d  %s", t->ask, t->generation,
+               outcome_name(t->outcome));
     if (t->seconds > 0)
         str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
                    text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
     str_printf(out, "\n%s%s\n", lead, config_text(s, t));
     if (t->reason && *t->reason)
-        str_printf(out, "%s%s: %s\n", lead, t->phase && *t->phase ? t->phase : t->outcome,
+        str_printf(out, "%s%s: %s\n", lead,
+                   t->phase && *t->phase ? t->phase : outcome_name(t->outcome),
                    shown_text(s->arena, t->reason));
     add_statistics(s, lead, out);
     for (int i = 0; s->changed && s->changed[i]; i++)

@@ -56,7 +56,7 @@ bool trial_list_read_races(struct trial_list *l, struct store *store, struct err
 static const struct retime_record *race_of(const struct trial_list *l, const struct trial_record *t)
 {
     for (int i = 0; i < l->races; i++)
-        if (l->race[i].ask == t->ask && str_equal(t->outcome, "ok"))
+        if (l->race[i].ask == t->ask && t->outcome == OUTCOME_OK)
             return &l->race[i];
     return NULL;
 }
@@ -76,8 +76,8 @@ static void add_text(const struct trial_list *l, const struct trial_record *t,
     snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
              t->number ? t->number : t->ask); // what finds it: show --trial, or --ask
     str_printf(out, "%6s  %4d  %-8s  %12s  %9s  %s%s%s\n", number, t->generation,
-               raced ? "raced" : t->outcome, speed, time, text_config(t->config, &config),
-               reason.length ? "  " : "", str_text(&reason));
+               raced ? "raced" : outcome_name(t->outcome), speed, time,
+               text_config(t->config, &config), reason.length ? "  " : "", str_text(&reason));
     str_finish(&config);
     str_finish(&reason);
 }
@@ -137,7 +137,8 @@ static void add_csv_samples(const char *json, struct str *out)
 static void add_csv(const struct trial_list *l, const struct trial_record *t,
                     const struct retime_record *race, struct str *out)
 {
-    str_printf(out, "%" PRId64 ",%" PRId64 ",%d,%s,", t->number, t->ask, t->generation, t->outcome);
+    str_printf(out, "%" PRId64 ",%" PRId64 ",%d,%s,", t->number, t->ask, t->generation,
+               outcome_name(t->outcome));
     if (t->seconds > 0)
         str_add_real(out, t->seconds);
     str_add_char(out, ',');

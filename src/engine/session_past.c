@@ -19,12 +19,11 @@ static bool read_trial(const struct reading *r, const struct trial_record *t,
     *out = (struct past_trial){
         .ask = t->ask,
         .asked_after = t->asked_after,
-        .answered = t->outcome != NULL,
+        .answered = t->outcome != OUTCOME_OPEN,
         .told = t->told,
+        .outcome = t->outcome,
         .seconds = t->seconds,
     };
-    if (t->outcome && !outcome_parse(t->outcome, &out->outcome))
-        return err_set(e, "trial at ask %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
     return config_parse_key(r->session->space, t->key, &out->config, e);
 }
 
@@ -38,7 +37,7 @@ static bool take_row(void *context, const struct trial_record *t)
         told_parse(t->statistics, &told);
         session_learn_look(r->session, &trial.config, &told);
     }
-    if (t->outcome && t->told > r->told) {
+    if (trial.answered && t->told > r->told) {
         r->told = t->told;
         r->ran_seconds = t->elapsed_s;
     }

@@ -54,7 +54,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
         .generation = t->generation,
         .key = str_text(&text->key),
         .config = str_text(&text->config),
-        .outcome = outcome_name(t->cycle.outcome),
+        .outcome = t->cycle.outcome,
         .reason = t->reason,
         .seconds = t->cycle.seconds,
         .samples = str_text(&text->samples),
@@ -89,7 +89,7 @@ static bool put_open(struct session *s, const struct open_trial *told, struct er
         if (t == told || at->recorded)
             continue;
         struct trial_record record = describe(s, t, &text);
-        record.outcome = NULL;
+        record.outcome = OUTCOME_OPEN;
         record.number = record.told = 0;
         ok = at->recorded = store_put_trial(s->host.store, s->record.id, &record, e);
         trial_text_finish(&text);

@@ -35,16 +35,15 @@ static void make_room(struct reader *r)
 static bool take(void *context, const struct trial_record *t)
 {
     struct reader *r = context;
-    enum outcome o;
-    if (!t->outcome || t->told > r->told)
+    if (t->outcome == OUTCOME_OPEN || t->told > r->told)
         return true;
     r->last = t->told > r->last ? t->told : r->last;
     r->answers++;
-    if (!outcome_parse(t->outcome, &o) || o == OUTCOME_REJECTED)
+    if (t->outcome == OUTCOME_REJECTED)
         return true;
     make_room(r);
     r->failed = !config_parse_key(r->space, t->key, &r->config[r->count], &r->err);
-    r->fitness[r->count] = o == OUTCOME_OK ? r->flop / t->seconds / 1e12 : 0;
+    r->fitness[r->count] = t->outcome == OUTCOME_OK ? r->flop / t->seconds / 1e12 : 0;
     r->order[r->count++] = t->told;
     return !r->failed;
 }

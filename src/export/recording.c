@@ -32,14 +32,12 @@ static bool add_trial(void *context, const struct trial_record *t)
     struct recorder *r = context;
     struct config c;
     bool was_new;
-    struct record_entry entry = {.compile_s = known(t->compile_s + t->pipeline_s),
+    struct record_entry entry = {.outcome = t->outcome,
+                                 .compile_s = known(t->compile_s + t->pipeline_s),
                                  .benchmark_s = known(t->device_s)};
-    if (!t->outcome || str_equal(t->outcome, outcome_name(OUTCOME_REJECTED)))
+    if (t->outcome == OUTCOME_OPEN || t->outcome == OUTCOME_REJECTED)
         return true;
-    if (!outcome_parse(t->outcome, &entry.outcome))
-        r->failed = !err_set(&r->err, "ask %" PRId64 ": unknown outcome '%s'", t->ask, t->outcome);
-    else if (!config_parse_key(r->space, t->key, &c, &r->err))
-        r->failed = true;
+    r->failed = !config_parse_key(r->space, t->key, &c, &r->err);
     if (r->failed)
         return false;
     if (entry.outcome == OUTCOME_OK) {

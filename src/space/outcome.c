@@ -10,7 +10,7 @@ static const char *const words[OUTCOME_COUNT] = {
 
 const char *outcome_name(enum outcome o)
 {
-    return words[o];
+    return o == OUTCOME_OPEN ? NULL : words[o];
 }
 
 bool outcome_parse(const char *word, enum outcome *o)

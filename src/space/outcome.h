@@ -22,10 +22,11 @@ enum outcome {
     OUTCOME_CRASH,
     OUTCOME_LOST,
     OUTCOME_WRONG,
-    OUTCOME_COUNT
+    OUTCOME_COUNT,
+    OUTCOME_OPEN = OUTCOME_COUNT // of a trial in flight, which has none yet
 };
 
-const char *outcome_name(enum outcome o);
+const char *outcome_name(enum outcome o); // NULL for OUTCOME_OPEN
 bool outcome_parse(const char *word, enum outcome *o);
 
 #endif

@@ -31,7 +31,7 @@ static const struct {
     [RULE_TEXT] = {.text = "a text"},
     [RULE_STATE] = {.text = "the state of a session"},
     [RULE_MAYBE_TEXT] = {.may_be_null = true, .text = "a text"},
-    [RULE_MAYBE_OUTCOME] = {.may_be_null = true, .text = "the outcome of a trial"},
+    [RULE_OUTCOME] = {.may_be_null = true, .text = "the outcome of a trial"},
     [RULE_MAYBE_OBJECT] = {.may_be_null = true, .text = "a JSON object"},
     [RULE_MAYBE_LIST] = {.may_be_null = true, .text = "a JSON list"},
     [RULE_MAYBE_ASKS] = {.may_be_null = true, .text = "a list of asks"},
@@ -64,6 +64,7 @@ void query_bind_fields(struct query *q, struct fields f, const void *record)
         case FIELD_UINT64: query_bind_int(q, as_signed(*(const uint64_t *)member)); break;
         case FIELD_BOOL: query_bind_int(q, *(const bool *)member); break;
         case FIELD_REAL: query_bind_real(q, *(const double *)member); break;
+        case FIELD_OUTCOME: query_bind_text(q, outcome_name(*(const enum outcome *)member)); break;
         case FIELD_TEXT: bind_text(q, &f.field[i], *(const char *const *)member); break;
         }
     }
@@ -104,7 +105,7 @@ static bool text_holds(enum rule rule, const char *text)
 {
     enum outcome ignored;
     switch (rule) {
-    case RULE_MAYBE_OUTCOME: return outcome_parse(text, &ignored);
+    case RULE_OUTCOME: return outcome_parse(text, &ignored);
     case RULE_STATE: return is_state(text);
     case RULE_OBJECT:
     case RULE_MAYBE_OBJECT: return !*text || is_json(text, JSON_OBJECT);
@@ -184,11 +185,23 @@ static bool read_text(sqlite3_stmt *row, int column, const struct field *f, stru
     return true;
 }
 
+static bool read_outcome(sqlite3_stmt *row, int column, const struct field *f, enum outcome *out,
+                         struct err *why)
+{
+    const char *word;
+    bool ok = read_text(row, column, f, NULL, &word, why);
+    if (!word || !outcome_parse(word, out))
+        *out = OUTCOME_OPEN;
+    return ok;
+}
+
 static bool read_field(sqlite3_stmt *row, int column, const struct field *f, struct arena *a,
                        void *member, struct err *why)
 {
     if (f->kind == FIELD_REAL)
         return read_real(row, column, f, member, why);
+    if (f->kind == FIELD_OUTCOME)
+        return read_outcome(row, column, f, member, why);
     if (f->kind == FIELD_TEXT)
         return read_text(row, column, f, a, member, why);
     int64_t value;

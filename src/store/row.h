@@ -30,7 +30,7 @@ enum rule {
     RULE_TEXT,          // NULL is written as ""
     RULE_STATE,         // of a session
     RULE_MAYBE_TEXT,    // or NULL, as all below
-    RULE_MAYBE_OUTCOME, // of a trial
+    RULE_OUTCOME,       // of a trial; NULL is OUTCOME_OPEN
     RULE_MAYBE_OBJECT,  // JSON; "" too
     RULE_MAYBE_LIST,    // JSON; "" too
     RULE_MAYBE_ASKS,    // "12,5,9"
@@ -42,7 +42,15 @@ enum rule {
 struct field {
     const char *name;
     size_t offset;
-    enum { FIELD_INT, FIELD_INT64, FIELD_UINT64, FIELD_BOOL, FIELD_REAL, FIELD_TEXT } kind;
+    enum {
+        FIELD_INT,
+        FIELD_INT64,
+        FIELD_UINT64,
+        FIELD_BOOL,
+        FIELD_REAL,
+        FIELD_OUTCOME,
+        FIELD_TEXT
+    } kind;
     enum rule rule;
 };
 
@@ -56,7 +64,8 @@ struct fields {
 // clang-format off
 #define FIELD_KIND(member) \
     _Generic((member), int: FIELD_INT, int64_t: FIELD_INT64, uint64_t: FIELD_UINT64, \
-                       bool: FIELD_BOOL, double: FIELD_REAL, const char *: FIELD_TEXT)
+                       bool: FIELD_BOOL, double: FIELD_REAL, enum outcome: FIELD_OUTCOME, \
+                       const char *: FIELD_TEXT)
 #define FIELD(record, member, rule) \
     {#member, offsetof(struct record, member), FIELD_KIND(((struct record *)0)->member), RULE_##rule}
 // clang-format on

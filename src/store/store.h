@@ -100,10 +100,10 @@ struct trial_record {
     int64_t told;   // 1 .. in the order told, rejected ones too; 0 while in flight
     int64_t asked_after; // tells before it was asked
     int generation;
-    const char *key;     // configuration as slots
-    const char *config;  // configuration as a JSON object
-    const char *outcome; // frozen words; NULL while in flight
-    const char *phase;   // where it failed
+    const char *key;    // configuration as slots
+    const char *config; // configuration as a JSON object
+    enum outcome outcome;
+    const char *phase; // where it failed
     const char *reason;
     double seconds;      // robust; 0 unless ok
     const char *samples; // JSON array of seconds

@@ -27,7 +27,7 @@
 #define AS_TALLY_FIELD(name, rule) FIELD(tally, name, rule),
 
 struct tally {
-    const char *outcome;
+    enum outcome outcome;
     int64_t count, early;
 };
 
@@ -48,7 +48,7 @@ static bool read_columns(const struct query *q, const struct reading *r, struct 
         (r->ranked && !query_read_fields(q, 0, FIELDS(rank), a, t, why)))
         return false;
     t->raced = r->ranked && !query_int(q, 1 + TRIAL_FIELD_COUNT);
-    return !str_equal(t->outcome, "ok") || t->seconds > 0 ||
+    return t->outcome != OUTCOME_OK || t->seconds > 0 ||
            err_set(why, "its outcome is ok, and took no time");
 }
 
@@ -197,13 +197,12 @@ bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COU
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     while (query_next(&q)) {
-        enum outcome o;
         struct tally t;
         struct err why;
         if (!query_read_fields(&q, 1, FIELDS(fields), NULL, &t, &why))
             query_refuse(&q, session, "its tally", &why);
-        else if (outcome_parse(t.outcome, &o))
-            count[o] = t.count;
+        else if (t.outcome != OUTCOME_OPEN)
+            count[t.outcome] = t.count;
         all_early = t.early > INT64_MAX - all_early ? INT64_MAX : all_early + t.early;
     }
     if (early)

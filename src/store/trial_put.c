@@ -15,12 +15,12 @@ struct sums {
     bool exists; // it is stored
 };
 
-static struct sums sums_of(const char *outcome, int64_t number)
+static struct sums sums_of(enum outcome outcome, int64_t number)
 {
     return (struct sums){
-        .trials = outcome && number > 0,
-        .rejected = str_equal(outcome, "rejected"),
-        .ok = str_equal(outcome, "ok"),
+        .trials = outcome != OUTCOME_OPEN && number > 0,
+        .rejected = outcome == OUTCOME_REJECTED,
+        .ok = outcome == OUTCOME_OK,
         .exists = true,
     };
 }
@@ -33,8 +33,11 @@ static bool old_sums(struct store *s, int64_t session, int64_t ask, struct sums 
     query_bind_int(&q, session);
     query_bind_int(&q, ask);
     *old = (struct sums){0};
-    if (query_next(&q))
-        *old = sums_of(query_text(&q, 0, NULL), query_int(&q, 1));
+    if (query_next(&q)) {
+        enum outcome outcome = OUTCOME_OPEN;
+        outcome_parse(query_text(&q, 0, NULL), &outcome);
+        *old = sums_of(outcome, query_int(&q, 1));
+    }
     return query_end(&q);
 }
 

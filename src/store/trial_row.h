@@ -11,7 +11,7 @@
 // clang-format off
 #define TRIAL_FIELDS(F) \
     F(ask, ORDINAL) F(number, COUNT) F(told, COUNT) F(asked_after, COUNT) F(generation, COUNT) \
-    F(key, TEXT) F(config, OBJECT) F(outcome, MAYBE_OUTCOME) F(phase, MAYBE_TEXT) \
+    F(key, TEXT) F(config, OBJECT) F(outcome, OUTCOME) F(phase, MAYBE_TEXT) \
     F(reason, MAYBE_TEXT) F(seconds, DURATION) F(samples, MAYBE_LIST) F(early_stopped, FLAG) \
     F(compile_s, SPAN) F(pipeline_s, SPAN) F(device_s, SPAN) F(worker, COUNT) F(elapsed_s, SPAN) \
     F(finished, SPAN) F(origin, MAYBE_ASKS) F(statistics, MAYBE_OBJECT)

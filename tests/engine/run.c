@@ -127,7 +127,7 @@ void run_killed(struct run *r, const char *point, int64_t resumed, const struct 
 static bool add_trial(void *context, const struct trial_record *t)
 {
     str_printf(context, "%" PRId64 " %" PRId64 " %s %s %.9g\n", t->ask, t->told, t->key,
-               t->outcome ? t->outcome : "open", t->seconds);
+               t->outcome == OUTCOME_OPEN ? "open" : outcome_name(t->outcome), t->seconds);
     return true;
 }
 

@@ -123,8 +123,9 @@ struct scene {
 static bool add_row(void *context, const struct trial_record *t)
 {
     str_printf(context, "%" PRId64 " %" PRId64 " %" PRId64 " %d %s %s %.17g %s %s %s\n", t->ask,
-               t->told, t->number, t->generation, t->key, t->outcome ? t->outcome : "open",
-               t->seconds, t->samples, t->reason ? t->reason : "-", t->origin ? t->origin : "-");
+               t->told, t->number, t->generation, t->key,
+               t->outcome == OUTCOME_OPEN ? "open" : outcome_name(t->outcome), t->seconds,
+               t->samples, t->reason ? t->reason : "-", t->origin ? t->origin : "-");
     return true;
 }
 

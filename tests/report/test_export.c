@@ -114,7 +114,7 @@ static void put_trial(struct fixture *f, int64_t ask, int slot, double seconds)
         .number = ask,
         .key = key,
         .config = config,
-        .outcome = seconds > 0 ? "ok" : "crash",
+        .outcome = seconds > 0 ? OUTCOME_OK : OUTCOME_CRASH,
         .seconds = seconds,
         .samples = "[1,2]",
     };

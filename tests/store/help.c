@@ -63,7 +63,7 @@ struct session_record must_get(struct store *s, int64_t id, struct arena *a)
     return r;
 }
 
-void must_put(struct store *s, int64_t session, int64_t ask, const char *outcome, double seconds)
+void must_put(struct store *s, int64_t session, int64_t ask, enum outcome outcome, double seconds)
 {
     struct err e;
     struct trial_record t = {.ask = ask, .number = ask, .outcome = outcome, .seconds = seconds};

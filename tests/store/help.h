@@ -29,7 +29,7 @@ void temp_remove(char *path); // the whole folder, and the string
 struct store *must_open(const char *path, enum store_mode mode);
 int64_t must_create(struct store *s, const char *name); // a session with two texts
 struct session_record must_get(struct store *s, int64_t id, struct arena *a);
-void must_put(struct store *s, int64_t session, int64_t ask, const char *outcome, double seconds);
+void must_put(struct store *s, int64_t session, int64_t ask, enum outcome outcome, double seconds);
 int64_t count_rows(struct store *s, const char *table);
 
 // Forks. `start` doesn't wait, `finish` waits and gives the exit status, or 128 + the signal.

@@ -61,9 +61,9 @@ static void fill_session(struct store *s)
 {
     struct err e;
     int64_t id = must_create(s, "gemm");
-    must_put(s, id, 1, "ok", 2);
-    must_put(s, id, 2, "ok", 1);
-    must_put(s, id, 3, "wrong", 0);
+    must_put(s, id, 1, OUTCOME_OK, 2);
+    must_put(s, id, 2, OUTCOME_OK, 1);
+    must_put(s, id, 3, OUTCOME_WRONG, 0);
     struct retime_record race = {
         .ask = 1, .kind = "race", .seconds = 0.5, .samples = "[0.5]", .verified = true, .at = 1};
     struct refit_record refit = {.number = 1, .told = 2, .rows = 2, .correlation = NAN, .k = 1};
@@ -101,7 +101,8 @@ static bool see_trial(void *context, const struct trial_record *t)
 {
     assert_true(t->ask > 0 && t->number >= 0 && t->told >= 0 && isfinite(t->seconds));
     assert_true(t->key && t->config);
-    look(t->outcome), look(t->phase), look(t->reason), look(t->samples), look(t->origin);
+    look(outcome_name(t->outcome)), look(t->phase), look(t->reason), look(t->samples),
+        look(t->origin);
     ++*(int *)context;
     return true;
 }
@@ -396,7 +397,7 @@ static void test_hostile_schema(void **state)
         assert_true(damage(whole, path, ignored[i]));
         struct store *s = must_open(path, STORE_WRITE);
         assert_true(store_add_message(s, 1, "info", "text", &e));
-        must_put(s, 1, 9, "ok", 1);
+        must_put(s, 1, 9, OUTCOME_OK, 1);
         assert_int_equal(count_rows(s, "session"), 3);
         store_close(s);
     }

@@ -32,7 +32,7 @@ static char *made_database(const char *name)
     char *path = temp_path(name);
     struct store *s = must_open(path, STORE_WRITE);
     must_create(s, "gemm");
-    must_put(s, 1, 1, "ok", 2);
+    must_put(s, 1, 1, OUTCOME_OK, 2);
     store_close(s);
     return path;
 }
@@ -130,7 +130,7 @@ static void test_full_disk(void **state)
     (void)state;
     char *path = made_database("x.db"), *big = mem_zero(200001, 1);
     memset(big, 'x', 200000);
-    struct trial_record t = {.ask = 2, .outcome = "ok", .seconds = 1, .samples = big};
+    struct trial_record t = {.ask = 2, .outcome = OUTCOME_OK, .seconds = 1, .samples = big};
     struct arena a;
     struct err e;
     arena_init(&a);
@@ -141,7 +141,7 @@ static void test_full_disk(void **state)
     assert_contains(e.text, path);
 
     assert_true(store_begin(s, &e)); // inside a transaction
-    must_put(s, 1, 3, "ok", 1);
+    must_put(s, 1, 3, OUTCOME_OK, 1);
     assert_false(store_put_trial(s, 1, &t, &e));
     assert_contains(e.text, "the disk is full");
     assert_false(store_commit(s, &e));
@@ -187,7 +187,7 @@ static int use_read_only_file(void *context)
     CHILD_CHECK(store_each_numbered(s, 1, 1, count_trial, &seen, &e) && seen == 2);
     CHILD_CHECK(store_each_ranked(s, 1, 0, count_trial, &seen, &e) && seen == 3);
     CHILD_CHECK(store_get_tally(s, 1, tally, NULL, &e) && tally[OUTCOME_OK] == 1);
-    struct trial_record t = {.ask = 2};
+    struct trial_record t = {.ask = 2, .outcome = OUTCOME_OPEN};
     CHILD_CHECK(!store_put_trial(s, 1, &t, &e));
     CHILD_CHECK(strstr(e.text, "opened for reading"));
     CHILD_CHECK(store_runner(s, 1) == 0);
@@ -278,7 +278,7 @@ static int write_and_die(void *context)
 {
     struct err e;
     struct store *s = store_open(context, STORE_WRITE, &e);
-    struct trial_record t = {.ask = 2, .outcome = "ok", .seconds = 1};
+    struct trial_record t = {.ask = 2, .outcome = OUTCOME_OK, .seconds = 1};
     CHILD_CHECK(s && store_put_trial(s, 1, &t, &e));
     return 0; // without closing
 }
@@ -288,7 +288,7 @@ static void test_others_database(void **state)
     (void)state;
     char *path = made_database("x.db"), *index = mem_printf("%s-shm", path);
     struct store *s = must_open(path, STORE_WRITE);
-    must_put(s, 1, 2, "ok", 1);
+    must_put(s, 1, 2, OUTCOME_OK, 1);
     assert_int_equal(in_child(watch, path), 0);
     store_close(s);
 

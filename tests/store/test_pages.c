@@ -32,7 +32,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void put(struct fixture *f, int ask, int number, const char *outcome, double seconds)
+static void put(struct fixture *f, int ask, int number, enum outcome outcome, double seconds)
 {
     struct err e;
     struct trial_record t = {.ask = ask,
@@ -85,13 +85,13 @@ static void assert_asks(const struct seen *seen, int count, const int64_t *ask)
 // As an asynchronous search leaves them: told in another order than asked, one still open.
 static void put_seven(struct fixture *f)
 {
-    put(f, 1, 2, "ok", 5);
-    put(f, 2, 0, "rejected", 0);
-    put(f, 3, 1, "ok", 7);
-    put(f, 4, 4, "wrong", 0);
-    put(f, 5, 3, "ok", 5);
-    put(f, 6, 0, NULL, 0);
-    put(f, 7, 5, "ok", 4);
+    put(f, 1, 2, OUTCOME_OK, 5);
+    put(f, 2, 0, OUTCOME_REJECTED, 0);
+    put(f, 3, 1, OUTCOME_OK, 7);
+    put(f, 4, 4, OUTCOME_WRONG, 0);
+    put(f, 5, 3, OUTCOME_OK, 5);
+    put(f, 6, 0, OUTCOME_OPEN, 0);
+    put(f, 7, 5, OUTCOME_OK, 4);
 }
 
 static void test_numbered(void **state)
@@ -137,7 +137,7 @@ static void test_single(void **state)
     assert_string_equal(t.origin, "1,0");
     assert_true(store_find_trial(f->store, f->id, "6,7", &f->arena, &t, &e));
     assert_true(t.ask == 6); // in flight
-    assert_null(t.outcome);
+    assert_int_equal(t.outcome, OUTCOME_OPEN);
     assert_null(t.origin);
     assert_string_equal(t.key, "6,7");
     assert_true(store_get_trial(f->store, f->id, 8, &f->arena, &t, &e));
@@ -213,8 +213,8 @@ static void test_curve(void **state)
     assert_true(all.seconds[0] == 7 && all.seconds[1] == 5 && all.seconds[2] == 4);
     assert_true(store_each_best(f->store, f->id, 2, see_step, &later, &e));
     assert_asks(&later, ASKS(7));
-    put(f, 1, 2, "wrong", 0); // its place is the other's
-    put(f, 7, 5, "ok", 4);    // nothing new, and nothing twice
+    put(f, 1, 2, OUTCOME_WRONG, 0); // its place is the other's
+    put(f, 7, 5, OUTCOME_OK, 4);    // nothing new, and nothing twice
     assert_true(store_each_best(f->store, f->id, 0, see_step, &again, &e));
     assert_asks(&again, ASKS(3, 5, 7));
 }
@@ -224,18 +224,19 @@ static void test_tally(void **state)
     struct fixture *f = *state;
     struct err e;
     int64_t count[OUTCOME_COUNT], early;
-    struct trial_record hopeless = {.ask = 8, .number = 6, .outcome = "ok", .early_stopped = true};
+    struct trial_record hopeless = {
+        .ask = 8, .number = 6, .outcome = OUTCOME_OK, .early_stopped = true};
     put_seven(f);
     hopeless.seconds = 50;
     assert_true(store_put_trial(f->store, f->id, &hopeless, &e));
-    put(f, 4, 4, "crash", 0); // again
-    put(f, 6, 7, "ok", 9);    // told
+    put(f, 4, 4, OUTCOME_CRASH, 0); // again
+    put(f, 6, 7, OUTCOME_OK, 9);    // told
     assert_true(store_get_tally(f->store, f->id, count, &early, &e));
     const int64_t expected[OUTCOME_COUNT] = {
         [OUTCOME_OK] = 6, [OUTCOME_REJECTED] = 1, [OUTCOME_CRASH] = 1};
     assert_memory_equal(count, expected, sizeof count);
     assert_int_equal(early, 1);
-    put(f, 8, 6, "ok", 50); // not early after all
+    put(f, 8, 6, OUTCOME_OK, 50); // not early after all
     assert_true(store_get_tally(f->store, f->id, count, &early, &e));
     assert_int_equal(early, 0);
     assert_true(store_get_tally(f->store, f->id + 1, count, NULL, &e)); // no such session
@@ -248,17 +249,17 @@ static void test_changed(void **state)
     struct store *reader = must_open(f->path, STORE_READ);
     assert_true(store_changed(reader));
     assert_false(store_changed(reader));
-    put(f, 1, 1, "ok", 1);
+    put(f, 1, 1, OUTCOME_OK, 1);
     assert_true(store_changed(reader));
     assert_false(store_changed(reader));
     struct err e;
     assert_true(store_begin(f->store, &e));
-    put(f, 2, 2, "ok", 1);
+    put(f, 2, 2, OUTCOME_OK, 1);
     assert_false(store_changed(reader)); // not yet
     assert_true(store_commit(f->store, &e));
     assert_true(store_changed(reader));
     store_changed(f->store);
-    put(f, 3, 3, "ok", 1);
+    put(f, 3, 3, OUTCOME_OK, 1);
     assert_false(store_changed(f->store)); // its own
     store_close(reader);
 }
@@ -287,7 +288,8 @@ static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
     int i = 0, sessions;
     assert_true(store_begin(f->store, &e));
     for (int ask = from; ask <= count; ask++)
-        put(f, ask, ask, ask % 5 ? "ok" : "wrong", ask % 5 ? 1 + (double)((ask + 7) % 100) : 0);
+        put(f, ask, ask, ask % 5 ? OUTCOME_OK : OUTCOME_WRONG,
+            ask % 5 ? 1 + (double)((ask + 7) % 100) : 0);
     assert_true(store_commit(f->store, &e));
     steps(f->store);
     struct seen page = {.most = PAGE}, ranked = page, curve = {.most = 64};
@@ -312,9 +314,9 @@ static void measure(struct fixture *f, int from, int count, int64_t cost[CALLS])
     assert_true(store_list_sessions(f->store, &f->arena, &session, &sessions, &e));
     assert_true(store_check_sessions(f->store, &e));
     cost[i++] = steps(f->store);
-    put(f, count + 1, 0, NULL, 0);
+    put(f, count + 1, 0, OUTCOME_OPEN, 0);
     cost[i++] = steps(f->store);
-    put(f, count + 1, count + 1, "ok", 1000);
+    put(f, count + 1, count + 1, OUTCOME_OK, 1000);
     cost[i++] = steps(f->store);
     assert_int_equal(i, CALLS);
     assert_int_equal(page.count, PAGE);

@@ -12,7 +12,8 @@ enum { WRITERS = 3, TRIALS = 150 };
 
 static bool put(struct store *s, int64_t id, int64_t ask, struct err *e)
 {
-    struct trial_record t = {.ask = ask, .number = ask, .outcome = "ok", .seconds = (double)ask};
+    struct trial_record t = {
+        .ask = ask, .number = ask, .outcome = OUTCOME_OK, .seconds = (double)ask};
     return store_put_trial(s, id, &t, e);
 }
 
@@ -49,7 +50,7 @@ static void test_kill(void **state)
         assert_int_equal(count_rows(s, "trial"), 3);
         assert_true(r.trials == 3 && r.ok == 3 && r.best_ask == 1);
     }
-    must_put(s, 1, 4, "ok", 0.5); // and goes on
+    must_put(s, 1, 4, OUTCOME_OK, 0.5); // and goes on
     assert_int_equal(must_get(s, 1, &a).best_ask, 4);
     arena_finish(&a);
     store_close(s);

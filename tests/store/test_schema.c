@@ -215,7 +215,7 @@ static void check_upgraded(struct store *s)
     assert_memory_equal(tally, expected, sizeof tally);
     assert_int_equal(early, 1); // the wrong one does not count
     assert_true(store_find_trial(s, 1, "0,6", &a, &t, &e));
-    assert_true(t.ask == 6 && !t.outcome && !t.origin);
+    assert_true(t.ask == 6 && t.outcome == OUTCOME_OPEN && !t.origin);
     struct session_record r = must_get(s, 1, &a);
     assert_true(r.best_ask == 1 && r.best_seconds == 6 && r.trials == 5);
     assert_string_equal(r.note, "keep");
@@ -285,7 +285,7 @@ static void test_from_version_1(void **state)
         assert_true(raw_number(path, "PRAGMA user_version") > 1);
         s = must_open(path, STORE_WRITE); // it goes on as if it had always been version 2
         struct err e;
-        struct trial_record t = {.ask = 6, .number = 6, .outcome = "ok", .seconds = 4};
+        struct trial_record t = {.ask = 6, .number = 6, .outcome = OUTCOME_OK, .seconds = 4};
         struct str text = {0};
         assert_true(store_put_trial(s, 1, &t, &e));
         assert_true(store_each_best(s, 1, 2, add_step, &text, &e));

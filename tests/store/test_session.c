@@ -216,7 +216,7 @@ static void test_missing(void **state)
     struct arena a;
     arena_init(&a);
     struct session_record r;
-    struct trial_record t = {.ask = 1};
+    struct trial_record t = {.ask = 1, .outcome = OUTCOME_OPEN};
     struct err e;
     char line[256];
     snprintf(line, sizeof line, "there is no session 9 (`tilewalk ls --db %s` lists them)", path);
@@ -256,7 +256,7 @@ static void test_delete(void **state)
     for (int i = 0; i < 2; i++) {
         ids[i] = must_create(s, "gemm");
         struct retime_record race = {.ask = 1, .kind = "race", .seconds = 1, .verified = true};
-        must_put(s, ids[i], 1, "ok", 2);
+        must_put(s, ids[i], 1, OUTCOME_OK, 2);
         assert_true(store_put_retime(s, ids[i], &race, &e));
         assert_true(store_put_refit(s, ids[i], &(struct refit_record){.number = 1}, &e));
         for (int twice = 0; twice < 2; twice++) // each is kept once
@@ -266,7 +266,7 @@ static void test_delete(void **state)
     }
     assert_true(store_begin(s, &e));
     for (int ask = 2; ask <= 10001; ask++) // more than are deleted at a time
-        must_put(s, ids[1], ask, "ok", 2);
+        must_put(s, ids[1], ask, OUTCOME_OK, 2);
     assert_true(store_commit(s, &e));
     assert_true(store_delete_session(s, ids[1], &e));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -282,7 +282,7 @@ static int64_t create_after(struct store *s, const char *history)
     int64_t id;
     struct session_record r = {.name = "gemm", .state = "done", .history = history, .workers = 1};
     assert_true(store_create_session(s, &r, NULL, 0, &id, &e));
-    must_put(s, id, 1, "ok", 2);
+    must_put(s, id, 1, OUTCOME_OK, 2);
     return id;
 }
 

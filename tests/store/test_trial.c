@@ -49,7 +49,7 @@ static void assert_same_trial(const struct trial_record *a, const struct trial_r
     assert_int_equal(a->generation, b->generation);
     assert_same_text(a->key, b->key);
     assert_same_text(a->config, b->config);
-    assert_same_text(a->outcome, b->outcome);
+    assert_int_equal(a->outcome, b->outcome);
     assert_same_text(a->phase, b->phase);
     assert_same_text(a->reason, b->reason);
     assert_same_text(a->samples, b->samples);
@@ -68,7 +68,7 @@ static const struct trial_record full = {
     .generation = 2,
     .key = "1,2,3",
     .config = "{\"tile_k\":[16,4,16]}",
-    .outcome = "ok",
+    .outcome = OUTCOME_OK,
     .phase = "time",
     .reason = "it's \"good\"",
     .seconds = 1.0 / 3,
@@ -95,7 +95,7 @@ static void test_round_trip(void **state)
 {
     struct fixture *f = *state;
     struct err e;
-    struct trial_record in_flight = {.ask = 6, .key = "0", .config = "{}"};
+    struct trial_record in_flight = {.ask = 6, .key = "0", .config = "{}", .outcome = OUTCOME_OPEN};
     assert_true(store_put_trial(f->store, f->id, &in_flight, &e)); // not in the order asked
     assert_true(store_put_trial(f->store, f->id, &full, &e));
     const struct trial_record expected[] = {full, in_flight}, *at = expected;
@@ -115,12 +115,13 @@ static void test_put_again(void **state)
 {
     struct fixture *f = *state;
     static const struct {
-        const char *outcome;
+        enum outcome outcome;
         double seconds;
         int trials, rejected, ok;
     } steps[] = {
-        {NULL, 0, 0, 0, 0},    {"ok", 2, 1, 0, 1}, {"ok", 2, 1, 0, 1},       {"ok", 3, 1, 0, 1},
-        {"wrong", 0, 1, 0, 0}, {"ok", 1, 1, 0, 1}, {"rejected", 0, 1, 1, 0}, {NULL, 0, 0, 0, 0},
+        {OUTCOME_OPEN, 0, 0, 0, 0},     {OUTCOME_OK, 2, 1, 0, 1},    {OUTCOME_OK, 2, 1, 0, 1},
+        {OUTCOME_OK, 3, 1, 0, 1},       {OUTCOME_WRONG, 0, 1, 0, 0}, {OUTCOME_OK, 1, 1, 0, 1},
+        {OUTCOME_REJECTED, 0, 1, 1, 0}, {OUTCOME_OPEN, 0, 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         must_put(f->store, f->id, 1, steps[i].outcome, steps[i].seconds);
@@ -164,7 +165,7 @@ static void test_each(void **state)
     struct fixture *f = *state;
     struct err e;
     for (int ask = 1; ask <= 10; ask++)
-        must_put(f->store, f->id, ask, "ok", ask);
+        must_put(f->store, f->id, ask, OUTCOME_OK, ask);
     int seen = 0;
     assert_true(store_each_trial(f->store, f->id, 1, stop_at_third, &seen, &e));
     assert_int_equal(seen, 3);
@@ -197,8 +198,8 @@ static void test_retimes(void **state)
 {
     struct fixture *f = *state;
     struct err e;
-    must_put(f->store, f->id, 1, "ok", 1);
-    must_put(f->store, f->id, 2, "ok", 2);
+    must_put(f->store, f->id, 1, OUTCOME_OK, 1);
+    must_put(f->store, f->id, 2, OUTCOME_OK, 2);
     int64_t newest = -1, before;
     assert_true(store_newest_retime(f->store, &newest, &e));
     assert_int_equal(newest, 0);
@@ -225,7 +226,7 @@ static void test_retimes(void **state)
 enum { ASKS = 40 };
 struct model {
     struct {
-        const char *outcome; // "" when not stored
+        enum outcome outcome; // OUTCOME_OPEN: or not stored
         double seconds, race;
         int number;
         bool raced, verified; // in its latest race,
@@ -235,7 +236,7 @@ struct model {
 
 static double rank_of(const struct model *m, int ask) // 0: none
 {
-    if (strcmp(m->trial[ask].outcome, "ok") != 0)
+    if (m->trial[ask].outcome != OUTCOME_OK)
         return 0;
     if (m->trial[ask].raced && !m->trial[ask].verified)
         return 0;
@@ -254,7 +255,7 @@ static bool is_before(const struct model *m, int x, int y)
 // Whether it is better than `best`, what came before (0: nothing).
 static bool is_step(const struct model *m, int ask, double best)
 {
-    return !strcmp(m->trial[ask].outcome, "ok") && (best <= 0 || m->trial[ask].seconds < best);
+    return m->trial[ask].outcome == OUTCOME_OK && (best <= 0 || m->trial[ask].seconds < best);
 }
 
 // The next after `ask` in the ranking, the first after 0; 0 when there is none.
@@ -297,7 +298,7 @@ static void check_curve_and_tally(struct fixture *f, const struct model *m)
     assert_true(store_get_tally(f->store, f->id, tally, NULL, &e));
     for (int o = 0; o < OUTCOME_COUNT; o++) {
         for (int i = 1; i <= ASKS; i++)
-            tally[o] -= !strcmp(m->trial[i].outcome, outcome_name((enum outcome)o));
+            tally[o] -= m->trial[i].outcome == (enum outcome)o;
         assert_int_equal(tally[o], 0);
     }
 }
@@ -335,9 +336,9 @@ static void check_model(struct fixture *f, const struct model *m)
 {
     int trials = 0, rejected = 0, ok = 0;
     for (int i = 1; i <= ASKS; i++) {
-        trials += *m->trial[i].outcome && m->trial[i].number > 0;
-        rejected += !strcmp(m->trial[i].outcome, "rejected");
-        ok += !strcmp(m->trial[i].outcome, "ok");
+        trials += m->trial[i].outcome != OUTCOME_OPEN && m->trial[i].number > 0;
+        rejected += m->trial[i].outcome == OUTCOME_REJECTED;
+        ok += m->trial[i].outcome == OUTCOME_OK;
     }
     struct session_record r = must_get(f->store, f->id, &f->arena);
     assert_int_equal(r.trials, trials);
@@ -379,27 +380,28 @@ static void put_race(struct fixture *f, struct model *m, int ask, double seconds
     m->trial[ask].raced = true;
     m->trial[ask].race = seconds;
     m->trial[ask].verified = verified;
-    m->trial[ask].in_last |= !strcmp(m->trial[ask].outcome, "ok");
+    m->trial[ask].in_last |= m->trial[ask].outcome == OUTCOME_OK;
 }
 
 static void test_against_model(void **state)
 {
     struct fixture *f = *state;
-    static const char *const outcomes[] = {"ok", "ok", "ok", "rejected", "wrong", ""};
+    static const enum outcome outcomes[] = {OUTCOME_OK,       OUTCOME_OK,    OUTCOME_OK,
+                                            OUTCOME_REJECTED, OUTCOME_WRONG, OUTCOME_OPEN};
     struct model m;
     struct rng rng;
     struct err e;
     rng_seed(&rng, 7);
     for (int i = 0; i <= ASKS; i++)
-        m.trial[i].outcome = "", m.trial[i].raced = m.trial[i].in_last = false;
+        m.trial[i].outcome = OUTCOME_OPEN, m.trial[i].raced = m.trial[i].in_last = false;
     for (int step = 0; step < 600; step++) {
         int ask = 1 + (int)rng_below(&rng, ASKS);
         double seconds = 1 + (double)rng_below(&rng, 10); // with ties
-        if (rng_below(&rng, 3) || !*m.trial[ask].outcome) {
-            const char *outcome = outcomes[rng_below(&rng, 6)];
-            int number = strcmp(outcome, "rejected") ? ask : (int)rng_below(&rng, 2);
+        if (rng_below(&rng, 3) || m.trial[ask].outcome == OUTCOME_OPEN) {
+            enum outcome outcome = outcomes[rng_below(&rng, 6)];
+            int number = outcome != OUTCOME_REJECTED ? ask : (int)rng_below(&rng, 2);
             struct trial_record t = {.ask = ask, .number = number, .seconds = seconds};
-            t.outcome = *outcome ? outcome : NULL;
+            t.outcome = outcome;
             assert_true(store_put_trial(f->store, f->id, &t, &e));
             m.trial[ask].outcome = outcome;
             m.trial[ask].seconds = seconds;
@@ -415,7 +417,7 @@ static void test_against_model(void **state)
 
 static bool fail_to_put(struct store *s, struct err *e)
 {
-    struct trial_record t = {.ask = 2, .outcome = "ok", .seconds = 1};
+    struct trial_record t = {.ask = 2, .outcome = OUTCOME_OK, .seconds = 1};
     return store_put_trial(s, 9, &t, e);
 }
 
@@ -441,7 +443,7 @@ static void test_failure_undoes_all(void **state)
     struct err e;
     for (int i = 0; i < 3; i++) {
         assert_true(store_begin(f->store, &e));
-        must_put(f->store, f->id, 1, "ok", 1);
+        must_put(f->store, f->id, 1, OUTCOME_OK, 1);
         assert_false(failures[i](f->store, &e));
         assert_false(store_commit(f->store, &e));
         assert_contains(e.text, "nothing to commit");
@@ -449,7 +451,7 @@ static void test_failure_undoes_all(void **state)
         assert_int_equal(must_get(f->store, f->id, &f->arena).ok, 0);
     }
     assert_true(store_begin(f->store, &e)); // and the store is fit for the next
-    must_put(f->store, f->id, 1, "ok", 1);
+    must_put(f->store, f->id, 1, OUTCOME_OK, 1);
     assert_true(store_commit(f->store, &e));
     assert_int_equal(must_get(f->store, f->id, &f->arena).ok, 1);
 }

@@ -213,7 +213,7 @@ static void trial_text_finish(struct trial_text *t)
 
 static void fill_failure(struct trial_record *r, size_t which)
 {
-    r->outcome = outcome_name(failures[which % FAILURES].outcome);
+    r->outcome = failures[which % FAILURES].outcome;
     r->phase = failures[which % FAILURES].phase;
     r->reason = failures[which % FAILURES].reason;
 }
@@ -239,7 +239,7 @@ static void measure(struct author *a, const struct config *c, struct trial_recor
     r->compile_s = 0.04 + 0.1 * chance(c, 3);
     r->pipeline_s = 0.1 + 0.3 * chance(c, 4);
     r->device_s = fails ? 0 : 0.02 + 0.01 * chance(c, 5);
-    r->outcome = outcome_name(OUTCOME_OK);
+    r->outcome = OUTCOME_OK;
     r->seconds = fails ? 0 : seconds_of(a, c);
     if (fails)
         fill_failure(r, (size_t)(r->number / 11));
@@ -271,7 +271,7 @@ static struct trial_record tell(struct author *a, const struct config *c, const 
         .asked_after = a->told - 1,
         .key = str_text(&text->key),
         .config = str_text(&text->config),
-        .outcome = outcome_name(OUTCOME_REJECTED),
+        .outcome = OUTCOME_REJECTED,
         .phase = "none",
         .reason = rejected,
         .samples = "[]",
@@ -317,7 +317,6 @@ static void ask_and_tell(struct author *a)
     struct config c;
     struct verdict v;
     struct err e;
-    enum outcome o = OUTCOME_OK;
     assert_int_equal(strategy_ask(a->strategy, &c), ASK_NEW);
     a->asked++;
     must(space_judge(a->space, &navi31, &c, &v, &e), &e);
@@ -325,8 +324,8 @@ static void ask_and_tell(struct author *a)
     r.generation = strategy_generation(a->strategy);
     add_origin(a, &r, &text.origin);
     put(a, &r);
-    outcome_parse(r.outcome, &o);
-    strategy_tell(a->strategy, &c, o, o == OUTCOME_OK ? a->record.flop / r.seconds / 1e12 : 0);
+    strategy_tell(a->strategy, &c, r.outcome,
+                  r.outcome == OUTCOME_OK ? a->record.flop / r.seconds / 1e12 : 0);
     trial_text_finish(&text);
 }
 

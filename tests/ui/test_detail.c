@@ -101,7 +101,7 @@ static void test_moved_parameters_are_marked(void **state)
 }
 
 // Stores the k-th neighbour of `of` as the next trial.
-static void tell_neighbour(const struct config *of, int k, const char *outcome, double seconds)
+static void tell_neighbour(const struct config *of, int k, enum outcome outcome, double seconds)
 {
     struct model *m = &app->model;
     struct config c;
@@ -113,7 +113,7 @@ static void tell_neighbour(const struct config *of, int k, const char *outcome, 
     config_add_json(m->open.space, &c, &json);
     while (model_trial(m, ask))
         ask++;
-    bool rejected = str_equal(outcome, "rejected");
+    bool rejected = outcome == OUTCOME_REJECTED;
     struct trial_record t = {
         .ask = ask,
         .number = rejected ? 0 : m->open.last_number + 1,
@@ -142,13 +142,13 @@ static void test_neighbours_are_counted(void **state)
     main_settle();
     snprintf(wanted, sizeof wanted, "neighbours 0 of %d tried ", degree);
     assert_true(main_has(wanted));
-    tell_neighbour(&best.config, 0, "ok", 2 * best.seconds);
-    tell_neighbour(&best.config, 3, "wrong", 0);
-    tell_neighbour(&best.config, 4, "rejected", 0);
-    tell_neighbour(&best.config, 5, "rejected", 0);
+    tell_neighbour(&best.config, 0, OUTCOME_OK, 2 * best.seconds);
+    tell_neighbour(&best.config, 3, OUTCOME_WRONG, 0);
+    tell_neighbour(&best.config, 4, OUTCOME_REJECTED, 0);
+    tell_neighbour(&best.config, 5, OUTCOME_REJECTED, 0);
     snprintf(wanted, sizeof wanted, "neighbours 2 of %d tried, 0 better, 2 excluded ", degree);
     assert_true(main_has(wanted));
-    tell_neighbour(&best.config, degree - 1, "ok", best.seconds / 2);
+    tell_neighbour(&best.config, degree - 1, OUTCOME_OK, best.seconds / 2);
     snprintf(wanted, sizeof wanted, "neighbours 3 of %d tried, 1 better, 2 excluded ", degree);
     assert_true(main_has(wanted));
     assert_true(main_has("vs best -50.0 %"));

@@ -114,12 +114,12 @@ static void test_untried_configurations_are_not_found_until_they_are_asked(void 
     assert_null(model_trial_with(&t.m, &c));
     assert_null(model_trial_with(&t.m, &c));
     config_add_key(t.m.open.space, &c, &key);
-    struct trial_record r = {.ask = 5000, .key = str_text(&key)};
+    struct trial_record r = {.ask = 5000, .key = str_text(&key), .outcome = OUTCOME_OPEN};
     assert_true(store_put_trial(t.f.store, t.f.session, &r, &e));
     model_poll(&t.m, FIXTURE_NOW + 1);
     assert_int_equal(model_trial_with(&t.m, &c)->ask, 5000);
     assert_int_equal(model_trial_with(&t.m, &c)->told, 0); // in flight
-    r.outcome = "ok";
+    r.outcome = OUTCOME_OK;
     r.number = r.told = 5000;
     r.seconds = 1;
     r.samples = "[1.5,0.5,1,1]";

@@ -116,7 +116,7 @@ static void put(struct setup *t, int64_t ask, bool is_told)
                              .number = is_told ? 1000 + ask : 0,
                              .told = is_told ? 1000 + ask : 0,
                              .key = "",
-                             .outcome = is_told ? "wrong" : NULL};
+                             .outcome = is_told ? OUTCOME_WRONG : OUTCOME_OPEN};
     assert_true(store_put_trial(t->f.store, t->f.session, &r, &e));
 }
 

@@ -189,7 +189,7 @@ static int64_t add_done(struct stage *s, const struct session_record *r)
                              .told = 1,
                              .key = "",
                              .config = "{}",
-                             .outcome = "ok",
+                             .outcome = OUTCOME_OK,
                              .seconds = 0.01,
                              .samples = "[]"};
     struct err e;

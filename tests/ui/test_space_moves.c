@@ -16,7 +16,7 @@
 static struct app *const app = &space_stage.app;
 
 // Stores the best configuration with another value of a listed parameter.
-static void tell_moved(int param, int32_t value, const char *outcome, double seconds)
+static void tell_moved(int param, int32_t value, enum outcome outcome, double seconds)
 {
     struct trial best = *model_best(&app->model);
     struct str key = {0}, json = {0};
@@ -55,7 +55,7 @@ static void test_fates_of_neighbours(void **state)
     assert_true(space_has("valid, untried"));
     assert_false(space_has("tried #"));
     other = now == 1 ? 2 : 1;
-    tell_moved(stage_b, other, "ok", best.seconds * 2);
+    tell_moved(stage_b, other, OUTCOME_OK, best.seconds * 2);
     snprintf(wanted, sizeof wanted, "%-8s  tried #65  ",
              space_opened()->param[stage_b].label[other]);
     assert_true(space_has(wanted));
@@ -63,7 +63,7 @@ static void test_fates_of_neighbours(void **state)
     snprintf(wanted, sizeof wanted, "  %d candidates", space_degree(space_opened(), &best.config));
     assert_true(space_has(wanted));
     assert_true(space_has(" 1 tried   0 better"));
-    tell_moved(stage_b, now == 3 ? 0 : 3, "wrong", 0);
+    tell_moved(stage_b, now == 3 ? 0 : 3, OUTCOME_WRONG, 0);
     assert_true(space_has("tried #66  wrong"));
     assert_true(space_has(" 2 tried   0 better"));
     app_resize(app, 24, 80); // without words that there is no room for
