@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 struct frame_rows frame_rows_of(int rows)
 {
@@ -263,14 +262,6 @@ void draw_head(struct app *app, const struct pane *head)
 
 // --- the message row ---
 
-static void clock_text(double at, char out[16])
-{
-    time_t seconds = (time_t)at;
-    struct tm tm;
-    localtime_r(&seconds, &tm);
-    strftime(out, 16, "%H:%M:%S", &tm);
-}
-
 static const struct message *newest_message(const struct opened *o)
 {
     for (int i = o->message_count - 1; i >= 0; i--)
@@ -294,7 +285,7 @@ static void draw_news(struct app *app, const struct pane *p)
     char at[16], speed[32], text[400];
     if (best && (!m || best->finished > m->at)) {
         double before = o->curve.count > 1 ? best[-1].seconds : 0;
-        clock_text(best->finished, at);
+        text_clock(best->finished, at);
         int n = snprintf(text, sizeof text, "%s  best  trial %" PRId64 ": %s", at, best->number,
                          speed_text(&o->record, best->seconds, speed));
         if (before > 0)
@@ -302,7 +293,7 @@ static void draw_news(struct app *app, const struct pane *p)
                      100 * (before / best->seconds - 1));
         pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
     } else if (m) {
-        clock_text(m->at, at);
+        text_clock(m->at, at);
         snprintf(text, sizeof text, "%s  %s  %s", at, m->level, m->text);
         bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
         pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);

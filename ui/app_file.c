@@ -5,7 +5,6 @@
 #include "base/file.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct space_file_basis app_file_basis(const struct app *app)
 {
@@ -16,12 +15,6 @@ struct space_file_basis app_file_basis(const struct app *app)
         .limits = o->has_limits ? &o->limits : NULL,
         .script = o->script,
     };
-}
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static void say_state(struct app *app, const char *name)
@@ -63,7 +56,7 @@ bool app_file_poll(struct app *app)
         return false;
     bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
     if (!first || differs)
-        say_state(app, name_of(basis.path));
+        say_state(app, path_name(basis.path));
     app->dirty = true;
     return true;
 }
@@ -72,16 +65,16 @@ void app_file_read(struct app *app)
 {
     struct space_file_basis basis = app_file_basis(app);
     space_file_read(&app->file, &basis);
-    say_state(app, name_of(basis.path));
+    say_state(app, path_name(basis.path));
 }
 
 void app_edited(struct app *app, const char *path, uint64_t before)
 {
     if (file_stamp(path, 0) == before) {
-        app_say(app, STYLE_TEXT, "%s: nothing was changed", name_of(path));
+        app_say(app, STYLE_TEXT, "%s: nothing was changed", path_name(path));
         return;
     }
-    app_say(app, STYLE_TEXT, "%s: saved", name_of(path));
+    app_say(app, STYLE_TEXT, "%s: saved", path_name(path));
     for (int i = 0; has_file(app) && i < app->file.watched_count; i++)
         if (str_equal(app->file.watched[i], path)) {
             app_file_read(app);

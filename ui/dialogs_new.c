@@ -1,6 +1,8 @@
 // The dialogs for new sessions: one again with another seed or strategy, or one of any space.
 #include "dialogs.h"
 
+#include "report/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,19 +210,6 @@ static const char *new_words(struct dialog *d, void *context, const char *words[
     return *words[1] ? complaint : "which space? A preset's name or a file";
 }
 
-// {"N":512,"type":"f16"} as "N=512 type=f16": ours, flat, whole numbers and words.
-static void settings_text(const char *json, char *out, size_t size)
-{
-    size_t n = 0;
-    for (; json && *json && n + 1 < size; json++) {
-        if (*json == ':' || *json == ',')
-            out[n++] = *json == ':' ? '=' : ' ';
-        else if (!strchr("{}\"", *json))
-            out[n++] = *json;
-    }
-    out[n] = '\0';
-}
-
 // The stem of a numbered preset, mm1 say; 0: it is none.
 static size_t numbered_stem(const char *name)
 {
@@ -290,7 +279,7 @@ static struct offer *offer_like(const struct app *app, bool changed)
 void open_new_session(struct app *app, bool changed)
 {
     const struct session_record *r = &app->model.open.record;
-    char settings[256] = "";
+    struct str settings = {0};
     struct offer *o = offer_like(app, changed);
     bool like = r->id && !app->model.open.recording;
     struct dialog *d = dialog_create("New session", "Start", new_words, o, offer_destroy);
@@ -299,11 +288,11 @@ void open_new_session(struct app *app, bool changed)
     if (!o->source)
         dialog_warn_of_others(app, d, NULL, 0);
     dialog_add_text(d, "space", "Space: preset or file", o->space);
-    if (like)
-        settings_text(r->settings, settings, sizeof settings);
-    dialog_add_text(d, "set", "Sizes, as N=512 M=64", settings);
+    dialog_add_text(d, "set", "Sizes, as N=512 M=64",
+                    like ? text_config(r->settings, &settings) : "");
     dialog_add_text(d, "device", "Device (empty: best)", like && !o->source ? r->device : "");
     add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
                       like ? r->budget_trials : ENGINE_DEFAULT_TRIALS, strtoll(o->known, NULL, 10));
+    str_finish(&settings);
     dialog_open(app, d);
 }

@@ -1,17 +1,10 @@
 #include "view_space.h"
 
+#include "report/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static void clock_text(double at, char out[16])
-{
-    time_t seconds = (time_t)at;
-    struct tm tm;
-    localtime_r(&seconds, &tm);
-    strftime(out, 16, "%H:%M:%S", &tm);
-}
 
 static int error_lines(const struct space_file *f)
 {
@@ -31,7 +24,7 @@ int space_below_rows(const struct app *app, int most)
 static void note_of(const struct space_file *f, char note[96])
 {
     char at[16];
-    clock_text(f->changed, at);
+    text_clock(f->changed, at);
     switch (f->state) {
     case SPACE_FILE_SAME: snprintf(note, 96, "unchanged"); break;
     case SPACE_FILE_NEW: snprintf(note, 96, "changed %s, loads", at); break;

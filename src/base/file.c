@@ -123,7 +123,7 @@ static bool write_and_close(int fd, const void *bytes, size_t length)
 }
 
 // What rename would only say at the end.
-static bool is_folder(const char *path)
+bool file_is_folder(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
@@ -134,7 +134,7 @@ char *file_stage(const char *path, const void *bytes, size_t length, struct err 
     char *temporary;
     int fd = open_temporary(path, &temporary);
     bool ok = fd >= 0 && write_and_close(fd, bytes, length);
-    if (ok && is_folder(path)) {
+    if (ok && file_is_folder(path)) {
         errno = EISDIR;
         ok = false;
     }
@@ -181,7 +181,7 @@ static bool make_folder(const char *path, const char *whole, struct err *e)
     if (mkdir(path, 0777) == 0)
         return true;
     int error = errno;
-    if (is_folder(path))
+    if (file_is_folder(path))
         return true;
     if (error == EEXIST)
         return err_set(e, "cannot make the folder '%s': '%s' is a file", whole, path);

@@ -32,6 +32,7 @@ char *file_stage(const char *path, const void *bytes, size_t length, struct err 
 bool file_put(const char *path, const char *temporary, struct err *e);
 
 bool file_exists(const char *path);
+bool file_is_folder(const char *path);                   // through links, too
 bool file_is_regular(const char *path);                  // no folder, pipe or device; through links
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 

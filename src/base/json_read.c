@@ -90,8 +90,10 @@ bool json_next(struct json_walk *w)
     w->at = skip_space(w->at, &w->line);
     if (*w->at == ',')
         w->at = skip_space(w->at + 1, &w->line);
-    if (*w->at == ']' || *w->at == '}')
+    if (*w->at == ']' || *w->at == '}') {
+        w->at = NULL; // nor when it is asked again
         return false;
+    }
     if (w->object) {
         w->key = (struct json){w->at, w->line};
         w->at = skip_space(skip_text(w->at), &w->line);

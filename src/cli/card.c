@@ -182,11 +182,11 @@ static bool is_default_search(const struct session_record *r)
 static void describe_command(struct card *c)
 {
     const struct session_record *r = c->session;
-    const char *at = r->settings ? r->settings : "";
+    struct json_walk settings = text_params(r->settings);
     struct str out = {0}, name = {0}, value = {0};
     str_add(&out, "tilewalk tune ");
     str_add_shell(&out, space_word(c));
-    while (text_next_param(&at, &name, &value))
+    while (text_next_param(&settings, &name, &value))
         add_option(&out, "set", arena_printf(c->arena, "%s=%s", str_text(&name), str_text(&value)));
     if (str_equal(r->source, "device"))
         add_option(&out, "device", r->device);

@@ -20,25 +20,12 @@ struct lookup {
     struct kernel_near near;
 };
 
-static const char *kind_name(const void *context, size_t i)
-{
-    (void)context;
-    return operation_kinds[i]->name;
-}
-
 static bool find_kind(struct lookup *l, const char *name, struct err *e)
 {
-    const struct operation_kind *kind = operation_kind_find(name);
-    size_t count = 0;
-    while (operation_kinds[count])
-        count++;
-    const char *near = kind ? NULL : str_suggest(name, count, kind_name, NULL);
-    if (near)
-        return err_usage(e, "unknown operator '%s' (did you mean '%s'?)", name, near);
-    if (!kind)
-        return err_usage(e, "unknown operator '%s'", name);
-    operation_init(&l->wanted, kind);
-    return true;
+    const struct operation_kind *kind = operation_kind_named(name, e);
+    if (kind)
+        operation_init(&l->wanted, kind);
+    return kind != NULL;
 }
 
 static bool is_choice(const struct operation_kind *kind, const char *name)

@@ -105,7 +105,8 @@ static void add_field(struct str *out, const char *text)
 static void add_csv_params(const char *config, bool names, struct str *out)
 {
     struct str name = {0}, value = {0};
-    while (text_next_param(&config, &name, &value))
+    struct json_walk params = text_params(config);
+    while (text_next_param(&params, &name, &value))
         add_field(out, str_text(names ? &name : &value));
     str_finish(&name);
     str_finish(&value);

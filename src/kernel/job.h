@@ -27,7 +27,6 @@ struct job {
     uint64_t scratch_bytes; // a multiple of 4
 };
 
-void job_finish(struct job *j);                   // frees what it holds, zeroes it
-void job_hash(const struct job *j, char out[33]); // of texts and dispatches
+void job_finish(struct job *j); // frees what it holds, zeroes it
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 // The thresholds are where the rounded number needs the next unit: "1.00 TFLOPS", not "1000.0
 // GFLOPS".
@@ -64,42 +65,54 @@ char *text_duration(double seconds, char out[32])
     return out;
 }
 
-// One value or name, up to what ends it; brackets are left out, and quotes with what they protect.
-static const char *add_word(const char *c, struct str *out)
+char *text_clock(double at, char out[16])
 {
-    int depth = 0;
-    bool quoted = false;
-    for (; *c && (quoted || depth || !strchr(":,}", *c)); c++) {
-        if (*c == '"')
-            quoted = !quoted;
-        else if (quoted && *c == '\\' && (c[1] == '"' || c[1] == '\\'))
-            str_add_char(out, *++c);
-        else if (!quoted && (*c == '[' || *c == ']'))
-            depth += *c == '[' ? 1 : -1;
-        else
-            str_add_char(out, *c);
-    }
-    return c;
+    time_t seconds = (time_t)at;
+    struct tm tm;
+    localtime_r(&seconds, &tm);
+    strftime(out, 16, "%H:%M:%S", &tm);
+    return out;
 }
 
-bool text_next_param(const char **at, struct str *name, struct str *value)
+// A value or a name: brackets are left out, and quotes with what they protect.
+static void add_word(struct json v, struct str *out)
 {
-    const char *c = *at;
+    const char *c = v.at, *end = c + json_length(v);
+    bool quoted = false;
+    for (; c < end; c++) {
+        if (*c == '"')
+            quoted = !quoted;
+        else if (*c == '\\' && (c[1] == '"' || c[1] == '\\'))
+            str_add_char(out, *++c);
+        else if (quoted || (*c != '[' && *c != ']'))
+            str_add_char(out, *c);
+    }
+}
+
+struct json_walk text_params(const char *json)
+{
+    struct json root;
+    json_parse(json, &root);
+    return json_walk(root);
+}
+
+bool text_next_param(struct json_walk *params, struct str *name, struct str *value)
+{
     str_finish(name);
     str_finish(value);
-    if (*c != '{' && *c != ',')
+    if (!params->object || !json_next(params))
         return false;
-    c = add_word(c + 1, name);
-    bool found = *c == ':';
-    *at = found ? add_word(c + 1, value) : c;
-    return found;
+    add_word(params->key, name);
+    add_word(params->value, value);
+    return true;
 }
 
 const char *text_config(const char *json, struct str *out)
 {
     struct str name = {0}, value = {0};
+    struct json_walk params = text_params(json);
     str_finish(out);
-    while (text_next_param(&json, &name, &value)) {
+    while (text_next_param(&params, &name, &value)) {
         str_add(out, out->length ? " " : "");
         shown_add(out, str_text(&name));
         str_add(out, "=");

@@ -10,6 +10,7 @@
 #ifndef TILEWALK_REPORT_TEXT_H
 #define TILEWALK_REPORT_TEXT_H
 
+#include "base/json_read.h"
 #include "base/str.h"
 
 // `flop` operations in `seconds`: "6.81 GFLOPS", "41.30 TFLOPS"; "0.00 GFLOPS" unless seconds > 0.
@@ -24,12 +25,14 @@ double text_rate_unit(double highest, const char *unit, const char **name);
 char *text_share(double share, char out[32]);      // "99.4 %", "0.42 %"
 char *text_time(double seconds, char out[32]);     // of one run: "1.2 s", "4.93 ms", "812 us"
 char *text_duration(double seconds, char out[32]); // to whole seconds: "7s", "1m52s", "3h05m"
+char *text_clock(double at, char out[16]);         // of a unix time, here: "17:04:59"
 
 // A configuration from its JSON object. In `out`, which is emptied first; returns its text, which
 // lives as long as `out`. Labels are as they were declared, but for control characters, which stay
 // escaped.
 const char *text_config(const char *json, struct str *out);
-// The same one parameter at a time: `*at` is the JSON at first, and moves on. False: no more.
-bool text_next_param(const char **at, struct str *name, struct str *value);
+// The same one parameter at a time, of text_params(json), which walks there. False: no more.
+struct json_walk text_params(const char *json);
+bool text_next_param(struct json_walk *params, struct str *name, struct str *value);
 
 #endif

@@ -144,23 +144,12 @@ static void read_tolerance(lua_State *L, struct custom_operation *c)
     c->relative = read_share(L, 2, "relative", 0);
 }
 
-static const char *kind_name(const void *context, size_t i)
-{
-    (void)context;
-    return operation_kinds[i]->name;
-}
-
 static const struct operation_kind *find_kind(lua_State *L, const char *what, const char *name)
 {
-    const struct operation_kind *kind = operation_kind_find(name);
-    size_t count = 0;
-    while (operation_kinds[count])
-        count++;
-    const char *near = kind ? NULL : str_suggest(name, count, kind_name, NULL);
-    if (near)
-        luaL_error(L, "%s: unknown operator '%s' (did you mean '%s'?)", what, name, near);
+    struct err e;
+    const struct operation_kind *kind = operation_kind_named(name, &e);
     if (!kind)
-        luaL_error(L, "%s: unknown operator '%s'", what, name);
+        luaL_error(L, "%s: %s", what, e.text);
     return kind;
 }
 

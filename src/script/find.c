@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SUFFIX ".lua"
 
@@ -51,12 +50,6 @@ static char **names_on(const struct shelf *shelf, int *count)
     return names;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static char *shipped_on(const struct shelf *shelf, const char *name)
 {
     if (!*name || strchr(name, '/'))
@@ -79,7 +72,7 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
     if (list)
         err_usage(e, "'%s' is a list of operations, not a preset (tilewalk tune --list %s)", name,
                   name);
-    else if (is_folder(name))
+    else if (file_is_folder(name))
         err_usage(e, "'%s' is a folder, not a %s", name,
                   shelf == &presets ? "space file" : shelf->what);
     else if (near)
@@ -97,7 +90,7 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
 static char *find_on(const struct shelf *shelf, const char *name, struct err *e)
 {
     // `gemm` is the preset even where there is a folder of this name. A pipe is fine.
-    if (file_exists(name) && !is_folder(name))
+    if (file_exists(name) && !file_is_folder(name))
         return mem_strdup(name);
     char *shipped = shipped_on(shelf, name);
     if (!shipped)

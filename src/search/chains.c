@@ -1,5 +1,7 @@
 #include "search/chains.h"
 
+#include "search/visited.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,21 +34,13 @@ void chains_finish(struct chains *c)
     free(c->here);
 }
 
-static void draw(const struct search_problem *p, struct rng *r, struct config *out)
-{
-    if (p->draw)
-        p->draw(p->context, r, out);
-    else
-        space_sample(p->space, r, out);
-}
-
 static void start(struct chains *c, struct rng *r)
 {
     struct config_set seen = {.slots = c->problem->space->slots};
     for (int i = 0; i < c->settings.count; i++) {
         bool is_new = false;
         for (int n = 0; n < DISTINCT_TRIES && !is_new; n++) {
-            draw(c->problem, r, &c->here[i]);
+            visited_sample(c->problem, r, &c->here[i]);
             config_set_add(&seen, &c->here[i], &is_new);
         }
     }
@@ -76,7 +70,7 @@ static void move(const struct chains *c, struct rng *r, const struct config *fro
         return;
     for (int n = 1; !p->legal(p->context, out); n++) {
         if (n == LEGAL_TRIES) {
-            draw(p, r, out);
+            visited_sample(p, r, out);
             return;
         }
         step(c, r, from, out);

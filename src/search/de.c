@@ -96,14 +96,6 @@ static void mutate_discrete(struct de *d, const struct param *p, const int32_t *
     *out = (int32_t)floor(inside + 0.5);
 }
 
-static int multiplicity(int32_t number, int32_t prime)
-{
-    int times = 0;
-    for (; number % prime == 0; number /= prime)
-        times++;
-    return times;
-}
-
 // Whole numbers >= 0 that sum to `sum`, each near `wish`: rounded, then moved by one where that
 // costs least.
 static void round_to_sum(int count, const double *wish, int sum, int *out)
@@ -134,8 +126,9 @@ static void mutate_factorization(struct de *d, const struct param *p, const int3
         double wish[PARAM_MAX_WIDTH];
         int exponent[PARAM_MAX_WIDTH];
         for (int i = 0; i < p->width; i++) {
-            int x = multiplicity(v[0][i], p->prime[m]), y = multiplicity(v[1][i], p->prime[m]);
-            wish[i] = x + d->f * (y - multiplicity(v[2][i], p->prime[m]));
+            int x = factor_multiplicity(v[0][i], p->prime[m]),
+                y = factor_multiplicity(v[1][i], p->prime[m]);
+            wish[i] = x + d->f * (y - factor_multiplicity(v[2][i], p->prime[m]));
         }
         round_to_sum(p->width, wish, p->exponent[m], exponent);
         for (int i = 0; i < p->width; i++)

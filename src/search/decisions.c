@@ -150,18 +150,10 @@ void decisions_config(const struct decisions *d, const struct space *s, const in
     }
 }
 
-static int multiplicity(int32_t number, int32_t prime)
-{
-    int times = 0;
-    for (; number % prime == 0; number /= prime)
-        times++;
-    return times;
-}
-
 static int choice_of(const struct decision *e, const int32_t *slot)
 {
     switch (e->kind) {
-    case DECISION_FACTORS: return multiplicity(slot[e->place], e->param->prime[e->prime]);
+    case DECISION_FACTORS: return factor_multiplicity(slot[e->place], e->param->prime[e->prime]);
     case DECISION_ITEM: return slot[e->place];
     case DECISION_HIGH: return *slot / RADIX;
     case DECISION_LOW: return *slot % RADIX;

@@ -127,7 +127,7 @@ static void degree_range(const struct param *p, int *lowest, int *highest)
     *highest = most * (p->width - 1);
 }
 
-static int multiplicity(int32_t number, int32_t prime)
+int factor_multiplicity(int32_t number, int32_t prime)
 {
     int times = 0;
     for (; number % prime == 0; number /= prime)
@@ -142,7 +142,8 @@ static int distance(const struct param *p, const int32_t *a, const int32_t *b)
     int surplus = 0;
     for (int m = 0; m < p->prime_count; m++)
         for (int i = 0; i < p->width; i++) {
-            int more = multiplicity(a[i], p->prime[m]) - multiplicity(b[i], p->prime[m]);
+            int more =
+                factor_multiplicity(a[i], p->prime[m]) - factor_multiplicity(b[i], p->prime[m]);
             surplus += more > 0 ? more : 0;
         }
     return surplus;

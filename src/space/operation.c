@@ -80,6 +80,26 @@ const struct operation_kind *operation_kind_find(const char *name)
     return NULL;
 }
 
+static const char *kind_name(const void *context, size_t i)
+{
+    (void)context;
+    return operation_kinds[i]->name;
+}
+
+const struct operation_kind *operation_kind_named(const char *name, struct err *e)
+{
+    const struct operation_kind *kind = operation_kind_find(name);
+    size_t count = 0;
+    while (operation_kinds[count])
+        count++;
+    const char *near = kind ? NULL : str_suggest(name, count, kind_name, NULL);
+    if (near)
+        err_usage(e, "unknown operator '%s' (did you mean '%s'?)", name, near);
+    else if (!kind)
+        err_usage(e, "unknown operator '%s'", name);
+    return kind;
+}
+
 void operation_init(struct operation *o, const struct operation_kind *kind)
 {
     *o = (struct operation){.kind = kind};

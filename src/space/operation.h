@@ -102,6 +102,8 @@ struct operation {
 extern const struct operation_kind *const operation_kinds[]; // NULL-terminated
 
 const struct operation_kind *operation_kind_find(const char *name); // NULL when unknown
+// The same, with what was meant, perhaps.
+const struct operation_kind *operation_kind_named(const char *name, struct err *e);
 
 // Everything at its standard.
 void operation_init(struct operation *o, const struct operation_kind *kind);

@@ -117,4 +117,7 @@ void param_add_json(const struct param *p, const int32_t *v, struct str *out);
 // factorization, which has none, [].
 void param_add_listed_json(const struct param *p, struct str *out);
 
+// How often `prime` divides `number`, which is not 0.
+int factor_multiplicity(int32_t number, int32_t prime);
+
 #endif

@@ -80,21 +80,6 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e)
     return check_identity(r, e) && (h->only_compiles || (create_buffers(r, e) && probe(r, e)));
 }
 
-void rig_close(struct rig *r)
-{
-    for (int i = 0; r->gpu && i <= r->layout.count; i++)
-        if (r->buffer[i])
-            gpu_buffer_destroy(r->gpu, r->buffer[i]);
-    if (r->report)
-        gpu_buffer_destroy(r->gpu, r->report);
-    if (r->gpu)
-        gpu_close(r->gpu);
-    shared_unmap(&r->shared);
-    free(r->fetched);
-    free(r->guards);
-    *r = (struct rig){0};
-}
-
 bool rig_prepare(struct rig *r, int fd, struct err *e)
 {
     if (!shared_map(&r->shared, &r->hello.operation, fd, true, e))

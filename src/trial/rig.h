@@ -2,15 +2,14 @@
 //
 //     rig_open, rig_prepare or rig_attach                            once
 //     rig_scratch; rig_load; run something; rig_fetch; rig_verify    each run that is verified
-//     rig_close
 //
 // Of one that only compiles (hello) there is the device and the layout, and none of the rest.
 //
-// The operator's buffers live as long as the worker, scratch memory is made to a candidate's
-// measure. Each has a guard before and behind it that the candidate is not told of; before a run
-// all is filled with 0xFF bytes (a NaN that no arithmetic makes; of integers -1), so that a tile
-// never written and a write outside are both seen. Inputs are written again for every run: the last
-// candidate may have scribbled on them.
+// The device and the operator's buffers live as long as the worker, scratch memory is made to a
+// candidate's measure. Each has a guard before and behind it that the candidate is not told of;
+// before a run all is filled with 0xFF bytes (a NaN that no arithmetic makes; of integers -1), so
+// that a tile never written and a write outside are both seen. Inputs are written again for every
+// run: the last candidate may have scribbled on them.
 #ifndef TILEWALK_TRIAL_RIG_H
 #define TILEWALK_TRIAL_RIG_H
 
@@ -34,7 +33,6 @@ struct rig {
 };
 
 bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` points to must last
-void rig_close(struct rig *r);
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // another worker has; again is fine
 

@@ -112,7 +112,7 @@ static void configurations(void **state)
 
 static void parameters(void **state)
 {
-    const char *at = "{\"tile\":[16,4],\"x\":-1.5}";
+    struct json_walk at = text_params("{\"tile\":[16,4],\"x\":-1.5}");
     struct str name = {0}, value = {0};
     (void)state;
     assert_true(text_next_param(&at, &name, &value));
