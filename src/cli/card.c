@@ -88,9 +88,9 @@ static void compare(struct card *c)
     const struct session_record *r = c->session, *rival = &c->rival;
     if (c->baseline) {
         c->against = arena_printf(
-            c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trials): %s, %s",
-            c->baseline, rival->name, rival->trials, speed_text(rival, rival->best_seconds, speed),
-            text_time(rival->best_seconds, time));
+            c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trial%s): %s, %s",
+            c->baseline, rival->name, rival->trials, rival->trials == 1 ? "" : "s",
+            speed_text(rival, rival->best_seconds, speed), text_time(rival->best_seconds, time));
         c->faster =
             arena_printf(c->arena, "%.3g times as fast", rival->best_seconds / r->best_seconds);
         return;
@@ -126,9 +126,9 @@ static bool describe_outcomes(struct card *c, struct err *e)
     struct str text = {0};
     if (!store_get_tally(c->store, r->id, count, NULL, e))
         return false;
-    str_printf(&text, "%s, seed %" PRIu64 ", %" PRId64 " trials in %s:",
+    str_printf(&text, "%s, seed %" PRIu64 ", %" PRId64 " trial%s in %s:",
                strategy_text(r->strategy, false, name), r->seed, r->trials,
-               text_duration(r->ran_seconds, took));
+               r->trials == 1 ? "" : "s", text_duration(r->ran_seconds, took));
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (count[i])
             str_printf(&text, " %s %" PRId64, outcome_name((enum outcome)i), count[i]);
