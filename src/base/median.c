@@ -11,7 +11,8 @@ static int compare(const void *a, const void *b)
 
 void median_sort(double *x, int64_t count)
 {
-    qsort(x, (size_t)count, sizeof *x, compare);
+    if (count > 0) // qsort takes no NULL, which no numbers may be
+        qsort(x, (size_t)count, sizeof *x, compare);
 }
 
 double median_sorted(const double *x, int64_t count)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-void median_sort(double *x, int64_t count);           // ascending
+void median_sort(double *x, int64_t count);           // ascending; of none `x` may be NULL
 double median_sorted(const double *x, int64_t count); // of sorted ones, at least one
 double median_of(double *x, int64_t count);           // sorts them
 

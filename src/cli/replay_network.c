@@ -15,23 +15,6 @@
 
 // --- from words ---
 
-static bool parse_schedulers(const char *text, struct replayed_network *n, struct err *e)
-{
-    n->scheduler = mem_zero(strlen(text) + 1, sizeof *n->scheduler);
-    for (;;) {
-        size_t length = strcspn(text, ",");
-        char *spec = mem_printf("%.*s", (int)length, text);
-        n->scheduler[n->schedulers++] = spec;
-        char *canonical = schedule_canonical(spec, e);
-        free(canonical);
-        if (!canonical)
-            return false;
-        if (!text[length])
-            return true;
-        text += length + 1;
-    }
-}
-
 static bool parse_uses(const char *text, int tasks, struct replayed_network *n, struct err *e)
 {
     n->uses = mem_zero((size_t)tasks + 1, sizeof *n->uses);
@@ -61,7 +44,8 @@ bool replay_network_parse(const struct arguments *a, struct replayed_network *ou
     if (out->trials < out->round)
         return err_usage(e, "--trials %" PRId64 " are less than a round of %d", out->trials,
                          out->round);
-    return parse_schedulers(schedulers, out, e) && parse_uses(uses, tasks, out, e);
+    return spec_list_parse(schedulers, schedule_canonical, &out->scheduler, &out->schedulers, e) &&
+           parse_uses(uses, tasks, out, e);
 }
 
 void replay_network_finish(struct replayed_network *n)

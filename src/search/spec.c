@@ -180,3 +180,19 @@ char *spec_canonical(const struct spec_family *f, const struct spec *s)
     }
     return str_take(&out);
 }
+
+bool spec_list_parse(const char *text, char *(*canonical)(const char *spec, struct err *e),
+                     char ***list, int *count, struct err *e)
+{
+    *list = mem_zero(strlen(text) + 1, sizeof **list);
+    for (*count = 0;; text++) {
+        size_t length = strcspn(text, ",");
+        char *spec = mem_printf("%.*s", (int)length, text), *whole = canonical(spec, e);
+        bool understood = whole;
+        (*list)[(*count)++] = spec;
+        free(whole);
+        text += length;
+        if (!understood || !*text)
+            return understood;
+    }
+}

@@ -40,6 +40,10 @@ struct spec {
 bool spec_parse(const struct spec_family *f, const char *text, struct spec *out, struct err *e);
 int spec_find(const struct spec_family *f, const char *name);            // -1: no kind has it
 char *spec_canonical(const struct spec_family *f, const struct spec *s); // heap, the caller's
+// The specs of "a,b:key=value", as they were given, in `list` (the caller's, as are its texts, also
+// after an error). False: `canonical` does not understand one.
+bool spec_list_parse(const char *text, char *(*canonical)(const char *spec, struct err *e),
+                     char ***list, int *count, struct err *e);
 // Appends a value of an option as specs write it: a number, or its word.
 void spec_add_value(const struct spec_option *o, double value, struct str *out);
 

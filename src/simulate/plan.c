@@ -22,29 +22,13 @@ static bool read_recordings(const struct simulate_words *words, struct simulate_
     return true;
 }
 
-// Cut at the commas.
-static bool read_strategies(const char *text, struct simulate_plan *p, struct err *e)
-{
-    p->strategy = mem_zero(strlen(text) + 1, sizeof *p->strategy);
-    for (;;) {
-        size_t length = strcspn(text, ",");
-        char *spec = mem_printf("%.*s", (int)length, text);
-        p->strategy[p->strategies++] = spec;
-        char *canonical = strategy_canonical(spec, e);
-        free(canonical);
-        if (!canonical)
-            return false;
-        if (!text[length])
-            return true;
-        text += length + 1;
-    }
-}
-
 bool simulate_plan_make(const struct simulate_words *words, struct simulate_plan *out,
                         struct err *e)
 {
     *out = (struct simulate_plan){.count = 0};
-    if (!read_strategies(words->strategies, out, e) || !read_recordings(words, out, e))
+    if (!spec_list_parse(words->strategies, strategy_canonical, &out->strategy, &out->strategies,
+                         e) ||
+        !read_recordings(words, out, e))
         return false;
     out->list = mem_zero((size_t)(out->recordings * out->strategies), sizeof *out->list);
     for (int i = 0; i < out->recordings; i++)

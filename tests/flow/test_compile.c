@@ -189,7 +189,7 @@ static void test_failures(void **state)
 // As the driver of a GPU may say it of a kernel, in the middle of a session: it is left out.
 static struct result tune_spilling(struct box *b, const char *most)
 {
-    return RUN(b, "tune", "mm1", "--set", "N=64", "--set", "M=64", "--set", "K=64", "--seed", "1",
+    return RUN(b, "tune", "mm1", "--set", "N=16", "--set", "M=16", "--set", "K=16", "--seed", "1",
                "--trials", "3", "--strategy", "random", "--workers", "1", "--spills", most,
                "--fault", "spill@pipeline:2", "--plain");
 }
@@ -232,7 +232,7 @@ static void test_spills_of_others(void **state)
     use_drivers(b, CPU, NULL);
     struct result r = tune_spilling(b, "16");
     assert_ok(&r);
-    r = RUN(b, "tune", "mm1", "--set", "N=64", "--set", "M=64", "--set", "K=64", "--warm-start",
+    r = RUN(b, "tune", "mm1", "--set", "N=16", "--set", "M=16", "--set", "K=16", "--warm-start",
             "1", "--trials", "1", "--strategy", "random", "--workers", "1", "--spills", "16",
             "--fault", "spill@pipeline:*", "--plain");
     assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE session = 2"), 1);
