@@ -96,20 +96,16 @@ static void check_one(const char *preset, struct rng *r)
     script_destroy(s);
 }
 
+static void check_both(const char *preset, struct rng *r)
+{
+    check_range(preset, r);
+    check_one(preset, r);
+}
+
 static void test_presets(void **state)
 {
-    int count;
-    char **name = script_presets(&count);
-    struct rng r;
     (void)state;
-    rng_seed(&r, 1);
-    assert_true(count > 0);
-    for (int i = 0; i < count; i++) {
-        check_range(name[i], &r);
-        check_one(name[i], &r);
-        free(name[i]);
-    }
-    free(name);
+    variant_each_preset(check_both);
 }
 
 // ggml's tuple ends in the subgroup's size, WARP: the one that the kernel was measured with.

@@ -203,3 +203,17 @@ bool variant_sample(struct script *s, const struct limits *l, struct rng *r, str
     }
     return verdict.legal && space->resources(space->resources_context, c, needs, &e);
 }
+
+void variant_each_preset(void (*check)(const char *preset, struct rng *r))
+{
+    int count;
+    char **name = script_presets(&count);
+    struct rng r;
+    rng_seed(&r, 1);
+    assert_true(count > 0);
+    for (int i = 0; i < count; i++) {
+        check(name[i], &r);
+        free(name[i]);
+    }
+    free(name);
+}

@@ -40,6 +40,9 @@ struct script *variant_load(const char *preset, const char *device_type, const s
 bool variant_sample(struct script *s, const struct limits *l, struct rng *r, struct config *c,
                     struct resources *needs);
 
+// All presets that ship, one after the other, with random numbers by seed 1.
+void variant_each_preset(void (*check)(const char *preset, struct rng *r));
+
 extern const struct limits variant_gpu; // a middling GPU: 1024 invocations, 48 KiB shared
 extern const struct limits variant_cpu; // what lavapipe has
 
