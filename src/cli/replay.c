@@ -204,7 +204,8 @@ static void catch_signals(void)
 static bool replay(struct replayed *p, const struct simulate_words *words,
                    const struct replayed_network *n, struct simulate_options *o, struct err *e)
 {
-    if (!simulate_plan_make(words, &p->plan, e))
+    if (!simulate_plan_make(words, &p->plan, e) ||
+        (n->schedulers && !replay_network_check(&p->plan, e)))
         return false;
     catch_signals();
     bool ok = simulate(p->plan.list, p->plan.count, o, e);
@@ -251,9 +252,8 @@ static const struct option options[] = {
     {"time", OPTION_FLAG, NULL,
      "also against time: recorded compile and benchmark times, and the strategy's own"},
     {"scheduler", OPTION_TEXT, "SCHEDULER[,...]",
-     "the recordings are the tasks of one network, on which gradient or roundrobin "
-     "spends "
-     "--trials (100 a task)"},
+     "the recordings are the tasks of one network; gradient or roundrobin spends --trials (100 a "
+     "task) on all of them"},
     {"uses", OPTION_TEXT, "N,N,...", "how often the network runs each task (with --scheduler; 1)"},
     {"round", OPTION_INTEGER, "N", "trials that a scheduler grants at a time (8)", 1, 100000},
     {"threads", OPTION_INTEGER, "N", "(default: one a core; the results do not depend on it)", 1,

@@ -48,6 +48,17 @@ bool replay_network_parse(const struct arguments *a, struct replayed_network *ou
            parse_uses(uses, tasks, out, e);
 }
 
+bool replay_network_check(const struct simulate_plan *p, struct err *e)
+{
+    for (int i = 0; i < p->recordings; i++)
+        if (!str_equal(p->recording[i]->unit, "s"))
+            return err_at(e, p->recording[i]->path, 0,
+                          "recorded in %s: no latency, so no task of a network (without "
+                          "--scheduler it can be replayed)",
+                          p->recording[i]->unit);
+    return true;
+}
+
 void replay_network_finish(struct replayed_network *n)
 {
     for (int i = 0; i < n->schedulers; i++)
@@ -169,23 +180,12 @@ static bool print_strategy(const struct replayed_network *n, const struct simula
     return ok;
 }
 
-static bool check_times(const struct simulate_plan *p, struct err *e)
-{
-    for (int i = 0; i < p->recordings; i++)
-        if (!str_equal(p->recording[i]->unit, "s"))
-            return err_at(e, p->recording[i]->path, 0,
-                          "recorded in %s: no latency, so no task of a network (without "
-                          "--scheduler it can be replayed)",
-                          p->recording[i]->unit);
-    return true;
-}
-
 bool replay_network_print(const struct replayed_network *n, const struct simulate_plan *p,
                           bool json, struct err *e)
 {
     struct simulation *task = mem_zero((size_t)p->recordings, sizeof *task);
     int widths[2];
-    bool ok = check_times(p, e);
+    bool ok = true;
     find_widths(n, p, widths);
     for (int i = 0; i < p->strategies && ok; i++) {
         struct simulated_network of = network_of(n, p, i, task);

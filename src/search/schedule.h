@@ -49,7 +49,7 @@ struct schedule_kind {
 
 struct schedule;
 
-// All kinds, by name NULL at the end, in the order users see them; the first is the default.
+// All kinds; the last has no name.
 extern const struct schedule_kind schedule_kinds[];
 
 // The problem outlives the schedule. NULL: the spec is not understood (search/spec.h).

@@ -97,11 +97,15 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
 
 // --- the oracle ---
 
-static double after_rounds(const struct simulated_network *n, int task, int repeat, int64_t rounds)
+// own[k]: the task's part of the latency after k rounds, INFINITY while it has no kernel.
+static void know_task(const struct simulated_network *n, int task, int repeat, double *own)
 {
     struct standing t = {.run = &n->task[task].run[repeat]};
-    spend(&t, rounds * n->round);
-    return seconds(&t) > 0 ? n->uses[task] * seconds(&t) : INFINITY;
+    int64_t marks = simulated_network_marks(n);
+    for (int64_t k = 0; k <= marks; k++) {
+        own[k] = seconds(&t) > 0 ? n->uses[task] * seconds(&t) : INFINITY;
+        spend(&t, n->round);
+    }
 }
 
 // curve[m]: the least sum of the tasks so far, with m + 1 rounds among them; task by task.
@@ -111,8 +115,7 @@ static void know_all(const struct simulated_network *n, int repeat, double *curv
     double *own = mem_zero((size_t)marks + 1, sizeof *own);
     double *sum = mem_zero((size_t)marks + 1, sizeof *sum); // [rounds]: of no task it is 0
     for (int i = 0; i < n->tasks; i++) {
-        for (int64_t k = 0; k <= marks; k++)
-            own[k] = after_rounds(n, i, repeat, k);
+        know_task(n, i, repeat, own);
         for (int64_t k = marks; k >= 0; k--) {
             double least = INFINITY;
             for (int64_t mine = 0; mine <= k; mine++)
