@@ -145,9 +145,9 @@ void wait_for_no_runner(struct box *b, int64_t id)
 
 struct running *start_long_session(struct box *b)
 {
-    struct running *r = START(b, "tune", flow_path(b, "small.lua"), "--source",
-                              "synthetic:rugged:delay_us=5000", "--strategy", "random", "--trials",
-                              "4000", "--workers", "2", "--seed", "7", "--json");
+    struct running *r =
+        START(b, "tune", flow_path(b, "small.lua"), "--source", LONG_SOURCE, "--strategy", "random",
+              "--trials", "4000", "--workers", "2", "--seed", "7", "--json");
     wait_for_trials(b, 1, 3);
     return r;
 }

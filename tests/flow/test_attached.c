@@ -13,8 +13,6 @@
 
 extern char **environ;
 
-#define LONG_SOURCE "synthetic:rugged:delay_us=5000"
-
 static void spawn_list(struct box *b, struct child *c, const char *const *words)
 {
     struct err e;

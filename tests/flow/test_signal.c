@@ -126,8 +126,8 @@ static void test_hints_name_the_database(void **state)
     struct box *b = *state;
     const char *path = box_path(b, "my runs.db");
     const char *option = arena_printf(&b->arena, "--db '%s'", path);
-    struct running *r = START(b, "tune", flow_path(b, "small.lua"), "--source",
-                              "synthetic:bowl:delay_us=5000", "--trials", "3000", "--db", path);
+    struct running *r = START(b, "tune", flow_path(b, "small.lua"), "--source", LONG_SOURCE,
+                              "--trials", "3000", "--db", path);
     wait_until(b, "the first trial", printed_best, r);
     struct result asked = RUN(b, "pause", "1", "--db", path);
     assert_ok(&asked);
@@ -174,9 +174,8 @@ static const char *log_of(struct box *b, const char *printed)
 static void test_detach(void **state)
 {
     struct box *b = *state;
-    struct result r =
-        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:delay_us=5000",
-            "--strategy", "random", "--trials", "3000", "--detach");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", LONG_SOURCE,
+                          "--strategy", "random", "--trials", "3000", "--detach");
     assert_ok(&r);
     assert_contains(r.err, "session 1 runs in the background");
     assert_contains(r.err, "/home/.local/state/tilewalk/session-1-");

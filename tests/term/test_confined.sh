@@ -93,7 +93,7 @@ rm -f "$box/pid"
 type "sh -c 'tilewalk watch 1; echo was left'"
 see 'Population of'
 press C-z
-see '$ '
+see 'Stopped'
 type 'clear; fg; echo "ended with" $?'
 see 'Population of'
 press q

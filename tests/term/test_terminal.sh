@@ -32,6 +32,9 @@ for size in '80 24' '60 15' '40 6' '20 1' '1 1' '200 50' '80 24' '120 36'; do
     press 3 # whatever the size, keys are taken
     press 1
 done
+press 7 # which comes after all of them: what is seen now is the last size
+see ' Log '
+press 1
 see 'Population of' # its own pane: only there at 110 columns and more
 see 'q Quit'
 [ "$(shown | grep -c 'Population')" = 1 ] || fail 'pieces of old frames are left'
@@ -48,12 +51,12 @@ at_prompt 0
 start 'tilewalk watch 1'
 see 'Population of'
 kill -TSTP "$(workbench)"
-see '$ '
+see 'Stopped' # the shell has the terminal again, and its settings
 other_screen_is 0 || fail 'suspended on the alternate screen'
 type 'clear; fg'
 see 'Population of'
 press C-z
-see '$ '
+see 'Stopped'
 other_screen_is 0 || fail 'suspended on the alternate screen'
 type "stty -g >'$box/stty-now'; echo stopped-\$((1 + 1))"
 see 'stopped-2'
