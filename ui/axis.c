@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define MOST_DIVISORS 1536 // of a number below 2^31
@@ -24,6 +25,10 @@ int factor_list(const struct space *s, struct factor out[SPACE_MAX_SLOTS])
 
 void factor_add_name(const struct space *s, struct factor f, struct str *out)
 {
+    if (f.param == FACTOR_TOLD) {
+        str_add(out, statistic_kind_name((enum statistic_kind)f.slot));
+        return;
+    }
     str_add(out, s->param[f.param].name);
     if (f.slot >= 0)
         str_printf(out, "[%d]", f.slot + 1);
@@ -81,8 +86,31 @@ static uint64_t order_value(const int32_t *item, int count)
     return value;
 }
 
-uint64_t axis_value(const struct axis *a, const struct config *c)
+// The least of the range with `value`: 0, 1, 2, 3, 4, 6, 8, 12, ..
+static uint64_t told_from(double value)
 {
+    if (value < 1)
+        return 0;
+    uint64_t power = UINT64_C(1) << (int)fmin(log2(value), 62);
+    return power > 1 && value >= 1.5 * (double)power ? power + power / 2 : power;
+}
+
+// Where that range ends.
+static uint64_t told_to(uint64_t from)
+{
+    bool is_power = (from & (from - 1)) == 0;
+    return from < 4 ? from + 1 : is_power ? from + from / 2 : from / 3 * 4;
+}
+
+bool axis_has_value(const struct axis *a, const double *told)
+{
+    return a->param || (told && !isnan(told[a->factor.slot]));
+}
+
+static uint64_t value_of(const struct axis *a, const struct config *c, const double *told)
+{
+    if (!a->param)
+        return told_from(told[a->factor.slot]);
     const int32_t *v = c->slot + a->param->offset;
     switch (a->param->kind) {
     case PARAM_FACTORIZATION: return (uint64_t)v[a->factor.slot];
@@ -95,7 +123,10 @@ uint64_t axis_value(const struct axis *a, const struct config *c)
 
 void axis_init(struct axis *a, const struct space *s, struct factor f)
 {
-    *a = (struct axis){.factor = f, .param = &s->param[f.param]};
+    *a = (struct axis){.factor = f, .kind = AXIS_VISITED};
+    if (f.param == FACTOR_TOLD)
+        return;
+    a->param = &s->param[f.param];
     assert((a->param->kind == PARAM_FACTORIZATION) == (f.slot >= 0));
     uint64_t possible = spread_values(a->param, AXIS_MOST, a->low);
     a->kind = possible <= AXIS_MOST ? AXIS_ALL : AXIS_VISITED;
@@ -122,26 +153,30 @@ static int place_of(const struct axis *a, uint64_t value)
     return place >= 0 && (a->kind == AXIS_RANGES || a->low[place] == value) ? place : -1;
 }
 
-int axis_place(const struct axis *a, const struct config *c)
+int axis_place(const struct axis *a, const struct config *c, const double *told)
 {
-    return place_of(a, axis_value(a, c));
+    return axis_has_value(a, told) ? place_of(a, value_of(a, c, told)) : -1;
 }
 
 static void turn_into_ranges(struct axis *a, int moved[AXIS_MOST])
 {
     struct axis old = *a;
     const struct param *p = a->param;
-    int places = p->kind == PARAM_PERMUTATION ? prefix_places(p->count) : AXIS_MOST;
+    int places = p && p->kind == PARAM_PERMUTATION ? prefix_places(p->count) : AXIS_MOST;
     a->kind = AXIS_RANGES;
     a->count = places;
-    spread_values(p, (uint64_t)places, a->low);
+    if (p)
+        spread_values(p, (uint64_t)places, a->low);
+    for (int i = 0; !p && i < places; i++)
+        a->low[i] = i ? UINT64_C(1) << (i - 1) : 0;
     for (int i = 0; i < old.count; i++)
         moved[i] = place_of(a, old.low[i]);
 }
 
-int axis_make_place(struct axis *a, const struct config *c, int moved[AXIS_MOST])
+int axis_make_place(struct axis *a, const struct config *c, const double *told,
+                    int moved[AXIS_MOST])
 {
-    uint64_t value = axis_value(a, c);
+    uint64_t value = value_of(a, c, told);
     for (int i = 0; i < AXIS_MOST; i++)
         moved[i] = i;
     int place = place_of(a, value);
@@ -181,6 +216,10 @@ void axis_add_label(const struct axis *a, int place, struct str *out)
 {
     const struct param *p = a->param;
     uint64_t value = a->low[place];
+    if (!p) {
+        str_printf(out, "%" PRIu64 "%s", value, value < 4 && a->kind != AXIS_RANGES ? "" : "+");
+        return;
+    }
     if (p->kind == PARAM_PERMUTATION) {
         add_order(a, place, out);
         return;
@@ -214,8 +253,22 @@ static void add_label_quoted(const char *label, struct str *out)
     str_add_char(out, '"');
 }
 
+static void add_told_term(const struct axis *a, int place, struct str *out)
+{
+    const char *name = statistic_kind_name((enum statistic_kind)a->factor.slot); // of no parameter
+    bool is_last = a->kind == AXIS_RANGES && place + 1 == a->count;
+    str_printf(out, ".%s>=%" PRIu64, name, a->low[place]);
+    if (!is_last)
+        str_printf(out, " .%s<%" PRIu64, name,
+                   a->kind == AXIS_RANGES ? a->low[place + 1] : told_to(a->low[place]));
+}
+
 bool axis_add_term(const struct axis *a, int place, struct str *out)
 {
+    if (!a->param) {
+        add_told_term(a, place, out);
+        return true;
+    }
     const struct param *p = a->param;
     struct str name = {0};
     bool is_range = a->kind == AXIS_RANGES;

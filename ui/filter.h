@@ -10,7 +10,8 @@
 // ~ (contains, whatever the case). A value with blanks or signs stands in double quotes, where \"
 // and \\ are those two characters. NAME is a parameter, a part of one (tile_k[2] or tile_k.2,
 // counted from 1 as in space files), or one of filter_fields; the beginning of a name is enough
-// when only one begins so, a parameter before a field. `early` alone means early=yes.
+// when only one begins so, a parameter before a field. A dot before it says that it is a field:
+// .registers, where the space has a parameter of that name. `early` alone means early=yes.
 //
 // Speeds and times are those that are shown (trial_text.h). Whole factorizations and permutations
 // are equal to lists, tile_k=16,4,16. Measured numbers (speed, time, spread) are equal to what they

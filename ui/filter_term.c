@@ -65,11 +65,13 @@ static int find_name(const struct space *space, int first, int count, const char
     return -2;
 }
 
-// A parameter by its name or a part of one, before a field that begins alike.
-static int find_best_name(const struct space *space, const char *typed, size_t length,
+// A parameter by its name or a part of one, before a field that begins alike; `field`: that only.
+static int find_best_name(const struct space *space, bool field, const char *typed, size_t length,
                           struct err *e)
 {
     int params = space ? space->param_count : 0;
+    if (field)
+        return find_name(space, params, FIELD_PARAM, typed, length, FIT_BEGINNING, e);
     int found = find_name(space, 0, params, typed, length, FIT_CASE, e);
     if (found == -1)
         found = find_name(space, params, FIELD_PARAM, typed, length, FIT_CASE, e);
@@ -92,9 +94,11 @@ static int read_part(const char *rest)
 
 bool term_set_name(struct term *t, const struct space *space, const char *name, struct err *e)
 {
+    t->has_dot = *name == '.';
+    name += t->has_dot;
     size_t length = strcspn(name, "[.");
     int part = read_part(name + length);
-    int found = length > 0 ? find_best_name(space, name, length, e) : -1;
+    int found = length > 0 ? find_best_name(space, t->has_dot, name, length, e) : -1;
     if (found == -2)
         return false;
     if (found == -1)
@@ -117,6 +121,8 @@ bool term_set_name(struct term *t, const struct space *space, const char *name, 
 
 void term_add_name(const struct term *t, struct str *out)
 {
+    if (t->has_dot)
+        str_add_char(out, '.');
     str_add(out, t->field == FIELD_PARAM ? t->param->name : filter_fields[t->field]);
     if (t->part > 0)
         str_printf(out, "[%d]", t->part);

@@ -43,6 +43,7 @@ struct term {
     enum term_field field;
     const struct param *param; // of FIELD_PARAM
     int part;                  // of it, from 1; 0: all of it
+    bool has_dot;              // before a field's name
     enum term_op op;
     char *value;                   // as typed
     double number;                 // of numbers

@@ -97,40 +97,41 @@ static void move_places(struct projection *p, int rows, int cols, const int *row
     p->judged_to = 0;
 }
 
-static struct place *make_place(struct projection *p, const struct config *c)
+static struct place *make_place(struct projection *p, const struct seen *s)
 {
     int rows = projection_rows(p), cols = projection_cols(p);
     int row_to[AXIS_MOST] = {0}, col_to[AXIS_MOST], row = 0;
     enum axis_kind kind = p->x.kind, y_kind = p->y.kind;
-    int col = axis_make_place(&p->x, c, col_to);
+    int col = axis_make_place(&p->x, s->config, s->told, col_to);
     if (!p->is_flat)
-        row = axis_make_place(&p->y, c, row_to);
+        row = axis_make_place(&p->y, s->config, s->told, row_to);
     if (rows != projection_rows(p) || cols != projection_cols(p) || kind != p->x.kind ||
         y_kind != p->y.kind)
         move_places(p, rows, cols, row_to, col_to);
     return &p->place[row * AXIS_MOST + col];
 }
 
-void projection_add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
-                    double speed, bool raced)
+void projection_add(struct projection *p, const struct seen *s)
 {
-    if (!is_like_held(p, c))
+    if (!is_like_held(p, s->config) || !axis_has_value(&p->x, s->told) ||
+        (!p->is_flat && !axis_has_value(&p->y, s->told)))
         return;
-    struct place *at = make_place(p, c);
+    struct place *at = make_place(p, s);
     p->taken++;
-    at->outcome[outcome]++;
-    if (outcome != OUTCOME_OK)
+    at->outcome[s->outcome]++;
+    if (s->outcome != OUTCOME_OK)
         return;
-    at->sum += speed;
-    take_best(at, &(struct place){.best = speed, .best_ask = ask, .best_raced = raced});
-    if (at->outcome[OUTCOME_OK] == 1 || speed < at->worst)
-        at->worst = speed;
+    at->sum += s->speed;
+    take_best(at, &(struct place){.best = s->speed, .best_ask = s->ask, .best_raced = s->raced});
+    if (at->outcome[OUTCOME_OK] == 1 || s->speed < at->worst)
+        at->worst = s->speed;
 }
 
-bool projection_find(const struct projection *p, const struct config *c, int *row, int *col)
+bool projection_find(const struct projection *p, const struct config *c, const double *told,
+                     int *row, int *col)
 {
-    *col = axis_place(&p->x, c);
-    *row = p->is_flat ? 0 : axis_place(&p->y, c);
+    *col = axis_place(&p->x, c, told);
+    *row = p->is_flat ? 0 : axis_place(&p->y, c, told);
     return *row >= 0 && *col >= 0 && is_like_held(p, c);
 }
 
@@ -267,6 +268,8 @@ static void judge(struct projection *p, const struct limits *l, int row, int col
 bool projection_judge(struct projection *p, const struct limits *l, int most)
 {
     int cols = projection_cols(p), places = projection_rows(p) * cols;
+    if (!p->x.param || (!p->is_flat && !p->y.param))
+        return false;
     for (int settled = 0; settled < places && most > 0;) { // in a row
         int at = p->judged_to++ % places;
         if (in_doubt(projection_at(p, at / cols, at % cols))) {

@@ -1,8 +1,9 @@
-// Trials seen along one or two axes: what became of all that share the values there.
+// Trials seen along one or two axes: what became of all that share the values there. Along what
+// the driver says those are seen of which it says something.
 //
 //     projection_init(&p, space, x, &y);                  y NULL: along x only
 //     projection_hold(&p, &best);                         trials like this one but for the axes
-//     projection_add(&p, &config, ask, outcome, speed, raced); each told trial once, in any order
+//     projection_add(&p, &seen);                          each told trial once, in any order
 //     const struct place *c = projection_at(&p, row, col);
 //     projection_finish(&p);
 //
@@ -13,7 +14,8 @@
 // Four kinds of cell are never mistaken for each other: measured, tried but all failed, excluded
 // by a constraint or limit, and not visited. Excluded is what was asked there and always rejected,
 // or what `judge` finds: configurations drawn there uniformly, the hidden parameters free (or
-// held), none of them legal. One that is legal ends the doubt.
+// held), none of them legal. One that is legal ends the doubt. What a driver will say is not
+// judged.
 //
 // Pure but for the rules that judging calls. One thread.
 #ifndef TILEWALK_UI_PROJECTION_H
@@ -57,8 +59,15 @@ void projection_finish(struct projection *p); // a zeroed one is fine
 // Before anything is added: what is not on an axis has to be as in `c`. Of a parameter with a part
 // on an axis the other parts stay free, as their product is bound.
 void projection_hold(struct projection *p, const struct config *c);
-void projection_add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
-                    double speed, bool raced);
+struct seen {
+    const struct config *config;
+    const double *told; // by the driver (axis.h); NULL: nothing
+    int64_t ask;
+    enum outcome outcome;
+    double speed;
+    bool raced;
+};
+void projection_add(struct projection *p, const struct seen *s);
 // Draws and judges at most `most` configurations for places without trials. `l` NULL: no device.
 // True while there are places in doubt.
 bool projection_judge(struct projection *p, const struct limits *l, int most);
@@ -67,7 +76,8 @@ int projection_rows(const struct projection *p);
 int projection_cols(const struct projection *p);
 const struct place *projection_at(const struct projection *p, int row, int col);
 // Where a configuration lies; false: nowhere yet, or it is held out.
-bool projection_find(const struct projection *p, const struct config *c, int *row, int *col);
+bool projection_find(const struct projection *p, const struct config *c, const double *told,
+                     int *row, int *col);
 
 enum place_kind place_kind(const struct place *c);
 int64_t place_trials(const struct place *c); // told, without rejected ones

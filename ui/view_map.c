@@ -116,11 +116,12 @@ static const char *disabled(struct app *app, void *state, enum action a)
     struct map *m = state;
     bool ours = a == ACT_COLOUR || a == ACT_STATISTIC || a == ACT_AXIS_X || a == ACT_AXIS_Y ||
                 a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR || a == ACT_SLICE;
-    bool pairs = a == ACT_AXIS_X || a == ACT_AXIS_Y || a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR;
+    bool pairs = a == ACT_NEXT_PAIR || a == ACT_PREVIOUS_PAIR;
+    bool axes = a == ACT_AXIS_X || a == ACT_AXIS_Y;
     if (ours && !map_sync(app, m))
         return app->model.open.record.id ? "the space of this session cannot be mapped"
                                          : "no session is open";
-    if (pairs && m->factors < 3)
+    if ((pairs && m->factors < 3) || (axes && map_axes(m) < 3))
         return "there are no other parameters";
     if (a == ACT_SLICE && !app->model.open.record.best_ask)
         return "there is no best trial yet";

@@ -3,6 +3,7 @@
 // Work comes in slices (map_tick): a scan of trials for the importance of each parameter, which
 // chooses the axes until the user does; a scan for the cells; one for the cell under the cursor,
 // along every other parameter; and judging what could be in empty cells. New trials only add.
+// X and Y also come to what the driver says of kernels, where it says anything.
 #ifndef TILEWALK_UI_VIEW_MAP_H
 #define TILEWALK_UI_VIEW_MAP_H
 
@@ -30,8 +31,9 @@ struct map_cell_scan { // trials of one cell, along every factor that is no axis
 struct map {
     int64_t session;
     const struct space *space; // NULL: nothing below is there
-    struct factor factor[SPACE_MAX_SLOTS];
-    int factors;
+    struct factor factor[SPACE_MAX_SLOTS + STATISTIC_KIND_COUNT];
+    int factors;                     // those of parameters; then what drivers can say
+    bool told[STATISTIC_KIND_COUNT]; // of an ok trial
     struct importance importance;
     struct scan sample;
     bool sampled;        // the scan has come to the end once
@@ -84,6 +86,7 @@ bool map_tick(struct app *app, struct map *m);    // a slice of work; true: ther
 void map_restart(struct app *app, struct map *m); // cells from the first trial on
 void map_step_pair(struct app *app, struct map *m, int by);
 void map_step_axis(struct app *app, struct map *m, bool is_x);
+int map_axes(const struct map *m); // that X and Y come to
 void map_put_cursor(struct map *m, int row, int col);
 
 const struct place *map_here(const struct map *m); // under the cursor; NULL: there is no cell

@@ -4,6 +4,7 @@
 #include "base/minmax.h"
 #include "trial_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define SLICE_TRIALS   500
@@ -132,12 +133,25 @@ void map_step_pair(struct app *app, struct map *m, int by)
     free(pair);
 }
 
+static bool is_axis(const struct map *m, int factor)
+{
+    return factor < m->factors || m->told[factor - m->factors];
+}
+
+int map_axes(const struct map *m)
+{
+    int count = 0;
+    for (int i = 0; i < m->factors + STATISTIC_KIND_COUNT; i++)
+        count += is_axis(m, i);
+    return count;
+}
+
 void map_step_axis(struct app *app, struct map *m, bool is_x)
 {
     int other = is_x ? m->y : m->x, next = is_x ? m->x : m->y;
     do
-        next = (next + 1) % m->factors;
-    while (next == other);
+        next = (next + 1) % (m->factors + STATISTIC_KIND_COUNT);
+    while (next == other || !is_axis(m, next));
     set_axes(app, m, is_x ? next : m->x, is_x ? m->y : next);
     m->by_user = true;
     m->better_pair = false;
@@ -157,6 +171,8 @@ bool map_sync(struct app *app, struct map *m)
     if (!m->space)
         return false;
     m->factors = factor_list(m->space, m->factor);
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        m->factor[m->factors + k] = (struct factor){FACTOR_TOLD, k};
     importance_init(&m->importance, m->space);
     scan_start(&m->sample, &app->model);
     if (m->factors)
@@ -195,7 +211,8 @@ static void follow_cursor(struct app *app, struct map *m)
 {
     const struct trial *best = m->moved ? NULL : model_best(&app->model);
     int row, col;
-    if (best && best->has_config && projection_find(&m->grid, &best->config, &row, &col))
+    if (best && best->has_config &&
+        projection_find(&m->grid, &best->config, best->statistic, &row, &col))
         map_put_cursor(m, row, col);
     else if (m->layout != m->grid.layout)
         map_put_cursor(m, m->grid.is_flat ? 0 : place_from(&m->grid.y, m->row_low),
@@ -208,6 +225,8 @@ static void follow_cursor(struct app *app, struct map *m)
 static void take_sample(void *context, const struct trial *t)
 {
     struct map *m = context;
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        m->told[k] |= t->outcome == OUTCOME_OK && !isnan(t->statistic[k]);
     if (t->outcome == OUTCOME_OK && t->has_config && t->seconds > 0)
         importance_add(&m->importance, &t->config, 1 / t->seconds);
 }
@@ -221,8 +240,12 @@ struct taking {
 static void add_to(const struct taking *to, struct projection *p, const struct trial *t)
 {
     bool wrong = t->raced && !t->race_verified;
-    projection_add(p, &t->config, t->ask, wrong ? OUTCOME_WRONG : t->outcome,
-                   trial_shown_speed(&to->app->model, t), t->raced);
+    projection_add(p, &(struct seen){.config = &t->config,
+                                     .told = t->statistic,
+                                     .ask = t->ask,
+                                     .outcome = wrong ? OUTCOME_WRONG : t->outcome,
+                                     .speed = trial_shown_speed(&to->app->model, t),
+                                     .raced = t->raced});
 }
 
 static void take_place(void *context, const struct trial *t)
@@ -238,8 +261,8 @@ static void take_bars(void *context, const struct trial *t)
     const struct taking *to = context;
     struct map *m = to->map;
     const struct projection *g = &m->grid;
-    if (!t->has_config || axis_place(&g->x, &t->config) != m->cell.col ||
-        (!g->is_flat && axis_place(&g->y, &t->config) != m->cell.row))
+    if (!t->has_config || axis_place(&g->x, &t->config, t->statistic) != m->cell.col ||
+        (!g->is_flat && axis_place(&g->y, &t->config, t->statistic) != m->cell.row))
         return;
     for (int i = 0; i < m->cell.count; i++)
         add_to(to, &m->cell.bar[i], t);

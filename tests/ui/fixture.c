@@ -96,15 +96,19 @@ static void open_store(struct fixture *f)
     must(f->store != NULL, &e);
 }
 
-// The store stamps messages with the real time.
-static void stamp_messages(const struct fixture *f)
+void fixture_execute(const struct fixture *f, const char *sql)
 {
-    static const char sql[] = "UPDATE message SET at = 1.5 + 4 * id + (SELECT created FROM session"
-                              " WHERE session.id = message.session)";
     sqlite3 *db;
     assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
+}
+
+// The store stamps messages with the real time.
+static void stamp_messages(const struct fixture *f)
+{
+    fixture_execute(f, "UPDATE message SET at = 1.5 + 4 * id + (SELECT created FROM session"
+                       " WHERE session.id = message.session)");
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -44,6 +44,7 @@ void fixture_destroy(struct fixture *f);
 void fixture_tell(struct fixture *f, int numbered); // more trials of `session`
 void fixture_tell_one(struct fixture *f);           // in a huge one: one more, rejected or not
 void fixture_kill_runner(struct fixture *f);
+void fixture_execute(const struct fixture *f, const char *sql); // on the file, behind the store
 // The file goes, and another one takes its place: with the sessions of FIXTURE_EMPTY.
 void fixture_remove(struct fixture *f);
 void fixture_replace(struct fixture *f);

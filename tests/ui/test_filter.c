@@ -145,7 +145,8 @@ static void measures_are_equal_to_what_they_round_to(void **state)
     YES("rate=206.6"), YES("rate>206"), NO("rate<206"); // in a unit of their own
     YES("gflops=41.3e3"), YES("gflops>41000"), YES("ms=24.2"), YES("ms<=24.3"), YES("ms!=25");
     YES("spread=1.3"), YES("spread<2"), YES("number=5 ask=7 generation=2 worker=1");
-    YES("spills>0 registers=96 occ<=8"), NO("spills=0"), NO("registers>96");
+    YES("spills>0 registers=96 occ<=8"), YES(".reg=96 .spills>0"), NO("spills=0"),
+        NO("registers>96");
     NO("shared>=0"), NO("code_size!=1"), YES("not shared>=0"); // the driver does not tell them
     NO("number=5.2"), YES("number<5.2");
 }
@@ -413,6 +414,7 @@ static void printing_keeps_grouping_and_quotes(void **state)
         {"reason=\"\"", "reason=\"\""},
         {"reason=\"or\"", "reason=or"},
         {"tile_k.2 >= \"4\"", "tile_k[2]>=4"},
+        {".reg > 96", ".registers>96"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str out = {0};

@@ -91,7 +91,7 @@ static void expect_text(const char *part, bool there)
 
 static bool is_at(const struct projection *g, const struct config *c, int row, int col)
 {
-    return axis_place(&g->x, c) == col && (g->is_flat || axis_place(&g->y, c) == row);
+    return axis_place(&g->x, c, NULL) == col && (g->is_flat || axis_place(&g->y, c, NULL) == row);
 }
 
 static bool is_hidden_equal(const struct config *a, const struct config *b)
@@ -288,7 +288,7 @@ static void test_a_race_is_in_its_cell(void **state)
     open_app(FIXTURE_SMALL, 36, 120);
     struct trial best = *model_best(&app.model);
     int row, col;
-    assert_true(projection_find(&map()->grid, &best.config, &row, &col));
+    assert_true(projection_find(&map()->grid, &best.config, NULL, &row, &col));
     author_retime(fixture.author, best.ask, "race", 0.5, true);
     for (int i = 0; i < 3; i++) {
         now += 2;
@@ -329,6 +329,33 @@ static void test_enter_lists_the_trials_of_the_cell(void **state)
         expect_listed();
         act(ACT_NEXT_PAIR);
     }
+    close_app();
+}
+
+// What the driver says of kernels is an axis as parameters are, once it says something.
+static void test_what_drivers_tell_is_an_axis(void **state)
+{
+    (void)state;
+    fixture_create(&fixture, FIXTURE_SMALL);
+    fixture_execute(&fixture, "UPDATE trial SET statistics = printf('{\"VGPRs\":%d}', ask)"
+                              " WHERE outcome = 'ok'");
+    start(36, 120, CHARSET_BRAILLE);
+    struct map *m = map();
+    assert_int_equal(map_axes(m), m->factors + 1);
+    for (int i = 0; m->y != m->factors + STATISTIC_REGISTERS; i++) {
+        assert_true(i < m->factors);
+        act(ACT_AXIS_Y);
+    }
+    expect_text("registers=", true);
+    assert_int_equal(m->grid.taken, app.model.open.tally[OUTCOME_OK]);
+    assert_int_equal(map_here(m)->best_ask, app.model.open.record.best_ask);
+    expect_listed();
+    act(ACT_FIRST);
+    expect_listed();
+    act(ACT_SLICE);
+    expect_text("registers=", true);
+    act(ACT_NEXT_PAIR); // of parameters
+    assert_true(m->x < m->factors && m->y < m->factors);
     close_app();
 }
 
@@ -452,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_importance_is_in_percent),
         cmocka_unit_test(test_a_race_is_in_its_cell),
         cmocka_unit_test(test_enter_lists_the_trials_of_the_cell),
+        cmocka_unit_test(test_what_drivers_tell_is_an_axis),
         cmocka_unit_test(test_a_click_moves_the_cursor),
         cmocka_unit_test(test_sessions_without_results),
         cmocka_unit_test(test_nothing_new_is_no_work),

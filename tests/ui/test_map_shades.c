@@ -97,7 +97,7 @@ static void test_winner(void **state)
     struct map_order order;
     int row, col;
     map_order_cells(map(), &order);
-    assert_true(projection_find(&map()->grid, &winner.config, &row, &col));
+    assert_true(projection_find(&map()->grid, &winner.config, NULL, &row, &col));
     assert_true(order.cell[0].row == row && order.cell[0].col == col);
     assert_int_equal(projection_at(&map()->grid, row, col)->best_ask, winner.ask);
     assert_true(map_here(map()) == projection_at(&map()->grid, row, col));

@@ -78,7 +78,7 @@ static void test_few_values_have_their_places(void **state)
         struct config c;
         space_point(s, i, &c);
         struct str text = {0}, label = {0};
-        int place = axis_place(&a, &c);
+        int place = axis_place(&a, &c, NULL);
         for (int k = 0; k < 4; k++)
             str_printf(&text, "%s%d", k ? "," : "", c.slot[s->param[2].offset + k]);
         axis_add_label(&a, place, &label);
@@ -102,10 +102,10 @@ static void test_visited_values_then_ranges(void **state)
     assert_int_equal(a.count, 0);
     for (int i = 0; i < AXIS_MOST; i++) {
         struct config c = {{(i * 37) % 1000}};
-        assert_int_equal(axis_place(&a, &c), -1);
-        int place = axis_make_place(&a, &c, moved);
+        assert_int_equal(axis_place(&a, &c, NULL), -1);
+        int place = axis_make_place(&a, &c, NULL, moved);
         assert_int_equal(a.low[place], c.slot[0]);
-        assert_int_equal(axis_place(&a, &c), place);
+        assert_int_equal(axis_place(&a, &c, NULL), place);
         assert_int_equal(a.count, i + 1);
     }
     for (int i = 1; i < a.count; i++)
@@ -113,7 +113,7 @@ static void test_visited_values_then_ranges(void **state)
     expect_term(&a, 1, "c=\"36\""); // 28 * 37 - 1000
     struct axis before = a;
     struct config c = {{998}};
-    int place = axis_make_place(&a, &c, moved);
+    int place = axis_make_place(&a, &c, NULL, moved);
     assert_int_equal(a.kind, AXIS_RANGES);
     assert_int_equal(place, AXIS_MOST - 1);
     for (int i = 0; i < before.count; i++) {
@@ -141,9 +141,9 @@ static void test_ranges_of_parts_and_orders(void **state)
     for (int i = 0; i < 300; i++) {
         struct config c;
         space_sample(s, &rng, &c);
-        int place = axis_make_place(&tile, &c, moved);
-        assert_int_equal(axis_place(&tile, &c), place);
-        axis_make_place(&order, &c, moved);
+        int place = axis_make_place(&tile, &c, NULL, moved);
+        assert_int_equal(axis_place(&tile, &c, NULL), place);
+        axis_make_place(&order, &c, NULL, moved);
     }
     assert_int_equal(tile.kind, AXIS_RANGES);
     assert_int_equal(tile.count, AXIS_MOST);
@@ -155,6 +155,52 @@ static void test_ranges_of_parts_and_orders(void **state)
     expect_label(&order, 0, "0,1,…");
     expect_label(&order, 29, "5,4,…");
     space_destroy(s);
+}
+
+static struct factor of_told(enum statistic_kind k)
+{
+    return (struct factor){FACTOR_TOLD, (int)k};
+}
+
+static int place_told(struct axis *a, double value, int moved[AXIS_MOST])
+{
+    double told[STATISTIC_KIND_COUNT];
+    for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
+        told[k] = k == a->factor.slot ? value : NAN;
+    assert_true(axis_has_value(a, told));
+    int place = axis_make_place(a, NULL, told, moved);
+    assert_int_equal(axis_place(a, NULL, told), place);
+    return place;
+}
+
+// From each power of two on and from the middle to the next; where too many were seen, from each
+// power.
+static void test_what_drivers_tell_is_in_ranges(void **state)
+{
+    (void)state;
+    struct axis a;
+    int moved[AXIS_MOST];
+    axis_init(&a, NULL, of_told(STATISTIC_SPILLS));
+    assert_false(axis_has_value(&a, NULL));
+    assert_int_equal(axis_place(&a, NULL, NULL), -1);
+    assert_int_equal(place_told(&a, 0, moved), 0);
+    assert_int_equal(place_told(&a, 100, moved), 1);
+    assert_int_equal(place_told(&a, 127.5, moved), 1);
+    assert_int_equal(place_told(&a, 3, moved), 1);
+    assert_int_equal(moved[1], 2);
+    assert_int_equal(a.count, 3);
+    expect_label(&a, 0, "0");
+    expect_label(&a, 2, "96+");
+    expect_term(&a, 1, ".spills>=3 .spills<4");
+    expect_term(&a, 2, ".spills>=96 .spills<128");
+    for (double value = 4; a.kind != AXIS_RANGES; value *= 1.3)
+        assert_true(value < 1e9 && place_told(&a, value, moved) >= 0);
+    for (int i = 0; i < a.count; i++)
+        assert_int_equal(a.low[i], i ? UINT64_C(1) << (i - 1) : 0);
+    expect_label(&a, 7, "64+");
+    expect_term(&a, 7, ".spills>=64 .spills<128");
+    assert_int_equal(place_told(&a, 1e300, moved), a.count - 1);
+    expect_term(&a, a.count - 1, ".spills>=1073741824");
 }
 
 // --- cells ---
@@ -176,9 +222,15 @@ static struct told *tell(const struct space *s, int count, struct rng *rng)
     return t;
 }
 
+static void add(struct projection *p, const struct config *c, int64_t ask, enum outcome outcome,
+                double speed)
+{
+    projection_add(p, &(struct seen){.config = c, .ask = ask, .outcome = outcome, .speed = speed});
+}
+
 static bool is_at(const struct projection *p, const struct config *c, int row, int col)
 {
-    return axis_place(&p->x, c) == col && (p->is_flat || axis_place(&p->y, c) == row);
+    return axis_place(&p->x, c, NULL) == col && (p->is_flat || axis_place(&p->y, c, NULL) == row);
 }
 
 static void expect_place(const struct projection *p, const struct told *t, int count, int row,
@@ -217,7 +269,7 @@ static void expect_projection(const struct space *s, struct factor x, const stru
     int64_t trials = 0;
     projection_init(&p, s, x, y);
     for (int i = 0; i < count; i++)
-        projection_add(&p, &t[i].config, i + 1, t[i].outcome, t[i].speed, false);
+        add(&p, &t[i].config, i + 1, t[i].outcome, t[i].speed);
     for (int row = 0; row < projection_rows(&p); row++)
         for (int col = 0; col < projection_cols(&p); col++) {
             expect_place(&p, t, count, row, col);
@@ -250,6 +302,32 @@ static void test_cells_are_what_counting_by_hand_gives(void **state)
     space_destroy(s);
 }
 
+static void test_only_what_was_told_is_along_it(void **state)
+{
+    (void)state;
+    struct space *s = space_mixed();
+    struct projection p;
+    struct factor y = of_told(STATISTIC_REGISTERS), f[SPACE_MAX_SLOTS];
+    assert_true(factor_list(s, f) > 0);
+    double told[STATISTIC_KIND_COUNT] = {[STATISTIC_REGISTERS] = 96};
+    struct config c;
+    int row, col;
+    space_point(s, 77, &c);
+    projection_init(&p, s, f[0], &y);
+    add(&p, &c, 1, OUTCOME_OK, 5); // nothing was told
+    assert_int_equal(p.taken, 0);
+    assert_int_equal(projection_rows(&p), 0);
+    projection_add(&p, &(struct seen){&c, told, 2, OUTCOME_OK, 7, false});
+    assert_int_equal(p.taken, 1);
+    assert_false(projection_find(&p, &c, NULL, &row, &col));
+    assert_true(projection_find(&p, &c, told, &row, &col));
+    assert_int_equal(projection_at(&p, row, col)->best_ask, 2);
+    assert_false(projection_judge(&p, NULL, 16));
+    assert_int_equal(place_kind(projection_at(&p, row, col ? 0 : 1)), PLACE_UNVISITED);
+    projection_finish(&p);
+    space_destroy(s);
+}
+
 static void test_a_slice_takes_only_what_is_like_the_held_one(void **state)
 {
     (void)state;
@@ -264,12 +342,12 @@ static void test_a_slice_takes_only_what_is_like_the_held_one(void **state)
     projection_hold(&p, &held);
     for (uint64_t i = 0; i < s->size; i++) {
         space_point(s, i, &c);
-        projection_add(&p, &c, (int64_t)i + 1, OUTCOME_OK, 1, false);
+        add(&p, &c, (int64_t)i + 1, OUTCOME_OK, 1);
     }
     int expected = projection_rows(&p) * projection_cols(&p); // each once
     assert_int_equal(p.taken, expected);
     int row, col;
-    assert_true(projection_find(&p, &held, &row, &col));
+    assert_true(projection_find(&p, &held, NULL, &row, &col));
     assert_int_equal(projection_at(&p, row, col)->best_ask, 78);
     projection_finish(&p);
     space_destroy(s);
@@ -342,18 +420,18 @@ static void test_places_move_with_what_is_known_of_them(void **state)
     struct projection p;
     struct config high = {{70, 0}}, low = {{3, 1}};
     projection_init(&p, s, part(0, -1), &y);
-    projection_add(&p, &high, 1, OUTCOME_OK, 5, false);
+    add(&p, &high, 1, OUTCOME_OK, 5);
     while (projection_judge(&p, NULL, 4))
         ;
     assert_true(projection_at(&p, 1, 0)->legal);
     int layout = p.layout;
-    projection_add(&p, &low, 2, OUTCOME_WRONG, 0, false);
+    add(&p, &low, 2, OUTCOME_WRONG, 0);
     assert_int_equal(p.layout, layout + 1);
     assert_int_equal(projection_cols(&p), 2);
     assert_int_equal(place_kind(projection_at(&p, 0, 1)), PLACE_MEASURED);
     assert_int_equal(place_kind(projection_at(&p, 1, 0)), PLACE_FAILED);
     assert_true(projection_at(&p, 1, 1)->legal && !projection_at(&p, 0, 0)->legal);
-    projection_add(&p, &low, 3, OUTCOME_WRONG, 0, false);
+    add(&p, &low, 3, OUTCOME_WRONG, 0);
     assert_int_equal(p.layout, layout + 1);
     projection_finish(&p);
     space_destroy(s);
@@ -385,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_few_values_have_their_places),
         cmocka_unit_test(test_visited_values_then_ranges),
         cmocka_unit_test(test_ranges_of_parts_and_orders),
+        cmocka_unit_test(test_what_drivers_tell_is_in_ranges),
+        cmocka_unit_test(test_only_what_was_told_is_along_it),
         cmocka_unit_test(test_cells_are_what_counting_by_hand_gives),
         cmocka_unit_test(test_a_slice_takes_only_what_is_like_the_held_one),
         cmocka_unit_test(test_judging_finds_what_no_configuration_can_have),
