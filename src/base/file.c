@@ -247,6 +247,14 @@ const char *path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *path_stem(const char *path)
+{
+    char *stem = mem_strdup(path_name(path)), *dot = strrchr(stem, '.');
+    if (dot && dot > stem)
+        *dot = '\0';
+    return stem;
+}
+
 static const char *home(void)
 {
     const char *folder = getenv("HOME");

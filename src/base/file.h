@@ -47,6 +47,7 @@ uint64_t file_identity(const char *path);
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);     // "a/b.c" -> "a", "b.c" -> "."
 const char *path_name(const char *path); // points into `path`: "a/b.c" -> "b.c"
+char *path_stem(const char *path);       // "a/b.c" -> "b"
 
 char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, then /tilewalk/name
 char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name

@@ -1,5 +1,7 @@
-// check: what a space file declares, how large it is, and what a device leaves of it.
+// check: what a space file declares, how large it is, and what a device leaves of it; or the tasks
+// of a network.
 #include "cli/check_compile.h"
+#include "cli/check_network.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "engine/attempt.h"
@@ -317,6 +319,8 @@ static int run_check(const struct command *self, const struct arguments *a)
     confine_begin(&s);
     confine_read_space(&s, a->operand[0]);
     confine_enter(&s);
+    if (network_is(a->operand[0]))
+        return check_network(a);
     arena_init(&c.storage);
     int code = !load(&c, a, &e)                         ? fail_with(&e, EXIT_FAILED)
                : arguments_integer(a, "compile", 0) > 0 ? compile(&c, a)
@@ -352,9 +356,9 @@ static const struct option options[] = {
 
 const struct command cmd_check = {
     .name = "check",
-    .operands = "PRESET|FILE",
+    .operands = "PRESET|NETWORK|FILE",
     .help = "check a space file: parameters, exact size, what rules and a device remove, and that "
-            "a candidate compiles",
+            "a candidate compiles; or a network: its tasks, uses and FLOP",
     .least = 1,
     .most = 1,
     .options = options,

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "script/list.h"
+#include "script/network.h"
 #include "search/strategy.h"
 
 #include <ctype.h>
@@ -163,6 +164,8 @@ struct place_words place_words(const char *shown)
             p.folders = true;
         else if (is(word, "PRESET"))
             add_shipped(&p.words, script_presets);
+        else if (is(word, "NETWORK"))
+            add_shipped(&p.words, network_names);
         else if (is(word, "LIST"))
             add_shipped(&p.words, list_names);
         else if (is(word, "STRATEGY"))

@@ -1,5 +1,6 @@
 #include "script/check.h"
 
+#include "base/str.h"
 #include "script/order.h"
 #include "script/readonly.h"
 
@@ -120,6 +121,52 @@ void check_parts(lua_State *L, int index, const char *what)
         lua_rawset(L, lua_isinteger(L, -2) ? -5 : -4);
     }
     check_list(L, -2, what);
+}
+
+static const char *keep_text(lua_State *L, struct arena *a, const char *text)
+{
+    guard_keep(L, strlen(text) + 1);
+    return arena_strdup(a, text);
+}
+
+// A number or a word, as --set would say it.
+static const char *keep_value(lua_State *L, int index, const char *what, struct arena *a)
+{
+    if (lua_type(L, index) == LUA_TSTRING)
+        return keep_text(L, a, check_string(L, index, what));
+    double value = check_real(L, index, what);
+    guard_keep(L, 32);
+    struct str text = {0};
+    str_add_real(&text, value);
+    const char *kept = arena_strdup(a, str_text(&text));
+    str_finish(&text);
+    return kept;
+}
+
+struct setting *check_settings(lua_State *L, int index, const char *what, struct arena *a,
+                               int *count)
+{
+    *count = 0;
+    if (lua_isnoneornil(L, index))
+        return NULL;
+    int table = lua_absindex(L, index), keys = lua_gettop(L) + 1;
+    check_type(L, table, lua_pushfstring(L, "%s: set", what), LUA_TTABLE);
+    lua_pop(L, 1);
+    int length = order_push_keys(L, table);
+    guard_keep(L, ((size_t)length + 1) * sizeof(struct setting));
+    struct setting *set = arena_zero(a, (size_t)length + 1, sizeof *set);
+    for (int i = 0; i < length; i++) {
+        lua_rawgeti(L, keys, i + 1);
+        const char *place = lua_pushfstring(L, "%s: the name of a size", what);
+        set[i].name = keep_text(L, a, check_identifier(L, -2, place));
+        place = lua_pushfstring(L, "%s: %s", what, set[i].name);
+        lua_getfield(L, table, set[i].name);
+        set[i].value = keep_value(L, -1, place, a);
+        lua_settop(L, keys);
+    }
+    lua_pop(L, 1);
+    *count = length;
+    return set;
 }
 
 void check_dimensions(lua_State *L, int index, const char *what, int64_t high, uint64_t out[3])

@@ -6,6 +6,7 @@
 #ifndef TILEWALK_SCRIPT_CHECK_H
 #define TILEWALK_SCRIPT_CHECK_H
 
+#include "base/mem.h"
 #include "script/guard.h"
 
 #define CHECK_MAX_TEXT 1000
@@ -27,6 +28,11 @@ void check_parts(lua_State *L, int index, const char *what);
 const char *check_string(lua_State *L, int index, const char *what);
 const char *check_identifier(lua_State *L, int index, const char *what);
 void check_type(lua_State *L, int index, const char *what, int type);
+
+// What --set would say, { N = 8, scale = 0.5, layout = "nt" } or nothing (nil), by name. The array
+// is the arena's and ends with a NULL name; it is kept as long as the state.
+struct setting *check_settings(lua_State *L, int index, const char *what, struct arena *a,
+                               int *count);
 
 // { x }, { x, y } or { x, y, z }, each from 1 to `high`; what is missing becomes 1.
 void check_dimensions(lua_State *L, int index, const char *what, int64_t high, uint64_t out[3]);

@@ -1,4 +1,6 @@
 #include "script/list.h"
+#include "script/network.h"
+#include "script/state.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -27,6 +29,7 @@ struct shelf {
 
 static const struct shelf presets = {"presets", "preset", "presets"};
 static const struct shelf lists = {"presets/lists", "list", "lists"};
+static const struct shelf networks = {"presets/networks", "network", "networks"};
 
 static char **names_on(const struct shelf *shelf, int *count)
 {
@@ -103,6 +106,14 @@ char *script_find(const char *name, struct err *e)
     return find_on(&presets, name, e);
 }
 
+char *script_find_shipped(const char *name, struct err *e)
+{
+    char *shipped = shipped_on(&presets, name);
+    if (!shipped)
+        complain(&presets, name, e);
+    return shipped;
+}
+
 char **script_presets(int *count)
 {
     return names_on(&presets, count);
@@ -116,4 +127,27 @@ char *list_find(const char *name, struct err *e)
 char **list_names(int *count)
 {
     return names_on(&lists, count);
+}
+
+char *network_find(const char *name, struct err *e)
+{
+    return find_on(&networks, name, e);
+}
+
+char **network_names(int *count)
+{
+    return names_on(&networks, count);
+}
+
+bool network_is(const char *name)
+{
+    char *text = NULL, *shipped = NULL;
+    bool is = false;
+    if (!file_exists(name) || file_is_folder(name))
+        is = (shipped = shipped_on(&networks, name)) != NULL;
+    else if (file_is_regular(name) && file_read(name, &text, NULL, NULL)) // a pipe is read once
+        is = network_begins(text);
+    free(text);
+    free(shipped);
+    return is;
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MEMORY_LIMIT   ((size_t)GUARD_MEMORY_MIB << 20)
 #define BYTES_PER_STEP 16
@@ -42,15 +43,23 @@ static int text_of(const lua_Debug *at)
     return at->short_src[0] == '#' ? atoi(at->short_src + 1) : -1;
 }
 
+static bool is_blamed(const struct guard *g, int text)
+{
+    if (text < 0 || text >= g->texts->count)
+        return false;
+    return !g->spares_library || strncmp(g->texts->item[text].name, "lua/", 4) != 0;
+}
+
 struct place guard_caller(lua_State *L)
 {
+    struct guard *g = guard_of(L);
     lua_Debug at;
     for (int level = 0; lua_getstack(L, level, &at); level++) {
         lua_getinfo(L, "Sl", &at);
-        if (at.currentline > 0 && text_of(&at) >= 0)
+        if (at.currentline > 0 && is_blamed(g, text_of(&at)))
             return (struct place){text_of(&at), at.currentline};
     }
-    return guard_of(L)->place;
+    return g->place;
 }
 
 static void on_count(lua_State *L, lua_Debug *at);
@@ -153,11 +162,11 @@ static void report(struct guard *g, int status, const char *message, struct err 
 {
     struct place p = g->caught;
     int skip = 0, text, line;
-    if (sscanf(message, "#%d:%d: %n", &text, &line, &skip) == 2 && skip > 0 && text >= 0 &&
-        text < g->texts->count)
-        p = (struct place){text, line};
-    else
+    if (sscanf(message, "#%d:%d: %n", &text, &line, &skip) != 2 || text < 0 ||
+        text >= g->texts->count)
         skip = 0;
+    else if (is_blamed(g, text))
+        p = (struct place){text, line};
     if (status == LUA_ERRMEM)
         err_at(e, g->texts->item[p.text].path, p.line, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
     else

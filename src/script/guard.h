@@ -43,6 +43,7 @@ struct guard {
     void *owner;         // who made it: the script
     struct place place;  // blamed for errors that happen outside any line of Lua
     struct place caught; // innermost line of Lua when the error was raised
+    bool spares_library; // the user's line is blamed, not that of the shipped text that it called
     size_t bytes;
     enum guard_task task;
     int64_t steps_left;

@@ -37,6 +37,16 @@ void include_run(lua_State *L, int text)
     lua_remove(L, -2);
 }
 
+void include_run_first(lua_State *L)
+{
+    struct script *s = script_of(L);
+    lua_newtable(L);
+    s->modules = script_keep(L);
+    include_run(L, 0);
+    lua_pop(L, 1);
+    s->guard.place = (struct place){0, 0};
+}
+
 #define LOOK_STEPS 5000 // of asking the system for a file
 
 int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder)

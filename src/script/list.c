@@ -4,11 +4,9 @@
 #include "base/mem.h"
 #include "script/check.h"
 #include "script/library.h"
-#include "script/order.h"
 #include "script/readonly.h"
 #include "script/state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,36 +35,6 @@ static int declare_about(lua_State *L) // about(text)
     return 0;
 }
 
-// A word that --set could say.
-static const char *check_value(lua_State *L, const char *what)
-{
-    if (lua_type(L, -1) == LUA_TSTRING)
-        return check_string(L, -1, what);
-    lua_pushinteger(L, check_whole(L, -1, what, 0, INT32_MAX));
-    lua_replace(L, -2);
-    return lua_tostring(L, -1);
-}
-
-static void read_settings(lua_State *L, struct list *l, struct list_item *item)
-{
-    if (lua_getfield(L, 1, "set") == LUA_TNIL)
-        return;
-    check_type(L, -1, "item: set", LUA_TTABLE);
-    int table = lua_gettop(L), count = order_push_keys(L, table), keys = table + 1;
-    guard_keep(L, ((size_t)count + 1) * sizeof *item->set);
-    item->set = arena_zero(&l->arena, (size_t)count + 1, sizeof *item->set);
-    for (int i = 0; i < count; i++) {
-        lua_rawgeti(L, keys, i + 1);
-        const char *name = check_identifier(L, -1, "item: the name of a size");
-        const char *what = lua_pushfstring(L, "item: %s", name);
-        lua_getfield(L, table, name);
-        const char *value = check_value(L, what);
-        item->set[i] = (struct setting){keep_text(L, l, name), keep_text(L, l, value)};
-        lua_settop(L, keys);
-    }
-    item->set_count = count;
-}
-
 static const char *read_text(lua_State *L, struct list *l, const char *field, const char *what)
 {
     lua_getfield(L, 1, field);
@@ -83,7 +51,8 @@ static int declare_item(lua_State *L) // item { label = , preset = , uses = , se
     item.preset = read_text(L, l, "preset", "item: preset");
     if (lua_getfield(L, 1, "uses") != LUA_TNIL)
         item.uses = check_whole(L, -1, "item: uses", 1, INT32_MAX);
-    read_settings(L, l, &item);
+    lua_getfield(L, 1, "set");
+    item.set = check_settings(L, -1, "item", &l->arena, &item.set_count);
     for (int i = 0; i < l->count; i++)
         if (strcmp(l->item[i].label, item.label) == 0)
             luaL_error(L, "item '%s' is declared twice", item.label);
@@ -125,10 +94,9 @@ bool list_read(const char *path, struct list *out, struct err *e)
     struct script_options o = {.path = path};
     *out = (struct list){.about = ""};
     arena_init(&out->arena);
-    char *name = arena_strdup(&out->arena, path_name(path)), *dot = strrchr(name, '.');
-    if (dot && dot > name)
-        *dot = '\0';
-    out->name = name;
+    char *name = path_stem(path);
+    out->name = arena_strdup(&out->arena, name);
+    free(name);
     bool ok = texts_open(&r.texts, &o, e);
     if (ok) {
         guard_create(&r.guard, &r.texts, library_open, &r);

@@ -135,15 +135,20 @@ static void keep_scope(lua_State *L, struct script *s)
     s->scope = script_keep(L);
 }
 
+static struct space *create_space(const char *file)
+{
+    char *name = path_stem(file);
+    struct space *space = space_create(name);
+    free(name);
+    return space;
+}
+
 static int visit_load(lua_State *L)
 {
     struct script *s = lua_touserdata(L, 1);
-    lua_newtable(L);
-    s->modules = script_keep(L);
+    s->space = create_space(s->texts.item[0].name);
     set_globals(L, s);
-    include_run(L, 0);
-    lua_pop(L, 1);
-    s->guard.place = (struct place){0, 0};
+    include_run_first(L);
     if (!s->operation.kind && !s->space_only)
         return luaL_error(L, "no operator is declared (operator.matmul { ... })");
     if (s->space->param_count == 0)
@@ -156,32 +161,7 @@ static int visit_load(lua_State *L)
     return 0;
 }
 
-static struct space *create_space(const char *file)
-{
-    char *name = mem_strdup(path_name(file));
-    char *dot = strrchr(name, '.');
-    if (dot && dot > name)
-        *dot = '\0';
-    struct space *space = space_create(name);
-    free(name);
-    return space;
-}
-
-static bool load(struct script *s, const struct script_options *o, struct err *e)
-{
-    for (int i = 0; i < o->set_count; i++)
-        setting_add_override(s, o->set[i].name, o->set[i].value, true);
-    if (!texts_open(&s->texts, o, e))
-        return false;
-    s->space = create_space(s->texts.item[0].name);
-    guard_create(&s->guard, &s->texts, library_open, s);
-    s->is_loading = true;
-    bool loaded = guard_run(&s->guard, GUARD_LOAD, (struct place){0, 0}, visit_load, s, e);
-    s->is_loading = false;
-    return setting_check(s, loaded, e) && space_seal(s->space, e) && render_reference(s, e);
-}
-
-struct script *script_create(const struct script_options *o, struct err *e)
+struct script *script_begin(const struct script_options *o)
 {
     struct script *s = mem_zero(1, sizeof *s);
     arena_init(&s->arena);
@@ -190,7 +170,27 @@ struct script *script_create(const struct script_options *o, struct err *e)
     s->resources.function = s->scratch.function = s->reference.function = s->nest.function =
         LUA_NOREF;
     s->space_only = o->space_only;
-    if (!load(s, o, e)) {
+    return s;
+}
+
+bool script_load(struct script *s, const struct script_options *o, lua_CFunction visit,
+                 struct err *e)
+{
+    for (int i = 0; i < o->set_count; i++)
+        setting_add_override(s, o->set[i].name, o->set[i].value, true);
+    if (!texts_open(&s->texts, o, e))
+        return false;
+    guard_create(&s->guard, &s->texts, library_open, s);
+    s->is_loading = true;
+    bool loaded = guard_run(&s->guard, GUARD_LOAD, (struct place){0, 0}, visit, s, e);
+    s->is_loading = false;
+    return setting_check(s, loaded, e);
+}
+
+struct script *script_create(const struct script_options *o, struct err *e)
+{
+    struct script *s = script_begin(o);
+    if (!script_load(s, o, visit_load, e) || !space_seal(s->space, e) || !render_reference(s, e)) {
         script_destroy(s);
         return NULL;
     }

@@ -86,6 +86,7 @@ enum script_form script_export(struct script *s, const char *name, const struct 
 // Resolves a name to a path: a file that exists, else the shipped presets/NAME.lua. Heap, the
 // caller's; NULL and `e` (with a suggestion among the presets) when there is none.
 char *script_find(const char *name, struct err *e);
+char *script_find_shipped(const char *name, struct err *e); // the same, but for files
 char **script_presets(int *count); // sorted names of all shipped presets; heap, each and the array
 
 #endif

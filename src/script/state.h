@@ -1,6 +1,8 @@
 // What a script is made of; shared by the files of this folder only. They are listed from the top:
-// each calls only files that stand below it, and none calls script.c.
+// each calls only files that stand below it.
 //
+//     network.c         another language in the same guard: network files
+//     network_task.c    their tasks
 //     script.c          makes and ends it, and says what a space file sees
 //     declare_nest.c    nest, and nest_symbol.c: formulas as Lua sees them
 //     declare_operator_define.c  operator.define
@@ -93,6 +95,8 @@ struct script {
     const struct limits *limits;
     const char *device_type;
 
+    struct network_reading *network; // of a network file, else NULL
+
     struct rule resources, scratch, nest;
     struct nest *loop_nest; // NULL: none is declared
     bool is_declaring_nest;
@@ -105,6 +109,12 @@ struct script {
     int scope;             // what every template sees
     struct render *render; // the rendering in progress
 };
+
+// The beginning of script_create, for other languages than that of space files: an empty script,
+// then its settings and texts, and `visit` (its argument: the script), which runs them.
+struct script *script_begin(const struct script_options *o);
+bool script_load(struct script *s, const struct script_options *o, lua_CFunction visit,
+                 struct err *e);
 
 struct script *script_of(lua_State *L);
 // Raises an error when the space file has been loaded.
@@ -146,6 +156,9 @@ bool setting_check(const struct script *s, bool is_loaded, struct err *e);
 int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder);
 // Runs a text once and pushes what it returns.
 void include_run(lua_State *L, int text);
+void include_run_first(lua_State *L); // the script's own file, once; pushes nothing
+
+bool network_begins(const char *text); // with the word that network files begin with
 
 extern const struct readonly_words view_words; // of `c`
 // Builds the view of a complete space; pushes the view showing `c`.

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "run.h"
 #include "script/list.h"
+#include "script/network.h"
 #include "search/strategy.h"
 
 #include <setjmp.h>
@@ -54,12 +55,22 @@ char **script_presets(int *count)
     return names;
 }
 
-char **list_names(int *count)
+static char **one(const char *name, int *count)
 {
     char **names = mem_zero(1, sizeof *names);
-    names[0] = mem_strdup("resnet50");
+    names[0] = mem_strdup(name);
     *count = 1;
     return names;
+}
+
+char **list_names(int *count)
+{
+    return one("resnet50", count);
+}
+
+char **network_names(int *count)
+{
+    return one("alexnet", count);
 }
 
 // What `print` writes to stdout.

@@ -1,0 +1,152 @@
+-- Layers of network files, each a row of a paper's table:
+--
+--     local layers = include "layers.lua"
+--     x = layers.convolution { "conv1", x, channels = 64, kernel = 11, stride = 4, bias = true, activation = "relu" }
+--
+-- A layer takes its name and its input and returns its output; sizes follow from the input. Images are nchw. Batch
+-- normalisation at inference is a factor and an addition for each channel: it is folded into weights and bias.
+
+local layers = {}
+
+-- Fields of a layer beside its name and inputs: those it needs, and those that it has a standard for.
+local function read(what, t, inputs, needed, standard)
+  if type(t) ~= "table" then error(what .. ' { "name", x, ... }: expected a table') end
+  local name = t[1]
+  if type(name) ~= "string" then error(what .. ": the first is its name, a string") end
+  what = what .. " '" .. name .. "'"
+  for i = 2, 1 + inputs do
+    if type(t[i]) ~= "table" then
+      error(what .. ": expected " .. inputs .. " input" .. (inputs > 1 and "s" or "")
+        .. " after its name, what other layers or input returned (a value can be used only after the line that makes it)")
+    end
+  end
+  local known = {}
+  for i = 1, 1 + inputs do known[i] = true end
+  for _, field in ipairs(needed) do
+    known[field] = true
+    if t[field] == nil then error(what .. ": " .. field .. " is missing") end
+  end
+  local read = {}
+  for field, value in pairs(standard) do read[field], known[field] = value, true end
+  for field, value in pairs(t) do
+    if not known[field] then error(what .. " has no field '" .. field .. "'") end
+    read[field] = value
+  end
+  return read, what
+end
+
+local function image(what, x)
+  if #x.sizes ~= 4 then error(what .. ": '" .. x.name .. "' is no image (batch, channels, height, width)") end
+  return x.sizes[1], x.sizes[2], x.sizes[3], x.sizes[4]
+end
+
+-- With what is done to a sum before it is stored.
+local function summed(t, preset, first, set)
+  set.type, set.activation = t[2].type, t.activation
+  set.bias = t.bias and "add" or "none"
+  set.residual = t.residual and "add" or "none"
+  return layer { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil } }
+end
+
+local window = { stride = 1, padding = 0 }
+local sum = { bias = false, activation = "none", residual = false, preset = false }
+
+local function with(...)
+  local all = {}
+  for _, fields in ipairs { ... } do
+    for name, value in pairs(fields) do all[name] = value end
+  end
+  return all
+end
+
+function layers.convolution(t)
+  local t, what = read("convolution", t, 1, { "channels", "kernel" }, with(window, sum))
+  local batch, channels, height, width = image(what, t[2])
+  return summed(t, t.kernel == 1 and "conv1x1" or "conv-implicit", "X", {
+    batch = batch, in_channels = channels, height = height, width = width, out_channels = t.channels,
+    kernel_h = t.kernel, kernel_w = t.kernel, stride = t.stride, padding = t.padding,
+  })
+end
+
+-- Each channel by itself.
+function layers.depthwise(t)
+  local t, what = read("depthwise", t, 1, { "kernel" }, with(window, sum))
+  local batch, channels, height, width = image(what, t[2])
+  return summed(t, "depthwise", "X", {
+    batch = batch, channels = channels, height = height, width = width,
+    kernel_h = t.kernel, kernel_w = t.kernel, stride = t.stride, padding = t.padding,
+  })
+end
+
+-- So many outputs for each row: of an image, or of the first size of whatever it is given (flattening is no kernel).
+function layers.dense(t)
+  local t, what = read("dense", t, 1, { "outputs" }, with(sum, { rows = false }))
+  local rows = t.rows or t[2].sizes[1]
+  if t[2].count % rows ~= 0 then error(what .. ": '" .. t[2].name .. "' has not " .. rows .. " equal rows") end
+  return summed(t, "gemm", "A",
+    { N = rows, M = t.outputs, K = t[2].count // rows, layout = "nt" }) -- weights: a row for each output
+end
+
+local function pool(name, more)
+  return function(t)
+    local t, what = read(name, t, 1, { "window" }, with(window, more))
+    local batch, channels, height, width = image(what, t[2])
+    return layer { name = t[1], preset = name, from = t[2], set = {
+      batch = batch, channels = channels, height = height, width = width, type = t[2].type,
+      window = t.window, stride = t.stride, padding = t.padding, divisor = t.divisor,
+    } }
+  end
+end
+
+layers.maxpool = pool("maxpool", {})
+layers.avgpool = pool("avgpool", { divisor = "inside" })
+
+local function apply(name, inputs)
+  return function(t)
+    local t = read(name, t, inputs, {}, {})
+    return layer { name = t[1], preset = "elementwise", from = { X = t[2], Z = t[3] },
+                   set = { count = t[2].count, apply = name, type = t[2].type } }
+  end
+end
+
+layers.relu, layers.sigmoid, layers.tanh = apply("relu", 1), apply("sigmoid", 1), apply("tanh", 1)
+layers.add, layers.mul = apply("add", 2), apply("mul", 2)
+
+-- Over each row, of the last size.
+function layers.softmax(t)
+  local t = read("softmax", t, 1, {}, {})
+  local columns = t[2].sizes[#t[2].sizes]
+  return layer { name = t[1], preset = "softmax", from = t[2],
+                 set = { rows = t[2].count // columns, columns = columns, type = t[2].type } }
+end
+
+function layers.lrn(t)
+  local t, what = read("lrn", t, 1, {}, { window = 5, alpha = 1e-4, beta = 0.75, bias_k = 2 })
+  local batch, channels, height, width = image(what, t[2])
+  return layer { name = t[1], preset = "lrn", from = t[2], set = {
+    batch = batch, channels = channels, height = height, width = width, type = t[2].type,
+    window = t.window, alpha = t.alpha, beta = t.beta, bias_k = t.bias_k,
+  } }
+end
+
+-- Queries, keys and values of `heads` heads side by side, a row for each token: products of each head's queries with
+-- all its keys, a softmax, products with the values. Nothing is masked. The heads lie in turn, so nothing is moved.
+function layers.attention(t)
+  local t, what = read("attention", t, 3, { "heads" }, {})
+  local name, queries, keys, values, heads = t[1], t[2], t[3], t[4], t.heads
+  local tokens, hidden, context = queries.sizes[1], queries.sizes[2], keys.sizes[1]
+  if #queries.sizes ~= 2 or #keys.sizes ~= 2 then error(what .. ": queries and keys are matrices, a row for each token") end
+  if hidden % heads ~= 0 then error(what .. ": the heads do not divide the rows") end
+  local head, type = hidden // heads, queries.type
+  local scores = layer { name = name .. " scores", preset = "gemm", from = { A = queries, B = keys }, set = {
+    batch = heads, N = tokens, M = context, K = head, layout = "nt", type = type, scale = 1 / math.sqrt(head),
+    row_a = hidden, row_b = hidden, batch_a = head, batch_b = head,
+  } }
+  return layer { name = name .. " values", preset = "gemm",
+    from = { A = layers.softmax { name .. " softmax", scores }, B = values }, set = {
+    batch = heads, N = tokens, M = head, K = context, layout = "nn", type = type,
+    row_b = hidden, row_c = hidden, batch_b = head, batch_c = head,
+  } }
+end
+
+return layers

@@ -1,0 +1,26 @@
+-- presets/networks/llama7b-layer.lua: one decoder layer of a language model of 7 billion parameters
+network "a decoder layer of a 7B language model, without RMS norm, rotary embeddings and masks (no operator has them)"
+
+-- `tokens` at once: 1 while a text is written, 512 and more while one is read. Their keys and values go out to the
+-- caches, which hold those of all `context` tokens and come in.
+local tokens, context = size("tokens", 1), size("context", 512)
+local hidden, heads, mlp = 4096, 32, 11008
+local layers = include "layers.lua"
+
+local function dense(name, from, outputs, residual)
+  return layers.dense { name, from, rows = tokens, outputs = outputs, residual = residual }
+end
+
+local x = input { name = "tokens", sizes = { tokens, hidden } }
+local keys = input { name = "keys", sizes = { context, hidden } }
+local values = input { name = "values", sizes = { context, hidden } }
+
+output(dense("key", x, hidden))
+output(dense("value", x, hidden))
+local seen = layers.attention { "attention", dense("query", x, hidden), keys, values, heads = heads }
+x = dense("attended", seen, hidden, x)
+
+-- down(silu(gate) * up), silu(y) = y * sigmoid(y)
+local gate, up = dense("gate", x, mlp), dense("up", x, mlp)
+local silu = layers.mul { "silu", gate, layers.sigmoid { "sigmoid", gate } }
+output(dense("down", layers.mul { "gated", silu, up }, hidden, x))

@@ -1,0 +1,203 @@
+#include "cli/check_network.h"
+
+#include "cli/common.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double share(const struct network *n, const struct network_task *t)
+{
+    double all = network_flop(n);
+    return all > 0 ? (double)t->uses * t->flop / all : 0;
+}
+
+static bool is_rated_in_bytes(const struct network_task *t)
+{
+    return str_equal(t->work.unit, WORK_BYTES);
+}
+
+// --- JSON ---
+
+static void add_task(struct json_writer *w, const struct network *n, const struct network_task *t)
+{
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", t->label);
+    json_add_text(w, "operator", t->kind);
+    json_add_text(w, "title", t->title);
+    json_add_text(w, "preset", t->preset);
+    json_begin_object(w, "settings");
+    for (int i = 0; i < t->set_count; i++)
+        json_add_text(w, t->set[i].name, t->set[i].value);
+    json_end(w);
+    json_add_int(w, "uses", t->uses);
+    json_add_real(w, "flop", t->flop);
+    json_add_real(w, "share", share(n, t));
+    json_add_real(w, "bytes", is_rated_in_bytes(t) ? t->work.amount : NAN);
+    json_end(w);
+}
+
+static void add_layer(struct json_writer *w, const struct network *n, const struct network_layer *l)
+{
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", l->output.name);
+    json_add_text(w, "task", n->task[l->task].label);
+    json_begin_object(w, "from");
+    for (int i = 0; i < l->input_count; i++) {
+        int from = l->input[i].layer;
+        json_add_text(w, l->input[i].tensor,
+                      from < 0 ? n->input[-1 - from].name : n->layer[from].output.name);
+    }
+    json_end(w);
+    json_add_text(w, "type", element_name(l->output.element));
+    json_add_int(w, "elements", l->output.count);
+    json_end(w);
+}
+
+static void add_inputs(struct json_writer *w, const struct network *n)
+{
+    json_begin_list(w, "inputs");
+    for (int i = 0; i < n->input_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", n->input[i].name);
+        json_add_text(w, "type", element_name(n->input[i].element));
+        json_add_int(w, "elements", n->input[i].count);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_settings(struct json_writer *w, const struct network *n)
+{
+    json_begin_list(w, "settings");
+    for (int i = 0; i < n->setting_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", n->setting[i].name);
+        json_add_text(w, "value", n->setting[i].value);
+        json_add_text(w, "standard", n->setting[i].standard);
+        if (n->setting[i].values)
+            json_add_texts(w, "values", n->setting[i].values);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+void check_network_add(struct json_writer *w, const struct network *n)
+{
+    json_add_text(w, "network", n->name);
+    json_add_text(w, "about", n->about);
+    add_settings(w, n);
+    json_add_real(w, "flop", network_flop(n));
+    json_begin_list(w, "tasks");
+    for (int i = 0; i < n->task_count; i++)
+        add_task(w, n, &n->task[i]);
+    json_end(w);
+    json_begin_list(w, "layers");
+    for (int i = 0; i < n->layer_count; i++)
+        add_layer(w, n, &n->layer[i]);
+    json_end(w);
+    add_inputs(w, n);
+    json_begin_list(w, "outputs");
+    for (int i = 0; i < n->output_count; i++)
+        json_add_text(w, NULL, n->layer[n->output[i]].output.name);
+    json_end(w);
+}
+
+// --- text ---
+
+static void print_title(const struct network *n)
+{
+    struct str text = {0};
+    shown_add(&text, n->name);
+    str_add(&text, ": ");
+    shown_add(&text, n->about);
+    printf("%s\n", str_text(&text));
+    str_finish(&text);
+}
+
+static int widest_label(const struct network *n)
+{
+    size_t widest = strlen("task");
+    for (int i = 0; i < n->task_count; i++)
+        widest = strlen(n->task[i].label) > widest ? strlen(n->task[i].label) : widest;
+    return widest < 24 ? (int)widest : 24;
+}
+
+static void print_task(const struct network *n, const struct network_task *t, int width)
+{
+    struct str label = {0}, title = {0};
+    char bytes[16] = "-";
+    if (is_rated_in_bytes(t))
+        snprintf(bytes, sizeof bytes, "%.3g", t->work.amount / 1e9);
+    shown_add(&label, t->label);
+    shown_add(&title, t->title);
+    printf("  %-*s %4" PRId64 " %10.4g %8s %6.2f %%  %s\n", width, str_text(&label), t->uses,
+           t->flop / 1e9, bytes, 100 * share(n, t), str_text(&title));
+    str_finish(&label);
+    str_finish(&title);
+}
+
+void check_network_print(const struct network *n)
+{
+    int width = widest_label(n);
+    print_title(n);
+    printf("%d task%s in %d layer%s, %.4g GFLOP\n\n", n->task_count, n->task_count == 1 ? "" : "s",
+           n->layer_count, n->layer_count == 1 ? "" : "s", network_flop(n) / 1e9);
+    printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each", "share",
+           "operation");
+    for (int i = 0; i < n->task_count; i++)
+        print_task(n, &n->task[i], width);
+}
+
+void check_network_print_settings(const struct network *n)
+{
+    printf("\nwhat --set changes\n");
+    for (int i = 0; i < n->setting_count; i++)
+        printf("  %-14s %s\n", n->setting[i].name, n->setting[i].value);
+}
+
+static bool refuse_others(const struct arguments *a, struct err *e)
+{
+    static const char *const flags[] = {"glsl", "validate"};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (arguments_flag(a, flags[i]))
+            return err_usage(e, "--%s is about a space, not a network (tilewalk check PRESET)",
+                             flags[i]);
+    return !arguments_integer(a, "compile", 0) ||
+           err_usage(e, "--compile is about a space, not a network (tilewalk check PRESET)");
+}
+
+static bool read(const struct arguments *a, struct network *n, struct err *e)
+{
+    struct arena storage;
+    int count;
+    *n = (struct network){0};
+    char *path = network_find(a->operand[0], e);
+    arena_init(&storage);
+    struct setting *set = common_settings(a, &storage, &count);
+    bool ok = path && network_read(path, set, count, n, e);
+    arena_finish(&storage);
+    free(path);
+    return ok;
+}
+
+int check_network(const struct arguments *a)
+{
+    struct err e;
+    struct network n;
+    if (!refuse_others(a, &e))
+        return fail_with(&e, EXIT_FAILED);
+    bool ok = read(a, &n, &e);
+    if (ok && arguments_flag(a, "json")) {
+        struct str out = {0};
+        struct json_writer w = json_begin(&out);
+        check_network_add(&w, &n);
+        json_print(&w);
+    } else if (ok) {
+        check_network_print(&n);
+    }
+    network_finish(&n);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}

@@ -1,0 +1,288 @@
+// Network files: what they declare, what flows, and one clear line for each mistake.
+#include "base/file.h"
+#include "base/mem.h"
+#include "script/network.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/tilewalk-network-XXXXXX";
+
+static void write_beside(const char *name, const char *text)
+{
+    struct err e;
+    char *path = path_join(folder, name);
+    assert_true(file_write(path, text, strlen(text), &e));
+    free(path);
+}
+
+static bool load_with(const char *text, const struct setting *set, int count, struct network *n,
+                      struct err *e)
+{
+    char *path = path_join(folder, "net.lua");
+    write_beside("net.lua", text);
+    bool ok = network_read(path, set, count, n, e);
+    free(path);
+    return ok;
+}
+
+static bool load(const char *text, struct network *n, struct err *e)
+{
+    return load_with(text, NULL, 0, n, e);
+}
+
+#define NETWORK "network 'a net' "
+#define INPUT   "local x = input { name = 'x', sizes = { 4, 8 } } "
+#define PRODUCT "preset = 'mm', set = { N = 4, M = 8, K = 8 }"
+
+static const char small[] = NETWORK "local batch = size('batch', 2)\n"
+                                    "local x = input { name = 'x', sizes = { batch, 8 } }\n"
+                                    "local function product(name, from)\n"
+                                    "  return layer { name = name, preset = 'gemm', from = from,\n"
+                                    "    set = { N = batch, M = 8, K = 8, residual = 'add' } }\n"
+                                    "end\n"
+                                    "local y = product('one', { A = x, residual = x })\n"
+                                    "local z = product('two', { residual = x, A = y })\n"
+                                    "local w = layer { name = 'three', preset = 'gemm', from = z,\n"
+                                    "  set = { N = batch, M = 8, K = 8, scale = 0.5 } }\n"
+                                    "output(w)\n"
+                                    "output(y)\n";
+
+static void layers_are_as_declared(void **state)
+{
+    struct network n;
+    struct err e;
+    (void)state;
+    assert_true(load(small, &n, &e));
+    assert_string_equal(n.name, "net");
+    assert_string_equal(n.about, "a net");
+    assert_int_equal(n.task_count, 2);
+    assert_int_equal(n.layer_count, 3);
+    assert_string_equal(n.task[0].label, "one");
+    assert_int_equal(n.task[0].uses, 2);
+    assert_string_equal(n.task[1].label, "three");
+    assert_int_equal(n.task[1].uses, 1);
+    assert_string_equal(n.task[1].preset, "gemm");
+    assert_string_equal(n.task[1].kind, "matmul");
+    assert_string_equal(n.task[1].title, "matmul f32 nn 2x8x8 scale=0.5");
+    assert_true(n.task[0].flop == 2 * 2 * 8 * 8 && network_flop(&n) == 3 * 2 * 2 * 8 * 8);
+    static const struct network_input inputs[] = {{"A", 0}, {"residual", -1}};
+    assert_int_equal(n.layer[1].input_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(n.layer[1].input[i].tensor, inputs[i].tensor);
+        assert_int_equal(n.layer[1].input[i].layer, inputs[i].layer);
+    }
+    assert_string_equal(n.layer[2].output.name, "three");
+    assert_int_equal(n.layer[0].output.count, 16);
+    assert_int_equal(n.layer[0].output.uses, 2); // by 'two', and as an output
+    assert_int_equal(n.input_count, 1);
+    assert_int_equal(n.input[0].uses, 3);
+    assert_int_equal(n.output_count, 2);
+    assert_int_equal(n.output[0], 2);
+    assert_int_equal(n.output[1], 0);
+    network_finish(&n);
+}
+
+static const char *value_of(const struct network_task *t, const char *name)
+{
+    for (int i = 0; i < t->set_count; i++)
+        if (strcmp(t->set[i].name, name) == 0)
+            return t->set[i].value;
+    return NULL;
+}
+
+// What --set says is the file's own; what a layer leaves to its preset is settled.
+static void settings_are_taken(void **state)
+{
+    const struct setting set[] = {{"batch", "3"}};
+    struct network n;
+    struct err e;
+    (void)state;
+    assert_true(load_with(small, set, 1, &n, &e));
+    assert_int_equal(n.input[0].count, 24);
+    assert_int_equal(n.setting_count, 1);
+    assert_string_equal(n.setting[0].value, "3");
+    assert_string_equal(n.setting[0].standard, "2");
+    assert_string_equal(value_of(&n.task[0], "N"), "3");
+    assert_string_equal(value_of(&n.task[0], "row_a"), "0"); // a size that was not given
+    assert_string_equal(value_of(&n.task[1], "scale"), "0.5");
+    assert_null(value_of(&n.task[0], "scale"));
+    network_finish(&n);
+    const struct setting wrong[] = {{"batsch", "3"}};
+    assert_false(load_with(small, wrong, 1, &n, &e));
+    assert_true(e.usage && strstr(e.text, "--set batsch=3: unknown size (did you mean 'batch'?)"));
+    network_finish(&n);
+}
+
+// Two that say the same in other words.
+static void equal_tasks_are_one(void **state)
+{
+    struct network n;
+    struct err e;
+    (void)state;
+    assert_true(load(NETWORK INPUT "local y = layer { name = 'a', from = x, preset = 'mm', "
+                                   "set = { K = 8, M = 8, N = 4 } }\n"
+                                   "output(layer { name = 'b', from = y, preset = 'mm', "
+                                   "set = { N = '4', M = 8.0, K = 8, layout = 'nn' } })",
+                     &n, &e));
+    assert_int_equal(n.layer_count, 2);
+    assert_int_equal(n.task_count, 1);
+    assert_int_equal(n.task[0].uses, 2);
+    network_finish(&n);
+}
+
+static const struct {
+    const char *text, *expected;
+} wrong[] = {
+    // what does not chain
+    {NETWORK INPUT "\noutput(layer { name = 'a', preset = 'mm', set = { N = 4, M = 8, K = 9 }, "
+                   "from = x })",
+     "net.lua:2: layer 'a': 'x' gives f32 4x8 (32 elements), A takes f32 4x9 (36 elements)"},
+    {NETWORK INPUT "output(layer { name = 'a', from = x, preset = 'mm', "
+                   "set = { N = 4, M = 8, K = 8, type = 'f16' } })",
+     "net.lua:1: layer 'a': 'x' gives f32 4x8 (32 elements), A takes f16 4x8 (32 elements)"},
+    {NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x }\n"
+                   "output(layer { name = 'b', preset = 'maxpool', from = y, set = { batch = 1, "
+                   "channels = 1, height = 8, width = 8, window = 2, stride = 2 } })",
+     "2: layer 'b': 'a' gives f32 4x8 (32 elements), X takes f32 1x1x8x8 (64 elements)"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'gemm', "
+                   "set = { N = 2, M = 8, K = 16, row_a = 24 }, from = x })",
+     "'x' gives f32 4x8 (32 elements), A takes f32 2x16 (32 elements in 48)"},
+    // what is not there
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'gem', from = x })",
+     "layer 'a': gem: no file and no preset 'gem' (did you mean 'gemm'?)"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = '../mm.lua', from = x })",
+     "layer 'a': ../mm.lua: "},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'mm', set = { Q = 1 }, from = x })",
+     "layer 'a': mm: Q=1: unknown size (did you mean 'N'?)"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'mm', set = { N = 0.5 }, from = x })",
+     "layer 'a': mm: N=0.5: a size is a whole number from 1 to 2147483647"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'maxpool', set = { window = 60, "
+                   "height = 1 }, from = x })",
+     "max_pool: the window is larger than the padded image"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { Z = x } })",
+     "layer 'a': from: matmul reads no 'Z' (it reads A, B)"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = x, residual = x } })",
+     "layer 'a': from: matmul reads no 'residual' (it reads A, B)"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = '/etc/passwd', from = x })",
+     "layer 'a': /etc/passwd: no file and no preset '/etc/passwd'"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = '/etc/a.lua', from = x })",
+     "layer 'a': /etc/a.lua: a file is named relative to the network's folder"},
+    // what is used before it is made, so that nothing can go round
+    {NETWORK INPUT "local z local y = layer { name = 'a', " PRODUCT ", from = z }\n"
+                   "z = layer { name = 'b', " PRODUCT ", from = y } output(z)",
+     "1: layer 'a': from: expected what input or layer has returned, got nothing (a value can be "
+     "used only after the line that makes it)"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = y })", "1: unknown name 'y'"},
+    {NETWORK INPUT "local t = {} t.from = t t.name = 'a' t.preset = 'mm' output(layer(t))",
+     "layer 'a': from: matmul reads no 'from'"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = { } } })",
+     "layer 'a': from: A: expected what input or layer has returned, got table"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = {} })",
+     "layer 'a': from is empty"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { x } })",
+     "layer 'a': from: expected a string, got number"},
+    {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = 'x' })",
+     "layer 'a': from: expected what input or layer has returned, got string"},
+    // what nothing uses, names, numbers
+    {NETWORK INPUT "\nlayer { name = 'a', " PRODUCT ", from = x }\n\n"
+                   "output(layer { name = 'b', " PRODUCT ", from = x })",
+     "net.lua:2: layer 'a' is used by nothing (give it to a layer's from, or to output)"},
+    {NETWORK INPUT "\ninput { name = 'z', sizes = { 1 } }\n"
+                   "output(layer { name = 'b', " PRODUCT ", from = x })",
+     "net.lua:2: input 'z' is used by nothing"},
+    {NETWORK INPUT "layer { name = 'a', " PRODUCT ", from = x }",
+     "the network has no output (output(x))"},
+    {NETWORK INPUT, "the network has no layers"},
+    {NETWORK INPUT "\nlayer { name = 'x', " PRODUCT ", from = x }",
+     "2: layer: the name 'x' is taken already"},
+    {NETWORK "for i = 1, 5000 do input { name = 'x' .. i, sizes = { 1 } } end",
+     "1: more than 4096 inputs"},
+    {NETWORK INPUT "for i = 1, 5000 do x = layer { name = 'a' .. i, " PRODUCT
+                   ", from = x } end output(x)",
+     "1: more than 4096 layers"},
+    {NETWORK INPUT "output(x)", "output: 'x' is an input, no layer has made it"},
+    {NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x } output(y) output(y)",
+     "output: 'a' is an output already"},
+    {NETWORK INPUT "output(3)", "output: expected what input or layer has returned, got number"},
+    {NETWORK "input { name = 'x', sizes = { 1, 2, 3, 4, 5 } }",
+     "input: sizes: expected 1 to 4 numbers, got 5"},
+    {NETWORK "input { name = 'x', sizes = { 0 } }", "input: sizes is 0, not within 1..2147483647"},
+    {NETWORK "input { name = 'x', sizes = { 1 }, type = 'f64' }",
+     "input: type has no 'f64' (f32, f16, i8, i32)"},
+    {NETWORK "input { name = 'x', size = { 1 } }",
+     "input has no field 'size' (did you mean 'sizes'?)"},
+    {NETWORK INPUT "x.count = 3", "a value of the network is read-only"},
+    // what begins otherwise, and what is not its language
+    {"", "net.lua:1: a network file begins with: network \"what it is\""},
+    {"local a = 1 " NETWORK, "net.lua:1: a network file begins with"},
+    {"networks 'a'", "net.lua:1: a network file begins with"},
+    {NETWORK NETWORK, "the network is declared twice"},
+    {"network(3)", "network: expected a string, got number"},
+    {NETWORK "param.x = 1", "unknown name 'param'"},
+    {NETWORK "use('mm.lua')", "unknown name 'use'"},
+    {NETWORK "local a = device.type", "unknown name 'device'"},
+    {NETWORK "size('batch', 1) size('batch', 1)", "size 'batch' is declared twice"},
+    {NETWORK "while true do end",
+     "too many steps: the limit is 50 million in loading a space file (an endless loop?)"},
+};
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct network n;
+        struct err e;
+        char message[1400];
+        if (load(wrong[i].text, &n, &e))
+            fail_msg("%s\n  is taken", wrong[i].text);
+        network_finish(&n);
+        err_format(&e, message, sizeof message);
+        if (!strstr(message, wrong[i].expected))
+            fail_msg("%s\n  gives %s\n  not   %s", wrong[i].text, message, wrong[i].expected);
+        assert_null(strchr(message, '\n'));
+    }
+}
+
+// --- the library ---
+
+#define LAYERS                                                                                     \
+    NETWORK "local layers = include 'layers.lua'\n"                                                \
+            "local x = input { name = 'x', sizes = { 1, 8, 6, 6 } }\n"
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"net.lua", "own.lua", "helper.lua"};
+    for (int i = 0; i < 3; i++) {
+        char *path = path_join(folder, names[i]);
+        unlink(path);
+        free(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_are_as_declared),
+        cmocka_unit_test(settings_are_taken),
+        cmocka_unit_test(equal_tasks_are_one),
+        cmocka_unit_test(mistakes_are_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
