@@ -3,9 +3,10 @@ network "BERT-base: its encoder, without layer norm and masks (no operator has t
 
 local layer_count, tokens = size("layers", 12), size("tokens", 128)
 local hidden, heads = 768, 12
+local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
 
-local x = input { name = "embeddings", sizes = { tokens, hidden } }
+local x = input { name = "embeddings", sizes = { tokens, hidden }, type = type }
 
 for i = 1, layer_count do
   local function dense(name, from, outputs, activation, residual)

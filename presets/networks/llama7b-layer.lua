@@ -5,15 +5,16 @@ network "a decoder layer of a 7B language model, without RMS norm, rotary embedd
 -- caches, which hold those of all `context` tokens and come in.
 local tokens, context = size("tokens", 1), size("context", 512)
 local hidden, heads, mlp = 4096, 32, 11008
+local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
 
 local function dense(name, from, outputs, residual)
   return layers.dense { name, from, rows = tokens, outputs = outputs, residual = residual }
 end
 
-local x = input { name = "tokens", sizes = { tokens, hidden } }
-local keys = input { name = "keys", sizes = { context, hidden } }
-local values = input { name = "values", sizes = { context, hidden } }
+local x = input { name = "tokens", sizes = { tokens, hidden }, type = type }
+local keys = input { name = "keys", sizes = { context, hidden }, type = type }
+local values = input { name = "values", sizes = { context, hidden }, type = type }
 
 output(dense("key", x, hidden))
 output(dense("value", x, hidden))

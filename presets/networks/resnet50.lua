@@ -2,6 +2,7 @@
 network "ResNet-50: convolutions with batch norm folded in, relu and the shortcut as their epilogue"
 
 local batch, image = size("batch", 1), size("image", 224, 32)
+local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
 
 local function convolution(name, x, channels, kernel, stride, activation, shortcut)
@@ -11,7 +12,7 @@ local function convolution(name, x, channels, kernel, stride, activation, shortc
   }
 end
 
-local x = input { name = "image", sizes = { batch, 3, image, image } }
+local x = input { name = "image", sizes = { batch, 3, image, image }, type = type }
 x = convolution("conv1", x, 64, 7, 2, "relu")
 x = layers.maxpool { "pool1", x, window = 3, stride = 2, padding = 1 }
 

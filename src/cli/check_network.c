@@ -86,7 +86,7 @@ static void add_settings(struct json_writer *w, const struct network *n)
 
 void check_network_add(struct json_writer *w, const struct network *n)
 {
-    json_add_text(w, "network", n->name);
+    json_add_text(w, "name", n->name);
     json_add_text(w, "about", n->about);
     add_settings(w, n);
     json_add_real(w, "flop", network_flop(n));

@@ -1,4 +1,4 @@
-// ops: the operators, the presets and the lists that there are.
+// ops: the operators, the presets, the networks and the lists that there are.
 #include "cli/ops.h"
 #include "base/file.h"
 #include "cli/common.h"
@@ -11,7 +11,7 @@
 struct view {
     struct ops ops;
     struct gpu_info *devices;
-    char **preset_name, **list_name;
+    char **preset_name, **network_name, **list_name;
     struct arena arena;
 };
 
@@ -43,6 +43,22 @@ static void read_presets(struct view *v, const struct gpu_info *device)
         catalogue_read(v->preset_name[i], device, &o->preset[i]);
 }
 
+static bool read_networks(struct view *v, struct err *e)
+{
+    struct ops *o = &v->ops;
+    int count;
+    v->network_name = network_names(&count);
+    o->network = arena_zero(&v->arena, (size_t)count + 1, sizeof *o->network);
+    for (bool ok = true; ok && o->network_count < count; o->network_count++) {
+        char *path = network_find(v->network_name[o->network_count], e);
+        ok = path && network_read(path, NULL, 0, &o->network[o->network_count], e);
+        free(path);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 static bool read_lists(struct view *v, struct err *e)
 {
     struct ops *o = &v->ops;
@@ -65,11 +81,16 @@ static void view_finish(struct view *v)
         catalogue_finish(&v->ops.preset[i]);
         free(v->preset_name[i]);
     }
+    for (int i = 0; i < v->ops.network_count; i++) {
+        network_finish(&v->ops.network[i]);
+        free(v->network_name[i]);
+    }
     for (int i = 0; i < v->ops.list_count; i++) {
         list_finish(&v->ops.list[i]);
         free(v->list_name[i]);
     }
     free(v->preset_name);
+    free(v->network_name);
     free(v->list_name);
     free(v->devices);
     arena_finish(&v->arena);
@@ -79,21 +100,37 @@ static void view_finish(struct view *v)
 static const char *name_at(const void *context, size_t i)
 {
     const struct ops *o = context;
-    size_t presets = (size_t)o->preset_count, lists = (size_t)o->list_count;
+    size_t presets = (size_t)o->preset_count, networks = (size_t)o->network_count,
+           lists = (size_t)o->list_count;
     if (i < presets)
         return o->preset[i].name;
-    return i < presets + lists ? o->list[i - presets].name
-                               : operation_kinds[i - presets - lists]->name;
+    if ((i -= presets) < networks)
+        return o->network[i].name;
+    i -= networks;
+    return i < lists ? o->list[i].name : operation_kinds[i - lists]->name;
 }
 
 static bool unknown(const struct ops *o, const char *name, struct err *e)
 {
-    size_t count = (size_t)o->preset_count + (size_t)o->list_count;
+    size_t count = (size_t)o->preset_count + (size_t)o->network_count + (size_t)o->list_count;
     for (int i = 0; operation_kinds[i]; i++)
         count++;
     const char *near = str_suggest(name, count, name_at, o);
-    return near ? err_usage(e, "no operator, preset or list '%s' (did you mean '%s'?)", name, near)
-                : err_usage(e, "no operator, preset or list '%s' (tilewalk ops lists them)", name);
+    return near
+               ? err_usage(e, "no operator, preset, network or list '%s' (did you mean '%s'?)",
+                           name, near)
+               : err_usage(e, "no operator, preset, network or list '%s' (tilewalk ops lists them)",
+                           name);
+}
+
+static bool print_own_network(const char *path, struct err *e)
+{
+    struct network n;
+    bool ok = network_read(path, NULL, 0, &n, e);
+    if (ok)
+        ops_print_network(&n, path);
+    network_finish(&n);
+    return ok;
 }
 
 static bool print_own_list(const char *path, struct err *e)
@@ -118,6 +155,13 @@ static bool print_one(const struct ops *o, const char *name, struct err *e)
             ops_print_preset(o, &o->preset[i]);
             return true;
         }
+    for (int i = 0; i < o->network_count; i++)
+        if (str_equal(o->network[i].name, name)) {
+            ops_print_network(&o->network[i], name);
+            return true;
+        }
+    if (network_is(name))
+        return print_own_network(name, e);
     for (int i = 0; i < o->list_count; i++)
         if (str_equal(o->list[i].name, name)) {
             ops_print_list(&o->list[i], name);
@@ -152,7 +196,7 @@ static int run_ops(const struct command *self, const struct arguments *a)
     bool ok = find_device(&v, arguments_text(a, "device"), &device, &e);
     if (ok)
         read_presets(&v, device);
-    ok = ok && read_lists(&v, &e) && print(&v.ops, a, &e);
+    ok = ok && read_networks(&v, &e) && read_lists(&v, &e) && print(&v.ops, a, &e);
     view_finish(&v);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
@@ -167,8 +211,9 @@ static const struct option options[] = {
 
 const struct command cmd_ops = {
     .name = "ops",
-    .operands = "[NAME|LIST.lua]",
-    .help = "list the operators, the presets with their sizes and needs, and the lists of shapes",
+    .operands = "[NAME|NETWORK.lua|LIST.lua]",
+    .help = "list the operators, the presets with their sizes and needs, the networks, and the "
+            "lists of shapes",
     .least = 0,
     .most = 1,
     .options = options,

@@ -4,11 +4,14 @@
 
 #include "cli/catalogue.h"
 #include "script/list.h"
+#include "script/network.h"
 
 struct ops {
     const char *device; // name of the one here; NULL: none
     struct preset *preset;
     int preset_count;
+    struct network *network;
+    int network_count;
     struct list *list;
     int list_count;
 };
@@ -19,6 +22,7 @@ void ops_print_json(const struct ops *o); // docs/json.md
 void ops_print_overview(const struct ops *o);
 void ops_print_operator(const struct ops *o, const struct operation_kind *kind);
 void ops_print_preset(const struct ops *o, const struct preset *p);
-void ops_print_list(const struct list *l, const char *asked_for); // by name or path
+void ops_print_network(const struct network *n, const char *asked_for); // by name or path
+void ops_print_list(const struct list *l, const char *asked_for);       // by name or path
 
 #endif

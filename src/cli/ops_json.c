@@ -1,6 +1,7 @@
 #include "cli/ops.h"
 
 #include "base/json.h"
+#include "cli/check_network.h"
 
 #include <stdlib.h>
 
@@ -163,6 +164,17 @@ static void add_item(struct json_writer *w, const struct list_item *item)
     json_end(w);
 }
 
+static void add_networks(struct json_writer *w, const struct ops *o)
+{
+    json_begin_list(w, "networks");
+    for (int i = 0; i < o->network_count; i++) {
+        json_begin_object(w, NULL);
+        check_network_add(w, &o->network[i]);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 static void add_lists(struct json_writer *w, const struct ops *o)
 {
     json_begin_list(w, "lists");
@@ -185,6 +197,7 @@ void ops_print_json(const struct ops *o)
     struct json_writer w = json_begin(&out);
     add_operators(&w);
     add_presets(&w, o);
+    add_networks(&w, o);
     add_lists(&w, o);
     json_add_text(&w, "device", o->device);
     json_print(&w);

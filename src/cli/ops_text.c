@@ -1,5 +1,7 @@
 #include "cli/ops.h"
 
+#include "cli/check_network.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +160,14 @@ static void print_row(const struct preset *p)
     str_finish(&name);
 }
 
-// --- lists ---
+// --- networks and lists ---
+
+void ops_print_network(const struct network *n, const char *asked_for)
+{
+    check_network_print(n);
+    check_network_print_settings(n);
+    printf("\ntilewalk check %s --json tells its layers, too\n", asked_for);
+}
 
 void ops_print_list(const struct list *l, const char *asked_for)
 {
@@ -182,6 +191,9 @@ void ops_print_overview(const struct ops *o)
            o->device ? o->device : "");
     for (int i = 0; i < o->preset_count; i++)
         print_row(&o->preset[i]);
+    printf("\nnetworks\n");
+    for (int i = 0; i < o->network_count; i++)
+        printf("  %-14s %s\n", o->network[i].name, o->network[i].about);
     printf("\nlists\n");
     for (int i = 0; i < o->list_count; i++)
         printf("  %-14s %s\n", o->list[i].name, o->list[i].about);

@@ -276,6 +276,154 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+// The line of the network file is blamed, whoever found the mistake.
+static const struct {
+    const char *text, *expected;
+} wrong_layers[] = {
+    {"layers.convolution { 'a', x, channels = 8 }",
+     "net.lua:4: convolution 'a': kernel is missing"},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 3, strides = 2 }",
+     "net.lua:4: convolution 'a' has no field 'strides'"},
+    {"layers.convolution { 'a', y, channels = 8, kernel = 3 }", "net.lua:4: unknown name 'y'"},
+    {"layers.convolution { 'a', nil, channels = 8, kernel = 3 }",
+     "net.lua:4: convolution 'a': expected 1 input after its name"},
+    {"layers.convolution { x, channels = 8, kernel = 3 }",
+     "net.lua:4: convolution: the first is its name, a string"},
+    {"layers.convolution(3)", "net.lua:4: convolution { \"name\", x, ... }: expected a table"},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 9 }",
+     "net.lua:4: layer 'a': conv-implicit: "},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 3, padding = 1, residual = x, "
+     "stride = 2 }",
+     "net.lua:4: layer 'a': 'x' gives f32 1x8x6x6 (288 elements), residual takes f32 1x8x3x3 (72 "
+     "elements)"},
+    {"layers.convolution { 'a', x, channels = 8, kernel = 3, activation = 'gelu' }",
+     "layer 'a': conv-implicit: activation=gelu: activation has none, relu, leaky, clamp"},
+    {"layers.dense { 'a', x, outputs = 8, rows = 7 }", "net.lua:4: dense 'a': 'x' has not 7 equal"},
+    {"layers.add { 'a', x }", "net.lua:4: add 'a': expected 2 inputs after its name"},
+    {"layers.maxpool { 'a', layers.dense { 'b', x, outputs = 3 }, window = 2 }",
+     "net.lua:4: maxpool 'a': 'b' is no image"},
+    {"layers.attention { 'a', x, x, x, heads = 2 }", "queries and keys are matrices"},
+    {"layers.conv { 'a', x }", "net.lua:4: attempt to call a nil value (field 'conv')"},
+};
+
+static void mistakes_in_layers_are_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong_layers / sizeof *wrong_layers; i++) {
+        struct network n;
+        struct err e;
+        char message[1400], text[1000];
+        snprintf(text, sizeof text, LAYERS "\n%s", wrong_layers[i].text);
+        if (load(text, &n, &e))
+            fail_msg("%s\n  is taken", wrong_layers[i].text);
+        network_finish(&n);
+        err_format(&e, message, sizeof message);
+        if (!strstr(message, wrong_layers[i].expected))
+            fail_msg("%s\n  gives %s\n  not   %s", wrong_layers[i].text, message,
+                     wrong_layers[i].expected);
+    }
+}
+
+// Each layer of the library, once: what it computes follows from its input.
+static void layers_follow_from_their_input(void **state)
+{
+    static const char *const titles[] = {
+        "conv2d f16 nchw 1x8x6x6x4x3x3 stride=2 padding=1 bias=add activation=relu",
+        "conv2d f16 nchw 1x4x3x3x4x3x3 padding=1 groups=4",
+        "lrn f16 nchw 1x4x3x3",
+        "avg_pool f16 nchw 1x4x3x3x2 divisor=window",
+        "max_pool f16 nchw 1x4x2x2x2",
+        "matmul f16 nt 1x6x4",
+        "elementwise f16 relu 6",
+        "elementwise f16 tanh 6",
+        "elementwise f16 add 6",
+        "softmax f16 1x6",
+    };
+    struct network n;
+    struct err e;
+    char message[1400];
+    (void)state;
+    if (!load(NETWORK "local layers = include 'layers.lua'\n"
+                      "local x = input { name = 'x', sizes = { 1, 8, 6, 6 }, type = 'f16' }\n"
+                      "x = layers.convolution { 'a', x, channels = 4, kernel = 3, stride = 2,\n"
+                      "                         padding = 1, bias = true, activation = 'relu' }\n"
+                      "x = layers.depthwise { 'b', x, kernel = 3, padding = 1 }\n"
+                      "x = layers.lrn { 'c', x }\n"
+                      "x = layers.avgpool { 'd', x, window = 2, divisor = 'window' }\n"
+                      "x = layers.maxpool { 'e', x, window = 2 }\n"
+                      "x = layers.dense { 'f', x, outputs = 6 }\n"
+                      "x = layers.relu { 'g', x }\n"
+                      "x = layers.add { 'i', x, layers.tanh { 'h', x } }\n"
+                      "output(layers.softmax { 'j', x })",
+              &n, &e))
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    assert_int_equal(n.task_count, sizeof titles / sizeof *titles);
+    for (int i = 0; i < n.task_count; i++)
+        assert_string_equal(n.task[i].title, titles[i]);
+    network_finish(&n);
+}
+
+// A preset beside the network, and a file that it includes.
+static void own_presets_are_found(void **state)
+{
+    struct network n;
+    struct err e;
+    char message[1400];
+    (void)state;
+    write_beside("own.lua", "use('mm.lua', { N = 4 })");
+    write_beside("helper.lua", "return 8");
+    if (!load(NETWORK "local m = include 'helper.lua'\n" INPUT
+                      "output(layer { name = 'a', preset = 'own.lua', from = x, "
+                      "set = { M = m, K = 8 } })",
+              &n, &e))
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    char *path = path_join(folder, "own.lua");
+    assert_string_equal(n.task[0].preset, path);
+    assert_string_equal(n.task[0].title, "matmul f32 nn 4x8x8");
+    assert_string_equal(value_of(&n.task[0], "N"), "4"); // the preset's, settled here
+    free(path);
+    network_finish(&n);
+    write_beside("own.lua", "operator.matmul {");
+    assert_false(
+        load(NETWORK INPUT "output(layer { name = 'a', preset = 'own.lua', from = x })", &n, &e));
+    assert_non_null(strstr(e.text, "layer 'a': own.lua: /tmp/"));
+    network_finish(&n);
+}
+
+static void words_for_networks(void **state)
+{
+    struct err e;
+    int count;
+    (void)state;
+    char *net = path_join(folder, "net.lua");
+    static const struct {
+        const char *text;
+        bool is;
+    } files[] = {{"network 'a'", true},
+                 {" -- a\n--[[ b\n ]]\tnetwork(\"a\")", true},
+                 {"local a network 'b'", false},
+                 {"networks 'a'", false},
+                 {"network", false},
+                 {"-- network 'a'", false},
+                 {"--[[ network 'a'", false},
+                 {"", false}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        write_beside("net.lua", files[i].text);
+        assert_int_equal(network_is(net), files[i].is);
+    }
+    assert_false(network_is(folder));
+    assert_false(network_is("gemm"));
+    assert_true(network_is("alexnet"));
+    assert_null(network_find("alexnett", &e));
+    assert_string_equal(e.text, "no file and no network 'alexnett' (did you mean 'alexnet'?)");
+    char **names = network_names(&count);
+    assert_int_equal(count, 5);
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +431,10 @@ int main(void)
         cmocka_unit_test(settings_are_taken),
         cmocka_unit_test(equal_tasks_are_one),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(mistakes_in_layers_are_named),
+        cmocka_unit_test(layers_follow_from_their_input),
+        cmocka_unit_test(own_presets_are_found),
+        cmocka_unit_test(words_for_networks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,208 @@
+// Networks: what `check` and `ops` say of those that ship, against what their papers' tables give.
+#include "program.h"
+
+#include <math.h>
+#include <string.h>
+
+// --- FLOP by hand: two for each product and sum; pools one for each number they look at ---
+
+static double convolution(double out, double in, double channels, double kernel)
+{
+    return 2 * out * out * in * channels * kernel * kernel;
+}
+
+static double alexnet(double unused, double batch)
+{
+    static const double rows[][4] = {// output, channels in and out, kernel
+                                     {55, 3, 64, 11},
+                                     {27, 64, 192, 5},
+                                     {13, 192, 384, 3},
+                                     {13, 384, 256, 3},
+                                     {13, 256, 256, 3}};
+    double sum = 2.0 * (9216 * 4096 + 4096 * 4096 + 4096 * 1000) + 5.0 * 1000 +
+                 9.0 * (27 * 27 * 64 + 13 * 13 * 192 + 6 * 6 * 256);
+    (void)unused;
+    for (int i = 0; i < 5; i++)
+        sum += convolution(rows[i][0], rows[i][1], rows[i][2], rows[i][3]);
+    return batch * sum;
+}
+
+static double resnet50(double image, double batch)
+{
+    static const int blocks[] = {3, 4, 6, 3};
+    double size = image / 4, in = 64;
+    double sum = convolution(image / 2, 3, 64, 7) + 9 * 64 * size * size;
+    for (int stage = 0; stage < 4; stage++) {
+        double narrow = 64 << stage, wide = 4 * narrow;
+        for (int i = 0; i < blocks[stage]; i++) {
+            sum += convolution(size, in, narrow, 1);
+            size /= stage > 0 && i == 0 ? 2 : 1;
+            sum += convolution(size, narrow, narrow, 3) + convolution(size, narrow, wide, 1);
+            sum += i == 0 ? convolution(size, in, wide, 1) : 0;
+            in = wide;
+        }
+    }
+    return batch * (sum + size * size * 2048 + 2 * 2048 * 1000);
+}
+
+static double mobilenet(double image, double batch)
+{
+    static const int rows[][2] = {{64, 1},  {128, 2},  {128, 1}, {256, 2}, {256, 1},
+                                  {512, 2}, {512, 1},  {512, 1}, {512, 1}, {512, 1},
+                                  {512, 1}, {1024, 2}, {1024, 1}};
+    double size = image / 2, in = 32, sum = convolution(size, 3, 32, 3);
+    for (int i = 0; i < 13; i++) {
+        size /= rows[i][1];
+        sum += convolution(size, 1, in, 3) + convolution(size, in, rows[i][0], 1);
+        in = rows[i][0];
+    }
+    return batch * (sum + size * size * 1024 + 2 * 1024 * 1000 + 5 * 1000);
+}
+
+static double bert(double tokens, double layers)
+{
+    double heads = 2 * 2 * tokens * tokens * 768 + 5 * 12 * tokens * tokens;
+    return layers * (2 * tokens * (4 * 768 * 768 + 2 * 768 * 3072) + heads);
+}
+
+static double llama(double tokens, double context)
+{
+    double heads = 2 * 2 * tokens * context * 4096 + 5 * 32 * tokens * context;
+    return 2 * tokens * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008) + heads + 3 * tokens * 11008;
+}
+
+// Tasks: AlexNet 5 convolutions, 3 pools, 3 products, 1 softmax. ResNet-50: of 53 convolutions 24
+// differ (23 shapes, one of them with a shortcut and without), 2 pools, 1 product. MobileNet: 9 of
+// 13 convolutions of either kind differ, the first one, a pool, a product, a softmax. A layer of
+// BERT: 6 products, three of them alike, 2 of the heads, a softmax. LLaMA: 7 products, three alike
+// and two alike, 3 of the heads, a sigmoid, two multiplications that are alike.
+static const struct {
+    const char *name, *set[2];
+    int tasks, layers;
+    double (*flop)(double size, double times);
+    double size, times, about;
+} networks[] = {
+    {"alexnet", {NULL}, 12, 12, alexnet, 227, 1, 1.4284e9},
+    {"alexnet", {"batch=16"}, 12, 12, alexnet, 227, 16, 22.85e9},
+    {"resnet50", {NULL}, 27, 56, resnet50, 224, 1, 8.18e9},
+    {"resnet50", {"image=64", "batch=2"}, 27, 56, resnet50, 64, 2, 1.34e9},
+    {"mobilenet", {NULL}, 22, 30, mobilenet, 224, 1, 2 * 0.569e9},
+    {"mobilenet", {"image=128"}, 22, 30, mobilenet, 128, 1, 2 * 0.186e9},
+    {"bert-base", {NULL}, 7, 108, bert, 128, 12, 22.36e9},
+    {"bert-base", {"layers=1", "tokens=16"}, 7, 9, bert, 16, 1, 0.2271e9},
+    {"llama7b-layer", {NULL}, 9, 13, llama, 1, 512, 0.4133e9},
+    {"llama7b-layer", {"tokens=512", "type=f16"}, 9, 13, llama, 512, 512, 211.6e9},
+};
+
+static const cJSON *check(struct box *b, const char *name, const char *first, const char *second)
+{
+    const char *words[] = {
+        "check", name, "--json", first ? "--set" : NULL, first, second ? "--set" : NULL,
+        second,  NULL};
+    struct result r = run_list(b, words);
+    assert_ok(&r);
+    return json_of(b, r.out);
+}
+
+static void assert_near(double a, double b, double relative)
+{
+    if (fabs(a - b) > relative * fabs(b))
+        fail_msg("%.9g is not %.9g", a, b);
+}
+
+static void test_shipped(void **state)
+{
+    struct box *b = *state;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+        const cJSON *task,
+            *all = check(b, networks[i].name, networks[i].set[0], networks[i].set[1]);
+        double uses = 0, flop = 0, share = 0;
+        cJSON_ArrayForEach(task, member(all, "tasks"))
+        {
+            uses += number_of(task, "uses");
+            flop += number_of(task, "uses") * number_of(task, "flop");
+            share += number_of(task, "share");
+        }
+        assert_int_equal(cJSON_GetArraySize(member(all, "tasks")), networks[i].tasks);
+        assert_int_equal(cJSON_GetArraySize(member(all, "layers")), networks[i].layers);
+        assert_true(uses == networks[i].layers);
+        assert_near(flop, networks[i].flop(networks[i].size, networks[i].times), 1e-12);
+        assert_near(flop, networks[i].about, 5e-3);
+        assert_near(number_of(all, "flop"), flop, 1e-12);
+        assert_near(share, 1, 1e-9);
+    }
+}
+
+// Layer by layer, in GFLOP.
+static void test_alexnet(void **state)
+{
+    static const struct {
+        const char *name, *operator;
+        double gflop;
+    } tasks[] = {
+        {"conv1", "conv2d", 0.1406},  {"pool1", "max_pool", 0},     {"conv2", "conv2d", 0.4479},
+        {"pool2", "max_pool", 0},     {"conv3", "conv2d", 0.2243},  {"conv4", "conv2d", 0.2990},
+        {"conv5", "conv2d", 0.1994},  {"pool5", "max_pool", 0},     {"dense1", "matmul", 0.0755},
+        {"dense2", "matmul", 0.0336}, {"dense3", "matmul", 0.0082}, {"softmax", "softmax", 0}};
+    struct box *b = *state;
+    const cJSON *all = check(b, "alexnet", NULL, NULL), *task;
+    int i = 0;
+    cJSON_ArrayForEach(task, member(all, "tasks"))
+    {
+        assert_string_equal(text_of(task, "name"), tasks[i].name);
+        assert_string_equal(text_of(task, "operator"), tasks[i].operator);
+        assert_true(fabs(number_of(task, "flop") / 1e9 - tasks[i].gflop) < 6e-5 + !tasks[i].gflop);
+        bool is_in_flop = strstr("conv2d", tasks[i].operator) != NULL;
+        assert_int_equal(is_null(task, "bytes"), is_in_flop); // with one image, products move
+        i++;
+    }
+    const cJSON *last = cJSON_GetArrayItem(member(all, "layers"), 11);
+    assert_string_equal(text_of(member(last, "from"), "X"), "dense3");
+    assert_string_equal(member(all, "outputs")->child->valuestring, "softmax");
+    assert_string_equal(text_of(member(all, "inputs")->child, "name"), "image");
+    assert_true(number_of(member(all, "inputs")->child, "elements") == 3 * 227 * 227);
+}
+
+static void test_words(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "check", "resnet50");
+    assert_ok(&r);
+    assert_contains(r.out, "27 tasks in 56 layers, 8.18 GFLOP");
+    r = RUN(b, "ops", "resnet50", "--device", "none");
+    assert_ok(&r);
+    assert_contains(r.out, "27 tasks in 56 layers, 8.18 GFLOP");
+    assert_contains(r.out, "what --set changes\n  batch          1\n  image          224\n");
+    r = RUN(b, "ops", "--device", "none");
+    assert_ok(&r);
+    assert_contains(r.out, "\nnetworks\n  alexnet ");
+    const char *own = box_write(b, "own.lua",
+                                "network 'one of them'\n"
+                                "local x = input { name = 'x', sizes = { 4, 8 } }\n"
+                                "output(layer { name = 'y', from = x, preset = 'mm',\n"
+                                "  set = { N = 4, M = 8, K = size('K', 8) } })");
+    r = RUN(b, "ops", own, "--device", "none");
+    assert_ok(&r);
+    assert_contains(r.out, "1 task in 1 layer, 5.12e-07 GFLOP");
+    r = RUN(b, "check", own, "--set", "K=9");
+    assert_refused(&r, 1, "own.lua:3: layer 'y': 'x' gives f32 4x8 (32 elements)",
+                   "A takes f32 4x9 (36 elements)");
+    r = RUN(b, "check", own, "--set", "k=9");
+    assert_refused(&r, 2, "--set k=9: unknown size", "'K'");
+    r = RUN(b, "check", "alexnet", "--glsl");
+    assert_refused(&r, 2, "--glsl", "not a network");
+    r = RUN(b, "check", "alexnet", "--compile", "3");
+    assert_refused(&r, 2, "--compile", "not a network");
+    r = RUN(b, "check", "alexnet", "--set", "image=66");
+    assert_refused(&r, 2, "image=66: a size is a whole number from 67", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_shipped),
+        FLOW_TEST(test_alexnet),
+        FLOW_TEST(test_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
