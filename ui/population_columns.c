@@ -28,7 +28,7 @@ void heat_value_add(const struct heat_columns *c, int i, const struct config *co
     const struct param *p = &c->space->param[c->column[i].param];
     const int32_t *v = config->slot + p->offset;
     if (p->kind == PARAM_FACTORIZATION)
-        str_printf(out, "%" PRId32, v[c->column[i].slot]);
+        str_add_int(out, v[c->column[i].slot]);
     else
         value_add_text(p, v, out);
 }

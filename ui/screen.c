@@ -154,9 +154,23 @@ static const char *stand_in(uint32_t glyph)
     return "?";
 }
 
+static bool is_ascii(uint32_t glyph)
+{
+    return glyph >= ' ' && glyph < 0x7f;
+}
+
+static uint32_t next_glyph(const char **text)
+{
+    return is_ascii((unsigned char)**text) ? (unsigned char)*(*text)++ : str_next_glyph(text);
+}
+
 // Draws one code point; returns the columns it takes.
 static int put(const struct pane *p, int row, int col, enum style style, uint32_t glyph)
 {
+    if (is_ascii(glyph)) { // most are, and none of what follows is about them
+        set_cell(p, row, col, style, glyph);
+        return 1;
+    }
     if (!shown_is_plain(glyph))
         glyph = '?';
     if (glyph >= 0x80 && p->screen->charset == CHARSET_ASCII) {
@@ -165,7 +179,7 @@ static int put(const struct pane *p, int row, int col, enum style style, uint32_
             set_cell(p, row, col + n++, style, (unsigned char)*c);
         return n;
     }
-    int width = glyph < 0x80 ? 1 : wcwidth((wchar_t)glyph);
+    int width = wcwidth((wchar_t)glyph);
     if (width == 0) // it would combine with what is before it
         return 0;
     if (width == 2 && inside(p, row, col) && !inside(p, row, col + 1))
@@ -183,7 +197,7 @@ static int put(const struct pane *p, int row, int col, enum style style, uint32_
 int pane_text(const struct pane *p, int row, int col, enum style style, const char *text)
 {
     while (*text)
-        col += put(p, row, col, style, str_next_glyph(&text));
+        col += put(p, row, col, style, next_glyph(&text));
     return col;
 }
 

@@ -84,7 +84,7 @@ void value_add_text(const struct param *p, const int32_t *v, struct str *out)
         for (int i = 0; i < p->width; i++) {
             str_add(out, i > 0 ? "," : "");
             if (p->kind == PARAM_FACTORIZATION)
-                str_printf(out, "%" PRId32, v[i]);
+                str_add_int(out, v[i]);
             else
                 str_add(out, p->label[v[i]]);
         }
@@ -102,17 +102,16 @@ bool value_equal(const struct param *p, const struct config *a, const struct con
 }
 
 void config_add_difference(const struct space *s, const struct config *c, const struct config *from,
-                           bool brief, struct str *out)
+                           char (*brief)[4], struct str *out)
 {
-    char names[SPACE_MAX_PARAMS][4];
-    if (brief)
-        short_names(s, names);
     const char *blank = "";
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
         if (from && value_equal(p, c, from))
             continue;
-        str_printf(out, "%s%s=", blank, brief ? names[i] : p->name);
+        str_add(out, blank);
+        str_add(out, brief ? brief[i] : p->name);
+        str_add_char(out, '=');
         value_add_text(p, c->slot + p->offset, out);
         blank = " ";
     }

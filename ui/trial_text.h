@@ -17,14 +17,16 @@
 
 struct app;
 
+// One for each parameter, at most three letters, no two alike.
 void short_names(const struct space *s, char out[SPACE_MAX_PARAMS][4]);
 
 // "16,4,2", "n,m,k", "0.5", "shared".
 void value_add_text(const struct param *p, const int32_t *v, struct str *out);
 bool value_equal(const struct param *p, const struct config *a, const struct config *b);
 // What differs from `from` (NULL: everything), "unroll=512 split_k=2"; with short names "unr=512".
+// `brief`: those of the space, or NULL.
 void config_add_difference(const struct space *s, const struct config *c, const struct config *from,
-                           bool brief, struct str *out);
+                           char (*brief)[4], struct str *out);
 
 // The one time that is shown of a trial: of its latest race when that was verified, as ranks have
 // it, else its own; 0: none. As a speed, FLOP/s.

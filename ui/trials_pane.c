@@ -18,6 +18,8 @@
 
 struct columns { // where each ends, the last two where they begin; 0: not shown
     int number, generation, speed, spread, time, word, config;
+    bool whole;                      // names of parameters
+    char brief[SPACE_MAX_PARAMS][4]; // else
 };
 
 static bool take(int *room, int cols)
@@ -29,7 +31,7 @@ static bool take(int *room, int cols)
 }
 
 // What is left out first when there is no room: generation, spread, time, configuration.
-static struct columns fit(int cols, int64_t last_number)
+static struct columns fit(const struct space *s, int cols, int64_t last_number)
 {
     char text[24];
     int digits = snprintf(text, sizeof text, "%" PRId64, last_number);
@@ -48,6 +50,9 @@ static struct columns fit(int cols, int64_t last_number)
     c.word = at + 2;
     if (room >= 6)
         c.config = at + WORD_COLS;
+    c.whole = c.config && cols - c.config >= FULL_NAMES;
+    if (s && !c.whole)
+        short_names(s, c.brief);
     return c;
 }
 
@@ -72,21 +77,21 @@ static void draw_head(struct app *app, const struct columns *c, const struct pan
 
 // --- rows ---
 
-static void draw_config(struct app *app, const struct trial *t, const struct trial *best,
-                        const struct pane *p, int row, int col)
+static void draw_config(struct app *app, struct columns *c, const struct trial *t,
+                        const struct trial *best, const struct pane *p, int row)
 {
     if (!app->model.open.space)
         return;
     struct str text = {0};
     bool other = best && best->ask != t->ask;
     config_add_difference(app->model.open.space, &t->config, other ? &best->config : NULL,
-                          p->cols - col < FULL_NAMES, &text);
-    pane_text_cut(p, row, col, p->cols - col, best && !other ? STYLE_BEST : STYLE_TEXT,
+                          c->whole ? NULL : c->brief, &text);
+    pane_text_cut(p, row, c->config, p->cols - c->config, best && !other ? STYLE_BEST : STYLE_TEXT,
                   str_text(&text));
     str_finish(&text);
 }
 
-static void draw_trial(struct app *app, const struct columns *c, const struct trial *t,
+static void draw_trial(struct app *app, struct columns *c, const struct trial *t,
                        const struct trial *best, const struct pane *p, int row)
 {
     const struct model *m = &app->model;
@@ -109,7 +114,7 @@ static void draw_trial(struct app *app, const struct columns *c, const struct tr
     draw_cell(p, row, c->time, style, time_number(m, trial_shown_seconds(t), text));
     pane_text(p, row, c->word, trial_style(m, t), trial_word(m, t));
     if (c->config)
-        draw_config(app, t, best, p, row, c->config);
+        draw_config(app, c, t, best, p, row);
 }
 
 // --- the window ---
@@ -170,7 +175,7 @@ void trials_pane_draw(struct app *app, struct trials_pane *state, const struct p
     const struct trial *of_best = found ? &best : NULL;
     place_window(app, state, p->rows, of_best);
     const struct list *l = &state->list;
-    struct columns c = fit(p->cols, m->open.last_number);
+    struct columns c = fit(m->open.space, p->cols, m->open.last_number);
     if (l->first_row)
         draw_head(app, &c, p);
     for (int i = 0; list_shows(l, l->top + i); i++) {

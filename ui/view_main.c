@@ -217,7 +217,7 @@ static void copy_config(struct app *app)
     if (!t || !t->has_config)
         return;
     struct str text = {0};
-    config_add_difference(app->model.open.space, &t->config, NULL, false, &text);
+    config_add_difference(app->model.open.space, &t->config, NULL, NULL, &text);
     app_copy(app, str_text(&text));
     str_finish(&text);
 }

@@ -84,7 +84,7 @@ static void copy_best(struct app *app, const struct map *m)
     struct str text = {0};
     if (!t || !t->has_config)
         return;
-    config_add_difference(m->space, &t->config, NULL, false, &text);
+    config_add_difference(m->space, &t->config, NULL, NULL, &text);
     app_copy(app, str_text(&text));
     str_finish(&text);
 }

@@ -66,8 +66,9 @@ static void say_best(struct sheet *s, const struct place *c)
     struct model *m = &s->app->model;
     const struct trial *t = model_trial(m, c->best_ask);
     struct str config = {0};
-    char best[24], mean[24], worst[24];
+    char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
     double per;
+    bool low = s->pane.rows < 24;
     const char *gap = s->pane.cols < 40 ? " " : "   ";
     speed_number(m, c->best, best);
     speed_number(m, place_value(c, STATISTIC_MEAN), mean);
@@ -77,8 +78,9 @@ static void say_best(struct sheet *s, const struct place *c)
     if (!t || !t->has_config)
         return;
     say(s, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
-    config_add_difference(s->map->space, &t->config, NULL, s->pane.rows < 24, &config);
-    say_words(s, STYLE_TEXT, str_text(&config), s->pane.rows < 24 ? 3 : 6);
+    short_names(s->map->space, brief);
+    config_add_difference(s->map->space, &t->config, NULL, low ? brief : NULL, &config);
+    say_words(s, STYLE_TEXT, str_text(&config), low ? 3 : 6);
     str_finish(&config);
 }
 

@@ -43,14 +43,30 @@ void str_add_char(struct str *s, char c)
 void str_printf(struct str *s, const char *format, ...)
 {
     va_list args;
+    size_t room = s->capacity - s->length;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(s->text ? s->text + s->length : NULL, room, format, args);
     va_end(args);
-    make_room(s, (size_t)length);
-    va_start(args, format);
-    vsnprintf(s->text + s->length, (size_t)length + 1, format, args);
-    va_end(args);
+    if ((size_t)length >= room) {
+        make_room(s, (size_t)length);
+        va_start(args, format);
+        vsnprintf(s->text + s->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
     s->length += (size_t)length;
+}
+
+void str_add_int(struct str *s, int64_t value)
+{
+    char digits[20];
+    size_t first = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        digits[--first] = (char)('0' + rest % 10);
+    } while (rest /= 10);
+    if (value < 0)
+        digits[--first] = '-';
+    str_add_bytes(s, digits + first, sizeof digits - first);
 }
 
 void str_add_shell(struct str *s, const char *word)
@@ -197,6 +213,10 @@ static void leave_c_locale(locale_t before)
 
 void str_add_real(struct str *s, double value)
 {
+    if (fabs(value) < 1e15 && value == floor(value) && (value != 0 || !signbit(value))) {
+        str_add_int(s, (int64_t)value);
+        return;
+    }
     locale_t before = enter_c_locale();
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {

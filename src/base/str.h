@@ -34,6 +34,7 @@ void str_add_csv(struct str *s, const char *text);
 void str_add_markdown(struct str *s, const char *text);
 // Bytes as base64 (RFC 4648, with padding).
 void str_add_base64(struct str *s, const void *bytes, size_t length);
+void str_add_int(struct str *s, int64_t value);
 // A finite number: the fewest decimals that read back the same, in C notation whatever the locale.
 void str_add_real(struct str *s, double value);
 

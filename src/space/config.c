@@ -28,8 +28,10 @@ void config_add_json(const struct space *s, const struct config *c, struct str *
 
 void config_add_key(const struct space *s, const struct config *c, struct str *out)
 {
-    for (int i = 0; i < s->slots; i++)
-        str_printf(out, i == 0 ? "%" PRId32 : ",%" PRId32, c->slot[i]);
+    for (int i = 0; i < s->slots; i++) {
+        str_add(out, i > 0 ? "," : "");
+        str_add_int(out, c->slot[i]);
+    }
 }
 
 // Reads exactly `count` numbers between commas; cuts `text` up.

@@ -1,11 +1,12 @@
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,20 @@ static void reals_are_strict(void **state)
     assert_true(x == 77);
 }
 
+static void integers_are_written(void **state)
+{
+    (void)state;
+    struct str s = {0};
+    const int64_t values[] = {0, -1, 7, 1000000, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char want[32];
+        snprintf(want, sizeof want, "%" PRId64, values[i]);
+        str_add_int(&s, values[i]);
+        assert_string_equal(str_text(&s), want);
+        str_finish(&s);
+    }
+}
+
 static void assert_round_trip(double value)
 {
     struct str s = {0};
@@ -208,7 +223,10 @@ static void reals_read_back_the_same(void **state)
                              5e-324,
                              1.7976931348623157e308,
                              123456789.123456789,
-                             0.1 + 0.2};
+                             0.1 + 0.2,
+                             -3,
+                             999999999999999,
+                             -1e15};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_round_trip(values[i]);
     struct str s = {0};
@@ -357,6 +375,7 @@ int main(void)
         cmocka_unit_test(json_replaces_what_is_not_utf8),
         cmocka_unit_test(integers_are_strict),
         cmocka_unit_test(reals_are_strict),
+        cmocka_unit_test(integers_are_written),
         cmocka_unit_test(reals_read_back_the_same),
         cmocka_unit_test(reals_do_not_follow_the_locale),
         cmocka_unit_test(lists_of_numbers),

@@ -341,7 +341,7 @@ static void test_copy(void **state)
     main_open(FIXTURE_SMALL, 36, 120);
     main_act(ACT_COPY);
     struct str text = {0};
-    config_add_difference(app->model.open.space, &shown_trial(app)->config, NULL, false, &text);
+    config_add_difference(app->model.open.space, &shown_trial(app)->config, NULL, NULL, &text);
     assert_string_equal(app->copy, str_text(&text));
     str_finish(&text);
     main_close();

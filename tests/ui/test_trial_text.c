@@ -91,13 +91,15 @@ static void test_differences(void **state)
     struct space *s = SPACE_OF(names);
     struct config a = {.slot = {8, 8, 16, 0, 1, 2, 0}}, b = {.slot = {8, 8, 16, 2, 1, 0, 1}};
     struct str text = {0};
-    config_add_difference(s, &a, NULL, false, &text);
+    char brief[SPACE_MAX_PARAMS][4];
+    config_add_difference(s, &a, NULL, NULL, &text);
     assert_string_equal(str_text(&text), "tile_k=8,8,16 order=n,m,k pad=0.5");
     str_finish(&text);
-    config_add_difference(s, &b, &a, true, &text);
+    short_names(s, brief);
+    config_add_difference(s, &b, &a, brief, &text);
     assert_string_equal(str_text(&text), "ord=k,m,n pad=2");
     str_finish(&text);
-    config_add_difference(s, &a, &a, false, &text);
+    config_add_difference(s, &a, &a, NULL, &text);
     assert_string_equal(str_text(&text), "");
     str_finish(&text);
     space_destroy(s);
