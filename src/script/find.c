@@ -69,12 +69,15 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
     char **names = names_on(shelf, &count);
     const char *near = str_suggest_list(name, (size_t)count, (const char *const *)names);
     char *list = shelf == &presets ? shipped_on(&lists, name) : NULL;
+    char *network = shelf == &presets ? shipped_on(&networks, name) : NULL;
     struct str all = {0};
     for (int i = 0; i < count; i++)
         str_printf(&all, "%s%s", i ? ", " : "", names[i]);
     if (list)
         err_usage(e, "'%s' is a list of operations, not a preset (tilewalk tune --list %s)", name,
                   name);
+    else if (network)
+        err_usage(e, "'%s' is a network, not a preset (tilewalk check %s)", name, name);
     else if (file_is_folder(name))
         err_usage(e, "'%s' is a folder, not a %s", name,
                   shelf == &presets ? "space file" : shelf->what);
@@ -85,6 +88,7 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
                   count ? str_text(&all) : "none are installed");
     str_finish(&all);
     free(list);
+    free(network);
     for (int i = 0; i < count; i++)
         free(names[i]);
     free(names);

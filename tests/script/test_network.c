@@ -414,6 +414,9 @@ static void words_for_networks(void **state)
     assert_false(network_is(folder));
     assert_false(network_is("gemm"));
     assert_true(network_is("alexnet"));
+    assert_null(script_find("mobilenet", &e));
+    assert_string_equal(e.text,
+                        "'mobilenet' is a network, not a preset (tilewalk check mobilenet)");
     assert_null(network_find("alexnett", &e));
     assert_string_equal(e.text, "no file and no network 'alexnett' (did you mean 'alexnet'?)");
     char **names = network_names(&count);
