@@ -90,6 +90,7 @@ void check_network_add(struct json_writer *w, const struct network *n)
     json_add_text(w, "about", n->about);
     add_settings(w, n);
     json_add_real(w, "flop", network_flop(n));
+    json_add_real(w, "weight_bytes", network_weight_bytes(n));
     json_begin_list(w, "tasks");
     for (int i = 0; i < n->task_count; i++)
         add_task(w, n, &n->task[i]);
@@ -143,8 +144,9 @@ void check_network_print(const struct network *n)
 {
     int width = widest_label(n);
     print_title(n);
-    printf("%d task%s in %d layer%s, %.4g GFLOP\n\n", n->task_count, n->task_count == 1 ? "" : "s",
-           n->layer_count, n->layer_count == 1 ? "" : "s", network_flop(n) / 1e9);
+    printf("%d task%s in %d layer%s, %.4g GFLOP, %.4g MB of weights\n\n", n->task_count,
+           n->task_count == 1 ? "" : "s", n->layer_count, n->layer_count == 1 ? "" : "s",
+           network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
     printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each", "share",
            "operation");
     for (int i = 0; i < n->task_count; i++)

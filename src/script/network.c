@@ -192,6 +192,22 @@ static void read_inputs(lua_State *L, struct network_reading *r, struct network_
     }
 }
 
+static bool flows_in(const struct network_layer *l, const char *tensor)
+{
+    for (int i = 0; i < l->input_count; i++)
+        if (strcmp(l->input[i].tensor, tensor) == 0)
+            return true;
+    return false;
+}
+
+static double weight_bytes(const struct network_facts *f, const struct network_layer *l)
+{
+    double bytes = 0;
+    for (int i = 0; i < f->count - 1; i++)
+        bytes += flows_in(l, f->tensor[i].name) ? 0 : (double)tensor_bytes(&f->tensor[i]);
+    return bytes;
+}
+
 // --- the words ---
 
 static int declare_network(lua_State *L) // network(about)
@@ -262,6 +278,7 @@ static int declare_layer(lua_State *L) // layer { name = , preset = , set = { },
     layer.task = network_read_task(L, r, layer.output.name);
     read_inputs(L, r, &layer);
     const struct network_facts *f = &r->facts[layer.task];
+    layer.weight_bytes = weight_bytes(f, &layer);
     layer.output.element = f->tensor[f->count - 1].element;
     layer.output.count = tensor_count(&f->tensor[f->count - 1]);
     n->task[layer.task].uses++;
@@ -304,8 +321,7 @@ bool network_begins(const char *text)
             text += strcspn(text, "\n");
         }
     }
-    text += str_starts(text, word) ? strlen(word) : 0;
-    return *text && strspn(text, " \t(\"'[") > 0;
+    return str_starts(text, word) && strspn(text + strlen(word), " \t\r\n(\"'[") > 0;
 }
 
 static void set_globals(lua_State *L, struct network_reading *r)
@@ -421,6 +437,14 @@ void network_finish(struct network *n)
     free(n->setting);
     arena_finish(&n->arena);
     *n = (struct network){0};
+}
+
+double network_weight_bytes(const struct network *n)
+{
+    double sum = 0;
+    for (int i = 0; i < n->layer_count; i++)
+        sum += n->layer[i].weight_bytes;
+    return sum;
 }
 
 double network_flop(const struct network *n)

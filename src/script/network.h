@@ -43,6 +43,7 @@ struct network_layer {
     int task;
     struct network_input *input;
     int input_count;
+    double weight_bytes;          // of the tensors that no layer and no input gives
     struct network_tensor output; // its name is the layer's
 };
 
@@ -68,6 +69,7 @@ bool network_load(const struct script_options *o, struct network *out, struct er
 void network_finish(struct network *n);
 
 double network_flop(const struct network *n); // of all layers
+double network_weight_bytes(const struct network *n);
 
 // Like script_find and script_presets, for the shipped presets/networks/NAME.lua.
 char *network_find(const char *name, struct err *e);

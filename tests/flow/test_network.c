@@ -80,18 +80,18 @@ static const struct {
     const char *name, *set[2];
     int tasks, layers;
     double (*flop)(double size, double times);
-    double size, times, about;
+    double size, times, about, parameters; // as frameworks count them, batch norm folded in
 } networks[] = {
-    {"alexnet", {NULL}, 12, 12, alexnet, 227, 1, 1.4284e9},
-    {"alexnet", {"batch=16"}, 12, 12, alexnet, 227, 16, 22.85e9},
-    {"resnet50", {NULL}, 27, 56, resnet50, 224, 1, 8.18e9},
-    {"resnet50", {"image=64", "batch=2"}, 27, 56, resnet50, 64, 2, 1.34e9},
-    {"mobilenet", {NULL}, 22, 30, mobilenet, 224, 1, 2 * 0.569e9},
-    {"mobilenet", {"image=128"}, 22, 30, mobilenet, 128, 1, 2 * 0.186e9},
-    {"bert-base", {NULL}, 7, 108, bert, 128, 12, 22.36e9},
-    {"bert-base", {"layers=1", "tokens=16"}, 7, 9, bert, 16, 1, 0.2271e9},
-    {"llama7b-layer", {NULL}, 9, 13, llama, 1, 512, 0.4133e9},
-    {"llama7b-layer", {"tokens=512", "type=f16"}, 9, 13, llama, 512, 512, 211.6e9},
+    {"alexnet", {NULL}, 12, 12, alexnet, 227, 1, 1.4284e9, 61100840},
+    {"alexnet", {"batch=16"}, 12, 12, alexnet, 227, 16, 22.85e9, 61100840},
+    {"resnet50", {NULL}, 27, 56, resnet50, 224, 1, 8.18e9, 25557032 - 26560},
+    {"resnet50", {"image=64", "batch=2"}, 27, 56, resnet50, 64, 2, 1.34e9, 25557032 - 26560},
+    {"mobilenet", {NULL}, 22, 30, mobilenet, 224, 1, 2 * 0.569e9, 4231976 - 10944},
+    {"mobilenet", {"image=128"}, 22, 30, mobilenet, 128, 1, 2 * 0.186e9, 4231976 - 10944},
+    {"bert-base", {NULL}, 7, 108, bert, 128, 12, 22.36e9, 12 * 7084800},
+    {"bert-base", {"layers=1", "tokens=16"}, 7, 9, bert, 16, 1, 0.2271e9, 7084800},
+    {"llama7b-layer", {NULL}, 9, 13, llama, 1, 512, 0.4133e9, 202375168},
+    {"llama7b-layer", {"tokens=512", "type=f16"}, 9, 13, llama, 512, 512, 211.6e9, 202375168},
 };
 
 static const cJSON *check(struct box *b, const char *name, const char *first, const char *second)
@@ -130,6 +130,8 @@ static void test_shipped(void **state)
         assert_near(flop, networks[i].about, 5e-3);
         assert_near(number_of(all, "flop"), flop, 1e-12);
         assert_near(share, 1, 1e-9);
+        bool is_half = networks[i].set[1] && strcmp(networks[i].set[1], "type=f16") == 0;
+        assert_true(number_of(all, "weight_bytes") == networks[i].parameters * (is_half ? 2 : 4));
     }
 }
 
@@ -168,7 +170,7 @@ static void test_words(void **state)
     struct box *b = *state;
     struct result r = RUN(b, "check", "resnet50");
     assert_ok(&r);
-    assert_contains(r.out, "27 tasks in 56 layers, 8.18 GFLOP");
+    assert_contains(r.out, "27 tasks in 56 layers, 8.18 GFLOP, 102.1 MB of weights");
     r = RUN(b, "ops", "resnet50", "--device", "none");
     assert_ok(&r);
     assert_contains(r.out, "27 tasks in 56 layers, 8.18 GFLOP");

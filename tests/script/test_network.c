@@ -404,6 +404,8 @@ static void words_for_networks(void **state)
                  {"local a network 'b'", false},
                  {"networks 'a'", false},
                  {"network", false},
+                 {"network\n  'a'", true},
+                 {"('a'):len() network 'a'", false},
                  {"-- network 'a'", false},
                  {"--[[ network 'a'", false},
                  {"", false}};
