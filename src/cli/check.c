@@ -310,6 +310,13 @@ static int compile(struct check *c, const struct arguments *a)
     return look(c, a, &e) ? nothing_possible(c, a->operand[0]) : fail_with(&e, EXIT_FAILED);
 }
 
+static int check_tasks(struct check *c, const struct arguments *a)
+{
+    struct err e;
+    return find_device(c, arguments_text(a, "device"), &e) ? check_network(a, c->device)
+                                                           : fail_with(&e, EXIT_FAILED);
+}
+
 static int run_check(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -319,10 +326,9 @@ static int run_check(const struct command *self, const struct arguments *a)
     confine_begin(&s);
     confine_read_space(&s, a->operand[0]);
     confine_enter(&s);
-    if (network_is(a->operand[0]))
-        return check_network(a);
     arena_init(&c.storage);
-    int code = !load(&c, a, &e)                         ? fail_with(&e, EXIT_FAILED)
+    int code = network_is(a->operand[0])                ? check_tasks(&c, a)
+               : !load(&c, a, &e)                       ? fail_with(&e, EXIT_FAILED)
                : arguments_integer(a, "compile", 0) > 0 ? compile(&c, a)
                                                         : look_and_report(&c, a);
     survey_finish(&c.survey);

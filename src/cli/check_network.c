@@ -171,27 +171,30 @@ static bool refuse_others(const struct arguments *a, struct err *e)
            err_usage(e, "--compile is about a space, not a network (tilewalk check PRESET)");
 }
 
-static bool read(const struct arguments *a, struct network *n, struct err *e)
+static bool read(const struct arguments *a, const struct gpu_info *device, struct network *n,
+                 struct err *e)
 {
     struct arena storage;
-    int count;
-    *n = (struct network){0};
     char *path = network_find(a->operand[0], e);
+    struct script_options o = {.path = path,
+                               .device_type = device ? device->type : NULL,
+                               .limits = device ? &device->limits : NULL};
+    *n = (struct network){0};
     arena_init(&storage);
-    struct setting *set = common_settings(a, &storage, &count);
-    bool ok = path && network_read(path, set, count, n, e);
+    o.set = common_settings(a, &storage, &o.set_count);
+    bool ok = path && network_load(&o, n, e);
     arena_finish(&storage);
     free(path);
     return ok;
 }
 
-int check_network(const struct arguments *a)
+int check_network(const struct arguments *a, const struct gpu_info *device)
 {
     struct err e;
     struct network n;
     if (!refuse_others(a, &e))
         return fail_with(&e, EXIT_FAILED);
-    bool ok = read(a, &n, &e);
+    bool ok = read(a, device, &n, &e);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};
         struct json_writer w = json_begin(&out);

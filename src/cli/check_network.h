@@ -4,9 +4,11 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "gpu/gpu.h"
 #include "script/network.h"
 
-int check_network(const struct arguments *a);
+int check_network(const struct arguments *a,
+                  const struct gpu_info *device); // NULL: as none sees it
 
 // The members of a network (docs/json.md), into the object that is open.
 void check_network_add(struct json_writer *w, const struct network *n);

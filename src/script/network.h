@@ -64,7 +64,8 @@ struct network {
 // what its operation takes. To be finished in any case.
 bool network_read(const char *path, const struct setting *set, int set_count, struct network *out,
                   struct err *e);
-// The same from texts, too: `path`, `set` and `texts` of the options are used.
+// The same with presets as a device sees them (`device_type`, `limits`), which the network itself
+// does not see; from texts, too.
 bool network_load(const struct script_options *o, struct network *out, struct err *e);
 void network_finish(struct network *n);
 

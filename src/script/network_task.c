@@ -80,7 +80,11 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
     char *path = find_preset(r, t->preset, e);
     if (!path)
         return false;
-    struct script_options o = {.path = path, .set = t->set, .set_count = t->set_count};
+    struct script_options o = {.path = path,
+                               .set = t->set,
+                               .set_count = t->set_count,
+                               .device_type = r->script->device_type,
+                               .limits = r->script->limits};
     struct script *s = script_create(&o, e);
     if (s) {
         settle(&r->script->arena, s, t, f);

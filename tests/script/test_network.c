@@ -390,6 +390,35 @@ static void own_presets_are_found(void **state)
     network_finish(&n);
 }
 
+// The presets see the device, the network does not.
+static void presets_see_the_device(void **state)
+{
+    static const char text[] =
+        NETWORK "local x = input { name = 'x', sizes = { 16, 16 }, type = 'f16' } "
+                "output(layer { name = 'a', preset = 'gemm-coop', from = x,"
+                "set = { N = 16, M = 16, K = 16, type = 'f16' } })";
+    struct limits with = limits_vulkan_minimum;
+    const struct matrix_shape shape = {16, 16, 16, "f16", "f32"};
+    struct network n;
+    struct err e;
+    char message[1400];
+    (void)state;
+    assert_false(load(text, &n, &e));
+    assert_non_null(strstr(e.text, "layer 'a': gemm-coop: "));
+    assert_non_null(strstr(e.text, "the device has no matrix units that multiply f16"));
+    network_finish(&n);
+    with.f16 = true;
+    with.matrix.api = MATRIX_KHR;
+    matrix_units_add(&with.matrix, &shape);
+    char *path = path_join(folder, "net.lua");
+    struct script_options o = {.path = path, .limits = &with, .device_type = "discrete"};
+    if (!network_load(&o, &n, &e))
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    assert_string_equal(n.task[0].title, "matmul f16 nn 16x16x16");
+    network_finish(&n);
+    free(path);
+}
+
 static void words_for_networks(void **state)
 {
     struct err e;
@@ -439,6 +468,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_layers_are_named),
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
+        cmocka_unit_test(presets_see_the_device),
         cmocka_unit_test(words_for_networks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
