@@ -189,9 +189,9 @@ static void test_failures(void **state)
 // As the driver of a GPU may say it of a kernel, in the middle of a session: it is left out.
 static struct result tune_spilling(struct box *b, const char *most)
 {
-    return RUN(b, "tune", "mm1", "--set", "N=16", "--set", "M=16", "--set", "K=16", "--seed", "1",
-               "--trials", "3", "--strategy", "random", "--workers", "1", "--spills", most,
-               "--fault", "spill@pipeline:2", "--plain");
+    return RUN(b, "tune", flow_path(b, "small.lua"), "--seed", "1", "--trials", "3", "--strategy",
+               "random", "--workers", "1", "--spills", most, "--fault", "spill@pipeline:2",
+               "--plain");
 }
 
 static void test_spills(void **state)
@@ -232,9 +232,9 @@ static void test_spills_of_others(void **state)
     use_drivers(b, CPU, NULL);
     struct result r = tune_spilling(b, "16");
     assert_ok(&r);
-    r = RUN(b, "tune", "mm1", "--set", "N=16", "--set", "M=16", "--set", "K=16", "--warm-start",
-            "1", "--trials", "1", "--strategy", "random", "--workers", "1", "--spills", "16",
-            "--fault", "spill@pipeline:*", "--plain");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--warm-start", "1", "--trials", "1",
+            "--strategy", "random", "--workers", "1", "--spills", "16", "--fault",
+            "spill@pipeline:*", "--plain");
     assert_int_equal(tamper(b, "SELECT count(*) FROM trial WHERE session = 2"), 1);
     assert_int_equal(count_left_out(b, 2), 0);
     r = RUN(b, "tune", "--like", "1", "--seed", "1", "--workers", "1", "--fault",

@@ -55,21 +55,21 @@ static void tune_well(struct box *b, bool is_kernel, const char *trials)
 
 static void steps(void **state)
 {
-    tune_well(*state, false, "10");
+    tune_well(*state, false, "4");
 }
 
 static void kernel(void **state)
 {
-    tune_well(*state, true, "10");
+    tune_well(*state, true, "4");
 }
 
 static void find_wrong(struct box *b, bool is_kernel)
 {
     const char *broken = replaced(b, sample(b, "attention.comp"), "sum += e;", "sum += 1.001 * e;");
     struct result r =
-        RUN(b, "tune", write_sample(b, is_kernel, broken), SIZES, "--trials", "4", "--seed", "3");
+        RUN(b, "tune", write_sample(b, is_kernel, broken), SIZES, "--trials", "2", "--seed", "3");
     assert_int_equal(r.code, 3);
-    assert_contains(r.out, "trials  4  wrong 4 ");
+    assert_contains(r.out, "trials  2  wrong 2 ");
 }
 
 static void steps_find_a_wrong_kernel(void **state)
@@ -86,12 +86,12 @@ static void a_session_keeps_its_operator(void **state)
 {
     struct box *b = *state;
     const char *out = box_path(b, "out");
-    tune_well(b, true, "3");
+    tune_well(b, true, "2");
     box_write(b, "attention.lua", "nothing");
     box_write(b, "attention_reference.comp", "nothing");
-    struct result r = RUN(b, "resume", "1", "--trials", "5");
+    struct result r = RUN(b, "resume", "1", "--trials", "3");
     assert_ok(&r);
-    assert_contains(r.out, "trials  5  ok 5 ");
+    assert_contains(r.out, "trials  3  ok 3 ");
     r = RUN(b, "export", "1", "--out", out, "--name", "k", "--verify", "--slower", "1000000");
     assert_ok(&r);
     const cJSON *kernel = json_of(b, box_read(b, arena_printf(&b->arena, "%s/k.json", out)));

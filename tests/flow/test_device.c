@@ -15,7 +15,7 @@
     "\"group_count_x\":65535,\"group_count_y\":65535,\"group_count_z\":65535,"                     \
     "\"shared_bytes\":32768,\"buffer_bytes\":134217728,\"loop_trips\":65535,"                      \
     "\"accumulators\":256,\"statements\":20000,\"subgroup_size\":8,\"f16\":1"
-#define SIZES "--set", "N=64", "--set", "M=48", "--set", "K=80"
+#define SIZES "--set", "N=16", "--set", "M=24", "--set", "K=20"
 
 static void check_files(struct box *b, const char *out)
 {
@@ -49,7 +49,7 @@ static void check_files(struct box *b, const char *out)
 static void test_gemm(void **state)
 {
     struct box *b = *state;
-    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "6", "--seed", "1", "--json");
+    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "3", "--seed", "1", "--json");
     assert_ok(&r);
     struct events e = events_of(b, r.out);
     const cJSON *session = first_event(&e, "session"), *end = end_event(&e);
@@ -57,11 +57,11 @@ static void test_gemm(void **state)
     assert_string_not_equal(text_of(session, "device"), "none");
     assert_string_equal(text_of(session, "source"), "device");
     assert_true(strlen(text_of(session, "driver")) > 0);
-    assert_float_equal(number_of(session, "flop"), 2.0 * 64 * 48 * 80, 0);
+    assert_float_equal(number_of(session, "flop"), 2.0 * 16 * 24 * 20, 0);
     for (int i = 0; i < e.count; i++)
         if (strcmp(text_of(e.line[i], "event"), "trial") == 0)
             assert_string_equal(text_of(e.line[i], "outcome"), "ok");
-    assert_int_equal(count_events(&e, "trial"), 6);
+    assert_int_equal(count_events(&e, "trial"), 3);
     assert_true(count_events(&e, "retime") >= 2); // the best race at the end
     const cJSON *final = member(member(end, "best"), "final");
     assert_true(cJSON_IsTrue(member(final, "verified")));
@@ -103,7 +103,7 @@ static void test_killed_in_race(void **state)
 {
     struct box *b = *state;
     box_set(b, "TILEWALK_KILL", "retime:2");
-    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "4", "--seed", "1");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "4", "--seed", "1");
     assert_int_equal(r.code, 128 + SIGKILL);
     box_set(b, "TILEWALK_KILL", NULL);
     const char *before = sequence(b, 1);
@@ -128,7 +128,7 @@ static void test_race_is_not_stored(void **state)
     struct box *b = *state;
     make_database(b);
     tamper(b, "CREATE UNIQUE INDEX no ON retime(kind)");
-    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "4", "--seed", "1", "--json");
+    struct result r = tune_small(b, "4", NULL);
     assert_int_equal(r.code, 1);
     assert_contains(r.err, "nothing stored is lost");
     struct events e = events_of(b, r.out);
@@ -317,7 +317,7 @@ static void test_kill_and_resume(void **state)
 static void test_old_limits(void **state)
 {
     struct box *b = *state;
-    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "2", "--seed", "1");
+    struct result r = tune_small(b, "2", NULL);
     assert_ok(&r);
     const char *before = sequence(b, 1);
     tamper(b, "UPDATE session SET limits = '" OLD_LIMITS "}'");

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZES   "--set", "N=64", "--set", "M=48", "--set", "K=80"
 #define LENIENT "--slower", "1000000" // nobody's clock decides here
 
 static void make_synthetic(struct box *b, const char *seed)
@@ -18,7 +17,7 @@ static void make_synthetic(struct box *b, const char *seed)
 
 static void make_measured(struct box *b)
 {
-    struct result r = RUN(b, "tune", "gemm", SIZES, "--trials", "6", "--seed", "1");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--trials", "4", "--seed", "1");
     assert_ok(&r);
 }
 
@@ -144,7 +143,7 @@ static void test_verified(void **state)
     struct result r = RUN(b, "export", "1", "--out", out, "--verify", LENIENT);
     assert_ok(&r);
     assert_contains(r.out, "verified: ");
-    assert_contains(r.out, " than stored  (gemm-f32-nn-64x48x80, trial ");
+    assert_contains(r.out, " than stored  (small-f32-nn-64x64x64, trial ");
     r = RUN(b, "export", "1", "--out", out, "--best", "2", "--verify", LENIENT, "--json");
     assert_ok(&r);
     const cJSON *kernel, *kernels = member(json_of(b, r.out), "kernels");
@@ -168,7 +167,7 @@ static void test_not_verified(void **state)
     make_measured(b);
     struct result r =
         RUN(b, "export", "1", "--out", out, "--verify", LENIENT, "--fault", "wrong@verify:1");
-    assert_refused(&r, 1, "does not pass: wrong", "gemm-f32-nn-64x48x80 (trial ");
+    assert_refused(&r, 1, "does not pass: wrong", "small-f32-nn-64x64x64 (trial ");
     assert_false(file_exists(out));
     r = RUN(b, "export", "1", "--out", out, "--verify", LENIENT, "--fault", "segv@time:*");
     assert_refused(&r, 1, "does not pass: crash", NULL);

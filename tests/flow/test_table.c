@@ -189,8 +189,7 @@ static void test_nothing_found(void **state)
 
 static struct result tune(struct box *b, const char *size)
 {
-    return RUN(b, "tune", "gemm", "--set", size, "--set", "M=32", "--set", "K=32", "--trials", "3",
-               "--seed", "1");
+    return RUN(b, "tune", flow_path(b, "small.lua"), "--set", size, "--trials", "3", "--seed", "1");
 }
 
 // From sessions to a kernel that is found again.
@@ -210,7 +209,7 @@ static void test_measured(void **state)
     assert_contains(r.out, "2 kernels (1 kept, being faster)\n");
     const cJSON *entries = member(json_of(b, box_read(b, path)), "entries");
     assert_int_equal(cJSON_GetArraySize(entries), 2);
-    r = RUN(b, "lookup", path, "matmul", "--set", "N=90", "--set", "M=32", "--set", "K=32",
+    r = RUN(b, "lookup", path, "matmul", "--set", "N=90", "--set", "M=64", "--set", "K=64",
             "--json");
     assert_ok(&r);
     const cJSON *found = json_of(b, r.out), *entry = member(found, "entry");

@@ -17,7 +17,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export TILEWALK_DB="$folder/t.db"
 
-"$program" tune gemm --set N=96 --set M=80 --set K=64 --trials 5 --seed 3 --plain
+"$program" tune gemm --set N=32 --set M=24 --set K=20 --trials 4 --seed 3 --plain
 "$program" export 1 --best 3 --name k --out "$folder/out"
 
 # The file, and the name of the kernel in it.
@@ -43,14 +43,14 @@ tuned() {
     "$program" export $session --name "s$session" --out "$folder/out"
     runs "s$session" "s${session}_kernel"
 }
-tuned gemm --set N=16 --set M=24 --set K=32 --set batch=3
+tuned gemm --set N=16 --set M=24 --set K=12 --set batch=3
 tuned conv-direct --set batch=2 --set in_channels=4 --set out_channels=8 --set height=9 --set width=11
 if has f16; then
-    tuned gemm --set N=32 --set M=24 --set K=40 --set type=f16 --set layout=tn
+    tuned gemm --set N=16 --set M=24 --set K=12 --set type=f16 --set layout=tn
     tuned conv-direct --set batch=1 --set in_channels=4 --set out_channels=8 --set height=9 --set width=9 --set stride=2 --set type=f16
 fi
 if has i8; then
-    tuned gemm --set N=32 --set M=24 --set K=40 --set type=i8 --set layout=nt
+    tuned gemm --set N=16 --set M=24 --set K=12 --set type=i8 --set layout=nt
 fi
 
 # A kernel that asks for the size of its subgroups.
