@@ -49,7 +49,5 @@ bool filter_accepts(const struct filter *f, const struct trial *t);
 bool filter_is_empty(const struct filter *f);
 // Whether it asks for rejected configurations, by their outcome or by a reason.
 bool filter_asks_rejected(const struct filter *f);
-// Appends the filter with whole names and the parentheses it needs. Compiled again it is the same.
-void filter_add_text(const struct filter *f, struct str *out);
 
 #endif

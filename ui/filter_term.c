@@ -94,11 +94,11 @@ static int read_part(const char *rest)
 
 bool term_set_name(struct term *t, const struct space *space, const char *name, struct err *e)
 {
-    t->has_dot = *name == '.';
-    name += t->has_dot;
+    bool has_dot = *name == '.';
+    name += has_dot;
     size_t length = strcspn(name, "[.");
     int part = read_part(name + length);
-    int found = length > 0 ? find_best_name(space, t->has_dot, name, length, e) : -1;
+    int found = length > 0 ? find_best_name(space, has_dot, name, length, e) : -1;
     if (found == -2)
         return false;
     if (found == -1)
@@ -117,15 +117,6 @@ bool term_set_name(struct term *t, const struct space *space, const char *name, 
         return err_set(e, "'%s' has parts %s[1] to %s[%d]", t->param->name, t->param->name,
                        t->param->name, t->param->width);
     return true;
-}
-
-void term_add_name(const struct term *t, struct str *out)
-{
-    if (t->has_dot)
-        str_add_char(out, '.');
-    str_add(out, t->field == FIELD_PARAM ? t->param->name : filter_fields[t->field]);
-    if (t->part > 0)
-        str_printf(out, "[%d]", t->part);
 }
 
 enum sort { SORT_SET, SORT_NUMBER, SORT_TEXT, SORT_LIST };

@@ -43,7 +43,6 @@ struct term {
     enum term_field field;
     const struct param *param; // of FIELD_PARAM
     int part;                  // of it, from 1; 0: all of it
-    bool has_dot;              // before a field's name
     enum term_op op;
     char *value;                   // as typed
     double number;                 // of numbers
@@ -59,6 +58,5 @@ bool term_set_value(struct term *t, enum term_op op, const char *value, struct e
 void term_finish(struct term *t);
 bool term_holds(const struct term *t, const struct trial *trial, const struct filter_amounts *a);
 bool term_asks_rejected(const struct term *t);
-void term_add_name(const struct term *t, struct str *out);
 
 #endif

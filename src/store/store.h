@@ -263,9 +263,6 @@ bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena 
 bool store_each_race(struct store *s, int64_t session,
                      bool (*each)(void *context, const struct retime_record *r), void *context,
                      struct err *e);
-bool store_each_retime(struct store *s, int64_t session,
-                       bool (*each)(void *context, const struct retime_record *r), void *context,
-                       struct err *e);
 // The number of the newest re-timing of all sessions; 0: there is none. It changes when one is
 // added.
 bool store_newest_retime(struct store *s, int64_t *number, struct err *e);

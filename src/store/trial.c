@@ -7,13 +7,13 @@
 // The ranking time, by the index trial_rank, takes the place of a trial's own.
 // clang-format off
 #define SELECT_TRIALS  "SELECT session" TRIAL_FIELDS(AS_COLUMN) " FROM trial WHERE session = ? "
-#define SELECT_RETIMES "SELECT id" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = :session "
 #define RANKED         " FROM trial WHERE session = :session AND rank_seconds IS NOT NULL "
 #define SELECT_RANKED \
     "SELECT rank_seconds" TRIAL_FIELDS(AS_COLUMN) ", unraced" RANKED
 #define BY_RANK        " ORDER BY unraced, rank_seconds, ask "
 // The latest race of each trial, where it decides its rank.
-#define SELECT_RACES SELECT_RETIMES \
+#define SELECT_RACES \
+    "SELECT id" RETIME_FIELDS(AS_COLUMN) " FROM retime WHERE session = :session " \
     "AND kind = 'race' AND id = (SELECT max(id) FROM retime AS later" \
     "  WHERE later.session = retime.session AND later.ask = retime.ask AND later.kind = 'race')" \
     " AND (NOT verified OR EXISTS (SELECT 1 FROM trial WHERE trial.session = retime.session" \
@@ -220,16 +220,6 @@ static bool read_retime(struct query *q, int64_t session, struct arena *a, struc
     return false;
 }
 
-static bool each_retime(struct query *q, int64_t session,
-                        bool (*each)(void *context, const struct retime_record *r), void *context)
-{
-    struct retime_record r;
-    bool more = true;
-    while (more && query_next(q))
-        more = read_retime(q, session, NULL, &r) && each(context, &r);
-    return query_end(q);
-}
-
 bool store_get_race(struct store *s, int64_t session, int64_t ask, struct arena *a,
                     struct retime_record *out, struct err *e)
 {
@@ -247,17 +237,12 @@ bool store_each_race(struct store *s, int64_t session,
                      struct err *e)
 {
     struct query q = query_start(s, SELECT_RACES "ORDER BY id", e);
+    struct retime_record r;
+    bool more = true;
     query_bind_int(&q, session);
-    return each_retime(&q, session, each, context);
-}
-
-bool store_each_retime(struct store *s, int64_t session,
-                       bool (*each)(void *context, const struct retime_record *r), void *context,
-                       struct err *e)
-{
-    struct query q = query_start(s, SELECT_RETIMES "ORDER BY id", e);
-    query_bind_int(&q, session);
-    return each_retime(&q, session, each, context);
+    while (more && query_next(&q))
+        more = read_retime(&q, session, NULL, &r) && each(context, &r);
+    return query_end(&q);
 }
 
 bool store_newest_retime(struct store *s, int64_t *number, struct err *e)

@@ -266,9 +266,3 @@ int pool_respawns(const struct source *s)
         respawns += p->slot[i].spawns > 1 ? p->slot[i].spawns - 1 : 0;
     return respawns;
 }
-
-void pool_watch(struct source *s, pool_watcher *watcher, void *context)
-{
-    pool_of(s)->watcher = watcher;
-    pool_of(s)->watcher_context = context;
-}

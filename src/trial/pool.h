@@ -35,11 +35,9 @@ struct pool {
 
     int64_t busy_ns, busy_since_ns; // at least one worker at work; since: 0 when none is
 
-    pool_watcher *watcher;
+    pool_watcher *watcher; // NULL but in tests, which set it themselves
     void *watcher_context;
 };
-
-void pool_watch(struct source *s, pool_watcher *watcher, void *context);
 
 // Starts the slot's worker if it is time, takes in what it says, sees to its death and its
 // deadline.

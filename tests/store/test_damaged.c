@@ -168,7 +168,7 @@ static int read_session(struct store *s, int64_t id, int *seen)
     good += answered(store_get_trial(s, id, 1, &a, &t, &e), &e);
     good += answered(store_find_trial(s, id, "", &a, &t, &e), &e);
     good += answered(store_get_race(s, id, 1, &a, &race, &e), &e);
-    good += answered(store_each_retime(s, id, see_retime, seen, &e), &e);
+    good += answered(store_each_race(s, id, see_retime, seen, &e), &e);
     good += answered(store_each_best(s, id, 0, see_step, seen, &e), &e);
     good += answered(store_get_tally(s, id, tally, &early, &e), &e);
     good += answered(store_each_refit(s, id, see_refit, seen, &e), &e);

@@ -68,8 +68,10 @@ static void check_timing(bool is_cpu)
     f.options.is_cpu = is_cpu;
     f.options.fault = "exit@compile:4,exit@compile:8,exit@compile:12,exit@compile:16";
     open_pool(&f);
-    record.pool = (const struct pool *)f.pool;
-    pool_watch(f.pool, note_phase, &record);
+    struct pool *pool = (struct pool *)f.pool;
+    record.pool = pool;
+    pool->watcher = note_phase;
+    pool->watcher_context = &record;
     while (back < TRIALS) {
         while (source_room(f.pool) > 0 && f.tickets < TRIALS)
             submit(&f, 1,

@@ -371,62 +371,6 @@ static void random_expressions_mean_what_they_say(void **state)
     assert_in_range(accepted, 4000, 16000); // else there was little to tell apart
 }
 
-static void printed_filters_are_read_as_they_were(void **state)
-{
-    const struct space *s = *state;
-    struct rng r;
-    rng_seed(&r, 2);
-    struct trial t = make_trial(s, 0);
-    for (int i = 0; i < 5000; i++) {
-        struct str text = {0}, once = {0}, twice = {0};
-        random_expression(&r, s, &t, 4, &text);
-        struct filter *a = filter_compile(str_text(&text), s, &amounts, NULL);
-        assert_non_null(a);
-        filter_add_text(a, &once);
-        struct filter *b = filter_compile(str_text(&once), s, &amounts, NULL);
-        assert_non_null(b);
-        filter_add_text(b, &twice);
-        assert_string_equal(str_text(&once), str_text(&twice));
-        for (int k = 0; k < 20; k++) {
-            struct trial u = make_trial(s, rng_below(&r, s->size));
-            u.outcome = (enum outcome)rng_below(&r, OUTCOME_COUNT);
-            u.ask = (int64_t)rng_below(&r, 20);
-            assert_int_equal(filter_accepts(a, &u), filter_accepts(b, &u));
-        }
-        filter_destroy(a);
-        filter_destroy(b);
-        str_finish(&text), str_finish(&once), str_finish(&twice);
-    }
-}
-
-static void printing_keeps_grouping_and_quotes(void **state)
-{
-    static const char *const cases[][2] = {
-        {"ea", "early=yes"},
-        {"a=1 and (as=2 n=3)", "ask=1 (ask=2 number=3)"},
-        {"(ask=1 ask=2) ask=3", "ask=1 ask=2 ask=3"},
-        {"(ask=1 or ask=2) ask=3", "(ask=1 or ask=2) ask=3"},
-        {"ask=1 or (ask=2 ask=3)", "ask=1 or ask=2 ask=3"},
-        {"not(not ask=1)", "not not ask=1"},
-        {"not(ask=1 ask=2)", "not (ask=1 ask=2)"},
-        {"stage_a=\"two words\"", "stage_a=\"two words\""},
-        {"reason~\"a\\\\\\\"b\"", "reason~\"a\\\\\\\"b\""},
-        {"reason=\"\"", "reason=\"\""},
-        {"reason=\"or\"", "reason=or"},
-        {"tile_k.2 >= \"4\"", "tile_k[2]>=4"},
-        {".reg > 96", ".registers>96"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct str out = {0};
-        struct filter *f = filter_compile(cases[i][0], *state, &amounts, NULL);
-        assert_non_null(f);
-        filter_add_text(f, &out);
-        assert_string_equal(str_text(&out), cases[i][1]);
-        filter_destroy(f);
-        str_finish(&out);
-    }
-}
-
 static void random_texts_are_judged(void **state)
 {
     static const char *const pieces[] = {
@@ -469,8 +413,6 @@ int main(void)
         cmocka_unit_test(without_a_space_fields_are_known),
         cmocka_unit_test(long_and_deep_texts_are_refused),
         cmocka_unit_test(random_expressions_mean_what_they_say),
-        cmocka_unit_test(printed_filters_are_read_as_they_were),
-        cmocka_unit_test(printing_keeps_grouping_and_quotes),
         cmocka_unit_test(random_texts_are_judged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
