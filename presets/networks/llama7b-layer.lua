@@ -4,7 +4,8 @@ network "a decoder layer of a 7B language model, without RMS norm, rotary embedd
 -- `tokens` at once: 1 while a text is written, 512 and more while one is read. Their keys and values go out to the
 -- caches, which hold those of all `context` tokens and come in.
 local tokens, context = size("tokens", 1), size("context", 512)
-local hidden, heads, mlp = 4096, 32, 11008
+local hidden, mlp = size("hidden", 4096, 128), size("mlp", 11008)
+local heads = hidden // 128
 local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
 

@@ -194,14 +194,19 @@ int check_network(const struct arguments *a, const struct gpu_info *device)
     struct network n;
     if (!refuse_others(a, &e))
         return fail_with(&e, EXIT_FAILED);
+    struct err missing;
     bool ok = read(a, device, &n, &e);
+    bool fits = !ok || !device || network_fits(&n, &device->limits, &missing);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};
         struct json_writer w = json_begin(&out);
         check_network_add(&w, &n);
+        json_add_text(&w, "missing", fits ? NULL : missing.text);
         json_print(&w);
     } else if (ok) {
         check_network_print(&n);
+        if (!fits)
+            printf("\nnot on %s: %s\n", device->name, missing.text);
     }
     network_finish(&n);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

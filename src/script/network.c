@@ -454,3 +454,15 @@ double network_flop(const struct network *n)
         sum += (double)n->task[i].uses * n->task[i].flop;
     return sum;
 }
+
+bool network_fits(const struct network *n, const struct limits *l, struct err *e)
+{
+    for (int i = 0; i < n->task_count; i++)
+        if (n->task[i].largest_bytes > l->buffer_bytes)
+            return err_set(e,
+                           "layer '%s' of %s has a buffer of %" PRIu64
+                           " MB, the device takes %" PRIu64 " MB (--set makes a network smaller)",
+                           n->task[i].label, n->name, n->task[i].largest_bytes / 1000000,
+                           l->buffer_bytes / 1000000);
+    return true;
+}

@@ -24,6 +24,7 @@ struct network_task {    // what has to be tuned; in the order of their first la
     int set_count;
     const char *kind, *title; // of its operation: "matmul", operation_add_text
     double flop;              // of a run
+    uint64_t largest_bytes;   // of its buffers
     struct workload work;     // how its speed is told
 };
 
@@ -71,6 +72,8 @@ void network_finish(struct network *n);
 
 double network_flop(const struct network *n); // of all layers
 double network_weight_bytes(const struct network *n);
+// That no task has a buffer that is larger than the device takes; else `e` names the first one.
+bool network_fits(const struct network *n, const struct limits *l, struct err *e);
 
 // Like script_find and script_presets, for the shipped presets/networks/NAME.lua.
 char *network_find(const char *name, struct err *e);

@@ -68,8 +68,11 @@ static void describe(struct arena *a, const struct operation *o, struct network_
     t->work = operation_work(o);
     t->work.unit = arena_strdup(a, t->work.unit);
     f->count = operation_tensors(o, f->tensor);
-    for (int i = 0; i < f->count; i++)
+    for (int i = 0; i < f->count; i++) {
+        uint64_t bytes = tensor_bytes(&f->tensor[i]);
         f->tensor[i].name = arena_strdup(a, f->tensor[i].name);
+        t->largest_bytes = bytes > t->largest_bytes ? bytes : t->largest_bytes;
+    }
     str_finish(&title);
 }
 

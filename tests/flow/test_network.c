@@ -65,10 +65,20 @@ static double bert(double tokens, double layers)
     return layers * (2 * tokens * (4 * 768 * 768 + 2 * 768 * 3072) + heads);
 }
 
+static double decoder(double tokens, double context, double hidden, double mlp)
+{
+    double heads = 2 * 2 * tokens * context * hidden + 5 * hidden / 128 * tokens * context;
+    return 2 * tokens * (4 * hidden * hidden + 3 * hidden * mlp) + heads + 3 * tokens * mlp;
+}
+
 static double llama(double tokens, double context)
 {
-    double heads = 2 * 2 * tokens * context * 4096 + 5 * 32 * tokens * context;
-    return 2 * tokens * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008) + heads + 3 * tokens * 11008;
+    return decoder(tokens, context, 4096, 11008);
+}
+
+static double small_llama(double tokens, double context)
+{
+    return decoder(tokens, context, 256, 64);
 }
 
 // Tasks: AlexNet 5 convolutions, 3 pools, 3 products, 1 softmax. ResNet-50: of 53 convolutions 24
@@ -91,6 +101,7 @@ static const struct {
     {"bert-base", {NULL}, 7, 108, bert, 128, 12, 22.36e9, 12 * 7084800},
     {"bert-base", {"layers=1", "tokens=16"}, 7, 9, bert, 16, 1, 0.2271e9, 7084800},
     {"llama7b-layer", {NULL}, 9, 13, llama, 1, 512, 0.4133e9, 202375168},
+    {"llama7b-layer", {"hidden=256", "mlp=64"}, 9, 13, small_llama, 1, 512, 0.001152e9, 311296},
     {"llama7b-layer", {"tokens=512", "type=f16"}, 9, 13, llama, 512, 512, 211.6e9, 202375168},
 };
 
@@ -191,6 +202,8 @@ static void test_words(void **state)
                    "A takes f32 4x9 (36 elements)");
     r = RUN(b, "check", own, "--set", "k=9");
     assert_refused(&r, 2, "--set k=9: unknown size", "'K'");
+    r = RUN(b, "check", "llama7b-layer", "--set", "hidden=100");
+    assert_refused(&r, 2, "hidden=100: a size is a whole number from 128", NULL);
     r = RUN(b, "check", "alexnet", "--glsl");
     assert_refused(&r, 2, "--glsl", "not a network");
     r = RUN(b, "check", "alexnet", "--compile", "3");

@@ -419,6 +419,25 @@ static void presets_see_the_device(void **state)
     free(path);
 }
 
+static void large_networks_are_told(void **state)
+{
+    struct limits limits = limits_vulkan_minimum;
+    struct network n;
+    struct err e;
+    (void)state;
+    assert_true(load(NETWORK INPUT "local y = layer { name = 'a', " PRODUCT ", from = x } "
+                                   "output(layer { name = 'b', from = y, preset = 'mm', "
+                                   "set = { N = 4, M = 1000000, K = 8 } })",
+                     &n, &e));
+    limits.buffer_bytes = 32000000;
+    assert_true(network_fits(&n, &limits, &e));
+    limits.buffer_bytes--;
+    assert_false(network_fits(&n, &limits, &e));
+    assert_string_equal(e.text, "layer 'b' of net has a buffer of 32 MB, the device takes 31 MB "
+                                "(--set makes a network smaller)");
+    network_finish(&n);
+}
+
 static void words_for_networks(void **state)
 {
     struct err e;
@@ -469,6 +488,7 @@ int main(void)
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
         cmocka_unit_test(presets_see_the_device),
+        cmocka_unit_test(large_networks_are_told),
         cmocka_unit_test(words_for_networks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
