@@ -78,7 +78,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_RELOAD] = {"reload", "R", "Reload", "read the space file again", GROUP_SHOW, ON(SPACE)},
     [ACT_LEVEL] = {"level", "v", "Level", "lowest level shown", GROUP_SHOW, ON(LOG)},
     [ACT_LANGUAGE] = {"language", "v", "SPIR-V", "GLSL, or SPIR-V disassembled", GROUP_SHOW, ON(KERNEL)},
-    [ACT_DIFFERENCE] = {"difference", "c", "Difference", "against the kernel of the best trial", GROUP_SHOW, ON(KERNEL)},
+    [ACT_DIFFERENCE] = {"difference", "c", "Diff", "against the kernel of the best trial", GROUP_SHOW, ON(KERNEL)},
     [ACT_REJECTED] = {"rejected", "R", NULL, "rejected configurations too, or not", GROUP_SHOW, ON(TRIALS)},
 
     [ACT_COPY] = {"copy", "y", NULL, "copy the configuration", GROUP_PROGRAM, ALL},

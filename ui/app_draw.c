@@ -342,13 +342,32 @@ static void footer_item(struct footer *f, enum action a, const char *key, const 
     f->col++;
 }
 
-static void draw_tabs(struct footer *f, bool names, bool shorter)
+enum tabs { TABS_TITLES, TABS_SHORT, TABS_KEYS }; // keys: and the name of the screen that is shown
+
+static const char *tab_label(const struct app *app, int view, enum tabs tabs)
+{
+    if (tabs == TABS_TITLES)
+        return views[view]->title;
+    return tabs == TABS_SHORT || view == (int)app->view ? views[view]->tab : "";
+}
+
+static int tabs_width(struct app *app, enum tabs tabs)
+{
+    char key[16];
+    int width = 0;
+    for (int i = 0; i < VIEW_COUNT; i++)
+        width += (int)strlen(key_label(app->keymap.key[ACT_VIEW + i][0], key)) +
+                 text_columns(tab_label(app, i, tabs)) + 1;
+    return width;
+}
+
+static void draw_tabs(struct footer *f, enum tabs tabs)
 {
     for (int i = 0; i < VIEW_COUNT; i++) {
         char key[16];
         key_label(f->app->keymap.key[ACT_VIEW + i][0], key);
-        const char *label = !names ? "" : shorter ? views[i]->tab : views[i]->title;
-        footer_item(f, (enum action)(ACT_VIEW + i), key, label, i == (int)f->app->view);
+        footer_item(f, (enum action)(ACT_VIEW + i), key, tab_label(f->app, i, tabs),
+                    i == (int)f->app->view);
     }
 }
 
@@ -398,6 +417,17 @@ static void draw_action(struct footer *f, enum action a)
     f->col++;
 }
 
+// Names of screens give way to the keys of this one.
+static enum tabs choose_tabs(struct app *app, const enum action list[], int count, int cols)
+{
+    enum tabs tabs = TABS_TITLES;
+    for (int i = 0; i < count; i++)
+        cols -= i == 0 || !is_everywhere(list[i]) ? item_width(app, list[i]) + 1 : 0;
+    while (tabs < TABS_KEYS && tabs_width(app, tabs) > cols)
+        tabs++;
+    return tabs;
+}
+
 void draw_footer(struct app *app, const struct pane *p)
 {
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
@@ -405,7 +435,7 @@ void draw_footer(struct app *app, const struct pane *p)
     int count = footer_actions(app, list);
     int reserve = item_width(app, ACT_HELP) + item_width(app, ACT_QUIT) + 4;
     app->footer_count = 0;
-    draw_tabs(&f, p->cols >= 70, p->cols < 110);
+    draw_tabs(&f, choose_tabs(app, list, count, p->cols - f.col - 2 - reserve));
     f.col = pane_text(p, 0, f.col, STYLE_FRAME, "│") + 1;
     for (int i = 0; i < count; i++)
         if (f.col + item_width(app, list[i]) + reserve <= p->cols)
