@@ -102,6 +102,12 @@ enum style state_style(const char *state, enum style other)
                                          : other;
 }
 
+const char *state_word(const char *state, const struct session_record *r)
+{
+    bool spent = r->budget_trials > 0 && r->trials >= r->budget_trials;
+    return spent && str_equal(state, "running") ? "racing" : state;
+}
+
 // Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
 static void device_name_of(const struct session_record *r, char out[32])
 {
@@ -148,7 +154,7 @@ static void draw_where(struct app *app, const struct pane *p)
     row.shrinks = row.count;
     device_name_of(r, device);
     pieces_add(&row, 3, STYLE_TEXT, "%s", device);
-    pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", o->state);
+    pieces_add(&row, 0, state_style(o->state, STYLE_STRONG), "%s", state_word(o->state, r));
     pieces_add(&row, 0, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
     add_bar(r, &row);
     add_left(app, &row);
@@ -213,7 +219,8 @@ static void draw_short(struct app *app, const struct pane *p)
     struct pieces row = {0};
     char speed[32];
     pieces_add(&row, 3, STYLE_DIM, "#%" PRId64, o->record.id);
-    pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s", o->state);
+    pieces_add(&row, 2, state_style(o->state, STYLE_STRONG), "%s",
+               state_word(o->state, &o->record));
     if (file_differs(app))
         pieces_add(&row, 2, STYLE_WARN, "file changed");
     if (o->record.best_ask)

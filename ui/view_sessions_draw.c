@@ -127,7 +127,8 @@ static void put_text(const struct sheet *l, const struct pane *p, int row,
     char text[256];
     snprintf(text, sizeof text, "%" PRId64, r->id);
     table_put(&l->table, p, row, SESSIONS_ID, STYLE_STRONG, text);
-    table_put(&l->table, p, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT), s->state);
+    table_put(&l->table, p, row, SESSIONS_STATE, state_style(s->state, STYLE_TEXT),
+              state_word(s->state, &s->record));
     table_put(&l->table, p, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
     table_put(&l->table, p, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
     put_device(l, p, row, r);

@@ -125,7 +125,7 @@ static void write_fact(struct writer *w, const char *label, enum style style, co
 static void write_state(struct writer *w, const struct session_row *s)
 {
     struct str text = {0};
-    str_add(&text, s->state);
+    str_add(&text, state_word(s->state, &s->record));
     if (s->record.damage)
         str_printf(&text, ": %s", s->record.damage);
     else if (s->record.message && s->record.message[0] && !s->runner)

@@ -18,6 +18,7 @@ struct shown_trial {
     const struct session_record *session;
     struct arena *arena;
     struct trial_record trial;
+    struct retime_record race;  // that ranks it; ask 0: none
     const char *const *changed; // files
 };
 
@@ -59,7 +60,8 @@ static bool find_trial(struct shown_trial *s, struct err *e)
     }
     if (number && at.number != number)
         return err_set(e, "session %" PRId64 " has no trial %" PRId64, id, number);
-    if (!store_get_trial(s->store, id, at.ask, s->arena, &s->trial, e))
+    if (!store_get_trial(s->store, id, at.ask, s->arena, &s->trial, e) ||
+        !store_get_race(s->store, id, at.ask, s->arena, &s->race, e))
         return false;
     return (s->trial.ask && s->trial.outcome != OUTCOME_OPEN) ||
            err_set(e, "session %" PRId64 " was told of no ask %" PRId64, id, at.ask);
@@ -87,19 +89,34 @@ static void add_statistics(struct shown_trial *s, const char *lead, struct str *
     str_finish(&text);
 }
 
+// Its final figure first, and where that is of a race, what the search measured too.
+static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
+{
+    const struct trial_record *t = &s->trial;
+    const struct retime_record *race = &s->race;
+    char speed[32], time[32];
+    if (!(t->seconds > 0))
+        return;
+    if (race->ask && race->verified)
+        str_printf(out, "  %s  %s  (final race)\n%smeasured in the search:",
+                   speed_text(s->session, race->seconds, speed), text_time(race->seconds, time),
+                   lead);
+    str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
+               text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
+    if (race->ask && !race->verified)
+        str_printf(out, "\n%swrong in the final race: it has no rank", lead);
+}
+
 // What became of it, each line behind `lead`.
 static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
 {
     const struct trial_record *t = &s->trial;
-    char speed[32], time[32];
     str_printf(out, "%ssession %" PRId64 "  ", lead, s->session->id);
     if (t->number)
         str_printf(out, "trial %" PRId64 "  ", t->number);
     str_printf(out, "ask %" PRId64 "  generation %d  %s", t->ask, t->generation,
                outcome_name(t->outcome));
-    if (t->seconds > 0)
-        str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
-                   text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
+    add_speeds(s, lead, out);
     str_printf(out, "\n%s%s\n", lead, config_text(s, t));
     if (t->reason && *t->reason)
         str_printf(out, "%s%s: %s\n", lead,
@@ -159,7 +176,7 @@ static void add_json(struct shown_trial *s, const struct kernel_text *k, struct 
 {
     struct json_writer w = json_begin(out);
     json_begin_object(&w, "trial");
-    json_trial(&w, s->session, &s->trial, NULL);
+    json_trial(&w, s->session, &s->trial, s->race.ask ? &s->race : NULL);
     json_end(&w);
     if (k) {
         json_add_text(&w, "language", k->assembly[0] ? "spirv" : "glsl");
@@ -236,7 +253,7 @@ static bool show_kernel(struct shown_trial *s, struct str *out, struct err *e)
 bool show_trial(const struct arguments *a, struct store *store, const struct session_record *r,
                 struct arena *arena, struct err *e)
 {
-    struct shown_trial s = {a, store, r, arena, {.ask = 0}, NULL};
+    struct shown_trial s = {.a = a, .store = store, .session = r, .arena = arena};
     struct str out = {0};
     bool ok = find_trial(&s, e);
     if (ok && (arguments_flag(a, "glsl") || arguments_flag(a, "spirv")))

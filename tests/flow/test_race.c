@@ -33,6 +33,12 @@ static void test_nothing_left(void **state)
         assert_string_equal(RUN(b, "show", "1", "--json", "--trials").out, json);
         assert_string_equal(RUN(b, "show", "1", "--top", "4").out, text);
     }
+    const cJSON *best = member(member(json_of(b, json), "session"), "best");
+    const char *ask = arena_printf(&b->arena, "%.0f", number_of(best, "ask"));
+    r = RUN(b, "show", "1", "--ask", ask); // both of its figures, each with where it is from
+    assert_contains(r.out, "  (final race)\nmeasured in the search: ");
+    r = RUN(b, "show", "1", "--ask", ask, "--json");
+    assert_true(cJSON_IsObject(member(member(json_of(b, r.out), "trial"), "final")));
     r = RUN(b, "resume", "1", "--plain");
     assert_ok(&r);
     assert_true(str_starts(r.out, "session 1: nothing is left to do, all 4 trials are done"));

@@ -134,6 +134,18 @@ static void test_the_footer_says_what_pause_does_to_this_session(void **state)
     stage_close(&s);
 }
 
+static void test_the_final_race_is_told(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    expect_on_screen(&s, "  running  64/200");
+    fixture_tell(&s.fixture, 136);
+    stage_play(&s, "*");
+    expect_on_screen(&s, "  racing  200/200");
+    stage_close(&s);
+}
+
 static void test_budget_presses_add_up(void **state)
 {
     (void)state;
@@ -448,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_a_command_line_names_the_database_where_a_shell_would_take_another),
         cmocka_unit_test(test_a_session_without_runner_is_resumed),
         cmocka_unit_test(test_the_footer_says_what_pause_does_to_this_session),
+        cmocka_unit_test(test_the_final_race_is_told),
         cmocka_unit_test(test_budget_presses_add_up),
         cmocka_unit_test(test_stop_and_delete_ask_first),
         cmocka_unit_test(test_export_shows_its_command_line),
