@@ -126,7 +126,7 @@ void app_open_session(struct app *app, int64_t id)
     for (int i = 0; i < VIEW_COUNT; i++)
         if (views[i]->opened)
             views[i]->opened(app, app->state[i]);
-    app_show(app, VIEW_MAIN);
+    app_show(app, app->model.open.record.scheduler ? VIEW_NETWORK : VIEW_MAIN);
 }
 
 void app_select(struct app *app, int64_t ask)

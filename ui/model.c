@@ -71,7 +71,8 @@ static bool list_sessions(struct model *m, struct err *e)
         row->record = record[i];
         row->state = store_state(m->store, &row->record, &row->runner);
         row->mark = mark_of(m, row->record.id);
-        m->trials_in_all += row->record.trials;
+        m->trials_in_all +=
+            row->record.scheduler ? 0 : row->record.trials; // its tasks' are counted
     }
     m->sessions_due = false;
     m->listed_at = m->polled_at;

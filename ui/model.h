@@ -19,6 +19,7 @@
 #define TILEWALK_UI_MODEL_H
 
 #include "engine/engine.h"
+#include "engine/network_summary.h"
 #include "report/told.h"
 
 #define MODEL_MOST_MARKS      8
@@ -73,7 +74,11 @@ struct message {
 // The open session.
 struct opened {
     struct session_record record; // id 0: none is open
-    const char *state;            // as users see it
+    // Of a network, and of a task the network that it belongs to; network_record.id 0: neither.
+    struct session_record network_record;
+    struct network_summary network;
+    struct arena network_arena;
+    const char *state; // as users see it
     char state_seen[16];
     pid_t runner;
     struct arena arena;          // of the record

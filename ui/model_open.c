@@ -42,6 +42,55 @@ static bool read_record(struct opened *o, struct store *s, struct err *e)
     return true;
 }
 
+// The curve of a network is that of the sum of its parts, told at the end of each round.
+static void draw_network(struct opened *o)
+{
+    const struct network_summary *n = &o->network;
+    struct curve *c = &o->curve;
+    c->count = 0;
+    for (int i = 0; i < n->round_count; i++) {
+        const struct round_record *r = &n->round[i];
+        if (r->latency <= 0 || (c->count && r->latency >= c->step[c->count - 1].seconds))
+            continue;
+        MEM_GROW(c->step, c->count, c->capacity);
+        c->step[c->count++] = (struct best_step){.number = r->all_trials,
+                                                 .seconds = r->latency,
+                                                 .elapsed_s = r->elapsed_s,
+                                                 .finished = r->at};
+    }
+}
+
+static bool read_network(struct opened *o, struct store *s, struct err *e)
+{
+    int64_t id = o->record.scheduler ? o->record.id : o->record.network;
+    arena_finish(&o->network_arena);
+    arena_init(&o->network_arena);
+    o->network_record = (struct session_record){.id = 0};
+    o->network = (struct network_summary){.task = NULL};
+    if (!id)
+        return true;
+    if (!store_get_session(s, id, &o->network_arena, &o->network_record, e) ||
+        !network_summary_read(s, &o->network_record, &o->network_arena, &o->network, e))
+        return false;
+    if (o->record.scheduler)
+        draw_network(o);
+    return true;
+}
+
+static bool read_curve(struct opened *o, struct store *s, struct err *e)
+{
+    return o->record.scheduler || curve_extend(&o->curve, s, o->record.id, e);
+}
+
+// The round that ended last; NULL: the session is no network, or none has.
+static const struct round_record *last_round(const struct opened *o)
+{
+    int i = o->record.scheduler ? o->network.round_count - 1 : -1;
+    while (i >= 0 && !o->network.round[i].told)
+        i--;
+    return i < 0 ? NULL : &o->network.round[i];
+}
+
 static bool add_recent(void *context, const struct trial_record *t)
 {
     struct opened *o = context;
@@ -114,6 +163,8 @@ static bool read_messages(struct opened *o, struct store *s, struct err *e)
 static void read_space(struct opened *o, struct store *s)
 {
     o->has_limits = limits_parse(o->record.limits, &o->limits);
+    if (o->record.scheduler) // its tasks have spaces
+        return;
     o->space = stored_space(s, &o->record, &o->texts, &o->script, &o->recording, &o->trouble);
     if (!o->space)
         err_prefix(&o->trouble, "the space of session %lld cannot be read",
@@ -122,7 +173,7 @@ static void read_space(struct opened *o, struct store *s)
 
 static bool read_news(struct opened *o, struct store *s, struct err *e)
 {
-    return read_record(o, s, e) && curve_extend(&o->curve, s, o->record.id, e) &&
+    return read_record(o, s, e) && read_network(o, s, e) && read_curve(o, s, e) &&
            store_get_tally(s, o->record.id, o->tally, &o->early, e) && read_recent(o, s, e) &&
            read_population(o, s, e) && read_messages(o, s, e) &&
            store_newest_retime(s, &o->retime, e);
@@ -144,6 +195,7 @@ bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now,
 {
     arena_init(&o->arena);
     arena_init(&o->texts);
+    arena_init(&o->network_arena);
     o->record.id = id;
     o->seen_running = unix_now;
     if (!opened_refresh(o, s, unix_now, e)) {
@@ -201,6 +253,7 @@ void opened_finish(struct opened *o)
     recording_destroy(o->recording);
     arena_finish(&o->arena);
     arena_finish(&o->texts);
+    arena_finish(&o->network_arena);
     *o = (struct opened){0};
 }
 
@@ -208,6 +261,9 @@ void opened_finish(struct opened *o)
 
 static double newest_elapsed(const struct opened *o)
 {
+    const struct round_record *round = last_round(o);
+    if (round)
+        return round->elapsed_s;
     return o->recent_count ? o->recent[(o->recent_count - 1) % MODEL_MOST_RECENT] : 0;
 }
 
@@ -215,7 +271,7 @@ static double newest_elapsed(const struct opened *o)
 static double stored_until(const struct opened *o)
 {
     if (newest_elapsed(o) > o->record.ran_seconds)
-        return o->newest_finished;
+        return last_round(o) ? last_round(o)->at : o->newest_finished;
     return o->record.ran_seconds > 0 ? o->seen_running : o->record.created;
 }
 
@@ -246,6 +302,8 @@ double opened_rate(const struct opened *o, double ran)
     int64_t lately = 0;
     if (!is_running(o))
         return 0;
+    if (o->record.scheduler)
+        return ran > 0 ? (double)o->record.trials / ran : 0;
     while (lately < known &&
            o->recent[(o->recent_count - 1 - lately) % MODEL_MOST_RECENT] > ran - window)
         lately++;

@@ -7,12 +7,48 @@
 
 // --- operators ---
 
+// The running time of the network now, that of its last round at least.
+static double network_ran(const struct model *m, double unix_now)
+{
+    const struct opened *o = &m->open;
+    const struct network_summary *n = &o->network;
+    double last = n->round_count ? n->round[n->round_count - 1].elapsed_s : 0;
+    return o->record.scheduler ? model_ran_seconds(m, unix_now)
+                               : fmax(last, o->network_record.ran_seconds);
+}
+
+static int list_tasks(const struct model *m, double unix_now, struct network_row out[NETWORK_MOST])
+{
+    const struct network_summary *n = &m->open.network;
+    int count = n->task_count < NETWORK_MOST ? n->task_count : NETWORK_MOST;
+    double ran = network_ran(m, unix_now);
+    bool runs = str_equal(m->open.network_record.state, "running");
+    for (int i = 0; i < count; i++) {
+        const struct task_summary *t = &n->task[i];
+        struct network_row *row = &out[i];
+        *row = (struct network_row){.session = t->task->session,
+                                    .known = t->task->known_s > 0,
+                                    .uses = (int)t->task->uses,
+                                    .start_s = t->start_s,
+                                    .best_s = t->best_s,
+                                    .trials = t->session.trials,
+                                    .gain_age = t->gained_s < 0 ? -1 : fmax(0, ran - t->gained_s),
+                                    .next = runs && n->now == t->task->position ? 1 : -1};
+        snprintf(row->operation, sizeof row->operation, "%s", t->task->name);
+        snprintf(row->shape, sizeof row->shape, "%s", t->task->title);
+    }
+    network_share(out, count);
+    return count;
+}
+
 int network_list(const struct model *m, double unix_now, struct network_row out[NETWORK_MOST])
 {
     const struct opened *o = &m->open;
     const struct curve *curve = &o->curve;
     if (!o->record.id)
         return 0;
+    if (o->network_record.id)
+        return list_tasks(m, unix_now, out);
     struct network_row *row = &out[0];
     *row = (struct network_row){.session = o->record.id, .uses = 1, .gain_age = -1, .next = -1};
     const char *title = o->record.title ? o->record.title : "", *blank = strchr(title, ' ');

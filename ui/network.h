@@ -1,13 +1,12 @@
 // A network of operators as the network screen shows it: a row an operator, and where time went.
 //
-//     count = network_list(model, unix_now, rows);     today one: the operator of the open session
+//     count = network_list(model, unix_now, rows);     tasks; of an operator alone one
 //     network_share(rows, count);
 //     network_sort(rows, count, NETWORK_SHARE, true);
 //     spending_add(&s, trial); spending_sum(&s, ran, workers)
 //
 // The objective of a network is the sum of uses x latency; an operator's share of it says what a
-// faster kernel of it is worth. A scheduler will fill several rows, and `next`, the share of the
-// next slice of trials that it gives each; nothing else here has to change then.
+// faster kernel of it is worth. The rows are those of the network that is open, or whose task is.
 //
 // Time is what workers have: a window of running time times their number. Compiling, building
 // pipelines and measuring are known of each trial; what is left was spent waiting for the device or
@@ -19,19 +18,20 @@
 
 #include "model.h"
 
-#define NETWORK_MOST     64
+#define NETWORK_MOST     256
 #define SPENDING_SECONDS 300.0
 #define SPENDING_MOST    4096 // newest trials that are looked at
 
 struct network_row {
-    int64_t session;
+    int64_t session; // 0: it had no round yet
+    bool known;      // tuned before
     char operation[24], shape[64];
     int uses;
     double start_s, best_s; // of one run; 0: nothing valid yet
     double share;           // of the objective, 0 .. 1
     int64_t trials;
     double gain_age; // running time since it last got faster; negative: it never has
-    double next;     // 0 .. 1 of the next slice; negative: nothing runs
+    double next;     // 1: it has the round that runs; negative: it has not
 };
 
 enum network_column {

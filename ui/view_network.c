@@ -87,7 +87,7 @@ struct column {
 };
 
 static const struct column columns[NETWORK_COLUMNS] = {
-    [NETWORK_OPERATION] = {"operator", 10, 0, false},
+    [NETWORK_OPERATION] = {"operator", 12, 0, false},
     [NETWORK_SHAPE] = {"shape", 0, 5, false},
     [NETWORK_USES] = {"uses", 4, 8, true},
     [NETWORK_START] = {"start", 9, 6, true},
@@ -95,7 +95,7 @@ static const struct column columns[NETWORK_COLUMNS] = {
     [NETWORK_SHARE] = {"share", 7, 2, true},
     [NETWORK_TRIALS] = {"trials", 9, 3, true},
     [NETWORK_GAIN] = {"last gain", 9, 4, true},
-    [NETWORK_NEXT] = {"next slice", 10, 7, true},
+    [NETWORK_NEXT] = {"round", 5, 7, true},
 };
 
 struct table {
@@ -186,8 +186,10 @@ static void put_row(const struct table *t, int row, const struct network_row *r)
     snprintf(text, sizeof text, "%" PRId64, r->trials);
     put(t, row, NETWORK_TRIALS, STYLE_TEXT, text);
     put(t, row, NETWORK_GAIN, STYLE_TEXT, r->gain_age < 0 ? "-" : text_duration(r->gain_age, text));
-    put_share(text, r->next);
-    put(t, row, NETWORK_NEXT, STYLE_TEXT, text);
+    put(t, row, NETWORK_NEXT, r->next > 0 ? STYLE_GOOD : STYLE_DIM,
+        r->next > 0 ? "now"
+        : r->known  ? "known"
+                    : "-");
 }
 
 static void put_total(const struct table *t, int row, const struct network_row *r, int count)
@@ -217,8 +219,11 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     bool bare = box->rows < BARE_ROWS || box->cols < BARE_COLS;
     char title[96], note[40];
     network_sort(row, count, n->sort, !n->ascending);
-    snprintf(title, sizeof title, "Operators: %s",
-             count == 1 ? "this session has one" : "sum of uses x latency is the objective");
+    if (app->model.open.network_record.id)
+        snprintf(title, sizeof title, "Tasks of %s: sum of uses x latency is the objective, %s",
+                 app->model.open.network_record.name, app->model.open.network_record.scheduler);
+    else
+        snprintf(title, sizeof title, "Operators: this session has one");
     snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
     struct table t = {.app = app};
     t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
@@ -315,6 +320,21 @@ static bool sort_by(struct network *n, int by)
     return true;
 }
 
+// The task under the cursor, in the order that is shown.
+static void open_task(struct app *app, const struct network *n)
+{
+    struct network_row row[NETWORK_MOST];
+    int count = network_list(&app->model, app->unix_now, row);
+    network_sort(row, count, n->sort, !n->ascending);
+    int at = int_clamp((int)n->list.cursor, 0, count - 1);
+    if (!row[at].session)
+        app_say(app, STYLE_WARN, "%s has had no round yet", row[at].operation);
+    else if (row[at].session == n->session)
+        app_show(app, VIEW_MAIN);
+    else
+        app_open_session(app, row[at].session);
+}
+
 static bool act(struct app *app, void *state, enum action a)
 {
     struct network *n = state;
@@ -326,7 +346,7 @@ static bool act(struct app *app, void *state, enum action a)
     case ACT_PREVIOUS_PANE: n->pane = (n->pane + NETWORK_PANES - 1) % NETWORK_PANES; break;
     case ACT_OPEN:
         if (n->session)
-            app_show(app, VIEW_MAIN);
+            open_task(app, n);
         break;
     default: return list_act(&n->list, a);
     }
@@ -339,7 +359,7 @@ static const char *disabled(struct app *app, void *state, enum action a)
     if (!app->model.open.record.id &&
         (a == ACT_SORT_NEXT || a == ACT_SORT_PREVIOUS || a == ACT_SORT_INVERT))
         return "no session is open";
-    return a == ACT_FILTER ? "there is one operator only" : NULL;
+    return a == ACT_FILTER ? "operators are sorted, not filtered" : NULL;
 }
 
 // --- the screen ---

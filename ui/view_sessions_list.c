@@ -151,8 +151,8 @@ void sessions_sync(struct app *app, struct sessions_view *v)
     v->count = 0;
     sessions_unit(m, &v->terms.per_flops);
     for (int i = 0; i < m->session_count; i++) {
-        if (!session_filter_accepts(&v->terms, &m->session[i]))
-            continue;
+        if (m->session[i].record.network || !session_filter_accepts(&v->terms, &m->session[i]))
+            continue; // tasks are on their network's screen
         MEM_GROW(v->row, v->count, v->capacity);
         v->row[v->count++] = &m->session[i];
     }

@@ -99,6 +99,18 @@ static void add_asks(struct json_writer *w, const char *name, const char *asks)
     str_printf(w->out, asks ? "[%s]" : "null", asks);
 }
 
+bool common_take_network(struct store *s, int64_t *id, struct err *e)
+{
+    struct arena arena;
+    struct session_record r;
+    arena_init(&arena);
+    bool ok = store_get_session(s, *id, &arena, &r, e);
+    if (ok && r.network)
+        *id = r.network;
+    arena_finish(&arena);
+    return ok;
+}
+
 static void add_speed(struct json_writer *w, const struct session_record *r, double seconds)
 {
     json_add_real(w, "tflops", seconds > 0 ? r->flop / seconds / 1e12 : NAN);
@@ -121,6 +133,8 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
 {
     bool ok = t->outcome == OUTCOME_OK;
     json_add_int(w, "session", r->id);
+    if (r->task)
+        json_add_text(w, "task", r->task);
     json_add_int(w, "id", t->number);
     json_add_int(w, "ask", t->ask);
     json_add_int(w, "generation", t->generation);
@@ -204,6 +218,12 @@ void json_session(struct json_writer *w, const struct session_record *r, const c
         json_add_text_if_any(w, "reason", r->damage);
     add_problem(w, r);
     json_add_text_if_any(w, "strategy", r->strategy);
+    if (r->scheduler)
+        json_add_text(w, "scheduler", r->scheduler);
+    if (r->network) {
+        json_add_int(w, "network", r->network);
+        json_add_text_if_any(w, "task", r->task);
+    }
     json_add_count(w, "seed", r->seed);
     json_add_real(w, "flop", r->flop);
     json_add_text_if_any(w, "size", r->size);

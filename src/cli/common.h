@@ -66,6 +66,8 @@ void common_take_ran(struct store *s, struct session_record *r);
 // For people: what a database says within a line is shown within it (base/shown.h).
 void common_show_record(struct arena *a, struct session_record *r);
 bool common_session_id(const char *text, int64_t *id, struct err *e);
+// Who runs what: a task of a network is paused, stopped and resumed with the whole of it.
+bool common_take_network(struct store *s, int64_t *id, struct err *e);
 
 // Whether lines for people keep to ASCII: the locale (main called setlocale) is not UTF-8.
 bool common_ascii(void);

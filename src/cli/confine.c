@@ -171,9 +171,9 @@ static void read_warm_starts(struct sandbox *s, const char *sources)
     free(copy);
 }
 
-// Its items may name space files, which are wanted when it has been run, and it is too late then:
-// whatever is written like one is looked for.
-static void read_list(struct sandbox *s, const char *name)
+// The layers of a network may name space files, which are wanted when it has been run, and it is
+// too late then: whatever is written like one is looked for.
+static void read_spaces_of(struct sandbox *s, const char *name)
 {
     static const char suffix[] = ".lua", quotes[] = "\"'";
     struct stat info;
@@ -191,6 +191,26 @@ static void read_list(struct sandbox *s, const char *name)
         free(space);
     }
     free(text);
+}
+
+// A network that goes on begins tasks that it had not begun before.
+static void read_tasks(struct sandbox *s, const char *database, const char *session)
+{
+    struct err ignored; // whoever resumes it says it
+    struct arena arena;
+    struct task_record *task;
+    int count;
+    int64_t id;
+    if (!session || !common_session_id(session, &id, &ignored))
+        return;
+    struct store *store = store_open(database, STORE_READ, &ignored);
+    arena_init(&arena);
+    if (store && common_take_network(store, &id, &ignored) &&
+        store_get_tasks(store, id, &arena, &task, &count, &ignored))
+        for (int i = 0; i < count; i++)
+            confine_read_space(s, task[i].preset);
+    arena_finish(&arena);
+    store_close(store);
 }
 
 // Made now, as what is above it is not for all to be written.
@@ -222,7 +242,8 @@ void confine_session(const struct arguments *a)
     confine_read_source(&s, arguments_text(a, "source"));
     confine_read_recordings(&s, database);
     read_warm_starts(&s, arguments_text(a, "warm-start"));
-    read_list(&s, arguments_text(a, "list"));
+    read_spaces_of(&s, a->operand_count ? a->operand[0] : NULL);
+    read_tasks(&s, database, a->operand_count ? a->operand[0] : NULL);
     if (arguments_flag(a, "detach"))
         write_beside_made(&s, path_user_state("log"));
     write_beside_made(&s, path_user_data("saved")); // should the database's folder go away

@@ -21,7 +21,8 @@ static int with_session(const struct arguments *a,
     if (!s)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&arena);
-    bool ok = store_get_session(s, id, &arena, &record, &e) && act(s, &record, a, &e);
+    bool ok = common_take_network(s, &id, &e) && store_get_session(s, id, &arena, &record, &e) &&
+              act(s, &record, a, &e);
     arena_finish(&arena);
     store_close(s);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "base/shown.h"
 #include "cli/attached.h"
+#include "cli/network_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +29,25 @@ void front_init(struct front *f, const struct arguments *a, struct store *store)
 
 // --- JSON Lines (docs/json.md) ---
 
-static void add_end(const struct event *event, struct json_writer *w)
+// How the network stands at its end; without it where the database does not say.
+static bool read_summary(struct store *store, const struct session_record *r, struct arena *a,
+                         struct network_summary *out)
+{
+    struct err ignored;
+    return r->scheduler && network_summary_read(store, r, a, out, &ignored);
+}
+
+static void add_network(struct store *store, const struct session_record *r, struct json_writer *w)
+{
+    struct arena a;
+    struct network_summary n;
+    arena_init(&a);
+    if (read_summary(store, r, &a, &n))
+        network_add_json(w, &n);
+    arena_finish(&a);
+}
+
+static void add_end(const struct front *f, const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
     json_add_text(w, "state", r->state);
@@ -36,6 +55,7 @@ static void add_end(const struct event *event, struct json_writer *w)
     json_add_int(w, "rejected", r->rejected);
     json_add_text(w, "message", r->message ? r->message : "");
     json_best(w, r, event->trial, event->retime);
+    add_network(f->store, r, w);
     json_add_real(w, "ran_seconds", r->ran_seconds);
     json_add_real(w, "busy_seconds", event->busy_seconds);
 }
@@ -63,7 +83,7 @@ static void add_best(const struct event *event, struct json_writer *w)
     json_add_real(w, "rate", speed_rate(event->session, event->trial->seconds));
 }
 
-static void add_body(const struct event *event, struct json_writer *w)
+static void add_body(const struct front *f, const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
     switch (event->kind) {
@@ -75,15 +95,16 @@ static void add_body(const struct event *event, struct json_writer *w)
     switch (event->kind) {
     case EVENT_BEST: add_best(event, w); break;
     case EVENT_RETIME: add_retime(event, w); break;
+    case EVENT_ROUND: network_add_round(w, event); break;
     case EVENT_MESSAGE: add_message(event, w); break;
-    default: add_end(event, w); break;
+    default: add_end(f, event, w); break;
     }
 }
 
 static void print_event(const struct front *f, const struct event *event)
 {
-    static const char *const names[] = {"session", "trial",   "best", "retime",
-                                        "state",   "message", "end"};
+    static const char *const names[] = {"session", "trial", "best",    "retime",
+                                        "state",   "round", "message", "end"};
     struct str line = {0};
     if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
         return;
@@ -92,7 +113,7 @@ static void print_event(const struct front *f, const struct event *event)
         return;
     struct json_writer w = json_begin(&line);
     json_add_text(&w, "event", names[event->kind]);
-    add_body(event, &w);
+    add_body(f, event, &w);
     json_print(&w);
     fflush(stdout);
 }
@@ -119,7 +140,10 @@ static void draw_progress(struct front *f, const struct session_record *r)
     fprintf(stderr,
             "%" PRId64 "/%" PRId64 " trials  %.1f/s  best %s  rejected %" PRId64 "  %s left",
             r->trials, r->budget_trials, rate,
-            r->best_ask ? speed_text(r, r->best_seconds, speed) : "-", r->rejected, eta);
+            r->best_ask    ? speed_text(r, r->best_seconds, speed)
+            : f->latency_s ? text_time(f->latency_s, speed)
+                           : "-",
+            r->rejected, eta);
     f->drawn_at = now;
 }
 
@@ -182,6 +206,7 @@ static void print_curve(const struct front *f)
 static void print_session(const struct event *event)
 {
     struct session_record r = *event->session;
+    char *scheduler = r.scheduler ? mem_printf("scheduler %s", r.scheduler) : NULL;
     char strategy[STRATEGY_TEXT];
     struct arena arena;
     arena_init(&arena);
@@ -190,9 +215,11 @@ static void print_session(const struct event *event)
     if (r.reduced)
         printf("  (%s)", r.reduced);
     printf("  on %s\n", r.device);
-    printf("        %s points  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
-           r.size, strategy_text(r.strategy, false, strategy), r.seed, r.budget_trials,
+    printf("        %s%s  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
+           scheduler ? scheduler : r.size, scheduler ? "" : " points",
+           strategy_text(r.strategy, false, strategy), r.seed, r.budget_trials,
            r.budget_trials == 1 ? "" : "s", r.workers);
+    free(scheduler);
     arena_finish(&arena);
 }
 
@@ -231,6 +258,16 @@ static void say_nothing_left(const struct front *f, const struct session_record 
     str_finish(&message);
 }
 
+static void print_tasks(const struct front *f, const struct session_record *r)
+{
+    struct arena a;
+    struct network_summary n;
+    arena_init(&a);
+    if (read_summary(f->store, r, &a, &n))
+        network_print_table(&n);
+    arena_finish(&a);
+}
+
 static void print_end(const struct front *f, const struct event *event)
 {
     char speed[32], time[32];
@@ -241,7 +278,9 @@ static void print_end(const struct front *f, const struct event *event)
     printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, str_text(&message));
     str_finish(&message);
     print_outcomes(f, r);
-    if (event->trial) {
+    if (r->scheduler) {
+        print_tasks(f, r);
+    } else if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
         print_curve(f);
         printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
@@ -273,7 +312,7 @@ static void plain_trial(struct front *f, const struct event *event)
         str_finish(&config);
         str_finish(&reason);
     }
-    draw_progress(f, event->session);
+    draw_progress(f, event->network ? event->network : event->session);
 }
 
 static void plain_message(const struct front *f, const struct event *event)
@@ -295,8 +334,15 @@ static void plain_event(struct front *f, const struct event *event)
     case EVENT_SESSION: print_session(event); break;
     case EVENT_TRIAL: plain_trial(f, event); break;
     case EVENT_BEST:
+        if (event->network && !f->verbose) // its rounds are told
+            break;
         clear_progress(f);
         print_best(event);
+        break;
+    case EVENT_ROUND:
+        f->latency_s = event->round->latency;
+        clear_progress(f);
+        network_print_round(event);
         break;
     case EVENT_RETIME: break;
     case EVENT_STATE:
@@ -316,6 +362,7 @@ static void count_so_far(struct front *f, const struct session_record *r)
 {
     struct err ignored; // what the store cannot say is not counted
     f->started_elapsed = r->ran_seconds;
+    f->started_trials = r->scheduler ? r->trials : 0;
     store_each_trial(f->store, r->id, 1, count_stored, f, &ignored);
 }
 
@@ -332,7 +379,7 @@ void front_on_event(void *context, const struct event *event)
     if (event->kind == EVENT_END) {
         f->finished =
             str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
-        f->nothing_valid = !event->trial;
+        f->nothing_valid = event->session->scheduler ? !event->session->ok : !event->trial;
     }
     if (f->attached) { // the workbench reads all of it in the database
         if (event->kind == EVENT_MESSAGE && !event->kept)

@@ -22,6 +22,7 @@ struct front {
     double started_elapsed; // running time and trials when this run began: for the rate
     int64_t started_trials;
     double best_seconds; // so far; 0: none
+    double latency_s;    // of a network, sum of its parts; 0: not known yet
     double curve[64];    // runs a second of the best so far, thinned out: the picture at the end
     int curve_count, curve_step, curve_skip;
     int64_t outcomes[OUTCOME_COUNT];

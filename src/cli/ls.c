@@ -80,6 +80,16 @@ static void print(const struct arguments *a, struct store *s, const struct sessi
         print_text(s, list, count);
 }
 
+// The tasks of networks are told of by these (`show`).
+static int without_tasks(struct session_record *list, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!list[i].network)
+            list[kept++] = list[i];
+    return kept;
+}
+
 static int run_ls(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -96,6 +106,8 @@ static int run_ls(const struct command *self, const struct arguments *a)
         return fail_with(&e, EXIT_FAILED);
     arena_init(&arena);
     bool ok = store_list_sessions(s, &arena, &list, &count, &e);
+    if (ok && !arguments_flag(a, "tasks"))
+        count = without_tasks(list, count);
     for (int i = 0; ok && i < count; i++)
         common_take_ran(s, &list[i]);
     for (int i = 0; ok && i < count && !arguments_flag(a, "json"); i++)
@@ -109,7 +121,13 @@ static int run_ls(const struct command *self, const struct arguments *a)
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option options[] = {
+    {"tasks", OPTION_FLAG, NULL, "list the tasks of networks too, which are sessions of their own"},
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
 
 const struct command cmd_ls = {
     .name = "ls",

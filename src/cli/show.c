@@ -1,4 +1,5 @@
 #include "cli/common.h"
+#include "cli/network_text.h"
 #include "cli/refit_list.h"
 #include "cli/show_trial.h"
 #include "cli/trial_list.h"
@@ -17,6 +18,7 @@ struct view {
     int64_t outcomes[OUTCOME_COUNT];
     struct trial_record best; // ask 0: there is none
     struct retime_record final_race;
+    struct network_summary network; // of a network
     struct arena arena;
 };
 
@@ -42,6 +44,8 @@ static void print_json(struct view *v, const char *state, int64_t most)
     json_begin_object(&w, "session");
     json_session(&w, r, state);
     json_best(&w, r, v->best.ask ? &v->best : NULL, v->final_race.ask ? &v->final_race : NULL);
+    if (r->scheduler)
+        network_add_json(&w, &v->network);
     json_end(&w);
     refit_list_add_json(&v->refits, &w);
     if (lists_trials(v))
@@ -69,12 +73,18 @@ static void print_text(const struct view *v, const struct session_record *r, con
     if (runner)
         printf("  (process %d)", (int)runner);
     printf("%s%s\n", r->message && *r->message ? "  " : "", r->message ? r->message : "");
-    printf("problem  %s  (%s, %s points)\n", r->title, r->name, r->size);
+    if (r->scheduler)
+        printf("problem  %s  (%s)\n", r->title, r->name);
+    else
+        printf("problem  %s  (%s, %s points)\n", r->title, r->name, r->size);
     if (r->reduced)
         printf("         %s\n", r->reduced);
     printf("device   %s  (%s)\n", r->device, r->driver);
-    printf("search   %s  seed %" PRIu64 "\n",
-           strategy_text(r->strategy, arguments_flag(v->a, "options"), strategy), r->seed);
+    printf("search   %s  seed %" PRIu64 "%s%s\n",
+           strategy_text(r->strategy, arguments_flag(v->a, "options"), strategy), r->seed,
+           r->scheduler ? "  scheduler " : "", r->scheduler ? r->scheduler : "");
+    if (r->network)
+        printf("network  %" PRId64 ", its task %s\n", r->network, r->task ? r->task : "?");
     if (r->note && *r->note)
         printf("note     %s\n", r->note);
     printf("trials   %" PRId64 " of %" PRId64 " in %s:", r->trials, r->budget_trials,
@@ -84,6 +94,10 @@ static void print_text(const struct view *v, const struct session_record *r, con
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
     printf("\n");
     print_model(v);
+    if (r->scheduler) {
+        network_print_table(&v->network);
+        return;
+    }
     if (!v->best.ask) {
         printf("best     none\n");
         return;
@@ -105,7 +119,9 @@ static bool print_message(void *context, const struct message_record *m)
 static bool read_all(struct view *v, struct err *e)
 {
     int64_t id = v->session->id, best = v->session->best_ask;
-    return store_get_tally(v->store, id, v->outcomes, NULL, e) &&
+    return (!v->session->scheduler ||
+            network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
+           store_get_tally(v->store, id, v->outcomes, NULL, e) &&
            store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
            store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
            refit_list_read(&v->refits, v->store, id, e) &&

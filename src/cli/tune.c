@@ -5,10 +5,11 @@
 #include "cli/detach.h"
 #include "cli/fleet.h"
 #include "cli/front.h"
-#include "cli/tune_list.h"
 #include "cli/workbench.h"
+#include "engine/network_run.h"
 #include "engine/recorded.h"
 #include "export/export.h"
+#include "script/network.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -109,7 +110,26 @@ static bool check_recorded(const struct arguments *a, struct err *e)
             err_usage(e, "tune: --export writes kernels, a recording has none"));
 }
 
-// Exactly one of a space, a recording and a session to be like.
+static bool is_network(const struct arguments *a)
+{
+    return a->operand_count && !arguments_integer(a, "like", 0) && network_is(a->operand[0]);
+}
+
+// What is for networks alone.
+static bool check_network(const struct arguments *a, struct err *e)
+{
+    bool network = is_network(a), only = arguments_text(a, "only") != NULL;
+    if (!network && (only || arguments_text(a, "scheduler") || arguments_flag(a, "again")))
+        return err_usage(e, "tune: --only, --scheduler and --again are for networks (tilewalk ops "
+                            "lists them)");
+    if (!network || only)
+        return true;
+    return !arguments_text(a, "export") ||
+           err_usage(e, "tune: --export writes the kernels of one operation: tilewalk export ID "
+                        "does for each task of a network");
+}
+
+// Exactly one of a space, a network, a recording and a session to be like.
 static bool check_space(const struct arguments *a, int64_t like, struct err *e)
 {
     if (like && a->operand_count)
@@ -117,34 +137,72 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                          "tune: '%s' is one argument too many: --like takes the space of "
                          "session %" PRId64,
                          a->operand[0], like);
-    if (arguments_text(a, "only") && !tune_list_wanted(a))
-        return err_usage(e, "tune: --only names an operation of a list: it goes with --list");
+    if (!check_network(a, e))
+        return false;
     if (recorded_is(arguments_text(a, "source")))
         return check_recorded(a, e);
-    return like || a->operand_count || tune_list_wanted(a) ||
-           err_usage(e, "tune: missing %s, --list or --like ID (usage: tilewalk tune %s)",
+    return like || a->operand_count ||
+           err_usage(e, "tune: missing %s, or --like ID (usage: tilewalk tune %s)",
                      cmd_tune.operands, cmd_tune.operands);
 }
 
-// What the user says comes after what the item says, and so counts.
-static void take_item(struct session_options *o, const struct tune_item *t, struct arena *storage)
+static bool read_network(const struct arguments *a, const struct session_options *o, char **path,
+                         struct network *out, struct err *e)
 {
-    int own = t->item->set_count;
-    struct setting *all = arena_zero(storage, (size_t)(own + o->set_count) + 1, sizeof *all);
-    for (int i = 0; i < own; i++)
-        all[i] = t->item->set[i];
-    for (int i = 0; i < o->set_count; i++)
-        all[own + i] = o->set[i];
-    o->set = all;
-    o->set_count += own;
-    o->listed = own;
-    o->earlier = t->earlier;
-    o->space = o->space ? o->space : t->item->preset;
-    o->note = arena_printf(storage, "%s %s", t->list, t->item->label);
+    *out = (struct network){.name = NULL};
+    *path = network_find(a->operand[0], e);
+    return *path && network_read(*path, o->set, o->set_count, out, e);
 }
 
-static bool begin_tune(struct front *f, const struct arguments *a, struct tune_item *item,
-                       int64_t *id, struct err *e)
+static const char *task_name_at(const void *context, size_t i)
+{
+    const struct network *n = context;
+    return n->task[i].label;
+}
+
+static const struct network_task *find_task(const struct network *n, const char *only,
+                                            struct err *e)
+{
+    for (int i = 0; i < n->task_count; i++)
+        if (str_equal(n->task[i].label, only))
+            return &n->task[i];
+    const char *near = str_suggest(only, (size_t)n->task_count, task_name_at, n);
+    if (near)
+        err_usage(e, "--only: %s has no task '%s' (did you mean '%s'?)", n->name, only, near);
+    else
+        err_usage(e, "--only: %s has no task '%s' (tilewalk check %s lists them)", n->name, only,
+                  n->name);
+    return NULL;
+}
+
+static bool start_network(struct front *f, const struct arguments *a, struct session_options *o,
+                          int64_t *id, struct err *e)
+{
+    struct network network;
+    char *path;
+    const char *only = arguments_text(a, "only");
+    const struct network_task *task = NULL;
+    bool ok = read_network(a, o, &path, &network, e) &&
+              (!only || (task = find_task(&network, only, e)) != NULL);
+    if (ok && task) { // as a session of its own
+        o->space = task->preset;
+        o->set = task->set;
+        o->set_count = task->set_count;
+        ok = engine_start(f->engine, o, id, e);
+    } else if (ok) {
+        struct network_options all = {.network = &network,
+                                      .path = path,
+                                      .each = o,
+                                      .scheduler = arguments_text(a, "scheduler"),
+                                      .again = arguments_flag(a, "again")};
+        ok = engine_start_network(f->engine, &all, id, e);
+    }
+    network_finish(&network);
+    free(path);
+    return ok;
+}
+
+static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
     struct arena storage;
@@ -153,11 +211,8 @@ static bool begin_tune(struct front *f, const struct arguments *a, struct tune_i
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
-    if (item)
-        take_item(&o, item, &storage);
-    bool ok = check_device_word(&o, e) && engine_start(f->engine, &o, id, e);
-    if (item && ok)
-        item->session = *id;
+    bool ok = check_device_word(&o, e) &&
+              (is_network(a) ? start_network(f, a, &o, id, e) : engine_start(f->engine, &o, id, e));
     arena_finish(&storage);
     return ok;
 }
@@ -179,14 +234,12 @@ static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
     return ok;
 }
 
-static bool begin_resume(struct front *f, const struct arguments *a, struct tune_item *none,
-                         int64_t *id, struct err *e)
+static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
-    (void)none;
     fill_options(a, &o);
-    return common_session_id(a->operand[0], id, e) && check_nobody_waits(f->store, *id, e) &&
-           engine_resume(f->engine, *id, &o, e);
+    return common_session_id(a->operand[0], id, e) && common_take_network(f->store, id, e) &&
+           check_nobody_waits(f->store, *id, e) && engine_resume(f->engine, *id, &o, e);
 }
 
 static bool check_attached(const struct arguments *a, struct err *e)
@@ -198,9 +251,9 @@ static bool check_attached(const struct arguments *a, struct err *e)
     return attached_check(e);
 }
 
-static int run_session(const struct arguments *a, struct tune_item *item,
-                       bool (*begin)(struct front *f, const struct arguments *a,
-                                     struct tune_item *item, int64_t *id, struct err *e))
+static int run_session(const struct arguments *a,
+                       bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
+                                     struct err *e))
 {
     struct err e;
     struct front front;
@@ -220,7 +273,7 @@ static int run_session(const struct arguments *a, struct tune_item *item,
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
-    bool begun = front.engine && begin(&front, a, item, &id, &e);
+    bool begun = front.engine && begin(&front, a, &id, &e);
     int code =
         begun ? run(a, &front, &background, id, begin != begin_resume) : fail_with(&e, EXIT_FAILED);
     engine_destroy(front.engine);
@@ -238,11 +291,6 @@ static int run_on_several(const struct arguments *a)
     return code;
 }
 
-static int tune_item(const struct arguments *a, struct tune_item *item)
-{
-    return run_session(a, item, begin_tune);
-}
-
 static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -252,7 +300,7 @@ static int run_tune(const struct command *self, const struct arguments *a)
     if (fleet_wanted(a))
         return run_on_several(a);
     confine_session(a);
-    return tune_list_wanted(a) ? tune_list(a, tune_item) : tune_item(a, NULL);
+    return run_session(a, begin_tune);
 }
 
 static int run_resume(const struct command *self, const struct arguments *a)
@@ -263,14 +311,14 @@ static int run_resume(const struct command *self, const struct arguments *a)
     if (!common_session_id(a->operand[0], &id, &e))
         return fail_with(&e, EXIT_USAGE);
     confine_session(a);
-    return run_session(a, NULL, begin_resume);
+    return run_session(a, begin_resume);
 }
 
 static const struct option tune_options[] = {
-    {"list", OPTION_TEXT, "LIST|FILE",
-     "the operations of a list, one session after the other (tilewalk ops lists the lists); with a "
-     "space, all of them by that one"},
-    {"only", OPTION_TEXT, "LABEL", "of the list, this operation only"},
+    {"scheduler", OPTION_TEXT, "gradient|roundrobin[:KEY=VALUE]...",
+     "of a network: what gives its tasks their trials (default: gradient)"},
+    {"only", OPTION_TEXT, "TASK", "of a network, tune this task alone"},
+    {"again", OPTION_FLAG, NULL, "of a network, tune also tasks whose best kernels are known"},
     {"like", OPTION_INTEGER, "ID",
      "instead of a space: that of session ID, as it was stored, with its sizes, device, strategy "
      "and budget where nothing else is said",
@@ -292,8 +340,8 @@ static const struct option tune_options[] = {
      "--warm-start wrote; those of other shapes are moved to the nearest ones here"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
      "let the model of the strategy begin with the results of other sessions; auto: of all before "
-     "it on this device, of this kind of operator, with these parameters (default: none; with "
-     "--list, of those before it in the list)"},
+     "it on this device, of this kind of operator, with these parameters (default: none; in a "
+     "network, of those of its tasks that began before)"},
     {"spills", OPTION_INTEGER, "N",
      "where the driver tells what spills, leave out kernels that spill more than N, once they are "
      "compiled, but for those of --warm-start (default: as tilewalk devices --json has it, or the "
@@ -314,8 +362,8 @@ static const struct option resume_options[] = {
 
 const struct command cmd_tune = {
     .name = "tune",
-    .operands = "PRESET|FILE",
-    .help = "search the best configuration of a space on a device",
+    .operands = "PRESET|NETWORK|FILE",
+    .help = "search the best configuration of a space, or of all tasks of a network, on a device",
     .least = 0,
     .most = 1,
     .options = tune_options,

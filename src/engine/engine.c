@@ -1,11 +1,13 @@
 #include "engine/engine.h"
 
 #include "base/os.h"
+#include "engine/network_run.h"
 #include "engine/session_setup.h"
 #include "engine/session_step.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +18,28 @@
 
 struct engine {
     struct session_host host;
-    struct session *session; // NULL until it was started or resumed
-    int wake[2];             // a byte here interrupts
-    bool gave_up;            // interrupted while the database was locked by another program
+    struct session *session;     // NULL until it was started or resumed, and with a network
+    struct network_run *network; // NULL: one session alone
+    int wake[2];                 // a byte here interrupts
+    bool gave_up;                // interrupted while the database was locked by another program
 };
+
+// The session that is at work; NULL: none is.
+static struct session *session_now(const struct engine *g)
+{
+    return g->network ? network_task_now(g->network) : g->session;
+}
+
+// What was started: a session's record, or a network's.
+static struct session_record *record_of(const struct engine *g)
+{
+    return g->network ? &g->network->record : &g->session->record;
+}
+
+static bool ended(const struct engine *g)
+{
+    return g->network ? network_ended(g->network) : session_ended(g->session);
+}
 
 // --- a database that another program keeps locked ---
 
@@ -27,10 +47,11 @@ static bool wait_for_store(void *context, double waited_s)
 {
     struct engine *g = context;
     struct pollfd wake = {.fd = g->wake[0], .events = POLLIN};
-    if (waited_s >= STORE_BUSY_S && !g->session) // there is nothing yet to be paused
+    struct session *s = session_now(g);
+    if (waited_s >= STORE_BUSY_S && !s) // there is nothing yet to be paused
         return false;
     if (waited_s >= STORE_BUSY_S)
-        session_hold(g->session, waited_s);
+        session_hold(s, waited_s);
     g->gave_up = poll(&wake, 1, waited_s < 0.1 ? 1 : waited_s < 1 ? 10 : 100) > 0;
     return !g->gave_up;
 }
@@ -38,8 +59,9 @@ static bool wait_for_store(void *context, double waited_s)
 static void store_is_free(void *context)
 {
     struct engine *g = context;
-    if (g->session)
-        session_let_go(g->session);
+    struct session *s = session_now(g);
+    if (s)
+        session_let_go(s);
 }
 
 struct engine *engine_create(struct store *store,
@@ -65,6 +87,7 @@ void engine_destroy(struct engine *g)
     if (!g)
         return;
     session_destroy(g->session);
+    network_destroy(g->network);
     store_set_patience(g->host.store, NULL);
     close(g->wake[0]);
     close(g->wake[1]);
@@ -81,7 +104,7 @@ void engine_interrupt(struct engine *g)
 
 // --- the end of a session ---
 
-static void emit_end(struct session *s)
+static void emit_session_end(struct session *s)
 {
     struct arena a;
     struct trial_record best = {0};
@@ -98,14 +121,28 @@ static void emit_end(struct session *s)
     arena_finish(&a);
 }
 
+static void emit_end(struct engine *g)
+{
+    if (g->network)
+        network_emit(g->network, (struct event){.kind = EVENT_END});
+    else
+        emit_session_end(g->session);
+}
+
+static double ran_seconds(const struct engine *g)
+{
+    return g->network ? network_ran_seconds(g->network) : session_ran_seconds(g->session);
+}
+
 // The database is not where others look for it: what this process still has of it becomes another
 // one. Says so in `e`.
-static void save(struct session *s, struct err *e)
+static void save(struct engine *g, struct err *e)
 {
     const struct err lost = *e;
     struct err why;
-    store_set_state(s->host.store, s->record.id, "paused", lost.text, session_ran_seconds(s), &why);
-    const char *path = store_save(s->host.store, &why);
+    struct store *store = g->host.store;
+    store_set_state(store, record_of(g)->id, "paused", lost.text, ran_seconds(g), &why);
+    const char *path = store_save(store, &why);
     if (path)
         err_set(e,
                 "%s: all that was stored is saved as '%s' (move it back, then `tilewalk resume`)",
@@ -114,34 +151,40 @@ static void save(struct session *s, struct err *e)
         err_set(e, "%s, and could not be saved: %s", lost.text, why.text);
 }
 
+static bool *store_failed(struct engine *g)
+{
+    return g->network ? &g->network->store_failed : &g->session->store_failed;
+}
+
 // A session that failed keeps everything it stored, and says why.
-static void fail(struct session *s, const struct err *why)
+static void fail(struct engine *g, const struct err *why)
 {
     char text[1400];
     struct err ignored;
-    s->record.state = s->store_failed ? "paused" : "failed";
-    s->record.message = arena_strdup(&s->arena, err_format(why, text, sizeof text));
-    s->phase = SESSION_ENDED;
-    store_set_state(s->host.store, s->record.id, s->record.state, text, session_ran_seconds(s),
-                    &ignored);
-    store_unlock_session(s->host.store, s->record.id);
+    struct session_record *r = record_of(g);
+    struct arena *arena = g->network ? &g->network->arena : &g->session->arena;
+    enum session_phase *phase = g->network ? &g->network->phase : &g->session->phase;
+    r->state = *store_failed(g) ? "paused" : "failed";
+    r->message = arena_strdup(arena, err_format(why, text, sizeof text));
+    *phase = SESSION_ENDED;
+    store_set_state(g->host.store, r->id, r->state, text, ran_seconds(g), &ignored);
+    store_unlock_session(g->host.store, r->id);
 }
 
 // After a failure. False: it ended as failed; true: whoever interrupts a run that waits for the
 // database knows why it ends.
 static bool stop(struct engine *g, struct err *e)
 {
-    struct session *s = g->session;
-    s->store_failed |= g->gave_up;
+    *store_failed(g) |= g->gave_up;
     if (g->gave_up)
         err_set(e, "interrupted while the database was locked by another program");
-    else if (!store_in_place(s->host.store, NULL))
-        save(s, e);
-    fail(s, e);
+    else if (!store_in_place(g->host.store, NULL))
+        save(g, e);
+    fail(g, e);
     return g->gave_up;
 }
 
-// --- one session ---
+// --- what is run ---
 
 bool engine_start(struct engine *g, const struct session_options *o, int64_t *id, struct err *e)
 {
@@ -151,38 +194,93 @@ bool engine_start(struct engine *g, const struct session_options *o, int64_t *id
     return g->session != NULL;
 }
 
+bool engine_start_network(struct engine *g, const struct network_options *o, int64_t *id,
+                          struct err *e)
+{
+    g->network = network_start(&g->host, o, e);
+    if (g->network)
+        *id = g->network->record.id;
+    return g->network != NULL;
+}
+
+// Whether a stored session is a network; a task is resumed by its network alone.
+static bool is_network(struct store *store, int64_t id, bool *out, struct err *e)
+{
+    struct arena a;
+    struct session_record r;
+    arena_init(&a);
+    bool ok = store_get_session(store, id, &a, &r, e);
+    *out = ok && r.scheduler;
+    if (ok && r.network)
+        ok = err_set(e,
+                     "session %" PRId64 " is task %s of network %" PRId64
+                     " (`tilewalk resume %" PRId64 "%s` goes on with all of it)",
+                     id, r.task ? r.task : "?", r.network, r.network, store_option(store));
+    arena_finish(&a);
+    return ok;
+}
+
 // One that has nothing left to do ends at once.
 bool engine_resume(struct engine *g, int64_t id, const struct session_options *more, struct err *e)
 {
-    g->session = session_resume(&g->host, id, more, e);
-    if (g->session && session_ended(g->session))
-        emit_end(g->session);
-    return g->session != NULL;
+    bool network;
+    if (!is_network(g->host.store, id, &network, e))
+        return false;
+    if (network)
+        g->network = network_resume(&g->host, id, more, e);
+    else
+        g->session = session_resume(&g->host, id, more, e);
+    if (!g->network && !g->session)
+        return false;
+    if (ended(g))
+        emit_end(g);
+    return true;
 }
 
 // --- the loop ---
 
-static bool take_commands(struct session *s, struct err *e)
+static bool step(struct engine *g, struct err *e)
+{
+    return g->network ? network_step(g->network, e) : session_step(g->session, e);
+}
+
+static bool command(struct engine *g, const char *verb, const char *argument, struct err *e)
+{
+    return g->network ? network_command(g->network, verb, argument, e)
+                      : session_command(g->session, verb, argument, e);
+}
+
+static bool interrupt(struct engine *g, struct err *e)
+{
+    return g->network ? network_interrupt(g->network, e) : session_interrupt(g->session, e);
+}
+
+static bool stored(struct engine *g, bool ok, struct err *e)
+{
+    return g->network ? network_stored(g->network, ok, e) : session_stored(g->session, ok, e);
+}
+
+static bool take_commands(struct engine *g, struct err *e)
 {
     char verb[16], argument[64];
-    for (bool any = true; any && !session_ended(s);) {
-        bool taken = store_take_command(s->host.store, s->record.id, verb, argument, &any, e);
-        if (!session_stored(s, taken, e) || (any && !session_command(s, verb, argument, e)))
+    for (bool any = true; any && !ended(g);) {
+        bool taken = store_take_command(g->host.store, record_of(g)->id, verb, argument, &any, e);
+        if (!stored(g, taken, e) || (any && !command(g, verb, argument, e)))
             return false;
     }
     return true;
 }
 
 // Does something with the session, unless it has ended. One that fails in it ends.
-static bool with(struct engine *g, bool (*act)(struct session *s, struct err *e), struct err *e)
+static bool with(struct engine *g, bool (*act)(struct engine *g, struct err *e), struct err *e)
 {
-    struct session *s = g->session;
-    if (session_ended(s))
+    if (ended(g))
         return true;
-    bool ok = act(s, e) || stop(g, e);
-    if (session_ended(s)) {
-        emit_end(s);
-        session_release(s);
+    bool ok = act(g, e) || stop(g, e);
+    if (ended(g)) {
+        emit_end(g);
+        if (g->session)
+            session_release(g->session);
     }
     return ok;
 }
@@ -190,12 +288,16 @@ static bool with(struct engine *g, bool (*act)(struct session *s, struct err *e)
 // Sleeps until something can be done. Returns true when the engine was interrupted.
 static bool sleep_until_needed(struct engine *g)
 {
-    const struct session *s = g->session;
+    const struct session *s = session_now(g);
     struct pollfd fds[MOST_FDS] = {{.fd = g->wake[0], .events = POLLIN}};
-    int count = 1, model = session_wait_fd(s), ms = s->busy ? 0 : source_wait_ms(s->source);
+    int count = 1, model = s ? session_wait_fd(s) : -1;
+    // A network without a task at work begins a round, unless it is paused.
+    bool waits = g->network && !s && g->network->phase == SESSION_PAUSED;
+    int ms = s && !s->busy ? source_wait_ms(s->source) : waits ? -1 : 0;
     if (model >= 0)
         fds[count++] = (struct pollfd){.fd = model, .events = POLLIN};
-    count += source_fds(s->source, fds + count, MOST_FDS - count);
+    if (s)
+        count += source_fds(s->source, fds + count, MOST_FDS - count);
     poll(fds, (nfds_t)count, ms >= 0 && ms < COMMANDS_EVERY_MS ? ms : COMMANDS_EVERY_MS);
     return fds[0].revents & POLLIN;
 }
@@ -205,14 +307,14 @@ bool engine_run(struct engine *g, struct err *e)
     int64_t looked_ns = 0;
     struct err why = {0};
     bool ok = true;
-    while (!session_ended(g->session)) {
-        ok = with(g, session_step, &why);
+    while (!ended(g)) {
+        ok = with(g, step, &why);
         if (os_now_ns() - looked_ns > COMMANDS_EVERY_MS * 1000000ll) {
             ok = ok && with(g, take_commands, &why);
             looked_ns = os_now_ns();
         }
-        if (!session_ended(g->session) && sleep_until_needed(g))
-            ok = ok && with(g, session_interrupt, &why);
+        if (!ended(g) && sleep_until_needed(g))
+            ok = ok && with(g, interrupt, &why);
     }
     if (!ok && e)
         *e = why;

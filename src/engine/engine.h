@@ -7,10 +7,11 @@
 //     engine_run(g, e);                      until it has ended, or engine_interrupt
 //     engine_destroy(g);
 //
-// An engine runs one session, and is one poll loop in one thread: it asks the strategy, judges and
-// renders configurations, feeds the source of measurements, stores and tells results, and reports
-// what happened through `on_event`, called in its thread. Other processes steer the session through
-// the database's command table, which is read four times a second.
+// An engine runs one session, or one network of them, and is one poll loop in one thread: it asks
+// the strategy, judges and renders configurations, feeds the source of measurements, stores and
+// tells results, and reports what happened through `on_event`, called in its thread. Other
+// processes steer the session through the database's command table, which is read four times a
+// second.
 #ifndef TILEWALK_ENGINE_ENGINE_H
 #define TILEWALK_ENGINE_ENGINE_H
 
@@ -36,6 +37,11 @@ void engine_destroy(struct engine *g);
 
 // Both once for an engine, and not both.
 bool engine_start(struct engine *g, const struct session_options *o, int64_t *id, struct err *e);
+
+// The same for a network, which is tuned as one session (network_run.h).
+struct network_options;
+bool engine_start_network(struct engine *g, const struct network_options *o, int64_t *id,
+                          struct err *e);
 
 // `more` (may be NULL) changes the budget of the resumed session: trials > 0 and seconds > 0
 // replace what it had. A session that is not done refuses fewer trials than it has spent.

@@ -16,6 +16,7 @@ enum event_kind {
     EVENT_BEST,    // a new best, after its EVENT_TRIAL
     EVENT_RETIME,  // a race or a canary took new samples of a trial
     EVENT_STATE,   // running, paused
+    EVENT_ROUND,   // of a network: a round is over
     EVENT_MESSAGE, // something to know: drift, worker noise, respawns
     EVENT_END      // done, paused, stopped or failed
 };
@@ -24,7 +25,12 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     const struct session_record *session; // with current counts
-    const struct space *space;
+    // Of a network and of what its tasks tell: the network's, with current counts; NULL: none. The
+    // session of what a task tells is the task's.
+    const struct session_record *network;
+    const struct space *space;          // NULL with what a network tells itself
+    const struct task_record *task;     // EVENT_ROUND
+    const struct round_record *round;   // EVENT_ROUND
     const struct trial_record *trial;   // EVENT_TRIAL, EVENT_BEST; EVENT_END: the best one or NULL
     const struct retime_record *retime; // EVENT_RETIME; EVENT_END: the winner's final race or NULL
     const char *level, *text;           // EVENT_MESSAGE

@@ -40,6 +40,8 @@ struct session_options {
     // The sessions that the same command made before this one, such as "3,5", or NULL. Their
     // results are taken too, where they are of use (transfer.h).
     const char *earlier;
+    int64_t network;  // the session of the network whose task this is; 0: none
+    const char *task; // its name there
     bool count_rejected;
     bool has_spills;
     uint32_t spills;   // instead of the device's own limit; 0: none

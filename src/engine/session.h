@@ -108,6 +108,8 @@ struct session {
     struct cycle cycle;
     enum session_phase phase;
     bool stopping, pausing;
+    bool resting;            // a task of a network: what it was granted is spent
+    bool closing;            // a task of a network: it will be granted nothing more
     bool busy;               // there is more to be done at once
     bool fitting;            // the strategy waits for a model, not to be told
     bool store_failed;       // the database could not be used: resume when it can

@@ -28,6 +28,8 @@ static void fill_record(struct session *s, const struct session_options *o,
     struct session_record *r = &s->record;
     r->created = os_unix_time();
     r->note = o->note;
+    r->network = o->network;
+    r->task = o->task;
     r->state = "running";
     r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
@@ -161,6 +163,25 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     session_say_scale(s);
     session_say_beginning(s);
     return true;
+}
+
+struct session *session_foresee(const struct session_host *host, const struct session_options *o,
+                                struct session_place *p, struct err *e)
+{
+    struct session *s = session_new(host);
+    bool ok = find_space(s, o, e);
+    if (ok) {
+        session_place_take(s, p);
+        session_place_describe(s, p);
+        fill_record(s, o, p);
+        ok = choose_strategy(s, o, e) && session_take_script(s, session_read_script(s, o, e));
+    }
+    if (ok)
+        session_describe_problem(s);
+    if (ok && (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e)))
+        return s;
+    session_destroy(s);
+    return NULL;
 }
 
 static struct session *begun(struct session *s, struct session_place *p, bool ok)

@@ -11,7 +11,7 @@
 #ifndef TILEWALK_ENGINE_SESSION_SETUP_H
 #define TILEWALK_ENGINE_SESSION_SETUP_H
 
-#include "engine/session.h"
+#include "engine/session_place.h"
 
 // Both report EVENT_SESSION and leave the session running, its lock held; but one that is done,
 // with its budget spent, has ended, and nothing of it was touched. NULL and `e` on failure.
@@ -19,6 +19,10 @@ struct session *session_start(const struct session_host *host, const struct sess
                               struct err *e);
 struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e);
+// What would be searched with these options: a session that is in no database and cannot be run,
+// for its record and script. `p` has been found, and is used as it is.
+struct session *session_foresee(const struct session_host *host, const struct session_options *o,
+                                struct session_place *p, struct err *e);
 // False: it is a budget of fewer trials than the session has spent, which cannot be taken back.
 bool session_check_budget(const struct session_record *r, int64_t trials, struct err *e);
 // Of one that has ended: what only a running one needs.

@@ -165,10 +165,16 @@ static bool is_through(const struct session *s)
            cycle_is_over(&s->cycle, budget(s));
 }
 
-// Nothing is open any more and nothing will be asked: race the best, then end.
+// Nothing is open any more and nothing will be asked: race the best, then end. A task of a network
+// waits for its next round.
 static bool conclude(struct session *s, struct err *e)
 {
     bool racing = false;
+    if (s->record.network && !s->closing && !s->stopping) {
+        s->resting = true;
+        session_run_clock(s, false);
+        return true;
+    }
     if (!s->stopping && !race_start(s, &racing, e))
         return false;
     if (racing) {
@@ -194,6 +200,22 @@ bool session_step(struct session *s, struct err *e)
             return conclude(s, e);
     }
     return true;
+}
+
+bool session_grant(struct session *s, int64_t trials, double seconds, struct err *e)
+{
+    s->resting = false;
+    s->record.budget_trials = trials;
+    s->record.budget_seconds = seconds;
+    if (!cycle_is_replaying(&s->cycle))
+        session_run_clock(s, true);
+    return session_stored(s, store_set_budget(s->host.store, s->record.id, trials, seconds, e), e);
+}
+
+void session_close(struct session *s)
+{
+    s->resting = false;
+    s->closing = true;
 }
 
 int session_wait_fd(const struct session *s)

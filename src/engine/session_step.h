@@ -17,6 +17,10 @@
 // False: the session failed.
 bool session_step(struct session *s, struct err *e);
 bool session_command(struct session *s, const char *verb, const char *argument, struct err *e);
+// Of a task of a network (network_run.h), which rests when its budget is spent: it may have so many
+// trials and so much running time (0: any) in all; or it gets no more, races, and ends.
+bool session_grant(struct session *s, int64_t trials, double seconds, struct err *e);
+void session_close(struct session *s);
 // A descriptor that becomes readable when the model is fitted for which the session waits; -1: it
 // waits for none.
 int session_wait_fd(const struct session *s);

@@ -36,6 +36,11 @@ static const struct setting *join_sizes(struct arena *a, const char *stored,
     return all;
 }
 
+const struct setting *stored_settings(const char *settings, struct arena *a, int *count)
+{
+    return join_sizes(a, settings, NULL, 0, count);
+}
+
 struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
                              struct err *e)
 {

@@ -11,6 +11,9 @@
 // both, or "". Beginning with the results of others makes it another search, in comparisons too.
 const char *stored_beginning(const struct session_record *r);
 
+// The settings of a record, as --set would say them; in `a`.
+const struct setting *stored_settings(const char *settings, struct arena *a, int *count);
+
 // The script of a session, from its stored texts, sizes and device alone. Strings live in `a`,
 // which must outlive it.
 struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,

@@ -133,12 +133,30 @@ static const char version_10[] =
     "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
     "    key TEXT NOT NULL, fits INTEGER NOT NULL, statistics TEXT,\n"
     "    PRIMARY KEY (session, key)) STRICT, WITHOUT ROWID;\n";
+
+// Version 11: networks, whose tasks are sessions.
+static const char version_11[] =
+    "ALTER TABLE session ADD COLUMN scheduler TEXT;\n"
+    "ALTER TABLE session ADD COLUMN network INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE session ADD COLUMN task TEXT;\n"
+    "CREATE INDEX session_network ON session(network) WHERE network > 0;\n"
+    "CREATE TABLE task(\n"
+    "    network INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    position INTEGER NOT NULL, name TEXT, title TEXT, preset TEXT, settings TEXT, kind TEXT,\n"
+    "    uses INTEGER NOT NULL, flop REAL, session INTEGER NOT NULL, known_s REAL,\n"
+    "    PRIMARY KEY (network, position)) STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE round(\n"
+    "    network INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    number INTEGER NOT NULL, task INTEGER NOT NULL, trials INTEGER NOT NULL,\n"
+    "    told INTEGER NOT NULL, seconds REAL, more INTEGER NOT NULL, latency REAL,\n"
+    "    all_trials INTEGER NOT NULL, elapsed_s REAL, at REAL,\n"
+    "    PRIMARY KEY (network, number)) STRICT, WITHOUT ROWID;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2, version_3, version_4,
-                                                version_5, version_6, version_7, version_8,
-                                                version_9, version_10};
+static const char *const scripts_of_schema[] = {version_1, version_2,  version_3, version_4,
+                                                version_5, version_6,  version_7, version_8,
+                                                version_9, version_10, version_11};
 
 const char *const *db_scripts(int *count)
 {

@@ -1,5 +1,6 @@
 #include "store/trial_row.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // The columns that are written as they are given; the rest of a record is computed.
@@ -12,7 +13,7 @@
     F(budget_trials, COUNT) F(budget_seconds, SPAN) F(workers, WORKERS) F(count_rejected, FLAG) \
     F(ran_seconds, SPAN) F(message, MAYBE_TEXT) F(note, MAYBE_TEXT) F(warm, MAYBE_TEXT) \
     F(population, MAYBE_ASKS) F(declared, MAYBE_OBJECT) F(reduced, MAYBE_TEXT) F(history, MAYBE_HISTORY) \
-    F(work, AMOUNT) F(unit, MAYBE_TEXT)
+    F(work, AMOUNT) F(unit, MAYBE_TEXT) F(scheduler, MAYBE_TEXT) F(network, COUNT) F(task, MAYBE_TEXT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)
@@ -28,10 +29,14 @@ static const struct field computed[] = {COMPUTED_FIELDS(AS_FIELD)};
 static const struct field text_fields[] = {TEXT_FIELDS(AS_TEXT_FIELD)};
 enum { COMPUTED_COUNT = COMPUTED_FIELDS(AS_ONE) };
 
-// The best trial is the first of an index, so that it needs no keeping: one look-up a session.
+// The best trial is the first of an index, so that it needs no keeping: one look-up a session. The
+// sums of a network are those of its tasks.
 // clang-format off
+#define SUM_OF(count) \
+    " CASE WHEN s.scheduler IS NULL THEN s." #count \
+    " ELSE (SELECT ifnull(sum(" #count "), 0) FROM session WHERE network = s.id AND network > 0) END,"
 #define SELECT_SESSIONS \
-    "SELECT s.id, s.trials, s.rejected, s.ok, coalesce(b.ask, 0), b.rank_seconds," \
+    "SELECT s.id," SUM_OF(trials) SUM_OF(rejected) SUM_OF(ok) " coalesce(b.ask, 0), b.rank_seconds," \
     " coalesce(NOT b.unraced, 0)" SESSION_FIELDS(AS_SESSION_COLUMN) \
     " FROM session AS s LEFT JOIN trial AS b ON b.session = s.id AND b.ask =" \
     " (SELECT ask FROM trial WHERE session = s.id AND rank_seconds IS NOT NULL" \
@@ -253,14 +258,26 @@ bool store_set_population(struct store *s, int64_t id, const char *asks, struct 
 
 // --- deleting ---
 
-// From now on it is not there any more, whatever becomes of its rows.
+// From now on it is not there any more, nor are its tasks, whatever becomes of their rows.
 static bool hide(struct store *s, int64_t id, struct err *e)
 {
-    static const char sql[] =
-        "UPDATE session SET state = 'removed', history = NULL WHERE id = ? AND " IS_THERE;
+    static const char sql[] = "UPDATE session SET state = 'removed', history = NULL"
+                              " WHERE (id = :id OR (network = :id AND network > 0)) AND " IS_THERE;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, id);
-    return change_session(&q, id, e);
+    return query_run(&q) && (sqlite3_changes(s->db) > 0 || session_missing(s, id, e));
+}
+
+static bool is_whole(struct store *s, int64_t id, struct err *e)
+{
+    struct query q = query_start(s, "SELECT network FROM session WHERE id = ?", e);
+    query_bind_int(&q, id);
+    int64_t network = query_next(&q) ? query_int(&q, 0) : 0;
+    return query_end(&q) &&
+           (!network || err_set(e,
+                                "session %" PRId64 " is a task of network %" PRId64
+                                ", which goes as a whole (`tilewalk rm %" PRId64 "%s`)",
+                                id, network, network, store_option(s)));
 }
 
 // A hidden session that no other learns from; 0: there is none.
@@ -312,7 +329,7 @@ bool store_delete_session(struct store *s, int64_t id, struct err *e)
     bool own = lock_held(s, id);
     if (!own && !store_lock_session(s, id, e))
         return false;
-    bool ok = hide(s, id, e) && remove_unused(s, e);
+    bool ok = is_whole(s, id, e) && hide(s, id, e) && remove_unused(s, e);
     if (!own)
         store_unlock_session(s, id);
     return ok;

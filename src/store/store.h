@@ -82,12 +82,18 @@ struct session_record {
     // Whose results its model begins with, "3:200 5:180": of session 3 those that were told first,
     // 200 of them; NULL: none. Fixed when it is made.
     const char *history;
+    // Of a network: what shares the budget out among its tasks; NULL: it is no network. Its tasks
+    // are sessions of their own (task_record), and the trials are theirs.
+    const char *scheduler;
+    // Of a task: the session of its network, 0: it is none; and its name there.
+    int64_t network;
+    const char *task;
     // computed when read
-    int64_t trials, rejected, ok;
-    int64_t best_ask;    // 0: none
-    double best_seconds; // that it is ranked by, and
-    bool best_raced;     // whether a race said so; else it is as measured in the search
-    const char *damage;  // state "damaged": what is wrong with it; NULL: nothing
+    int64_t trials, rejected, ok; // of a network all of its tasks'
+    int64_t best_ask;             // 0: none
+    double best_seconds;          // that it is ranked by, and
+    bool best_raced;              // whether a race said so; else it is as measured in the search
+    const char *damage;           // state "damaged": what is wrong with it; NULL: nothing
 };
 
 struct text_record {
@@ -126,6 +132,32 @@ struct trial_record {
 struct best_step { // a trial that was the best of its session when it was told
     int64_t ask, number;
     double seconds, elapsed_s, finished;
+};
+
+struct task_record {      // of a network
+    int64_t position;     // 1 .. in the order of the network
+    const char *name;     // "conv1"
+    const char *title;    // "conv2d f32 nchw 1x3x227x227 ..."
+    const char *preset;   // path of its space file
+    const char *settings; // JSON object of --set
+    const char *kind;     // "conv2d": of its operation
+    int64_t uses;         // runs in one pass
+    double flop;          // of a run
+    int64_t session;      // that tunes it, or that had tuned it before; 0: it had no round yet
+    double known_s;       // it had been tuned before, to so many seconds, and gets no round; else 0
+};
+
+struct round_record {   // a network's scheduler gave trials to one of its tasks
+    int64_t number;     // 1 .. in the order given
+    int64_t task;       // its position
+    int64_t trials;     // that were given
+    bool told;          // it is over, and then:
+    double seconds;     // of the task's best kernel; 0: nothing valid yet
+    bool more;          // whether the task's search can go on
+    double latency;     // sum of uses * seconds over the network; 0: a task has no kernel yet
+    int64_t all_trials; // that the network has spent
+    double elapsed_s;   // running time of the network
+    double at;          // unix time
 };
 
 struct message_record {
@@ -183,7 +215,20 @@ bool store_set_state(struct store *s, int64_t id, const char *state, const char 
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
 bool store_set_population(struct store *s, int64_t id, const char *asks, struct err *e);
+// The tasks of a network, in their order. put: a new one, in one transaction with the network's
+// session (begin and commit); set: which session tunes it.
+bool store_put_task(struct store *s, int64_t network, const struct task_record *t, struct err *e);
+bool store_set_task(struct store *s, int64_t network, int64_t position, int64_t session,
+                    struct err *e);
+bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct task_record **out,
+                     int *count, struct err *e);
+// Its rounds, after number `after`. put: a new one, or what became of it.
+bool store_put_round(struct store *s, int64_t network, const struct round_record *r, struct err *e);
+bool store_each_round(struct store *s, int64_t network, int64_t after,
+                      bool (*each)(void *context, const struct round_record *r), void *context,
+                      struct err *e);
 // A session that another one has in its `history` is hidden; its rows go when that other one does.
+// A network goes with its tasks; a task does not go alone.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);
 
 // While another program keeps the database locked, `wait` is called again and again with how long

@@ -62,6 +62,12 @@ const char *sequence_with_gaps(struct box *b, int64_t id)
 
 // --- ls ---
 
+void copy_small(struct box *b)
+{
+    box_write(b, "small.lua", box_read(b, flow_path(b, "small.lua")));
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+}
+
 cJSON *listed_sessions(struct box *b)
 {
     struct result r = RUN(b, "ls", "--json");

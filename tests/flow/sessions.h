@@ -25,6 +25,9 @@ bool has_device(void);
 // the run.
 #define LONG_SOURCE "synthetic:rugged:delay_us=40000"
 
+// small.lua and its template, in the box: for network files, which name what lies beside them.
+void copy_small(struct box *b);
+
 // Runs in the background: a session (number 1 in a fresh box) of LONG_SOURCE. Returns when some
 // trials are stored.
 struct running *start_long_session(struct box *b);

@@ -130,19 +130,6 @@ static void test_again(void **state)
     assert_batch(TUNED(b, "--like", "2", "--set", "batch=4"), 4, 0);
 }
 
-// A list's batch is not the user's.
-static void test_listed(void **state)
-{
-    struct box *b = *state;
-    char text[1200];
-    snprintf(text, sizeof text, "item { label = 'a', preset = '%s', set = { batch = 8212 } }",
-             flow_path(b, "batch.lua"));
-    const char *list = box_write(b, "one.lua", text);
-    assert_batch(TUNED(b, "--list", list), 4, 8212);
-    assert_batch(TUNED(b, "--like", "1"), 4, 8212);
-    assert_batch(TUNED(b, "--list", list, "--set", "batch=3"), 3, 0);
-}
-
 // Only a size is a batch: this number has 6720 divisors.
 static void test_number(void **state)
 {
@@ -193,8 +180,7 @@ int main(void)
         FLOW_TEST(test_flop),    FLOW_TEST(test_first_line),
         FLOW_TEST(test_buffers), FLOW_TEST(test_check_says_what_tune_does),
         FLOW_TEST(test_given),   FLOW_TEST(test_again),
-        FLOW_TEST(test_export),  FLOW_TEST(test_listed),
-        FLOW_TEST(test_number),
+        FLOW_TEST(test_export),  FLOW_TEST(test_number),
     };
     if (!has_cpu_device()) {
         puts("skipped: no CPU device, whose second is short");

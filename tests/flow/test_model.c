@@ -132,24 +132,32 @@ static void test_transfer(void **state)
     assert_int_equal(trials_of(b, 4), 40);
 }
 
-static void test_list(void **state)
+static const cJSON *learned_from(struct box *b, int64_t id)
+{
+    struct result r = RUN(b, "show", arena_printf(&b->arena, "%d", (int)id), "--json");
+    assert_ok(&r);
+    return member(member(json_of(b, r.out), "session"), "transfer");
+}
+
+// A task learns from those that began before it.
+static void test_network(void **state)
 {
     struct box *b = *state;
-    const char *list =
-        box_write(b, "two.lua",
-                  "about 'two' for _, n in ipairs { 96, 48 } do"
-                  " item { label = 'n' .. n, preset = 'small.lua', set = { N = n } } end");
-    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--list", list, SOURCE, LEARNING,
-                          "--trials", "60", "--seed", "3");
+    copy_small(b);
+    const char *network = box_write(b, "two.lua",
+                                    "network 'two' for _, n in ipairs { 96, 48 } do output(layer {"
+                                    " name = 'n' .. n, preset = 'small.lua', set = { N = n },"
+                                    " from = input { name = 'x' .. n, sizes = { n, 64 } } }) end");
+    struct result r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "60", "--seed", "3");
     assert_ok(&r);
-    assert_contains(r.err, "the model begins with 60 results of 1 other session");
-    assert_int_equal(cJSON_GetArraySize(member(listed_session(b, 1), "transfer")), 0);
-    assert_int_equal(cJSON_GetArraySize(member(listed_session(b, 2), "transfer")), 1);
-    r = RUN(b, "tune", flow_path(b, "small.lua"), "--list", list, SOURCE, LEARNING, "--trials",
-            "10", "--seed", "3", "--transfer", "none");
+    assert_contains(r.err, "the model begins with 4 results of 1 other session");
+    assert_int_equal(cJSON_GetArraySize(learned_from(b, 2)), 0);
+    assert_int_equal(cJSON_GetArraySize(learned_from(b, 3)), 1);
+    r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "10", "--seed", "3", "--transfer",
+            "none", "--again");
     assert_ok(&r);
-    assert_int_equal(cJSON_GetArraySize(member(listed_session(b, 4), "transfer")), 0);
-    r = RUN(b, "tune", flow_path(b, "small.lua"), "--list", list, SOURCE, "--trials", "10");
+    assert_int_equal(cJSON_GetArraySize(learned_from(b, 6)), 0);
+    r = RUN(b, "tune", network, SOURCE, "--trials", "10", "--again");
     assert_ok(&r);
     assert_string_equal(r.err, ""); // nobody asked for it
 }
@@ -174,7 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_refits),   FLOW_TEST(test_without), FLOW_TEST(test_killed),
-        FLOW_TEST(test_transfer), FLOW_TEST(test_list),    FLOW_TEST(test_refused),
+        FLOW_TEST(test_transfer), FLOW_TEST(test_network), FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

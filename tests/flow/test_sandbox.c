@@ -111,22 +111,25 @@ static void test_a_link_leads_nowhere(void **state)
     assert_null(strstr(r.out, "root:"));
 }
 
-// The space files that a list names are read with what lies beside them, and no more.
-static void test_a_list_brings_its_spaces(void **state)
+// The space files that a network names are read with what lies beside them, and no more.
+static void test_a_network_brings_its_spaces(void **state)
 {
     struct box *b = *state;
     char *text = box_read(b, flow_path(b, "small.lua"));
     assert_int_equal(mkdir(box_path(b, "spaces"), 0755), 0);
     assert_int_equal(symlink(flow_path(b, "small.comp"), box_path(b, "spaces/small.comp")), 0);
-    const char *leads_out = box_write(b, "spaces/mine.lua", text);
-    const char *item = "item { label = 'one', preset = '%s', set = { N = 32 } }";
-    const char *list =
-        box_write(b, "list.lua", arena_printf(&b->arena, item, flow_path(b, "small.lua")));
+    box_write(b, "spaces/mine.lua", text); // its template is that link
+    copy_small(b);
+    const char *layer = "network 'one' output(layer { name = 'one', preset = '%s',"
+                        " from = input { name = 'x', sizes = { 64, 64 } } })";
+    const char *network = box_write(b, "one.lua", arena_printf(&b->arena, layer, "small.lua"));
     set_home_elsewhere(b);
-    struct result r = RUN(b, "tune", "--list", list, "--source", "synthetic:bowl", "--trials", "2");
+    struct result r = RUN(b, "tune", network, "--source", "synthetic:bowl", "--trials", "2");
     assert_ok(&r);
-    box_write(b, "list.lua", arena_printf(&b->arena, item, leads_out));
-    r = RUN(b, "tune", "--list", list, "--source", "synthetic:bowl", "--trials", "2", "--json");
+    r = RUN(b, "resume", "1", "--trials", "4");
+    assert_ok(&r);
+    box_write(b, "one.lua", arena_printf(&b->arena, layer, "spaces/mine.lua"));
+    r = RUN(b, "tune", network, "--source", "synthetic:bowl", "--trials", "2", "--json");
     assert_refused(&r, 1, "small.comp", "a link leads out of the space's folders");
 }
 
@@ -156,7 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_each_command_is_confined), FLOW_TEST(test_a_switch_turns_it_off),
-        FLOW_TEST(test_a_link_leads_nowhere),     FLOW_TEST(test_a_list_brings_its_spaces),
+        FLOW_TEST(test_a_link_leads_nowhere),     FLOW_TEST(test_a_network_brings_its_spaces),
         FLOW_TEST(test_paths_of_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,324 @@
+// A network is run: rounds are given and told; at the end the best of each task race.
+#include "engine/network_run.h"
+
+#include "base/os.h"
+#include "engine/session_setup.h"
+#include "engine/session_step.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+// A budget is shared out in some 8 rounds a task, within what makes sense: fewer trials tell
+// nothing, more are given too late to others.
+#define ROUNDS_OF_A_TASK 8
+#define LEAST_ROUND      4
+#define MOST_ROUND       64
+
+bool network_ended(const struct network_run *n)
+{
+    return n->phase == SESSION_ENDED;
+}
+
+struct session *network_task_now(const struct network_run *n)
+{
+    return n->current ? n->current->session : NULL;
+}
+
+double network_ran_seconds(const struct network_run *n)
+{
+    double now = n->started_ns ? (double)(os_now_ns() - n->started_ns) / 1e9 : 0;
+    return n->record.ran_seconds + now;
+}
+
+void network_run_clock(struct network_run *n, bool running)
+{
+    n->record.ran_seconds = network_ran_seconds(n);
+    n->started_ns = running ? os_now_ns() : 0;
+}
+
+static int64_t spent(const struct network_run *n)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < n->count; i++)
+        sum += n->member[i].spent;
+    return sum;
+}
+
+// The network's counts are its tasks' together.
+static void count(struct network_run *n)
+{
+    struct session_record *r = &n->record;
+    r->trials = r->rejected = r->ok = 0;
+    for (int i = 0; i < n->count; i++) {
+        struct network_member *m = &n->member[i];
+        const struct cycle *c = m->session ? &m->session->cycle : NULL;
+        if (c && !cycle_is_replaying(c)) {
+            m->spent = c->trials;
+            m->rejected = c->rejected;
+            m->ok = c->ok;
+        }
+        r->trials += m->spent;
+        r->rejected += m->rejected;
+        r->ok += m->ok;
+    }
+}
+
+double network_seconds(const struct network_run *n)
+{
+    double sum = 0;
+    for (int i = 0; i < n->count; i++) {
+        if (n->member[i].seconds <= 0)
+            return 0;
+        sum += (double)n->member[i].record.uses * n->member[i].seconds;
+    }
+    return sum;
+}
+
+// --- what it says ---
+
+void network_emit(struct network_run *n, struct event event)
+{
+    struct session_record record = n->record;
+    record.ran_seconds = network_ran_seconds(n);
+    event.session = event.session ? event.session : &record;
+    event.network = &record;
+    n->host.on_event(n->host.context, &event);
+}
+
+void network_message(struct network_run *n, const char *level, const char *format, ...)
+{
+    char text[512];
+    struct err ignored; // what is told now is only missing in the log
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    network_emit(n,
+                 (struct event){.kind = EVENT_MESSAGE, .level = level, .text = text, .kept = true});
+    store_add_message(n->host.store, n->record.id, level, text, &ignored);
+}
+
+// --- what is stored ---
+
+bool network_stored(struct network_run *n, bool ok, struct err *e)
+{
+    ok = ok && store_in_place(n->host.store, e);
+    n->store_failed |= !ok;
+    return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", n->record.id);
+}
+
+static bool enter(struct network_run *n, enum session_phase phase, const char *state,
+                  const char *message, struct err *e)
+{
+    network_run_clock(n, phase == SESSION_RUNNING);
+    n->phase = phase;
+    n->record.state = state;
+    n->record.message = message ? arena_strdup(&n->arena, message) : NULL;
+    kill_point("state");
+    return network_stored(n,
+                          store_set_state(n->host.store, n->record.id, state, n->record.message,
+                                          n->record.ran_seconds, e),
+                          e);
+}
+
+static bool end(struct network_run *n, const char *state, const char *message, struct err *e)
+{
+    if (!enter(n, SESSION_ENDED, state, message, e))
+        return false;
+    store_unlock_session(n->host.store, n->record.id);
+    return true;
+}
+
+static bool finish(struct network_run *n, struct err *e)
+{
+    const struct session_record *r = &n->record;
+    char text[128];
+    if (n->stopping)
+        return end(n, "stopped", "stopped by the user", e);
+    if (r->trials >= r->budget_trials)
+        snprintf(text, sizeof text, "all %" PRId64 " trials are done", r->budget_trials);
+    else if (r->budget_seconds > 0 && network_ran_seconds(n) >= r->budget_seconds)
+        snprintf(text, sizeof text, "%g seconds are over", r->budget_seconds);
+    else
+        snprintf(text, sizeof text, "no task has anything left to try");
+    return end(n, "done", text, e);
+}
+
+// --- rounds ---
+
+static int64_t round_size(const struct network_run *n)
+{
+    int64_t tasks = 0;
+    for (int i = 0; i < n->count; i++)
+        tasks += n->member[i].record.known_s <= 0;
+    int64_t size = n->record.budget_trials / (ROUNDS_OF_A_TASK * (tasks ? tasks : 1));
+    return size < LEAST_ROUND ? LEAST_ROUND : size > MOST_ROUND ? MOST_ROUND : size;
+}
+
+static double seconds_left(const struct network_run *n)
+{
+    double budget = n->record.budget_seconds;
+    return budget > 0 ? budget - network_ran_seconds(n) : 1;
+}
+
+static bool put_round(struct network_run *n, struct err *e)
+{
+    kill_point("round");
+    return network_stored(n, store_put_round(n->host.store, n->record.id, &n->round, e), e);
+}
+
+// The task of the round that is given goes on with it. Of its running time it may have all that the
+// network has left.
+static bool open_round(struct network_run *n, struct err *e)
+{
+    struct network_member *m = &n->member[n->round.task - 1];
+    if (!network_open_task(n, m, e))
+        return false;
+    double left = n->record.budget_seconds > 0 ? seconds_left(n) : 0;
+    n->current = m;
+    return session_grant(m->session, m->granted,
+                         left > 0 ? session_ran_seconds(m->session) + left : 0, e);
+}
+
+static bool begin_round(struct network_run *n, struct err *e)
+{
+    if (n->round.number && !n->round.told) // cut short in an earlier run
+        return open_round(n, e);
+    int64_t left = n->record.budget_trials - spent(n), size = round_size(n);
+    int task = left > 0 && seconds_left(n) > 0 ? schedule_next(n->schedule) : -1;
+    n->closing = task < 0;
+    if (n->closing)
+        return true;
+    n->round = (struct round_record){.number = n->round.number + 1,
+                                     .task = task + 1,
+                                     .trials = size < left ? size : left,
+                                     .at = os_unix_time()};
+    n->member[task].granted += n->round.trials;
+    return put_round(n, e) && open_round(n, e);
+}
+
+// What the task has now, whatever its next round brings.
+static void take(struct network_run *n, struct network_member *m)
+{
+    const struct cycle *c = &m->session->cycle;
+    m->seconds = c->best.ask ? c->best.seconds : 0;
+    count(n);
+}
+
+static bool end_round(struct network_run *n, struct err *e)
+{
+    struct network_member *m = n->current;
+    const struct cycle *c = &m->session->cycle;
+    struct round_record *r = &n->round;
+    take(n, m);
+    n->current = NULL;
+    r->told = true;
+    r->seconds = m->seconds;
+    r->more = !c->exhausted && c->rejected_in_row < CYCLE_MOST_REJECTED;
+    r->latency = network_seconds(n);
+    r->all_trials = n->record.trials;
+    r->elapsed_s = network_ran_seconds(n);
+    r->at = os_unix_time();
+    if (!put_round(n, e))
+        return false;
+    schedule_tell(n->schedule, (int)r->task - 1, r->seconds, r->more);
+    network_emit(n, (struct event){.kind = EVENT_ROUND, .round = r, .task = &m->record});
+    return true;
+}
+
+// --- the end ---
+
+static bool is_open(const struct network_member *m)
+{
+    return m->record.session && m->record.known_s <= 0 &&
+           !(m->session && session_ended(m->session));
+}
+
+// Each task races for itself, one after the other.
+static bool close_next(struct network_run *n, struct err *e)
+{
+    for (int i = 0; i < n->count; i++) {
+        struct network_member *m = &n->member[i];
+        if (!is_open(m))
+            continue;
+        if (!network_open_task(n, m, e))
+            return false;
+        if (session_ended(m->session)) // it had ended before
+            continue;
+        session_close(m->session);
+        n->current = m;
+        return true;
+    }
+    return finish(n, e);
+}
+
+static bool end_task(struct network_run *n, struct err *e)
+{
+    struct network_member *m = n->current;
+    take(n, m);
+    session_release(m->session);
+    n->current = NULL;
+    return !n->stopping || finish(n, e);
+}
+
+bool network_step(struct network_run *n, struct err *e)
+{
+    struct session *s = network_task_now(n);
+    if (!s) {
+        if (n->phase != SESSION_RUNNING)
+            return true;
+        return n->closing ? close_next(n, e) : begin_round(n, e);
+    }
+    if (!session_step(s, e)) {
+        n->store_failed |= s->store_failed;
+        return err_prefix(e, "%s", n->current->record.name);
+    }
+    count(n);
+    if (session_ended(s))
+        return end_task(n, e);
+    return s->resting ? end_round(n, e) : true;
+}
+
+// --- what others wish ---
+
+static bool set_budget(struct network_run *n, const char *text, struct err *e)
+{
+    int64_t trials;
+    if (!str_to_int(text, 1, INT64_MAX / 2, &trials))
+        return true;
+    n->record.budget_trials = trials;
+    return network_stored(
+        n, store_set_budget(n->host.store, n->record.id, trials, n->record.budget_seconds, e), e);
+}
+
+bool network_command(struct network_run *n, const char *verb, const char *argument, struct err *e)
+{
+    struct session *s = network_task_now(n);
+    bool pauses = str_equal(verb, "pause") && n->phase == SESSION_RUNNING;
+    if (network_ended(n))
+        return true;
+    if (str_equal(verb, "budget"))
+        return set_budget(n, argument, e);
+    if (str_equal(verb, "stop"))
+        n->stopping = true;
+    if (s && !session_command(s, verb, argument, e))
+        return false;
+    if (n->stopping)
+        return !s ? finish(n, e) : !session_ended(s) || end_task(n, e);
+    if (!pauses && !(str_equal(verb, "resume") && n->phase == SESSION_PAUSED))
+        return true;
+    if (!enter(n, pauses ? SESSION_PAUSED : SESSION_RUNNING, pauses ? "paused" : "running",
+               pauses ? "paused by the user" : NULL, e))
+        return false;
+    network_emit(n, (struct event){.kind = EVENT_STATE});
+    return true;
+}
+
+bool network_interrupt(struct network_run *n, struct err *e)
+{
+    for (int i = 0; i < n->count; i++)
+        if (n->member[i].session && !session_interrupt(n->member[i].session, e))
+            return false;
+    return network_ended(n) || end(n, "paused", "interrupted", e);
+}

@@ -1,0 +1,490 @@
+// A network is put together: a new one, or one that goes on.
+#include "engine/network_run.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/os.h"
+#include "engine/recorded.h"
+#include "engine/session_setup.h"
+#include "engine/session_step.h"
+#include "engine/stored.h"
+#include "script/network.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MOST_AWAKE  4 // tasks whose workers wait for their next round
+#define HINT_RESUME "start a new session; mixing devices or drivers would mean nothing"
+
+// --- its tasks ---
+
+// What a task's session says is told as the network's; how that session fares is not.
+static void hear(void *context, const struct event *event)
+{
+    if (event->kind != EVENT_SESSION && event->kind != EVENT_STATE && event->kind != EVENT_END)
+        network_emit(context, *event);
+}
+
+static struct session_host host_of_tasks(struct network_run *n)
+{
+    return (struct session_host){n->host.store, hear, n};
+}
+
+// The sessions of this network that a task's model may learn from.
+static const char *begun_before(struct network_run *n)
+{
+    struct str list = {0};
+    for (int i = 0; i < n->count; i++)
+        if (n->member[i].record.session)
+            str_printf(&list, "%s%" PRId64, list.length ? "," : "", n->member[i].record.session);
+    const char *kept = list.length ? arena_strdup(&n->arena, str_text(&list)) : NULL;
+    str_finish(&list);
+    return kept;
+}
+
+static bool start_task(struct network_run *n, struct network_member *m, struct err *e)
+{
+    struct session_host host = host_of_tasks(n);
+    struct session_options o = n->each;
+    o.space = m->record.preset;
+    o.set = stored_settings(m->record.settings, &n->arena, &o.set_count);
+    o.network = n->record.id;
+    o.task = m->record.name;
+    o.has_seed = true;
+    o.seed = n->record.seed + (uint64_t)m->record.position;
+    o.trials = m->granted;
+    o.earlier = begun_before(n);
+    m->session = session_start(&host, &o, e);
+    if (!m->session)
+        return err_prefix(e, "%s", m->record.name);
+    m->record.session = m->session->record.id;
+    return store_set_task(n->host.store, n->record.id, m->record.position, m->record.session, e);
+}
+
+// A task that began just before the process died is known by its session alone.
+static bool find_begun(struct network_run *n, struct network_member *m, struct err *e)
+{
+    struct arena a;
+    struct session_record *list;
+    int count;
+    arena_init(&a);
+    bool ok = store_list_sessions(n->host.store, &a, &list, &count, e);
+    for (int i = 0; ok && i < count; i++)
+        if (list[i].network == n->record.id && str_equal(list[i].task, m->record.name))
+            m->record.session = list[i].id;
+    arena_finish(&a);
+    return ok && (!m->record.session || store_set_task(n->host.store, n->record.id,
+                                                       m->record.position, m->record.session, e));
+}
+
+static bool resume_task(struct network_run *n, struct network_member *m, struct err *e)
+{
+    struct session_host host = host_of_tasks(n);
+    struct session_options more = n->each;
+    more.trials = m->granted;
+    m->session = session_resume(&host, m->record.session, &more, e);
+    return m->session != NULL || err_prefix(e, "%s", m->record.name);
+}
+
+// The workers of the one that has waited longest go.
+static void put_to_sleep(struct network_run *n, const struct network_member *but)
+{
+    struct network_member *oldest = NULL;
+    int awake = 0;
+    for (int i = 0; i < n->count; i++) {
+        struct network_member *m = &n->member[i];
+        if (m == but || !m->session || !m->session->source)
+            continue;
+        awake++;
+        if (!oldest || m->woken < oldest->woken)
+            oldest = m;
+    }
+    if (awake < MOST_AWAKE)
+        return;
+    source_destroy(oldest->session->source);
+    oldest->session->source = NULL;
+}
+
+bool network_open_task(struct network_run *n, struct network_member *m, struct err *e)
+{
+    put_to_sleep(n, m);
+    m->woken = n->round.number;
+    if (!m->session && !m->record.session && !find_begun(n, m, e))
+        return false;
+    if (!m->session)
+        return m->record.session ? resume_task(n, m, e) : start_task(n, m, e);
+    return m->session->source || session_ended(m->session) ||
+           session_place_make_source(m->session, &n->place, n->each.validate, n->each.fault, e);
+}
+
+// --- what is known ---
+
+static bool is_same_problem(const struct session_record *a, const struct session_record *b)
+{
+    return str_equal(a->operation, b->operation) && str_equal(a->source, b->source) &&
+           str_equal(a->device_id, b->device_id) && str_equal(a->driver, b->driver);
+}
+
+// The best of earlier sessions that had `trials` at least.
+static void find_known(struct network_member *m, const struct session_record *task,
+                       const struct session_record *list, int count, int64_t trials)
+{
+    for (int i = 0; i < count; i++) {
+        const struct session_record *r = &list[i];
+        bool better = m->record.known_s <= 0 || r->best_seconds < m->record.known_s;
+        if (r->damage || !r->best_ask || r->trials < trials || !str_equal(r->state, "done") ||
+            !better || !is_same_problem(r, task))
+            continue;
+        m->record.known_s = m->seconds = r->best_seconds;
+        m->record.session = r->id;
+    }
+}
+
+// --- a new one ---
+
+static const char *copy(struct network_run *n, const char *text)
+{
+    return text ? arena_strdup(&n->arena, text) : NULL;
+}
+
+static void take_options(struct network_run *n, const struct session_options *o)
+{
+    n->each = *o;
+    n->each.strategy = copy(n, o->strategy);
+    n->each.source = copy(n, o->source);
+    n->each.device = copy(n, o->device);
+    n->each.warm = copy(n, o->warm);
+    n->each.transfer = copy(n, o->transfer);
+    n->each.fault = copy(n, o->fault);
+    n->each.trials = 0;
+    n->each.seconds = 0;
+    n->each.set = NULL;
+    n->each.set_count = 0;
+    n->each.note = NULL;
+}
+
+static const char *settings_json(struct network_run *n, const struct setting *set, int count)
+{
+    struct str text = {0};
+    struct json_writer w = json_begin(&text);
+    for (int i = 0; i < count; i++)
+        json_add_text(&w, set[i].name, set[i].value);
+    json_end(&w);
+    const char *kept = arena_strdup(&n->arena, str_text(&text));
+    str_finish(&text);
+    return kept;
+}
+
+static void describe_task(struct network_run *n, struct network_member *m,
+                          const struct network_task *t, const struct session *foreseen)
+{
+    m->record.name = copy(n, t->label);
+    m->record.uses = t->uses;
+    m->record.title = copy(n, foreseen->record.title);
+    m->record.preset = copy(n, foreseen->record.path);
+    m->record.kind = script_operation(foreseen->script)->kind->name;
+    m->record.flop = foreseen->record.flop;
+    m->record.settings = settings_json(n, t->set, t->set_count);
+}
+
+// The network's own record takes from its first task what all have in common.
+static void describe(struct network_run *n, const struct network_options *o,
+                     const struct session_record *task)
+{
+    struct session_record *r = &n->record;
+    r->created = os_unix_time();
+    r->state = "running";
+    r->name = copy(n, o->network->name);
+    r->path = copy(n, o->path);
+    r->device = copy(n, task->device);
+    r->driver = copy(n, task->driver);
+    r->device_type = copy(n, task->device_type);
+    r->device_id = copy(n, task->device_id);
+    r->limits = copy(n, task->limits);
+    r->source = copy(n, task->source);
+    r->strategy = copy(n, task->strategy);
+    r->seed = task->seed;
+    r->workers = task->workers;
+    r->count_rejected = task->count_rejected;
+    r->budget_trials = o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS;
+    r->budget_seconds = o->each->seconds;
+    r->note = copy(n, o->each->note);
+    r->size = "0";
+    r->text_hash = "";
+    r->settings = settings_json(n, o->each->set, o->each->set_count);
+    int64_t uses = 0;
+    for (int i = 0; i < n->count; i++) {
+        uses += n->member[i].record.uses;
+        r->flop += (double)n->member[i].record.uses * n->member[i].record.flop;
+    }
+    r->title = arena_printf(&n->arena, "network %d tasks, %" PRId64 " kernels a run, %.4g GFLOP",
+                            n->count, uses, r->flop / 1e9);
+    r->operation = arena_printf(
+        &n->arena, "{\"kind\":\"network\",\"tasks\":%d,\"kernels\":%" PRId64 "}", n->count, uses);
+}
+
+static bool foresee(struct network_run *n, const struct network_options *o, struct err *e)
+{
+    const struct network *net = o->network;
+    struct arena a;
+    struct session_record *list = NULL;
+    int known = 0;
+    int64_t trials = (o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS) / net->task_count;
+    arena_init(&a);
+    bool ok = store_list_sessions(n->host.store, &a, &list, &known, e);
+    for (int i = 0; ok && i < net->task_count; i++) {
+        struct session_options each = *o->each;
+        struct network_member *m = &n->member[i];
+        m->record.position = i + 1;
+        each.space = net->task[i].preset;
+        each.set = net->task[i].set;
+        each.set_count = net->task[i].set_count;
+        struct session *s = session_foresee(&n->host, &each, &n->place, e);
+        ok = s || err_prefix(e, "%s", net->task[i].label);
+        if (!s)
+            break;
+        describe_task(n, m, &net->task[i], s);
+        if (!o->again)
+            find_known(m, &s->record, list, known, trials);
+        if (i == net->task_count - 1)
+            describe(n, o, &s->record);
+        session_destroy(s);
+    }
+    arena_finish(&a);
+    return ok;
+}
+
+static bool make_schedule(struct network_run *n, struct err *e)
+{
+    struct schedule_task *task = arena_zero(&n->arena, (size_t)n->count, sizeof *task);
+    double *uses = arena_zero(&n->arena, (size_t)n->count, sizeof *uses);
+    for (int i = 0; i < n->count; i++) {
+        const struct task_record *t = &n->member[i].record;
+        task[i] = (struct schedule_task){.work = t->flop, .kind = t->kind};
+        uses[i] = (double)t->uses;
+    }
+    n->problem = (struct schedule_problem){.task = task, .tasks = n->count, .uses = uses};
+    n->schedule = schedule_create(n->record.scheduler, &n->problem, n->record.seed, e);
+    for (int i = 0; n->schedule && i < n->count; i++)
+        if (n->member[i].record.known_s > 0)
+            schedule_tell(n->schedule, i, n->member[i].record.known_s, false);
+    return n->schedule != NULL;
+}
+
+static bool put_tasks(struct network_run *n, struct err *e)
+{
+    for (int i = 0; i < n->count; i++)
+        if (!store_put_task(n->host.store, n->record.id, &n->member[i].record, e))
+            return false;
+    return true;
+}
+
+static bool store_new(struct network_run *n, struct err *e)
+{
+    struct text_record text = {.name = n->record.name, .path = n->record.path};
+    struct store *store = n->host.store;
+    char *content = NULL;
+    bool ok = file_read(n->record.path, &content, NULL, e);
+    text.text = content;
+    ok = ok && store_begin(store, e) &&
+         store_create_session(store, &n->record, &text, 1, &n->record.id, e) && put_tasks(n, e) &&
+         store_commit(store, e) && store_lock_session(store, n->record.id, e);
+    kill_point("create");
+    free(content);
+    return ok;
+}
+
+static void say_known(struct network_run *n)
+{
+    for (int i = 0; i < n->count; i++) {
+        const struct task_record *t = &n->member[i].record;
+        if (t->known_s > 0)
+            network_message(n, "info", "%s: known, tuned in session %" PRId64 " (%.4g ms)", t->name,
+                            t->session, t->known_s * 1e3);
+    }
+}
+
+static bool start(struct network_run *n, const struct network_options *o, struct err *e)
+{
+    const char *source = o->each->source;
+    if (recorded_is(source))
+        return err_usage(e,
+                         "a network is not tuned on a recording (tilewalk replay A B --scheduler "
+                         "plays schedulers on several)");
+    n->count = o->network->task_count;
+    n->member = mem_zero((size_t)n->count, sizeof *n->member);
+    char *scheduler =
+        schedule_canonical(o->scheduler ? o->scheduler : NETWORK_DEFAULT_SCHEDULER, e);
+    n->record.scheduler = copy(n, scheduler);
+    free(scheduler);
+    if (!n->record.scheduler || !session_place_find(NULL, &n->place, source, o->each->device, e) ||
+        !foresee(n, o, e))
+        return false;
+    take_options(n, o->each);
+    n->each.strategy = n->record.strategy;
+    n->each.workers = n->record.workers;
+    if (!make_schedule(n, e) || !store_new(n, e))
+        return false;
+    network_run_clock(n, true);
+    network_emit(n, (struct event){.kind = EVENT_SESSION});
+    say_known(n);
+    return true;
+}
+
+static struct network_run *begun(struct network_run *n, bool ok)
+{
+    if (ok)
+        return n;
+    network_destroy(n);
+    return NULL;
+}
+
+static struct network_run *network_new(const struct session_host *host)
+{
+    struct network_run *n = mem_zero(1, sizeof *n);
+    arena_init(&n->arena);
+    n->host = *host;
+    return n;
+}
+
+struct network_run *network_start(const struct session_host *host, const struct network_options *o,
+                                  struct err *e)
+{
+    struct network_run *n = network_new(host);
+    return begun(n, start(n, o, e));
+}
+
+// --- one that goes on ---
+
+struct telling {
+    struct network_run *network;
+    struct err err;
+    bool failed;
+};
+
+static bool tell_round(void *context, const struct round_record *r)
+{
+    struct telling *t = context;
+    struct network_run *n = t->network;
+    n->round = *r;
+    if (r->task > n->count || (r->told && schedule_next(n->schedule) != r->task - 1)) {
+        t->failed = true;
+        err_set(&t->err,
+                "the scheduler gives round %" PRId64 " to another task than the database holds "
+                "(made by another version of tilewalk? its results can still be shown)",
+                r->number);
+        return false;
+    }
+    struct network_member *m = &n->member[r->task - 1];
+    m->granted += r->trials;
+    if (!r->told)
+        return true;
+    m->seconds = r->seconds;
+    schedule_tell(n->schedule, (int)r->task - 1, r->seconds, r->more);
+    return true;
+}
+
+static bool tell_rounds(struct network_run *n, struct err *e)
+{
+    struct telling t = {.network = n};
+    if (!store_each_round(n->host.store, n->record.id, 0, tell_round, &t, e))
+        return false;
+    if (t.failed && e)
+        *e = t.err;
+    return !t.failed;
+}
+
+static bool read_members(struct network_run *n, struct err *e)
+{
+    struct task_record *task;
+    if (!store_get_tasks(n->host.store, n->record.id, &n->arena, &task, &n->count, e))
+        return false;
+    n->member = mem_zero((size_t)n->count, sizeof *n->member);
+    for (int i = 0; i < n->count; i++) {
+        struct session_record r;
+        n->member[i] = (struct network_member){.record = task[i], .seconds = task[i].known_s};
+        if (!task[i].session || task[i].known_s > 0)
+            continue;
+        if (!store_get_session(n->host.store, task[i].session, &n->arena, &r, e))
+            return false;
+        n->member[i].spent = r.trials;
+        n->member[i].rejected = r.rejected;
+        n->member[i].ok = r.ok;
+    }
+    return n->count > 0 || err_set(e, "session %" PRId64 " has no tasks", n->record.id);
+}
+
+static bool change_budget(struct network_run *n, const struct session_options *more, struct err *e)
+{
+    struct session_record *r = &n->record;
+    if (!more || (more->trials <= 0 && more->seconds <= 0))
+        return true;
+    if (more->trials > 0 && !session_check_budget(r, more->trials, e))
+        return false;
+    r->budget_trials = more->trials > 0 ? more->trials : r->budget_trials;
+    r->budget_seconds = more->seconds > 0 ? more->seconds : r->budget_seconds;
+    return store_set_budget(n->host.store, r->id, r->budget_trials, r->budget_seconds, e);
+}
+
+static void take_options_again(struct network_run *n, const struct session_options *more)
+{
+    const struct session_record *r = &n->record;
+    struct session_options o = {.source = r->source,
+                                .device = str_equal(r->source, "device") ? r->device : NULL,
+                                .strategy = r->strategy,
+                                .workers = more && more->workers ? more->workers : r->workers,
+                                .count_rejected = r->count_rejected,
+                                .validate = more && more->validate,
+                                .fault = more ? more->fault : NULL};
+    take_options(n, &o);
+}
+
+static bool resume(struct network_run *n, int64_t id, const struct session_options *more,
+                   struct err *e)
+{
+    struct session_record *r = &n->record;
+    if (!store_lock_session(n->host.store, id, e))
+        return false;
+    r->id = id; // ours, to be unlocked
+    if (!store_get_session(n->host.store, id, &n->arena, r, e) || !change_budget(n, more, e))
+        return false;
+    if (str_equal(r->state, "done") && r->trials >= r->budget_trials) {
+        n->phase = SESSION_ENDED;
+        store_unlock_session(n->host.store, id);
+        network_emit(n, (struct event){.kind = EVENT_SESSION});
+        return true;
+    }
+    take_options_again(n, more);
+    if (!session_place_find_again(NULL, &n->place, r, HINT_RESUME, e) || !read_members(n, e) ||
+        !make_schedule(n, e) || !tell_rounds(n, e))
+        return false;
+    r->state = "running";
+    r->message = NULL;
+    if (!store_set_state(n->host.store, id, "running", NULL, r->ran_seconds, e))
+        return false;
+    network_run_clock(n, true);
+    network_emit(n, (struct event){.kind = EVENT_SESSION});
+    return true;
+}
+
+struct network_run *network_resume(const struct session_host *host, int64_t id,
+                                   const struct session_options *more, struct err *e)
+{
+    struct network_run *n = network_new(host);
+    return begun(n, resume(n, id, more, e));
+}
+
+void network_destroy(struct network_run *n)
+{
+    if (!n)
+        return;
+    for (int i = 0; i < n->count; i++)
+        session_destroy(n->member[i].session);
+    free(n->member);
+    schedule_destroy(n->schedule);
+    session_place_finish(&n->place);
+    if (n->record.id)
+        store_unlock_session(n->host.store, n->record.id);
+    arena_finish(&n->arena);
+    free(n);
+}

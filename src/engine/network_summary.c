@@ -1,0 +1,108 @@
+#include "engine/network_summary.h"
+
+#include <stdlib.h>
+
+struct reading {
+    struct network_summary *summary;
+    struct round_record *round; // heap
+    int count, capacity;
+};
+
+static bool take_step(void *context, const struct best_step *step)
+{
+    struct task_summary *t = context;
+    if (t->start_s <= 0)
+        t->start_s = step->seconds;
+    return false;
+}
+
+static bool read_task(struct store *store, const struct task_record *task, struct arena *a,
+                      struct task_summary *t, struct err *e)
+{
+    *t = (struct task_summary){.task = task, .start_s = task->known_s, .gained_s = -1};
+    t->best_s = task->known_s;
+    if (!task->session || task->known_s > 0)
+        return true;
+    if (!store_get_session(store, task->session, a, &t->session, e) ||
+        !store_each_best(store, task->session, 0, take_step, t, e))
+        return false;
+    t->best_s = t->session.best_ask ? t->session.best_seconds : 0;
+    return true;
+}
+
+static bool take_round(void *context, const struct round_record *r)
+{
+    struct reading *reading = context;
+    struct network_summary *n = reading->summary;
+    if (r->task > n->task_count)
+        return true;
+    MEM_GROW(reading->round, reading->count, reading->capacity);
+    reading->round[reading->count++] = *r;
+    struct task_summary *t = &n->task[r->task - 1];
+    t->granted += r->trials;
+    n->now = r->told ? 0 : r->task;
+    return true;
+}
+
+// A round gained when it ended with a faster kernel than the task's one before.
+static void find_gains(struct network_summary *n)
+{
+    for (int i = 0; i < n->task_count; i++) {
+        double before = 0;
+        for (int k = 0; k < n->round_count; k++) {
+            const struct round_record *r = &n->round[k];
+            if (r->task != i + 1 || !r->told || r->seconds <= 0)
+                continue;
+            if (before > 0 && r->seconds < before)
+                n->task[i].gained_s = r->elapsed_s;
+            before = r->seconds;
+        }
+    }
+}
+
+static double sum(const struct network_summary *n, bool at_start)
+{
+    double sum = 0;
+    for (int i = 0; i < n->task_count; i++) {
+        const struct task_summary *t = &n->task[i];
+        double seconds = at_start ? t->start_s : t->best_s;
+        if (seconds <= 0)
+            return 0;
+        sum += (double)t->task->uses * seconds;
+    }
+    return sum;
+}
+
+static void share_out(struct network_summary *n)
+{
+    double all = 0;
+    for (int i = 0; i < n->task_count; i++)
+        all += (double)n->task[i].task->uses * n->task[i].best_s;
+    for (int i = 0; i < n->task_count && all > 0; i++)
+        n->task[i].share = (double)n->task[i].task->uses * n->task[i].best_s / all;
+}
+
+bool network_summary_read(struct store *store, const struct session_record *network,
+                          struct arena *a, struct network_summary *out, struct err *e)
+{
+    struct task_record *task;
+    struct reading reading = {.summary = out};
+    *out = (struct network_summary){.task = NULL};
+    if (!store_get_tasks(store, network->id, a, &task, &out->task_count, e))
+        return false;
+    out->task = arena_zero(a, (size_t)out->task_count + 1, sizeof *out->task);
+    for (int i = 0; i < out->task_count; i++)
+        if (!read_task(store, &task[i], a, &out->task[i], e))
+            return false;
+    bool ok = store_each_round(store, network->id, 0, take_round, &reading, e);
+    out->round = arena_zero(a, (size_t)reading.count + 1, sizeof *out->round);
+    out->round_count = reading.count;
+    for (int i = 0; i < reading.count; i++)
+        out->round[i] = reading.round[i];
+    free(reading.round);
+    find_gains(out);
+    share_out(out);
+    out->start_s = sum(out, true);
+    out->latency_s = sum(out, false);
+    return ok;
+}

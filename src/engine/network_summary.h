@@ -1,0 +1,36 @@
+// How a stored network stands: its tasks, what each has found, and how the whole got faster.
+//
+//     struct network_summary n;
+//     if (network_summary_read(store, &record, &arena, &n, e)) ... n.latency_s ...
+//
+// The latency is the sum over the tasks of uses * time of the best kernel: what the kernels of one
+// pass take, one after the other, without what a real pass adds or saves.
+#ifndef TILEWALK_ENGINE_NETWORK_SUMMARY_H
+#define TILEWALK_ENGINE_NETWORK_SUMMARY_H
+
+#include "store/store.h"
+
+struct task_summary {
+    const struct task_record *task;
+    struct session_record session; // id 0: it had no round yet
+    double start_s;                // of its first valid kernel; 0: there is none
+    double best_s;                 // of its best, raced where it was; 0: there is none
+    double share;                  // of the latency, 0 .. 1
+    double gained_s;               // running time of the network at its last gain; -1: none
+    int64_t granted;               // trials
+};
+
+struct network_summary {
+    struct task_summary *task;
+    int task_count;
+    struct round_record *round;
+    int round_count;
+    double start_s, latency_s; // 0: a task has no kernel yet
+    int64_t now;               // position of the task that has a round now; 0: none has
+};
+
+// All of it lives in the arena. `network` is a session with a scheduler.
+bool network_summary_read(struct store *store, const struct session_record *network,
+                          struct arena *a, struct network_summary *out, struct err *e);
+
+#endif

@@ -1,0 +1,92 @@
+// Networks: their tasks, and the rounds in which their trials were shared out.
+#include "store/row.h"
+
+// clang-format off
+#define TASK_FIELDS(F) \
+    F(position, ORDINAL) F(name, TEXT) F(title, TEXT) F(preset, TEXT) F(settings, OBJECT) F(kind, TEXT) \
+    F(uses, ORDINAL) F(flop, AMOUNT) F(session, COUNT) F(known_s, SPAN)
+#define ROUND_FIELDS(F) \
+    F(number, ORDINAL) F(task, ORDINAL) F(trials, ORDINAL) F(told, FLAG) F(seconds, SPAN) F(more, FLAG) \
+    F(latency, SPAN) F(all_trials, COUNT) F(elapsed_s, SPAN) F(at, SPAN)
+// clang-format on
+#define AS_TASK_FIELD(name, rule)  FIELD(task_record, name, rule),
+#define AS_ROUND_FIELD(name, rule) FIELD(round_record, name, rule),
+
+static const struct field task_fields[] = {TASK_FIELDS(AS_TASK_FIELD)};
+static const struct field round_fields[] = {ROUND_FIELDS(AS_ROUND_FIELD)};
+
+// --- tasks ---
+
+bool store_put_task(struct store *s, int64_t network, const struct task_record *t, struct err *e)
+{
+    static const char sql[] = "INSERT INTO task(network" TASK_FIELDS(AS_COLUMN) //
+        ") VALUES (:network" TASK_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    query_bind_fields(&q, FIELDS(task_fields), t);
+    return query_run(&q);
+}
+
+bool store_set_task(struct store *s, int64_t network, int64_t position, int64_t session,
+                    struct err *e)
+{
+    static const char sql[] = "UPDATE task SET session = ? WHERE network = ? AND position = ?";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    query_bind_int(&q, network);
+    query_bind_int(&q, position);
+    return query_run(&q) && (sqlite3_changes(s->db) == 1 || session_missing(s, network, e));
+}
+
+bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct task_record **out,
+                     int *count, struct err *e)
+{
+    static const char sql[] = "SELECT network" TASK_FIELDS(AS_COLUMN) //
+        " FROM task WHERE network = ? ORDER BY position";
+    struct task_record *list = NULL;
+    struct err why;
+    int capacity = 0;
+    *count = 0;
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    while (query_next(&q)) {
+        MEM_GROW(list, *count, capacity);
+        if (!query_read_fields(&q, 1, FIELDS(task_fields), a, &list[(*count)++], &why))
+            query_refuse(&q, network, "one of its tasks", &why);
+    }
+    *out = list_to_arena(list, *count, sizeof *list, a);
+    return query_end(&q);
+}
+
+// --- rounds ---
+
+bool store_put_round(struct store *s, int64_t network, const struct round_record *r, struct err *e)
+{
+    static const char sql[] = "INSERT OR REPLACE INTO round(network" ROUND_FIELDS(AS_COLUMN) //
+        ") VALUES (:network" ROUND_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    query_bind_fields(&q, FIELDS(round_fields), r);
+    return query_run(&q);
+}
+
+bool store_each_round(struct store *s, int64_t network, int64_t after,
+                      bool (*each)(void *context, const struct round_record *r), void *context,
+                      struct err *e)
+{
+    static const char sql[] = "SELECT network" ROUND_FIELDS(AS_COLUMN) //
+        " FROM round WHERE network = ? AND number > ? ORDER BY number";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    query_bind_int(&q, after);
+    bool more = true;
+    while (more && query_next(&q)) {
+        struct round_record r;
+        struct err why;
+        if (query_read_fields(&q, 1, FIELDS(round_fields), NULL, &r, &why))
+            more = each(context, &r);
+        else
+            query_refuse(&q, network, "one of its rounds", &why);
+    }
+    return query_end(&q);
+}

@@ -1,0 +1,221 @@
+// A network as one session: its rounds, its death and resurrection, what is known already.
+#include "sessions.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define SOURCE "synthetic:rugged:seed=3:invalid=0.2"
+
+// Three tasks: two products that follow each other, the first twice, and one of another size.
+static const char *make_network(struct box *b)
+{
+    copy_small(b);
+    return box_write(
+        b, "three.lua",
+        "network 'three products'\n"
+        "local N = size('N', 64)\n"
+        "local x = input { name = 'x', sizes = { N, 64 } }\n"
+        "local function product(name, n, from)\n"
+        "  return layer { name = name, preset = 'small.lua', from = from, set = { N = n } }\n"
+        "end\n"
+        "local y = product('second', N, product('first', N, x))\n"
+        "output(y)\n"
+        "output(product('wide', 2 * N, input { name = 'z', sizes = { 2 * N, 64 } }))\n"
+        "output(product('narrow', 16, input { name = 'v', sizes = { 16, 64 } }))\n");
+}
+
+static struct result tune(struct box *b, const char *strategy)
+{
+    return RUN(b, "tune", make_network(b), "--source", SOURCE, "--strategy", strategy, "--trials",
+               "90", "--seed", "7", "--json");
+}
+
+static cJSON *shown(struct box *b, const char *id)
+{
+    struct result r = RUN(b, "show", id, "--json");
+    assert_ok(&r);
+    return member(json_of(b, r.out), "session");
+}
+
+static cJSON *tasks_of(struct box *b, const char *id)
+{
+    return member(shown(b, id), "tasks");
+}
+
+static int64_t session_of(const cJSON *task)
+{
+    return (int64_t)number_of(task, "session");
+}
+
+// All that must not depend on when the process died: which task had which round, and each task's
+// sequence.
+static const char *history(struct box *b, const char *id)
+{
+    cJSON *session = shown(b, id);
+    const cJSON *sums = member(session, "sum_of_parts"), *one;
+    const char *all = "";
+    cJSON_ArrayForEach(one, sums) all = arena_printf(
+        &b->arena, "%s%g: %.9g\n", all, number_of(one, "trials"), number_of(one, "ms"));
+    cJSON_ArrayForEach(one, member(session, "tasks")) all =
+        arena_printf(&b->arena, "%s%s %g\n%s", all, text_of(one, "name"), number_of(one, "granted"),
+                     sequence(b, session_of(one)));
+    return all;
+}
+
+static void test_one_session(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "opevo");
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    assert_int_equal(count_events(&e, "session"), 1);
+    assert_int_equal(count_events(&e, "trial"), 90);
+    assert_true(count_events(&e, "round") >= 20);
+    const cJSON *end = end_event(&e);
+    assert_string_equal(text_of(end, "state"), "done");
+    assert_int_equal(number_of(end, "trials"), 90);
+    double sum = 0, trials = 0, share = 0;
+    const cJSON *task;
+    cJSON_ArrayForEach(task, tasks_of(b, "1"))
+    {
+        sum += number_of(task, "uses") * number_of(member(task, "best"), "ms");
+        trials += number_of(task, "trials");
+        share += number_of(task, "share");
+        assert_string_equal(text_of(task, "operator"), "matmul");
+    }
+    assert_int_equal(cJSON_GetArraySize(tasks_of(b, "1")), 3);
+    assert_int_equal(number_of(cJSON_GetArrayItem(tasks_of(b, "1"), 0), "uses"), 2);
+    assert_true(trials == 90 && share > 0.999 && share < 1.001);
+    assert_true(number_of(end, "sum_ms") > 0.999 * sum && number_of(end, "sum_ms") < 1.001 * sum);
+    assert_true(is_null(shown(b, "1"), "best") && is_null(shown(b, "1"), "best_tflops"));
+    // `ls` tells of the network, and of its tasks when they are asked for.
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);
+    assert_int_equal(trials_of(b, 1), 90);
+    r = RUN(b, "ls", "--tasks", "--json");
+    assert_int_equal(cJSON_GetArraySize(member(json_of(b, r.out), "sessions")), 4);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(text_of(e.line[i], "event"), "trial") == 0)
+            assert_non_null(strstr("first wide narrow", text_of(e.line[i], "task")));
+}
+
+static const char *newest(struct box *b)
+{
+    return arena_printf(&b->arena, "%.0f",
+                        number_of(cJSON_GetArrayItem(listed_sessions(b), 0), "id"));
+}
+
+static void remove_newest(struct box *b)
+{
+    struct result r = RUN(b, "rm", newest(b));
+    assert_ok(&r);
+}
+
+static void test_death(void **state)
+{
+    static const char *const points[] = {"create:1", "round:1", "create:3",  "round:4",
+                                         "commit:1", "told:37", "commit:61", "state:2"};
+    static const char *const strategies[] = {"opevo", "walk:starts=6"};
+    struct box *b = *state;
+    for (size_t s = 0; s < sizeof strategies / sizeof *strategies; s++) {
+        struct result r = tune(b, strategies[s]);
+        assert_ok(&r);
+        const char *wanted = history(b, newest(b));
+        for (size_t i = s ? 5 : 0; i < sizeof points / sizeof *points; i++) { // some would do
+            remove_newest(b); // or it would be known
+            box_set(b, "TILEWALK_KILL", points[i]);
+            assert_int_equal(tune(b, strategies[s]).code, 128 + SIGKILL);
+            box_set(b, "TILEWALK_KILL", NULL);
+            r = RUN(b, "resume", newest(b));
+            assert_ok(&r);
+            const char *found = history(b, newest(b));
+            if (strcmp(wanted, found) != 0)
+                fail_msg("%s, %s: another sequence\n--- uninterrupted\n%s--- found\n%s",
+                         strategies[s], points[i], wanted, found);
+        }
+        remove_newest(b);
+    }
+}
+
+static void test_budget_grows(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "opevo");
+    assert_ok(&r);
+    r = RUN(b, "resume", "1", "--trials", "90");
+    assert_ok(&r);
+    assert_contains(r.out, "nothing is left to do");
+    r = RUN(b, "resume", "1", "--trials", "120", "--json");
+    assert_ok(&r);
+    assert_int_equal(trials_of(b, 1), 120);
+    r = RUN(b, "resume", "1", "--trials", "50");
+    assert_refused(&r, 1, "has spent 120 trials already", NULL);
+}
+
+static void test_known(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "opevo");
+    assert_ok(&r);
+    // A single session of the narrow task, for longer than a task of a network gets on average.
+    r = RUN(b, "tune", make_network(b), "--only", "narrow", "--source", SOURCE, "--trials", "60");
+    assert_ok(&r);
+    r = RUN(b, "tune", make_network(b), "--source", SOURCE, "--trials", "150", "--seed", "8");
+    assert_ok(&r);
+    assert_contains(r.err, "narrow: known, tuned in session 5");
+    const cJSON *narrow = cJSON_GetArrayItem(tasks_of(b, "6"), 2);
+    assert_int_equal(session_of(narrow), 5);
+    assert_int_equal(number_of(narrow, "granted"), 0);
+    r = RUN(b, "tune", make_network(b), "--source", SOURCE, "--trials", "60", "--again");
+    assert_ok(&r);
+    assert_null(strstr(r.err, "known"));
+}
+
+static void test_whole(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "opevo");
+    assert_ok(&r);
+    r = RUN(b, "rm", "2");
+    assert_refused(&r, 1, "session 2 is a task of network 1", "tilewalk rm 1");
+    r = RUN(b, "resume", "2", "--trials", "110"); // means the network
+    assert_ok(&r);
+    assert_int_equal(trials_of(b, 1), 110);
+    r = RUN(b, "show", "2");
+    assert_ok(&r);
+    assert_contains(r.out, "network  1, its task first");
+    r = RUN(b, "rm", "1");
+    assert_ok(&r);
+    r = RUN(b, "ls", "--tasks", "--json");
+    assert_int_equal(cJSON_GetArraySize(member(json_of(b, r.out), "sessions")), 0);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM round"), 0);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM task"), 0);
+}
+
+static void test_refused(void **state)
+{
+    struct box *b = *state;
+    const char *network = make_network(b);
+    struct result r = RUN(b, "tune", network, "--only", "narow");
+    assert_refused(&r, 2, "has no task 'narow'", "'narrow'");
+    r = RUN(b, "tune", network, "--scheduler", "gradiant", "--source", SOURCE);
+    assert_refused(&r, 2, "'gradiant'", "'gradient'");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--scheduler", "gradient");
+    assert_refused(&r, 2, "--scheduler", "for networks");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--only", "first");
+    assert_refused(&r, 2, "--only", "for networks");
+    r = RUN(b, "tune", network, "--source", SOURCE, "--export", box_path(b, "out"));
+    assert_refused(&r, 2, "--export", "each task of a network");
+    r = RUN(b, "tune", network, "--source", SOURCE, "--set", "M=3");
+    assert_refused(&r, 2, "M=3", NULL);
+    r = RUN(b, "ls", "--json");
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_one_session), FLOW_TEST(test_death), FLOW_TEST(test_budget_grows),
+        FLOW_TEST(test_known),       FLOW_TEST(test_whole), FLOW_TEST(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
