@@ -4,6 +4,9 @@
 --     local p = coop.plan(product, schedule)
 --     coop.kernels(plan)                        declares resources, kernels and scratch memory by plan(c)
 --
+-- Subgroups are the smallest of the device, for which its units are made: 32 invocations on AMD and NVIDIA, 8 or 16 on
+-- Intel.
+--
 -- C is cut into fragments of m x n elements. A subgroup computes count x count neighbouring fragments, a workgroup has
 -- `units` x `units` subgroups: an operand's tile is units * count * extent lines (extent: m of A, n of B) of `steps`
 -- fragments along K. It reaches the fragments in one of four ways, those of gemm_plan.lua: straight from the buffer, or
@@ -14,7 +17,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local gemm, epilogue = include "gemm_plan.lua", include "epilogue.lua"
-local matrix_units, text = include "matrix_units.lua", include "gemm_text.lua"
+local matrix_units, text, subgroups = include "matrix_units.lua", include "gemm_text.lua", include "subgroups.lua"
 local ceil_div = arithmetic.ceil_div
 
 local coop = {}
@@ -119,6 +122,18 @@ end
 -- Only the emulation runs on CPU devices.
 function coop.compiles_quickly(p) return not device.is_cpu or statements(p) <= 128 end
 
+-- Registers of an invocation: its parts of the fragments, sums and operands, and what waits there for the next tile.
+local function registers(p)
+  local bytes = glsl.bytes(p.product.op.type)
+  local function waiting(x)
+    local waits = (p.stage == "prefetch" or p.stage == "double") and not x.looped
+    return waits and ceil_div(x.rounds * x.vector * bytes, 4) or 0
+  end
+  local sums = glsl.bytes(glsl.sums(p.product.op)) * p.a.count * p.b.count * p.m * p.n
+  local operands = bytes * p.k * (p.a.count * p.m + p.b.count * p.n)
+  return ceil_div(sums + operands, 4 * p.lanes) + waiting(p.a) + waiting(p.b)
+end
+
 local function resources_of(p)
   local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.vector or 0 end
   local sums = glsl.bytes(glsl.sums(p.product.op))
@@ -127,6 +142,7 @@ local function resources_of(p)
     groups = gemm.groups(p),
     shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + sums * p.a.units * p.b.units * p.m * p.n,
     accumulators = p.a.count * p.b.count * p.m * p.n // p.lanes,
+    registers = registers(p),
     loop_trips = loop_trips(p),
     statements = statements(p),
     buffer_bytes = math.max(p.product.buffer_bytes, gemm.scratch_bytes(p)),
@@ -137,6 +153,7 @@ function coop.kernels(plan)
   gemm.kernels(plan, {
     template = "gemm_coop.comp",
     resources = resources_of,
+    subgroup = subgroups.smallest,
     values = function(p) return { plan = p, glsl = glsl, text = text, epilogue = epilogue } end,
   })
 end

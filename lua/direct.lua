@@ -248,6 +248,19 @@ local function groups(op, p)
   return { p.tiles[p.walk[1]], p.tiles[p.walk[2]], p.tiles[p.walk[3]] * op.batch }
 end
 
+-- Registers of an invocation beside the sums: weights and inputs of one element of the sum, and where the lines of a
+-- block lie that may be outside of the image.
+local function operands(op, p)
+  local planar, vector = op.layout == "nchw", p.input.vector
+  local weights = p.f.count * (p.weights.vector + ((p.f.exact or p.weights.staged) and 0 or 1))
+  local lines = 0
+  if not p.input.staged then
+    lines = (p.input.leaves_y and lines_read(op, p.y, p.block.y, 1) or 0)
+      + (p.input.leaves_x and lines_read(op, p.x, p.block.x, planar and vector or 1) or 0)
+  end
+  return weights + p.y.count * p.x.count * (planar and 1 or vector) + lines
+end
+
 local function resources_of(op, p)
   local bytes, bytes_out = glsl.bytes(op.type), glsl.bytes(glsl.output(op))
   local shared = 0
@@ -258,6 +271,7 @@ local function resources_of(op, p)
     groups = groups(op, p),
     shared_bytes = shared,
     accumulators = p.f.count * p.y.count * p.x.count,
+    registers = p.f.count * p.y.count * p.x.count + operands(op, p),
     loop_trips = loop_trips(p),
     statements = statements(op, p),
     buffer_bytes = math.max(product(bytes, op.batch, op.in_channels, op.height, op.width),

@@ -175,6 +175,12 @@ function gemm.scratch_bytes(p)
   return p.parts > 1 and arithmetic.product(4, p.parts, p.matrices, p.product.N, p.product.M) or 0
 end
 
+-- Registers of an invocation: sums, an element of K of what it multiplies, and what waits there for the next tile.
+local function registers(p)
+  local function waiting(x) return x.ahead and ceil_div(x.rounds * x.vector * glsl.bytes(p.product.op.type), 4) or 0 end
+  return p.a.count * p.b.count + p.a.count + p.b.count + waiting(p.a) + waiting(p.b)
+end
+
 local function resources_of(p)
   local bytes = glsl.bytes(p.product.op.type)
   local function shared_bytes(x) return x.staged and bytes * x.shared_chunks * x.chunk or 0 end
@@ -183,6 +189,7 @@ local function resources_of(p)
     groups = gemm.groups(p),
     shared_bytes = p.together * (shared_bytes(p.a) + shared_bytes(p.b)),
     accumulators = p.a.count * p.b.count,
+    registers = registers(p),
     loop_trips = loop_trips(p),
     statements = statements(p),
     buffer_bytes = math.max(p.product.buffer_bytes, gemm.scratch_bytes(p)),
@@ -193,7 +200,8 @@ local function values(p)
   return { plan = p, glsl = glsl, text = text, epilogue = epilogue, reduce_group = reduce_group }
 end
 
--- Another kernel for the same products is { template = , resources = , values = }, functions of the plan.
+-- Another kernel for the same products is { template = , resources = , values = }, functions of the plan, and subgroup =,
+-- a function of subgroups.lua.
 function gemm.kernels(plan, other)
   local first = other or { template = "gemm.comp", resources = resources_of, values = values }
   resources(function(c) return first.resources(plan(c)) end)
@@ -201,7 +209,7 @@ function gemm.kernels(plan, other)
     template = first.template,
     values = function(c) return first.values(plan(c)) end,
     groups = function(c) return gemm.groups(plan(c)) end,
-    subgroup = subgroups.choose(function(c) return gemm.threads(plan(c)) end),
+    subgroup = (first.subgroup or subgroups.choose)(function(c) return gemm.threads(plan(c)) end),
   }
   kernel { -- adds the parts of a split product
     template = "reduce.comp",

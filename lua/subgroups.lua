@@ -4,6 +4,7 @@
 --     subgroups.size(c)           of c's kernel
 --     subgroups.choose(threads)   declares param.subgroup_size, where there is a choice, and that workgroups of threads(c)
 --                                 invocations are whole subgroups; returns what kernel { subgroup = } takes
+--     subgroups.smallest(threads) the same for kernels that always ask for the smallest
 
 local subgroups = {}
 
@@ -17,14 +18,22 @@ subgroups.least = #sizes > 1 and sizes[1] or device.subgroup_size
 
 function subgroups.size(c) return #sizes > 1 and c.subgroup_size or device.subgroup_size end
 
+local function full(threads, size)
+  constraint("full subgroups", function(c)
+    local n, of = threads(c), size(c)
+    return n % of == 0 and n // of <= device.group_subgroups
+  end)
+  return size
+end
+
 function subgroups.choose(threads)
   if #sizes <= 1 then return nil end
   param.subgroup_size = discrete(sizes)
-  constraint("full subgroups", function(c)
-    local n = threads(c)
-    return n % c.subgroup_size == 0 and n // c.subgroup_size <= device.group_subgroups
-  end)
-  return subgroups.size
+  return full(threads, subgroups.size)
+end
+
+function subgroups.smallest(threads)
+  return #sizes > 1 and full(threads, function() return subgroups.least end) or nil
 end
 
 return subgroups

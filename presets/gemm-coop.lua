@@ -38,7 +38,7 @@ local function schedule(c)
     matrix = c.matrix, rows = { c.subgroups[2], c.fragments[2] },
     columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, skew = c.skew,
     vector_a = c.vector_a, vector_b = c.vector_b, split_k = c.split_k, walk = c.walk,
-    lanes = subgroups.size(c),
+    lanes = subgroups.least,
   }
 end
 

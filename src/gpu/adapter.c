@@ -12,7 +12,6 @@
 
 #define LAVAPIPE_LOOP_TRIPS                                                                        \
     65535 // one counter for all loops of an invocation; beyond, they are cut
-#define SOFT_SPILLS         16
 #define SOFT_STATEMENTS     20000
 #define SUBGROUP_OPERATIONS 0xffu // those of Vulkan itself, basic to quad; others take extensions
 
@@ -59,17 +58,30 @@ static int cpu_threads(const struct gpu_info *i)
     return os_cores();
 }
 
-// Random kernels of the presets, compiled by Mesa's drivers: with up to so many accumulators an
-// invocation, a third of them spills on AMD and NVIDIA. Intel has half the registers, and there
-// nearly all spill with 64 (docs/gpus.md). What spills all the same is left out by `spills`.
-static uint32_t soft_accumulators(uint32_t vendor)
+// That programs can name. Intel's are of a whole subgroup, and as wide as its smallest one is.
+static uint32_t soft_registers(uint32_t vendor)
 {
     switch (vendor) {
-    case VENDOR_AMD:
-    case VENDOR_NVIDIA: return 128;
-    case VENDOR_INTEL: return 64;
-    default: return 256;
+    case VENDOR_AMD: return 256;
+    case VENDOR_NVIDIA: return 255;
+    case VENDOR_INTEL: return 128;
+    default: return 0;
     }
+}
+
+// Half of the registers: random kernels of the presets with more of them spill in most cases, as
+// Mesa's drivers compile them (docs/gpus.md). What spills all the same is left out by `spills`.
+static uint32_t soft_accumulators(uint32_t vendor)
+{
+    uint32_t registers = soft_registers(vendor);
+    return registers ? (registers + 1) / 2 : 256;
+}
+
+// One for each 16 registers, whatever a compiler counts as a spill: registers, instructions, bytes.
+static uint32_t soft_spills(uint32_t vendor)
+{
+    uint32_t registers = soft_registers(vendor);
+    return registers ? (registers + 1) / 16 : 16;
 }
 
 static struct limits limits_of(const VkPhysicalDeviceProperties *p, uint64_t max_allocation)
@@ -82,6 +94,7 @@ static struct limits limits_of(const VkPhysicalDeviceProperties *p, uint64_t max
         .buffers = v->maxPerStageDescriptorStorageBuffers,
         .accumulators = soft_accumulators(p->vendorID),
         .statements = SOFT_STATEMENTS,
+        .registers = soft_registers(p->vendorID),
     };
     memcpy(l.group_size, v->maxComputeWorkGroupSize, sizeof l.group_size);
     memcpy(l.group_count, v->maxComputeWorkGroupCount, sizeof l.group_count);
@@ -188,11 +201,13 @@ static bool describe(struct adapter *a, VkInstance instance)
                       is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
     a->needs_f16_extension = !is_1_2;
     matrix_describe(a, instance);
+    if (a->info.vendor_id == VENDOR_INTEL)
+        a->info.limits.register_lanes = a->info.limits.subgroup_least;
     a->info.limits.features |=
         (a->matrix.memory_model.vulkanMemoryModel ? FEATURE_MEMORY_MODEL : 0) |
         (a->matrix.memory_model.vulkanMemoryModelDeviceScope ? FEATURE_MEMORY_MODEL_DEVICE : 0);
     a->tells_statistics = executable_describe(a);
-    a->info.limits.spills = a->tells_statistics ? SOFT_SPILLS : 0;
+    a->info.limits.spills = a->tells_statistics ? soft_spills(a->info.vendor_id) : 0;
     a->clock_is_sound = isfinite(a->tick_s);
     a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0 && a->clock_is_sound;
     return true;

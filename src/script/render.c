@@ -256,12 +256,13 @@ static void find_groups(lua_State *L, struct render *r, uint32_t out[3])
 }
 
 // Sizes are powers of two (Vulkan spec, VUID-...-requiredSubgroupSize-02760).
-static uint32_t find_subgroup(lua_State *L, struct render *r)
+uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
+                        const struct config *c)
 {
-    if (r->stage->subgroup == LUA_NOREF)
+    if (stage->subgroup == LUA_NOREF)
         return 0;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, r->stage->subgroup);
-    view_push(L, r->script, r->config);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, stage->subgroup);
+    view_push(L, s, c);
     lua_call(L, 1, 1);
     int64_t size = check_whole(L, -1, "kernel: subgroup", 1, 1 << 16);
     if (size & (size - 1))
@@ -308,7 +309,7 @@ static int visit_render(lua_State *L)
         run_template(L, r);
         struct pass *p = finish_pass(r);
         find_groups(L, r, p->groups);
-        p->subgroup = find_subgroup(L, r);
+        p->subgroup = stage_subgroup(L, r->script, r->stage, r->config);
     }
     if (r->job.pass_count == 0)
         return luaL_error(L, "no kernel is left: every 'when' is false");

@@ -13,7 +13,7 @@ struct rule_call {
 
 static const char *const resource_names[] = {"invocations",  "groups",     "shared_bytes",
                                              "accumulators", "loop_trips", "statements",
-                                             "buffer_bytes", NULL};
+                                             "buffer_bytes", "registers",  NULL};
 
 // Pushes what the rule returns.
 static void call_rule(lua_State *L, const struct rule *r, const struct config *c)
@@ -89,6 +89,9 @@ void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
     out->loop_trips = read_whole(L, "loop_trips", &found);
     out->statements = read_whole(L, "statements", &found);
     out->buffer_bytes = read_whole(L, "buffer_bytes", &found);
+    out->registers = read_whole(L, "registers", &found);
+    if (out->registers && s->stage_count)
+        out->subgroup = stage_subgroup(L, s, &s->stage[0], c);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         fields++;
     if (fields > found)

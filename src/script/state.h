@@ -167,6 +167,9 @@ void view_push(lua_State *L, struct script *s, const struct config *c);
 
 void rule_add_constraint(struct rule *r); // `r` lives as long as the script
 void rule_set_resources(struct script *s);
+// The size of subgroups that a kernel asks for; 0: it asks for none.
+uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stage,
+                        const struct config *c);
 void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
                         struct resources *out);
 

@@ -48,6 +48,7 @@ static const struct {
     [LIMIT_LOOP_TRIPS] = {"loop trips", LIMITS_loop_trips},
     [LIMIT_ACCUMULATORS] = {"accumulators", LIMITS_accumulators},
     [LIMIT_STATEMENTS] = {"statements", LIMITS_statements},
+    [LIMIT_REGISTERS] = {"registers", LIMITS_registers},
 };
 
 const char *limit_name(enum limit l)
@@ -85,6 +86,17 @@ static struct demand demand_soft(uint64_t need, uint64_t have)
     return (struct demand){need, have ? have : UINT64_MAX, "", ""};
 }
 
+// What is left for the values of a kernel: addresses, counters and what compilers keep for
+// themselves take some, of subgroups of any size.
+static struct demand demand_of_registers(const struct resources *r, const struct limits *l)
+{
+    const uint64_t taken = 24;
+    uint64_t have = l->registers;
+    if (l->register_lanes && r->subgroup > l->register_lanes)
+        have = have * l->register_lanes / r->subgroup;
+    return demand_soft(r->registers, have > taken ? have - taken : have ? 1 : 0);
+}
+
 static struct demand demand_of(enum limit which, const struct limits *l, const struct resources *r)
 {
     switch (limits_knows(l, judged[which].field) ? which : LIMIT_NONE) {
@@ -96,6 +108,7 @@ static struct demand demand_of(enum limit which, const struct limits *l, const s
     case LIMIT_LOOP_TRIPS: return demand_soft(r->loop_trips, l->loop_trips);
     case LIMIT_ACCUMULATORS: return demand_soft(r->accumulators, l->accumulators);
     case LIMIT_STATEMENTS: return demand_soft(r->statements, l->statements);
+    case LIMIT_REGISTERS: return demand_of_registers(r, l);
     case LIMIT_NONE:
     case LIMIT_COUNT: break;
     }

@@ -33,7 +33,8 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
 
 // The one list of what is known of a device: the structure, its JSON (messages to and from workers,
 // stored sessions, `devices --json`, whose order this is) and Lua's `device` follow from it. New
-// ones go to the end. 0 is "unlimited" of loop_trips, accumulators, statements, buffers, spills.
+// ones go to the end. 0 is "unlimited" of loop_trips, accumulators, statements, buffers, spills,
+// registers.
 // clang-format off
 #define LIMITS_FIELDS(F) \
     F(invocations, uint32_t, NUMBER)         /* maxComputeWorkGroupInvocations */ \
@@ -53,7 +54,9 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */ \
     F(subgroup_least, uint32_t, NUMBER)      /* sizes of subgroups that kernels may ask for, powers */ \
     F(subgroup_most, uint32_t, NUMBER)       /* of two from it to this one; 0: none */ \
-    F(group_subgroups, uint32_t, NUMBER)     /* of a workgroup that asks: maxComputeWorkgroupSubgroups */
+    F(group_subgroups, uint32_t, NUMBER)     /* of a workgroup that asks: maxComputeWorkgroupSubgroups */ \
+    F(registers, uint32_t, NUMBER)           /* soft: of an invocation, 32 bits each */ \
+    F(register_lanes, uint32_t, NUMBER)      /* in subgroups up to this size, larger ones share; 0: in all */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;
@@ -89,6 +92,8 @@ struct resources {
     uint64_t loop_trips;   // iterations of all loops that are not unrolled, per invocation, summed
     uint64_t statements;   // statements of the fully unrolled body
     uint64_t buffer_bytes; // largest storage buffer
+    uint64_t registers;    // live values of an invocation, and what else waits in registers
+    uint64_t subgroup;     // the size that the kernel asks for
 };
 
 enum limit {
@@ -101,6 +106,7 @@ enum limit {
     LIMIT_LOOP_TRIPS,
     LIMIT_ACCUMULATORS,
     LIMIT_STATEMENTS,
+    LIMIT_REGISTERS,
     LIMIT_COUNT
 };
 

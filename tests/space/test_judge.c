@@ -74,11 +74,22 @@ static void test_each_limit(void **state)
     r = within;
     r.statements++;
     check_limit(LIMIT_STATEMENTS, &r, &l, "statements 20001 > 20000");
+    r = within;
+    r.registers = 105, l.registers = 128;
+    check_limit(LIMIT_REGISTERS, &r, &l, "registers 105 > 104"); // 24 are taken
+    r.registers = 104, r.subgroup = 32;
+    assert_int_equal(limits_exceeded(&l, &r), 0);
+    r.registers = 41, l.register_lanes = 16; // twice as many invocations share
+    check_limit(LIMIT_REGISTERS, &r, &l, "registers 41 > 40");
+    r.registers = 40;
+    assert_int_equal(limits_exceeded(&l, &r), 0);
+    r.subgroup = 128, r.registers = 2;
+    check_limit(LIMIT_REGISTERS, &r, &l, "registers 2 > 1");
     l.loop_trips = 65535;
     r = within;
     check_limit(LIMIT_LOOP_TRIPS, &r, &l, "loop trips 1073741824 > 65535");
-    l.loop_trips = l.accumulators = l.statements = 0; // unlimited
-    r.accumulators = r.statements = UINT64_MAX;
+    l.loop_trips = l.accumulators = l.statements = l.registers = 0; // unlimited
+    r.accumulators = r.statements = r.registers = UINT64_MAX;
     assert_int_equal(limits_exceeded(&l, &r), 0);
 }
 

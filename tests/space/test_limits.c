@@ -143,7 +143,7 @@ static void unknown_is_not_judged(void **state)
     struct resources huge;
     char text[200];
     memset(&huge, 0x7f, sizeof huge);
-    l.loop_trips = 1000;
+    l.loop_trips = 1000, l.registers = 128;
     unsigned allowed = 0, all = limits_exceeded(&l, &huge);
     assert_int_equal(all, (1u << LIMIT_COUNT) - 2);
     for (int i = 0; i < LIMITS_FIELD_COUNT; i++) {
