@@ -67,6 +67,12 @@ static void on_run_end(void *context, const struct job_record *run)
 
 // --- life ---
 
+void app_show_first(struct app *app)
+{
+    bool network = app->model.open.record.scheduler && app->options.view == VIEW_MAIN;
+    app_show(app, network ? VIEW_NETWORK : app->options.view);
+}
+
 void app_init(struct app *app, const struct app_options *o)
 {
     *app = (struct app){.options = *o, .config = o->config, .dirty = true};
@@ -85,7 +91,7 @@ void app_init(struct app *app, const struct app_options *o)
         app->state[i] = views[i]->create(app);
     if (o->session)
         app_open_session(app, o->session);
-    app_show(app, o->view);
+    app_show_first(app);
 }
 
 void app_finish(struct app *app)

@@ -113,6 +113,8 @@ void app_draw(struct app *app);
 
 // For views and dialogs.
 void app_show(struct app *app, enum view_id view);
+// The view that the options ask for; of a network, which has no trials of its own, its screen.
+void app_show_first(struct app *app);
 void app_open_session(struct app *app, int64_t id); // and shows it on the main screen
 void app_say(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

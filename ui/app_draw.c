@@ -104,7 +104,8 @@ enum style state_style(const char *state, enum style other)
 
 const char *state_word(const char *state, const struct session_record *r)
 {
-    bool spent = r->budget_trials > 0 && r->trials >= r->budget_trials;
+    // A task of a network has had its rounds so far.
+    bool spent = !r->network && r->budget_trials > 0 && r->trials >= r->budget_trials;
     return spent && str_equal(state, "running") ? "racing" : state;
 }
 
@@ -174,10 +175,26 @@ static void draw_where(struct app *app, const struct pane *p)
     pieces_draw(&row, p, 0, 2);
 }
 
+// Of a network: what a pass takes, as the sum of its parts.
+static void add_sum(const struct network_summary *n, struct pieces *row)
+{
+    char now[32], start[32];
+    if (n->latency_s <= 0) {
+        pieces_add(row, 0, STYLE_TEXT, "not every task has a kernel yet");
+        return;
+    }
+    pieces_add(row, 0, STYLE_BEST, "sum of parts %s", text_time(n->latency_s, now));
+    pieces_add(row, 3, STYLE_TEXT, "%s at start", text_time(n->start_s, start));
+}
+
 static void add_best(struct app *app, struct pieces *row)
 {
     const struct opened *o = &app->model.open;
     char speed[32], ago[32];
+    if (o->record.scheduler) {
+        add_sum(&o->network, row);
+        return;
+    }
     const struct trial *best = model_best(&app->model);
     if (!best) {
         pieces_add(row, 0, STYLE_TEXT, o->record.trials ? "nothing valid yet" : "no trial yet");

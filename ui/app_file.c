@@ -39,7 +39,8 @@ static void say_state(struct app *app, const char *name)
 static bool has_file(const struct app *app)
 {
     const struct opened *o = &app->model.open;
-    return o->record.id && !o->recording && o->record.path && o->record.path[0];
+    return o->record.id && !o->recording && !o->record.scheduler && o->record.path &&
+           o->record.path[0];
 }
 
 bool app_file_poll(struct app *app)

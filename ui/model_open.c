@@ -72,8 +72,27 @@ static bool read_network(struct opened *o, struct store *s, struct err *e)
     if (!store_get_session(s, id, &o->network_arena, &o->network_record, e) ||
         !network_summary_read(s, &o->network_record, &o->network_arena, &o->network, e))
         return false;
-    if (o->record.scheduler)
-        draw_network(o);
+    if (!o->record.scheduler)
+        return true;
+    o->record.best_seconds = o->network.latency_s; // units suit it
+    draw_network(o);
+    return true;
+}
+
+// The outcomes of a network are those of its tasks.
+static bool read_tally(struct opened *o, struct store *s, struct err *e)
+{
+    const struct session_record *r = &o->record;
+    if (!r->scheduler)
+        return store_get_tally(s, r->id, o->tally, &o->early, e);
+    memset(o->tally, 0, sizeof o->tally);
+    for (int i = 0; i < o->network.task_count; i++) {
+        int64_t tally[OUTCOME_COUNT], id = o->network.task[i].session.id;
+        if (id && !store_get_tally(s, id, tally, NULL, e))
+            return false;
+        for (int k = 0; id && k < OUTCOME_COUNT; k++)
+            o->tally[k] += tally[k];
+    }
     return true;
 }
 
@@ -174,9 +193,8 @@ static void read_space(struct opened *o, struct store *s)
 static bool read_news(struct opened *o, struct store *s, struct err *e)
 {
     return read_record(o, s, e) && read_network(o, s, e) && read_curve(o, s, e) &&
-           store_get_tally(s, o->record.id, o->tally, &o->early, e) && read_recent(o, s, e) &&
-           read_population(o, s, e) && read_messages(o, s, e) &&
-           store_newest_retime(s, &o->retime, e);
+           read_tally(o, s, e) && read_recent(o, s, e) && read_population(o, s, e) &&
+           read_messages(o, s, e) && store_newest_retime(s, &o->retime, e);
 }
 
 bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e)

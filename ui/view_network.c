@@ -220,8 +220,10 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     char title[96], note[40];
     network_sort(row, count, n->sort, !n->ascending);
     if (app->model.open.network_record.id)
-        snprintf(title, sizeof title, "Tasks of %s: sum of uses x latency is the objective, %s",
-                 app->model.open.network_record.name, app->model.open.network_record.scheduler);
+        snprintf(title, sizeof title, "Tasks of %s: sum of uses x latency, by %.*s",
+                 app->model.open.network_record.name,
+                 (int)strcspn(app->model.open.network_record.scheduler, ":"),
+                 app->model.open.network_record.scheduler);
     else
         snprintf(title, sizeof title, "Operators: this session has one");
     snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
@@ -364,6 +366,14 @@ static const char *disabled(struct app *app, void *state, enum action a)
 
 // --- the screen ---
 
+// Of the body's: as many as there are operators, with frame, heads and total, but not all.
+static int operators_rows(const struct app *app, int rows)
+{
+    int wanted = app->model.open.network_record.id ? app->model.open.network.task_count + 5 : 7;
+    int most = wanted > 7 ? rows * 3 / 5 : rows / 2;
+    return wanted < most ? wanted : most;
+}
+
 static void draw(struct app *app, void *state, const struct pane *body)
 {
     static void (*const panes[NETWORK_PANES])(struct app * app, const struct network *n,
@@ -382,13 +392,16 @@ static void draw(struct app *app, void *state, const struct pane *body)
             panes[n->pane](app, n, body);
         return;
     }
-    int top = body->rows / 2 < 7 ? body->rows / 2 : 7, wide = body->cols / 2;
+    // The workers' time is a session's, not a network's.
+    bool whole = app->model.open.record.scheduler != NULL;
+    int top = operators_rows(app, body->rows), wide = whole ? body->cols : body->cols / 2;
     struct pane above = pane_part(body, 0, 0, top, body->cols);
     struct pane left = pane_part(body, top, 0, body->rows - top, wide);
     struct pane right = pane_part(body, top, wide, body->rows - top, body->cols - wide);
     draw_operators(app, n, &above);
     draw_latency(app, n, &left);
-    draw_time(app, n, &right);
+    if (!whole)
+        draw_time(app, n, &right);
 }
 
 const struct view view_network = {

@@ -165,16 +165,29 @@ static bool is_through(const struct session *s)
            cycle_is_over(&s->cycle, budget(s));
 }
 
+static bool set_state(struct session *s, const char *state, const char *message, struct err *e)
+{
+    s->record.state = state;
+    s->record.message = message;
+    return session_stored(
+        s, store_set_state(s->host.store, s->record.id, state, message, s->record.ran_seconds, e),
+        e);
+}
+
+static bool rest(struct session *s, struct err *e)
+{
+    s->resting = true;
+    session_run_clock(s, false);
+    return set_state(s, "paused", "waits for its next round", e);
+}
+
 // Nothing is open any more and nothing will be asked: race the best, then end. A task of a network
 // waits for its next round.
 static bool conclude(struct session *s, struct err *e)
 {
     bool racing = false;
-    if (s->record.network && !s->closing && !s->stopping) {
-        s->resting = true;
-        session_run_clock(s, false);
-        return true;
-    }
+    if (s->record.network && !s->closing && !s->stopping)
+        return s->resting || rest(s, e);
     if (!s->stopping && !race_start(s, &racing, e))
         return false;
     if (racing) {
@@ -209,7 +222,8 @@ bool session_grant(struct session *s, int64_t trials, double seconds, struct err
     s->record.budget_seconds = seconds;
     if (!cycle_is_replaying(&s->cycle))
         session_run_clock(s, true);
-    return session_stored(s, store_set_budget(s->host.store, s->record.id, trials, seconds, e), e);
+    bool ok = store_set_budget(s->host.store, s->record.id, trials, seconds, e);
+    return session_stored(s, ok, e) && set_state(s, "running", NULL, e);
 }
 
 void session_close(struct session *s)
