@@ -24,7 +24,7 @@ static void add_task(struct json_writer *w, const struct task_summary *t)
     json_begin_object(w, "best");
     json_add_real(w, "ms", ms(t->best_s));
     json_add_real(w, "tflops", t->best_s > 0 ? t->task->flop / t->best_s / 1e12 : NAN);
-    json_add_int(w, "trial", t->session.best_ask);
+    json_add_int(w, "ask", t->session.best_ask);
     json_add_flag(w, "raced", t->session.best_raced);
     json_end(w);
     json_add_real(w, "share", t->share);

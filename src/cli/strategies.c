@@ -1,4 +1,6 @@
+// strategies: what searches, and what gives the tasks of a network their trials.
 #include "cli/common.h"
+#include "engine/network_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,17 +33,32 @@ static void add_option(struct json_writer *w, const struct spec_option *o)
     json_end(w);
 }
 
-static void add_kind(struct json_writer *w, const struct strategy_kind *k)
+static void add_options(struct json_writer *w, const struct spec_option *option)
+{
+    json_begin_list(w, "options");
+    for (const struct spec_option *o = option; o && o->name; o++)
+        add_option(w, o);
+    json_end(w);
+}
+
+static void add_scheduler(struct json_writer *w, const struct schedule_kind *k)
+{
+    json_begin_object(w, NULL);
+    json_add_text(w, "name", k->name);
+    json_add_text(w, "help", k->help);
+    json_add_flag(w, "default", str_equal(k->name, NETWORK_DEFAULT_SCHEDULER));
+    add_options(w, k->options);
+    json_end(w);
+}
+
+static void add_strategy(struct json_writer *w, const struct strategy_kind *k)
 {
     json_begin_object(w, NULL);
     json_add_text(w, "name", k->name);
     json_add_text(w, "help", k->help);
     json_add_flag(w, "default", is_default(k));
     json_add_flag(w, "model", k->take_refit);
-    json_begin_list(w, "options");
-    for (const struct spec_option *o = k->options; o && o->name; o++)
-        add_option(w, o);
-    json_end(w);
+    add_options(w, k->options);
     json_end(w);
 }
 
@@ -51,7 +68,11 @@ static void print_json(void)
     struct json_writer w = json_begin(&out);
     json_begin_list(&w, "strategies");
     for (int i = 0; strategy_kinds[i]; i++)
-        add_kind(&w, strategy_kinds[i]);
+        add_strategy(&w, strategy_kinds[i]);
+    json_end(&w);
+    json_begin_list(&w, "schedulers");
+    for (const struct schedule_kind *k = schedule_kinds; k->name; k++)
+        add_scheduler(&w, k);
     json_print(&w);
 }
 
@@ -80,15 +101,31 @@ static void print_option(const struct spec_option *o)
     printf("  %-22s %s (%s%s)\n", setting, o->help, o->integer ? "whole number, " : "", range);
 }
 
+static void print_options(const struct spec_option *option)
+{
+    for (const struct spec_option *o = option; o && o->name; o++)
+        print_option(o);
+}
+
+static void print_schedulers(void)
+{
+    printf("\nschedulers, which give the tasks of a network their trials:\n");
+    for (const struct schedule_kind *k = schedule_kinds; k->name; k++) {
+        printf("\n%s: %s%s\n", k->name, k->help,
+               str_equal(k->name, NETWORK_DEFAULT_SCHEDULER) ? " (default)" : "");
+        print_options(k->options);
+    }
+}
+
 static void print_text(void)
 {
     for (int i = 0; strategy_kinds[i]; i++) {
         const struct strategy_kind *k = strategy_kinds[i];
         printf("%s%s: %s%s%s\n", i ? "\n" : "", k->name, k->help, is_default(k) ? " (default)" : "",
                k->take_refit ? " (has a model)" : "");
-        for (const struct spec_option *o = k->options; o && o->name; o++)
-            print_option(o);
+        print_options(k->options);
     }
+    print_schedulers();
     printf("\noptions are given after the name: tilewalk tune gemm --strategy opevo:q=0.3\n");
 }
 
@@ -106,7 +143,9 @@ static const struct option options[] = {OPTION_JSON, OPTION_HELP, OPTION_END};
 
 const struct command cmd_strategies = {
     .name = "strategies",
-    .help = "list the search strategies, their options, defaults and ranges",
+    .help =
+        "list the search strategies and the schedulers of networks, their options, defaults and "
+        "ranges",
     .options = options,
     .run = run_strategies,
 };

@@ -316,7 +316,8 @@ static int run_resume(const struct command *self, const struct arguments *a)
 
 static const struct option tune_options[] = {
     {"scheduler", OPTION_TEXT, "gradient|roundrobin[:KEY=VALUE]...",
-     "of a network: what gives its tasks their trials (default: gradient)"},
+     "of a network: what gives its tasks their trials (default: gradient; see tilewalk "
+     "strategies)"},
     {"only", OPTION_TEXT, "TASK", "of a network, tune this task alone"},
     {"again", OPTION_FLAG, NULL, "of a network, tune also tasks whose best kernels are known"},
     {"like", OPTION_INTEGER, "ID",

@@ -226,12 +226,16 @@ static void test_strategies(void **state)
         if (!s)
             fail_msg("strategy '%s' is not listed", names[i]);
     }
+    list = member(json_of(b, r.out), "schedulers");
+    assert_string_equal(text_of(cJSON_GetArrayItem(list, 0), "name"), "gradient");
+    assert_true(cJSON_IsTrue(member(cJSON_GetArrayItem(list, 0), "default")));
+    assert_string_equal(text_of(cJSON_GetArrayItem(list, 1), "name"), "roundrobin");
     r = RUN(b, "strategies");
     assert_contains(r.out, "opevo");
     assert_contains(r.out, "lambda");
-    const char *first = strstr(r.out, "(default)");
-    assert_non_null(first);
-    assert_null(strstr(first + 1, "(default)"));
+    const char *first = strstr(r.out, "(default)"), *schedulers = strstr(r.out, "\nschedulers");
+    assert_true(first && schedulers > first && strstr(first + 1, "(default)") > schedulers);
+    assert_contains(schedulers, "objective=sum");
 }
 
 int main(void)
