@@ -1,7 +1,6 @@
 #include "cli/generate.h"
 
 #include "base/mem.h"
-#include "script/list.h"
 #include "script/network.h"
 #include "search/strategy.h"
 
@@ -166,8 +165,6 @@ struct place_words place_words(const char *shown)
             add_shipped(&p.words, script_presets);
         else if (is(word, "NETWORK"))
             add_shipped(&p.words, network_names);
-        else if (is(word, "LIST"))
-            add_shipped(&p.words, list_names);
         else if (is(word, "STRATEGY"))
             add_strategies(&p.words);
         else if (is(word, "ID") || is(word, "[ID"))

@@ -1,4 +1,4 @@
-// ops: the operators, the presets, the networks and the lists that there are.
+// ops: the operators, the presets and the networks that there are.
 #include "cli/ops.h"
 #include "base/file.h"
 #include "cli/common.h"
@@ -11,7 +11,7 @@
 struct view {
     struct ops ops;
     struct gpu_info *devices;
-    char **preset_name, **network_name, **list_name;
+    char **preset_name, **network_name;
     struct arena arena;
 };
 
@@ -59,22 +59,6 @@ static bool read_networks(struct view *v, struct err *e)
     return true;
 }
 
-static bool read_lists(struct view *v, struct err *e)
-{
-    struct ops *o = &v->ops;
-    int count;
-    v->list_name = list_names(&count);
-    o->list = arena_zero(&v->arena, (size_t)count + 1, sizeof *o->list);
-    for (bool ok = true; ok && o->list_count < count; o->list_count++) {
-        char *path = list_find(v->list_name[o->list_count], e);
-        ok = path && list_read(path, &o->list[o->list_count], e);
-        free(path);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 static void view_finish(struct view *v)
 {
     for (int i = 0; i < v->ops.preset_count; i++) {
@@ -85,13 +69,8 @@ static void view_finish(struct view *v)
         network_finish(&v->ops.network[i]);
         free(v->network_name[i]);
     }
-    for (int i = 0; i < v->ops.list_count; i++) {
-        list_finish(&v->ops.list[i]);
-        free(v->list_name[i]);
-    }
     free(v->preset_name);
     free(v->network_name);
-    free(v->list_name);
     free(v->devices);
     arena_finish(&v->arena);
 }
@@ -100,27 +79,23 @@ static void view_finish(struct view *v)
 static const char *name_at(const void *context, size_t i)
 {
     const struct ops *o = context;
-    size_t presets = (size_t)o->preset_count, networks = (size_t)o->network_count,
-           lists = (size_t)o->list_count;
+    size_t presets = (size_t)o->preset_count, networks = (size_t)o->network_count;
     if (i < presets)
         return o->preset[i].name;
-    if ((i -= presets) < networks)
-        return o->network[i].name;
-    i -= networks;
-    return i < lists ? o->list[i].name : operation_kinds[i - lists]->name;
+    i -= presets;
+    return i < networks ? o->network[i].name : operation_kinds[i - networks]->name;
 }
 
 static bool unknown(const struct ops *o, const char *name, struct err *e)
 {
-    size_t count = (size_t)o->preset_count + (size_t)o->network_count + (size_t)o->list_count;
+    size_t count = (size_t)o->preset_count + (size_t)o->network_count;
     for (int i = 0; operation_kinds[i]; i++)
         count++;
     const char *near = str_suggest(name, count, name_at, o);
-    return near
-               ? err_usage(e, "no operator, preset, network or list '%s' (did you mean '%s'?)",
-                           name, near)
-               : err_usage(e, "no operator, preset, network or list '%s' (tilewalk ops lists them)",
-                           name);
+    return near ? err_usage(e, "no operator, preset or network '%s' (did you mean '%s'?)", name,
+                            near)
+                : err_usage(e, "no operator, preset or network '%s' (tilewalk ops lists them)",
+                            name);
 }
 
 static bool print_own_network(const char *path, struct err *e)
@@ -131,16 +106,6 @@ static bool print_own_network(const char *path, struct err *e)
         ops_print_network(&n, path);
     network_finish(&n);
     return ok;
-}
-
-static bool print_own_list(const char *path, struct err *e)
-{
-    struct list list;
-    if (!list_read(path, &list, e))
-        return false;
-    ops_print_list(&list, path);
-    list_finish(&list);
-    return true;
 }
 
 static bool print_one(const struct ops *o, const char *name, struct err *e)
@@ -160,14 +125,7 @@ static bool print_one(const struct ops *o, const char *name, struct err *e)
             ops_print_network(&o->network[i], name);
             return true;
         }
-    if (network_is(name))
-        return print_own_network(name, e);
-    for (int i = 0; i < o->list_count; i++)
-        if (str_equal(o->list[i].name, name)) {
-            ops_print_list(&o->list[i], name);
-            return true;
-        }
-    return file_exists(name) ? print_own_list(name, e) : unknown(o, name, e);
+    return network_is(name) ? print_own_network(name, e) : unknown(o, name, e);
 }
 
 static bool print(const struct ops *o, const struct arguments *a, struct err *e)
@@ -196,7 +154,7 @@ static int run_ops(const struct command *self, const struct arguments *a)
     bool ok = find_device(&v, arguments_text(a, "device"), &device, &e);
     if (ok)
         read_presets(&v, device);
-    ok = ok && read_networks(&v, &e) && read_lists(&v, &e) && print(&v.ops, a, &e);
+    ok = ok && read_networks(&v, &e) && print(&v.ops, a, &e);
     view_finish(&v);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
@@ -211,9 +169,8 @@ static const struct option options[] = {
 
 const struct command cmd_ops = {
     .name = "ops",
-    .operands = "[NAME|NETWORK.lua|LIST.lua]",
-    .help = "list the operators, the presets with their sizes and needs, the networks, and the "
-            "lists of shapes",
+    .operands = "[NAME|NETWORK.lua]",
+    .help = "list the operators, the presets with their sizes and needs, and the networks",
     .least = 0,
     .most = 1,
     .options = options,

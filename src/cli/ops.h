@@ -3,7 +3,6 @@
 #define TILEWALK_CLI_OPS_H
 
 #include "cli/catalogue.h"
-#include "script/list.h"
 #include "script/network.h"
 
 struct ops {
@@ -12,8 +11,6 @@ struct ops {
     int preset_count;
     struct network *network;
     int network_count;
-    struct list *list;
-    int list_count;
 };
 
 void ops_print_json(const struct ops *o); // docs/json.md
@@ -23,6 +20,5 @@ void ops_print_overview(const struct ops *o);
 void ops_print_operator(const struct ops *o, const struct operation_kind *kind);
 void ops_print_preset(const struct ops *o, const struct preset *p);
 void ops_print_network(const struct network *n, const char *asked_for); // by name or path
-void ops_print_list(const struct list *l, const char *asked_for);       // by name or path
 
 #endif

@@ -149,20 +149,7 @@ static void add_presets(struct json_writer *w, const struct ops *o)
     json_end(w);
 }
 
-// --- lists ---
-
-static void add_item(struct json_writer *w, const struct list_item *item)
-{
-    json_begin_object(w, NULL);
-    json_add_text(w, "label", item->label);
-    json_add_text(w, "preset", item->preset);
-    json_add_int(w, "uses", item->uses);
-    json_begin_object(w, "set");
-    for (int i = 0; i < item->set_count; i++)
-        json_add_text(w, item->set[i].name, item->set[i].value);
-    json_end(w);
-    json_end(w);
-}
+// --- networks ---
 
 static void add_networks(struct json_writer *w, const struct ops *o)
 {
@@ -175,22 +162,6 @@ static void add_networks(struct json_writer *w, const struct ops *o)
     json_end(w);
 }
 
-static void add_lists(struct json_writer *w, const struct ops *o)
-{
-    json_begin_list(w, "lists");
-    for (int i = 0; i < o->list_count; i++) {
-        json_begin_object(w, NULL);
-        json_add_text(w, "name", o->list[i].name);
-        json_add_text(w, "about", o->list[i].about);
-        json_begin_list(w, "items");
-        for (int k = 0; k < o->list[i].count; k++)
-            add_item(w, &o->list[i].item[k]);
-        json_end(w);
-        json_end(w);
-    }
-    json_end(w);
-}
-
 void ops_print_json(const struct ops *o)
 {
     struct str out = {0};
@@ -198,7 +169,8 @@ void ops_print_json(const struct ops *o)
     add_operators(&w);
     add_presets(&w, o);
     add_networks(&w, o);
-    add_lists(&w, o);
+    json_begin_list(&w, "lists"); // members are never removed (docs/json.md)
+    json_end(&w);
     json_add_text(&w, "device", o->device);
     json_print(&w);
 }

@@ -160,26 +160,14 @@ static void print_row(const struct preset *p)
     str_finish(&name);
 }
 
-// --- networks and lists ---
+// --- networks ---
 
 void ops_print_network(const struct network *n, const char *asked_for)
 {
     check_network_print(n);
     check_network_print_settings(n);
-    printf("\ntilewalk check %s --json tells its layers, too\n", asked_for);
-}
-
-void ops_print_list(const struct list *l, const char *asked_for)
-{
-    printf("%s: %s\n\n", l->name, l->about);
-    for (int i = 0; i < l->count; i++) {
-        const struct list_item *item = &l->item[i];
-        printf("  %-20s %3" PRId64 " x  %s", item->label, item->uses, item->preset);
-        for (int k = 0; k < item->set_count; k++)
-            printf(" %s=%s", item->set[k].name, item->set[k].value);
-        printf("\n");
-    }
-    printf("\ntilewalk tune --list %s tunes them one after the other\n", asked_for);
+    printf("\ntilewalk tune %s tunes its tasks; check %s --json tells its layers, too\n", asked_for,
+           asked_for);
 }
 
 void ops_print_overview(const struct ops *o)
@@ -194,8 +182,5 @@ void ops_print_overview(const struct ops *o)
     printf("\nnetworks\n");
     for (int i = 0; i < o->network_count; i++)
         printf("  %-14s %s\n", o->network[i].name, o->network[i].about);
-    printf("\nlists\n");
-    for (int i = 0; i < o->list_count; i++)
-        printf("  %-14s %s\n", o->list[i].name, o->list[i].about);
     printf("\ntilewalk ops NAME says more of each\n");
 }

@@ -17,8 +17,6 @@ bool workbench_wanted(const struct arguments *a)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (arguments_flag(a, others[i]))
             return false;
-    if (arguments_text(a, "list")) // the workbench runs one session at a time
-        return false;
     if (ui_is_possible(&why))
         return true;
     if (why.text[0])

@@ -37,7 +37,7 @@ struct session_options {
     // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
     // as "3,5"; NULL: none.
     const char *transfer;
-    // The sessions that the same command made before this one, such as "3,5", or NULL. Their
+    // The sessions of the same network that began before this one, such as "3,5", or NULL. Their
     // results are taken too, where they are of use (transfer.h).
     const char *earlier;
     int64_t network;  // the session of the network whose task this is; 0: none

@@ -1,4 +1,3 @@
-#include "script/list.h"
 #include "script/network.h"
 #include "script/state.h"
 
@@ -28,7 +27,6 @@ struct shelf {
 };
 
 static const struct shelf presets = {"presets", "preset", "presets"};
-static const struct shelf lists = {"presets/lists", "list", "lists"};
 static const struct shelf networks = {"presets/networks", "network", "networks"};
 
 static char **names_on(const struct shelf *shelf, int *count)
@@ -68,15 +66,11 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
     int count;
     char **names = names_on(shelf, &count);
     const char *near = str_suggest_list(name, (size_t)count, (const char *const *)names);
-    char *list = shelf == &presets ? shipped_on(&lists, name) : NULL;
     char *network = shelf == &presets ? shipped_on(&networks, name) : NULL;
     struct str all = {0};
     for (int i = 0; i < count; i++)
         str_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    if (list)
-        err_usage(e, "'%s' is a list of operations, not a preset (tilewalk tune --list %s)", name,
-                  name);
-    else if (network)
+    if (network)
         err_usage(e, "'%s' is a network, not a preset (tilewalk check %s)", name, name);
     else if (file_is_folder(name))
         err_usage(e, "'%s' is a folder, not a %s", name,
@@ -87,7 +81,6 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
         err_usage(e, "no file and no %s '%s' (%s: %s)", shelf->what, name, shelf->many,
                   count ? str_text(&all) : "none are installed");
     str_finish(&all);
-    free(list);
     free(network);
     for (int i = 0; i < count; i++)
         free(names[i]);
@@ -121,16 +114,6 @@ char *script_find_shipped(const char *name, struct err *e)
 char **script_presets(int *count)
 {
     return names_on(&presets, count);
-}
-
-char *list_find(const char *name, struct err *e)
-{
-    return find_on(&lists, name, e);
-}
-
-char **list_names(int *count)
-{
-    return names_on(&lists, count);
 }
 
 char *network_find(const char *name, struct err *e)

@@ -70,6 +70,8 @@ static void test_words(void **state)
     assert_contains(r.out, "residual");
     r = RUN(b, "ops", "conv3d", "--device", "none");
     assert_refused(&r, 2, "'conv3d'", "'conv2d'");
+    r = RUN(b, "ops", flow_path(b, "small.lua"), "--device", "none");
+    assert_refused(&r, 2, "no operator, preset or network", "small.lua");
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "run.h"
-#include "script/list.h"
 #include "script/network.h"
 #include "search/strategy.h"
 
@@ -55,22 +54,12 @@ char **script_presets(int *count)
     return names;
 }
 
-static char **one(const char *name, int *count)
-{
-    char **names = mem_zero(1, sizeof *names);
-    names[0] = mem_strdup(name);
-    *count = 1;
-    return names;
-}
-
-char **list_names(int *count)
-{
-    return one("resnet50", count);
-}
-
 char **network_names(int *count)
 {
-    return one("alexnet", count);
+    char **names = mem_zero(1, sizeof *names);
+    names[0] = mem_strdup("alexnet");
+    *count = 1;
+    return names;
 }
 
 // What `print` writes to stdout.
