@@ -1,11 +1,12 @@
 // What can be done in the workbench: the one table.
 #include "keys.h"
 
-#define ALL       ((1u << VIEW_COUNT) - 1)
-#define ON(view)  (1u << VIEW_##view)
-#define TABLES    (ON(TRIALS) | ON(SESSIONS) | ON(LOG) | ON(NETWORK))
-#define ON_TRIAL  (ON(MAIN) | ON(TRIALS) | ON(SPACE) | ON(KERNEL))
-#define SCREEN(n) [ACT_VIEW + (n)]
+#define ALL      ((1u << VIEW_COUNT) - 1)
+#define ON(view) (1u << VIEW_##view)
+#define TABLES   (ON(TRIALS) | ON(SESSIONS) | ON(LOG) | ON(NETWORK))
+#define ON_TRIAL (ON(MAIN) | ON(TRIALS) | ON(SPACE) | ON(KERNEL))
+#define AS_ACTION(id, name, keys, help)                                                            \
+    [ACT_VIEW + VIEW_##id] = {#name, keys, NULL, help, GROUP_SCREENS, ALL},
 
 const char *const action_groups[GROUP_COUNT] = {"Move", "Screens", "Session", "What is shown",
                                                 "Program"};
@@ -34,14 +35,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_NEXT_MATCH] = {"next-match", "n", NULL, "next match", GROUP_MOVE, ON(TRIALS) | ON(LOG) | ON(KERNEL)},
     [ACT_PREVIOUS_MATCH] = {"previous-match", "N", NULL, "previous match", GROUP_MOVE, ON(TRIALS) | ON(LOG) | ON(KERNEL)},
 
-    SCREEN(VIEW_MAIN) = {"main", "1 F2", NULL, "curve, population, trials, detail", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_MAP) = {"map", "2 F3", NULL, "the space on two parameters", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_TRIALS) = {"trials", "3 F4", NULL, "every trial, sorted and filtered", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_NETWORK) = {"network", "4 F5", NULL, "operators and where the time goes", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_SESSIONS) = {"sessions", "5 F6", NULL, "all sessions", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_SPACE) = {"space", "6 F7", NULL, "parameters, moves, rules, the space file", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_LOG) = {"log", "7 F8", NULL, "messages, and what workers say", GROUP_SCREENS, ALL},
-    SCREEN(VIEW_KERNEL) = {"kernel", "8", NULL, "the kernel of the trial that is selected", GROUP_SCREENS, ALL},
+    VIEWS(AS_ACTION)
 
     [ACT_PAUSE] = {"pause", "p F9", "Pause", "pause, or go on", GROUP_SESSION, ALL},
     [ACT_STOP] = {"stop", "s", NULL, "end it, keeping what it found (asks)", GROUP_SESSION, ALL},

@@ -8,11 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct view *const views[VIEW_COUNT] = {
-    [VIEW_MAIN] = &view_main,       [VIEW_MAP] = &view_map,           [VIEW_TRIALS] = &view_trials,
-    [VIEW_NETWORK] = &view_network, [VIEW_SESSIONS] = &view_sessions, [VIEW_SPACE] = &view_space,
-    [VIEW_LOG] = &view_log,         [VIEW_KERNEL] = &view_kernel,
-};
+#define AS_ENTRY(id, name, keys, help) [VIEW_##id] = &view_##name,
+const struct view *const views[VIEW_COUNT] = {VIEWS(AS_ENTRY)};
 
 const struct session_row *app_session(struct app *app)
 {

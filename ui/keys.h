@@ -37,17 +37,22 @@ enum key {
     KEY_IS_F12 = KEY_IS_F1 + 11
 };
 
-enum view_id {
-    VIEW_MAIN,
-    VIEW_MAP,
-    VIEW_TRIALS,
-    VIEW_NETWORK,
-    VIEW_SESSIONS,
-    VIEW_SPACE,
-    VIEW_LOG,
-    VIEW_KERNEL,
-    VIEW_COUNT
-};
+// The screens, in the order of their keys: an identifier, the name of its record (`view_main`) and
+// of its action, its keys, and what it shows.
+// clang-format off
+#define VIEWS(V) \
+    V(MAIN, main, "1 F2", "curve, population, trials, detail") \
+    V(MAP, map, "2 F3", "the space on two parameters") \
+    V(TRIALS, trials, "3 F4", "every trial, sorted and filtered") \
+    V(NETWORK, network, "4 F5", "operators and where the time goes") \
+    V(SESSIONS, sessions, "5 F6", "all sessions") \
+    V(SPACE, space, "6 F7", "parameters, moves, rules, the space file") \
+    V(LOG, log, "7 F8", "messages, and what workers say") \
+    V(KERNEL, kernel, "8", "the kernel of the trial that is selected")
+#define AS_VIEW_ID(id, name, keys, help) VIEW_##id,
+// clang-format on
+
+enum view_id { VIEWS(AS_VIEW_ID) VIEW_COUNT };
 
 enum action {
     ACT_NONE,

@@ -32,8 +32,8 @@ struct view {
     void (*click)(struct app *app, void *state, int row, int col);
 };
 
-extern const struct view view_main, view_map, view_trials, view_network, view_sessions, view_space,
-    view_log, view_kernel;
+#define AS_VIEW(id, name, keys, help) extern const struct view view_##name;
+VIEWS(AS_VIEW)
 extern const struct view *const views[VIEW_COUNT]; // indexed by enum view_id
 
 // The session under the cursor of the sessions screen; 0: none.

@@ -9,13 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct operation_kind *const operation_kinds[] = {
-    &operation_matmul,      &operation_batch_matmul,
-    &operation_conv2d,      &operation_max_pool,
-    &operation_avg_pool,    &operation_softmax,
-    &operation_elementwise, &operation_copy,
-    &operation_lrn,         NULL,
-};
+#define AS_ENTRY(name) &operation_##name,
+const struct operation_kind *const operation_kinds[] = {OPERATIONS(AS_ENTRY) NULL};
 
 // The lists of a kind have one shape: records that begin with a name, up to one without.
 static int find_name(const void *list, size_t record, const char *name)

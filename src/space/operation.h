@@ -99,6 +99,13 @@ struct operation {
     double real[OPERATION_MAX_REALS];
 };
 
+// What can be computed. Each has two records: operation_NAME says what it is (here), operator_NAME
+// how inputs are filled and what is right (src/trial).
+// clang-format off
+#define OPERATIONS(O) \
+    O(matmul) O(batch_matmul) O(conv2d) O(max_pool) O(avg_pool) O(softmax) O(elementwise) O(copy) O(lrn)
+// clang-format on
+
 extern const struct operation_kind *const operation_kinds[]; // NULL-terminated
 
 const struct operation_kind *operation_kind_find(const char *name); // NULL when unknown

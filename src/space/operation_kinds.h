@@ -4,11 +4,8 @@
 
 #include "space/operation.h"
 
-extern const struct operation_kind operation_matmul, operation_batch_matmul; // operation_matmul.c
-extern const struct operation_kind operation_conv2d;                         // operation_conv2d.c
-extern const struct operation_kind operation_max_pool, operation_avg_pool;   // operation_pool.c
-extern const struct operation_kind operation_softmax, operation_elementwise, operation_copy,
-    operation_lrn; // operation_plain.c
+#define AS_OPERATION(name) extern const struct operation_kind operation_##name;
+OPERATIONS(AS_OPERATION)
 
 int64_t *operation_size_at(struct operation *o, const char *name); // to complete it
 

@@ -14,11 +14,8 @@
 
 enum { POISON_BYTE = 0xff };
 
-static const struct operator_kind *const kinds[] = {&operator_matmul,      &operator_batch_matmul,
-                                                    &operator_conv2d,      &operator_max_pool,
-                                                    &operator_avg_pool,    &operator_softmax,
-                                                    &operator_elementwise, &operator_copy,
-                                                    &operator_lrn,         NULL};
+#define AS_ENTRY(name) &operator_##name,
+static const struct operator_kind *const kinds[] = {OPERATIONS(AS_ENTRY) NULL};
 
 static const struct operator_kind *find(const struct operation *o)
 {

@@ -1,5 +1,5 @@
 // One operator as a computation: the record behind operator.h. A new operator is a new file with
-// one of these, listed in operator.c; what tensors it has and how they lie is said by its
+// one of these, named in OPERATIONS; what tensors it has and how they lie is said by its
 // space/operation.h kind.
 //
 // Filling and comparison are shared: an element is right when |got - expected| <= absolute +
@@ -30,12 +30,9 @@ struct operator_kind {
     const char *by; // what sums in the reference; NULL: loops of our own
 };
 
-extern const struct operator_kind operator_matmul, operator_batch_matmul; // matmul.c
-extern const struct operator_kind operator_conv2d;                        // conv2d.c
-extern const struct operator_kind operator_max_pool, operator_avg_pool;   // pooling.c
-extern const struct operator_kind operator_softmax, operator_copy, operator_elementwise; // plain.c
-extern const struct operator_kind operator_lrn;                                          // lrn.c
-extern const struct operator_kind operator_custom;                                       // custom.c
+#define AS_OPERATOR(name) extern const struct operator_kind operator_##name;
+OPERATIONS(AS_OPERATOR)
+extern const struct operator_kind operator_custom; // custom.c: of a space file
 
 // What the store of a result of this type may add: the device may round either way (Vulkan spec,
 // "Precision and Operation of SPIR-V Instructions"), the reference rounds to nearest: together 1.5
