@@ -42,24 +42,6 @@ static bool read_record(struct opened *o, struct store *s, struct err *e)
     return true;
 }
 
-// The curve of a network is that of the sum of its parts, told at the end of each round.
-static void draw_network(struct opened *o)
-{
-    const struct network_summary *n = &o->network;
-    struct curve *c = &o->curve;
-    c->count = 0;
-    for (int i = 0; i < n->round_count; i++) {
-        const struct round_record *r = &n->round[i];
-        if (r->latency <= 0 || (c->count && r->latency >= c->step[c->count - 1].seconds))
-            continue;
-        MEM_GROW(c->step, c->count, c->capacity);
-        c->step[c->count++] = (struct best_step){.number = r->all_trials,
-                                                 .seconds = r->latency,
-                                                 .elapsed_s = r->elapsed_s,
-                                                 .finished = r->at};
-    }
-}
-
 static bool read_network(struct opened *o, struct store *s, struct err *e)
 {
     int64_t id = o->record.scheduler ? o->record.id : o->record.network;
@@ -75,7 +57,6 @@ static bool read_network(struct opened *o, struct store *s, struct err *e)
     if (!o->record.scheduler)
         return true;
     o->record.best_seconds = o->network.latency_s; // units suit it
-    draw_network(o);
     return true;
 }
 
@@ -98,7 +79,10 @@ static bool read_tally(struct opened *o, struct store *s, struct err *e)
 
 static bool read_curve(struct opened *o, struct store *s, struct err *e)
 {
-    return o->record.scheduler || curve_extend(&o->curve, s, o->record.id, e);
+    if (!o->record.scheduler)
+        return curve_extend(&o->curve, s, o->record.id, e);
+    o->curve.count = 0;
+    return session_each_best(s, &o->record, add_step, &o->curve, e);
 }
 
 // The round that ended last; NULL: the session is no network, or none has.

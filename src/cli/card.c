@@ -61,7 +61,8 @@ static bool read_card(struct card *c, const struct arguments *a, struct err *e)
 {
     struct session_record *r = c->session;
     c->operation = r->operation;
-    if (!store_get_trial(c->store, r->id, r->best_ask, c->arena, &c->best, e) ||
+    if (!stored_has_kernels(c->store, r, e) ||
+        !store_get_trial(c->store, r->id, r->best_ask, c->arena, &c->best, e) ||
         !store_each_best(c->store, r->id, 0, take_first, &c->first, e))
         return false;
     if (!c->best.ask || !c->first.ask)

@@ -1,5 +1,7 @@
 #include "cli/session_curves.h"
 
+#include "engine/network_summary.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +53,7 @@ static bool read_curve(struct store *store, int64_t id, struct session_curves *c
         return false;
     common_take_ran(store, &out->record);
     struct reader r = {.flop = out->record.flop, .seconds = c->seconds};
-    bool ok = store_each_best(store, id, 0, take_step, &r, e);
+    bool ok = session_each_best(store, &out->record, take_step, &r, e);
     struct plot_point *kept = arena_zero(&c->arena, (size_t)r.count + 1, sizeof *kept);
     for (int i = 0; i < r.count; i++)
         kept[i] = r.point[i];

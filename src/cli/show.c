@@ -193,6 +193,9 @@ static int run_show(const struct command *self, const struct arguments *a)
     bool ok = store_get_session(v.store, id, &v.arena, &record, &e);
     if (ok) {
         common_take_ran(v.store, &record);
+        ok = (!one_trial && !lists_trials(&v)) || stored_has_kernels(v.store, &record, &e);
+    }
+    if (ok) {
         ok = one_trial ? show_trial(a, v.store, &record, &v.arena, &e) : show(&v, &e);
     }
     trial_list_finish(&v.trials);

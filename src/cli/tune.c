@@ -122,6 +122,9 @@ static bool check_network(const struct arguments *a, struct err *e)
     if (!network && (only || arguments_text(a, "scheduler") || arguments_flag(a, "again")))
         return err_usage(e, "tune: --only, --scheduler and --again are for networks (tilewalk ops "
                             "lists them)");
+    if (only && (arguments_text(a, "scheduler") || arguments_flag(a, "again")))
+        return err_usage(e, "tune: --only tunes one task, as a session of its own: without "
+                            "--scheduler and --again");
     if (!network || only)
         return true;
     return !arguments_text(a, "export") ||

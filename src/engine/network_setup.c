@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/os.h"
 #include "engine/recorded.h"
 #include "engine/session_setup.h"
@@ -187,6 +188,18 @@ static void describe_task(struct network_run *n, struct network_member *m,
     m->record.settings = settings_json(n, t->set, t->set_count);
 }
 
+static const char *begin_with_json(struct network_run *n, const struct session_options *each)
+{
+    struct str text = {0};
+    struct json_writer w = json_begin(&text);
+    json_add_text_if_any(&w, "warm", each->warm);
+    json_add_text_if_any(&w, "transfer", each->transfer);
+    json_end(&w);
+    const char *kept = arena_strdup(&n->arena, str_text(&text));
+    str_finish(&text);
+    return kept;
+}
+
 // The network's own record takes from its first task what all have in common.
 static void describe(struct network_run *n, const struct network_options *o,
                      const struct session_record *task)
@@ -209,6 +222,7 @@ static void describe(struct network_run *n, const struct network_options *o,
     r->budget_trials = o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->each->seconds;
     r->note = copy(n, o->each->note);
+    r->begin_with = begin_with_json(n, o->each);
     r->size = "0";
     r->text_hash = "";
     r->settings = settings_json(n, o->each->set, o->each->set_count);
@@ -429,7 +443,17 @@ static bool change_budget(struct network_run *n, const struct session_options *m
 static void take_options_again(struct network_run *n, const struct session_options *more)
 {
     const struct session_record *r = &n->record;
+    struct limits limits;
+    struct json with;
+    bool has_limits = limits_parse(r->limits, &limits);
+    if (!r->begin_with || !json_parse(r->begin_with, &with))
+        with = (struct json){0};
     struct session_options o = {.source = r->source,
+                                .warm = json_text_exact(json_member(with, "warm"), &n->arena),
+                                .transfer =
+                                    json_text_exact(json_member(with, "transfer"), &n->arena),
+                                .has_spills = has_limits,
+                                .spills = has_limits ? limits.spills : 0,
                                 .device = str_equal(r->source, "device") ? r->device : NULL,
                                 .strategy = r->strategy,
                                 .workers = more && more->workers ? more->workers : r->workers,

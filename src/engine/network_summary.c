@@ -106,3 +106,30 @@ bool network_summary_read(struct store *store, const struct session_record *netw
     out->latency_s = sum(out, false);
     return ok;
 }
+
+struct stepping {
+    bool (*each)(void *context, const struct best_step *step);
+    void *context;
+    double best_s; // 0: a task has no kernel yet
+};
+
+static bool take_latency(void *context, const struct round_record *r)
+{
+    struct stepping *s = context;
+    if (r->latency <= 0 || (s->best_s > 0 && r->latency >= s->best_s))
+        return true;
+    s->best_s = r->latency;
+    return s->each(s->context, &(struct best_step){.number = r->all_trials,
+                                                   .seconds = r->latency,
+                                                   .elapsed_s = r->elapsed_s,
+                                                   .finished = r->at});
+}
+
+bool session_each_best(struct store *store, const struct session_record *r,
+                       bool (*each)(void *context, const struct best_step *step), void *context,
+                       struct err *e)
+{
+    struct stepping s = {.each = each, .context = context};
+    return r->scheduler ? store_each_round(store, r->id, 0, take_latency, &s, e)
+                        : store_each_best(store, r->id, 0, each, context, e);
+}

@@ -33,4 +33,10 @@ struct network_summary {
 bool network_summary_read(struct store *store, const struct session_record *network,
                           struct arena *a, struct network_summary *out, struct err *e);
 
+// The best-so-far curve of a session, from its start: that of a network is the sum of its parts, as
+// it was at the ends of rounds.
+bool session_each_best(struct store *store, const struct session_record *r,
+                       bool (*each)(void *context, const struct best_step *step), void *context,
+                       struct err *e);
+
 #endif

@@ -68,7 +68,8 @@ static const char *spec_like(struct session *s, const struct session_options *o,
 static bool take_like(struct session *s, struct session_options *o, struct session_record *like,
                       struct err *e)
 {
-    if (!store_get_session(s->host.store, o->like, &s->arena, like, e))
+    if (!store_get_session(s->host.store, o->like, &s->arena, like, e) ||
+        !stored_has_kernels(s->host.store, like, e))
         return false;
     const char *source = o->source ? o->source : like->source;
     if (recorded_is(source) != recorded_is(like->source))
@@ -172,6 +173,8 @@ struct session *session_foresee(const struct session_host *host, const struct se
     bool ok = find_space(s, o, e);
     if (ok) {
         session_place_take(s, p);
+        if (o->has_spills)
+            s->limits.spills = o->spills;
         session_place_describe(s, p);
         fill_record(s, o, p);
         ok = choose_strategy(s, o, e) && session_take_script(s, session_read_script(s, o, e));

@@ -3,6 +3,8 @@
 #include "base/json_read.h"
 #include "engine/recorded.h"
 
+#include <inttypes.h>
+
 const char *stored_beginning(const struct session_record *r)
 {
     if (r->warm)
@@ -36,6 +38,15 @@ static const struct setting *join_sizes(struct arena *a, const char *stored,
     return all;
 }
 
+bool stored_has_kernels(struct store *store, const struct session_record *r, struct err *e)
+{
+    return !r->scheduler ||
+           err_set(e,
+                   "session %" PRId64 " is a network: spaces, trials and kernels are those of its "
+                   "tasks, sessions of their own (`tilewalk show %" PRId64 "%s` lists them)",
+                   r->id, r->id, store_option(store));
+}
+
 const struct setting *stored_settings(const char *settings, struct arena *a, int *count)
 {
     return join_sizes(a, settings, NULL, 0, count);
@@ -54,7 +65,7 @@ struct script *stored_script_set(struct store *store, const struct session_recor
     struct text_record *record;
     struct limits *limits = arena_zero(a, 1, sizeof *limits);
     int count;
-    if (!store_get_texts(store, r->id, a, &record, &count, e))
+    if (!stored_has_kernels(store, r, e) || !store_get_texts(store, r->id, a, &record, &count, e))
         return NULL;
     struct script_text *text = arena_zero(a, (size_t)count, sizeof *text);
     for (int i = 0; i < count; i++)

@@ -11,6 +11,9 @@
 // both, or "". Beginning with the results of others makes it another search, in comparisons too.
 const char *stored_beginning(const struct session_record *r);
 
+// Whether a session has a space and trials; else it is a network, and `e` says where they are.
+bool stored_has_kernels(struct store *store, const struct session_record *r, struct err *e);
+
 // The settings of a record, as --set would say them; in `a`.
 const struct setting *stored_settings(const char *settings, struct arena *a, int *count);
 

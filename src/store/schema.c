@@ -137,6 +137,7 @@ static const char version_10[] =
 // Version 11: networks, whose tasks are sessions.
 static const char version_11[] =
     "ALTER TABLE session ADD COLUMN scheduler TEXT;\n"
+    "ALTER TABLE session ADD COLUMN begin_with TEXT;\n"
     "ALTER TABLE session ADD COLUMN network INTEGER NOT NULL DEFAULT 0;\n"
     "ALTER TABLE session ADD COLUMN task TEXT;\n"
     "CREATE INDEX session_network ON session(network) WHERE network > 0;\n"

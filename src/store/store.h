@@ -85,6 +85,8 @@ struct session_record {
     // Of a network: what shares the budget out among its tasks; NULL: it is no network. Its tasks
     // are sessions of their own (task_record), and the trials are theirs.
     const char *scheduler;
+    const char *begin_with; // of a network: JSON object of what its tasks begin with, as it was
+                            // asked: "warm" and "transfer"; NULL: nothing was
     // Of a task: the session of its network, 0: it is none; and its name there.
     int64_t network;
     const char *task;

@@ -160,6 +160,15 @@ static void test_network(void **state)
     r = RUN(b, "tune", network, SOURCE, "--trials", "10", "--again");
     assert_ok(&r);
     assert_string_equal(r.err, ""); // nobody asked for it
+
+    box_set(b, "TILEWALK_KILL", "create:2"); // what was asked holds for tasks that begin later
+    r = RUN(b, "tune", network, SOURCE, LEARNING, "--trials", "10", "--transfer", "none",
+            "--again");
+    assert_int_equal(r.code, 128 + SIGKILL);
+    box_set(b, "TILEWALK_KILL", NULL);
+    r = RUN(b, "resume", "10");
+    assert_ok(&r);
+    assert_int_equal(cJSON_GetArraySize(learned_from(b, 12)), 0);
 }
 
 static void test_refused(void **state)

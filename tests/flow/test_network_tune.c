@@ -180,6 +180,15 @@ static void test_whole(void **state)
     r = RUN(b, "resume", "2", "--trials", "110"); // means the network
     assert_ok(&r);
     assert_int_equal(trials_of(b, 1), 110);
+    static const char *const of_trials[][4] = {
+        {"show", "1", "--trials"}, {"export", "1"}, {"card", "1"}, {"tune", "--like", "1"}};
+    for (size_t i = 0; i < sizeof of_trials / sizeof *of_trials; i++) {
+        r = run_list(b, of_trials[i]);
+        assert_refused(&r, 1, "session 1 is a network", "`tilewalk show 1`");
+    }
+    r = RUN(b, "plot", "1");
+    assert_ok(&r);
+    assert_null(strstr(r.out, "nothing valid"));
     r = RUN(b, "show", "2");
     assert_ok(&r);
     assert_contains(r.out, "network  1, its task first");
@@ -205,6 +214,8 @@ static void test_refused(void **state)
     assert_refused(&r, 2, "--only", "for networks");
     r = RUN(b, "tune", network, "--source", SOURCE, "--export", box_path(b, "out"));
     assert_refused(&r, 2, "--export", "each task of a network");
+    r = RUN(b, "tune", network, "--source", SOURCE, "--only", "first", "--again");
+    assert_refused(&r, 2, "--only", "without --scheduler and --again");
     r = RUN(b, "tune", network, "--source", SOURCE, "--set", "M=3");
     assert_refused(&r, 2, "M=3", NULL);
     r = RUN(b, "ls", "--json");
