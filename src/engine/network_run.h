@@ -10,12 +10,12 @@
 //     }
 //     network_destroy(n);
 //
-// network_setup.c puts it together, network_run.c runs it. The network is a session of the database
-// too, with a budget, a state and a log, but without trials: those are its tasks'. A round is
-// stored when it is given and again when it is over; the schedule is a function of its seed and of
-// what the rounds came to, so a network that goes on tells it the stored rounds, and each task goes
-// on from its own trials when its next round comes. Results of different tasks never meet in one
-// search: it does not matter in which order they come.
+// network_setup.c puts it together, network_tasks.c its tasks; network_run.c runs it. The network
+// is a session of the database too, with a budget, a state and a log, but without trials: those
+// are its tasks'. A round is stored when it is given and again when it is over; the schedule is a
+// function of its seed and of what the rounds came to, so a network that goes on tells it the
+// stored rounds, and each task goes on from its own trials when its next round comes. Results of
+// different tasks never meet in one search: it does not matter in which order they come.
 //
 // Tasks with the same operation on the same device and driver that were tuned before, for as many
 // trials as a task of this network gets on average, are known: they get no round.
@@ -71,7 +71,7 @@ struct network_run *network_start(const struct session_host *host, const struct 
 struct network_run *network_resume(const struct session_host *host, int64_t id,
                                    const struct session_options *more, struct err *e);
 void network_destroy(struct network_run *n); // fine with NULL
-// The session of a task: begun, taken up again, or woken.
+// network_tasks.c: the session of a task, begun, taken up again, or woken.
 bool network_open_task(struct network_run *n, struct network_member *m, struct err *e);
 
 // network_run.c, as their namesakes of session_step.h.
