@@ -103,8 +103,8 @@ static void add_body(const struct front *f, const struct event *event, struct js
 
 static void print_event(const struct front *f, const struct event *event)
 {
-    static const char *const names[] = {"session", "trial", "best",    "retime",
-                                        "state",   "round", "message", "end"};
+    static const char *const names[] = {"session", "trial",   "best", "retime",
+                                        "state",   "message", "end",  "round"};
     struct str line = {0};
     if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
         return;

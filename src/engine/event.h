@@ -16,9 +16,9 @@ enum event_kind {
     EVENT_BEST,    // a new best, after its EVENT_TRIAL
     EVENT_RETIME,  // a race or a canary took new samples of a trial
     EVENT_STATE,   // running, paused
-    EVENT_ROUND,   // of a network: a round is over
     EVENT_MESSAGE, // something to know: drift, worker noise, respawns
-    EVENT_END      // done, paused, stopped or failed
+    EVENT_END,     // done, paused, stopped or failed
+    EVENT_ROUND    // of a network: a round is over
 };
 
 // Everything is valid during the call only.
