@@ -45,6 +45,7 @@ const struct action_info actions[ACT_COUNT] = {
     [ACT_EXPORT] = {"export", "x", "Export", "write the best kernels as files", GROUP_SESSION, ALL},
     [ACT_NEW] = {"new", "i", "New", "start a new session", GROUP_SESSION, ALL},
     [ACT_DUPLICATE] = {"duplicate", "d", NULL, "again with another seed or strategy", GROUP_SESSION, ALL},
+    [ACT_PIN] = {"pin", "a", "Pin", "let this task get every round, or no longer", GROUP_SESSION, ON(NETWORK)},
     [ACT_RESUME] = {"resume", "r", NULL, "run a session that nobody runs", GROUP_SESSION, ALL},
     [ACT_EDIT] = {"edit", "e", "Edit", "edit the space file (8: the template)", GROUP_SESSION, ALL},
     [ACT_USE_NEW] = {"use-new", "u", NULL, "a new session with the space file as it is now", GROUP_SESSION, ALL},

@@ -204,7 +204,7 @@ const char *app_disabled(struct app *app, enum action a)
 // --- the `:` prompt ---
 
 static const char *const command_names[] = {"tune", "resume", "pause",  "stop", "budget",
-                                            "note", "rm",     "export", NULL};
+                                            "note", "rm",     "export", "pin",  NULL};
 
 static bool is_command(const char *word)
 {

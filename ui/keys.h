@@ -87,6 +87,7 @@ enum action {
     ACT_EXPORT,
     ACT_NEW,
     ACT_DUPLICATE,
+    ACT_PIN,
     ACT_RESUME,
     ACT_EDIT,
     ACT_USE_NEW,

@@ -28,6 +28,7 @@ static int list_tasks(const struct model *m, double unix_now, struct network_row
         struct network_row *row = &out[i];
         *row = (struct network_row){.session = t->task->session,
                                     .known = t->task->known_s > 0,
+                                    .pinned = runs && n->pinned == t->task->position,
                                     .uses = (int)t->task->uses,
                                     .start_s = t->start_s,
                                     .best_s = t->best_s,

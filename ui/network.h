@@ -25,7 +25,8 @@
 struct network_row {
     int64_t session; // 0: it had no round yet
     bool known;      // tuned before
-    char operation[24], shape[64];
+    bool pinned;     // the user wants it to get every round
+    char operation[64], shape[64];
     int uses;
     double start_s, best_s; // of one run; 0: nothing valid yet
     double share;           // of the objective, 0 .. 1

@@ -187,9 +187,10 @@ static void put_row(const struct table *t, int row, const struct network_row *r)
     put(t, row, NETWORK_TRIALS, STYLE_TEXT, text);
     put(t, row, NETWORK_GAIN, STYLE_TEXT, r->gain_age < 0 ? "-" : text_duration(r->gain_age, text));
     put(t, row, NETWORK_NEXT, r->next > 0 ? STYLE_GOOD : STYLE_DIM,
-        r->next > 0 ? "now"
-        : r->known  ? "known"
-                    : "-");
+        r->pinned     ? "pin"
+        : r->next > 0 ? "now"
+        : r->known    ? "known"
+                      : "-");
 }
 
 static void put_total(const struct table *t, int row, const struct network_row *r, int count)
@@ -323,18 +324,34 @@ static bool sort_by(struct network *n, int by)
 }
 
 // The task under the cursor, in the order that is shown.
-static void open_task(struct app *app, const struct network *n)
+static struct network_row row_at_cursor(struct app *app, const struct network *n)
 {
     struct network_row row[NETWORK_MOST];
     int count = network_list(&app->model, app->unix_now, row);
     network_sort(row, count, n->sort, !n->ascending);
-    int at = int_clamp((int)n->list.cursor, 0, count - 1);
-    if (!row[at].session)
-        app_say(app, STYLE_WARN, "%s has had no round yet", row[at].operation);
-    else if (row[at].session == n->session)
+    return row[int_clamp((int)n->list.cursor, 0, count - 1)];
+}
+
+static void open_task(struct app *app, const struct network *n)
+{
+    struct network_row row = row_at_cursor(app, n);
+    if (!row.session)
+        app_say(app, STYLE_WARN, "%s has had no round yet", row.operation);
+    else if (row.session == n->session)
         app_show(app, VIEW_MAIN);
     else
-        app_open_session(app, row[at].session);
+        app_open_session(app, row.session);
+}
+
+static void pin_task(struct app *app, const struct network *n)
+{
+    struct network_row row = row_at_cursor(app, n);
+    char id[24];
+    snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
+    if (row.pinned)
+        app_command(app, (const char *const[]){"pin", id, "--off", NULL});
+    else
+        app_command(app, (const char *const[]){"pin", id, "--", row.operation, NULL});
 }
 
 static bool act(struct app *app, void *state, enum action a)
@@ -350,6 +367,7 @@ static bool act(struct app *app, void *state, enum action a)
         if (n->session)
             open_task(app, n);
         break;
+    case ACT_PIN: pin_task(app, n); break;
     default: return list_act(&n->list, a);
     }
     return true;
@@ -361,6 +379,8 @@ static const char *disabled(struct app *app, void *state, enum action a)
     if (!app->model.open.record.id &&
         (a == ACT_SORT_NEXT || a == ACT_SORT_PREVIOUS || a == ACT_SORT_INVERT))
         return "no session is open";
+    if (a == ACT_PIN && !str_equal(app->model.open.network_record.state, "running"))
+        return "no network runs";
     return a == ACT_FILTER ? "operators are sorted, not filtered" : NULL;
 }
 

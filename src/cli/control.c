@@ -1,4 +1,4 @@
-// pause, stop, budget: what can be asked of a session that another process runs.
+// pause, stop, budget, pin: what can be asked of a session that another process runs.
 #include "cli/common.h"
 #include "engine/session_setup.h"
 
@@ -95,6 +95,57 @@ static bool change_budget(struct store *s, const struct session_record *r,
     return true;
 }
 
+static const char *task_at(const void *context, size_t i)
+{
+    const struct task_record *task = context;
+    return task[i].name;
+}
+
+// Tasks are told by their position to the runner.
+static bool find_position(struct store *s, const struct session_record *r, const char *name,
+                          struct arena *a, int64_t *position, struct err *e)
+{
+    struct task_record *task;
+    int count;
+    if (!store_get_tasks(s, r->id, a, &task, &count, e))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (str_equal(task[i].name, name)) {
+            *position = task[i].position;
+            return task[i].known_s <= 0 ||
+                   err_set(e, "%s is known: it gets no rounds (tune --again tunes it too)", name);
+        }
+    const char *near = str_suggest(name, (size_t)count, task_at, task);
+    return near ? err_usage(e, "%s has no task '%s' (did you mean '%s'?)", r->name, name, near)
+                : err_usage(e, "%s has no task '%s'", r->name, name);
+}
+
+static bool pin_task(struct store *s, const struct session_record *r, const struct arguments *a,
+                     struct err *e)
+{
+    struct arena arena;
+    int64_t position = 0;
+    char text[24];
+    bool off = arguments_flag(a, "off");
+    if (!r->scheduler)
+        return err_usage(e, "session %" PRId64 " is no network: it has no tasks to pin", r->id);
+    if (off != (a->operand_count == 1))
+        return err_usage(e, "pin: name a task of %s, or --off", r->name);
+    if (!store_runner(s, r->id))
+        return err_set(e, "session %" PRId64 " is not running (a pin holds while it runs)", r->id);
+    arena_init(&arena);
+    bool ok = off || find_position(s, r, a->operand[1], &arena, &position, e);
+    arena_finish(&arena);
+    snprintf(text, sizeof text, "%" PRId64, position);
+    return ok && ask_runner(s, r->id, "pin", text, e);
+}
+
+static int run_pin(const struct command *self, const struct arguments *a)
+{
+    (void)self;
+    return with_session(a, pin_task);
+}
+
 static int run_pause(const struct command *self, const struct arguments *a)
 {
     (void)self;
@@ -155,4 +206,21 @@ const struct command cmd_budget = {
     .most = 2,
     .options = control_options,
     .run = run_budget,
+};
+
+static const struct option pin_options[] = {
+    {"off", OPTION_FLAG, NULL, "let the scheduler give the rounds again"},
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_pin = {
+    .name = "pin",
+    .operands = "ID [TASK]",
+    .help = "let one task of a network that runs get every round",
+    .least = 1,
+    .most = 2,
+    .options = pin_options,
+    .run = run_pin,
 };

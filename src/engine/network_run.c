@@ -181,18 +181,28 @@ static bool open_round(struct network_run *n, struct err *e)
                          left > 0 ? session_ran_seconds(m->session) + left : 0, e);
 }
 
+// Whose round is next; -1: nobody's.
+static int next_task(struct network_run *n, bool *pinned)
+{
+    const struct network_member *m = n->pinned ? &n->member[n->pinned - 1] : NULL;
+    *pinned = m && !m->over;
+    return *pinned ? (int)n->pinned - 1 : schedule_next(n->schedule);
+}
+
 static bool begin_round(struct network_run *n, struct err *e)
 {
+    bool pinned = false;
     if (n->round.number && !n->round.told) // cut short in an earlier run
         return open_round(n, e);
     int64_t left = n->record.budget_trials - spent(n), size = round_size(n);
-    int task = left > 0 && seconds_left(n) > 0 ? schedule_next(n->schedule) : -1;
+    int task = left > 0 && seconds_left(n) > 0 ? next_task(n, &pinned) : -1;
     n->closing = task < 0;
     if (n->closing)
         return true;
     n->round = (struct round_record){.number = n->round.number + 1,
                                      .task = task + 1,
                                      .trials = size < left ? size : left,
+                                     .pinned = pinned,
                                      .at = os_unix_time()};
     n->member[task].granted += n->round.trials;
     return put_round(n, e) && open_round(n, e);
@@ -216,6 +226,7 @@ static bool end_round(struct network_run *n, struct err *e)
     r->told = true;
     r->seconds = m->seconds;
     r->more = !c->exhausted && c->rejected_in_row < CYCLE_MOST_REJECTED;
+    m->over = !r->more;
     r->latency = network_seconds(n);
     r->all_trials = n->record.trials;
     r->elapsed_s = network_ran_seconds(n);
@@ -292,6 +303,22 @@ static bool set_budget(struct network_run *n, const char *text, struct err *e)
         n, store_set_budget(n->host.store, n->record.id, trials, n->record.budget_seconds, e), e);
 }
 
+// Every round goes to this task, while its search has something left; 0: they go where the schedule
+// says again.
+static void pin(struct network_run *n, const char *position)
+{
+    int64_t task;
+    if (!str_to_int(position, 0, n->count, &task) ||
+        (task && n->member[task - 1].record.known_s > 0))
+        return;
+    n->pinned = task;
+    if (task)
+        network_message(n, "info", "%s is pinned: it gets every round",
+                        n->member[task - 1].record.name);
+    else
+        network_message(n, "info", "no task is pinned: the scheduler gives the rounds");
+}
+
 bool network_command(struct network_run *n, const char *verb, const char *argument, struct err *e)
 {
     struct session *s = network_task_now(n);
@@ -300,6 +327,10 @@ bool network_command(struct network_run *n, const char *verb, const char *argume
         return true;
     if (str_equal(verb, "budget"))
         return set_budget(n, argument, e);
+    if (str_equal(verb, "pin")) {
+        pin(n, argument);
+        return true;
+    }
     if (str_equal(verb, "stop"))
         n->stopping = true;
     if (s && !session_command(s, verb, argument, e))

@@ -42,6 +42,7 @@ struct network_member {
     int64_t granted;         // trials in all rounds
     int64_t spent, rejected, ok;
     double seconds; // of its best kernel; 0: nothing valid yet
+    bool over;      // its search has nothing more
     int64_t woken;  // when its source was needed last, counted in rounds
 };
 
@@ -61,6 +62,7 @@ struct network_run {
     struct network_member *current; // the task that has it, or that is closing; NULL: none
     enum session_phase phase;
     bool stopping, closing;
+    int64_t pinned; // position of the task that gets every round in this run; 0: the schedule says
     bool store_failed;
     int64_t started_ns; // of the current running stretch; 0 while paused
 };

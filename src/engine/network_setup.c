@@ -277,7 +277,8 @@ static bool tell_round(void *context, const struct round_record *r)
     struct telling *t = context;
     struct network_run *n = t->network;
     n->round = *r;
-    if (r->task > n->count || (r->told && schedule_next(n->schedule) != r->task - 1)) {
+    bool expected = !r->told || r->pinned || schedule_next(n->schedule) == r->task - 1;
+    if (r->task > n->count || !expected) {
         t->failed = true;
         err_set(&t->err,
                 "the scheduler gives round %" PRId64 " to another task than the database holds "
@@ -290,6 +291,7 @@ static bool tell_round(void *context, const struct round_record *r)
     if (!r->told)
         return true;
     m->seconds = r->seconds;
+    m->over = !r->more;
     schedule_tell(n->schedule, (int)r->task - 1, r->seconds, r->more);
     return true;
 }

@@ -41,6 +41,7 @@ static bool take_round(void *context, const struct round_record *r)
     struct task_summary *t = &n->task[r->task - 1];
     t->granted += r->trials;
     n->now = r->told ? 0 : r->task;
+    n->pinned = r->pinned ? r->task : 0;
     return true;
 }
 

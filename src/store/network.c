@@ -6,7 +6,7 @@
     F(position, ORDINAL) F(name, TEXT) F(title, TEXT) F(preset, TEXT) F(settings, OBJECT) F(kind, TEXT) \
     F(uses, ORDINAL) F(flop, AMOUNT) F(session, COUNT) F(known_s, SPAN)
 #define ROUND_FIELDS(F) \
-    F(number, ORDINAL) F(task, ORDINAL) F(trials, ORDINAL) F(told, FLAG) F(seconds, SPAN) F(more, FLAG) \
+    F(number, ORDINAL) F(task, ORDINAL) F(trials, ORDINAL) F(pinned, FLAG) F(told, FLAG) F(seconds, SPAN) F(more, FLAG) \
     F(latency, SPAN) F(all_trials, COUNT) F(elapsed_s, SPAN) F(at, SPAN)
 // clang-format on
 #define AS_TASK_FIELD(name, rule)  FIELD(task_record, name, rule),

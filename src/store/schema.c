@@ -149,7 +149,7 @@ static const char version_11[] =
     "CREATE TABLE round(\n"
     "    network INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
     "    number INTEGER NOT NULL, task INTEGER NOT NULL, trials INTEGER NOT NULL,\n"
-    "    told INTEGER NOT NULL, seconds REAL, more INTEGER NOT NULL, latency REAL,\n"
+    "    pinned INTEGER NOT NULL, told INTEGER NOT NULL, seconds REAL, more INTEGER NOT NULL, latency REAL,\n"
     "    all_trials INTEGER NOT NULL, elapsed_s REAL, at REAL,\n"
     "    PRIMARY KEY (network, number)) STRICT, WITHOUT ROWID;\n";
 // clang-format on

@@ -153,6 +153,7 @@ struct round_record {   // a network's scheduler gave trials to one of its tasks
     int64_t number;     // 1 .. in the order given
     int64_t task;       // its position
     int64_t trials;     // that were given
+    bool pinned;        // because the user wanted it, not the scheduler
     bool told;          // it is over, and then:
     double seconds;     // of the task's best kernel; 0: nothing valid yet
     bool more;          // whether the task's search can go on

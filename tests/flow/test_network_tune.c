@@ -200,6 +200,36 @@ static void test_whole(void **state)
     assert_int_equal(tamper(b, "SELECT count(*) FROM task"), 0);
 }
 
+// A pinned task gets all rounds; the pin is no part of what a run that goes on must repeat.
+static void test_pin(void **state)
+{
+    struct box *b = *state;
+    const char *network = make_network(b);
+    struct running *run = START(b, "tune", network, "--source", LONG_SOURCE, "--strategy", "opevo",
+                                "--trials", "600", "--seed", "7", "--json");
+    wait_for_trials(b, 1, 40);
+    struct result r = RUN(b, "pin", "1", "narow");
+    assert_refused(&r, 2, "has no task 'narow'", "'narrow'");
+    r = RUN(b, "pin", "1", "narrow");
+    assert_ok(&r);
+    int64_t now = trials_of(b, 1);
+    wait_for_trials(b, 1, now + 80); // a round that was begun, and two of at most 25
+    r = RUN(b, "pin", "1", "--off");
+    assert_ok(&r);
+    send_signal(run, SIGTERM);
+    finish(b, run);
+    assert_true(tamper(b, "SELECT count(*) FROM round WHERE pinned AND told") >= 1);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM round WHERE pinned AND task != 3"), 0);
+    r = RUN(b, "pin", "1", "narrow");
+    assert_refused(&r, 1, "is not running", NULL);
+    r = RUN(b, "resume", "1", "--seconds",
+            "1"); // that are over: all rounds are told again, no more
+    assert_ok(&r);
+    assert_string_equal(state_of(b, 1), "done");
+    r = RUN(b, "pin", "2", "narrow", "--off");
+    assert_refused(&r, 2, "name a task", NULL);
+}
+
 static void test_refused(void **state)
 {
     struct box *b = *state;
@@ -226,7 +256,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_one_session), FLOW_TEST(test_death), FLOW_TEST(test_budget_grows),
-        FLOW_TEST(test_known),       FLOW_TEST(test_whole), FLOW_TEST(test_refused),
+        FLOW_TEST(test_known),       FLOW_TEST(test_whole), FLOW_TEST(test_pin),
+        FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
