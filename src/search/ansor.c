@@ -34,7 +34,8 @@ enum {
     OPTION_EPSILON,
     OPTION_WARMUP,
     OPTION_ADAPTIVE,
-    OPTION_TREES
+    OPTION_TREES,
+    OPTION_LOOK
 };
 enum {
     DRAWS = 2048,
@@ -60,9 +61,8 @@ struct ansor {
 
 // --- the model ---
 
-static bool refit(struct ansor *a, const atomic_bool *stop)
+static struct booster *fit(const struct ansor *a, const struct samples *s, const atomic_bool *stop)
 {
-    const struct samples *s = &a->learner.samples;
     const struct booster_options options = {
         .objective = BOOSTER_PACKED,
         .depth = 10,
@@ -78,17 +78,33 @@ static bool refit(struct ansor *a, const atomic_bool *stop)
     const struct booster_rows rows = {s->x, s->y, s->first, NULL, s->rows, s->width, s->programs};
     struct err e;
     struct booster *model = booster_fit(&options, &rows, stop, &e);
-    if (!model) {
-        if (!*stop)
-            log_warning("ansor: no model: %s", e.text);
+    if (!model && !*stop)
+        log_warning("ansor: no model: %s", e.text);
+    return model;
+}
+
+static bool refit(struct ansor *a, const atomic_bool *stop)
+{
+    const struct samples *s = &a->learner.samples;
+    struct booster *model = fit(a, s, stop);
+    if (!model)
         return false;
-    }
     booster_destroy(a->model);
     a->model = model;
     a->told = s->programs - a->learner.history;
     a->programs = s->programs;
     a->learner.model_bytes = (double)booster_bytes(model);
     return true;
+}
+
+// Of each program: `value` is of each row.
+static void add_rows(const float *value, const int *first, int programs, float *out)
+{
+    for (int i = 0; i < programs; i++) {
+        out[i] = 0;
+        for (int k = first[i]; k < first[i + 1]; k++)
+            out[i] += value[k];
+    }
 }
 
 static void predict_chunk(struct ansor *a, const struct config *c, int count, float *out)
@@ -100,17 +116,27 @@ static void predict_chunk(struct ansor *a, const struct config *c, int count, fl
         a->first[i + 1] =
             a->first[i] + features_fill(f, &c[i], a->row + (size_t)a->first[i] * (size_t)width);
     booster_predict(a->model, a->row, a->first[count], a->value);
-    for (int i = 0; i < count; i++) {
-        out[i] = 0;
-        for (int k = a->first[i]; k < a->first[i + 1]; k++)
-            out[i] += a->value[k];
-    }
+    add_rows(a->value, a->first, count, out);
 }
 
 static void predict(void *self, const struct config *c, int count, float *out)
 {
     for (int i = 0; i < count; i += CHUNK)
         predict_chunk(self, c + i, count - i < CHUNK ? count - i : CHUNK, out + i);
+}
+
+static bool rate(void *self, const struct samples *known, const struct samples *asked, float *out,
+                 const atomic_bool *stop)
+{
+    struct booster *informed = fit(self, known, stop);
+    if (!informed)
+        return false;
+    float *value = mem_zero((size_t)asked->rows, sizeof *value);
+    booster_predict(informed, asked->x, asked->rows, value);
+    add_rows(value, asked->first, asked->programs, out);
+    free(value);
+    booster_destroy(informed);
+    return true;
 }
 
 static void score(void *self, const struct config *c, int count, float *out)
@@ -196,17 +222,21 @@ static void propose_draws(struct ansor *a, const struct evolution *v, int drawn,
     free(order);
 }
 
-// The best of the pool, then some of its draws, then the best that are left.
+// The best of the pool, of which few may be left when they were compiled; then some of its draws,
+// then the best that are left.
 static void propose(struct ansor *a, const struct evolution *v, int drawn)
 {
     int *order = mem_zero((size_t)v->pool.count, sizeof *order);
     int random = (int)(a->epsilon * a->batch), best = a->batch - random, at = 0;
     evolution_rank(v, order);
-    for (int places = best; at < v->pool.count && places > 0; at++) {
+    for (int left = a->model ? best * a->learner.look : best; at < v->pool.count && left > 0;
+         at++) {
         struct config c;
         config_set_get(&v->pool, order[at], &c);
-        places -= learner_propose(&a->learner, &c);
+        left -= learner_propose(&a->learner, &c);
     }
+    if (a->model)
+        learner_contest(&a->learner, best);
     propose_draws(a, v, drawn, random);
     for (int places = random; at < v->pool.count && places > 0; at++) {
         struct config c;
@@ -253,7 +283,7 @@ static bool plan(void *self, const atomic_bool *stop)
 
 // --- the strategy ---
 
-static const struct learner_kind learner_kind = {plan, predict};
+static const struct learner_kind learner_kind = {plan, predict, rate};
 
 static void destroy(struct strategy *s)
 {
@@ -284,6 +314,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     const struct learner_settings settings = {
         .features = problem->space->nest ? FEATURES_STATEMENTS : FEATURES_KNOB,
         .batch = a->batch,
+        .look = (int)option[OPTION_LOOK],
         .seed = rng_next(&a->rng),
     };
     if (!learner_init(&a->learner, &learner_kind, a, problem, &settings, e)) {
@@ -314,6 +345,7 @@ static const struct spec_option options[] = {
                          true},
     [OPTION_TREES] = {"trees", "how splits are looked for: hist: among 256 bins", 1, 0, 1, true,
                       tree_words},
+    [OPTION_LOOK] = LOOKS_OPTION,
     {NULL},
 };
 

@@ -44,7 +44,8 @@ enum {
     OPTION_STEPS,
     OPTION_PATIENCE,
     OPTION_DIVERSITY,
-    OPTION_RATIO
+    OPTION_RATIO,
+    OPTION_LOOK
 };
 
 #define FORGET_BELOW 0.05 // weight of the base model
@@ -105,7 +106,8 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     struct autotvm *a = mem_zero(1, sizeof *a);
     rng_seed(&a->rng, seed);
     set_options(a, option);
-    struct learner_settings settings = {.batch = a->plan, .seed = rng_next(&a->rng)};
+    struct learner_settings settings = {
+        .batch = a->plan, .look = (int)option[OPTION_LOOK], .seed = rng_next(&a->rng)};
     if (!choose_features(problem->space, a->is_network, (int)option[OPTION_FEATURES],
                          &settings.features, e) ||
         !learner_init(&a->learner, &learning, a, problem, &settings, e)) {
@@ -230,15 +232,17 @@ static bool allows(void *self, const struct config *c)
 
 static void propose(struct autotvm *a, const atomic_bool *stop)
 {
-    int wanted = a->diversity > 0 ? a->proposals * a->ratio : a->proposals;
+    int places = a->proposals * a->learner.look;
+    int wanted = a->diversity > 0 ? places * a->ratio : places;
     struct chains_goal goal = {a, predict, allows};
     struct scored *best = mem_alloc((size_t)wanted * sizeof *best);
     int *pick = mem_alloc((size_t)wanted * sizeof *pick);
     int found = chains_search(&a->chains, &goal, &a->rng, stop, wanted, best);
-    int picked = diversity_pick(a->learner.rounds.problem.space, best, found, a->diversity,
-                                a->proposals, pick);
+    int picked =
+        diversity_pick(a->learner.rounds.problem.space, best, found, a->diversity, places, pick);
     for (int i = 0; i < picked; i++)
         learner_propose(&a->learner, &best[pick[i]].config);
+    learner_contest(&a->learner, a->proposals);
     free(best);
     free(pick);
 }
@@ -256,7 +260,18 @@ static bool plan(void *self, const atomic_bool *stop)
     return !atomic_load(stop);
 }
 
-static const struct learner_kind learning = {plan, predict};
+static bool rate(void *self, const struct samples *known, const struct samples *asked, float *out,
+                 const atomic_bool *stop)
+{
+    struct booster_rows r = rows_of(known, 0, known->programs);
+    struct cost_model *informed = fit(self, &r, false, stop);
+    if (informed)
+        cost_model_predict(informed, asked->x, asked->first, asked->programs, out);
+    cost_model_destroy(informed);
+    return informed != NULL;
+}
+
+static const struct learner_kind learning = {plan, predict, rate};
 
 // --- the strategy ---
 
@@ -292,6 +307,7 @@ static const struct spec_option options[] = {
     [OPTION_DIVERSITY] = {"diversity", "weight of values that differ within a plan", 0, 0, 1000,
                           false},
     [OPTION_RATIO] = {"ratio", "points to choose from a place, with diversity", 2, 1, 64, true},
+    [OPTION_LOOK] = LOOKS_OPTION,
     {NULL},
 };
 

@@ -16,13 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    OPTION_PLAN,
-    OPTION_TREES,
-    OPTION_STARTS,
-    OPTION_NEAR,
-    OPTION_EPSILON,
-};
+enum { OPTION_PLAN, OPTION_TREES, OPTION_STARTS, OPTION_NEAR, OPTION_EPSILON, OPTION_LOOK };
 enum {
     DRAWS = 1000,
     STEPS = 20, // of a climb, at most
@@ -40,9 +34,8 @@ struct forest_search {
 
 // --- the model ---
 
-static bool refit(struct forest_search *f)
+static struct forest *fit(const struct forest_search *f, const struct samples *s)
 {
-    const struct samples *s = &f->learner.samples;
     const struct forest_options options = {
         .trees = f->trees, .depth = 20, .leaf = 3, .rows = 0.8, .columns = 0.8, .seed = 1};
     float *y = mem_zero((size_t)s->programs, sizeof *y), slowest = 1;
@@ -54,10 +47,16 @@ static bool refit(struct forest_search *f)
     struct err e;
     struct forest *model = forest_fit(&options, s->x, y, s->programs, s->width, &e);
     free(y);
-    if (!model) {
+    if (!model)
         log_warning("forest: no model: %s", e.text);
+    return model;
+}
+
+static bool refit(struct forest_search *f)
+{
+    struct forest *model = fit(f, &f->learner.samples);
+    if (!model)
         return false;
-    }
     forest_destroy(f->model);
     f->model = model;
     f->learner.model_bytes = (double)forest_bytes(model);
@@ -93,14 +92,34 @@ static double improvement(double mean, double variance)
     return off * erfc(-z * 0.7071067811865476) / 2 + s * density;
 }
 
+// Of means, in place.
+static void improve(float *mean, const float *variance, int count)
+{
+    for (int i = 0; i < count; i++)
+        mean[i] = (float)improvement((double)mean[i], (double)variance[i]);
+}
+
 static void score(void *self, const struct config *c, int count, float *out)
 {
-    struct forest_search *f = self;
     float *variance = mem_zero((size_t)count, sizeof *variance);
-    evaluate(f, c, count, out, variance);
-    for (int i = 0; i < count; i++)
-        out[i] = (float)improvement((double)out[i], (double)variance[i]);
+    evaluate(self, c, count, out, variance);
+    improve(out, variance, count);
     free(variance);
+}
+
+static bool rate(void *self, const struct samples *known, const struct samples *asked, float *out,
+                 const atomic_bool *stop)
+{
+    (void)stop;
+    struct forest *informed = fit(self, known);
+    if (!informed)
+        return false;
+    float *variance = mem_zero((size_t)asked->programs, sizeof *variance);
+    forest_predict(informed, asked->x, asked->programs, out, variance);
+    improve(out, variance, asked->programs);
+    free(variance);
+    forest_destroy(informed);
+    return true;
 }
 
 // --- the search ---
@@ -183,11 +202,12 @@ static void propose(struct forest_search *f, const struct evolution *v)
     for (int i = 0; i < f->plan; i++) // the learner draws for the places that are left
         places -= rng_real(&f->rng) < f->epsilon;
     evolution_rank(v, order);
-    for (int i = 0; i < v->pool.count && places > 0; i++) {
+    for (int i = 0, left = places * f->learner.look; i < v->pool.count && left > 0; i++) {
         struct config c;
         config_set_get(&v->pool, order[i], &c);
-        places -= learner_propose(&f->learner, &c);
+        left -= learner_propose(&f->learner, &c);
     }
+    learner_contest(&f->learner, places);
     free(order);
 }
 
@@ -217,7 +237,7 @@ static bool plan(void *self, const atomic_bool *stop)
 
 // --- the strategy ---
 
-static const struct learner_kind learner_kind = {plan, predict};
+static const struct learner_kind learner_kind = {plan, predict, rate};
 
 static void destroy(struct strategy *s)
 {
@@ -237,8 +257,10 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     f->near = (int)option[OPTION_NEAR];
     f->epsilon = option[OPTION_EPSILON];
     rng_seed(&f->rng, seed);
-    const struct learner_settings settings = {
-        .features = FEATURES_KNOB, .batch = f->plan, .seed = rng_next(&f->rng)};
+    const struct learner_settings settings = {.features = FEATURES_KNOB,
+                                              .batch = f->plan,
+                                              .look = (int)option[OPTION_LOOK],
+                                              .seed = rng_next(&f->rng)};
     if (learner_init(&f->learner, &learner_kind, f, problem, &settings, e))
         return &f->learner.rounds.base;
     destroy(&f->learner.rounds.base);
@@ -251,6 +273,7 @@ static const struct spec_option options[] = {
     [OPTION_STARTS] = {"starts", "best results that climbs start from", 10, 1, MOST_STARTS, true},
     [OPTION_NEAR] = {"near", "moves looked at before each step of a climb", 40, 1, 4096, true},
     [OPTION_EPSILON] = {"epsilon", "chance of a point to be drawn", 0.1, 0, 1, false},
+    [OPTION_LOOK] = LOOKS_OPTION,
     {NULL},
 };
 

@@ -45,11 +45,15 @@ bool learner_init(struct learner *l, const struct learner_kind *kind, void *self
                   const struct search_problem *problem, const struct learner_settings *settings,
                   struct err *e)
 {
-    *l = (struct learner){.kind = kind, .self = self, .batch = settings->batch};
+    *l = (struct learner){.kind = kind,
+                          .self = self,
+                          .batch = settings->batch,
+                          .look = problem->look ? settings->look : 1};
     l->features = features_create(problem->space, settings->features, e);
     if (!l->features)
         return false;
     rounds_init(&l->rounds, problem);
+    l->looks.problem = &l->rounds.problem;
     rng_seed(&l->rng, settings->seed);
     l->samples.width = features_width(l->features);
     l->proposal.slots = l->judged.slots = problem->space->slots;
@@ -67,6 +71,8 @@ void learner_finish(struct learner *l)
     samples_finish(&l->samples);
     config_set_finish(&l->proposal);
     config_set_finish(&l->judged);
+    looks_finish(&l->looks);
+    free(l->said);
     free(l->verdict);
     free(l->predicted);
     free(l->refit);
@@ -111,27 +117,129 @@ static void work(void *self, const atomic_bool *stop)
     l->report.seconds = (double)(os_thread_cpu_ns() - start) * 1e-9;
 }
 
-// False: it is being made.
-static bool plan_is_ready(struct learner *l)
+// --- the choice among what was compiled ---
+
+// False: some of it is being compiled.
+static bool look(struct learner *l)
 {
-    if (l->task && !task_is_done(l->task))
-        return false;
-    if (l->task) {
-        task_finish(l->task, false);
-        l->task = NULL;
-        return true;
+    const struct search_problem *p = &l->rounds.problem;
+    struct config *c = mem_zero((size_t)l->contenders, sizeof *c);
+    for (int i = 0; i < l->contenders; i++)
+        config_set_get(&l->proposal, i, &c[i]);
+    l->said = mem_resize(l->said, (size_t)l->contenders, sizeof *l->said);
+    bool known = looks_take(&l->looks, &l->rounds.visited.given, l->rounds.told);
+    known = p->look(p->context, c, l->contenders, l->said) && known;
+    free(c);
+    return known;
+}
+
+static void add_informed(struct samples *s, const struct samples *of, int program,
+                         const struct preview *said)
+{
+    double x[STATISTIC_KIND_COUNT];
+    looks_point(said, x);
+    samples_add_wider(s, of, program, x);
+}
+
+static void rate(struct learner *l, float *rating, const atomic_bool *stop)
+{
+    struct samples plain = {.width = l->samples.width};
+    struct samples known = {.width = plain.width + STATISTIC_KIND_COUNT}, asked = known;
+    for (int i = 0; i < l->rounds.told; i++)
+        add_informed(&known, &l->samples, l->history + i, &l->looks.given[i]);
+    for (int i = 0; i < l->contenders; i++) {
+        struct config c;
+        config_set_get(&l->proposal, i, &c);
+        int program = samples_add(&plain, l->features, &c);
+        plain.y[program] = 0; // not known
+        add_informed(&asked, &plain, program, &l->said[i]);
+    }
+    l->kind->rate(l->self, &known, &asked, rating, stop);
+    samples_finish(&plain);
+    samples_finish(&known);
+    samples_finish(&asked);
+}
+
+// The best that fits and was not taken, of equals the one proposed first; -1: none is left.
+static int take_best(const struct learner *l, const float *rating, bool *taken)
+{
+    int best = -1;
+    for (int i = 0; i < l->contenders; i++)
+        if (l->said[i].fits && !taken[i] && (best < 0 || rating[i] > rating[best]))
+            best = i;
+    if (best >= 0)
+        taken[best] = true;
+    return best;
+}
+
+static void choose(void *self, const atomic_bool *stop)
+{
+    struct learner *l = self;
+    int64_t start = os_thread_cpu_ns();
+    float *rating = mem_zero((size_t)l->contenders, sizeof *rating);
+    bool *taken = mem_zero((size_t)l->contenders, sizeof *taken);
+    struct config_set chosen = {.slots = l->proposal.slots};
+    struct config c;
+    int best;
+    if (l->best > 0)
+        rate(l, rating, stop);
+    while (chosen.count < l->places && (best = take_best(l, rating, taken)) >= 0) {
+        config_set_get(&l->proposal, best, &c);
+        config_set_add(&chosen, &c, NULL);
+    }
+    for (int i = l->contenders; i < l->proposal.count; i++) {
+        config_set_get(&l->proposal, i, &c);
+        config_set_add(&chosen, &c, NULL);
     }
     config_set_finish(&l->proposal);
-    l->fitted = false;
-    if (l->best <= 0 && l->history == 0)
-        return true;
-    l->task = task_start(work, l);
+    l->proposal = chosen;
+    l->report.seconds += (double)(os_thread_cpu_ns() - start) * 1e-9;
+    free(rating);
+    free(taken);
+}
+
+// --- the plan ---
+
+// False: it is under way.
+static bool run(struct learner *l, void (*what)(void *self, const atomic_bool *stop))
+{
+    l->task = task_start(what, l);
     if (l->task)
         return false;
     atomic_bool never = false;
-    work(l, &never);
+    what(l, &never);
     return true;
 }
+
+// ASK_NEW: the next round can be made of it.
+static enum ask make_plan(struct learner *l)
+{
+    if (l->task && !task_is_done(l->task))
+        return ASK_WAIT;
+    task_finish(l->task, false);
+    l->task = NULL;
+    if (l->stage == LEARNER_RESTS) {
+        config_set_finish(&l->proposal);
+        l->fitted = false;
+        l->contenders = 0;
+        if (l->best <= 0 && l->history == 0)
+            return ASK_NEW;
+        l->stage = LEARNER_PLANS;
+        if (!run(l, work))
+            return ASK_WAIT;
+    }
+    if (l->stage == LEARNER_PLANS && l->contenders) {
+        if (!look(l))
+            return ASK_COMPILE;
+        l->stage = LEARNER_CHOOSES;
+        if (!run(l, choose))
+            return ASK_WAIT;
+    }
+    l->stage = LEARNER_RESTS;
+    return ASK_NEW;
+}
+
+// --- rounds ---
 
 static void predict_round(struct learner *l, int from)
 {
@@ -176,7 +284,8 @@ enum ask learner_ask(struct strategy *s, struct config *out)
     struct learner *l = (struct learner *)s;
     const struct rounds *r = &l->rounds;
     bool is_over = r->handed_out == r->visited.given.count && r->told == r->handed_out;
-    return is_over && !plan_is_ready(l) ? ASK_WAIT : rounds_ask(&l->rounds, out, make_round, l);
+    enum ask asked = is_over ? make_plan(l) : ASK_NEW;
+    return asked == ASK_NEW ? rounds_ask(&l->rounds, out, make_round, l) : asked;
 }
 
 void learner_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness)
@@ -226,4 +335,12 @@ bool learner_allows(struct learner *l, const struct config *c)
 bool learner_propose(struct learner *l, const struct config *c)
 {
     return learner_allows(l, c) && config_set_add(&l->proposal, c, NULL) >= 0;
+}
+
+void learner_contest(struct learner *l, int places)
+{
+    if (l->look > 1) {
+        l->contenders = l->proposal.count;
+        l->places = places;
+    }
 }

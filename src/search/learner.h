@@ -20,6 +20,10 @@
 // `features`, `rounds.visited` (to look things up, or to draw from) and the functions marked [plan]
 // is used.
 //
+// Where the driver tells of what it compiles, what the plan marks with learner_contest is compiled
+// first, `look` times as many as there are places, and a second model chooses among those that fit:
+// it is fitted to the search's own results, and knows what the driver says of them and of these.
+//
 // Labels are speeds, each relative to the best of its own task: 1 is the best, 0 failed. Tasks are
 // the search itself and each history whose rows mean the same; those with fewer than 50 records
 // together are not used.
@@ -27,6 +31,7 @@
 #define TILEWALK_SEARCH_LEARNER_H
 
 #include "base/task.h"
+#include "search/looks.h"
 #include "search/rounds.h"
 #include "search/samples.h"
 
@@ -40,11 +45,16 @@ struct learner_kind {
     // Predicts the speed of each configuration, in any unit, with the model of the last plan() that
     // returned true.
     void (*predict)(void *self, const struct config *config, int count, float *out);
+    // Fits a model to `known` and rates each program of `asked` by it, the better the larger. The
+    // rows of both end with what the driver says. False: no model; then `out` is as it was.
+    bool (*rate)(void *self, const struct samples *known, const struct samples *asked, float *out,
+                 const atomic_bool *stop);
 };
 
 struct learner_settings {
     enum feature_kind features;
     int batch; // of a round
+    int look;  // how many are compiled for a place, where the driver tells
     uint64_t seed;
 };
 
@@ -63,9 +73,14 @@ struct learner {
 
     // Of the plan under way, or of the one that the next round is made of.
     struct task *task;
+    enum { LEARNER_RESTS, LEARNER_PLANS, LEARNER_CHOOSES } stage;
     struct config_set proposal;
-    struct refit report; // its `told`, `rows` and `seconds`
-    bool fitted;         // plan() returned true
+    int look;               // 1: nothing is compiled before it is chosen
+    int contenders, places; // so many of the first proposals are for so many places
+    struct looks looks;
+    struct preview *said; // [contenders]
+    struct refit report;  // its `told`, `rows` and `seconds`
+    bool fitted;          // plan() returned true
 
     float *predicted; // speeds of the newest round, where has_predicted
     bool has_predicted;
@@ -92,5 +107,7 @@ bool learner_take_refit(struct strategy *s, struct refit *out);
 bool learner_allows(struct learner *l, const struct config *c);
 // [plan] Proposes it if it is allowed. Proposals beyond a round's places are dropped.
 bool learner_propose(struct learner *l, const struct config *c);
+// [plan] What was proposed so far is for `places` places, of which it fills `look` times as many.
+void learner_contest(struct learner *l, int places);
 
 #endif

@@ -10,6 +10,15 @@
 
 #include "search/strategy.h"
 
+#define LOOKS_MOST 16
+
+// The option of a strategy that looks.
+#define LOOKS_OPTION                                                                               \
+    {                                                                                              \
+        "look", "compiled before one is chosen (tune: 3 where the driver tells)", 1, 1,            \
+            LOOKS_MOST, true, NULL, true                                                           \
+    }
+
 struct looks {
     const struct search_problem *problem; // with a `look`
     struct preview *given;

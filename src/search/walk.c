@@ -51,10 +51,9 @@ enum {
     OPTION_AHEAD
 };
 enum {
-    MOST_TRIES = 8,       // times `learn`
-    STEPS = 100,          // of a walk, before it is given up
-    MOST_NEIGHBOURS = 48, // of one place that are candidates; of more a random choice
-    MOST_LOOKS = 16
+    MOST_TRIES = 8,      // times `learn`
+    STEPS = 100,         // of a walk, before it is given up
+    MOST_NEIGHBOURS = 48 // of one place that are candidates; of more a random choice
 };
 
 struct candidate {
@@ -80,7 +79,7 @@ struct walk {
     int candidates, most_candidates;
     double *x, *mean, *deviation; // of them, or of what is open: [width] each, and one
     double sought;                // exploration weight for choosing among them
-    int shortlist[MOST_LOOKS];    // the most promising of them; its first is to be tried
+    int shortlist[LOOKS_MOST];    // the most promising of them; its first is to be tried
     int shortlisted;
     bool prepared;      // the round that is due has its shortlist
     int look;           // how many are compiled before one is chosen; 1: none
@@ -121,7 +120,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->looks.problem = &w->rounds.problem;
     w->look = problem->look && w->points ? (int)option[OPTION_LOOK] : 1;
     if (w->look > 1)
-        gp_init(&w->informed, width, w->points + w->rounds.open, MOST_LOOKS + w->rounds.open);
+        gp_init(&w->informed, width, w->points + w->rounds.open, LOOKS_MOST + w->rounds.open);
     return &w->rounds.base;
 }
 
@@ -372,8 +371,8 @@ static void choose_informed(struct walk *w, const struct preview *said)
 static bool inform(struct walk *w)
 {
     const struct search_problem *p = &w->rounds.problem;
-    struct config c[MOST_LOOKS];
-    struct preview said[MOST_LOOKS];
+    struct config c[LOOKS_MOST];
+    struct preview said[LOOKS_MOST];
     for (int i = 0; i < w->shortlisted; i++)
         c[i] = w->candidate[w->shortlist[i]].config;
     bool known = looks_take(&w->looks, &w->rounds.visited.given, w->rounds.handed_out);
@@ -480,8 +479,7 @@ static const struct spec_option options[] = {
     [OPTION_MARGIN] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
-    [OPTION_LOOK] = {"look", "compiled before one is chosen (tune: 3 where the driver tells)", 1, 1,
-                     MOST_LOOKS, true, NULL, true},
+    [OPTION_LOOK] = LOOKS_OPTION,
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},
 };

@@ -186,32 +186,42 @@ static void test_kill_points_random(void **state)
 }
 
 // Where a driver tells of what it compiles: some of it is compiled and not chosen.
-static int tune_looking(struct box *b, const char *workers)
+static int tune_looking(struct box *b, const char *strategy, const char *workers)
 {
     return RUN(b, "tune", "gemm", "--source", "synthetic:machine:statistics=1:invalid=0.2",
-               "--strategy", "walk:starts=6:ahead=2", "--workers", workers, "--trials", "30",
-               "--seed", "11", "--json")
+               "--strategy", strategy, "--workers", workers, "--trials", "30", "--seed", "11",
+               "--json")
         .code;
 }
 
-static void test_kill_points_looking(void **state)
+static void test_kill_points_looking(void **state, const char *strategy)
 {
     static const struct {
         const char *point;
         int visit;
     } at[] = {{"look", 1}, {"look", 20}, {"commit", 9}, {"told", 12}, {"submit", 10}};
     struct box *b = *state;
-    assert_int_equal(tune_looking(b, "1"), 0);
+    assert_int_equal(tune_looking(b, strategy, "1"), 0);
     const char *wanted = sequence(b, 1);
     assert_true(tamper(b, "SELECT count(*) FROM look") > 30);
     for (size_t i = 0; i < COUNT(at); i++) {
         const char *id = arena_printf(&b->arena, "%d", (int)i + 2);
         die_at(b, at[i].point, at[i].visit);
-        assert_int_not_equal(tune_looking(b, worker_counts[i % COUNT(worker_counts)]), 0);
+        assert_int_not_equal(tune_looking(b, strategy, worker_counts[i % COUNT(worker_counts)]), 0);
         live(b);
         assert_int_equal(resume(b, id), 0);
         assert_same(wanted, sequence(b, (int64_t)i + 2), at[i].point);
     }
+}
+
+static void test_kill_points_walk_looking(void **state)
+{
+    test_kill_points_looking(state, "walk:starts=6:ahead=2");
+}
+
+static void test_kill_points_learner_looking(void **state)
+{
+    test_kill_points_looking(state, "autotvm:plan=8:chains=8:steps=20");
 }
 
 static void sleep_us(uint64_t us)
@@ -406,7 +416,8 @@ int main(void)
         FLOW_TEST(test_seeds_matter),
         FLOW_TEST(test_kill_points_opevo),
         FLOW_TEST(test_kill_points_random),
-        FLOW_TEST(test_kill_points_looking),
+        FLOW_TEST(test_kill_points_walk_looking),
+        FLOW_TEST(test_kill_points_learner_looking),
         FLOW_TEST(test_random_kills),
         FLOW_TEST(test_asynchronous),
         FLOW_TEST(test_killed_while_resuming),

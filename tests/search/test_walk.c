@@ -273,88 +273,6 @@ static void test_knows_the_nest(void **state)
     space_and_nest_destroy(s);
 }
 
-// A driver that says where the bottom is, of what was asked about before.
-struct driver {
-    const struct space *space;
-    struct config_set compiled;
-    bool fits;  // what is compiled; an odd hash does not
-    int waited; // how often something had to be compiled first
-};
-
-static bool look(void *context, const struct config *c, int count, struct preview *out)
-{
-    struct driver *d = context;
-    bool all = true;
-    for (int i = 0; i < count; i++) {
-        bool is_new;
-        config_set_add(&d->compiled, &c[i], &is_new);
-        out[i] = (struct preview){.fits = d->fits || config_hash(&c[i]) % 2 == 0};
-        for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
-            out[i].number[k] = NAN;
-        out[i].number[STATISTIC_CODE_SIZE] = 1000 * (1 / bowl(d->space, &c[i]));
-        all &= !is_new;
-    }
-    d->waited += !all;
-    return all;
-}
-
-static double hash_speed(const struct space *s, const struct config *c)
-{
-    return bowl(s, c) * (0.5 + (double)(config_hash(c) % 1000) / 1000);
-}
-
-static enum ask ask_compiled(struct strategy *s, struct config *out)
-{
-    enum ask asked = strategy_ask(s, out);
-    return asked == ASK_COMPILE ? strategy_ask(s, out) : asked;
-}
-
-static void test_looks_before_it_asks(void **state)
-{
-    (void)state;
-    struct space *s = space_mm(512, 1024, 1024);
-    for (int fits = 0; fits < 2; fits++) {
-        struct driver d = {.space = s, .compiled = {.slots = s->slots}, .fits = fits};
-        int unfit = 0;
-        struct search_problem problem = {.space = s, .look = look, .context = &d};
-        struct strategy *w = strategy_create("walk:starts=6:look=3:ahead=1", &problem, 3, NULL);
-        for (int n = 1; n <= 40; n++) {
-            struct config c;
-            int before = d.compiled.count;
-            assert_int_equal(ask_compiled(w, &c), ASK_NEW);
-            if (n > 6) // then it breeds: what it asks for is of what was compiled
-                assert_true(config_set_find(&d.compiled, &c) >= 0);
-            assert_in_range(d.compiled.count - before, 0, n == 7 ? 9 : n > 7 ? 3 : 0);
-            unfit += n > 6 && config_hash(&c) % 2;
-            strategy_tell(w, &c, OUTCOME_OK, hash_speed(s, &c));
-        }
-        assert_true(d.compiled.count > 60 && d.waited > 20);
-        assert_true(fits ? unfit >= 12
-                         : unfit < 12); // of 34: half; or those of which no other fits
-        strategy_destroy(w);
-        config_set_finish(&d.compiled);
-    }
-    space_destroy(s);
-}
-
-// Without a driver that tells, or with look=1, nothing is another search.
-static void test_looks_change_nothing_else(void **state)
-{
-    (void)state;
-    struct space *s = space_mm(512, 1024, 1024);
-    struct driver d = {.space = s, .compiled = {.slots = s->slots}};
-    struct search_problem plain = {.space = s}, tells = {.space = s, .look = look, .context = &d};
-    struct course *a = course_create(&plain, "walk", 4, 40, bowl),
-                  *b = course_create(&plain, "walk:look=3", 4, 40, bowl),
-                  *c = course_create(&tells, "walk:look=1", 4, 40, bowl);
-    for (int n = 1; n <= 40; n++)
-        assert_true(config_equal(&a->given[n], &b->given[n]) &&
-                    config_equal(&a->given[n], &c->given[n]));
-    assert_int_equal(d.compiled.count, 0);
-    free(a), free(b), free(c);
-    space_destroy(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,8 +284,6 @@ int main(void)
         cmocka_unit_test(test_legal_and_warm),
         cmocka_unit_test(test_population),
         cmocka_unit_test(test_knows_the_nest),
-        cmocka_unit_test(test_looks_before_it_asks),
-        cmocka_unit_test(test_looks_change_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
