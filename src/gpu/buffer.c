@@ -29,43 +29,57 @@ static int find_memory(const struct gpu *g, uint32_t allowed, const VkMemoryProp
     return -1;
 }
 
+static enum gpu_status create_handle(struct gpu *g, uint64_t bytes, VkBuffer *out,
+                                     VkMemoryRequirements *need, struct err *e)
+{
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = bytes,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+    VK_TRY(vkCreateBuffer(g->device, &info, NULL, out));
+    vkGetBufferMemoryRequirements(g->device, *out, need);
+    return GPU_OK;
+}
+
+static enum gpu_status allocate(struct gpu *g, const VkMemoryRequirements *need,
+                                const VkMemoryPropertyFlags wish[3], VkDeviceMemory *out,
+                                void **mapped, struct err *e)
+{
+    int type = find_memory(g, need->memoryTypeBits, wish);
+    if (type < 0)
+        return vk_fail(VK_ERROR_FEATURE_NOT_PRESENT, "memory for a buffer", e);
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = need->size,
+        .memoryTypeIndex = (uint32_t)type,
+    };
+    VK_TRY(vkAllocateMemory(g->device, &info, NULL, out));
+    VkMemoryPropertyFlags flags = g->memory.memoryTypes[type].propertyFlags;
+    const VkMemoryPropertyFlags handy = LOCAL | HOST | CACHED;
+    if ((flags & handy) == handy || wish == staging_wishes)
+        VK_TRY(vkMapMemory(g->device, *out, 0, VK_WHOLE_SIZE, 0, mapped));
+    return GPU_OK;
+}
+
 static enum gpu_status buffer_init(struct gpu *g, uint64_t bytes, uint64_t guard,
                                    const VkMemoryPropertyFlags wish[3], struct gpu_buffer *b,
                                    struct err *e)
 {
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = bytes + 2 * guard,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    };
-    VK_TRY(vkCreateBuffer(g->device, &info, NULL, &b->handle));
+    VkMemoryRequirements need;
     b->bytes = bytes;
     b->guard = guard;
-
-    VkMemoryRequirements need;
-    vkGetBufferMemoryRequirements(g->device, b->handle, &need);
-    int type = find_memory(g, need.memoryTypeBits, wish);
-    if (type < 0)
-        return vk_fail(VK_ERROR_FEATURE_NOT_PRESENT, "memory for a buffer", e);
-    const VkMemoryAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = need.size,
-        .memoryTypeIndex = (uint32_t)type,
-    };
-    VK_TRY(vkAllocateMemory(g->device, &allocate, NULL, &b->memory));
+    GPU_TRY(create_handle(g, bytes + 2 * guard, &b->handle, &need, e));
+    GPU_TRY(allocate(g, &need, wish, &b->memory, &b->mapped, e));
     VK_TRY(vkBindBufferMemory(g->device, b->handle, b->memory, 0));
-    VkMemoryPropertyFlags flags = g->memory.memoryTypes[type].propertyFlags;
-    const VkMemoryPropertyFlags handy = LOCAL | HOST | CACHED;
-    if ((flags & handy) == handy || wish == staging_wishes)
-        VK_TRY(vkMapMemory(g->device, b->memory, 0, VK_WHOLE_SIZE, 0, &b->mapped));
     return GPU_OK;
 }
 
 void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b)
 {
     vkDestroyBuffer(g->device, b->handle, NULL);
-    vkFreeMemory(g->device, b->memory, NULL); // unmaps
+    vkFreeMemory(g->device, b->memory, NULL); // unmaps; none of a buffer that was placed
     *b = (struct gpu_buffer){0};
 }
 
@@ -110,6 +124,67 @@ void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b)
         return;
     vk_buffer_finish(g, b);
     free(b);
+}
+
+// --- many in one memory ---
+
+enum gpu_status gpu_memory_create(struct gpu *g, uint64_t bytes, struct gpu_memory **out,
+                                  struct err *e)
+{
+    const uint64_t any = OFFSET_ALIGN; // buffers of one usage need the same but for their sizes
+    struct gpu_memory *m = mem_zero(1, sizeof *m);
+    VkBuffer probe = VK_NULL_HANDLE;
+    *out = m;
+    m->bytes = bytes;
+    enum gpu_status status = create_handle(g, any, &probe, &m->need, e);
+    vkDestroyBuffer(g->device, probe, NULL);
+    m->need.size = bytes;
+    if (status == GPU_OK)
+        status = allocate(g, &m->need, storage_wishes, &m->handle, &m->mapped, e);
+    if (status == GPU_OK)
+        return status;
+    err_prefix(e, "memory of %" PRIu64 " bytes", bytes);
+    gpu_memory_destroy(g, m);
+    *out = NULL;
+    return status;
+}
+
+void gpu_memory_destroy(struct gpu *g, struct gpu_memory *m)
+{
+    if (!m || vk_settle(g, 0, NULL) == GPU_TIMEOUT)
+        return;
+    vkFreeMemory(g->device, m->handle, NULL);
+    free(m);
+}
+
+static enum gpu_status place(struct gpu *g, const struct gpu_memory *m, uint64_t offset,
+                             struct gpu_buffer *b, struct err *e)
+{
+    VkMemoryRequirements need;
+    GPU_TRY(create_handle(g, b->bytes, &b->handle, &need, e));
+    if (offset % need.alignment || offset > m->bytes || need.size > m->bytes - offset) {
+        err_set(e,
+                "no place for %" PRIu64 " bytes at %" PRIu64 " (of %" PRIu64 ", %" PRIu64 " apart)",
+                need.size, offset, m->bytes, (uint64_t)need.alignment);
+        return GPU_FAILED;
+    }
+    VK_TRY(vkBindBufferMemory(g->device, b->handle, m->handle, offset));
+    b->mapped = m->mapped ? (char *)m->mapped + offset : NULL;
+    return GPU_OK;
+}
+
+enum gpu_status gpu_buffer_place(struct gpu *g, const struct gpu_memory *m, uint64_t offset,
+                                 uint64_t bytes, struct gpu_buffer **out, struct err *e)
+{
+    struct gpu_buffer *b = mem_zero(1, sizeof *b);
+    b->bytes = bytes;
+    enum gpu_status status = place(g, m, offset, b, e);
+    if (status != GPU_OK) {
+        gpu_buffer_destroy(g, b);
+        b = NULL;
+    }
+    *out = b;
+    return status;
 }
 
 static enum gpu_status check_range(const struct gpu_buffer *b, uint64_t offset, uint64_t bytes,

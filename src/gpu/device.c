@@ -179,22 +179,6 @@ static enum gpu_status create_command_objects(struct gpu *g, struct err *e)
     return GPU_OK;
 }
 
-static enum gpu_status create_descriptors(struct gpu *g, struct err *e)
-{
-    const VkDescriptorPoolSize size = {
-        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = GPU_MAX_PASSES * GPU_MAX_BINDINGS,
-    };
-    const VkDescriptorPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = GPU_MAX_PASSES,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    VK_TRY(vkCreateDescriptorPool(g->device, &info, NULL, &g->descriptors));
-    return GPU_OK;
-}
-
 // All that pipelines need.
 static enum gpu_status open_device(struct gpu *g, int index, bool validate, struct err *e)
 {
@@ -215,8 +199,7 @@ static enum gpu_status prepare_runs(struct gpu *g, struct err *e)
 {
     vkGetPhysicalDeviceMemoryProperties(g->adapter.handle, &g->memory);
     vkGetDeviceQueue(g->device, g->adapter.family, 0, &g->queue);
-    GPU_TRY(create_command_objects(g, e));
-    return create_descriptors(g, e);
+    return create_command_objects(g, e);
 }
 
 struct gpu *gpu_open_to_compile(int index, bool validate, struct err *e)

@@ -107,6 +107,18 @@ enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, v
                          uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
 
+// Memory in which buffers are placed, one beside the other, or several in the same place where they
+// are not used at the same time. Offsets and `bytes` are multiples of GPU_PLACE_BYTES, which is as
+// far apart as any device known wants them; on one that wants more gpu_buffer_place fails. Memory
+// outlives its buffers.
+#define GPU_PLACE_BYTES 256
+struct gpu_memory;
+enum gpu_status gpu_memory_create(struct gpu *g, uint64_t bytes, struct gpu_memory **out,
+                                  struct err *e);
+void gpu_memory_destroy(struct gpu *g, struct gpu_memory *m); // fine with NULL
+enum gpu_status gpu_buffer_place(struct gpu *g, const struct gpu_memory *m, uint64_t offset,
+                                 uint64_t bytes, struct gpu_buffer **out, struct err *e);
+
 struct gpu_shader {
     const uint32_t *word; // SPIR-V with the entry point `main`
     size_t word_count;
@@ -132,12 +144,13 @@ struct gpu_pass {
 };
 
 // What is run: the passes in order, a full compute barrier between and after them, all on the same
-// buffers, bound at 0 .. buffer_count-1. It owns nothing.
+// buffers, bound at 0 .. buffer_count-1; then what follows, on buffers of its own. It owns nothing.
 struct gpu_sequence {
     const struct gpu_pass *pass;
     int pass_count;
     struct gpu_buffer *const *buffer;
     int buffer_count;
+    const struct gpu_sequence *next; // NULL: nothing follows
 };
 
 // Runs the sequence `repeats` times in one submission and waits at most `timeout_s`. `seconds` (may
@@ -158,7 +171,7 @@ struct gpu_pace {
 // Runs the sequence once, for the first time, each pass in as many submissions as it takes for none
 // to be much longer than `submit_s`: the first part of a pass has as many workgroups as would take
 // that long one after the other when each takes `group_s`, later ones grow by what was measured.
-// Only for kernels that do not look at gl_NumWorkGroups.
+// Only for kernels that do not look at gl_NumWorkGroups. What follows the sequence is not run.
 struct gpu_parts {
     int count;      // submissions
     double seconds; // device time of all of them

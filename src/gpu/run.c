@@ -1,7 +1,9 @@
+#include "base/mem.h"
 #include "base/os.h"
 #include "gpu/vk.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static uint64_t nanoseconds(double seconds)
 {
@@ -76,22 +78,59 @@ enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struc
     return status;
 }
 
-static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence *s, int repeats,
-                                 struct err *e)
+static bool is_runnable(const struct gpu *g, const struct gpu_sequence *s)
 {
     const uint32_t *most = g->adapter.info.limits.group_count;
-    bool ok = s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES && repeats >= 1;
+    bool ok = s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES;
     for (int i = 0; ok && i < s->pass_count; i++) {
         const struct gpu_pass *pass = &s->pass[i];
         ok = pass->pipeline->bindings <= s->buffer_count;
         for (int d = 0; d < 3; d++)
             ok = ok && pass->groups[d] <= most[d] && pass->base[d] <= most[d] - pass->groups[d];
     }
-    if (ok)
+    return ok;
+}
+
+// `passes` gets how many there are in all.
+static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence *s, int repeats,
+                                 int *passes, struct err *e)
+{
+    *passes = 0;
+    for (; s; s = s->next) {
+        if (repeats < 1 || !is_runnable(g, s)) {
+            err_set(e,
+                    "%d passes, %d repeats, %d buffers: more than can be run, or fewer than is "
+                    "needed",
+                    s->pass_count, repeats, s->buffer_count);
+            return GPU_FAILED;
+        }
+        *passes += s->pass_count;
+    }
+    return GPU_OK;
+}
+
+enum gpu_status vk_need_sets(struct gpu *g, int count, struct err *e)
+{
+    if (count <= g->most_sets) {
+        VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
         return GPU_OK;
-    err_set(e, "%d passes, %d repeats, %d buffers: more than can be run, or fewer than is needed",
-            s->pass_count, repeats, s->buffer_count);
-    return GPU_FAILED;
+    }
+    const VkDescriptorPoolSize size = {
+        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = (uint32_t)count * GPU_MAX_BINDINGS,
+    };
+    const VkDescriptorPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = (uint32_t)count,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
+    g->descriptors = VK_NULL_HANDLE;
+    g->most_sets = 0;
+    VK_TRY(vkCreateDescriptorPool(g->device, &info, NULL, &g->descriptors));
+    g->most_sets = count;
+    return GPU_OK;
 }
 
 // A set of all the buffers that the pipeline sees.
@@ -134,6 +173,22 @@ static void dispatch(struct gpu *g, const struct gpu_pass *p)
         vkCmdDispatch(g->command, n[0], n[1], n[2]);
 }
 
+static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
+                        bool is_bound)
+{
+    for (; s; s = s->next)
+        for (int i = 0; i < s->pass_count; i++, set++) {
+            const struct gpu_pipeline *p = s->pass[i].pipeline;
+            if (!is_bound) {
+                vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
+                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                        set, 0, NULL);
+            }
+            dispatch(g, &s->pass[i]);
+            compute_barrier(g);
+        }
+}
+
 // Timestamps are no barriers: without one after each dispatch they would overlap, and the sum would
 // not be what `repeats` runs take one after the other.
 static void record(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
@@ -143,17 +198,9 @@ static void record(struct gpu *g, const struct gpu_sequence *s, const VkDescript
         vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
         vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
     }
+    bool is_single = !s->next && s->pass_count == 1;
     for (int n = 0; n < repeats; n++)
-        for (int i = 0; i < s->pass_count; i++) {
-            const struct gpu_pipeline *p = s->pass[i].pipeline;
-            if (n == 0 || s->pass_count > 1) {
-                vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
-                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
-                                        &set[i], 0, NULL);
-            }
-            dispatch(g, &s->pass[i]);
-            compute_barrier(g);
-        }
+        record_once(g, s, set, n > 0 && is_single);
     if (g->stamps)
         vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
 }
@@ -174,16 +221,20 @@ static enum gpu_status read_stamps(struct gpu *g, double *seconds, struct err *e
     return GPU_OK;
 }
 
-enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
-                        double *seconds, struct err *e)
+static enum gpu_status create_sets(struct gpu *g, const struct gpu_sequence *s,
+                                   VkDescriptorSet *set, struct err *e)
 {
-    VkDescriptorSet set[GPU_MAX_PASSES];
+    for (; s; s = s->next)
+        for (int i = 0; i < s->pass_count; i++)
+            GPU_TRY(create_set(g, s->pass[i].pipeline, s->buffer, set++, e));
+    return GPU_OK;
+}
+
+static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, VkDescriptorSet *set,
+                                int repeats, double timeout_s, double *seconds, struct err *e)
+{
     double host_s;
-    GPU_TRY(check_run(g, s, repeats, e));
-    GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
-    VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
-    for (int i = 0; i < s->pass_count; i++)
-        GPU_TRY(create_set(g, s->pass[i].pipeline, s->buffer, &set[i], e));
+    GPU_TRY(create_sets(g, s, set, e));
     GPU_TRY(vk_begin(g, timeout_s, e));
     record(g, s, set, repeats);
     GPU_TRY(vk_submit(g, timeout_s, &host_s, e));
@@ -191,4 +242,17 @@ enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats
         return GPU_OK;
     *seconds = host_s;
     return g->stamps ? read_stamps(g, seconds, e) : GPU_OK;
+}
+
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
+                        double *seconds, struct err *e)
+{
+    int passes;
+    GPU_TRY(check_run(g, s, repeats, &passes, e));
+    GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
+    GPU_TRY(vk_need_sets(g, passes, e));
+    VkDescriptorSet *set = mem_zero((size_t)passes, sizeof(VkDescriptorSet));
+    enum gpu_status status = run_with(g, s, set, repeats, timeout_s, seconds, e);
+    free(set);
+    return status;
 }

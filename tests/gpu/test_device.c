@@ -116,6 +116,50 @@ static void test_passes_are_ordered(void **state)
     gpu_pipeline_destroy(f->g, second);
 }
 
+// Three buffers in the room of two: the third lies where the first one was. What follows a sequence
+// has buffers of its own; twenty of them are more than a sequence has passes.
+static void test_places_and_what_follows(void **state)
+{
+    enum { LINKS = 20, BYTES = N * 4 };
+    struct fixture *f = *state;
+    struct gpu_pipeline *p = rig_pipeline(f->g, "c[i] = 2 * a[4095 - i] + 1;");
+    const struct gpu_pass pass = {p, GROUPS};
+    struct gpu_memory *m;
+    struct gpu_buffer *first, *second, *third, *none;
+    struct err e;
+    assert_int_equal(gpu_memory_create(f->g, 2 * BYTES, &m, &e), GPU_OK);
+    assert_int_equal(gpu_buffer_place(f->g, m, 0, BYTES, &first, &e), GPU_OK);
+    assert_int_equal(gpu_buffer_place(f->g, m, BYTES, BYTES, &second, &e), GPU_OK);
+    assert_int_equal(gpu_buffer_place(f->g, m, 0, BYTES, &third, &e), GPU_OK);
+    assert_int_equal(gpu_buffer_place(f->g, m, BYTES + GPU_PLACE_BYTES, BYTES, &none, &e),
+                     GPU_FAILED);
+    assert_null(none);
+    struct gpu_buffer *there[3] = {first, f->buffer[1], second};
+    struct gpu_buffer *back[3] = {second, f->buffer[1], third};
+    struct gpu_sequence link[LINKS];
+    for (int i = 0; i < LINKS; i++)
+        link[i] = (struct gpu_sequence){&pass, 1, i % 2 ? back : there, 3,
+                                        i + 1 < LINKS ? &link[i + 1] : NULL};
+    for (uint32_t i = 0; i < N; i++)
+        f->word[i] = i;
+    assert_int_equal(gpu_write(f->g, first, 0, f->word, BYTES, NULL), GPU_OK);
+    if (gpu_run(f->g, link, 2, 60, NULL, &e) != GPU_OK)
+        fail_msg("%s", e.text);
+    rig_read(f->g, third, f->word, N);
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t expected = i; // an even number of turns
+        for (int n = 0; n < 2 * LINKS; n++)
+            expected = 2 * expected + 1;
+        assert_int_equal(f->word[i], expected);
+    }
+    struct gpu_buffer *const all[] = {first, second, third};
+    for (int i = 0; i < 3; i++)
+        gpu_buffer_destroy(f->g, all[i]);
+    gpu_memory_destroy(f->g, m);
+    gpu_memory_destroy(f->g, NULL);
+    gpu_pipeline_destroy(f->g, p);
+}
+
 static void test_ranges(void **state)
 {
     struct fixture *f = *state;
@@ -257,6 +301,7 @@ int main(void)
         cmocka_unit_test_prestate(test_no_such_device, &f),
         cmocka_unit_test_prestate(test_run_writes_what_it_should, &f),
         cmocka_unit_test_prestate(test_passes_are_ordered, &f),
+        cmocka_unit_test_prestate(test_places_and_what_follows, &f),
         cmocka_unit_test_prestate(test_ranges, &f),
         cmocka_unit_test_prestate(test_staging, &f),
         cmocka_unit_test_prestate(test_bad_runs, &f),

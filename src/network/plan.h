@@ -1,0 +1,88 @@
+// The plan of a network's run: its values, where they lie in memory, and which kernels run in which
+// order on what. A pure value: the engine makes it of a network file, workers run it, the database
+// keeps it.
+//
+//     plan_add_value, plan_add_step      in the order in which they run
+//     plan_place(&plan)                  where what is made on the way lies
+//     plan_add_json(&plan, &w) ... plan_read_json(json, &plan, e)
+//     plan_finish(&plan)
+//
+// Inputs and weights have memory of their own, since a run leaves them as they are. What layers
+// make lies in one memory that is shared: a value has its place from the step that writes it to the
+// last one that reads it (an output of the network: to the end), and then the place is another's.
+// Tasks are numbered as a network's (script/network.h).
+#ifndef TILEWALK_NETWORK_PLAN_H
+#define TILEWALK_NETWORK_PLAN_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/json_read.h"
+#include "base/mem.h"
+#include "space/operation.h"
+
+#define PLAN_PLACE_BYTES 256 // offsets are multiples of this, which suits any device known
+
+enum plan_role {
+    PLAN_INPUT,  // of the network
+    PLAN_WEIGHT, // constant: a tensor that no layer and no input gives
+    PLAN_MADE,   // by a layer
+    PLAN_OUTPUT, // made by a layer, and the network's
+};
+
+struct plan_value {
+    const char *name; // of the input, the layer, or both of a weight: "conv1.bias"
+    enum plan_role role;
+    enum element element;
+    int64_t count;   // elements, the gaps between them not counted
+    uint64_t bytes;  // of its buffer, a multiple of 4
+    uint64_t offset; // in the shared memory; of what has its own 0
+};
+
+struct plan_step {
+    const char *name;                 // of the layer
+    int task;                         // whose kernel runs
+    int value[OPERATION_MAX_TENSORS]; // bound in this order, which is the operation's; the last is
+    int value_count;                  // written
+};
+
+struct plan {
+    struct plan_value *value;
+    struct plan_step *step;
+    int value_count, step_count;
+    uint64_t shared; // bytes that plan_place needs
+    // ours
+    int value_capacity, step_capacity;
+    struct arena arena;
+};
+
+void plan_init(struct plan *p);
+void plan_finish(struct plan *p); // of one that is zero, too
+// The index; the name is copied.
+int plan_add_value(struct plan *p, const char *name, enum plan_role role, const struct tensor *t);
+int plan_add_step(struct plan *p, const char *name, int task, const int *value, int count);
+
+// The largest first, each where it fits most tightly between those that are there at the same time
+// (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section
+// 5.3).
+void plan_place(struct plan *p);
+
+bool plan_shares(const struct plan_value *v); // the memory that is shared, with others
+
+// That nothing is read that was not written before, written twice, or lies where something lies
+// that is needed still.
+bool plan_check(const struct plan *p, struct err *e);
+
+struct plan_bytes {
+    uint64_t kept;   // inputs and weights
+    uint64_t made;   // what layers make, if nothing were shared
+    uint64_t shared; // as placed
+    uint64_t least;  // no placement needs less: the most that is there at the same time
+};
+struct plan_bytes plan_bytes(const struct plan *p);
+
+// Members of an object that is open: "values", "steps", "shared_bytes".
+void plan_add_json(const struct plan *p, struct json_writer *w);
+// False and `e` for what is no plan, or one that plan_check refuses. To be finished in any case.
+bool plan_read_json(struct json object, struct plan *out, struct err *e);
+
+#endif
