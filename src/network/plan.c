@@ -79,7 +79,8 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
     json_add_count(w, "shared_bytes", p->shared);
 }
 
-#define MOST_BYTES 0x1p50
+#define MOST_BYTES  0x1p50
+#define MOST_VALUES 32768
 
 static bool get_whole(struct json o, const char *name, double low, double high, double *out)
 {
@@ -145,7 +146,7 @@ bool plan_read_json(struct json object, struct plan *out, struct err *e)
     double shared;
     plan_init(out);
     for (struct json_walk w = json_walk(json_member(object, "values")); json_next(&w);)
-        if (!read_value(w.value, out))
+        if (out->value_count == MOST_VALUES || !read_value(w.value, out))
             return err_set(e, "value %d of a plan is broken", out->value_count);
     for (struct json_walk w = json_walk(json_member(object, "steps")); json_next(&w);)
         if (!read_step(w.value, out))

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/minmax.h"
 #include "base/os.h"
 #include "trial/message.h"
@@ -17,8 +18,11 @@
 struct errand {
     struct slot slot;
     int64_t deadline_ns;
-    char late[64]; // what is said when it is not over by then
-    int pass;      // that is being compiled
+    char late[64];                  // what is said when it is not over by then
+    enum trial_phase phase;         // announced last
+    int candidate;                  // that it is about: a pass, a task, a layer
+    bool moves;                     // each phase moves the deadline
+    double deadline_s[PHASE_COUNT]; // then: of each
 };
 
 // A worker's own warnings are ours; what drivers mumble is not.
@@ -32,11 +36,17 @@ static void log_line(void *context, int worker, const char *line)
         log_info("%s", line);
 }
 
+static void set_deadline(struct errand *x, double seconds)
+{
+    x->deadline_ns = os_now_ns() + (int64_t)(seconds * 1e9);
+    snprintf(x->late, sizeof x->late, "did not end in %.3g s", seconds);
+}
+
 static bool start(struct errand *x, char *request, double seconds, struct err *e)
 {
     char *program = path_program();
-    *x = (struct errand){.deadline_ns = os_now_ns() + (int64_t)(seconds * 1e9)};
-    snprintf(x->late, sizeof x->late, "did not end in %.3g s", seconds);
+    *x = (struct errand){.candidate = 0};
+    set_deadline(x, seconds);
     slot_init(&x->slot, 0);
     bool ok = slot_start(&x->slot, program, -1, e);
     free(program);
@@ -84,7 +94,10 @@ static bool take_text(struct errand *x, const char *text, struct message *answer
         answer->type = MESSAGE_TYPE_COUNT;
     if (answer->type != MESSAGE_PHASE)
         return true;
-    x->pass = answer->candidate;
+    x->phase = answer->phase;
+    x->candidate = answer->candidate;
+    if (x->moves)
+        set_deadline(x, x->deadline_s[x->phase]);
     message_finish(answer);
     return false;
 }
@@ -103,24 +116,9 @@ static bool hear(struct errand *x, struct message *answer, enum link_status *sta
     return answered;
 }
 
-static enum errand_end await(struct errand *x, enum message_type wanted, struct message *answer,
-                             struct err *e)
+// Of what it has answered, or how it was lost.
+static enum errand_end end_of(struct message *answer, enum message_type wanted, struct err *e)
 {
-    enum link_status status = LINK_NONE;
-    int64_t slow_ns = wanted == MESSAGE_DEVICES ? os_now_ns() + SLOW_NS : INT64_MAX;
-    while (!hear(x, answer, &status)) {
-        slot_read_log(&x->slot, log_line, NULL);
-        if (status != LINK_NONE)
-            return tell_end(x, e);
-        if (os_now_ns() >= x->deadline_ns)
-            return lose(e, x->late);
-        if (os_now_ns() >= slow_ns) {
-            log_warning("waiting for Vulkan drivers to list their devices");
-            slow_ns = INT64_MAX;
-        }
-        wait_a_moment(x, int64_min(slow_ns, x->deadline_ns));
-    }
-    slot_read_log(&x->slot, log_line, NULL);
     if (answer->type == wanted)
         return ERRAND_DONE;
     enum errand_end end = ERRAND_REFUSED;
@@ -129,6 +127,39 @@ static enum errand_end await(struct errand *x, enum message_type wanted, struct 
     else if (e)
         *e = answer->failure;
     message_finish(answer);
+    return end;
+}
+
+// True: it is over, with an answer of the wanted type after ERRAND_DONE.
+static bool look(struct errand *x, enum message_type wanted, enum errand_end *end,
+                 struct message *answer, struct err *e)
+{
+    enum link_status status = LINK_NONE;
+    bool answered = hear(x, answer, &status);
+    slot_read_log(&x->slot, log_line, NULL);
+    if (answered)
+        *end = end_of(answer, wanted, e);
+    else if (status != LINK_NONE)
+        *end = tell_end(x, e);
+    else if (os_now_ns() >= x->deadline_ns)
+        *end = lose(e, x->late);
+    else
+        return false;
+    return true;
+}
+
+static enum errand_end await(struct errand *x, enum message_type wanted, struct message *answer,
+                             struct err *e)
+{
+    enum errand_end end;
+    int64_t slow_ns = wanted == MESSAGE_DEVICES ? os_now_ns() + SLOW_NS : INT64_MAX;
+    while (!look(x, wanted, &end, answer, e)) {
+        if (os_now_ns() >= slow_ns) {
+            log_warning("waiting for Vulkan drivers to list their devices");
+            slow_ns = INT64_MAX;
+        }
+        wait_a_moment(x, int64_min(slow_ns, x->deadline_ns));
+    }
     return end;
 }
 
@@ -166,7 +197,7 @@ bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, 
         *e = how;
     if (end == ERRAND_LOST)
         err_at(
-            e, kernel_pass_file(&job->pass[x.pass < job->pass_count ? x.pass : 0]), 0,
+            e, kernel_pass_file(&job->pass[x.candidate < job->pass_count ? x.candidate : 0]), 0,
             "its GLSL cannot be compiled: the compiler %s (shorter expressions, fewer cases, fewer "
             "macros within macros help, or another --glslang)",
             how.text);
@@ -198,4 +229,56 @@ bool errand_open(int device, bool validate, double seconds, struct err *e)
         return false;
     message_finish(&answer);
     return true;
+}
+
+// --- a network as a whole ---
+
+struct errand *errand_begin_whole(const struct whole *w, struct err *e)
+{
+    struct errand *x = mem_zero(1, sizeof *x);
+    bool ok = start(x, message_whole(w), w->place.deadline_s[PHASE_START], e);
+    x->moves = true;
+    memcpy(x->deadline_s, w->place.deadline_s, sizeof x->deadline_s);
+    if (ok)
+        return x;
+    errand_destroy(x);
+    return NULL;
+}
+
+int errand_fds(const struct errand *x, struct pollfd *out, int most)
+{
+    return most < SLOT_FDS ? 0 : slot_fds(&x->slot, out);
+}
+
+int errand_wait_ms(const struct errand *x)
+{
+    int64_t left_ns = x->deadline_ns - os_now_ns();
+    return left_ns <= 0 ? 0 : (int)int64_min(left_ns / MS_NS + 1, INT32_MAX);
+}
+
+bool errand_is_over(struct errand *x, enum errand_end *end, struct whole_result *result,
+                    struct err *e)
+{
+    struct message answer;
+    if (!look(x, MESSAGE_WHOLE_RESULT, end, &answer, e))
+        return false;
+    if (*end != ERRAND_DONE)
+        return true;
+    *result = *answer.whole_result;
+    message_finish(&answer);
+    return true;
+}
+
+enum trial_phase errand_phase(const struct errand *x, int *candidate)
+{
+    *candidate = x->candidate;
+    return x->phase;
+}
+
+void errand_destroy(struct errand *x)
+{
+    if (!x)
+        return;
+    slot_finish(&x->slot);
+    free(x);
 }

@@ -6,6 +6,13 @@
 //     errand_list("", 30, &list, &count, e);
 //     errand_open(index, false, 30, e);
 //
+// One that takes long is begun and then looked after:
+//
+//     struct errand *x = errand_begin_whole(&whole, e);
+//     while (!errand_is_over(x, &end, &result, e))
+//         ...poll errand_fds, at most errand_wait_ms...
+//     errand_destroy(x);
+//
 // The worker is this program again, as a pool's is (message.h has the messages), and ends with the
 // errand. What it or a driver writes to stderr goes to the log.
 #ifndef TILEWALK_TRIAL_ERRAND_H
@@ -13,6 +20,9 @@
 
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
+#include "trial/message.h"
+
+#include <poll.h>
 
 enum errand_end {
     ERRAND_DONE,
@@ -32,5 +42,17 @@ enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info
 
 // Whether the device can be opened.
 bool errand_open(int device, bool validate, double seconds, struct err *e);
+
+// A network is run as a whole, on the device of whole->place, whose deadlines are those of each
+// layer's phases. NULL and `e`: no worker can be started.
+struct errand;
+struct errand *errand_begin_whole(const struct whole *w, struct err *e);
+int errand_fds(const struct errand *x, struct pollfd *out, int most);
+int errand_wait_ms(const struct errand *x);
+// False: not yet. True: `result` after ERRAND_DONE; else `e` says why there is none.
+bool errand_is_over(struct errand *x, enum errand_end *end, struct whole_result *result,
+                    struct err *e);
+enum trial_phase errand_phase(const struct errand *x, int *candidate); // that it announced last
+void errand_destroy(struct errand *x); // a worker that is at work still is killed; fine with NULL
 
 #endif

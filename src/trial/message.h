@@ -15,6 +15,9 @@
 //                                        <- compiled: the modules; or failed and why
 //     list     which drivers             <- devices, or failed and why
 //     open     a device                  <- ready, or failed and why
+//     whole    a network, its kernels    -> phase compile, pipeline of each task; run, verify of
+//                                           each layer; run, verify, time of the whole
+//                                        <- whole_result, or failed and why
 //
 // A worker announces a phase before it enters it, with the time and the candidate it is about, so
 // that a death, a hang or an overlap is attributed. A result says which candidates it settles: a
@@ -24,6 +27,7 @@
 
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
+#include "network/plan.h"
 #include "space/custom_operation.h"
 #include "space/limits.h"
 #include "trial/trial.h"
@@ -43,6 +47,8 @@ enum message_type {
     MESSAGE_LIST,
     MESSAGE_DEVICES,
     MESSAGE_OPEN,
+    MESSAGE_WHOLE,
+    MESSAGE_WHOLE_RESULT,
     MESSAGE_TYPE_COUNT
 };
 
@@ -62,6 +68,29 @@ struct hello {
     char fault[512]; // as in pool_options
 };
 
+// A network that is run as a whole: with one set of kernels, or two in turns.
+#define WHOLE_SETS 2
+struct whole_task { // of the plan
+    struct operation operation;
+    struct custom_operation *custom; // of which it is; NULL: built in
+    struct job job[WHOLE_SETS];      // the second without passes: as the first
+};
+struct whole {
+    struct hello place; // device, limits, deadlines, seed, fault; the rest does not matter
+    struct plan plan;
+    struct whole_task *task;
+    int task_count;
+    bool races; // both sets run; else only the first
+};
+void whole_finish(struct whole *w); // frees what it holds
+
+struct whole_result {
+    bool verified; // each layer's output, of the first set, and what the whole gives
+    char reason[TRIAL_REASON_SIZE]; // why not, with the layer's name; ""
+    struct samples samples[WHOLE_SETS];
+    double seconds[WHOLE_SETS]; // of a run, robust; 0: not timed
+};
+
 struct message {
     enum message_type type;
     struct hello hello;             // HELLO
@@ -69,7 +98,7 @@ struct message {
     int64_t number;                 // TRIAL: counted from 1 over the session
     int attempt;                    // TRIAL: 0, or 1 when an earlier worker died at once
     enum trial_phase phase;         // PHASE
-    int candidate;                  // PHASE: 0 .. count-1
+    int candidate;                  // PHASE: 0 .. count-1; of a WHOLE a task or layer
     int64_t at_ns;                  // PHASE, RESULT: os_now_ns() of the worker
     struct trial_result result;     // RESULT
     bool only_compiled;             // RESULT: as its request asked
@@ -79,9 +108,11 @@ struct message {
     struct spirv module[JOB_MAX_PASSES]; // COMPILED
     char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
     int device_count;
-    struct gpu_info *device_list; // DEVICES
-    int device;                   // OPEN
-    bool validate;                // OPEN
+    struct gpu_info *device_list;      // DEVICES
+    int device;                        // OPEN
+    bool validate;                     // OPEN
+    struct whole *whole;               // WHOLE
+    struct whole_result *whole_result; // WHOLE_RESULT
 };
 
 const char *message_type_name(enum message_type type);
@@ -101,6 +132,8 @@ char *message_compiled(const struct spirv *module, int count);
 char *message_list(const char *drivers);
 char *message_devices(const struct gpu_info *list, int count);
 char *message_open(int device, bool validate);
+char *message_whole(const struct whole *w);
+char *message_whole_result(const struct whole_result *r);
 
 // False for anything but a complete and plausible message. After true: message_finish.
 bool message_parse(const char *text, struct message *out, struct err *e);

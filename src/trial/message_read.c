@@ -1,113 +1,14 @@
 #include "trial/message.h"
 
-#include "base/json_read.h"
 #include "base/str.h"
+#include "trial/message_reader.h"
 
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Reading. A reader notes the first thing that is missing or implausible and gives zeros from then
-// on, so that the functions below read straight down.
-
-struct reader {
-    const char *bad;    // NULL so far
-    struct arena arena; // of texts, until the message is read
-};
-
-static void refuse(struct reader *r, const char *name)
-{
-    if (!r->bad)
-        r->bad = name;
-}
-
-static struct json get(struct reader *r, struct json o, const char *name, enum json_type type)
-{
-    struct json v = json_member(o, name);
-    if (json_type(v) == type)
-        return v;
-    refuse(r, name);
-    return (struct json){0};
-}
-
-static struct json_walk get_list(struct reader *r, struct json o, const char *name)
-{
-    return json_walk(get(r, o, name, JSON_LIST));
-}
-
-static double get_number(struct reader *r, struct json o, const char *name, double low, double high)
-{
-    double value;
-    if (json_number(json_member(o, name), &value) && value >= low && value <= high)
-        return value;
-    refuse(r, name);
-    return low;
-}
-
-static uint64_t get_count(struct reader *r, struct json o, const char *name)
-{
-    double value = get_number(r, o, name, 0, 0x1p64);
-    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
-}
-
-static int64_t get_i64(struct reader *r, struct json o, const char *name)
-{
-    return (int64_t)get_number(r, o, name, 0, 0x1p62);
-}
-
-static uint32_t get_u32(struct reader *r, struct json o, const char *name)
-{
-    return (uint32_t)get_number(r, o, name, 0, UINT32_MAX);
-}
-
-static bool get_bool(struct reader *r, struct json o, const char *name)
-{
-    bool flag = false;
-    json_flag(get(r, o, name, JSON_FLAG), &flag);
-    return flag;
-}
-
-static const char *get_text(struct reader *r, struct json o, const char *name)
-{
-    const char *text = json_text_exact(get(r, o, name, JSON_TEXT), &r->arena);
-    return text ? text : "";
-}
-
-// An array of numbers in [low, high]. Returns how many there are, at most `most`.
-static int get_array(struct reader *r, struct json o, const char *name, int most, double low,
-                     double high, double *out)
-{
-    int count = 0;
-    double value;
-    for (struct json_walk w = get_list(r, o, name); json_next(&w); count++) {
-        if (count == most || !json_number(w.value, &value) || value < low || value > high) {
-            refuse(r, name);
-            return count;
-        }
-        out[count] = value;
-    }
-    return count;
-}
-
-static void get_three(struct reader *r, struct json o, const char *name, uint32_t out[3])
-{
-    double value[3] = {0};
-    if (get_array(r, o, name, 3, 0, UINT32_MAX, value) != 3)
-        refuse(r, name);
-    for (int i = 0; i < 3; i++)
-        out[i] = (uint32_t)value[i];
-}
-
-static enum trial_phase get_phase(struct reader *r, struct json o)
-{
-    const char *word = get_text(r, o, "phase");
-    for (int i = 0; i < PHASE_COUNT; i++)
-        if (str_equal(word, trial_phase_name((enum trial_phase)i)))
-            return (enum trial_phase)i;
-    refuse(r, "phase");
-    return PHASE_NONE;
-}
+#define MOST_LAYERS 65536
 
 // A choice is the index of a value; those past the last that the kind has are 0.
 static bool choices_fit(const struct operation_kind *kind, const double *choice)
@@ -128,16 +29,16 @@ static void read_operation(struct reader *r, struct json o, struct operation *ou
 {
     double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0},
            real[OPERATION_MAX_REALS] = {0};
-    const struct operation_kind *kind = operation_kind_find(get_text(r, o, "operation"));
-    get_array(r, o, "size", OPERATION_MAX_SIZES, 0, 0x1p53, size);
-    get_array(r, o, "choice", OPERATION_MAX_CHOICES, 0, 1000, choice);
-    get_array(r, o, "real", OPERATION_MAX_REALS, -DBL_MAX, DBL_MAX, real);
+    const struct operation_kind *kind = operation_kind_find(reader_text(r, o, "operation"));
+    reader_array(r, o, "size", OPERATION_MAX_SIZES, 0, 0x1p53, size);
+    reader_array(r, o, "choice", OPERATION_MAX_CHOICES, 0, 1000, choice);
+    reader_array(r, o, "real", OPERATION_MAX_REALS, -DBL_MAX, DBL_MAX, real);
     if (!kind) {
-        refuse(r, "operation");
+        reader_refuse(r, "operation");
         return;
     }
     if (!choices_fit(kind, choice)) {
-        refuse(r, "choice");
+        reader_refuse(r, "choice");
         return;
     }
     operation_init(out, kind);
@@ -151,10 +52,10 @@ static void read_operation(struct reader *r, struct json o, struct operation *ou
 static void read_buffer(struct reader *r, struct json o, struct custom_operation *c)
 {
     double size[TENSOR_MAX_RANK] = {0}, fill[2] = {0};
-    const char *element = get_text(r, o, "element");
-    struct tensor t = {.name = get_text(r, o, "name"), .element = ELEMENT_COUNT};
-    t.rank = get_array(r, o, "size", TENSOR_MAX_RANK, 1, INT32_MAX, size);
-    get_array(r, o, "fill", 2, -DBL_MAX, DBL_MAX, fill);
+    const char *element = reader_text(r, o, "element");
+    struct tensor t = {.name = reader_text(r, o, "name"), .element = ELEMENT_COUNT};
+    t.rank = reader_array(r, o, "size", TENSOR_MAX_RANK, 1, INT32_MAX, size);
+    reader_array(r, o, "fill", 2, -DBL_MAX, DBL_MAX, fill);
     for (int d = 0; d < t.rank; d++)
         t.size[d] = (int64_t)size[d];
     for (int i = 0; i < ELEMENT_COUNT; i++)
@@ -162,7 +63,7 @@ static void read_buffer(struct reader *r, struct json o, struct custom_operation
             t.element = (enum element)i;
     if (t.element == ELEMENT_COUNT || t.rank < 1 ||
         !custom_add_tensor(c, &t, fill[0], fill[1], NULL))
-        refuse(r, "buffers");
+        reader_refuse(r, "buffers");
 }
 
 static void read_step(struct reader *r, struct json o, struct custom_operation *c)
@@ -171,70 +72,80 @@ static void read_step(struct reader *r, struct json o, struct custom_operation *
     struct operation operation;
     int count = 0;
     read_operation(r, o, &operation);
-    for (struct json_walk w = get_list(r, o, "buffers"); json_next(&w);) {
+    for (struct json_walk w = reader_list(r, o, "buffers"); json_next(&w);) {
         const char *name = json_text_exact(w.value, &r->arena);
         if (count < OPERATION_MAX_TENSORS && name)
             names[count++] = name;
         else
-            refuse(r, "buffers");
+            reader_refuse(r, "buffers");
     }
     if (!r->bad && !custom_add_step(c, &operation, names, count, NULL))
         r->bad = "steps";
 }
 
-static void read_custom(struct reader *r, struct json o, struct hello *h)
+static struct custom_operation *read_custom(struct reader *r, struct json o)
 {
     double tolerance[2] = {0}, unused_flop = 1;
-    struct custom_operation *c = custom_create(get_text(r, o, "name"), unused_flop, NULL);
-    h->custom = c;
-    get_array(r, o, "tolerance", 2, 0, DBL_MAX, tolerance);
+    struct custom_operation *c = custom_create(reader_text(r, o, "name"), unused_flop, NULL);
+    reader_array(r, o, "tolerance", 2, 0, DBL_MAX, tolerance);
     c->absolute = tolerance[0];
     c->relative = tolerance[1];
-    for (struct json_walk w = get_list(r, o, "buffers"); json_next(&w);)
+    for (struct json_walk w = reader_list(r, o, "buffers"); json_next(&w);)
         read_buffer(r, w.value, c);
-    for (struct json_walk w = get_list(r, o, "steps"); json_next(&w);)
+    for (struct json_walk w = reader_list(r, o, "steps"); json_next(&w);)
         read_step(r, w.value, c);
     if (!r->bad && c->tensor_count == 0)
         r->bad = "buffers";
-    operation_init(&h->operation, &c->kind);
+    return c;
+}
+
+static void read_any_operation(struct reader *r, struct json o, struct operation *out,
+                               struct custom_operation **custom)
+{
+    if (!json_member(o, "custom").at) {
+        read_operation(r, o, out);
+        return;
+    }
+    *custom = read_custom(r, reader_member(r, o, "custom", JSON_OBJECT));
+    operation_init(out, &(*custom)->kind);
 }
 
 static void get_matrix(struct reader *r, struct json o, const char *name, struct matrix_units *out)
 {
-    if (!matrix_units_parse(get_text(r, o, name), out))
-        refuse(r, name);
+    if (!matrix_units_parse(reader_text(r, o, name), out))
+        reader_refuse(r, name);
 }
 
 // Of a device that is there all is known.
 static void read_limits(struct reader *r, struct json o, struct limits *l)
 {
-    const char *bad = limits_read_json(get(r, o, "limits", JSON_OBJECT), l);
+    const char *bad = limits_read_json(reader_member(r, o, "limits", JSON_OBJECT), l);
     if (!bad && l->unknown)
         bad = "limits";
     if (bad)
-        refuse(r, bad);
+        reader_refuse(r, bad);
 }
 
 static void read_pass(struct reader *r, struct json o, struct pass *p)
 {
-    struct json_walk lines = get_list(r, o, "lines");
+    struct json_walk lines = reader_list(r, o, "lines");
     int capacity = 0;
-    p->glsl = mem_strdup(get_text(r, o, "glsl"));
-    p->template_name = mem_strdup(get_text(r, o, "template"));
+    p->glsl = mem_strdup(reader_text(r, o, "glsl"));
+    p->template_name = mem_strdup(reader_text(r, o, "template"));
     while (json_next(&lines)) {
         double line = 0;
         json_number(lines.value, &line);
         MEM_GROW(p->line_map, p->line_count, capacity);
         p->line_map[p->line_count++] = line >= 0 && line <= INT32_MAX ? (int)line : 0;
     }
-    get_three(r, o, "groups", p->groups);
-    p->subgroup = (uint32_t)get_number(r, o, "subgroup", 0, UINT32_MAX);
+    reader_three(r, o, "groups", p->groups);
+    p->subgroup = (uint32_t)reader_number(r, o, "subgroup", 0, UINT32_MAX);
 }
 
 static void read_job(struct reader *r, struct json o, struct job *job)
 {
-    job->scratch_bytes = get_count(r, o, "scratch_bytes");
-    for (struct json_walk w = get_list(r, o, "passes"); json_next(&w);) {
+    job->scratch_bytes = reader_count(r, o, "scratch_bytes");
+    for (struct json_walk w = reader_list(r, o, "passes"); json_next(&w);) {
         if (job->pass_count < JOB_MAX_PASSES)
             read_pass(r, w.value, &job->pass[job->pass_count++]);
         else
@@ -242,36 +153,38 @@ static void read_job(struct reader *r, struct json o, struct job *job)
     }
 }
 
+static void read_place(struct reader *r, struct json o, struct hello *h)
+{
+    h->device = (int)reader_number(r, o, "device", 0, 1000);
+    snprintf(h->device_id, sizeof h->device_id, "%s", reader_text(r, o, "device_id"));
+    h->validate = reader_bool(r, o, "validate");
+    read_limits(r, o, &h->limits);
+    h->seed = strtoull(reader_text(r, o, "seed"), NULL, 10);
+    reader_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
+    snprintf(h->fault, sizeof h->fault, "%s", reader_text(r, o, "fault"));
+}
+
 static void read_hello(struct reader *r, struct json o, struct hello *h)
 {
-    h->device = (int)get_number(r, o, "device", 0, 1000);
-    snprintf(h->device_id, sizeof h->device_id, "%s", get_text(r, o, "device_id"));
-    h->validate = get_bool(r, o, "validate");
-    h->only_compiles = get_bool(r, o, "only_compiles");
-    if (json_member(o, "custom").at)
-        read_custom(r, get(r, o, "custom", JSON_OBJECT), h);
-    else
-        read_operation(r, o, &h->operation);
-    read_job(r, get(r, o, "reference", JSON_OBJECT), &h->reference);
-    read_limits(r, o, &h->limits);
-    h->trips_undeclared = get_bool(r, o, "trips_undeclared");
-    h->seed = strtoull(get_text(r, o, "seed"), NULL, 10);
-    get_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
-    h->start = get_i64(r, o, "start");
-    snprintf(h->fault, sizeof h->fault, "%s", get_text(r, o, "fault"));
+    read_place(r, o, h);
+    h->only_compiles = reader_bool(r, o, "only_compiles");
+    read_any_operation(r, o, &h->operation, &h->custom);
+    read_job(r, reader_member(r, o, "reference", JSON_OBJECT), &h->reference);
+    h->trips_undeclared = reader_bool(r, o, "trips_undeclared");
+    h->start = reader_i64(r, o, "start");
 }
 
 static void read_trial(struct reader *r, struct json o, struct message *m)
 {
-    m->number = get_i64(r, o, "number");
-    m->attempt = (int)get_number(r, o, "attempt", 0, 1);
-    m->request.race = get_bool(r, o, "race");
-    m->request.only_compiles = get_bool(r, o, "only_compiles");
-    m->request.known_good = get_bool(r, o, "known_good");
-    m->request.accesses = (enum accesses)get_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
-    m->request.incumbent_s = get_number(r, o, "incumbent_s", 0, 1e9);
-    m->request.slowdown = get_number(r, o, "slowdown", 0, 1e9);
-    for (struct json_walk w = get_list(r, o, "jobs"); json_next(&w);) {
+    m->number = reader_i64(r, o, "number");
+    m->attempt = (int)reader_number(r, o, "attempt", 0, 1);
+    m->request.race = reader_bool(r, o, "race");
+    m->request.only_compiles = reader_bool(r, o, "only_compiles");
+    m->request.known_good = reader_bool(r, o, "known_good");
+    m->request.accesses = (enum accesses)reader_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
+    m->request.incumbent_s = reader_number(r, o, "incumbent_s", 0, 1e9);
+    m->request.slowdown = reader_number(r, o, "slowdown", 0, 1e9);
+    for (struct json_walk w = reader_list(r, o, "jobs"); json_next(&w);) {
         if (m->request.count < TRIAL_MAX_RACERS)
             read_job(r, w.value, &m->request.job[m->request.count++]);
         else
@@ -282,62 +195,68 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
 static void read_statistics(struct reader *r, struct json o, struct statistics *out)
 {
     double value;
-    for (struct json_walk w = json_walk(get(r, o, "statistics", JSON_OBJECT)); json_next(&w);)
+    for (struct json_walk w = json_walk(reader_member(r, o, "statistics", JSON_OBJECT));
+         json_next(&w);)
         if (!json_number(w.value, &value) ||
             !statistics_take(out, json_text_exact(w.key, &r->arena), value))
-            refuse(r, "statistics");
+            reader_refuse(r, "statistics");
+}
+
+static double read_samples(struct reader *r, struct json o, struct samples *out)
+{
+    out->count = reader_array(r, o, "samples", TRIAL_MAX_SAMPLES, 0, 1e9, out->seconds);
+    out->early_stopped = reader_bool(r, o, "early_stopped");
+    return reader_number(r, o, "seconds", 0, 1e9);
 }
 
 static void read_candidate(struct reader *r, struct json o, int i, struct message *m)
 {
     struct trial_result *result = &m->result;
     struct samples *samples = &result->samples[i];
-    m->settled[i] = get_bool(r, o, "settled");
-    if (!outcome_parse(get_text(r, o, "outcome"), &result->outcome[i]))
-        refuse(r, "outcome");
-    result->phase[i] = get_phase(r, o);
-    snprintf(result->reason[i], sizeof result->reason[i], "%s", get_text(r, o, "reason"));
-    result->seconds[i] = get_number(r, o, "seconds", 0, 1e9);
-    samples->count = get_array(r, o, "samples", TRIAL_MAX_SAMPLES, 0, 1e9, samples->seconds);
-    samples->early_stopped = get_bool(r, o, "early_stopped");
+    m->settled[i] = reader_bool(r, o, "settled");
+    if (!outcome_parse(reader_text(r, o, "outcome"), &result->outcome[i]))
+        reader_refuse(r, "outcome");
+    result->phase[i] = reader_phase(r, o);
+    snprintf(result->reason[i], sizeof result->reason[i], "%s", reader_text(r, o, "reason"));
+    result->seconds[i] = read_samples(r, o, samples);
     read_statistics(r, o, &result->statistics[i]);
     bool measured = result->outcome[i] == OUTCOME_OK && m->settled[i] && !m->only_compiled;
     if (measured && (samples->count == 0 || result->seconds[i] <= 0))
-        refuse(r, "samples");
+        reader_refuse(r, "samples");
 }
 
 static void read_result(struct reader *r, struct json o, struct message *m)
 {
-    m->at_ns = get_i64(r, o, "at_ns");
-    m->only_compiled = get_bool(r, o, "only_compiled");
-    for (struct json_walk w = get_list(r, o, "candidates"); json_next(&w);) {
+    m->at_ns = reader_i64(r, o, "at_ns");
+    m->only_compiled = reader_bool(r, o, "only_compiled");
+    for (struct json_walk w = reader_list(r, o, "candidates"); json_next(&w);) {
         if (m->result.count < TRIAL_MAX_RACERS)
             read_candidate(r, w.value, m->result.count++, m);
         else
             r->bad = "candidates";
     }
-    m->result.compile_s = get_number(r, o, "compile_s", 0, 1e9);
-    m->result.pipeline_s = get_number(r, o, "pipeline_s", 0, 1e9);
-    m->result.device_s = get_number(r, o, "device_s", 0, 1e9);
+    m->result.compile_s = reader_number(r, o, "compile_s", 0, 1e9);
+    m->result.pipeline_s = reader_number(r, o, "pipeline_s", 0, 1e9);
+    m->result.device_s = reader_number(r, o, "device_s", 0, 1e9);
 }
 
 static void read_phase(struct reader *r, struct json o, struct message *m)
 {
-    m->phase = get_phase(r, o);
-    m->candidate = (int)get_number(r, o, "candidate", 0, TRIAL_MAX_RACERS - 1);
-    m->at_ns = get_i64(r, o, "at_ns");
+    m->phase = reader_phase(r, o);
+    m->candidate = (int)reader_number(r, o, "candidate", 0, MOST_LAYERS);
+    m->at_ns = reader_i64(r, o, "at_ns");
 }
 
 static void read_failure(struct reader *r, struct json o, struct err *e)
 {
-    int line = (int)get_number(r, o, "line", 0, INT32_MAX);
-    err_at(e, get_text(r, o, "file"), line, "%s", get_text(r, o, "text"));
+    int line = (int)reader_number(r, o, "line", 0, INT32_MAX);
+    err_at(e, reader_text(r, o, "file"), line, "%s", reader_text(r, o, "text"));
 }
 
 static void read_compile(struct reader *r, struct json o, struct message *m)
 {
     m->request.count = 1;
-    read_job(r, get(r, o, "job", JSON_OBJECT), &m->request.job[0]);
+    read_job(r, reader_member(r, o, "job", JSON_OBJECT), &m->request.job[0]);
 }
 
 // False for anything but whole words of eight digits each.
@@ -357,36 +276,36 @@ static bool parse_module(const char *hex, struct spirv *out)
 
 static void read_modules(struct reader *r, struct json o, struct message *m)
 {
-    for (struct json_walk w = get_list(r, o, "modules"); json_next(&w);) {
+    for (struct json_walk w = reader_list(r, o, "modules"); json_next(&w);) {
         const char *hex = json_text_exact(w.value, &r->arena);
         if (m->module_count < JOB_MAX_PASSES && hex &&
             parse_module(hex, &m->module[m->module_count]))
             m->module_count++;
         else
-            refuse(r, "modules");
+            reader_refuse(r, "modules");
     }
 }
 
-#define COPY_TEXT(r, o, name, out) snprintf((out), sizeof(out), "%s", get_text((r), (o), (name)))
+#define COPY_TEXT(r, o, name, out) snprintf((out), sizeof(out), "%s", reader_text((r), (o), (name)))
 
 static void read_device(struct reader *r, struct json o, struct gpu_info *d)
 {
-    d->index = (int)get_number(r, o, "index", 0, 1000);
+    d->index = (int)reader_number(r, o, "index", 0, 1000);
     COPY_TEXT(r, o, "name", d->name);
     COPY_TEXT(r, o, "device_type", d->type);
     COPY_TEXT(r, o, "driver", d->driver);
     COPY_TEXT(r, o, "driver_hash", d->driver_hash);
-    d->vendor_id = get_u32(r, o, "vendor_id");
-    d->device_id = get_u32(r, o, "device_id");
-    d->driver_version = get_u32(r, o, "driver_version");
-    d->api_version = get_u32(r, o, "api_version");
+    d->vendor_id = reader_u32(r, o, "vendor_id");
+    d->device_id = reader_u32(r, o, "device_id");
+    d->driver_version = reader_u32(r, o, "driver_version");
+    d->api_version = reader_u32(r, o, "api_version");
     COPY_TEXT(r, o, "device_uuid", d->device_uuid);
     COPY_TEXT(r, o, "driver_uuid", d->driver_uuid);
-    d->threads = (int)get_number(r, o, "threads", 0, INT32_MAX);
-    d->is_cpu = get_bool(r, o, "is_cpu");
-    d->is_lavapipe = get_bool(r, o, "is_lavapipe");
-    d->timestamps = get_bool(r, o, "timestamps");
-    d->runs = get_bool(r, o, "runs");
+    d->threads = (int)reader_number(r, o, "threads", 0, INT32_MAX);
+    d->is_cpu = reader_bool(r, o, "is_cpu");
+    d->is_lavapipe = reader_bool(r, o, "is_lavapipe");
+    d->timestamps = reader_bool(r, o, "timestamps");
+    d->runs = reader_bool(r, o, "runs");
     read_limits(r, o, &d->limits);
     get_matrix(r, o, "matrix_khr", &d->matrix_khr);
     get_matrix(r, o, "matrix_nv", &d->matrix_nv);
@@ -396,20 +315,63 @@ static void read_device(struct reader *r, struct json o, struct gpu_info *d)
 static void read_devices(struct reader *r, struct json o, struct message *m)
 {
     int capacity = 0;
-    for (struct json_walk w = get_list(r, o, "devices"); json_next(&w); m->device_count++) {
+    for (struct json_walk w = reader_list(r, o, "devices"); json_next(&w); m->device_count++) {
         MEM_GROW(m->device_list, m->device_count, capacity);
         struct gpu_info *d = &m->device_list[m->device_count];
         *d = (struct gpu_info){0};
         read_device(r, w.value, d);
         if (d->index != m->device_count)
-            refuse(r, "index");
+            reader_refuse(r, "index");
     }
 }
 
 static void read_open(struct reader *r, struct json o, struct message *m)
 {
-    m->device = (int)get_number(r, o, "device", 0, 1000);
-    m->validate = get_bool(r, o, "validate");
+    m->device = (int)reader_number(r, o, "device", 0, 1000);
+    m->validate = reader_bool(r, o, "validate");
+}
+
+static void read_task(struct reader *r, struct json o, struct whole_task *t)
+{
+    int sets = 0;
+    read_any_operation(r, o, &t->operation, &t->custom);
+    for (struct json_walk w = reader_list(r, o, "jobs"); json_next(&w);) {
+        if (sets < WHOLE_SETS)
+            read_job(r, w.value, &t->job[sets++]);
+        else
+            r->bad = "jobs";
+    }
+}
+
+static void read_whole(struct reader *r, struct json o, struct message *m)
+{
+    struct whole *whole = m->whole = mem_zero(1, sizeof *whole);
+    int capacity = 0;
+    read_place(r, o, &whole->place);
+    whole->races = reader_bool(r, o, "races");
+    for (struct json_walk w = reader_list(r, o, "tasks"); json_next(&w);) {
+        MEM_GROW(whole->task, whole->task_count, capacity);
+        whole->task[whole->task_count] = (struct whole_task){.custom = NULL};
+        read_task(r, w.value, &whole->task[whole->task_count++]);
+    }
+    if (!plan_read_json(reader_member(r, o, "plan", JSON_OBJECT), &whole->plan, NULL))
+        reader_refuse(r, "plan");
+}
+
+static void read_whole_result(struct reader *r, struct json o, struct message *m)
+{
+    struct whole_result *result = m->whole_result = mem_zero(1, sizeof *result);
+    int sets = 0;
+    result->verified = reader_bool(r, o, "verified");
+    COPY_TEXT(r, o, "reason", result->reason);
+    for (struct json_walk w = reader_list(r, o, "sets"); json_next(&w);) {
+        if (sets == WHOLE_SETS) {
+            r->bad = "sets";
+            break;
+        }
+        result->seconds[sets] = read_samples(r, w.value, &result->samples[sets]);
+        sets++;
+    }
 }
 
 static void read_body(struct reader *r, struct json o, struct message *m)
@@ -425,6 +387,8 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_LIST: COPY_TEXT(r, o, "drivers", m->drivers); break;
     case MESSAGE_DEVICES: read_devices(r, o, m); break;
     case MESSAGE_OPEN: read_open(r, o, m); break;
+    case MESSAGE_WHOLE: read_whole(r, o, m); break;
+    case MESSAGE_WHOLE_RESULT: read_whole_result(r, o, m); break;
     default: break;
     }
 }
@@ -436,7 +400,7 @@ bool message_parse(const char *text, struct message *out, struct err *e)
     struct json o;
     arena_init(&r.arena);
     json_parse(text, &o);
-    const char *type = get_text(&r, o, "type");
+    const char *type = reader_text(&r, o, "type");
     for (int i = 0; i < MESSAGE_TYPE_COUNT; i++)
         if (str_equal(type, message_type_name((enum message_type)i)))
             out->type = (enum message_type)i;
@@ -452,6 +416,18 @@ bool message_parse(const char *text, struct message *out, struct err *e)
     return !r.bad;
 }
 
+void whole_finish(struct whole *w)
+{
+    for (int i = 0; i < w->task_count; i++) {
+        custom_destroy(w->task[i].custom);
+        for (int k = 0; k < WHOLE_SETS; k++)
+            job_finish(&w->task[i].job[k]);
+    }
+    free(w->task);
+    plan_finish(&w->plan);
+    *w = (struct whole){0};
+}
+
 void message_finish(struct message *m)
 {
     custom_destroy(m->hello.custom);
@@ -465,4 +441,10 @@ void message_finish(struct message *m)
     m->module_count = 0;
     free(m->device_list);
     m->device_list = NULL;
+    if (m->whole)
+        whole_finish(m->whole);
+    free(m->whole);
+    free(m->whole_result);
+    m->whole = NULL;
+    m->whole_result = NULL;
 }

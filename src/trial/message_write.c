@@ -15,6 +15,7 @@ const char *message_type_name(enum message_type type)
         [MESSAGE_RESULT] = "result",     [MESSAGE_COMPILE] = "compile",
         [MESSAGE_COMPILED] = "compiled", [MESSAGE_LIST] = "list",
         [MESSAGE_DEVICES] = "devices",   [MESSAGE_OPEN] = "open",
+        [MESSAGE_WHOLE] = "whole",       [MESSAGE_WHOLE_RESULT] = "whole_result",
     };
     return names[type];
 }
@@ -135,27 +136,37 @@ static void add_job(struct json_writer *w, const char *name, const struct job *j
     json_end(w);
 }
 
+static void add_any_operation(struct json_writer *w, const struct operation *o)
+{
+    if (custom_of(o))
+        add_custom(w, custom_of(o));
+    else
+        add_operation(w, o);
+}
+
+static void add_place(struct json_writer *w, const struct hello *h)
+{
+    char seed[24];
+    json_add_int(w, "device", h->device);
+    json_add_text(w, "device_id", h->device_id);
+    json_add_flag(w, "validate", h->validate);
+    add_limits(w, &h->limits);
+    snprintf(seed, sizeof seed, "%" PRIu64, h->seed); // all 64 bits: not a number
+    json_add_text(w, "seed", seed);
+    json_add_reals(w, "deadline_s", PHASE_COUNT, h->deadline_s);
+    json_add_text(w, "fault", h->fault);
+}
+
 char *message_hello(const struct hello *h)
 {
     struct str s = {0};
     struct json_writer w = start(&s, MESSAGE_HELLO);
-    char seed[24];
-    json_add_int(&w, "device", h->device);
-    json_add_text(&w, "device_id", h->device_id);
-    json_add_flag(&w, "validate", h->validate);
+    add_place(&w, h);
     json_add_flag(&w, "only_compiles", h->only_compiles);
-    if (custom_of(&h->operation))
-        add_custom(&w, custom_of(&h->operation));
-    else
-        add_operation(&w, &h->operation);
+    add_any_operation(&w, &h->operation);
     add_job(&w, "reference", &h->reference);
-    add_limits(&w, &h->limits);
     json_add_flag(&w, "trips_undeclared", h->trips_undeclared);
-    snprintf(seed, sizeof seed, "%" PRIu64, h->seed); // all 64 bits: not a number
-    json_add_text(&w, "seed", seed);
-    json_add_reals(&w, "deadline_s", PHASE_COUNT, h->deadline_s);
     json_add_int(&w, "start", h->start);
-    json_add_text(&w, "fault", h->fault);
     return finish(&w);
 }
 
@@ -199,6 +210,13 @@ char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns)
     return finish(&w);
 }
 
+static void add_samples(struct json_writer *w, double seconds, const struct samples *s)
+{
+    json_add_real(w, "seconds", seconds);
+    json_add_reals(w, "samples", s->count, s->seconds);
+    json_add_flag(w, "early_stopped", s->early_stopped);
+}
+
 static void add_candidate(struct json_writer *w, const struct trial_result *r, int i, bool settled)
 {
     json_begin_object(w, NULL);
@@ -206,9 +224,7 @@ static void add_candidate(struct json_writer *w, const struct trial_result *r, i
     json_add_flag(w, "settled", settled);
     json_add_text(w, "phase", trial_phase_name(r->phase[i]));
     json_add_text(w, "reason", r->reason[i]);
-    json_add_real(w, "seconds", r->seconds[i]);
-    json_add_reals(w, "samples", r->samples[i].count, r->samples[i].seconds);
-    json_add_flag(w, "early_stopped", r->samples[i].early_stopped);
+    add_samples(w, r->seconds[i], &r->samples[i]);
     json_add_name(w, "statistics");
     statistics_add_json(&r->statistics[i], w->out);
     json_end(w);
@@ -314,5 +330,48 @@ char *message_open(int device, bool validate)
     struct json_writer w = start(&s, MESSAGE_OPEN);
     json_add_int(&w, "device", device);
     json_add_flag(&w, "validate", validate);
+    return finish(&w);
+}
+
+static void add_task(struct json_writer *w, const struct whole_task *t, int sets)
+{
+    json_begin_object(w, NULL);
+    add_any_operation(w, &t->operation);
+    json_begin_list(w, "jobs");
+    for (int i = 0; i < sets; i++)
+        add_job(w, NULL, &t->job[i]);
+    json_end(w);
+    json_end(w);
+}
+
+char *message_whole(const struct whole *whole)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_WHOLE);
+    add_place(&w, &whole->place);
+    json_add_flag(&w, "races", whole->races);
+    json_begin_list(&w, "tasks");
+    for (int i = 0; i < whole->task_count; i++)
+        add_task(&w, &whole->task[i], whole->races ? WHOLE_SETS : 1);
+    json_end(&w);
+    json_begin_object(&w, "plan");
+    plan_add_json(&whole->plan, &w);
+    json_end(&w);
+    return finish(&w);
+}
+
+char *message_whole_result(const struct whole_result *r)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_WHOLE_RESULT);
+    json_add_flag(&w, "verified", r->verified);
+    json_add_text(&w, "reason", r->reason);
+    json_begin_list(&w, "sets");
+    for (int i = 0; i < WHOLE_SETS; i++) {
+        json_begin_object(&w, NULL);
+        add_samples(&w, r->seconds[i], &r->samples[i]);
+        json_end(&w);
+    }
+    json_end(&w);
     return finish(&w);
 }

@@ -189,13 +189,12 @@ static bool gaps_are_intact(const struct tensor *t, const void *got, char *reaso
     return true;
 }
 
-struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
-                                         const void *output, const void *reference, char *reason,
-                                         size_t size)
+static struct operator_verdict compare(const struct operation *o, struct tolerance tolerance,
+                                       const void *output, const void *reference, char *reason,
+                                       size_t size)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
-    struct comparison c = {
-        .tolerance = find(o)->tolerance(o, set), .got = output, .expected = reference};
+    struct comparison c = {.tolerance = tolerance, .got = output, .expected = reference};
     c.output = tensor[operation_tensors(o, tensor) - 1];
     int64_t lines = tensor_lines(&c.output);
     for (int64_t line = 0; line < lines; line++)
@@ -206,4 +205,61 @@ struct operator_verdict operator_compare(const struct operation *o, enum input_s
         describe(&c, reason, size);
     bool right = c.wrong == 0 && gaps_are_intact(&c.output, output, reason, size);
     return (struct operator_verdict){right, c.largest};
+}
+
+struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
+                                         const void *output, const void *reference, char *reason,
+                                         size_t size)
+{
+    return compare(o, find(o)->tolerance(o, set), output, reference, reason, size);
+}
+
+// --- in a network ---
+
+struct operator_verdict operator_compare_flow(const struct operation *o, double magnitude,
+                                              const void *output, const void *reference,
+                                              char *reason, size_t size)
+{
+    struct tolerance t = find(o)->tolerance(o, INPUT_RANDOM);
+    t.absolute *= magnitude;
+    t.relative *= magnitude;
+    return compare(o, t, output, reference, reason, size);
+}
+
+static double largest_of(const struct tensor *t, const void *data)
+{
+    double largest = 0;
+    int64_t lines = tensor_lines(t), size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
+    for (int64_t line = 0; line < lines; line++) {
+        int64_t at = tensor_line(t, line);
+        for (int64_t i = 0; i < size; i++)
+            largest = fmax(largest, fabs(element_get(data, t->element, at + i * step)));
+    }
+    return largest;
+}
+
+double operator_magnitude(const struct operation *o, const void *const *inputs)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor) - 1;
+    double product = 1;
+    for (int i = 0; i < count; i++)
+        product *= fmax(1, largest_of(&tensor[i], inputs[i]));
+    return product;
+}
+
+void operator_fill_weight(const struct operation *o, uint64_t seed, int index, void *out)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor);
+    const struct tensor *t = &tensor[index];
+    double summed = operation_flop(o) / (2 * (double)tensor_count(&tensor[count - 1]));
+    operator_fill(o, INPUT_RANDOM, seed, index, out);
+    if (summed <= 3 || t->element == ELEMENT_I8 || t->element == ELEMENT_I32)
+        return;
+    double factor = sqrt(3 / summed); // a number uniform in [-1, 1) has variance 1/3
+    int64_t lines = tensor_lines(t), size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0, at = tensor_line(t, line); i < size; i++, at += step)
+            element_put(out, t->element, at, factor * element_get(out, t->element, at));
 }

@@ -55,5 +55,18 @@ struct operator_verdict {
 struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
                                          const void *output, const void *reference, char *reason,
                                          size_t size);
+// The same for inputs that nobody filled, such as what an earlier layer gave: as random ones, and
+// errors may be `magnitude` times as large. What an operation allows is made for inputs below 1;
+// sums of products grow with each of its inputs, so the magnitude is operator_magnitude.
+struct operator_verdict operator_compare_flow(const struct operation *o, double magnitude,
+                                              const void *output, const void *reference,
+                                              char *reason, size_t size);
+// The product of the largest of each input, those that are below 1 not counted.
+double operator_magnitude(const struct operation *o, const void *const *inputs);
+
+// A constant input of a network's layer: random, and of a size that keeps what flows through the
+// layer at its size, by what a result sums (He et al., "Delving Deep into Rectifiers", 2015, section
+// 2.2). `out` as for operator_fill.
+void operator_fill_weight(const struct operation *o, uint64_t seed, int index, void *out);
 
 #endif

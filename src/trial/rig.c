@@ -15,16 +15,16 @@ enum { POISON_BYTE = 0xff };
 // A compiler that runs wild must end this worker and not the machine. The limit is on address
 // space, of which a real GPU's driver and the sanitizers take terabytes; where nothing but
 // compilers runs, on what they write to.
-static void limit_memory(const struct rig *r)
+static void limit_memory(const struct gpu *g, bool only_compiles)
 {
 #ifndef __SANITIZE_ADDRESS__
     const uint64_t compiler_bytes = (uint64_t)8 << 30;
-    if (gpu_get_info(r->gpu)->is_lavapipe)
+    if (gpu_get_info(g)->is_lavapipe)
         os_limit_memory(compiler_bytes);
-    if (r->hello.only_compiles)
+    if (only_compiles)
         os_limit_data(compiler_bytes);
 #else
-    (void)r;
+    (void)g, (void)only_compiles;
 #endif
 }
 
@@ -53,31 +53,40 @@ static bool probe(struct rig *r, struct err *e)
 }
 
 // Numbers of devices change when a driver comes or goes.
-static bool check_identity(const struct rig *r, struct err *e)
+static bool check_identity(const struct gpu *g, const struct hello *h, struct err *e)
 {
-    struct gpu_info info = *gpu_get_info(r->gpu);
+    struct gpu_info info = *gpu_get_info(g);
     char id[33];
     if (!kernel_add_compiler(info.driver, sizeof info.driver, e))
         return false;
     gpu_identity(&info, id);
-    return !r->hello.device_id[0] || strcmp(id, r->hello.device_id) == 0 ||
+    return !h->device_id[0] || strcmp(id, h->device_id) == 0 ||
            err_set(e,
                    "device %d is '%s' now, not the one this session was opened on (its driver or "
                    "the list of devices has changed)",
-                   r->hello.device, info.name);
+                   h->device, info.name);
+}
+
+struct gpu *rig_open_device(const struct hello *h, struct err *e)
+{
+    gpu_prepare_environment();
+    kernel_setup();
+    struct gpu *g = h->only_compiles ? gpu_open_to_compile(h->device, h->validate, e)
+                                     : gpu_open(h->device, h->validate, e);
+    if (!g)
+        return NULL;
+    limit_memory(g, h->only_compiles);
+    if (check_identity(g, h, e))
+        return g;
+    gpu_close(g);
+    return NULL;
 }
 
 bool rig_open(struct rig *r, const struct hello *h, struct err *e)
 {
     *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
-    gpu_prepare_environment();
-    kernel_setup();
-    r->gpu = h->only_compiles ? gpu_open_to_compile(h->device, h->validate, e)
-                              : gpu_open(h->device, h->validate, e);
-    if (!r->gpu)
-        return false;
-    limit_memory(r);
-    return check_identity(r, e) && (h->only_compiles || (create_buffers(r, e) && probe(r, e)));
+    r->gpu = rig_open_device(h, e);
+    return r->gpu && (h->only_compiles || (create_buffers(r, e) && probe(r, e)));
 }
 
 bool rig_prepare(struct rig *r, int fd, struct err *e)

@@ -32,6 +32,8 @@ struct rig {
     unsigned char *guards;  // RIG_GUARD_BYTES or less before each buffer, then as many behind it
 };
 
+// The device alone, as the hello says; NULL and `e`.
+struct gpu *rig_open_device(const struct hello *h, struct err *e);
 bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` points to must last
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // another worker has; again is fine

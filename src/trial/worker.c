@@ -6,6 +6,7 @@
 #include "trial/chore.h"
 #include "trial/confine.h"
 #include "trial/measure.h"
+#include "trial/whole.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -92,6 +93,7 @@ int worker_main(void)
     case MESSAGE_COMPILE: chore_compile(&w->wire, &w->first.request.job[0]); break;
     case MESSAGE_LIST: chore_list(&w->wire, w->first.drivers); break;
     case MESSAGE_OPEN: chore_open(&w->wire, w->first.device, w->first.validate); break;
+    case MESSAGE_WHOLE: whole_run(&w->wire, w->first.whole); break;
     default: refuse(w, &(struct err){.text = "nothing begins with this message"});
     }
     _exit(EXIT_SUCCESS); // a driver that was lost or hangs is not asked to clean up

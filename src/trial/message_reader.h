@@ -1,0 +1,28 @@
+// Reading the members of a message, for message_read.c. A reader notes the first thing that is
+// missing or implausible and gives zeros from then on, so that its callers read straight down.
+#ifndef TILEWALK_TRIAL_MESSAGE_READER_H
+#define TILEWALK_TRIAL_MESSAGE_READER_H
+
+#include "base/json_read.h"
+#include "trial/trial.h"
+
+struct reader {
+    const char *bad;    // NULL so far
+    struct arena arena; // of texts, until the message is read
+};
+
+void reader_refuse(struct reader *r, const char *name);
+struct json reader_member(struct reader *r, struct json o, const char *name, enum json_type type);
+struct json_walk reader_list(struct reader *r, struct json o, const char *name);
+double reader_number(struct reader *r, struct json o, const char *name, double low, double high);
+uint64_t reader_count(struct reader *r, struct json o, const char *name);
+int64_t reader_i64(struct reader *r, struct json o, const char *name);
+uint32_t reader_u32(struct reader *r, struct json o, const char *name);
+bool reader_bool(struct reader *r, struct json o, const char *name);
+const char *reader_text(struct reader *r, struct json o, const char *name);
+int reader_array(struct reader *r, struct json o, const char *name, int most, double low,
+                 double high, double *out);
+void reader_three(struct reader *r, struct json o, const char *name, uint32_t out[3]);
+enum trial_phase reader_phase(struct reader *r, struct json o);
+
+#endif
