@@ -4,8 +4,9 @@
 //     fault_strike(fault_find(&plan, PHASE_RUN, number), fd);       trial `number` enters a phase
 //
 // Numbers count the session's trials from 1; for the phases start and prepare, the starts of
-// workers; where a network is run as a whole, what whole.h says. Phase none is the moment when the trial has arrived and nothing has been announced; only
-// the first worker that gets it is struck there.
+// workers; where a network is run as a whole, what whole.h says. Phase none is the moment when the
+// trial has arrived and nothing has been announced; only the first worker that gets it is struck
+// there.
 //
 //     sleep garbage half abort segv exit memory
 //              end in the worker's death, its own or the pool's doing

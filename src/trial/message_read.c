@@ -30,9 +30,9 @@ static void read_operation(struct reader *r, struct json o, struct operation *ou
     double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0},
            real[OPERATION_MAX_REALS] = {0};
     const struct operation_kind *kind = operation_kind_find(reader_text(r, o, "operation"));
-    reader_array(r, o, "size", OPERATION_MAX_SIZES, 0, 0x1p53, size);
-    reader_array(r, o, "choice", OPERATION_MAX_CHOICES, 0, 1000, choice);
-    reader_array(r, o, "real", OPERATION_MAX_REALS, -DBL_MAX, DBL_MAX, real);
+    reader_array(r, o, "size", OPERATION_MAX_SIZES, (struct bounds){0, 0x1p53}, size);
+    reader_array(r, o, "choice", OPERATION_MAX_CHOICES, (struct bounds){0, 1000}, choice);
+    reader_array(r, o, "real", OPERATION_MAX_REALS, (struct bounds){-DBL_MAX, DBL_MAX}, real);
     if (!kind) {
         reader_refuse(r, "operation");
         return;
@@ -54,8 +54,8 @@ static void read_buffer(struct reader *r, struct json o, struct custom_operation
     double size[TENSOR_MAX_RANK] = {0}, fill[2] = {0};
     const char *element = reader_text(r, o, "element");
     struct tensor t = {.name = reader_text(r, o, "name"), .element = ELEMENT_COUNT};
-    t.rank = reader_array(r, o, "size", TENSOR_MAX_RANK, 1, INT32_MAX, size);
-    reader_array(r, o, "fill", 2, -DBL_MAX, DBL_MAX, fill);
+    t.rank = reader_array(r, o, "size", TENSOR_MAX_RANK, (struct bounds){1, INT32_MAX}, size);
+    reader_array(r, o, "fill", 2, (struct bounds){-DBL_MAX, DBL_MAX}, fill);
     for (int d = 0; d < t.rank; d++)
         t.size[d] = (int64_t)size[d];
     for (int i = 0; i < ELEMENT_COUNT; i++)
@@ -87,7 +87,7 @@ static struct custom_operation *read_custom(struct reader *r, struct json o)
 {
     double tolerance[2] = {0}, unused_flop = 1;
     struct custom_operation *c = custom_create(reader_text(r, o, "name"), unused_flop, NULL);
-    reader_array(r, o, "tolerance", 2, 0, DBL_MAX, tolerance);
+    reader_array(r, o, "tolerance", 2, (struct bounds){0, DBL_MAX}, tolerance);
     c->absolute = tolerance[0];
     c->relative = tolerance[1];
     for (struct json_walk w = reader_list(r, o, "buffers"); json_next(&w);)
@@ -160,7 +160,7 @@ static void read_place(struct reader *r, struct json o, struct hello *h)
     h->validate = reader_bool(r, o, "validate");
     read_limits(r, o, &h->limits);
     h->seed = strtoull(reader_text(r, o, "seed"), NULL, 10);
-    reader_array(r, o, "deadline_s", PHASE_COUNT, 0, 1e9, h->deadline_s);
+    reader_array(r, o, "deadline_s", PHASE_COUNT, (struct bounds){0, 1e9}, h->deadline_s);
     snprintf(h->fault, sizeof h->fault, "%s", reader_text(r, o, "fault"));
 }
 
@@ -204,7 +204,8 @@ static void read_statistics(struct reader *r, struct json o, struct statistics *
 
 static double read_samples(struct reader *r, struct json o, struct samples *out)
 {
-    out->count = reader_array(r, o, "samples", TRIAL_MAX_SAMPLES, 0, 1e9, out->seconds);
+    out->count =
+        reader_array(r, o, "samples", TRIAL_MAX_SAMPLES, (struct bounds){0, 1e9}, out->seconds);
     out->early_stopped = reader_bool(r, o, "early_stopped");
     return reader_number(r, o, "seconds", 0, 1e9);
 }

@@ -60,14 +60,14 @@ const char *reader_text(struct reader *r, struct json o, const char *name)
     return text ? text : "";
 }
 
-// An array of numbers in [low, high]. Returns how many there are, at most `most`.
-int reader_array(struct reader *r, struct json o, const char *name, int most, double low,
-                 double high, double *out)
+int reader_array(struct reader *r, struct json o, const char *name, int most, struct bounds bounds,
+                 double *out)
 {
     int count = 0;
     double value;
     for (struct json_walk w = reader_list(r, o, name); json_next(&w); count++) {
-        if (count == most || !json_number(w.value, &value) || value < low || value > high) {
+        if (count == most || !json_number(w.value, &value) || value < bounds.low ||
+            value > bounds.high) {
             reader_refuse(r, name);
             return count;
         }
@@ -79,7 +79,7 @@ int reader_array(struct reader *r, struct json o, const char *name, int most, do
 void reader_three(struct reader *r, struct json o, const char *name, uint32_t out[3])
 {
     double value[3] = {0};
-    if (reader_array(r, o, name, 3, 0, UINT32_MAX, value) != 3)
+    if (reader_array(r, o, name, 3, (struct bounds){0, UINT32_MAX}, value) != 3)
         reader_refuse(r, name);
     for (int i = 0; i < 3; i++)
         out[i] = (uint32_t)value[i];

@@ -20,8 +20,12 @@ int64_t reader_i64(struct reader *r, struct json o, const char *name);
 uint32_t reader_u32(struct reader *r, struct json o, const char *name);
 bool reader_bool(struct reader *r, struct json o, const char *name);
 const char *reader_text(struct reader *r, struct json o, const char *name);
-int reader_array(struct reader *r, struct json o, const char *name, int most, double low,
-                 double high, double *out);
+// An array of numbers within `bounds`, ends included. Returns how many there are, at most `most`.
+struct bounds {
+    double low, high;
+};
+int reader_array(struct reader *r, struct json o, const char *name, int most, struct bounds bounds,
+                 double *out);
 void reader_three(struct reader *r, struct json o, const char *name, uint32_t out[3]);
 enum trial_phase reader_phase(struct reader *r, struct json o);
 

@@ -65,8 +65,8 @@ struct operator_verdict operator_compare_flow(const struct operation *o, double 
 double operator_magnitude(const struct operation *o, const void *const *inputs);
 
 // A constant input of a network's layer: random, and of a size that keeps what flows through the
-// layer at its size, by what a result sums (He et al., "Delving Deep into Rectifiers", 2015, section
-// 2.2). `out` as for operator_fill.
+// layer at its size, by what a result sums (He et al., "Delving Deep into Rectifiers", 2015,
+// section 2.2). `out` as for operator_fill.
 void operator_fill_weight(const struct operation *o, uint64_t seed, int index, void *out);
 
 #endif
