@@ -118,11 +118,64 @@ static void errands_arrive(void **state)
         free(texts[i]);
 }
 
+static char *sample_whole(void)
+{
+    static char glsl[] = "void main() {}", name[] = "a.comp";
+    const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
+    const struct tensor t = {.name = "Y", .rank = 1, .size = {6}, .stride = {1}};
+    struct whole_task task[2] = {{.job = {job}}, {.job = {job, job}}};
+    struct whole w = {.task = task, .task_count = 2, .races = true};
+    for (int i = 0; i < 2; i++) {
+        operation_init(&task[i].operation, operation_kind_find("elementwise"));
+        assert_true(operation_set_size(&task[i].operation, "count", 6, NULL));
+        assert_true(operation_complete(&task[i].operation, NULL));
+    }
+    plan_init(&w.plan);
+    for (int i = 0; i < 3; i++)
+        plan_add_value(&w.plan, i ? "y" : "x", i ? PLAN_OUTPUT : PLAN_INPUT, &t);
+    plan_add_step(&w.plan, "one", 0, (int[]){0, 1}, 2);
+    plan_add_step(&w.plan, "two", 1, (int[]){1, 2}, 2);
+    plan_place(&w.plan);
+    char *text = message_whole(&w);
+    plan_finish(&w.plan);
+    return text;
+}
+
+static char *sample_whole_result(void)
+{
+    const struct whole_result r = {.verified = true,
+                                   .reason = "too \"long\"",
+                                   .samples = {{.seconds = {0.25, 0.5}, .count = 2}},
+                                   .seconds = {0.25, 0}};
+    return message_whole_result(&r);
+}
+
+static void networks_arrive(void **state)
+{
+    (void)state;
+    struct message m;
+    char *text = sample_whole(), *result = sample_whole_result();
+    assert_true(message_parse(text, &m, NULL));
+    assert_true(m.whole->races && m.whole->task_count == 2 && m.whole->plan.step_count == 2);
+    assert_int_equal(m.whole->task[0].job[1].pass_count, 0);
+    assert_int_equal(m.whole->task[1].job[1].pass_count, 1);
+    assert_int_equal(m.whole->plan.value[2].offset, PLAN_PLACE_BYTES);
+    assert_string_equal(m.whole->task[1].operation.kind->name, "elementwise");
+    message_finish(&m);
+    assert_true(message_parse(result, &m, NULL));
+    assert_true(m.whole_result->verified && m.whole_result->samples[0].count == 2);
+    assert_true(m.whole_result->seconds[0] == 0.25 && m.whole_result->seconds[1] == 0);
+    assert_string_equal(m.whole_result->reason, "too \"long\"");
+    message_finish(&m);
+    free(text);
+    free(result);
+}
+
 // No single changed byte makes the parser read beyond what is there.
 static void damaged_ones_are_harmless(void **state)
 {
     (void)state;
-    char *texts[] = {sample_devices(), sample_modules()};
+    char *texts[] = {sample_devices(), sample_modules(), sample_whole(), sample_whole_result()};
     struct message m;
     struct rng r;
     rng_seed(&r, 1);
@@ -144,6 +197,7 @@ int main(void)
         cmocka_unit_test(devices_arrive),
         cmocka_unit_test(modules_arrive),
         cmocka_unit_test(errands_arrive),
+        cmocka_unit_test(networks_arrive),
         cmocka_unit_test(damaged_ones_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,7 +342,7 @@ static void implausible_messages_are_refused(void **state)
         "{\"type\":3}",
         "{\"type\":\"nonsense\"}",
         "{\"type\":\"phase\",\"phase\":\"lunch\",\"candidate\":0,\"at_ns\":1}",
-        "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":8,\"at_ns\":1}",
+        "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":65537,\"at_ns\":1}",
         "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":-1,\"at_ns\":1}",
         "{\"type\":\"phase\",\"phase\":\"run\",\"candidate\":0,\"at_ns\":1e300}",
         "{\"type\":\"result\",\"at_ns\":1,\"compile_s\":0,"
