@@ -40,16 +40,17 @@ local function image(what, x)
   return x.sizes[1], x.sizes[2], x.sizes[3], x.sizes[4]
 end
 
--- With what is done to a sum before it is stored.
-local function summed(t, preset, first, set)
+-- With what is done to a sum before it is stored. Weights and bias may say which file holds them.
+local function summed(t, preset, first, second, set)
   set.type, set.activation = t[2].type, t.activation
   set.bias = t.bias and "add" or "none"
   set.residual = t.residual and "add" or "none"
-  return layer { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil } }
+  return layer { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil },
+    weights = { [second] = t.weights or nil, bias = t.bias and t.bias ~= true and t.bias or nil } }
 end
 
 local window = { stride = 1, padding = 0 }
-local sum = { bias = false, activation = "none", residual = false, preset = false }
+local sum = { weights = false, bias = false, activation = "none", residual = false, preset = false }
 
 local function with(...)
   local all = {}
@@ -62,7 +63,7 @@ end
 function layers.convolution(t)
   local t, what = read("convolution", t, 1, { "channels", "kernel" }, with(window, sum))
   local batch, channels, height, width = image(what, t[2])
-  return summed(t, t.kernel == 1 and "conv1x1" or "conv-implicit", "X", {
+  return summed(t, t.kernel == 1 and "conv1x1" or "conv-implicit", "X", "W", {
     batch = batch, in_channels = channels, height = height, width = width, out_channels = t.channels,
     kernel_h = t.kernel, kernel_w = t.kernel, stride = t.stride, padding = t.padding,
   })
@@ -72,7 +73,7 @@ end
 function layers.depthwise(t)
   local t, what = read("depthwise", t, 1, { "kernel" }, with(window, sum))
   local batch, channels, height, width = image(what, t[2])
-  return summed(t, "depthwise", "X", {
+  return summed(t, "depthwise", "X", "W", {
     batch = batch, channels = channels, height = height, width = width,
     kernel_h = t.kernel, kernel_w = t.kernel, stride = t.stride, padding = t.padding,
   })
@@ -83,7 +84,7 @@ function layers.dense(t)
   local t, what = read("dense", t, 1, { "outputs" }, with(sum, { rows = false }))
   local rows = t.rows or t[2].sizes[1]
   if t[2].count % rows ~= 0 then error(what .. ": '" .. t[2].name .. "' has not " .. rows .. " equal rows") end
-  return summed(t, "gemm", "A",
+  return summed(t, "gemm", "A", "B",
     { N = rows, M = t.outputs, K = t[2].count // rows, layout = "nt" }) -- weights: a row for each output
 end
 

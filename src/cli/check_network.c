@@ -39,6 +39,15 @@ static void add_task(struct json_writer *w, const struct network *n, const struc
     json_end(w);
 }
 
+static void add_file(struct json_writer *w, const char *name, const struct weights *from)
+{
+    json_begin_object(w, name);
+    json_add_text(w, "file", from->path);
+    json_add_text_if_any(w, "name", from->name);
+    json_add_text(w, "type", from->type_name);
+    json_end(w);
+}
+
 static void add_layer(struct json_writer *w, const struct network *n, const struct network_layer *l)
 {
     json_begin_object(w, NULL);
@@ -50,6 +59,10 @@ static void add_layer(struct json_writer *w, const struct network *n, const stru
         json_add_text(w, l->input[i].tensor,
                       from < 0 ? n->input[-1 - from].name : n->layer[from].output.name);
     }
+    json_end(w);
+    json_begin_object(w, "weights");
+    for (int i = 0; i < l->weights_count; i++)
+        add_file(w, l->weights[i].tensor, &l->weights[i].from);
     json_end(w);
     json_add_text(w, "type", element_name(l->output.element));
     json_add_int(w, "elements", l->output.count);
@@ -64,6 +77,8 @@ static void add_inputs(struct json_writer *w, const struct network *n)
         json_add_text(w, "name", n->input[i].name);
         json_add_text(w, "type", element_name(n->input[i].element));
         json_add_int(w, "elements", n->input[i].count);
+        if (n->input[i].from)
+            add_file(w, "from", n->input[i].from);
         json_end(w);
     }
     json_end(w);
@@ -140,13 +155,24 @@ static void print_task(const struct network *n, const struct network_task *t, in
     str_finish(&title);
 }
 
+static void print_sums(const struct network *n)
+{
+    double read = 0;
+    for (int i = 0; i < n->layer_count; i++)
+        read += n->layer[i].read_bytes;
+    printf("%d task%s in %d layer%s, %.4g GFLOP, %.4g MB of weights", n->task_count,
+           n->task_count == 1 ? "" : "s", n->layer_count, n->layer_count == 1 ? "" : "s",
+           network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
+    if (read > 0)
+        printf(", %.4g MB of them from files", read / 1e6);
+    printf("\n\n");
+}
+
 void check_network_print(const struct network *n)
 {
     int width = widest_label(n);
     print_title(n);
-    printf("%d task%s in %d layer%s, %.4g GFLOP, %.4g MB of weights\n\n", n->task_count,
-           n->task_count == 1 ? "" : "s", n->layer_count, n->layer_count == 1 ? "" : "s",
-           network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
+    print_sums(n);
     printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each", "share",
            "operation");
     for (int i = 0; i < n->task_count; i++)

@@ -137,9 +137,11 @@ static void check_flow(lua_State *L, const struct network_reading *r, const char
     luaL_error(L, "layer '%s': %s", layer, text);
 }
 
-static const struct tensor *find_tensor(lua_State *L, const struct network_facts *f,
-                                        const char *layer, const char *kind, const char *name)
+const struct tensor *network_find_tensor(lua_State *L, const struct network_reading *r,
+                                         const struct network_layer *layer, const char *field,
+                                         const char *name)
 {
+    const struct network_facts *f = &r->facts[layer->task];
     luaL_Buffer all;
     for (int i = 0; i < f->count - 1; i++)
         if (strcmp(f->tensor[i].name, name) == 0)
@@ -150,8 +152,8 @@ static const struct tensor *find_tensor(lua_State *L, const struct network_facts
         luaL_addstring(&all, f->tensor[i].name);
     }
     luaL_pushresult(&all);
-    luaL_error(L, "layer '%s': from: %s reads no '%s' (it reads %s)", layer, kind, name,
-               lua_tostring(L, -1));
+    luaL_error(L, "layer '%s': %s: %s reads no '%s' (it reads %s)", layer->output.name, field,
+               r->out->task[layer->task].kind, name, lua_tostring(L, -1));
     return NULL;
 }
 
@@ -166,8 +168,7 @@ static void add_input(lua_State *L, struct network_reading *r, struct network_la
 // The field `from` at 1: a value, or values by the names of tensors.
 static void read_inputs(lua_State *L, struct network_reading *r, struct network_layer *layer)
 {
-    const char *name = layer->output.name, *kind = r->out->task[layer->task].kind;
-    const struct network_facts f = r->facts[layer->task];
+    const char *name = layer->output.name;
     int value;
     guard_keep(L, OPERATION_MAX_TENSORS * sizeof *layer->input);
     layer->input = arena_zero(&r->script->arena, OPERATION_MAX_TENSORS, sizeof *layer->input);
@@ -175,7 +176,7 @@ static void read_inputs(lua_State *L, struct network_reading *r, struct network_
     lua_getfield(L, 1, "from");
     const char *what = lua_pushfstring(L, "layer '%s': from", name);
     if (find_value(L, r, 2, &value) || lua_type(L, 2) != LUA_TTABLE) {
-        add_input(L, r, layer, &f.tensor[0], check_value(L, r, 2, what));
+        add_input(L, r, layer, &r->facts[layer->task].tensor[0], check_value(L, r, 2, what));
         return;
     }
     int count = order_push_keys(L, 2);
@@ -184,7 +185,7 @@ static void read_inputs(lua_State *L, struct network_reading *r, struct network_
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, 4, i);
         const char *tensor = check_identifier(L, -1, what);
-        const struct tensor *to = find_tensor(L, &f, name, kind, tensor);
+        const struct tensor *to = network_find_tensor(L, r, layer, "from", tensor);
         lua_getfield(L, 2, tensor);
         add_input(L, r, layer, to,
                   check_value(L, r, 6, lua_pushfstring(L, "%s: %s", what, tensor)));
@@ -192,7 +193,7 @@ static void read_inputs(lua_State *L, struct network_reading *r, struct network_
     }
 }
 
-static bool flows_in(const struct network_layer *l, const char *tensor)
+bool network_flows_in(const struct network_layer *l, const char *tensor)
 {
     for (int i = 0; i < l->input_count; i++)
         if (strcmp(l->input[i].tensor, tensor) == 0)
@@ -204,7 +205,7 @@ static double weight_bytes(const struct network_facts *f, const struct network_l
 {
     double bytes = 0;
     for (int i = 0; i < f->count - 1; i++)
-        bytes += flows_in(l, f->tensor[i].name) ? 0 : (double)tensor_bytes(&f->tensor[i]);
+        bytes += network_flows_in(l, f->tensor[i].name) ? 0 : (double)tensor_bytes(&f->tensor[i]);
     return bytes;
 }
 
@@ -232,9 +233,10 @@ static enum element read_element(lua_State *L)
     return ELEMENT_F32;
 }
 
-static int declare_input(lua_State *L) // input { name = , sizes = { }, type = "f32" } -> value
+static int declare_input(
+    lua_State *L) // input { name = , sizes = { }, type = "f32", file = } -> value
 {
-    static const char *const known[] = {"name", "sizes", "type", NULL};
+    static const char *const known[] = {"name", "sizes", "type", "file", NULL};
     struct network_reading *r = reading_of(L);
     struct network *n = r->out;
     struct tensor t = {.name = "", .stride = {1, 1, 1, 1}};
@@ -255,19 +257,21 @@ static int declare_input(lua_State *L) // input { name = , sizes = { }, type = "
             t.stride[i] = times_signed(t.stride[i + 1], t.size[i + 1]);
     }
     t.stride[t.rank - 1] = 1;
+    const struct weights *from = network_read_file(L, r, name, &t);
     MEM_GROW(n->input, n->input_count, n->input_capacity);
     MEM_GROW(r->input, n->input_count, r->inputs);
     MEM_GROW(r->input_place, n->input_count, r->input_places);
     r->input[n->input_count] = t;
     r->input_place[n->input_count] = guard_caller(L);
-    n->input[n->input_count] =
-        (struct network_tensor){.name = name, .element = t.element, .count = tensor_count(&t)};
+    n->input[n->input_count] = (struct network_tensor){
+        .name = name, .element = t.element, .count = tensor_count(&t), .from = from};
     return push_value(L, r, -1 - n->input_count++);
 }
 
-static int declare_layer(lua_State *L) // layer { name = , preset = , set = { }, from = } -> value
+// layer { name = , preset = , set = { }, from = , weights = { } } -> value
+static int declare_layer(lua_State *L)
 {
-    static const char *const known[] = {"name", "preset", "set", "from", NULL};
+    static const char *const known[] = {"name", "preset", "set", "from", "weights", NULL};
     struct network_reading *r = reading_of(L);
     struct network *n = r->out;
     struct network_layer layer = {0};
@@ -277,6 +281,7 @@ static int declare_layer(lua_State *L) // layer { name = , preset = , set = { },
         luaL_error(L, "more than %d layers", NETWORK_MAX_LAYERS);
     layer.task = network_read_task(L, r, layer.output.name);
     read_inputs(L, r, &layer);
+    network_read_weights(L, r, &layer);
     const struct network_facts *f = &r->facts[layer.task];
     layer.weight_bytes = weight_bytes(f, &layer);
     layer.output.element = f->tensor[f->count - 1].element;
@@ -403,7 +408,7 @@ bool network_load(const struct script_options *o, struct network *out, struct er
     struct network_reading r = {.out = out, .script = s};
     char *name = path_stem(o->texts ? o->texts[0].name : o->path);
     *out = (struct network){.name = arena_strdup(&s->arena, name)};
-    r.folder = o->texts ? NULL : path_folder(o->path);
+    r.folder = path_folder(o->texts ? o->texts[0].path : o->path);
     s->network = &r;
     bool ok = script_load(s, o, visit_network, e);
     out->setting = s->setting; // what is kept of the script, all in one arena
@@ -418,6 +423,7 @@ bool network_load(const struct script_options *o, struct network *out, struct er
     free(r.input);
     free(r.layer_place);
     free(r.input_place);
+    network_close_files(&r);
     return ok;
 }
 

@@ -8,11 +8,13 @@
 //
 // A network file is run under the guard of space files and sees no device. Layers whose preset and
 // settings are the same are one task. Tensors of an operation that `from` does not name are
-// constants: weights, which are filled from the seed. docs/networks.md
+// constants: weights, which are filled from the seed, or from the files that `weights` names.
+// docs/networks.md
 #ifndef TILEWALK_SCRIPT_NETWORK_H
 #define TILEWALK_SCRIPT_NETWORK_H
 
 #include "script/script.h"
+#include "weights/weights.h"
 
 #define NETWORK_MAX_LAYERS 4096
 
@@ -33,18 +35,27 @@ struct network_input {  // of a layer
     int layer;          // whose output it is, an earlier one; or -1-k: the network's input k
 };
 
+struct network_weights { // of a layer: a constant that a file holds (weights_read)
+    const char *tensor;  // of its operation
+    struct weights from;
+};
+
 struct network_tensor { // an input of the network, the output of a layer
     const char *name;
     enum element element;
-    int64_t count; // of elements
-    int uses;      // by layers and as an output
+    int64_t count;              // of elements
+    int uses;                   // by layers and as an output
+    const struct weights *from; // of an input: the file that holds its values; NULL: the seed
 };
 
 struct network_layer {
     int task;
     struct network_input *input;
     int input_count;
+    struct network_weights *weights;
+    int weights_count;
     double weight_bytes;          // of the tensors that no layer and no input gives
+    double read_bytes;            // of those that a file does
     struct network_tensor output; // its name is the layer's
 };
 

@@ -12,7 +12,7 @@
 static char *find_preset(const struct network_reading *r, const char *name, struct err *e)
 {
     size_t length = strlen(name);
-    if (!r->folder || length < 4 || strcmp(name + length - 4, ".lua") != 0)
+    if (r->script->texts.pinned || length < 4 || strcmp(name + length - 4, ".lua") != 0)
         return script_find_shipped(name, e);
     char *path = path_join(r->folder, name), *text = NULL;
     const char *const folders[] = {r->folder, NULL};

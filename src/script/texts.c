@@ -61,8 +61,7 @@ static char *read_named(const struct texts *t, const char *path, bool is_shipped
     return NULL;
 }
 
-// Relative, and no step leads up.
-static bool is_contained(const char *name)
+bool texts_is_contained(const char *name)
 {
     if (!*name || *name == '/')
         return false;
@@ -144,7 +143,7 @@ static void complain_of_cycle(const struct texts *t, const struct texts_request 
 
 int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
 {
-    if (!is_contained(r->name)) {
+    if (!texts_is_contained(r->name)) {
         err_set(e, "a file is named relative to the space file's folder, without '..'");
         return NONE;
     }

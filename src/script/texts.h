@@ -40,5 +40,6 @@ bool texts_open(struct texts *t, const struct script_options *o, struct err *e);
 // The index of a text; negative when there is none, then `e` has no place.
 int texts_read(struct texts *t, const struct texts_request *r, struct err *e);
 void texts_finish(struct texts *t);
+bool texts_is_contained(const char *name); // relative, and no step leads up
 
 #endif

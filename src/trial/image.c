@@ -1,6 +1,6 @@
 #include "trial/image.h"
 
-#include "trial/element.h"
+#include "space/element.h"
 
 struct image image_of(const struct operation *o, const struct tensor *t, const void *buffer)
 {

@@ -1,6 +1,6 @@
 // matmul and batch_matmul: C[N,M] = A[N,K] * B[K,M], row-major; a transposed input is stored as
 // [K,N] or [M,K].
-#include "trial/element.h"
+#include "space/element.h"
 #include "trial/product.h"
 
 #include "base/mem.h"

@@ -3,7 +3,7 @@
 // Kernels compute in fp32, whatever they load and store. Errors of exp, tanh, division are those
 // that Vulkan allows (spec, "Precision and Operation of SPIR-V Instructions"), twice: exp(x) 3 + 2
 // |x| units in the last place, division 2.5.
-#include "trial/element.h"
+#include "space/element.h"
 #include "trial/operator_kind.h"
 
 #include "base/str.h"

@@ -1,6 +1,6 @@
 #include "trial/product.h"
 
-#include "trial/element.h"
+#include "space/element.h"
 
 #include <math.h>
 #include <stdlib.h>

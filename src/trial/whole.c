@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/rng.h"
+#include "space/element.h"
 #include "trial/candidate.h"
-#include "trial/element.h"
 #include "trial/operator.h"
 #include "trial/rig.h"
 

@@ -1,4 +1,4 @@
-#include "trial/half.h"
+#include "space/half.h"
 #include "trial/operator.h"
 #include "trial/shared.h"
 

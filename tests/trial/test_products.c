@@ -1,7 +1,7 @@
 // Matrix products and convolutions: the references against plain loops, what "exact" promises, what
 // tolerances let pass and what they do not.
 #include "case.h"
-#include "trial/half.h"
+#include "space/half.h"
 
 #include "base/mem.h"
 

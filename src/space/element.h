@@ -1,6 +1,6 @@
 // Elements of buffers, of any type, as numbers: a double holds each of them exactly.
-#ifndef TILEWALK_TRIAL_ELEMENT_H
-#define TILEWALK_TRIAL_ELEMENT_H
+#ifndef TILEWALK_SPACE_ELEMENT_H
+#define TILEWALK_SPACE_ELEMENT_H
 
 #include "space/operation.h"
 

@@ -1,4 +1,4 @@
-#include "trial/half.h"
+#include "space/half.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 //
 // Layout: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits. The largest finite half is
 // 65504; integers are exact up to 2048. A NaN stays a NaN, an overflow becomes an infinity.
-#ifndef TILEWALK_TRIAL_HALF_H
-#define TILEWALK_TRIAL_HALF_H
+#ifndef TILEWALK_SPACE_HALF_H
+#define TILEWALK_SPACE_HALF_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
-#include "trial/element.h"
+#include "space/element.h"
 
-#include "trial/half.h"
+#include "space/half.h"
 
 double element_get(const void *buffer, enum element e, int64_t index)
 {

@@ -1,0 +1,23 @@
+// Readers of headers. Of this folder, and for fuzzing.
+#ifndef TILEWALK_WEIGHTS_FORMAT_H
+#define TILEWALK_WEIGHTS_FORMAT_H
+
+#include "weights/weights.h"
+
+#include <stddef.h>
+
+struct saved_kind {
+    const char *name, *npy, *safetensors; // "f32", "f4", "F32"; NULL: it has none
+    size_t bytes;
+};
+extern const struct saved_kind saved_kinds[SAVED_OTHER];
+
+// Each fills tensor, count and header_bytes of `f`, whose file is open as `fd`.
+bool npy_read(int fd, struct weights_file *f, struct err *e);
+bool safetensors_read(int fd, struct weights_file *f, struct err *e);
+
+// So many bytes at `offset`, or an error: the file ends before.
+bool weights_read_at(int fd, uint64_t offset, void *out, size_t bytes, struct err *e);
+uint64_t saved_count(const struct saved_tensor *t); // of elements; saturates
+
+#endif

@@ -1,0 +1,307 @@
+#include "weights/weights.h"
+
+#include "base/file.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "base/times.h"
+#include "space/element.h"
+#include "weights/format.h"
+
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct saved_kind saved_kinds[SAVED_OTHER] = {
+    [SAVED_F64] = {"f64", "f8", "F64", 8}, [SAVED_F32] = {"f32", "f4", "F32", 4},
+    [SAVED_F16] = {"f16", "f2", "F16", 2}, [SAVED_BF16] = {"bf16", NULL, "BF16", 2},
+    [SAVED_I32] = {"i32", "i4", "I32", 4}, [SAVED_I8] = {"i8", "i1", "I8", 1},
+    [SAVED_U8] = {"u8", "u1", "U8", 1},
+};
+
+// --- files ---
+
+bool weights_read_at(int fd, uint64_t offset, void *out, size_t bytes, struct err *e)
+{
+    char *at = out;
+    while (bytes > 0) {
+        ssize_t got = pread(fd, at, bytes, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return err_set(e, "%s", got < 0 ? strerror(errno) : "it ends early (is it cut off?)");
+        at += got;
+        bytes -= (size_t)got;
+        offset += (uint64_t)got;
+    }
+    return true;
+}
+
+static int open_below(const char *path, const char *folder, struct err *e)
+{
+    const char *const folders[] = {folder, NULL};
+    return os_open_text(path, folders, e);
+}
+
+struct weights_file *weights_open(const char *path, const char *folder, enum weights_format format,
+                                  struct err *e)
+{
+    uint64_t stamp = file_stamp(path, 0);
+    struct stat info;
+    int fd = open_below(path, folder, e);
+    if (fd < 0)
+        return NULL;
+    struct weights_file *f = mem_zero(1, sizeof *f);
+    arena_init(&f->arena);
+    f->path = arena_strdup(&f->arena, path);
+    f->folder = arena_strdup(&f->arena, folder);
+    f->format = format;
+    f->stamp = stamp;
+    bool ok = fstat(fd, &info) == 0 || err_set(e, "%s", strerror(errno));
+    f->file_bytes = ok ? (uint64_t)info.st_size : 0;
+    ok = ok && (format == WEIGHTS_NPY ? npy_read(fd, f, e) : safetensors_read(fd, f, e));
+    close(fd);
+    if (ok)
+        return f;
+    weights_close(f);
+    return NULL;
+}
+
+void weights_close(struct weights_file *f)
+{
+    if (!f)
+        return;
+    free(f->tensor);
+    arena_finish(&f->arena);
+    free(f);
+}
+
+// --- what fits ---
+
+uint64_t saved_count(const struct saved_tensor *t)
+{
+    uint64_t count = 1;
+    for (int i = 0; i < t->rank; i++)
+        count = t->size[i] ? times_unsigned(count, t->size[i]) : 0;
+    return count;
+}
+
+static bool is_exact(enum saved_type from, enum element to)
+{
+    switch (to) {
+    case ELEMENT_F32: return from == SAVED_F32 || from == SAVED_F16 || from == SAVED_BF16;
+    case ELEMENT_F16: return from == SAVED_F16;
+    case ELEMENT_I8: return from == SAVED_I8;
+    case ELEMENT_I32: return from == SAVED_I32 || from == SAVED_I8 || from == SAVED_U8;
+    case ELEMENT_COUNT: break;
+    }
+    return false;
+}
+
+static bool is_rounded(enum saved_type from, enum element to)
+{
+    bool is_float = from == SAVED_F64 || from == SAVED_F32 || from == SAVED_BF16;
+    return (to == ELEMENT_F32 || to == ELEMENT_F16) && is_float && !is_exact(from, to);
+}
+
+// How many elements lie behind each dimension that has more than one: places where a new row, a new
+// matrix, ... begins.
+static int find_steps(int rank, const uint64_t *size, uint64_t out[WEIGHTS_MAX_RANK])
+{
+    uint64_t step = 1;
+    int count = 0;
+    for (int i = rank - 1; i >= 0; i--) {
+        if (size[i] > 1 && step > 1)
+            out[count++] = step;
+        step = times_unsigned(step, size[i]);
+    }
+    return count;
+}
+
+// Whether the dimensions of one are those of the other, some of them run together: 64x3x11x11 and
+// 64x363. 9216x4096 is not 4096x9216.
+static bool has_order_of(const struct saved_tensor *t, const struct tensor *to)
+{
+    uint64_t a[WEIGHTS_MAX_RANK], b[WEIGHTS_MAX_RANK], size[WEIGHTS_MAX_RANK];
+    for (int i = 0; i < to->rank; i++)
+        size[i] = (uint64_t)to->size[i];
+    int in_a = find_steps(t->rank, t->size, a), in_b = find_steps(to->rank, size, b), both = 0;
+    for (int i = 0; i < in_a; i++)
+        for (int k = 0; k < in_b; k++)
+            both += a[i] == b[k];
+    return both == in_a || both == in_b;
+}
+
+static void add_sizes(struct str *s, const char *type, int rank, const uint64_t *size)
+{
+    uint64_t count = 1;
+    str_printf(s, "%s ", type);
+    for (int i = 0; i < rank; i++) {
+        str_printf(s, "%s%" PRIu64, i ? "x" : "", size[i]);
+        count = size[i] ? times_unsigned(count, size[i]) : 0;
+    }
+    str_printf(s, "%s(%" PRIu64 " element%s)", rank ? " " : "", count, count == 1 ? "" : "s");
+}
+
+static bool does_not_fit(const struct saved_tensor *t, const struct tensor *to, const char *hint,
+                         struct err *e)
+{
+    struct str s = {0};
+    uint64_t size[TENSOR_MAX_RANK];
+    for (int i = 0; i < to->rank; i++)
+        size[i] = (uint64_t)to->size[i];
+    add_sizes(&s, t->type_name, t->rank, t->size);
+    str_printf(&s, ", %s takes ", to->name);
+    add_sizes(&s, element_name(to->element), to->rank, size);
+    err_set(e, "it holds %s%s", str_text(&s), hint);
+    str_finish(&s);
+    return false;
+}
+
+static bool fits(const struct saved_tensor *t, const struct tensor *to, bool rounds, struct err *e)
+{
+    if (saved_count(t) != (uint64_t)tensor_count(to))
+        return does_not_fit(t, to, " (is it that of another layer?)", e);
+    if (!has_order_of(t, to))
+        return does_not_fit(t, to, ": its rows are others (is it transposed?)", e);
+    if (is_exact(t->type, to->element))
+        return true;
+    if (is_rounded(t->type, to->element))
+        return rounds || does_not_fit(t, to, " (round = true rounds them)", e);
+    return does_not_fit(t, to, ": the type cannot be converted", e);
+}
+
+static const char *name_at(const void *context, size_t i)
+{
+    const struct weights_file *f = context;
+    return f->tensor[i].name;
+}
+
+static bool is_named(const struct weights_file *f, const char *name, struct err *e)
+{
+    if (f->format == WEIGHTS_NPY)
+        return !name || err_set(e, "a .npy is one array, which has no name ('%s')", name);
+    if (name)
+        return true;
+    if (!f->count)
+        return err_set(e, "it has no tensors");
+    return err_set(e, "it has %d tensor%s: { FILE, \"%s\" } names %s", f->count,
+                   f->count == 1 ? "" : "s", f->tensor[0].name, f->count == 1 ? "it" : "one");
+}
+
+static const struct saved_tensor *find(const struct weights_file *f, const char *name,
+                                       struct err *e)
+{
+    if (!is_named(f, name, e))
+        return NULL;
+    if (!name)
+        return f->tensor;
+    for (int low = 0, high = f->count; low < high;) {
+        int middle = low + (high - low) / 2, order = strcmp(name, f->tensor[middle].name);
+        if (order == 0)
+            return &f->tensor[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    const char *near = str_suggest(name, (size_t)f->count, name_at, f);
+    if (near)
+        err_set(e, "it has no tensor '%s' (did you mean '%s'?)", name, near);
+    else
+        err_set(e, "it has no tensor '%s'", name);
+    return NULL;
+}
+
+bool weights_take(const struct weights_file *f, const struct weights_choice *choice,
+                  const struct tensor *to, struct arena *a, struct weights *out, struct err *e)
+{
+    const struct saved_tensor *t = find(f, choice->name, e);
+    if (!t || !fits(t, to, choice->rounds, e))
+        return false;
+    *out = (struct weights){.path = arena_strdup(a, f->path),
+                            .folder = arena_strdup(a, f->folder),
+                            .name = arena_strdup(a, t->name),
+                            .type_name = saved_kinds[t->type].name,
+                            .saved = t->type,
+                            .element = to->element,
+                            .count = tensor_count(to),
+                            .offset = t->offset,
+                            .stamp = f->stamp};
+    return true;
+}
+
+// --- data ---
+
+static double get(const void *saved, enum saved_type type, size_t index)
+{
+    static const enum element same[] = {[SAVED_F32] = ELEMENT_F32,
+                                        [SAVED_F16] = ELEMENT_F16,
+                                        [SAVED_I32] = ELEMENT_I32,
+                                        [SAVED_I8] = ELEMENT_I8};
+    switch (type) {
+    case SAVED_F64: return ((const double *)saved)[index];
+    case SAVED_U8: return ((const uint8_t *)saved)[index];
+    case SAVED_BF16: { // the upper half of a float
+        uint32_t bits = (uint32_t)((const uint16_t *)saved)[index] << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        return (double)value;
+    }
+    default: return element_get(saved, same[type], (int64_t)index);
+    }
+}
+
+static double largest(enum element e)
+{
+    return e == ELEMENT_F32 ? (double)FLT_MAX : e == ELEMENT_F16 ? 65504 : INFINITY;
+}
+
+enum { STEP = 1 << 16 }; // elements
+
+static bool convert(const struct weights *w, const void *saved, int64_t first, size_t count,
+                    void *out, struct err *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        double value = get(saved, w->saved, i);
+        int64_t index = first + (int64_t)i;
+        if (isfinite(value) && fabs(value) > largest(w->element))
+            return err_set(e, "element %" PRId64 " is %g, too large for %s", index, value,
+                           element_name(w->element));
+        element_put(out, w->element, index, value);
+    }
+    return true;
+}
+
+// The types are those of a machine whose bytes are in the order of the files: little endian.
+static bool read_data(const struct weights *w, int fd, void *out, struct err *e)
+{
+    size_t bytes = saved_kinds[w->saved].bytes;
+    if (str_equal(w->type_name, element_name(w->element)))
+        return weights_read_at(fd, w->offset, out, (size_t)w->count * bytes, e);
+    void *saved = mem_alloc(STEP * bytes);
+    bool ok = true;
+    for (int64_t first = 0; ok && first < w->count; first += STEP) {
+        size_t count = w->count - first < STEP ? (size_t)(w->count - first) : STEP;
+        ok = weights_read_at(fd, w->offset + (uint64_t)first * bytes, saved, count * bytes, e) &&
+             convert(w, saved, first, count, out, e);
+    }
+    free(saved);
+    return ok;
+}
+
+bool weights_read(const struct weights *w, void *out, struct err *e)
+{
+    int fd = open_below(w->path, w->folder, e);
+    if (fd < 0)
+        return false;
+    bool ok = file_stamp(w->path, 0) == w->stamp ||
+              err_set(e, "it has changed since the network was read");
+    ok = ok && read_data(w, fd, out, e);
+    close(fd);
+    return ok;
+}

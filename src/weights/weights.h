@@ -1,0 +1,86 @@
+// Weight files: tensors that other programs have saved, as .npy (NumPy; versions 1 to 3) and
+// .safetensors.
+//
+//     struct weights_file *f = weights_open("net/fc.npy", "net", WEIGHTS_NPY, e);
+//     weights_take(f, &choice, &tensor, &arena, &w, e)    what `tensor` is filled from
+//     weights_close(f);
+//     weights_read(&w, elements, e)                       later: the data
+//
+// Opening reads the header and nothing else, and believes none of it: every size is held against
+// the file's own. Errors do not name the file.
+#ifndef TILEWALK_WEIGHTS_WEIGHTS_H
+#define TILEWALK_WEIGHTS_WEIGHTS_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "space/operation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEIGHTS_MAX_RANK 8
+
+enum weights_format { WEIGHTS_NPY, WEIGHTS_SAFETENSORS };
+
+enum saved_type {
+    SAVED_F64,
+    SAVED_F32,
+    SAVED_F16,
+    SAVED_BF16,
+    SAVED_I32,
+    SAVED_I8,
+    SAVED_U8,
+    SAVED_OTHER, // which nothing here reads
+};
+
+struct saved_tensor {
+    const char *name; // "" in a .npy
+    enum saved_type type;
+    const char *type_name; // "f32"; of others the file's word
+    int rank;
+    uint64_t size[WEIGHTS_MAX_RANK]; // slowest first
+    uint64_t offset, bytes;          // of its data, in the file
+};
+
+struct weights_file { // as its header says
+    const char *path, *folder;
+    enum weights_format format;
+    struct saved_tensor *tensor; // by name, no name twice
+    int count;
+    size_t header_bytes;
+    uint64_t file_bytes, stamp; // file_stamp
+    struct arena arena;
+};
+
+// What a tensor of an operation is filled from. Its texts are whose arena weights_take was given.
+struct weights {
+    const char *path, *folder; // it lies below this folder, wherever links lead
+    const char *name;          // of the tensor in the file, "" in a .npy
+    const char *type_name;     // there: "bf16"
+    enum saved_type saved;
+    enum element element; // of what weights_read writes
+    int64_t count;
+    uint64_t offset, stamp;
+};
+
+// To be closed. NULL and `e`: not a regular file below `folder`, or its header is wrong.
+struct weights_file *weights_open(const char *path, const char *folder, enum weights_format format,
+                                  struct err *e);
+void weights_close(struct weights_file *f); // NULL is fine
+
+struct weights_choice {
+    const char *name; // of the tensor; NULL in a .npy
+    bool rounds;      // values that the element does not have
+};
+
+// That what is chosen holds what `to` takes: as many elements in the same order, of a type whose
+// values it has, or, where they are rounded, nearly.
+bool weights_take(const struct weights_file *f, const struct weights_choice *choice,
+                  const struct tensor *to, struct arena *a, struct weights *out, struct err *e);
+
+// Fills `out`, the caller's, with `count` elements, one after the other, slowest dimension first:
+// the gaps of a tensor that has any are the caller's. Fails where the file has changed since it was
+// opened, and where a finite value is beyond what the element can hold.
+bool weights_read(const struct weights *w, void *out, struct err *e);
+
+#endif

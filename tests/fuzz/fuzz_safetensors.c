@@ -1,0 +1,14 @@
+// safetensors: what is taken lies within the file, no two in the same place, and can be read.
+#include "saved.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_saved(data, size, WEIGHTS_SAFETENSORS);
+    return 0;
+}
