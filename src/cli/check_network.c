@@ -99,6 +99,17 @@ static void add_settings(struct json_writer *w, const struct network *n)
     json_end(w);
 }
 
+static void add_memory(struct json_writer *w, const struct network *n)
+{
+    const struct plan_bytes b = plan_bytes(&n->plan);
+    json_begin_object(w, "memory");
+    json_add_count(w, "kept_bytes", b.kept);
+    json_add_count(w, "made_bytes", b.made);
+    json_add_count(w, "shared_bytes", b.shared);
+    json_add_count(w, "least_bytes", b.least);
+    json_end(w);
+}
+
 void check_network_add(struct json_writer *w, const struct network *n)
 {
     json_add_text(w, "name", n->name);
@@ -106,6 +117,7 @@ void check_network_add(struct json_writer *w, const struct network *n)
     add_settings(w, n);
     json_add_real(w, "flop", network_flop(n));
     json_add_real(w, "weight_bytes", network_weight_bytes(n));
+    add_memory(w, n);
     json_begin_list(w, "tasks");
     for (int i = 0; i < n->task_count; i++)
         add_task(w, n, &n->task[i]);
@@ -157,6 +169,7 @@ static void print_task(const struct network *n, const struct network_task *t, in
 
 static void print_sums(const struct network *n)
 {
+    const struct plan_bytes b = plan_bytes(&n->plan);
     double read = 0;
     for (int i = 0; i < n->layer_count; i++)
         read += n->layer[i].read_bytes;
@@ -165,7 +178,8 @@ static void print_sums(const struct network *n)
            network_flop(n) / 1e9, network_weight_bytes(n) / 1e6);
     if (read > 0)
         printf(", %.4g MB of them from files", read / 1e6);
-    printf("\n\n");
+    printf("\nthe %.4g MB that layers make lie in %.4g MB (no plan needs less than %.4g MB)\n\n",
+           (double)b.made / 1e6, (double)b.shared / 1e6, (double)b.least / 1e6);
 }
 
 void check_network_print(const struct network *n)
@@ -222,7 +236,7 @@ int check_network(const struct arguments *a, const struct gpu_info *device)
         return fail_with(&e, EXIT_FAILED);
     struct err missing;
     bool ok = read(a, device, &n, &e);
-    bool fits = !ok || !device || network_fits(&n, &device->limits, &missing);
+    bool fits = !ok || !device || network_fits(&n, &device->limits, device->memory_bytes, &missing);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};
         struct json_writer w = json_begin(&out);

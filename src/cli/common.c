@@ -260,6 +260,7 @@ void json_device(struct json_writer *w, const struct gpu_info *i)
     json_add_count(w, "vendor_id", i->vendor_id);
     json_add_count(w, "device_id", i->device_id);
     json_add_int(w, "threads", i->threads);
+    json_add_count(w, "memory_bytes", i->memory_bytes);
     json_add_flag(w, "timestamps", i->timestamps);
     json_add_flag(w, "runs", i->runs);
     json_add_name(w, "limits");

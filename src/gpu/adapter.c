@@ -184,6 +184,18 @@ static bool find_family(struct adapter *a)
     return found;
 }
 
+static uint64_t largest_heap(VkPhysicalDevice handle)
+{
+    VkPhysicalDeviceMemoryProperties memory;
+    uint64_t most = 0;
+    vkGetPhysicalDeviceMemoryProperties(handle, &memory);
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+            memory.memoryHeaps[i].size > most)
+            most = memory.memoryHeaps[i].size;
+    return most;
+}
+
 static bool describe(struct adapter *a, VkInstance instance)
 {
     VkPhysicalDeviceProperties p;
@@ -208,6 +220,7 @@ static bool describe(struct adapter *a, VkInstance instance)
         (a->matrix.memory_model.vulkanMemoryModelDeviceScope ? FEATURE_MEMORY_MODEL_DEVICE : 0);
     a->tells_statistics = executable_describe(a);
     a->info.limits.spills = a->tells_statistics ? soft_spills(a->info.vendor_id) : 0;
+    a->info.memory_bytes = largest_heap(a->handle);
     a->clock_is_sound = isfinite(a->tick_s);
     a->info.timestamps = a->valid_bits > 0 && a->tick_s > 0 && a->clock_is_sound;
     return true;

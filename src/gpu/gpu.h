@@ -32,10 +32,11 @@ struct gpu_info {
     char device_uuid[33], driver_uuid[33]; // hex
     int threads; // CPU devices: threads it runs on (LP_NUM_THREADS), else 0
     bool is_cpu;
-    bool is_lavapipe;     // vendor 0x10005: silent loop cap, compiles at first dispatch
-    bool timestamps;      // device time can be measured on its compute queue
-    bool runs;            // kernels; false: they are only compiled (a driver without its hardware)
-    struct limits limits; // its matrix units are for devices.h to choose
+    bool is_lavapipe;      // vendor 0x10005: silent loop cap, compiles at first dispatch
+    uint64_t memory_bytes; // of its own, in its largest heap
+    bool timestamps;       // device time can be measured on its compute queue
+    bool runs;             // kernels; false: they are only compiled (a driver without its hardware)
+    struct limits limits;  // its matrix units are for devices.h to choose
     struct matrix_units matrix_khr, matrix_nv; // what the driver offers, in both ways
 };
 

@@ -410,7 +410,10 @@ bool network_load(const struct script_options *o, struct network *out, struct er
     *out = (struct network){.name = arena_strdup(&s->arena, name)};
     r.folder = path_folder(o->texts ? o->texts[0].path : o->path);
     s->network = &r;
+    plan_init(&out->plan);
     bool ok = script_load(s, o, visit_network, e);
+    if (ok)
+        network_make_plan(&r);
     out->setting = s->setting; // what is kept of the script, all in one arena
     out->setting_count = s->setting_count;
     out->arena = s->arena;
@@ -441,6 +444,7 @@ void network_finish(struct network *n)
     free(n->input);
     free(n->output);
     free(n->setting);
+    plan_finish(&n->plan);
     arena_finish(&n->arena);
     *n = (struct network){0};
 }
@@ -461,8 +465,10 @@ double network_flop(const struct network *n)
     return sum;
 }
 
-bool network_fits(const struct network *n, const struct limits *l, struct err *e)
+bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
+                  struct err *e)
 {
+    struct plan_bytes b = plan_bytes(&n->plan);
     for (int i = 0; i < n->task_count; i++)
         if (n->task[i].largest_bytes > l->buffer_bytes)
             return err_set(e,
@@ -470,5 +476,9 @@ bool network_fits(const struct network *n, const struct limits *l, struct err *e
                            " MB, the device takes %" PRIu64 " MB (--set makes a network smaller)",
                            n->task[i].label, n->name, n->task[i].largest_bytes / 1000000,
                            l->buffer_bytes / 1000000);
-    return true;
+    return !memory_bytes || b.kept + b.shared <= memory_bytes ||
+           err_set(e,
+                   "%s needs %.4g MB of memory, the device has %.4g MB (--set makes a network "
+                   "smaller)",
+                   n->name, (double)(b.kept + b.shared) / 1e6, (double)memory_bytes / 1e6);
 }

@@ -13,6 +13,7 @@
 #ifndef TILEWALK_SCRIPT_NETWORK_H
 #define TILEWALK_SCRIPT_NETWORK_H
 
+#include "network/plan.h"
 #include "script/script.h"
 #include "weights/weights.h"
 
@@ -66,6 +67,7 @@ struct network {
     struct network_tensor *input;
     int *output; // layers
     struct script_setting *setting;
+    struct plan plan; // of its run, with these layers as steps
     int task_count, layer_count, input_count, output_count, setting_count;
     // ours
     int task_capacity, layer_capacity, input_capacity, output_capacity;
@@ -83,8 +85,10 @@ void network_finish(struct network *n);
 
 double network_flop(const struct network *n); // of all layers
 double network_weight_bytes(const struct network *n);
-// That no task has a buffer that is larger than the device takes; else `e` names the first one.
-bool network_fits(const struct network *n, const struct limits *l, struct err *e);
+// That no task has a buffer that is larger than the device takes (else `e` names the first one), and
+// that all that a run needs is no more than `memory_bytes` (0: not known).
+bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
+                  struct err *e);
 
 // Like script_find and script_presets, for the shipped presets/networks/NAME.lua.
 char *network_find(const char *name, struct err *e);

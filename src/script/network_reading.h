@@ -41,4 +41,6 @@ const struct weights *network_read_file(lua_State *L, struct network_reading *r,
                                         const struct tensor *to);
 void network_close_files(struct network_reading *r);
 
+void network_make_plan(const struct network_reading *r); // of a network whose layers are all read
+
 #endif

@@ -305,6 +305,7 @@ static void read_device(struct reader *r, struct json o, struct gpu_info *d)
     d->threads = (int)reader_number(r, o, "threads", 0, INT32_MAX);
     d->is_cpu = reader_bool(r, o, "is_cpu");
     d->is_lavapipe = reader_bool(r, o, "is_lavapipe");
+    d->memory_bytes = reader_count(r, o, "memory_bytes");
     d->timestamps = reader_bool(r, o, "timestamps");
     d->runs = reader_bool(r, o, "runs");
     read_limits(r, o, &d->limits);

@@ -305,6 +305,7 @@ static void add_device(struct json_writer *w, const struct gpu_info *d)
     json_add_int(w, "threads", d->threads);
     json_add_flag(w, "is_cpu", d->is_cpu);
     json_add_flag(w, "is_lavapipe", d->is_lavapipe);
+    json_add_count(w, "memory_bytes", d->memory_bytes);
     json_add_flag(w, "timestamps", d->timestamps);
     json_add_flag(w, "runs", d->runs);
     add_limits(w, &d->limits);

@@ -430,11 +430,17 @@ static void large_networks_are_told(void **state)
                                    "set = { N = 4, M = 1000000, K = 8 } })",
                      &n, &e));
     limits.buffer_bytes = 32000000;
-    assert_true(network_fits(&n, &limits, &e));
+    assert_true(network_fits(&n, &limits, 0, &e));
     limits.buffer_bytes--;
-    assert_false(network_fits(&n, &limits, &e));
+    assert_false(network_fits(&n, &limits, 0, &e));
     assert_string_equal(e.text, "layer 'b' of net has a buffer of 32 MB, the device takes 31 MB "
                                 "(--set makes a network smaller)");
+    limits.buffer_bytes++;
+    const struct plan_bytes b = plan_bytes(&n.plan);
+    assert_true(network_fits(&n, &limits, b.kept + b.shared, &e));
+    assert_false(network_fits(&n, &limits, b.kept + b.shared - 1, &e));
+    assert_string_equal(e.text, "net needs 48 MB of memory, the device has 48 MB (--set makes a "
+                                "network smaller)");
     network_finish(&n);
 }
 
