@@ -96,6 +96,7 @@ static void add_body(const struct front *f, const struct event *event, struct js
     case EVENT_BEST: add_best(event, w); break;
     case EVENT_RETIME: add_retime(event, w); break;
     case EVENT_ROUND: network_add_round(w, event); break;
+    case EVENT_WHOLE: network_add_whole(w, event->whole); break;
     case EVENT_MESSAGE: add_message(event, w); break;
     default: add_end(f, event, w); break;
     }
@@ -103,8 +104,8 @@ static void add_body(const struct front *f, const struct event *event, struct js
 
 static void print_event(const struct front *f, const struct event *event)
 {
-    static const char *const names[] = {"session", "trial",   "best", "retime",
-                                        "state",   "message", "end",  "round"};
+    static const char *const names[] = {"session", "trial", "best",  "retime", "state",
+                                        "message", "end",   "round", "whole"};
     struct str line = {0};
     if (event->kind == EVENT_MESSAGE && str_equal(event->level, "debug") && !f->verbose)
         return;
@@ -344,6 +345,7 @@ static void plain_event(struct front *f, const struct event *event)
         clear_progress(f);
         network_print_round(event);
         break;
+    case EVENT_WHOLE: // its message tells
     case EVENT_RETIME: break;
     case EVENT_STATE:
         clear_progress(f);

@@ -31,13 +31,35 @@ static void add_task(struct json_writer *w, const struct task_summary *t)
     json_end(w);
 }
 
+// The kernels that are kept are the fastest as a whole.
+static double fastest(const struct whole_record *r)
+{
+    return r->rival_s > 0 && r->rival_s < r->seconds ? r->rival_s : r->seconds;
+}
+
+void network_add_whole(struct json_writer *w, const struct whole_record *r)
+{
+    json_add_int(w, "trials", r->all_trials);
+    json_add_real(w, "ms", ms(fastest(r)));
+    json_add_flag(w, "verified", r->verified);
+    json_add_real(w, "newest_ms", ms(r->seconds));
+    json_add_real(w, "sum_ms", ms(r->sum_s));
+    json_add_real(w, "elapsed_s", r->elapsed_s);
+    json_add_text(w, "reason", r->reason);
+}
+
 void network_add_json(struct json_writer *w, const struct network_summary *n)
 {
     json_begin_list(w, "tasks");
     for (int i = 0; i < n->task_count; i++)
         add_task(w, &n->task[i]);
     json_end(w);
-    json_begin_list(w, "latency"); // of the network as a whole, which is not run yet
+    json_begin_list(w, "latency");
+    for (int i = 0; i < n->whole_count; i++) {
+        json_begin_object(w, NULL);
+        network_add_whole(w, &n->whole[i]);
+        json_end(w);
+    }
     json_end(w);
     json_begin_list(w, "sum_of_parts");
     for (int i = 0; i < n->round_count; i++) {

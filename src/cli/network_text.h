@@ -9,6 +9,7 @@
 void network_add_json(struct json_writer *w, const struct network_summary *n);
 void network_print_table(const struct network_summary *n); // its tasks, and the whole
 void network_print_round(const struct event *event);
+void network_add_whole(struct json_writer *w, const struct whole_record *r); // members of it
 void network_add_round(struct json_writer *w, const struct event *event); // members of EVENT_ROUND
 
 #endif

@@ -291,11 +291,15 @@ static bool sleep_until_needed(struct engine *g)
     const struct session *s = session_now(g);
     struct pollfd fds[MOST_FDS] = {{.fd = g->wake[0], .events = POLLIN}};
     int count = 1, model = s ? session_wait_fd(s) : -1;
-    // A network without a task at work begins a round, unless it is paused.
+    // A network without a task at work begins a round, unless it is paused or runs as a whole.
     bool waits = g->network && !s && g->network->phase == SESSION_PAUSED;
     int ms = s && !s->busy ? source_wait_ms(s->source) : waits ? -1 : 0;
+    if (g->network && !s && !waits)
+        ms = network_whole_wait_ms(g->network);
     if (model >= 0)
         fds[count++] = (struct pollfd){.fd = model, .events = POLLIN};
+    if (g->network)
+        count += network_whole_fds(g->network, fds + count, MOST_FDS - count);
     if (s)
         count += source_fds(s->source, fds + count, MOST_FDS - count);
     poll(fds, (nfds_t)count, ms >= 0 && ms < COMMANDS_EVERY_MS ? ms : COMMANDS_EVERY_MS);

@@ -18,7 +18,8 @@ enum event_kind {
     EVENT_STATE,   // running, paused
     EVENT_MESSAGE, // something to know: drift, worker noise, respawns
     EVENT_END,     // done, paused, stopped or failed
-    EVENT_ROUND    // of a network: a round is over
+    EVENT_ROUND,   // of a network: a round is over
+    EVENT_WHOLE    // a network was run as a whole
 };
 
 // Everything is valid during the call only.
@@ -31,6 +32,7 @@ struct event {
     const struct space *space;          // NULL with what a network tells itself
     const struct task_record *task;     // EVENT_ROUND
     const struct round_record *round;   // EVENT_ROUND
+    const struct whole_record *whole;   // EVENT_WHOLE
     const struct trial_record *trial;   // EVENT_TRIAL, EVENT_BEST; EVENT_END: the best one or NULL
     const struct retime_record *retime; // EVENT_RETIME; EVENT_END: the winner's final race or NULL
     const char *level, *text;           // EVENT_MESSAGE

@@ -111,6 +111,8 @@ bool network_stored(struct network_run *n, bool ok, struct err *e)
 static bool enter(struct network_run *n, enum session_phase phase, const char *state,
                   const char *message, struct err *e)
 {
+    if (phase != SESSION_RUNNING)
+        network_whole_drop(n);
     network_run_clock(n, phase == SESSION_RUNNING);
     n->phase = phase;
     n->record.state = state;
@@ -261,7 +263,7 @@ static bool close_next(struct network_run *n, struct err *e)
         n->current = m;
         return true;
     }
-    return finish(n, e);
+    return network_whole_begin(n, true, e) && (n->whole.run || finish(n, e));
 }
 
 static bool end_task(struct network_run *n, struct err *e)
@@ -273,14 +275,21 @@ static bool end_task(struct network_run *n, struct err *e)
     return !n->stopping || finish(n, e);
 }
 
+// Nobody has a round.
+static bool step_alone(struct network_run *n, struct err *e)
+{
+    if (n->whole.run)
+        return network_whole_step(n, e);
+    if (n->closing)
+        return close_next(n, e);
+    return network_whole_begin(n, false, e) && (n->whole.run || begin_round(n, e));
+}
+
 bool network_step(struct network_run *n, struct err *e)
 {
     struct session *s = network_task_now(n);
-    if (!s) {
-        if (n->phase != SESSION_RUNNING)
-            return true;
-        return n->closing ? close_next(n, e) : begin_round(n, e);
-    }
+    if (!s)
+        return n->phase != SESSION_RUNNING || step_alone(n, e);
     if (!session_step(s, e)) {
         n->store_failed |= s->store_failed;
         return err_prefix(e, "%s", n->current->record.name);

@@ -22,6 +22,7 @@
 #ifndef TILEWALK_ENGINE_NETWORK_RUN_H
 #define TILEWALK_ENGINE_NETWORK_RUN_H
 
+#include "engine/network_whole.h"
 #include "engine/session_place.h"
 #include "search/schedule.h"
 
@@ -58,6 +59,7 @@ struct network_run {
     struct schedule *schedule;
     struct schedule_problem problem;
 
+    struct network_whole whole;
     struct round_record round;      // the last one
     struct network_member *current; // the task that has it, or that is closing; NULL: none
     enum session_phase phase;

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/os.h"
+#include "engine/devices.h"
 #include "engine/recorded.h"
 #include "engine/session_setup.h"
 #include "script/network.h"
@@ -189,7 +190,7 @@ static bool put_tasks(struct network_run *n, struct err *e)
     return true;
 }
 
-static bool store_new(struct network_run *n, struct err *e)
+static bool store_new(struct network_run *n, const struct plan *plan, struct err *e)
 {
     struct text_record text = {.name = n->record.name, .path = n->record.path};
     struct store *store = n->host.store;
@@ -198,7 +199,8 @@ static bool store_new(struct network_run *n, struct err *e)
     text.text = content;
     ok = ok && store_begin(store, e) &&
          store_create_session(store, &n->record, &text, 1, &n->record.id, e) && put_tasks(n, e) &&
-         store_commit(store, e) && store_lock_session(store, n->record.id, e);
+         network_whole_start(n, plan, e) && store_commit(store, e) &&
+         store_lock_session(store, n->record.id, e);
     kill_point("create");
     free(content);
     return ok;
@@ -212,6 +214,13 @@ static void say_known(struct network_run *n)
             network_message(n, "info", "%s: known, tuned in session %" PRId64 " (%.4g ms)", t->name,
                             t->session, t->known_s * 1e3);
     }
+}
+
+// All at once: each task by itself is held against the device when it is foreseen.
+static bool fits(const struct network_run *n, const struct network *net, struct err *e)
+{
+    const struct gpu_info *info = n->place.on_device ? &n->place.list[n->place.index] : NULL;
+    return !info || network_fits(net, &info->limits, info->memory_bytes, e);
 }
 
 static bool start(struct network_run *n, const struct network_options *o, struct err *e)
@@ -228,12 +237,12 @@ static bool start(struct network_run *n, const struct network_options *o, struct
     n->record.scheduler = copy(n, scheduler);
     free(scheduler);
     if (!n->record.scheduler || !session_place_find(NULL, &n->place, source, o->each->device, e) ||
-        !foresee(n, o, e))
+        !fits(n, o->network, e) || !foresee(n, o, e))
         return false;
     take_options(n, o->each);
     n->each.strategy = n->record.strategy;
     n->each.workers = n->record.workers;
-    if (!make_schedule(n, e) || !store_new(n, e))
+    if (!make_schedule(n, e) || !store_new(n, &o->network->plan, e))
         return false;
     network_run_clock(n, true);
     network_emit(n, (struct event){.kind = EVENT_SESSION});
@@ -378,7 +387,7 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
     }
     take_options_again(n, more);
     if (!session_place_find_again(NULL, &n->place, r, HINT_RESUME, e) || !read_members(n, e) ||
-        !make_schedule(n, e) || !tell_rounds(n, e))
+        !make_schedule(n, e) || !tell_rounds(n, e) || !network_whole_resume(n, e))
         return false;
     r->state = "running";
     r->message = NULL;
@@ -400,6 +409,7 @@ void network_destroy(struct network_run *n)
 {
     if (!n)
         return;
+    network_whole_finish(n);
     for (int i = 0; i < n->count; i++)
         session_destroy(n->member[i].session);
     free(n->member);

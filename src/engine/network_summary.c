@@ -6,6 +6,9 @@ struct reading {
     struct network_summary *summary;
     struct round_record *round; // heap
     int count, capacity;
+    struct arena *arena;
+    struct whole_record *whole; // heap; texts live in the arena
+    int wholes, whole_capacity;
 };
 
 static bool take_step(void *context, const struct best_step *step)
@@ -42,6 +45,17 @@ static bool take_round(void *context, const struct round_record *r)
     t->granted += r->trials;
     n->now = r->told ? 0 : r->task;
     n->pinned = r->pinned ? r->task : 0;
+    return true;
+}
+
+static bool take_whole(void *context, const struct whole_record *r)
+{
+    struct reading *reading = context;
+    MEM_GROW(reading->whole, reading->wholes, reading->whole_capacity);
+    struct whole_record *w = &reading->whole[reading->wholes++];
+    *w = *r;
+    w->reason = arena_strdup(reading->arena, r->reason);
+    w->kernels = w->kept = NULL;
     return true;
 }
 
@@ -87,7 +101,7 @@ bool network_summary_read(struct store *store, const struct session_record *netw
                           struct arena *a, struct network_summary *out, struct err *e)
 {
     struct task_record *task;
-    struct reading reading = {.summary = out};
+    struct reading reading = {.summary = out, .arena = a};
     *out = (struct network_summary){.task = NULL};
     if (!store_get_tasks(store, network->id, a, &task, &out->task_count, e))
         return false;
@@ -95,12 +109,18 @@ bool network_summary_read(struct store *store, const struct session_record *netw
     for (int i = 0; i < out->task_count; i++)
         if (!read_task(store, &task[i], a, &out->task[i], e))
             return false;
-    bool ok = store_each_round(store, network->id, 0, take_round, &reading, e);
+    bool ok = store_each_round(store, network->id, 0, take_round, &reading, e) &&
+              store_each_whole(store, network->id, take_whole, &reading, e);
     out->round = arena_zero(a, (size_t)reading.count + 1, sizeof *out->round);
     out->round_count = reading.count;
     for (int i = 0; i < reading.count; i++)
         out->round[i] = reading.round[i];
+    out->whole = arena_zero(a, (size_t)reading.wholes + 1, sizeof *out->whole);
+    out->whole_count = reading.wholes;
+    for (int i = 0; i < reading.wholes; i++)
+        out->whole[i] = reading.whole[i];
     free(reading.round);
+    free(reading.whole);
     find_gains(out);
     share_out(out);
     out->start_s = sum(out, true);

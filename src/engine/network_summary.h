@@ -25,6 +25,8 @@ struct network_summary {
     int task_count;
     struct round_record *round;
     int round_count;
+    struct whole_record *whole; // runs of the network as a whole
+    int whole_count;
     double start_s, latency_s; // 0: a task has no kernel yet
     int64_t pinned;            // position of the task that the last round was pinned to; 0: none
     int64_t now;               // position of the task that has a round now; 0: none has

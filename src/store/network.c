@@ -1,4 +1,4 @@
-// Networks: their tasks, and the rounds in which their trials were shared out.
+// Networks: their tasks, the rounds in which their trials were shared out, and their runs as a whole.
 #include "store/row.h"
 
 // clang-format off
@@ -8,12 +8,17 @@
 #define ROUND_FIELDS(F) \
     F(number, ORDINAL) F(task, ORDINAL) F(trials, ORDINAL) F(pinned, FLAG) F(told, FLAG) F(seconds, SPAN) F(more, FLAG) \
     F(latency, SPAN) F(all_trials, COUNT) F(elapsed_s, SPAN) F(at, SPAN)
+#define WHOLE_FIELDS(F) \
+    F(number, ORDINAL) F(all_trials, COUNT) F(elapsed_s, SPAN) F(sum_s, SPAN) F(seconds, SPAN) F(rival_s, SPAN) \
+    F(verified, FLAG) F(reason, TEXT) F(kernels, MAYBE_ASKS) F(kept, MAYBE_ASKS) F(at, SPAN)
 // clang-format on
 #define AS_TASK_FIELD(name, rule)  FIELD(task_record, name, rule),
 #define AS_ROUND_FIELD(name, rule) FIELD(round_record, name, rule),
+#define AS_WHOLE_FIELD(name, rule) FIELD(whole_record, name, rule),
 
 static const struct field task_fields[] = {TASK_FIELDS(AS_TASK_FIELD)};
 static const struct field round_fields[] = {ROUND_FIELDS(AS_ROUND_FIELD)};
+static const struct field whole_fields[] = {WHOLE_FIELDS(AS_WHOLE_FIELD)};
 
 // --- tasks ---
 
@@ -87,6 +92,57 @@ bool store_each_round(struct store *s, int64_t network, int64_t after,
             more = each(context, &r);
         else
             query_refuse(&q, network, "one of its rounds", &why);
+    }
+    return query_end(&q);
+}
+
+// --- runs as a whole ---
+
+bool store_put_plan(struct store *s, int64_t network, const char *plan, struct err *e)
+{
+    struct query q = query_start(s, "INSERT INTO plan(network, plan) VALUES (?, ?)", e);
+    query_bind_int(&q, network);
+    query_bind_text(&q, plan);
+    return query_run(&q);
+}
+
+bool store_get_plan(struct store *s, int64_t network, struct arena *a, const char **out,
+                    struct err *e)
+{
+    struct query q = query_start(s, "SELECT plan FROM plan WHERE network = ?", e);
+    query_bind_int(&q, network);
+    *out = NULL;
+    if (query_next(&q))
+        *out = query_text(&q, 0, a);
+    return query_end(&q);
+}
+
+bool store_put_whole(struct store *s, int64_t network, const struct whole_record *r, struct err *e)
+{
+    static const char sql[] = "INSERT INTO whole(network" WHOLE_FIELDS(AS_COLUMN) //
+        ") VALUES (:network" WHOLE_FIELDS(AS_VALUE) ")";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    query_bind_fields(&q, FIELDS(whole_fields), r);
+    return query_run(&q);
+}
+
+bool store_each_whole(struct store *s, int64_t network,
+                      bool (*each)(void *context, const struct whole_record *r), void *context,
+                      struct err *e)
+{
+    static const char sql[] = "SELECT network" WHOLE_FIELDS(AS_COLUMN) //
+        " FROM whole WHERE network = ? ORDER BY number";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    bool more = true;
+    while (more && query_next(&q)) {
+        struct whole_record r;
+        struct err why;
+        if (query_read_fields(&q, 1, FIELDS(whole_fields), NULL, &r, &why))
+            more = each(context, &r);
+        else
+            query_refuse(&q, network, "one of its runs as a whole", &why);
     }
     return query_end(&q);
 }

@@ -152,12 +152,23 @@ static const char version_11[] =
     "    pinned INTEGER NOT NULL, told INTEGER NOT NULL, seconds REAL, more INTEGER NOT NULL, latency REAL,\n"
     "    all_trials INTEGER NOT NULL, elapsed_s REAL, at REAL,\n"
     "    PRIMARY KEY (network, number)) STRICT, WITHOUT ROWID;\n";
+
+// Version 12: networks are run as a whole.
+static const char version_12[] =
+    "CREATE TABLE plan(network INTEGER PRIMARY KEY REFERENCES session ON DELETE CASCADE,\n"
+    "    plan TEXT) STRICT;\n"
+    "CREATE TABLE whole(\n"
+    "    network INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    number INTEGER NOT NULL, all_trials INTEGER NOT NULL, elapsed_s REAL, sum_s REAL,\n"
+    "    seconds REAL, rival_s REAL, verified INTEGER NOT NULL, reason TEXT, kernels TEXT,\n"
+    "    kept TEXT, at REAL,\n"
+    "    PRIMARY KEY (network, number)) STRICT, WITHOUT ROWID;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2,  version_3, version_4,
-                                                version_5, version_6,  version_7, version_8,
-                                                version_9, version_10, version_11};
+static const char *const scripts_of_schema[] = {version_1, version_2,  version_3,  version_4,
+                                                version_5, version_6,  version_7,  version_8,
+                                                version_9, version_10, version_11, version_12};
 
 const char *const *db_scripts(int *count)
 {

@@ -163,6 +163,20 @@ struct round_record {   // a network's scheduler gave trials to one of its tasks
     double at;          // unix time
 };
 
+struct whole_record {    // a network was run as a whole
+    int64_t number;      // 1 ..
+    int64_t all_trials;  // that the network had spent
+    double elapsed_s;    // running time of the network
+    double sum_s;        // of its parts: uses * seconds over the tasks
+    double seconds;      // of a run with each task's best kernel; 0: it did not come to be timed
+    double rival_s;      // in turns with that: of the best run before; 0: there was none
+    bool verified;       // every layer was right
+    const char *reason;  // why not, or why it was not timed; ""
+    const char *kernels; // "12,5,9": asks of the tasks' sessions, by position
+    const char *kept;    // those of the fastest run so far; NULL: there is none
+    double at;           // unix time
+};
+
 struct message_record {
     int64_t id; // ascending in time
     double at;  // unix time
@@ -229,6 +243,15 @@ bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct t
 bool store_put_round(struct store *s, int64_t network, const struct round_record *r, struct err *e);
 bool store_each_round(struct store *s, int64_t network, int64_t after,
                       bool (*each)(void *context, const struct round_record *r), void *context,
+                      struct err *e);
+// The plan of its runs (network/plan.h), as JSON; in the arena, NULL where there is none. put: once.
+bool store_put_plan(struct store *s, int64_t network, const char *plan, struct err *e);
+bool store_get_plan(struct store *s, int64_t network, struct arena *a, const char **out,
+                    struct err *e);
+// Its runs as a whole, in their order; texts live until the next one.
+bool store_put_whole(struct store *s, int64_t network, const struct whole_record *r, struct err *e);
+bool store_each_whole(struct store *s, int64_t network,
+                      bool (*each)(void *context, const struct whole_record *r), void *context,
                       struct err *e);
 // A session that another one has in its `history` is hidden; its rows go when that other one does.
 // A network goes with its tasks; a task does not go alone.

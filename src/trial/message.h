@@ -93,13 +93,13 @@ struct whole_result {
 
 struct message {
     enum message_type type;
-    struct hello hello;             // HELLO
-    struct trial_request request;   // TRIAL; configurations are not sent. COMPILE: its first job
-    int64_t number;                 // TRIAL: counted from 1 over the session
-    int attempt;                    // TRIAL: 0, or 1 when an earlier worker died at once
-    enum trial_phase phase;         // PHASE
-    int candidate;                  // PHASE: 0 .. count-1; of a WHOLE a task or layer
-    int64_t at_ns;                  // PHASE, RESULT: os_now_ns() of the worker
+    struct hello hello;           // HELLO
+    struct trial_request request; // TRIAL; configurations are not sent. COMPILE: its first job
+    int64_t number;               // TRIAL: counted from 1 over the session
+    int attempt;                  // TRIAL: 0, or 1 when an earlier worker died at once
+    enum trial_phase phase;       // PHASE
+    int candidate; // PHASE: 0 .. count-1; of a WHOLE a task or layer, or one past these
+    int64_t at_ns; // PHASE, RESULT: os_now_ns() of the worker
     struct trial_result result;     // RESULT
     bool only_compiled;             // RESULT: as its request asked
     bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final

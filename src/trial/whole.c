@@ -63,11 +63,12 @@ static bool accept(struct running *r, int step, enum gpu_status status, const st
     return status == GPU_OK || fail(r, step, e->text);
 }
 
-// `index` of a task or step; THE_WHOLE.
+// `index` of a task or step; THE_WHOLE, which is announced as one past the last step.
 static enum fault_kind enter(struct running *r, enum trial_phase phase, int index)
 {
+    int candidate = index == THE_WHOLE ? r->whole->plan.step_count : index;
     r->phase = phase;
-    return wire_enter(r->wire, phase, index < 0 ? 0 : index, WHOLE_FAULTS + 1 + index);
+    return wire_enter(r->wire, phase, candidate, WHOLE_FAULTS + 1 + index);
 }
 
 static double patience(const struct running *r)

@@ -1,0 +1,45 @@
+// A network that is tuned runs as a whole, now and then: with the best kernels that its tasks have
+// so far, in the memory of its plan, each layer verified, timed in turns with the kernels that were
+// the fastest as a whole before. What is the best of each part need not be the best of the whole.
+//
+// It runs once every task has a kernel, whenever the sum of its parts has fallen by a twentieth
+// since (for at most a tenth of the network's running time), and at the end. Nothing of it tells
+// the searches or the scheduler anything.
+#ifndef TILEWALK_ENGINE_NETWORK_WHOLE_H
+#define TILEWALK_ENGINE_NETWORK_WHOLE_H
+
+#include "base/err.h"
+#include "network/plan.h"
+#include "store/store.h"
+
+#include <poll.h>
+
+struct errand;
+struct network_run;
+
+struct network_whole {          // empty and valid when zeroed: it cannot be run
+    struct plan plan;           // without steps where there is none
+    struct errand *run;         // NULL: it does not run now
+    struct whole_record record; // of the run; else of the last one, number 0: there was none
+    int64_t *kernels, *kept;    // asks by task, of the last run and the fastest one; heap
+    bool has_kept, has_rival;
+    bool cannot;      // it was said why
+    int64_t begun_ns; // os_now_ns
+    double spent_s;   // in this process
+};
+
+// Of a new network: its plan is stored.
+bool network_whole_start(struct network_run *n, const struct plan *plan, struct err *e);
+bool network_whole_resume(struct network_run *n, struct err *e);
+void network_whole_finish(struct network_run *n);
+
+// Begins a run where one is due; false: the database cannot be read. `at_end`: with kernels that
+// were not run yet, however little is gained.
+bool network_whole_begin(struct network_run *n, bool at_end, struct err *e);
+// Sees to the one that runs, and stores what came of it.
+bool network_whole_step(struct network_run *n, struct err *e);
+void network_whole_drop(struct network_run *n); // it is due again later
+int network_whole_fds(const struct network_run *n, struct pollfd *out, int most);
+int network_whole_wait_ms(const struct network_run *n);
+
+#endif
