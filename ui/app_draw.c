@@ -184,6 +184,11 @@ static void add_sum(const struct network_summary *n, struct pieces *row)
         return;
     }
     pieces_add(row, 0, STYLE_BEST, "sum of parts %s", text_time(n->latency_s, now));
+    const struct whole_record *last = n->whole_count ? &n->whole[n->whole_count - 1] : NULL;
+    if (last && whole_seconds(last) > 0)
+        pieces_add(row, 2, STYLE_TEXT, "as a whole %s", text_time(whole_seconds(last), start));
+    else if (last)
+        pieces_add(row, 2, STYLE_WARN, "not run as a whole");
     pieces_add(row, 3, STYLE_TEXT, "%s at start", text_time(n->start_s, start));
 }
 

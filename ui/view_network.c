@@ -248,35 +248,71 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
 
 // --- latency ---
 
-static void draw_latency(struct app *app, const struct network *n, const struct pane *box)
+struct latency {
+    double per; // of the unit that times are shown in
+    struct plot_point *parts, *whole;
+    int part_count, whole_count;
+    double highest;
+};
+
+static void add_point(struct latency *l, struct plot_point *to, int *count, double x,
+                      double seconds)
 {
-    static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES};
-    const struct model *m = &app->model;
-    const struct curve *curve = &m->open.curve;
-    double per, ran = model_ran_seconds(m, app->unix_now);
-    char title[64], note[64] = "";
-    snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
-    if (curve->count)
-        snprintf(note, sizeof note, "%.3g at start, %.3g now", curve->step[0].seconds * per,
-                 curve->step[curve->count - 1].seconds * per);
-    struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
-    if (!curve->count) {
-        pane_text_cut(&p, 0, 1, p.cols - 1, STYLE_DIM, "nothing valid yet");
-        return;
-    }
-    struct plot_point *point = mem_alloc((size_t)curve->count * sizeof *point);
-    for (int i = 0; i < curve->count; i++)
-        point[i] = (struct plot_point){curve->step[i].elapsed_s, curve->step[i].seconds * per};
+    to[(*count)++] = (struct plot_point){x, seconds * l->per};
+    l->highest = fmax(l->highest, seconds * l->per);
+}
+
+static struct latency latency_of(const struct opened *o, double per)
+{
+    struct latency l = {.per = per};
+    const struct network_summary *n = &o->network;
+    l.parts = mem_zero((size_t)o->curve.count + 1, sizeof *l.parts);
+    l.whole = mem_zero((size_t)n->whole_count + 1, sizeof *l.whole);
+    for (int i = 0; i < o->curve.count; i++)
+        add_point(&l, l.parts, &l.part_count, o->curve.step[i].elapsed_s, o->curve.step[i].seconds);
+    for (int i = 0; o->record.scheduler && i < n->whole_count; i++)
+        if (whole_seconds(&n->whole[i]) > 0)
+            add_point(&l, l.whole, &l.whole_count, n->whole[i].elapsed_s,
+                      whole_seconds(&n->whole[i]));
+    return l;
+}
+
+static void plot_latency(const struct latency *l, double ran, const struct pane *p)
+{
+    static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES, STYLE_BEST};
     struct plot plot;
     struct plot_axis x = {.low = 0, .high = ran, .scale = PLOT_SECONDS, .room = 1};
-    struct plot_axis y = {.low = 0, .high = point[0].y, .scale = PLOT_REAL};
-    plot_init(&plot, p.screen->charset, p.rows, p.cols);
+    struct plot_axis y = {.low = 0, .high = l->highest, .scale = PLOT_REAL};
+    plot_init(&plot, p->screen->charset, p->rows, p->cols);
     plot_axes(&plot, &x, &y);
-    plot_steps(&plot, 0, 'A', point, curve->count, ran);
+    plot_steps(&plot, 0, 'A', l->parts, l->part_count, ran);
+    if (l->whole_count)
+        plot_steps(&plot, 1, 'B', l->whole, l->whole_count, ran);
     plot_letters(&plot);
-    curve_draw_plot(&plot, &p, styles);
+    curve_draw_plot(&plot, p, styles);
     plot_finish(&plot);
-    free(point);
+}
+
+static void draw_latency(struct app *app, const struct network *n, const struct pane *box)
+{
+    const struct model *m = &app->model;
+    double per, ran = model_ran_seconds(m, app->unix_now);
+    char title[64], note[80] = "";
+    snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
+    struct latency l = latency_of(&m->open, per);
+    if (l.whole_count)
+        snprintf(note, sizeof note, "A sum of parts %.3g, B as a whole %.3g",
+                 l.parts[l.part_count - 1].y, l.whole[l.whole_count - 1].y);
+    else if (l.part_count)
+        snprintf(note, sizeof note, "%.3g at start, %.3g now", l.parts[0].y,
+                 l.parts[l.part_count - 1].y);
+    struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
+    if (l.part_count)
+        plot_latency(&l, ran, &p);
+    else
+        pane_text_cut(&p, 0, 1, p.cols - 1, STYLE_DIM, "nothing valid yet");
+    free(l.parts);
+    free(l.whole);
 }
 
 // --- time ---

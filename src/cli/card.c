@@ -338,7 +338,7 @@ static int run_card(const struct command *self, const struct arguments *a)
     struct err e;
     struct card c = {0};
     (void)self;
-    if (!session_curves_read(a, &c.curves, &e))
+    if (!session_curves_read(a, false, &c.curves, &e))
         return fail_with(&e, EXIT_FAILED);
     c.arena = &c.curves.arena;
     c.session = &c.curves.curve[0].record;

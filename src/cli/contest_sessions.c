@@ -114,7 +114,7 @@ static void set_up(struct contest *c)
 
 bool contest_of_sessions(const struct arguments *a, struct contest *c, struct err *e)
 {
-    if (!session_curves_read(a, &c->curves, e) || !check_same(&c->curves, e))
+    if (!session_curves_read(a, false, &c->curves, e) || !check_same(&c->curves, e))
         return false;
     const struct session_record *stored = &c->curves.curve[0].record;
     struct session_record shown = *stored, *first = &shown;

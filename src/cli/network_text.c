@@ -31,16 +31,10 @@ static void add_task(struct json_writer *w, const struct task_summary *t)
     json_end(w);
 }
 
-// The kernels that are kept are the fastest as a whole.
-static double fastest(const struct whole_record *r)
-{
-    return r->rival_s > 0 && r->rival_s < r->seconds ? r->rival_s : r->seconds;
-}
-
 void network_add_whole(struct json_writer *w, const struct whole_record *r)
 {
     json_add_int(w, "trials", r->all_trials);
-    json_add_real(w, "ms", ms(fastest(r)));
+    json_add_real(w, "ms", ms(whole_seconds(r)));
     json_add_flag(w, "verified", r->verified);
     json_add_real(w, "newest_ms", ms(r->seconds));
     json_add_real(w, "sum_ms", ms(r->sum_s));
@@ -80,6 +74,27 @@ static const char *time_or_dash(double seconds, char out[32])
     return seconds > 0 ? text_time(seconds, out) : "-";
 }
 
+// The first and the last time that it was timed; what is wrong with the last run.
+static void print_whole(const struct network_summary *n)
+{
+    const struct whole_record *last = &n->whole[n->whole_count - 1];
+    double first_s = 0, last_s = 0;
+    char start[32], best[32];
+    int runs = 0;
+    for (int i = 0; i < n->whole_count; i++) {
+        double seconds = whole_seconds(&n->whole[i]);
+        first_s = first_s > 0 ? first_s : seconds;
+        last_s = seconds > 0 ? seconds : last_s;
+        runs += seconds > 0;
+    }
+    printf("  %-20s %4s  %12s  %12s  %6s  %6d  runs as a whole%s%s\n", "run", "",
+           time_or_dash(first_s, start), time_or_dash(last_s, best), "", runs,
+           last->reason[0]  ? "; the last one: "
+           : last->verified ? ", every layer right"
+                            : "",
+           last->reason);
+}
+
 void network_print_table(const struct network_summary *n)
 {
     char start[32], best[32];
@@ -96,6 +111,8 @@ void network_print_table(const struct network_summary *n)
     }
     printf("  %-20s %4s  %12s  %12s  %6s  %6" PRId64 "  sum of uses x time\n", "all", "",
            time_or_dash(n->start_s, start), time_or_dash(n->latency_s, best), "", trials);
+    if (n->whole_count)
+        print_whole(n);
 }
 
 void network_print_round(const struct event *event)

@@ -53,6 +53,8 @@ static void add_label(const struct session_curves *c, int i, struct str *out)
                strategy_text(r->strategy, false, strategy), r->seed,
                s->count ? speed_text(r, r->flop / s->point[s->count - 1].y, speed)
                         : "nothing valid");
+    if (r->scheduler)
+        str_add(out, c->curve[i].whole ? "  as a whole" : "  sum of its parts");
     if (r->best_raced) // elsewhere its speed is that of the race
         str_add(out, " as measured");
     if (!all_same_title(c))
@@ -186,7 +188,7 @@ static int run_plot(const struct command *self, const struct arguments *a)
     (void)self;
     if (!choose_charset(a, &charset, &e) || (path && !chart_check_name(path, &e)))
         return fail_with(&e, EXIT_USAGE);
-    if (!session_curves_read(a, &curves, &e))
+    if (!session_curves_read(a, true, &curves, &e))
         return fail_with(&e, EXIT_FAILED);
     struct picture p = {&curves, session_curves_scale(&curves)};
     bool ok = check_units(&curves, &e) && (!path || write_chart(&p, path, &e));

@@ -46,14 +46,20 @@ static bool take_step(void *context, const struct best_step *s)
     return true;
 }
 
-static bool read_curve(struct store *store, int64_t id, struct session_curves *c,
-                       struct session_curve *out, struct err *e)
+// As it was measured each time: what was faster before may have met a faster machine.
+static bool take_whole(void *context, const struct whole_record *w)
 {
-    if (!store_get_session(store, id, &c->arena, &out->record, e))
-        return false;
-    common_take_ran(store, &out->record);
+    const struct best_step step = {
+        .number = w->all_trials, .seconds = whole_seconds(w), .elapsed_s = w->elapsed_s};
+    return step.seconds <= 0 || take_step(context, &step);
+}
+
+static bool read_curve(struct store *store, struct session_curves *c, struct session_curve *out,
+                       struct err *e)
+{
     struct reader r = {.flop = out->record.flop, .seconds = c->seconds};
-    bool ok = session_each_best(store, &out->record, take_step, &r, e);
+    bool ok = out->whole ? store_each_whole(store, out->record.id, take_whole, &r, e)
+                         : session_each_best(store, &out->record, take_step, &r, e);
     struct plot_point *kept = arena_zero(&c->arena, (size_t)r.count + 1, sizeof *kept);
     for (int i = 0; i < r.count; i++)
         kept[i] = r.point[i];
@@ -65,21 +71,38 @@ static bool read_curve(struct store *store, int64_t id, struct session_curves *c
     return ok;
 }
 
+static bool read_session(struct store *store, int64_t id, struct session_curves *c, struct err *e)
+{
+    struct session_curve *parts = &c->curve[c->count++], *whole = &c->curve[c->count];
+    if (!store_get_session(store, id, &c->arena, &parts->record, e))
+        return false;
+    common_take_ran(store, &parts->record);
+    if (!read_curve(store, c, parts, e))
+        return false;
+    if (!c->wholes || !parts->record.scheduler || c->count == PLOT_MOST_SERIES)
+        return true;
+    *whole = (struct session_curve){.record = parts->record, .whole = true};
+    bool ok = read_curve(store, c, whole, e);
+    c->count += ok && whole->steps.count > 0;
+    return ok;
+}
+
 static bool read_all(const struct arguments *a, const int64_t *id, struct session_curves *c,
                      struct err *e)
 {
     struct store *store = common_open_session(a, id[0], e);
     bool ok = store != NULL;
-    c->curve = arena_zero(&c->arena, (size_t)a->operand_count, sizeof *c->curve);
+    c->curve = arena_zero(&c->arena, (size_t)a->operand_count * 2, sizeof *c->curve);
     for (int i = 0; ok && i < a->operand_count; i++)
-        ok = read_curve(store, id[i], c, &c->curve[c->count++], e);
+        ok = read_session(store, id[i], c, e);
     store_close(store);
     return ok;
 }
 
-bool session_curves_read(const struct arguments *a, struct session_curves *out, struct err *e)
+bool session_curves_read(const struct arguments *a, bool wholes, struct session_curves *out,
+                         struct err *e)
 {
-    *out = (struct session_curves){.count = 0};
+    *out = (struct session_curves){.wholes = wholes};
     arena_init(&out->arena);
     int64_t *id = arena_zero(&out->arena, (size_t)a->operand_count, sizeof *id);
     bool ok = session_curves_parse_axis(a, &out->seconds, e) && parse_sessions(a, id, e) &&

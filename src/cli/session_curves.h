@@ -1,7 +1,7 @@
 // Best-so-far curves of stored sessions, for the commands that compare and draw them.
 //
 //     struct session_curves c;
-//     if (session_curves_read(a, &c, e)) ...     sessions: the operands of the command
+//     if (session_curves_read(a, wholes, &c, e)) ...     sessions: the operands of the command
 //     session_curves_finish(&c);
 //
 // Levels are FLOP/s as they were measured in the search; a final race does not rewrite a curve. x
@@ -21,17 +21,20 @@ struct session_curve {
     struct session_record record;
     struct steps steps;
     double end; // trials or seconds that the session has run
+    bool whole; // of a network as a whole, beside the sum of its parts
 };
 
 struct session_curves {
     struct session_curve *curve; // in the order of the operands
     int count;
     bool seconds; // x; else trials
+    bool wholes;  // networks have a second curve where they were run as a whole
     struct arena arena;
 };
 
 // False: `out` is empty, and `e` says which word is wrong or what cannot be read.
-bool session_curves_read(const struct arguments *a, struct session_curves *out, struct err *e);
+bool session_curves_read(const struct arguments *a, bool wholes, struct session_curves *out,
+                         struct err *e);
 void session_curves_finish(struct session_curves *c);
 
 // What --against says: `*seconds`, or trials. It is an error of usage when it says neither.

@@ -128,6 +128,11 @@ bool network_summary_read(struct store *store, const struct session_record *netw
     return ok;
 }
 
+double whole_seconds(const struct whole_record *r)
+{
+    return r->rival_s > 0 && r->rival_s < r->seconds ? r->rival_s : r->seconds;
+}
+
 struct stepping {
     bool (*each)(void *context, const struct best_step *step);
     void *context;

@@ -36,6 +36,10 @@ struct network_summary {
 bool network_summary_read(struct store *store, const struct session_record *network,
                           struct arena *a, struct network_summary *out, struct err *e);
 
+// What a network took as a whole, by the kernels of that run that were the fastest; 0: it was not
+// timed.
+double whole_seconds(const struct whole_record *r);
+
 // The best-so-far curve of a session, from its start: that of a network is the sum of its parts, as
 // it was at the ends of rounds.
 bool session_each_best(struct store *store, const struct session_record *r,
