@@ -1,0 +1,174 @@
+// Networks that run as a whole while they are tuned, on the device of this machine.
+#include "sessions.h"
+
+#include <signal.h>
+#include <string.h>
+
+// Two products that follow each other, of one task, and one of another size. The last one's inputs
+// are not wanted any more when it runs.
+static const char *make_network(struct box *b)
+{
+    copy_small(b);
+    return box_write(
+        b, "two.lua",
+        "network 'two tasks'\n"
+        "local x = input { name = 'x', sizes = { 64, 64 } }\n"
+        "local function product(name, n, from)\n"
+        "  return layer { name = name, preset = 'small.lua', from = from, set = { N = n } }\n"
+        "end\n"
+        "output(product('second', 64, product('first', 64, x)))\n"
+        "output(product('narrow', 16, input { name = 'v', sizes = { 16, 64 } }))\n");
+}
+
+static struct result tune(struct box *b, const char *trials, const char *fault)
+{
+    const char *network = make_network(b);
+    return RUN(b, "tune", network, "--trials", trials, "--seed", "7", "--workers", "1",
+               "--strategy", "random", "--json", fault ? "--fault" : "--again",
+               fault ? fault : NULL);
+}
+
+static cJSON *latency_of(struct box *b, const char *id)
+{
+    struct result r = RUN(b, "show", id, "--json");
+    assert_ok(&r);
+    return member(member(json_of(b, r.out), "session"), "latency");
+}
+
+static const cJSON *last_of(const cJSON *list)
+{
+    return cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
+}
+
+static void test_runs(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "16", NULL);
+    assert_ok(&r);
+    struct events e = events_of(b, r.out);
+    const cJSON *runs = latency_of(b, "1"), *one;
+    assert_int_equal(count_events(&e, "whole"), cJSON_GetArraySize(runs));
+    assert_int_equal(number_of(cJSON_GetArrayItem(runs, 0), "trials"), 8); // both have kernels then
+    cJSON_ArrayForEach(one, runs)
+    {
+        assert_true(cJSON_IsTrue(member(one, "verified")) && number_of(one, "ms") > 0);
+        assert_true(number_of(one, "sum_ms") > 0);
+        assert_string_equal(text_of(one, "reason"), "");
+    }
+    assert_true(number_of(last_of(runs), "ms") <= number_of(last_of(runs), "newest_ms"));
+    // The last one was of the kernels that are each task's best.
+    r = RUN(b, "show", "1", "--json");
+    const cJSON *tasks = member(member(json_of(b, r.out), "session"), "tasks");
+    int64_t first = (int64_t)number_of(member(cJSON_GetArrayItem(tasks, 0), "best"), "ask");
+    int64_t narrow = (int64_t)number_of(member(cJSON_GetArrayItem(tasks, 1), "best"), "ask");
+    const char *kernels =
+        arena_printf(&b->arena,
+                     "SELECT count(*) FROM whole WHERE number = (SELECT max(number) FROM whole)"
+                     " AND kernels = '%lld,%lld'",
+                     (long long)first, (long long)narrow);
+    assert_int_equal(tamper(b, kernels), 1);
+    r = RUN(b, "show", "1");
+    assert_contains(r.out, "runs as a whole, every layer right");
+    r = RUN(b, "plot", "1");
+    assert_contains(r.out, "as a whole");
+    r = RUN(b, "check", box_path(b, "two.lua"));
+    assert_ok(&r);
+    assert_contains(r.out, "the 0.03686 MB that layers make lie in 0.03277 MB");
+    // Nothing is left to do, nor to run.
+    int size = cJSON_GetArraySize(runs);
+    r = RUN(b, "resume", "1");
+    assert_ok(&r);
+    assert_int_equal(cJSON_GetArraySize(latency_of(b, "1")), size);
+    r = RUN(b, "rm", "1");
+    assert_ok(&r);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM whole"), 0);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM plan"), 0);
+}
+
+// A network is not worse off for it, and says what it was.
+static void test_failures(void **state)
+{
+    static const struct {
+        const char *fault, *reason;
+    } cases[] = {
+        {"wrong@verify:1000002", "layer 'second': C["},
+        {"segv@run:1000003", "SIGSEGV (run of layer 'narrow')"},
+    };
+    struct box *b = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result r = tune(b, "8", cases[i].fault);
+        assert_ok(&r);
+        struct events e = events_of(b, r.out);
+        assert_string_equal(text_of(end_event(&e), "state"), "done");
+        const char *id = arena_printf(&b->arena, "%g", number_of(end_event(&e), "session"));
+        const cJSON *last = last_of(latency_of(b, id));
+        assert_true(!cJSON_IsTrue(member(last, "verified")) && is_null(last, "ms"));
+        assert_contains(text_of(last, "reason"), cases[i].reason);
+        assert_contains(r.out, "run as a whole it gave no time: ");
+        r = RUN(b, "rm", id);
+        assert_ok(&r);
+    }
+}
+
+// One that was interrupted runs as a whole later, in the memory of the plan that was stored; one of
+// an older version, which has none, does not; a damaged plan is refused.
+static void test_plans(void **state)
+{
+    struct box *b = *state;
+    make_network(b);
+    box_set(b, "TILEWALK_KILL", "round:3");
+    struct result r = tune(b, "16", NULL);
+    assert_int_equal(r.code, 128 + SIGKILL);
+    box_set(b, "TILEWALK_KILL", NULL);
+    tamper(b, "UPDATE plan SET plan = replace(plan, '\"offset\":0', '\"offset\":1')");
+    r = RUN(b, "resume", "1");
+    assert_refused(&r, 1, "session 1 is damaged: the plan of its runs", "has no place");
+    tamper(b, "UPDATE plan SET plan = replace(plan, '\"offset\":1,', '\"offset\":0,')");
+    tamper(b, "UPDATE plan SET plan = replace(plan, '\"offset\":1}', '\"offset\":0}')");
+    r = RUN(b, "resume", "1");
+    assert_ok(&r);
+    assert_true(cJSON_GetArraySize(latency_of(b, "1")) >= 1);
+    tamper(b, "DELETE FROM plan");
+    tamper(b, "DELETE FROM whole");
+    r = RUN(b, "resume", "1", "--trials", "20");
+    assert_ok(&r);
+    assert_int_equal(cJSON_GetArraySize(latency_of(b, "1")), 0);
+}
+
+static void test_too_large(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    const cJSON *device = cJSON_GetArrayItem(member(json_of(b, r.out), "devices"), 0);
+    double memory = number_of(device, "memory_bytes");
+    copy_small(b);
+    const char *network = box_write(
+        b, "large.lua",
+        arena_printf(&b->arena,
+                     "network 'large'\n"
+                     "for i = 1, %d do\n"
+                     "  local x = input { name = 'x' .. i, sizes = { 262144, 64 } }\n"
+                     "  output(layer { name = 'l' .. i, preset = 'small.lua', set = { N = 262144 },"
+                     " from = x })\n"
+                     "end\n",
+                     (int)(memory / (64 << 20)) + 1));
+    r = RUN(b, "check", network, "--device", "0");
+    assert_ok(&r);
+    assert_contains(r.out, "MB of memory, the device has");
+    r = RUN(b, "tune", network, "--trials", "4");
+    assert_refused(&r, 1, "MB of memory, the device has", "--set makes a network smaller");
+}
+
+int main(void)
+{
+    if (!has_device())
+        return 77;
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_runs),
+        FLOW_TEST(test_failures),
+        FLOW_TEST(test_plans),
+        FLOW_TEST(test_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
