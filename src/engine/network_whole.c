@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FALLEN_TO     0.95 // of the sum when it ran last
 #define SHARE_OF_TIME 0.1
@@ -197,7 +198,11 @@ static void begin(struct network_run *n, struct making *m)
 {
     struct network_whole *w = &n->whole;
     struct err e = {0};
-    w->run = errand_begin_whole(&m->whole, &e);
+    int weights = -1;
+    if (plan_read_files(&w->plan, &weights, &e))
+        w->run = errand_begin_whole(&m->whole, weights, &e);
+    if (weights >= 0)
+        close(weights);
     if (!w->run) {
         cannot(n, &e);
         return;

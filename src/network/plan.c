@@ -1,5 +1,7 @@
 #include "network/plan.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,24 @@ int plan_add_step(struct plan *p, const char *name, int task, const int *value, 
 
 static const char *const roles[] = {"input", "weight", "made", "output"};
 
+// The stamp has 64 bits: it is no number. Whoever goes on may stand in another folder.
+static void add_file(struct json_writer *w, const struct weights *from)
+{
+    char stamp[24], *path = realpath(from->path, NULL), *folder = realpath(from->folder, NULL);
+    snprintf(stamp, sizeof stamp, "%" PRIu64, from->stamp);
+    json_begin_object(w, "from");
+    json_add_text(w, "path", path ? path : from->path);
+    json_add_text(w, "folder", folder ? folder : from->folder);
+    json_add_text(w, "name", from->name);
+    json_add_text(w, "type", from->type_name);
+    json_add_int(w, "saved", from->saved);
+    json_add_count(w, "at", from->offset);
+    json_add_text(w, "stamp", stamp);
+    json_end(w);
+    free(path);
+    free(folder);
+}
+
 void plan_add_json(const struct plan *p, struct json_writer *w)
 {
     json_begin_list(w, "values");
@@ -60,6 +80,8 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
         json_add_count(w, "bytes", v->bytes);
         if (plan_shares(v))
             json_add_count(w, "offset", v->offset);
+        if (v->from)
+            add_file(w, v->from);
         json_end(w);
     }
     json_end(w);
@@ -96,6 +118,27 @@ static int find(struct json text, const char *const *names, int count)
     return -1;
 }
 
+static const struct weights *read_file(struct json o, const struct plan_value *v, struct arena *a)
+{
+    double saved, offset;
+    const char *stamp = json_text_exact(json_member(o, "stamp"), a);
+    struct weights *w = arena_zero(a, 1, sizeof *w);
+    *w = (struct weights){.path = json_text_exact(json_member(o, "path"), a),
+                          .folder = json_text_exact(json_member(o, "folder"), a),
+                          .name = json_text_exact(json_member(o, "name"), a),
+                          .type_name = json_text_exact(json_member(o, "type"), a),
+                          .element = v->element,
+                          .count = v->count};
+    if (!w->path || !w->folder || !w->name || !w->type_name || !stamp ||
+        !get_whole(o, "saved", 0, SAVED_OTHER - 1, &saved) ||
+        !get_whole(o, "at", 0, MOST_BYTES, &offset))
+        return NULL;
+    w->saved = (enum saved_type)saved;
+    w->offset = (uint64_t)offset;
+    w->stamp = strtoull(stamp, NULL, 10);
+    return w;
+}
+
 static bool read_value(struct json o, struct plan *p)
 {
     const char *types[ELEMENT_COUNT];
@@ -117,6 +160,10 @@ static bool read_value(struct json o, struct plan *p)
     if (plan_shares(&v) && !get_whole(o, "offset", 0, MOST_BYTES, &offset))
         return false;
     v.offset = (uint64_t)offset;
+    struct json from = json_member(o, "from");
+    v.from = from.at ? read_file(from, &v, &p->arena) : NULL;
+    if (from.at && (!v.from || plan_shares(&v)))
+        return false;
     MEM_GROW(p->value, p->value_count, p->value_capacity);
     p->value[p->value_count++] = v;
     return true;

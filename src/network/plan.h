@@ -19,6 +19,7 @@
 #include "base/json_read.h"
 #include "base/mem.h"
 #include "space/operation.h"
+#include "weights/weights.h"
 
 #define PLAN_PLACE_BYTES 256 // offsets are multiples of this, which suits any device known
 
@@ -33,9 +34,10 @@ struct plan_value {
     const char *name; // of the input, the layer, or both of a weight: "conv1.bias"
     enum plan_role role;
     enum element element;
-    int64_t count;   // elements, the gaps between them not counted
-    uint64_t bytes;  // of its buffer, a multiple of 4
-    uint64_t offset; // in the shared memory; of what has its own 0
+    int64_t count;              // elements, the gaps between them not counted
+    uint64_t bytes;             // of its buffer, a multiple of 4
+    uint64_t offset;            // in the shared memory; of what has its own 0
+    const struct weights *from; // of an input or a weight: the file that holds it; NULL: the seed
 };
 
 struct plan_step {
@@ -71,6 +73,12 @@ bool plan_shares(const struct plan_value *v); // the memory that is shared, with
 // That nothing is read that was not written before, written twice, or lies where something lies
 // that is needed still.
 bool plan_check(const struct plan *p, struct err *e);
+
+// The values that files hold, one after the other without gaps, in a new memfd, the caller's; -1:
+// there are none. False and `e`: a file is not what it was.
+bool plan_read_files(const struct plan *p, int *fd, struct err *e);
+// Where a value lies in there; of one past the last the size of all.
+uint64_t plan_file_offset(const struct plan *p, int value);
 
 struct plan_bytes {
     uint64_t kept;   // inputs and weights

@@ -20,10 +20,13 @@ static bool is_output(const struct network *n, int layer)
     return false;
 }
 
-static int add_weight(struct plan *p, const char *layer, const struct tensor *t)
+static int add_weight(struct plan *p, const struct network_layer *l, const struct tensor *t)
 {
-    char *name = mem_printf("%s.%s", layer, t->name);
+    char *name = mem_printf("%s.%s", l->output.name, t->name);
     int value = plan_add_value(p, name, PLAN_WEIGHT, t);
+    for (int i = 0; i < l->weights_count; i++)
+        if (strcmp(l->weights[i].tensor, t->name) == 0)
+            p->value[value].from = &l->weights[i].from;
     free(name);
     return value;
 }
@@ -33,14 +36,16 @@ static int bound_to(struct network *n, const struct network_layer *l, const stru
     for (int i = 0; i < l->input_count; i++)
         if (strcmp(l->input[i].tensor, t->name) == 0)
             return value_of(n, l->input[i].layer);
-    return add_weight(&n->plan, l->output.name, t);
+    return add_weight(&n->plan, l, t);
 }
 
 void network_make_plan(const struct network_reading *r)
 {
     struct network *n = r->out;
-    for (int i = 0; i < n->input_count; i++)
-        plan_add_value(&n->plan, n->input[i].name, PLAN_INPUT, &r->input[i]);
+    for (int i = 0; i < n->input_count; i++) {
+        int value = plan_add_value(&n->plan, n->input[i].name, PLAN_INPUT, &r->input[i]);
+        n->plan.value[value].from = n->input[i].from;
+    }
     for (int i = 0; i < n->layer_count; i++) {
         const struct network_facts *f = &r->facts[n->layer[i].task];
         plan_add_value(&n->plan, n->layer[i].output.name, is_output(n, i) ? PLAN_OUTPUT : PLAN_MADE,

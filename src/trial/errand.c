@@ -42,13 +42,13 @@ static void set_deadline(struct errand *x, double seconds)
     snprintf(x->late, sizeof x->late, "did not end in %.3g s", seconds);
 }
 
-static bool start(struct errand *x, char *request, double seconds, struct err *e)
+static bool start(struct errand *x, char *request, double seconds, int shared, struct err *e)
 {
     char *program = path_program();
     *x = (struct errand){.candidate = 0};
     set_deadline(x, seconds);
     slot_init(&x->slot, 0);
-    bool ok = slot_start(&x->slot, program, -1, e);
+    bool ok = slot_start(&x->slot, program, shared, e);
     free(program);
     x->slot.link.cap = FRAME_MAX_BYTES;
     if (!ok)
@@ -168,7 +168,7 @@ static enum errand_end run(struct errand *x, char *request, double seconds,
                            enum message_type wanted, struct message *answer, struct err *e)
 {
     enum errand_end end = ERRAND_REFUSED;
-    if (start(x, request, seconds, e))
+    if (start(x, request, seconds, -1, e))
         end = await(x, wanted, answer, e);
     slot_finish(&x->slot);
     return end;
@@ -233,10 +233,10 @@ bool errand_open(int device, bool validate, double seconds, struct err *e)
 
 // --- a network as a whole ---
 
-struct errand *errand_begin_whole(const struct whole *w, struct err *e)
+struct errand *errand_begin_whole(const struct whole *w, int weights, struct err *e)
 {
     struct errand *x = mem_zero(1, sizeof *x);
-    bool ok = start(x, message_whole(w), w->place.deadline_s[PHASE_START], e);
+    bool ok = start(x, message_whole(w), w->place.deadline_s[PHASE_START], weights, e);
     x->moves = true;
     memcpy(x->deadline_s, w->place.deadline_s, sizeof x->deadline_s);
     if (ok)

@@ -8,7 +8,7 @@
 //
 // One that takes long is begun and then looked after:
 //
-//     struct errand *x = errand_begin_whole(&whole, e);
+//     struct errand *x = errand_begin_whole(&whole, weights, e);
 //     while (!errand_is_over(x, &end, &result, e))
 //         ...poll errand_fds, at most errand_wait_ms...
 //     errand_destroy(x);
@@ -44,9 +44,9 @@ enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info
 bool errand_open(int device, bool validate, double seconds, struct err *e);
 
 // A network is run as a whole, on the device of whole->place, whose deadlines are those of each
-// layer's phases. NULL and `e`: no worker can be started.
+// layer's phases. `weights` is what plan_read_files gave. NULL and `e`: no worker can be started.
 struct errand;
-struct errand *errand_begin_whole(const struct whole *w, struct err *e);
+struct errand *errand_begin_whole(const struct whole *w, int weights, struct err *e);
 int errand_fds(const struct errand *x, struct pollfd *out, int most);
 int errand_wait_ms(const struct errand *x);
 // False: not yet. True: `result` after ERRAND_DONE; else `e` says why there is none.

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2, THE_WHOLE = -1 };
 #define RACE_SECONDS 10.0
@@ -29,6 +30,7 @@ struct output { // what the network gave, layer by layer
 
 struct running {
     const struct whole *whole;
+    const unsigned char *files; // values that files hold; NULL: there are none
     struct wire *wire;
     struct gpu *gpu;
     struct gpu_memory *shared;
@@ -103,7 +105,8 @@ static bool check(const struct running *r, struct err *e)
         bool fits = s->task < r->whole->task_count &&
                     operation_tensors(operation_of(r, i), tensor) == s->value_count;
         for (int k = 0; fits && k < s->value_count; k++)
-            fits = tensor_bytes(&tensor[k]) == p->value[s->value[k]].bytes;
+            fits = tensor_bytes(&tensor[k]) == p->value[s->value[k]].bytes &&
+                   tensor_count(&tensor[k]) == p->value[s->value[k]].count;
         if (!fits)
             return err_set(e, "the plan does not fit layer '%s'", s->name);
     }
@@ -221,13 +224,41 @@ static void fill_input(const struct plan_value *v, uint64_t seed, void *out)
                     is_whole ? (double)rng_below(&rng, 15) - 7 : 2 * rng_real(&rng) - 1);
 }
 
+// Its elements one after the other, to where they lie in a buffer; gaps are poison.
+static void spread(const struct tensor *t, const unsigned char *packed, unsigned char *out)
+{
+    int64_t bytes = element_bytes(t->element), lines = tensor_lines(t), size = t->size[t->rank - 1],
+            step = t->stride[t->rank - 1];
+    memset(out, 0xff, tensor_bytes(t));
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0, at = tensor_line(t, line); i < size; i++, at += step, packed += bytes)
+            memcpy(out + at * bytes, packed, (size_t)bytes);
+}
+
+static void copy_file(const struct running *r, int value, const struct operation *o, int index,
+                      void *out)
+{
+    const struct plan_value *v = &plan_of(r)->value[value];
+    const unsigned char *packed = r->files + plan_file_offset(plan_of(r), value);
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    if (v->role == PLAN_INPUT) {
+        memset(out, 0xff, v->bytes);
+        memcpy(out, packed, (size_t)v->count * (size_t)element_bytes(v->element));
+        return;
+    }
+    operation_tensors(o, tensor);
+    spread(&tensor[index], packed, out);
+}
+
 static enum gpu_status upload(struct running *r, int value, const struct operation *o, int index,
                               struct err *e)
 {
     const struct plan_value *v = &plan_of(r)->value[value];
     uint64_t seed = r->whole->place.seed + 64 * (uint64_t)(value + 1); // apart from each other's
     void *data = mem_alloc(v->bytes);
-    if (v->role == PLAN_INPUT)
+    if (v->from)
+        copy_file(r, value, o, index, data);
+    else if (v->role == PLAN_INPUT)
         fill_input(v, seed, data);
     else
         operator_fill_weight(o, seed, index, data);
@@ -440,13 +471,24 @@ static void run(struct running *r)
         time_whole(r);
 }
 
-void whole_run(struct wire *wire, const struct whole *whole)
+static bool map_files(struct running *r, int fd, struct err *e)
+{
+    const struct plan *p = plan_of(r);
+    size_t size = (size_t)plan_file_offset(p, p->value_count);
+    if (!size)
+        return true;
+    void *files = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    r->files = files;
+    return files != MAP_FAILED || err_set(e, "cannot map %zu bytes of weights", size);
+}
+
+void whole_run(struct wire *wire, const struct whole *whole, int weights)
 {
     struct err e = {0};
     struct running r = {.whole = whole, .wire = wire};
     bool ok = fault_parse(whole->place.fault, &wire->plan, &e);
     enter(&r, PHASE_START, THE_WHOLE);
-    ok = ok && check(&r, &e);
+    ok = ok && check(&r, &e) && map_files(&r, weights, &e);
     r.gpu = ok ? rig_open_device(&whole->place, &e) : NULL;
     if (!r.gpu) {
         wire_send(wire, message_failed(&e));

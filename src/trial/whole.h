@@ -13,7 +13,8 @@
 // layer is WHOLE_FAULTS + 1, the whole itself WHOLE_FAULTS.
 #define WHOLE_FAULTS 1000000
 
-// Answers on the wire. The worker is of no further use.
-void whole_run(struct wire *wire, const struct whole *whole);
+// Answers on the wire. `weights` is the descriptor of what plan_read_files gave, if the plan has
+// any. The worker is of no further use.
+void whole_run(struct wire *wire, const struct whole *whole, int weights);
 
 #endif

@@ -10,9 +10,11 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TASKS = 2, STEPS = 4 };
 
@@ -62,10 +64,19 @@ static void make_whole(struct whole *w, enum variant first, enum variant second)
     make_plan(&w->plan);
 }
 
+static int weights_of(const struct whole *w)
+{
+    int fd;
+    struct err e;
+    if (!plan_read_files(&w->plan, &fd, &e))
+        fail_msg("%s", e.text);
+    return fd;
+}
+
 static enum errand_end run(struct whole *w, struct whole_result *result, struct err *e)
 {
     enum errand_end end;
-    struct errand *x = errand_begin_whole(w, e);
+    struct errand *x = errand_begin_whole(w, weights_of(w), e);
     assert_non_null(x);
     while (!errand_is_over(x, &end, result, e)) {
         struct pollfd fds[4];
@@ -152,6 +163,70 @@ static void a_bad_plan_is_refused(void **state)
     assert_non_null(strstr(e.text, "no device 77"));
 }
 
+// A .npy of SIZE x SIZE, all of them `value`.
+static void write_weight(const char *path, float value)
+{
+    char head[128] = "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': ";
+    int length = 10 + (int)strlen(head + 10);
+    length += snprintf(head + length, sizeof head - (size_t)length, "(%d, %d), }", SIZE, SIZE);
+    memset(head + length, ' ', sizeof head - (size_t)length);
+    head[sizeof head - 1] = '\n';
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(head, 1, sizeof head, f), sizeof head);
+    for (int i = 0; i < SIZE * SIZE; i++)
+        assert_int_equal(fwrite(&value, sizeof value, 1, f), 1);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void take_weight(struct whole *w, int value, const char *path, struct arena *a)
+{
+    const struct tensor t = {
+        .name = "B", .rank = 2, .size = {SIZE, SIZE}, .stride = {SIZE, 1}, .element = ELEMENT_F32};
+    const struct weights_choice choice = {.name = NULL};
+    struct weights *from = arena_zero(a, 1, sizeof *from);
+    struct err e;
+    struct weights_file *f = weights_open(path, ".", WEIGHTS_NPY, &e);
+    if (!f || !weights_take(f, &choice, &t, a, from, &e))
+        fail_msg("%s", e.text);
+    w->plan.value[value].from = from;
+    weights_close(f);
+}
+
+static void constants_come_from_files(void **state)
+{
+    (void)state;
+    struct whole w;
+    struct err e = {0};
+    struct arena a;
+    int fd;
+    arena_init(&a);
+    write_weight("half.npy", 0.5f);
+    write_weight("nan.npy", (float)NAN);
+    make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
+    take_weight(&w, 1, "half.npy", &a);
+    struct whole_result r = expect_done(&w);
+    assert_string_equal(r.reason, "");
+    assert_true(r.verified);
+    // The second layer's: nothing is right about what is no number.
+    make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
+    take_weight(&w, 1, "half.npy", &a);
+    take_weight(&w, 2, "nan.npy", &a);
+    r = expect_done(&w);
+    assert_true(!r.verified && strstr(r.reason, "layer 'two': C[0,0] = nan, expected"));
+    make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
+    take_weight(&w, 1, "half.npy", &a);
+    write_weight("half.npy", 0.25f);
+    assert_int_equal(truncate("half.npy", 1000), 0);
+    assert_false(plan_read_files(&w.plan, &fd, &e));
+    assert_int_equal(fd, -1);
+    assert_non_null(strstr(e.text, "weight: half.npy: it has changed"));
+    whole_finish(&w);
+    arena_finish(&a);
+    remove("half.npy");
+    remove("nan.npy");
+}
+
 static void faults(void **state)
 {
     (void)state;
@@ -186,11 +261,9 @@ int main(int argc, char **argv)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_network_is_verified_and_timed),
-        cmocka_unit_test(two_sets_race),
-        cmocka_unit_test(a_wrong_layer_is_named),
-        cmocka_unit_test(a_bad_plan_is_refused),
-        cmocka_unit_test(faults),
+        cmocka_unit_test(a_network_is_verified_and_timed), cmocka_unit_test(two_sets_race),
+        cmocka_unit_test(a_wrong_layer_is_named),          cmocka_unit_test(a_bad_plan_is_refused),
+        cmocka_unit_test(constants_come_from_files),       cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
