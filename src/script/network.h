@@ -85,8 +85,8 @@ void network_finish(struct network *n);
 
 double network_flop(const struct network *n); // of all layers
 double network_weight_bytes(const struct network *n);
-// That no task has a buffer that is larger than the device takes (else `e` names the first one), and
-// that all that a run needs is no more than `memory_bytes` (0: not known).
+// That no task has a buffer that is larger than the device takes (else `e` names the first one),
+// and that all that a run needs is no more than `memory_bytes` (0: not known).
 bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
                   struct err *e);
 

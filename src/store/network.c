@@ -1,4 +1,4 @@
-// Networks: their tasks, the rounds in which their trials were shared out, and their runs as a whole.
+// Networks: their tasks, the rounds in which their trials were shared out, their runs as a whole.
 #include "store/row.h"
 
 // clang-format off

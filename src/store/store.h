@@ -244,7 +244,8 @@ bool store_put_round(struct store *s, int64_t network, const struct round_record
 bool store_each_round(struct store *s, int64_t network, int64_t after,
                       bool (*each)(void *context, const struct round_record *r), void *context,
                       struct err *e);
-// The plan of its runs (network/plan.h), as JSON; in the arena, NULL where there is none. put: once.
+// The plan of its runs (network/plan.h), as JSON; in the arena, NULL where there is none. put: only
+// once.
 bool store_put_plan(struct store *s, int64_t network, const char *plan, struct err *e);
 bool store_get_plan(struct store *s, int64_t network, struct arena *a, const char **out,
                     struct err *e);
