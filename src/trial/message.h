@@ -15,8 +15,8 @@
 //                                        <- compiled: the modules; or failed and why
 //     list     which drivers             <- devices, or failed and why
 //     open     a device                  <- ready, or failed and why
-//     whole    a network, its kernels    -> phase compile, pipeline of each task; run, verify of
-//                                           each layer; run, verify, time of the whole
+//     whole    a network, its kernels    -> phase compile, pipeline of each task; prepare, run,
+//                                           verify of each layer; run, verify, time of the whole
 //                                        <- whole_result, or failed and why
 //
 // A worker announces a phase before it enters it, with the time and the candidate it is about, so

@@ -344,11 +344,12 @@ static bool verify_layer(struct running *r, int step)
     enter(r, PHASE_RUN, step);
     if (!accept(r, step, run_layer(r, step, &e), &e))
         return false;
-    if (enter(r, PHASE_VERIFY, step) == FAULT_WRONG)
-        ((unsigned char *)r->got)[1] ^= 0x40;
+    enter(r, PHASE_PREPARE, step); // which may take long
     void **reference = &r->tensor[s->value_count - 1];
     *reference = mem_alloc(made->bytes);
     operator_reference(o, (const void *const *)r->tensor, *reference);
+    if (enter(r, PHASE_VERIFY, step) == FAULT_WRONG)
+        ((unsigned char *)r->got)[1] ^= 0x40;
     double magnitude = operator_magnitude(o, (const void *const *)r->tensor);
     if (!operator_compare_flow(o, magnitude, r->got, *reference, reason, sizeof reason).right)
         return fail(r, step, reason);
