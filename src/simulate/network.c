@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int64_t simulated_network_marks(const struct simulated_network *n)
 {
@@ -74,14 +75,22 @@ static void play(const struct simulated_network *n, struct schedule *s, struct s
         curve[mark++] = now;
 }
 
+// The operator, which a kernel's title begins with: as the tasks of a network have it.
+static char *kind_of(const struct recording *r)
+{
+    return mem_printf("%.*s", (int)strcspn(r->kernel, " "), r->kernel);
+}
+
 static bool play_once(const struct simulated_network *n, const char *scheduler, int repeat,
                       double *curve, struct err *e)
 {
     struct schedule_task *task = mem_zero((size_t)n->tasks, sizeof *task);
     struct standing *at = mem_zero((size_t)n->tasks, sizeof *at);
+    char **kind = mem_zero((size_t)n->tasks, sizeof *kind);
     for (int i = 0; i < n->tasks; i++) {
         const struct recording *r = n->task[i].recording;
-        task[i] = (struct schedule_task){.work = recorded_flop(r), .kind = r->kernel};
+        kind[i] = kind_of(r);
+        task[i] = (struct schedule_task){.work = recorded_flop(r), .kind = kind[i]};
         at[i].run = &n->task[i].run[repeat];
     }
     struct schedule_problem problem = {.task = task, .tasks = n->tasks, .uses = n->uses};
@@ -90,6 +99,9 @@ static bool play_once(const struct simulated_network *n, const char *scheduler, 
     if (s)
         play(n, s, at, curve);
     schedule_destroy(s);
+    for (int i = 0; i < n->tasks; i++)
+        free(kind[i]);
+    free(kind);
     free(at);
     free(task);
     return s;

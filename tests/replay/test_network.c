@@ -111,6 +111,30 @@ static void test_oracle(void **state)
     tear_down(&f);
 }
 
+// Kernels that begin with the same operator are similar tasks, whatever their shapes.
+static void test_similar(void **state)
+{
+    (void)state;
+    static const char *const kernel[][TASKS] = {{"mul 1x2", "mul 3x4", "mul 5x6"},
+                                                {"mul", "add", "max"}};
+    double curve[2][18], deviation[18];
+    struct fixture f;
+    set_up(&f, 90, 5, 90);
+    bool differ = false;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < TASKS; i++) {
+            f.recording[i]->kernel = kernel[k][i];
+            f.recording[i]->flop = 1e6;
+        }
+        assert_true(
+            simulated_network_play(&f.network, "gradient:beta=1", curve[k], deviation, NULL));
+    }
+    for (int m = 0; m < 18; m++)
+        differ |= curve[0][m] != curve[1][m];
+    assert_true(differ);
+    tear_down(&f);
+}
+
 // Tasks that have nothing more get nothing more, and in the end all is known.
 static void test_that_it_ends(void **state)
 {
@@ -136,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_similar),
         cmocka_unit_test(test_that_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
