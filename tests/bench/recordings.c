@@ -24,14 +24,15 @@ static bool counts(const struct recording *r)
     return r->count > 0 && !twin;
 }
 
-static int read_folder(const char *folder, struct recording **out)
+struct recording **recordings_read(const char *folder, int *count)
 {
     struct err e;
-    int count = 0;
+    struct recording **out = mem_zero(MOST_RECORDINGS, sizeof(struct recording *));
     DIR *d = opendir(folder);
     if (!d)
-        bench_fail("the folder that TILEWALK_RECORDINGS names cannot be read", NULL);
-    for (const struct dirent *entry; (entry = readdir(d)) && count < MOST_RECORDINGS;) {
+        bench_fail("a folder of recordings cannot be read", NULL);
+    *count = 0;
+    for (const struct dirent *entry; (entry = readdir(d)) && *count < MOST_RECORDINGS;) {
         struct recording *r;
         if (!strstr(entry->d_name, ".json"))
             continue;
@@ -40,13 +41,15 @@ static int read_folder(const char *folder, struct recording **out)
             bench_fail("no recording", &e);
         free(path);
         if (counts(r))
-            out[count++] = r;
+            out[(*count)++] = r;
         else
             recording_destroy(r);
     }
     closedir(d);
-    qsort(out, (size_t)count, sizeof *out, by_name);
-    return count;
+    if (*count == 0)
+        bench_fail("no recordings are there", NULL);
+    qsort(out, (size_t)*count, sizeof *out, by_name);
+    return out;
 }
 
 // Takes the space.
@@ -73,26 +76,23 @@ static struct recording *make_up(const char *name, const char *landscape, struct
     return r;
 }
 
-static int make_some(struct recording **out)
+static struct recording **make_some(int *count)
 {
-    int count = 0;
-    out[count++] = make_up("bowl", "bowl", space_mm(8, 8, 8));
-    out[count++] = make_up("rugged", "rugged", space_mm(8, 8, 8));
-    out[count++] = make_up("failing", "rugged:invalid=0.4", space_mixed());
-    return count;
+    struct recording **out = mem_zero(3, sizeof(struct recording *));
+    *count = 3;
+    out[0] = make_up("bowl", "bowl", space_mm(8, 8, 8));
+    out[1] = make_up("rugged", "rugged", space_mm(8, 8, 8));
+    out[2] = make_up("failing", "rugged:invalid=0.4", space_mixed());
+    return out;
 }
 
 struct recording **recordings_gather(int *count)
 {
     const char *folder = getenv("TILEWALK_RECORDINGS");
-    struct recording **out = mem_zero(MOST_RECORDINGS, sizeof(struct recording *));
-    folder = folder && *folder ? folder : NULL;
-    if (!folder)
-        printf("TILEWALK_RECORDINGS names no folder of recordings: these are made up.\n");
-    *count = folder ? read_folder(folder, out) : make_some(out);
-    if (*count == 0)
-        bench_fail("there are no recordings in the folder that TILEWALK_RECORDINGS names", NULL);
-    return out;
+    if (folder && *folder)
+        return recordings_read(folder, count);
+    printf("TILEWALK_RECORDINGS names no folder of recordings: these are made up.\n");
+    return make_some(count);
 }
 
 void recordings_forget(struct recording **r, int count)

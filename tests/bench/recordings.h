@@ -10,9 +10,11 @@
 
 #include "record/record.h"
 
-// Of the folder that TILEWALK_RECORDINGS names, by name: without declarations, and without T4 and
-// KTT files, because published ones are of spaces that are there as cache files too. Without the
-// variable it says so and makes up some from analytic landscapes.
+// Of a folder, by name: without declarations, and without T4 and KTT files, because published ones
+// are of spaces that are there as cache files too.
+struct recording **recordings_read(const char *folder, int *count);
+// Of the folder that TILEWALK_RECORDINGS names. Without the variable it says so and makes up some
+// from analytic landscapes.
 struct recording **recordings_gather(int *count);
 void recordings_forget(struct recording **r, int count);
 
