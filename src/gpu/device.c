@@ -55,43 +55,37 @@ static bool same_driver(const struct gpu_info *a, const struct gpu_info *b)
            a->vendor_id == b->vendor_id && a->driver_version == b->driver_version;
 }
 
-// Drivers that work without their hardware make no fence, or forget what is written. One that
-// cannot be opened at all says so where it is used.
-static bool runs(const struct gpu_info *i)
+static enum gpu_status prepare_runs(struct gpu *g, struct err *e);
+
+// Opens a device for a moment. Drivers that work without their hardware make no fence, or forget
+// what is written. One that cannot be opened at all says so where it is used.
+static void look_at_driver(struct gpu_info *i)
 {
-    if (i->is_cpu)
-        return true;
-    struct gpu *g = gpu_open(i->index, false, NULL);
-    bool compiles_only = false;
-    if (g) {
-        compiles_only = !vk_remembers(g, PROBE_TIMEOUT_S);
-    } else {
-        g = gpu_open_to_compile(i->index, false, NULL);
-        compiles_only = g != NULL;
+    struct err e;
+    struct gpu *g = gpu_open_to_compile(i->index, false, &e);
+    i->runs = true; // as far as is known
+    if (!g) {
+        log_warning("%s cannot be opened: %s", i->name, e.text);
+        return;
     }
+    memcpy(i->driver_hash, g->adapter.info.driver_hash, sizeof i->driver_hash);
+    if (!i->is_cpu)
+        i->runs = prepare_runs(g, NULL) == GPU_OK && vk_remembers(g, PROBE_TIMEOUT_S);
     gpu_close(g);
-    return !compiles_only;
 }
 
-// Opens one device of each driver for a moment.
+// One device of each driver.
 static void look_at_drivers(struct adapter *list, int count)
 {
     for (int i = 0; i < count; i++) {
         int same = 0;
         while (!same_driver(&list[same].info, &list[i].info))
             same++;
-        VkDevice device;
-        struct err e;
-        if (same < i) {
+        if (same == i) {
+            look_at_driver(&list[i].info);
+        } else {
             memcpy(list[i].info.driver_hash, list[same].info.driver_hash, 33);
             list[i].info.runs = list[same].info.runs;
-        } else if (adapter_open(&list[i], &device, &e) == GPU_OK) {
-            hash_driver(device, list[i].info.driver_hash);
-            vkDestroyDevice(device, NULL);
-            list[i].info.runs = runs(&list[i].info);
-        } else {
-            log_warning("%s cannot be opened: %s", list[i].info.name, e.text);
-            list[i].info.runs = true; // as far as is known
         }
         list[i].info.runs &= list[i].clock_is_sound;
     }
@@ -140,15 +134,11 @@ static enum gpu_status choose_adapter(struct gpu *g, int index, struct err *e)
 // The validation layer hides the driver's functions: then the hash comes from a device without it.
 static void hash_own_driver(struct gpu *g, bool validate)
 {
-    struct gpu_info *list;
-    int count, index = g->adapter.info.index;
-    if (!validate) {
-        hash_driver(g->device, g->adapter.info.driver_hash);
-    } else if (gpu_list(&list, &count, NULL)) {
-        if (index < count)
-            memcpy(g->adapter.info.driver_hash, list[index].driver_hash, 33);
-        free(list);
-    }
+    struct gpu *plain = validate ? gpu_open_to_compile(g->adapter.info.index, false, NULL) : g;
+    if (plain)
+        hash_driver(plain->device, g->adapter.info.driver_hash);
+    if (plain != g)
+        gpu_close(plain);
 }
 
 static enum gpu_status create_command_objects(struct gpu *g, struct err *e)

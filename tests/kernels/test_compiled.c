@@ -3,8 +3,6 @@
 // the one where kernels choose their subgroups. In this process, as opening that driver takes
 // longer than compiling all five kernels of most presets: the program does the same in workers
 // (check --compile), for which tests/flow/test_compile.c is there.
-#include "base/mem.h"
-#include "base/str.h"
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "script/script.h"
