@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "script/order.h"
 #include "script/readonly.h"
+#include "script/script.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "script/check.h"
 #include "script/order.h"
 #include "script/readonly.h"
+#include "script/script.h"
 #include "script/state.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 // export(name, function(c) ... end): a configuration as a text that another program reads.
 #include "script/check.h"
+#include "script/script.h"
 #include "script/state.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "script/check.h"
 #include "script/order.h"
 #include "script/readonly.h"
+#include "script/script.h"
 #include "script/state.h"
 
 #include <inttypes.h>

@@ -178,7 +178,7 @@ bool script_load(struct script *s, const struct script_options *o, lua_CFunction
 {
     for (int i = 0; i < o->set_count; i++)
         setting_add_override(s, o->set[i].name, o->set[i].value, true);
-    if (!texts_open(&s->texts, o, e))
+    if (!texts_open(&s->texts, o->path, o->texts, o->text_count, e))
         return false;
     guard_create(&s->guard, &s->texts, library_open, s);
     s->is_loading = true;

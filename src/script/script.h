@@ -18,18 +18,13 @@
 #define TILEWALK_SCRIPT_SCRIPT_H
 
 #include "kernel/job.h"
+#include "script/text.h"
 #include "space/nest.h"
 #include "space/operation.h"
 #include "space/space.h"
 
 struct setting { // --set name=value
     const char *name, *value;
-};
-
-struct script_text {  // a file as it was read
-    const char *name; // unique: "gemm.lua" in the space file's folder, "lua/gemm.lua" if shipped
-    const char *path; // where it was found, for messages
-    const char *text;
 };
 
 struct script_options {

@@ -1,6 +1,7 @@
 // size, number and choice: what a space file is declared for, and what --set and use() make of it.
 #include "script/check.h"
 #include "script/library.h"
+#include "script/script.h"
 #include "script/state.h"
 
 #include <inttypes.h>

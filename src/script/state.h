@@ -21,12 +21,14 @@
 #ifndef TILEWALK_SCRIPT_STATE_H
 #define TILEWALK_SCRIPT_STATE_H
 
+#include "kernel/job.h"
 #include "script/guard.h"
 #include "script/readonly.h"
-#include "script/script.h"
 #include "script/template.h"
 #include "space/custom_operation.h"
 #include "space/nest.h"
+#include "space/operation.h"
+#include "space/space.h"
 
 #define SCRIPT_MAX_NESTING 16 // files that include files
 #define SCRIPT_MAX_FORMS   16
@@ -69,6 +71,8 @@ struct view {
 };
 
 struct render;
+struct script_options;
+struct script_setting;
 
 struct script {
     struct texts texts;

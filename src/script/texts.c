@@ -164,20 +164,21 @@ int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
     return NONE;
 }
 
-bool texts_open(struct texts *t, const struct script_options *o, struct err *e)
+bool texts_open(struct texts *t, const char *path, const struct script_text *pinned, int count,
+                struct err *e)
 {
-    *t = (struct texts){.pinned = o->texts, .pinned_count = o->text_count};
-    if (o->texts) {
-        if (o->text_count < 1)
+    *t = (struct texts){.pinned = pinned, .pinned_count = count};
+    if (pinned) {
+        if (count < 1)
             return err_set(e, "no stored texts");
-        load_pinned(t, o->texts[0].name);
+        load_pinned(t, pinned[0].name);
         return true;
     }
-    t->folder = path_folder(o->path);
-    char *text = read_own(o->path, e);
+    t->folder = path_folder(path);
+    char *text = read_own(path, e);
     if (!text)
         return false;
-    add(t, mem_strdup(path_name(o->path)), mem_strdup(o->path), text);
+    add(t, mem_strdup(path_name(path)), mem_strdup(path), text);
     return true;
 }
 

@@ -1,6 +1,6 @@
 // The texts of a script: every file that it read, in order of first use.
 //
-//     texts_open(&t, options, e)            reads the space file: item[0]
+//     texts_open(&t, path, NULL, 0, e)      reads the space file: item[0]
 //     texts_read(&t, &request, e)           index of another one; a file is read once
 //     texts_finish(&t)
 //
@@ -16,7 +16,7 @@
 #define TILEWALK_SCRIPT_TEXTS_H
 
 #include "base/err.h"
-#include "script/script.h"
+#include "script/text.h"
 
 #define TEXTS_MAX_BYTES (1 << 20) // of one file
 #define TEXTS_MOST      64        // files of one space
@@ -36,7 +36,9 @@ struct texts_request {
     int open_count;
 };
 
-bool texts_open(struct texts *t, const struct script_options *o, struct err *e);
+// `pinned` (NULL: files are read): exactly these, the first being the space file.
+bool texts_open(struct texts *t, const char *path, const struct script_text *pinned, int count,
+                struct err *e);
 // The index of a text; negative when there is none, then `e` has no place.
 int texts_read(struct texts *t, const struct texts_request *r, struct err *e);
 void texts_finish(struct texts *t);

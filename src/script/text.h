@@ -1,0 +1,11 @@
+// A file of a script, as it was read: what a session stores, and a script is made of again.
+#ifndef TILEWALK_SCRIPT_TEXT_H
+#define TILEWALK_SCRIPT_TEXT_H
+
+struct script_text {
+    const char *name; // unique: "gemm.lua" in the space file's folder, "lua/gemm.lua" if shipped
+    const char *path; // where it was found, for messages
+    const char *text;
+};
+
+#endif
