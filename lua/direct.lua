@@ -68,8 +68,11 @@ function direct.odd_part(n)
   return n % 3 == 0 and 3 or n % 5 == 0 and 5 or n % 7 == 0 and 7 or 1
 end
 
-local function output_axis(lines, split)
-  local virtual, lanes, registers = split[1], split[2], split[3]
+-- Of `registers` and `virtual` only what begins within the image, or the filters, of any invocation: compilers leave out
+-- the rest, and so it is not declared, shared or loaded either. `unit` neighbours always stay together.
+local function output_axis(lines, split, unit)
+  local lanes, registers = split[2], math.min(split[3], ceil_div(lines, unit)) * unit
+  local virtual = math.min(split[1], ceil_div(lines, lanes * registers))
   local tile = virtual * lanes * registers
   return {
     lines = lines, virtual = virtual, lanes = lanes, registers = registers,
@@ -159,9 +162,6 @@ local function output_vector(p, op)
   return widest(p.f.registers, op.out_channels // (p.depthwise and 1 or op.groups))
 end
 
--- The split of an axis of which `unit` neighbours always stay together.
-local function in_units(split, unit) return { split[1], split[2], split[3] * unit } end
-
 -- schedule: f, y, x { virtual, lanes, registers }, where registers count units: along the vectors so many outputs as
 -- begin at whole vectors of the input, along f of a depthwise convolution all filters of a channel; tile_c, tile_y,
 -- tile_x: tiles of the sum, divisors of its lengths, or window (a word of direct.windows) for the last two; stage_input, stage_weights; unroll (products); and where they differ
@@ -176,8 +176,8 @@ function direct.plan(op, s)
   }
   local f_unit = depthwise and per_channel * (planar and 1 or vector) or 1
   local x_unit = planar and vector // widest(vector, op.stride) or 1
-  p.f = output_axis(depthwise and op.out_channels or op.out_channels // op.groups, in_units(s.f, f_unit))
-  p.y, p.x = output_axis(op.out_height, s.y), output_axis(op.out_width, in_units(s.x, x_unit))
+  p.f = output_axis(depthwise and op.out_channels or op.out_channels // op.groups, s.f, f_unit)
+  p.y, p.x = output_axis(op.out_height, s.y, 1), output_axis(op.out_width, s.x, x_unit)
   p.threads = p.f.lanes * p.y.lanes * p.x.lanes
   p.lanes = planar and { "x", "y", "f" } or { "f", "x", "y" }
   p.walk = s.walk and s.walk ~= "image" and { "f", "x", "y" } or { "x", "y", "f" }

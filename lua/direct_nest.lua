@@ -13,7 +13,8 @@ local direct_nest = {}
 local most_rounds_copied = 16 -- see direct.lua
 
 local function output_axis(d, lines, split, unit)
-  local virtual, lanes, registers = split[1], split[2], split[3] * unit
+  local lanes, registers = split[2], d.min(split[3], arithmetic.ceil_div(lines, unit)) * unit
+  local virtual = d.min(split[1], d.ceil_div(lines, lanes * registers))
   local tile = virtual * lanes * registers
   return {
     lines = lines, virtual = virtual, lanes = lanes, registers = registers, count = virtual * registers, tile = tile,

@@ -16,7 +16,8 @@ static const char *const kind_names[STATISTIC_KIND_COUNT] = {
 };
 
 // What Mesa's drivers (RADV, NVK, ANV) and NVIDIA's call them, without regard to case. Fills are
-// the other half of spills; NVK and NVIDIA have only the memory that spilled values take.
+// the other half of spills; NVK and NVIDIA have only the memory that spilled values take. RADV's
+// spilled scalar registers are none of them: they go to lanes of vector registers, not to memory.
 static const struct {
     const char *name;
     enum statistic_kind kind;
@@ -27,7 +28,6 @@ static const struct {
     {"Register Count", STATISTIC_REGISTERS},
     {"GRF registers", STATISTIC_REGISTERS},
     {"Spilled VGPRs", STATISTIC_SPILLS},
-    {"Spilled SGPRs", STATISTIC_SPILLS},
     {"Spill Count", STATISTIC_SPILLS},
     {"SLM Size", STATISTIC_SPILLS},
     {"Local Memory Size", STATISTIC_SPILLS},
@@ -97,19 +97,14 @@ void statistics_merge(struct statistics *s, const struct statistics *more)
         statistics_take(s, more->item[i].name, more->item[i].value);
 }
 
-// NVK has both a size and a count of instructions: the first that is there in the order of `known`
-// is the code's size; of all else the parts add up.
+// NVK has both a size and a count of instructions: the first that is there in the order of `known`.
 bool statistics_total(const struct statistics *s, enum statistic_kind k, double *out)
 {
-    bool found = false;
-    *out = 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        int at = known[i].kind == k ? named(s, known[i].name) : -1;
-        if (at >= 0 && (!found || k == STATISTIC_SPILLS))
-            *out += s->item[at].value;
-        found |= at >= 0;
-    }
-    return found;
+    int at = -1;
+    for (size_t i = 0; at < 0 && i < sizeof known / sizeof *known; i++)
+        at = known[i].kind == k ? named(s, known[i].name) : -1;
+    *out = at < 0 ? 0 : s->item[at].value;
+    return at >= 0;
 }
 
 bool statistics_find(const struct statistics *s, const char *name, double *out)

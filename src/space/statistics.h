@@ -47,8 +47,7 @@ bool statistics_take(struct statistics *s, const char *name, double value);
 // Takes those of another program of the same kernel.
 void statistics_merge(struct statistics *s, const struct statistics *more);
 
-// All that the driver says of one quantity, added: spilled vector and scalar registers, say. False:
-// it says nothing of it.
+// What the driver says of one quantity. False: it says nothing of it.
 bool statistics_total(const struct statistics *s, enum statistic_kind k, double *out);
 
 // Under its name, or that of a kind; case does not matter. False: there is none.

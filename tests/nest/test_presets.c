@@ -231,7 +231,7 @@ static const struct mutant {
     {3, "lua/nest_words.lua", "{ \"bias\", \"residual\" }", "{ \"residual\" }"},
     {12, "lua/direct_nest.lua", "axis.virtual * d.max(0, axis.registers - ahead)", "0"},
     {10, "lua/direct_nest.lua", "p.w.when(of_next, axis.virtual - 1)", "0"},
-    {12, "lua/direct_nest.lua", "d.max(0, of_group - axis.lanes", "d.max(0, 0 - axis.lanes"},
+    {12, "lua/direct_nest.lua", "d.ceil_div(p.input.shift + reach", "d.ceil_div(reach"},
     {12, "lua/direct_nest.lua", "d.all(k.unrolled, copies)", "k.unrolled"},
     {12, "lua/direct_nest.lua", "(s.pad or 0)", "0"},
     {12, "lua/direct_nest.lua", "d.none(w.is(walk, \"image\"))", "w.is(walk, \"image\")"},
