@@ -48,7 +48,7 @@ bool look_submit(struct session *s, struct err *e)
     while (l->submitted < l->wanted.count && source_room(s->source) > 0) {
         struct config c;
         struct trial_request request = {
-            .ticket = TICKET_LOOK - l->submitted, .count = 1, .only_compiles = true};
+            .ticket = TICKET_LOOK - l->submitted, .count = 1, .only_compiles = true, .keeps = true};
         config_set_get(&l->wanted, l->submitted, &c);
         if (!session_render(s, &c, &request, 0, e))
             return false;

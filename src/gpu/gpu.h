@@ -138,6 +138,17 @@ void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p);
 // What the driver's compiler says of it; empty where it says nothing. Lives as long as `p`.
 const struct statistics *gpu_pipeline_statistics(const struct gpu_pipeline *p);
 
+// What a driver's compiler made of pipelines, for the same driver in another process.
+struct gpu_kept {
+    void *bytes; // heap
+    size_t size; // 0: nothing
+};
+// The pipelines that are created from here on are kept, and those that `known` has are not compiled
+// again. Where the driver keeps nothing, or these bytes are not its own, all is as without.
+void gpu_keep(struct gpu *g, const struct gpu_kept *known);
+void gpu_end_keeping(struct gpu *g, struct gpu_kept *out); // all that was kept; NULL: not wanted
+void gpu_kept_finish(struct gpu_kept *k);
+
 struct gpu_pass {
     struct gpu_pipeline *pipeline;
     uint32_t groups[3];

@@ -58,7 +58,7 @@ static enum gpu_status create_handle(struct gpu *g, const struct gpu_shader *s,
                   .pName = "main"},
         .layout = p->layout,
     };
-    VkResult r = vkCreateComputePipelines(g->device, VK_NULL_HANDLE, 1, &info, NULL, &p->handle);
+    VkResult r = vkCreateComputePipelines(g->device, g->cache, 1, &info, NULL, &p->handle);
     vkDestroyShaderModule(g->device, module, NULL);
     if (r == VK_SUCCESS && g->adapter.tells_statistics)
         executable_read(g->device, p->handle, &p->statistics);

@@ -82,6 +82,7 @@ struct gpu {
     VkCommandPool pool;
     VkCommandBuffer command;
     VkFence fence;
+    VkPipelineCache cache; // between gpu_keep and gpu_end_keeping
     VkQueryPool stamps;
     VkDescriptorPool descriptors;
     int most_sets;             // that it has room for

@@ -46,6 +46,7 @@ struct trial {
     bool spilled;                     // injected: the next pipeline
     enum trial_phase phase;           // the current one
     bool leaving;                     // the device is lost or hangs
+    struct gpu_kept kept;             // what the driver made, where the request keeps
     struct trial_result result;
 };
 
@@ -177,10 +178,15 @@ static bool build(struct trial *t, int i)
     if (!enter(t, PHASE_PIPELINE, i))
         return false;
     int64_t start = os_now_ns();
-    bool runs = !t->message->request.only_compiles;
+    const struct message *m = t->message;
+    bool runs = !m->request.only_compiles, keeps = m->request.keeps || m->kept.size;
     enum gpu_status status = runs ? rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e) : GPU_OK;
+    if (keeps)
+        gpu_keep(t->rig->gpu, &m->kept);
     if (status == GPU_OK)
         status = candidate_link(&t->candidate[i], t->rig->gpu, &e);
+    if (keeps)
+        gpu_end_keeping(t->rig->gpu, m->request.keeps ? &t->kept : NULL);
     if (status == GPU_OK)
         t->result.statistics[i] = candidate_statistics(&t->candidate[i]);
     if (status == GPU_OK && t->spilled)
@@ -189,7 +195,7 @@ static bool build(struct trial *t, int i)
         status = run_one_group(t, i, &e);
     if (status == GPU_TIMEOUT)
         err_set(&e, "the driver's compiler, or one workgroup, is not done after %g s", patience(t));
-    t->build_s[i] = since(start);
+    t->build_s[i] = since(start) + m->kept_s;
     t->result.pipeline_s += t->build_s[i];
     return accept(t, i, status, &e);
 }
@@ -471,7 +477,8 @@ bool measure_trial(struct rig *rig, struct wire *wire, const struct message *tri
         measure_all(&t);
         t.result.device_s = since(start);
     }
-    wire_send(wire, message_result(&t.result, only_compiles, t.settled, os_now_ns()));
+    wire_send(wire, message_result(&t.result, only_compiles, t.settled, &t.kept, os_now_ns()));
+    gpu_kept_finish(&t.kept);
     for (int i = 0; i < t.result.count && !t.leaving; i++)
         candidate_finish(&t.candidate[i], rig->gpu);
     return !t.leaving;

@@ -30,6 +30,7 @@
 #include "network/plan.h"
 #include "space/custom_operation.h"
 #include "space/limits.h"
+#include "trial/kept.h"
 #include "trial/trial.h"
 
 enum message_type {
@@ -103,7 +104,10 @@ struct message {
     struct trial_result result;     // RESULT
     bool only_compiled;             // RESULT: as its request asked
     bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final
-    struct err failure;             // FAILED
+    struct gpu_kept kept; // TRIAL: of its only candidate, from a worker that compiled it before;
+                          // RESULT: where the request keeps
+    double kept_s;        // TRIAL: what that took
+    struct err failure;   // FAILED
     int module_count;
     struct spirv module[JOB_MAX_PASSES]; // COMPILED
     char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
@@ -118,15 +122,15 @@ struct message {
 const char *message_type_name(enum message_type type);
 
 // The JSON text, owned by the caller. A trial's candidates are those of `pick` (`count` indices
-// into the request).
+// into the request); `kept`: of the only one, or NULL.
 char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED
 char *message_hello(const struct hello *h);
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
-                    int attempt);
+                    int attempt, const struct kept *kept);
 char *message_failed(const struct err *why);
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
-                     int64_t at_ns);
+                     const struct gpu_kept *kept, int64_t at_ns);
 char *message_compile(const struct job *job);
 char *message_compiled(const struct spirv *module, int count);
 char *message_list(const char *drivers);

@@ -174,16 +174,41 @@ static void read_hello(struct reader *r, struct json o, struct hello *h)
     h->start = reader_i64(r, o, "start");
 }
 
+// False for anything but whole bytes of two digits each. They are the caller's, on the heap.
+static bool parse_bytes(const char *hex, void **bytes, size_t *count)
+{
+    size_t length = strlen(hex);
+    if (length % 2 || strspn(hex, "0123456789abcdef") != length)
+        return false;
+    unsigned char *byte = mem_zero(length / 2, 1);
+    for (size_t i = 0; i < length; i++) {
+        int digit = hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10;
+        byte[i / 2] = (unsigned char)(byte[i / 2] << 4 | digit);
+    }
+    *bytes = byte;
+    *count = length / 2;
+    return true;
+}
+
+static void read_kept(struct reader *r, struct json o, struct gpu_kept *out)
+{
+    if (!parse_bytes(reader_text(r, o, "kept"), &out->bytes, &out->size))
+        reader_refuse(r, "kept");
+}
+
 static void read_trial(struct reader *r, struct json o, struct message *m)
 {
     m->number = reader_i64(r, o, "number");
     m->attempt = (int)reader_number(r, o, "attempt", 0, 1);
     m->request.race = reader_bool(r, o, "race");
     m->request.only_compiles = reader_bool(r, o, "only_compiles");
+    m->request.keeps = reader_bool(r, o, "keeps");
     m->request.known_good = reader_bool(r, o, "known_good");
     m->request.accesses = (enum accesses)reader_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = reader_number(r, o, "incumbent_s", 0, 1e9);
     m->request.slowdown = reader_number(r, o, "slowdown", 0, 1e9);
+    read_kept(r, o, &m->kept);
+    m->kept_s = reader_number(r, o, "kept_s", 0, 1e9);
     for (struct json_walk w = reader_list(r, o, "jobs"); json_next(&w);) {
         if (m->request.count < TRIAL_MAX_RACERS)
             read_job(r, w.value, &m->request.job[m->request.count++]);
@@ -230,6 +255,7 @@ static void read_result(struct reader *r, struct json o, struct message *m)
 {
     m->at_ns = reader_i64(r, o, "at_ns");
     m->only_compiled = reader_bool(r, o, "only_compiled");
+    read_kept(r, o, &m->kept);
     for (struct json_walk w = reader_list(r, o, "candidates"); json_next(&w);) {
         if (m->result.count < TRIAL_MAX_RACERS)
             read_candidate(r, w.value, m->result.count++, m);
@@ -260,30 +286,19 @@ static void read_compile(struct reader *r, struct json o, struct message *m)
     read_job(r, reader_member(r, o, "job", JSON_OBJECT), &m->request.job[0]);
 }
 
-// False for anything but whole words of eight digits each.
-static bool parse_module(const char *hex, struct spirv *out)
-{
-    size_t length = strlen(hex);
-    if (length % 8 || strspn(hex, "0123456789abcdef") != length)
-        return false;
-    out->count = length / 8;
-    out->word = mem_zero(out->count, sizeof *out->word);
-    for (size_t i = 0; i < length; i++) {
-        uint32_t digit = (uint32_t)(hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10);
-        out->word[i / 8] = out->word[i / 8] << 4 | digit;
-    }
-    return true;
-}
-
 static void read_modules(struct reader *r, struct json o, struct message *m)
 {
+    void *words;
+    size_t bytes;
     for (struct json_walk w = reader_list(r, o, "modules"); json_next(&w);) {
         const char *hex = json_text_exact(w.value, &r->arena);
-        if (m->module_count < JOB_MAX_PASSES && hex &&
-            parse_module(hex, &m->module[m->module_count]))
-            m->module_count++;
-        else
+        if (m->module_count == JOB_MAX_PASSES || !hex || !parse_bytes(hex, &words, &bytes)) {
             reader_refuse(r, "modules");
+            return;
+        }
+        if (bytes % sizeof(uint32_t))
+            reader_refuse(r, "modules");
+        m->module[m->module_count++] = (struct spirv){words, bytes / sizeof(uint32_t)};
     }
 }
 
@@ -441,6 +456,7 @@ void message_finish(struct message *m)
     for (int i = 0; i < m->module_count; i++)
         spirv_finish(&m->module[i]);
     m->module_count = 0;
+    gpu_kept_finish(&m->kept);
     free(m->device_list);
     m->device_list = NULL;
     if (m->whole)

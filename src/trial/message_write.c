@@ -157,6 +157,25 @@ static void add_place(struct json_writer *w, const struct hello *h)
     json_add_text(w, "fault", h->fault);
 }
 
+// Two hexadecimal digits a byte.
+static void add_bytes(struct json_writer *w, const char *name, const void *bytes, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *byte = bytes;
+    struct str hex = {0};
+    for (size_t i = 0; i < count; i++) {
+        str_add_char(&hex, digits[byte[i] >> 4]);
+        str_add_char(&hex, digits[byte[i] & 15]);
+    }
+    json_add_text(w, name, str_text(&hex));
+    str_finish(&hex);
+}
+
+static void add_kept(struct json_writer *w, const struct gpu_kept *kept)
+{
+    add_bytes(w, "kept", kept->bytes, kept->size);
+}
+
 char *message_hello(const struct hello *h)
 {
     struct str s = {0};
@@ -171,18 +190,22 @@ char *message_hello(const struct hello *h)
 }
 
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
-                    int attempt)
+                    int attempt, const struct kept *kept)
 {
+    static const struct kept none;
     struct str s = {0};
     struct json_writer w = start(&s, MESSAGE_TRIAL);
     json_add_int(&w, "number", number);
     json_add_int(&w, "attempt", attempt);
     json_add_flag(&w, "race", r->race);
     json_add_flag(&w, "only_compiles", r->only_compiles);
+    json_add_flag(&w, "keeps", r->keeps);
     json_add_flag(&w, "known_good", r->known_good);
     json_add_int(&w, "accesses", r->accesses);
     json_add_real(&w, "incumbent_s", r->incumbent_s);
     json_add_real(&w, "slowdown", r->slowdown);
+    add_kept(&w, kept ? &kept->made : &none.made);
+    json_add_real(&w, "kept_s", kept ? kept->seconds : 0);
     json_begin_list(&w, "jobs");
     for (int i = 0; i < count; i++)
         add_job(&w, NULL, &r->job[pick[i]]);
@@ -231,7 +254,7 @@ static void add_candidate(struct json_writer *w, const struct trial_result *r, i
 }
 
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
-                     int64_t at_ns)
+                     const struct gpu_kept *kept, int64_t at_ns)
 {
     struct str s = {0};
     struct json_writer w = start(&s, MESSAGE_RESULT);
@@ -240,6 +263,7 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     json_add_real(&w, "pipeline_s", r->pipeline_s);
     json_add_real(&w, "device_s", r->device_s);
     json_add_flag(&w, "only_compiled", only_compiled);
+    add_kept(&w, kept);
     json_begin_list(&w, "candidates");
     for (int i = 0; i < r->count; i++)
         add_candidate(&w, r, i, settled[i]);
@@ -257,25 +281,13 @@ char *message_compile(const struct job *job)
     return finish(&w);
 }
 
-// Eight hexadecimal digits a word.
-static void add_module(struct json_writer *w, const struct spirv *module)
-{
-    static const char digits[] = "0123456789abcdef";
-    struct str hex = {0};
-    for (size_t i = 0; i < module->count; i++)
-        for (int shift = 28; shift >= 0; shift -= 4)
-            str_add_char(&hex, digits[module->word[i] >> shift & 15]);
-    json_add_text(w, NULL, str_text(&hex));
-    str_finish(&hex);
-}
-
 char *message_compiled(const struct spirv *module, int count)
 {
     struct str s = {0};
     struct json_writer w = start(&s, MESSAGE_COMPILED);
     json_begin_list(&w, "modules");
     for (int i = 0; i < count; i++)
-        add_module(&w, &module[i]);
+        add_bytes(&w, NULL, module[i].word, module[i].count * sizeof *module[i].word);
     json_end(&w);
     return finish(&w);
 }

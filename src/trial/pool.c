@@ -170,6 +170,7 @@ static void pool_destroy(struct source *source)
     work_list_finish(&p->waiting);
     work_list_finish(&p->compiling);
     work_list_finish(&p->done);
+    kept_finish(&p->kept);
     token_finish(&p->token);
     close(p->shared_fd);
     free(p->slot);

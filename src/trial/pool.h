@@ -27,6 +27,7 @@ struct pool {
     struct token token;
     bool prepared;                             // the shared memory holds inputs and references
     struct work_list waiting, compiling, done; // compiling: what is only to be
+    struct kept_list kept;                     // of what was only compiled
     int64_t trials, starts;                    // so far
     int failed_starts;                         // in a row; counted anew once a worker was given up
     bool has_new_work;                         // something was submitted since the last step

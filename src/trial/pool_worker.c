@@ -61,8 +61,10 @@ void pool_finish_work(struct pool *p, struct work *w)
 
 void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns)
 {
+    bool is_trial = w->request.count == 1 && !w->request.only_compiles;
+    const struct kept *kept = is_trial ? kept_find(&p->kept, &w->request.job[0]) : NULL;
     w->result.worker = s->index;
-    if (!slot_send(s, work_message(w))) {
+    if (!slot_send(s, work_message(w, kept))) {
         work_settle_rest(w, OUTCOME_COMPILE, PHASE_COMPILE, "its text is too long to be sent");
         pool_finish_work(p, w);
         return;
@@ -251,11 +253,13 @@ static bool ends_the_worker(const struct message *m)
     return false;
 }
 
-static bool take_result(struct pool *p, struct slot *s, const struct message *m, int64_t now_ns)
+static bool take_result(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
     struct work *w = s->work;
     if (s->state != SLOT_BUSY || !work_merge(w, m))
         return false;
+    if (w->request.keeps && m->kept.size)
+        kept_add(&p->kept, &w->request.job[0], &m->kept, m->result.pipeline_s);
     watch(p, s, PHASE_NONE, m->at_ns);
     token_release(&p->token, s->index);
     s->work = NULL;
@@ -270,7 +274,7 @@ static bool take_result(struct pool *p, struct slot *s, const struct message *m,
     return true;
 }
 
-static bool take_message(struct pool *p, struct slot *s, const struct message *m, int64_t now_ns)
+static bool take_message(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
     switch (m->type) {
     case MESSAGE_READY: return take_ready(p, s);

@@ -45,6 +45,7 @@ struct trial_request {
     int count;      // 1 .. TRIAL_MAX_RACERS
     bool race;
     bool only_compiles; // up to the pipelines: nothing runs, and an ok result has no samples
+    bool keeps;         // and what the driver makes of it is kept for its trial
     bool known_good;    // it, or its like, was measured before: its spills do not leave it out
     enum accesses accesses;
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early

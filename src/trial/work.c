@@ -25,13 +25,13 @@ void work_destroy(struct work *w)
     free(w);
 }
 
-char *work_message(struct work *w)
+char *work_message(struct work *w, const struct kept *kept)
 {
     w->pick_count = 0;
     for (int i = 0; i < w->request.count; i++)
         if (!w->settled[i])
             w->pick[w->pick_count++] = i;
-    return message_trial(&w->request, w->pick, w->pick_count, w->number, w->attempt);
+    return message_trial(&w->request, w->pick, w->pick_count, w->number, w->attempt, kept);
 }
 
 bool work_is_done(const struct work *w)

@@ -21,7 +21,8 @@ struct work {
 struct work *work_create(struct trial_request *r, int64_t number); // moves the jobs out of `r`
 void work_destroy(struct work *w);
 
-char *work_message(struct work *w); // what is not settled, as a MESSAGE_TRIAL
+// What is not settled, as a MESSAGE_TRIAL; `kept`: of its only candidate, or NULL.
+char *work_message(struct work *w, const struct kept *kept);
 bool work_is_done(const struct work *w);
 // `picked` counts among what was sent last.
 void work_settle(struct work *w, int picked, enum outcome o, enum trial_phase phase,

@@ -215,6 +215,14 @@ static void hello_arrives(void **state)
     free(text);
 }
 
+static char made[] = {0, 1, '\x7f', '\xff', 'x'};
+
+static void assert_made(const struct message *m)
+{
+    assert_int_equal(m->kept.size, sizeof made);
+    assert_memory_equal(m->kept.bytes, made, sizeof made);
+}
+
 static char *sample_trial(void)
 {
     static char glsl[] = "#version 450\n\"quotes\" \\ \t\x01 caf\xc3\xa9", name[] = "a.comp";
@@ -236,7 +244,8 @@ static char *sample_trial(void)
                                              .groups = {1, 2, (uint32_t)(10 * i + p)},
                                              .subgroup = 16u * (uint32_t)p};
     }
-    return message_trial(&r, (const int[]){2, 0}, 2, 41, 1);
+    const struct kept kept = {.made = {made, sizeof made}, .seconds = 0.5};
+    return message_trial(&r, (const int[]){2, 0}, 2, 41, 1, &kept);
 }
 
 static void trials_arrive(void **state)
@@ -248,6 +257,8 @@ static void trials_arrive(void **state)
     assert_int_equal(m.type, MESSAGE_TRIAL);
     assert_int_equal(m.request.count, 2);
     assert_true(m.request.race && m.request.known_good && !m.request.only_compiles);
+    assert_true(m.kept_s == 0.5 && !m.request.keeps);
+    assert_made(&m);
     assert_true(m.request.incumbent_s == 1e-5 / 3);
     assert_true(m.request.slowdown == 7.0 / 3);
     assert_int_equal(m.request.accesses, ACCESSES_OF_NONE);
@@ -277,7 +288,8 @@ static char *sample_result(void)
         .compile_s = 1,
         .pipeline_s = 2,
         .device_s = 3};
-    return message_result(&r, false, (const bool[]){true, false}, 123456789012345);
+    return message_result(&r, false, (const bool[]){true, false},
+                          &(struct gpu_kept){made, sizeof made}, 123456789012345);
 }
 
 static void results_arrive(void **state)
@@ -294,6 +306,8 @@ static void results_arrive(void **state)
     assert_true(m.result.samples[0].early_stopped && m.result.phase[1] == PHASE_VERIFY);
     assert_true(m.result.phase[0] == PHASE_NONE && m.result.reason[0][0] == '\0');
     assert_string_equal(m.result.reason[1], "C[1,2] = nan \xef\xbf\xbd bad");
+    assert_made(&m);
+    message_finish(&m);
     free(text);
 }
 
