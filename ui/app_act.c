@@ -203,8 +203,8 @@ const char *app_disabled(struct app *app, enum action a)
 
 // --- the `:` prompt ---
 
-static const char *const command_names[] = {"tune", "resume", "pause",  "stop", "budget",
-                                            "note", "rm",     "export", "pin",  NULL};
+static const char *const command_names[] = {"tune", "resume", "pause", "stop",  "budget", "note",
+                                            "rm",   "export", "pin",   "weigh", NULL};
 
 static bool is_command(const char *word)
 {

@@ -88,6 +88,8 @@ enum action {
     ACT_NEW,
     ACT_DUPLICATE,
     ACT_PIN,
+    ACT_WEIGH_MORE,
+    ACT_WEIGH_LESS,
     ACT_RESUME,
     ACT_EDIT,
     ACT_USE_NEW,

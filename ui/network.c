@@ -29,6 +29,7 @@ static int list_tasks(const struct model *m, double unix_now, struct network_row
         *row = (struct network_row){.session = t->task->session,
                                     .known = t->task->known_s > 0,
                                     .pinned = runs && n->pinned == t->task->position,
+                                    .weight = t->weight,
                                     .uses = (int)t->task->uses,
                                     .start_s = t->start_s,
                                     .best_s = t->best_s,
@@ -51,7 +52,8 @@ int network_list(const struct model *m, double unix_now, struct network_row out[
     if (o->network_record.id)
         return list_tasks(m, unix_now, out);
     struct network_row *row = &out[0];
-    *row = (struct network_row){.session = o->record.id, .uses = 1, .gain_age = -1, .next = -1};
+    *row = (struct network_row){
+        .session = o->record.id, .weight = 1, .uses = 1, .gain_age = -1, .next = -1};
     const char *title = o->record.title ? o->record.title : "", *blank = strchr(title, ' ');
     snprintf(row->operation, sizeof row->operation, "%.*s", (int)strcspn(title, " "), title);
     snprintf(row->shape, sizeof row->shape, "%s", blank ? blank + 1 : "");
@@ -99,6 +101,7 @@ static double value_of(const struct network_row *r, enum network_column by)
     case NETWORK_SHARE: return r->share;
     case NETWORK_TRIALS: return (double)r->trials;
     case NETWORK_GAIN: return r->gain_age >= 0 ? r->gain_age : NAN;
+    case NETWORK_WEIGHT: return r->weight;
     case NETWORK_NEXT: return r->next >= 0 ? r->next : NAN;
     default: return NAN;
     }

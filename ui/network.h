@@ -26,6 +26,7 @@ struct network_row {
     int64_t session; // 0: it had no round yet
     bool known;      // tuned before
     bool pinned;     // the user wants it to get every round
+    double weight;   // how many times its uses the user lets it count; 1 is the standard
     char operation[64], shape[64];
     int uses;
     double start_s, best_s; // of one run; 0: nothing valid yet
@@ -45,6 +46,7 @@ enum network_column {
     NETWORK_TRIALS,
     NETWORK_GAIN,
     NETWORK_NEXT,
+    NETWORK_WEIGHT, // shown where one is not 1
     NETWORK_COLUMNS
 };
 

@@ -96,6 +96,7 @@ static const struct column columns[NETWORK_COLUMNS] = {
     [NETWORK_TRIALS] = {"trials", 9, 3, true},
     [NETWORK_GAIN] = {"last gain", 9, 4, true},
     [NETWORK_NEXT] = {"round", 5, 7, true},
+    [NETWORK_WEIGHT] = {"weight", 6, 4, true},
 };
 
 struct table {
@@ -103,6 +104,7 @@ struct table {
     struct pane pane;
     int col[NETWORK_COLUMNS], cols[NETWORK_COLUMNS]; // cols 0: left out
     int bar;                                         // columns of the bar beside the share
+    bool is_weighed;                                 // one of the rows
 };
 
 static void choose_columns(struct table *t)
@@ -111,7 +113,8 @@ static void choose_columns(struct table *t)
     for (int keep = 0; keep < NETWORK_COLUMNS; keep++)
         for (int i = 0; i < NETWORK_COLUMNS; i++) {
             int want = columns[i].cols ? columns[i].cols : 14;
-            if (columns[i].keep != keep || left < want)
+            bool wanted = i != NETWORK_WEIGHT || t->is_weighed;
+            if (columns[i].keep != keep || left < want || !wanted)
                 continue;
             t->cols[i] = want;
             left -= want + 2;
@@ -191,6 +194,8 @@ static void put_row(const struct table *t, int row, const struct network_row *r)
         : r->next > 0 ? "now"
         : r->known    ? "known"
                       : "-");
+    snprintf(text, sizeof text, "%g", r->weight);
+    put(t, row, NETWORK_WEIGHT, r->weight == 1 ? STYLE_DIM : STYLE_TEXT, text);
 }
 
 static void put_total(const struct table *t, int row, const struct network_row *r, int count)
@@ -229,6 +234,8 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
         snprintf(title, sizeof title, "Operators: this session has one");
     snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
     struct table t = {.app = app};
+    for (int i = 0; i < count; i++)
+        t.is_weighed |= row[i].weight != 1;
     t.pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
     choose_columns(&t);
     int head = t.pane.rows > 1, total = t.pane.rows - head - count >= 2;
@@ -390,6 +397,15 @@ static void pin_task(struct app *app, const struct network *n)
         app_command(app, (const char *const[]){"pin", id, "--", row.operation, NULL});
 }
 
+static void weigh_task(struct app *app, const struct network *n, double times)
+{
+    struct network_row row = row_at_cursor(app, n);
+    char id[24], text[24];
+    snprintf(id, sizeof id, "%" PRId64, app->model.open.network_record.id);
+    snprintf(text, sizeof text, "%g", row.weight * times);
+    app_command(app, (const char *const[]){"weigh", id, "--", row.operation, text, NULL});
+}
+
 static bool act(struct app *app, void *state, enum action a)
 {
     struct network *n = state;
@@ -404,6 +420,8 @@ static bool act(struct app *app, void *state, enum action a)
             open_task(app, n);
         break;
     case ACT_PIN: pin_task(app, n); break;
+    case ACT_WEIGH_MORE: weigh_task(app, n, 2); break;
+    case ACT_WEIGH_LESS: weigh_task(app, n, 0.5); break;
     default: return list_act(&n->list, a);
     }
     return true;
@@ -417,6 +435,8 @@ static const char *disabled(struct app *app, void *state, enum action a)
         return "no session is open";
     if (a == ACT_PIN && !str_equal(app->model.open.network_record.state, "running"))
         return "no network runs";
+    if ((a == ACT_WEIGH_MORE || a == ACT_WEIGH_LESS) && !app->model.open.network_record.id)
+        return "no network is open";
     return a == ACT_FILTER ? "operators are sorted, not filtered" : NULL;
 }
 

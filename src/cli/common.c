@@ -207,6 +207,7 @@ static void add_problem(struct json_writer *w, const struct session_record *r)
     json_add_raw(w, "settings", r->settings);
     json_add_text_if_any(w, "device", r->device);
     json_add_text_if_any(w, "driver", r->driver);
+    json_add_text(w, "compiler", r->compiler);
     json_add_text_if_any(w, "source", r->source);
 }
 

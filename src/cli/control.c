@@ -1,11 +1,13 @@
-// pause, stop, budget, pin: what can be asked of a session that another process runs.
+// pause, stop, budget, pin, weigh: what can be asked of a session that another process runs.
 #include "cli/common.h"
 #include "engine/session_setup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define MOST_TRIALS (INT64_MAX / 2)
+#define MOST_TRIALS  (INT64_MAX / 2)
+#define LEAST_WEIGHT 0.01
+#define MOST_WEIGHT  100.0
 
 static int with_session(const struct arguments *a,
                         bool (*act)(struct store *s, const struct session_record *r,
@@ -146,6 +148,42 @@ static int run_pin(const struct command *self, const struct arguments *a)
     return with_session(a, pin_task);
 }
 
+static bool weigh_task(struct store *s, const struct session_record *r, const struct arguments *a,
+                       struct err *e)
+{
+    struct arena arena;
+    int64_t position;
+    double weight = 1;
+    char text[64];
+    str_to_real(a->operand[2], &weight); // checked before
+    if (!r->scheduler)
+        return err_usage(e, "session %" PRId64 " is no network: it has no tasks to weigh", r->id);
+    arena_init(&arena);
+    bool ok = find_position(s, r, a->operand[1], &arena, &position, e);
+    arena_finish(&arena);
+    if (!ok)
+        return false;
+    snprintf(text, sizeof text, "%" PRId64 " %g", position, weight);
+    if (store_runner(s, r->id))
+        return ask_runner(s, r->id, "weigh", text, e);
+    if (!store_put_weight(s, r->id, position, weight, e))
+        return false;
+    printf("session %" PRId64 ": %s weighs %g\n", r->id, a->operand[1], weight);
+    return true;
+}
+
+static int run_weigh(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    double weight;
+    (void)self;
+    if (str_to_real(a->operand[2], &weight) && weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT)
+        return with_session(a, weigh_task);
+    err_set(&e, "'%s' is not a weight (%g to %g; 1 is the standard)", a->operand[2], LEAST_WEIGHT,
+            MOST_WEIGHT);
+    return fail_with(&e, EXIT_USAGE);
+}
+
 static int run_pause(const struct command *self, const struct arguments *a)
 {
     (void)self;
@@ -223,4 +261,14 @@ const struct command cmd_pin = {
     .most = 2,
     .options = pin_options,
     .run = run_pin,
+};
+
+const struct command cmd_weigh = {
+    .name = "weigh",
+    .operands = "ID TASK WEIGHT",
+    .help = "let a task of a network count so many times its uses when rounds are given",
+    .least = 3,
+    .most = 3,
+    .options = control_options,
+    .run = run_weigh,
 };

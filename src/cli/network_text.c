@@ -28,6 +28,7 @@ static void add_task(struct json_writer *w, const struct task_summary *t)
     json_add_flag(w, "raced", t->session.best_raced);
     json_end(w);
     json_add_real(w, "share", t->share);
+    json_add_real(w, "weight", t->weight);
     json_end(w);
 }
 
@@ -97,17 +98,21 @@ static void print_whole(const struct network_summary *n)
 
 void network_print_table(const struct network_summary *n)
 {
-    char start[32], best[32];
+    char start[32], best[32], weight[32];
     int64_t trials = 0;
     printf("  %-20s %4s  %12s  %12s  %6s  %6s  %7s\n", "task", "uses", "first", "best", "share",
            "trials", "session");
     for (int i = 0; i < n->task_count; i++) {
         const struct task_summary *t = &n->task[i];
         trials += t->session.trials;
-        printf("  %-20s %4" PRId64 "  %12s  %12s  %4.0f %%  %6" PRId64 "  %7" PRId64 "%s\n",
+        if (t->weight != 1)
+            snprintf(weight, sizeof weight, "  weighs %g", t->weight);
+        else
+            weight[0] = '\0';
+        printf("  %-20s %4" PRId64 "  %12s  %12s  %4.0f %%  %6" PRId64 "  %7" PRId64 "%s%s\n",
                t->task->name, t->task->uses, time_or_dash(t->start_s, start),
                time_or_dash(t->best_s, best), 100 * t->share, t->session.trials, t->task->session,
-               t->task->known_s > 0 ? "  known" : "");
+               t->task->known_s > 0 ? "  known" : "", weight);
     }
     printf("  %-20s %4s  %12s  %12s  %6s  %6" PRId64 "  sum of uses x time\n", "all", "",
            time_or_dash(n->start_s, start), time_or_dash(n->latency_s, best), "", trials);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 // A budget is shared out in some 8 rounds a task, within what makes sense: fewer trials tell
 // nothing, more are given too late to others.
@@ -328,6 +329,28 @@ static void pin(struct network_run *n, const char *position)
         network_message(n, "info", "no task is pinned: the scheduler gives the rounds");
 }
 
+void network_weigh(struct network_run *n, int64_t position, double weight)
+{
+    n->uses[position - 1] = (double)n->member[position - 1].record.uses * weight;
+}
+
+// "POSITION WEIGHT"
+static bool weigh(struct network_run *n, const char *words, struct err *e)
+{
+    char position[24];
+    int64_t task;
+    double weight;
+    size_t length = strcspn(words, " ");
+    snprintf(position, sizeof position, "%.*s", (int)length, words);
+    if (!words[length] || !str_to_int(position, 1, n->count, &task) ||
+        !str_to_real(words + length + 1, &weight) || !(weight > 0))
+        return true;
+    network_weigh(n, task, weight);
+    network_message(n, "info", "%s weighs %g times its uses, from the next round on",
+                    n->member[task - 1].record.name, weight);
+    return network_stored(n, store_put_weight(n->host.store, n->record.id, task, weight, e), e);
+}
+
 bool network_command(struct network_run *n, const char *verb, const char *argument, struct err *e)
 {
     struct session *s = network_task_now(n);
@@ -340,6 +363,8 @@ bool network_command(struct network_run *n, const char *verb, const char *argume
         pin(n, argument);
         return true;
     }
+    if (str_equal(verb, "weigh"))
+        return weigh(n, argument, e);
     if (str_equal(verb, "stop"))
         n->stopping = true;
     if (s && !session_command(s, verb, argument, e))

@@ -17,8 +17,8 @@
 // stored rounds, and each task goes on from its own trials when its next round comes. Results of
 // different tasks never meet in one search: it does not matter in which order they come.
 //
-// Tasks with the same operation on the same device and driver that were tuned before, for as many
-// trials as a task of this network gets on average, are known: they get no round.
+// Tasks with the same operation on the same device, driver and compiler that were tuned before, for
+// as many trials as a task of this network gets on average, are known: they get no round.
 #ifndef TILEWALK_ENGINE_NETWORK_RUN_H
 #define TILEWALK_ENGINE_NETWORK_RUN_H
 
@@ -58,6 +58,7 @@ struct network_run {
     int count;
     struct schedule *schedule;
     struct schedule_problem problem;
+    double *uses; // of each task in a pass, times its weight: as the problem has it
 
     struct network_whole whole;
     struct round_record round;      // the last one
@@ -86,6 +87,8 @@ bool network_ended(const struct network_run *n);
 // The task's session that is at work; NULL: none is, and network_step has something to do.
 struct session *network_task_now(const struct network_run *n);
 
+// What a task counts for the schedule from now on, times its uses.
+void network_weigh(struct network_run *n, int64_t position, double weight);
 double network_ran_seconds(const struct network_run *n);
 void network_run_clock(struct network_run *n, bool running);
 double network_seconds(const struct network_run *n);                // 0: a task has no kernel yet

@@ -20,7 +20,8 @@
 static bool is_same_problem(const struct session_record *a, const struct session_record *b)
 {
     return str_equal(a->operation, b->operation) && str_equal(a->source, b->source) &&
-           str_equal(a->device_id, b->device_id) && str_equal(a->driver, b->driver);
+           str_equal(a->device_id, b->device_id) && str_equal(a->driver, b->driver) &&
+           str_equal(a->compiler, b->compiler);
 }
 
 // The best of earlier sessions that had `trials` at least.
@@ -168,13 +169,13 @@ static bool foresee(struct network_run *n, const struct network_options *o, stru
 static bool make_schedule(struct network_run *n, struct err *e)
 {
     struct schedule_task *task = arena_zero(&n->arena, (size_t)n->count, sizeof *task);
-    double *uses = arena_zero(&n->arena, (size_t)n->count, sizeof *uses);
+    n->uses = arena_zero(&n->arena, (size_t)n->count, sizeof *n->uses);
     for (int i = 0; i < n->count; i++) {
         const struct task_record *t = &n->member[i].record;
         task[i] = (struct schedule_task){.work = t->flop, .kind = t->kind};
-        uses[i] = (double)t->uses;
+        network_weigh(n, i + 1, 1);
     }
-    n->problem = (struct schedule_problem){.task = task, .tasks = n->count, .uses = uses};
+    n->problem = (struct schedule_problem){.task = task, .tasks = n->count, .uses = n->uses};
     n->schedule = schedule_create(n->record.scheduler, &n->problem, n->record.seed, e);
     for (int i = 0; n->schedule && i < n->count; i++)
         if (n->member[i].record.known_s > 0)
@@ -277,16 +278,29 @@ struct network_run *network_start(const struct session_host *host, const struct 
 
 struct telling {
     struct network_run *network;
+    struct weight_record *weight;
+    int weights, weighed; // of them
     struct err err;
     bool failed;
 };
+
+// What the user had said before a round was given.
+static void weigh_for(struct telling *t, int64_t round)
+{
+    for (; t->weighed < t->weights && t->weight[t->weighed].round <= round; t->weighed++) {
+        const struct weight_record *w = &t->weight[t->weighed];
+        if (w->task <= t->network->count)
+            network_weigh(t->network, w->task, w->weight);
+    }
+}
 
 static bool tell_round(void *context, const struct round_record *r)
 {
     struct telling *t = context;
     struct network_run *n = t->network;
     n->round = *r;
-    bool expected = !r->told || r->pinned || schedule_next(n->schedule) == r->task - 1;
+    weigh_for(t, r->number);
+    bool expected = r->pinned || schedule_next(n->schedule) == r->task - 1;
     if (r->task > n->count || !expected) {
         t->failed = true;
         err_set(&t->err,
@@ -308,8 +322,11 @@ static bool tell_round(void *context, const struct round_record *r)
 static bool tell_rounds(struct network_run *n, struct err *e)
 {
     struct telling t = {.network = n};
-    if (!store_each_round(n->host.store, n->record.id, 0, tell_round, &t, e))
+    struct store *s = n->host.store;
+    if (!store_get_weights(s, n->record.id, &n->arena, &t.weight, &t.weights, e) ||
+        !store_each_round(s, n->record.id, 0, tell_round, &t, e))
         return false;
+    weigh_for(&t, INT64_MAX);
     if (t.failed && e)
         *e = t.err;
     return !t.failed;

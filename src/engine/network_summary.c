@@ -22,7 +22,7 @@ static bool take_step(void *context, const struct best_step *step)
 static bool read_task(struct store *store, const struct task_record *task, struct arena *a,
                       struct task_summary *t, struct err *e)
 {
-    *t = (struct task_summary){.task = task, .start_s = task->known_s, .gained_s = -1};
+    *t = (struct task_summary){.task = task, .start_s = task->known_s, .weight = 1, .gained_s = -1};
     t->best_s = task->known_s;
     if (!task->session || task->known_s > 0)
         return true;
@@ -97,6 +97,19 @@ static void share_out(struct network_summary *n)
         n->task[i].share = (double)n->task[i].task->uses * n->task[i].best_s / all;
 }
 
+static bool read_weights(struct store *store, int64_t network, struct arena *a,
+                         struct network_summary *n, struct err *e)
+{
+    struct weight_record *weight;
+    int count;
+    if (!store_get_weights(store, network, a, &weight, &count, e))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (weight[i].task <= n->task_count)
+            n->task[weight[i].task - 1].weight = weight[i].weight;
+    return true;
+}
+
 bool network_summary_read(struct store *store, const struct session_record *network,
                           struct arena *a, struct network_summary *out, struct err *e)
 {
@@ -109,7 +122,8 @@ bool network_summary_read(struct store *store, const struct session_record *netw
     for (int i = 0; i < out->task_count; i++)
         if (!read_task(store, &task[i], a, &out->task[i], e))
             return false;
-    bool ok = store_each_round(store, network->id, 0, take_round, &reading, e) &&
+    bool ok = read_weights(store, network->id, a, out, e) &&
+              store_each_round(store, network->id, 0, take_round, &reading, e) &&
               store_each_whole(store, network->id, take_whole, &reading, e);
     out->round = arena_zero(a, (size_t)reading.count + 1, sizeof *out->round);
     out->round_count = reading.count;

@@ -16,6 +16,7 @@ struct task_summary {
     double start_s;                // of its first valid kernel; 0: there is none
     double best_s;                 // of its best, raced where it was; 0: there is none
     double share;                  // of the latency, 0 .. 1
+    double weight;                 // the user's, 1 is the standard: what the scheduler counts more
     double gained_s;               // running time of the network at its last gain; -1: none
     int64_t granted;               // trials
 };

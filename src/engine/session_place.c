@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "engine/devices.h"
 #include "engine/stored.h"
+#include "kernel/kernel.h"
 #include "trial/replay_source.h"
 
 #include <inttypes.h>
@@ -120,6 +121,7 @@ void session_place_describe(struct session *s, const struct session_place *p)
     s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
     s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
     s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";
+    s->record.compiler = info ? kernel_built_in() : NULL;
     s->record.device_type = info ? arena_strdup(&s->arena, info->type) : "none";
     char id[33] = "";
     if (info)

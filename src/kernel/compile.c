@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>
+#include <glslang/build_info.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,16 @@ bool kernel_add_compiler(char *text, size_t size, struct err *e)
     snprintf(text + length, size - length, ", %s", version);
     free(version);
     return true;
+}
+
+#define WORDS_OF(number) #number
+#define WORDS(number)    WORDS_OF(number)
+
+const char *kernel_built_in(void)
+{
+    return external_program() ? NULL
+                              : "glslang " WORDS(GLSLANG_VERSION_MAJOR) "." WORDS(
+                                    GLSLANG_VERSION_MINOR) "." WORDS(GLSLANG_VERSION_PATCH);
 }
 
 // What kernel_add_compiler added to `text`; NULL: nothing that looks like it.

@@ -52,6 +52,9 @@ void spirv_finish(struct spirv *s);
 // itself: both make a kernel what it is. False and `e` when it cannot be run.
 bool kernel_add_compiler(char *text, size_t size, struct err *e);
 
+// The glslang that is built in, with its version, where it is what compiles; else NULL.
+const char *kernel_built_in(void);
+
 // Whether such a text of another day names the compiler of today, as far as their versions tell:
 // false and `e` when it names another one, or none where there is one, or the other way round (a
 // glslang or glslc that was named is known by the first words of its version).

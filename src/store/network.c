@@ -1,4 +1,5 @@
-// Networks: their tasks, the rounds in which their trials were shared out, their runs as a whole.
+// Networks: their tasks, the rounds in which trials were shared out, what the user wants the tasks
+// to weigh, and their runs as a whole.
 #include "store/row.h"
 
 // clang-format off
@@ -11,14 +12,17 @@
 #define WHOLE_FIELDS(F) \
     F(number, ORDINAL) F(all_trials, COUNT) F(elapsed_s, SPAN) F(sum_s, SPAN) F(seconds, SPAN) F(rival_s, SPAN) \
     F(verified, FLAG) F(reason, TEXT) F(kernels, MAYBE_ASKS) F(kept, MAYBE_ASKS) F(at, SPAN)
+#define WEIGHT_FIELDS(F) F(round, ORDINAL) F(task, ORDINAL) F(weight, AMOUNT)
 // clang-format on
-#define AS_TASK_FIELD(name, rule)  FIELD(task_record, name, rule),
-#define AS_ROUND_FIELD(name, rule) FIELD(round_record, name, rule),
-#define AS_WHOLE_FIELD(name, rule) FIELD(whole_record, name, rule),
+#define AS_TASK_FIELD(name, rule)   FIELD(task_record, name, rule),
+#define AS_ROUND_FIELD(name, rule)  FIELD(round_record, name, rule),
+#define AS_WHOLE_FIELD(name, rule)  FIELD(whole_record, name, rule),
+#define AS_WEIGHT_FIELD(name, rule) FIELD(weight_record, name, rule),
 
 static const struct field task_fields[] = {TASK_FIELDS(AS_TASK_FIELD)};
 static const struct field round_fields[] = {ROUND_FIELDS(AS_ROUND_FIELD)};
 static const struct field whole_fields[] = {WHOLE_FIELDS(AS_WHOLE_FIELD)};
+static const struct field weight_fields[] = {WEIGHT_FIELDS(AS_WEIGHT_FIELD)};
 
 // --- tasks ---
 
@@ -144,5 +148,39 @@ bool store_each_whole(struct store *s, int64_t network,
         else
             query_refuse(&q, network, "one of its runs as a whole", &why);
     }
+    return query_end(&q);
+}
+
+// --- weights ---
+
+bool store_put_weight(struct store *s, int64_t network, int64_t task, double weight, struct err *e)
+{
+    static const char sql[] =
+        "INSERT OR REPLACE INTO weight(network, round, task, weight)"
+        " SELECT ?1, ifnull(max(number), 0) + 1, ?2, ?3 FROM round WHERE network = ?1";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    query_bind_int(&q, task);
+    query_bind_real(&q, weight);
+    return query_run(&q);
+}
+
+bool store_get_weights(struct store *s, int64_t network, struct arena *a,
+                       struct weight_record **out, int *count, struct err *e)
+{
+    static const char sql[] = "SELECT network" WEIGHT_FIELDS(AS_COLUMN) //
+        " FROM weight WHERE network = ? ORDER BY round, task";
+    struct weight_record *list = NULL;
+    struct err why;
+    int capacity = 0;
+    *count = 0;
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, network);
+    while (query_next(&q)) {
+        MEM_GROW(list, *count, capacity);
+        if (!query_read_fields(&q, 1, FIELDS(weight_fields), a, &list[(*count)++], &why))
+            query_refuse(&q, network, "one of its weights", &why);
+    }
+    *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);
 }

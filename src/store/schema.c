@@ -163,12 +163,20 @@ static const char version_12[] =
     "    seconds REAL, rival_s REAL, verified INTEGER NOT NULL, reason TEXT, kernels TEXT,\n"
     "    kept TEXT, at REAL,\n"
     "    PRIMARY KEY (network, number)) STRICT, WITHOUT ROWID;\n";
+
+// Version 13: what tasks of a network weigh, as the user wants it; what compiled a session's GLSL.
+static const char version_13[] =
+    "CREATE TABLE weight(\n"
+    "    network INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    round INTEGER NOT NULL, task INTEGER NOT NULL, weight REAL,\n"
+    "    PRIMARY KEY (network, round, task)) STRICT, WITHOUT ROWID;\n"
+    "ALTER TABLE session ADD COLUMN compiler TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
-static const char *const scripts_of_schema[] = {version_1, version_2,  version_3,  version_4,
-                                                version_5, version_6,  version_7,  version_8,
-                                                version_9, version_10, version_11, version_12};
+static const char *const scripts_of_schema[] = {
+    version_1, version_2, version_3,  version_4,  version_5,  version_6, version_7,
+    version_8, version_9, version_10, version_11, version_12, version_13};
 
 const char *const *db_scripts(int *count)
 {

@@ -57,6 +57,9 @@ struct session_record {
     const char *declared, *reduced;
     const char *device; // name; "none" for sources without
     const char *driver;
+    // The glslang that is built in, "glslang 12.0.0"; NULL: nothing is compiled, or not by it (the
+    // driver has the version of another one added), or the session is older than schema version 13.
+    const char *compiler;
     const char *device_type;
     const char *device_id; // identity hash
     const char *limits;    // JSON object: what the space saw as `device`
@@ -177,6 +180,12 @@ struct whole_record {    // a network was run as a whole
     double at;           // unix time
 };
 
+struct weight_record { // the user changed what a task of a network counts for its scheduler
+    int64_t round;     // the first one that was given by it
+    int64_t task;      // its position
+    double weight;     // times its uses; before the first change 1
+};
+
 struct message_record {
     int64_t id; // ascending in time
     double at;  // unix time
@@ -254,6 +263,10 @@ bool store_put_whole(struct store *s, int64_t network, const struct whole_record
 bool store_each_whole(struct store *s, int64_t network,
                       bool (*each)(void *context, const struct whole_record *r), void *context,
                       struct err *e);
+// The weights that the user gave its tasks, in that order. put: from its next round on.
+bool store_put_weight(struct store *s, int64_t network, int64_t task, double weight, struct err *e);
+bool store_get_weights(struct store *s, int64_t network, struct arena *a,
+                       struct weight_record **out, int *count, struct err *e);
 // A session that another one has in its `history` is hidden; its rows go when that other one does.
 // A network goes with its tasks; a task does not go alone.
 bool store_delete_session(struct store *s, int64_t id, struct err *e);

@@ -168,6 +168,11 @@ static void test_known(void **state)
     r = RUN(b, "tune", make_network(b), "--source", SOURCE, "--trials", "60", "--again");
     assert_ok(&r);
     assert_null(strstr(r.err, "known"));
+    // What another compiler has made is not known.
+    assert_int_equal(tamper(b, "UPDATE session SET compiler = 'glslang 1.0.0' RETURNING 1"), 1);
+    r = RUN(b, "tune", make_network(b), "--source", SOURCE, "--trials", "60");
+    assert_ok(&r);
+    assert_null(strstr(r.err, "known"));
 }
 
 static void test_whole(void **state)
@@ -212,12 +217,15 @@ static void test_pin(void **state)
     assert_refused(&r, 2, "has no task 'narow'", "'narrow'");
     r = RUN(b, "pin", "1", "narrow");
     assert_ok(&r);
+    r = RUN(b, "weigh", "1", "wide", "8"); // which is a part of it
+    assert_ok(&r);
     int64_t now = trials_of(b, 1);
     wait_for_trials(b, 1, now + 80); // a round that was begun, and two of at most 25
     r = RUN(b, "pin", "1", "--off");
     assert_ok(&r);
     send_signal(run, SIGTERM);
     finish(b, run);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM weight WHERE task = 2 AND weight = 8"), 1);
     assert_true(tamper(b, "SELECT count(*) FROM round WHERE pinned AND told") >= 1);
     assert_int_equal(tamper(b, "SELECT count(*) FROM round WHERE pinned AND task != 3"), 0);
     r = RUN(b, "pin", "1", "narrow");
@@ -228,6 +236,49 @@ static void test_pin(void **state)
     assert_string_equal(state_of(b, 1), "done");
     r = RUN(b, "pin", "2", "narrow", "--off");
     assert_refused(&r, 2, "name a task", NULL);
+}
+
+// What a network gives after a task has been made to weigh more, killed at `point` or not at all.
+static const char *weighed_history(struct box *b, const char *point)
+{
+    struct result r = tune(b, "opevo");
+    assert_ok(&r);
+    r = RUN(b, "weigh", newest(b), "narrow", "64");
+    assert_ok(&r);
+    box_set(b, "TILEWALK_KILL", point);
+    r = RUN(b, "resume", newest(b), "--trials", "180");
+    assert_int_equal(r.code, point ? 128 + SIGKILL : 0);
+    box_set(b, "TILEWALK_KILL", NULL);
+    if (point) {
+        r = RUN(b, "resume", newest(b));
+        assert_ok(&r);
+    }
+    return history(b, newest(b));
+}
+
+static void test_weigh(void **state)
+{
+    struct box *b = *state;
+    const char *wanted = weighed_history(b, NULL);
+    assert_true(number_of(cJSON_GetArrayItem(tasks_of(b, "1"), 2), "weight") == 64);
+    assert_true(tamper(b, "SELECT sum(task = 3) > 0.8 * count(*) FROM round WHERE number >= "
+                          "(SELECT round FROM weight)"));
+    assert_true(tamper(b, "SELECT sum(task = 3) < 0.8 * count(*) FROM round WHERE number < "
+                          "(SELECT round FROM weight)"));
+    struct result r = RUN(b, "show", "1");
+    assert_contains(r.out, "weighs 64");
+    r = RUN(b, "weigh", "1", "narow", "2");
+    assert_refused(&r, 2, "has no task 'narow'", "'narrow'");
+    static const char *const weights[] = {"0", "-1", "nan", "101", "x", ""};
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+        r = RUN(b, "weigh", "1", "--", "narrow", weights[i]);
+        assert_refused(&r, 2, "is not a weight", "1 is the standard");
+    }
+    remove_newest(b);
+    assert_int_equal(tamper(b, "SELECT count(*) FROM weight"), 0);
+    const char *found = weighed_history(b, "round:9");
+    if (strcmp(wanted, found) != 0)
+        fail_msg("another sequence\n--- uninterrupted\n%s--- found\n%s", wanted, found);
 }
 
 static void test_refused(void **state)
@@ -255,9 +306,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_one_session), FLOW_TEST(test_death), FLOW_TEST(test_budget_grows),
-        FLOW_TEST(test_known),       FLOW_TEST(test_whole), FLOW_TEST(test_pin),
-        FLOW_TEST(test_refused),
+        FLOW_TEST(test_one_session), FLOW_TEST(test_death),   FLOW_TEST(test_budget_grows),
+        FLOW_TEST(test_known),       FLOW_TEST(test_whole),   FLOW_TEST(test_pin),
+        FLOW_TEST(test_weigh),       FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

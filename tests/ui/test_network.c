@@ -210,6 +210,51 @@ static void test_the_operator_of_a_session(void **state)
     close_app();
 }
 
+// The session as a network of two tasks, the second of which weighs a half.
+static void make_network(void)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql,
+             "UPDATE session SET scheduler = 'gradient', name = 'net' WHERE id = %d;"
+             "INSERT INTO task(network, position, name, title, preset, settings, kind, uses, flop,"
+             " session) VALUES (%d, 1, 'conv1', 'conv', 'p', '{}', 'conv2d', 2, 1e9, 0),"
+             " (%d, 2, 'dense', 'mm', 'p', '{}', 'matmul', 1, 1e9, 0);"
+             "INSERT INTO weight VALUES (%d, 1, 2, 8.0), (%d, 3, 2, 0.5)",
+             (int)fixture.session, (int)fixture.session, (int)fixture.session, (int)fixture.session,
+             (int)fixture.session);
+    fixture_execute(&fixture, sql);
+}
+
+static char said[200];
+
+static void take_words(void *context, const char *words)
+{
+    (void)context;
+    snprintf(said, sizeof said, "%s", words);
+}
+
+static void test_weights(void **state)
+{
+    (void)state;
+    open_app(FIXTURE_SMALL, 36, 160, CHARSET_BRAILLE);
+    expect_text("weight", false);
+    make_network();
+    now += 2;
+    settle();
+    app.jobs.pretend = take_words;
+    expect_text("Tasks of net", true);
+    expect_text("weight", true);
+    expect_text("0.5", true);
+    app_act(&app, ACT_SORT_INVERT); // both have no share: their order stays
+    app_act(&app, ACT_WEIGH_MORE);
+    assert_non_null(strstr(said, "weigh"));
+    assert_non_null(strstr(said, "conv1 2"));
+    app_act(&app, ACT_DOWN);
+    app_act(&app, ACT_WEIGH_LESS);
+    assert_non_null(strstr(said, "dense 0.25"));
+    close_app();
+}
+
 static void test_keys_of_sorting(void **state)
 {
     (void)state;
@@ -277,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_sorting),
         cmocka_unit_test(test_time_of_the_last_minutes),
         cmocka_unit_test(test_the_operator_of_a_session),
+        cmocka_unit_test(test_weights),
         cmocka_unit_test(test_keys_of_sorting),
         cmocka_unit_test(test_sessions_without_results),
         cmocka_unit_test(test_every_size),
