@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "space/element.h"
 #include "trial/candidate.h"
+#include "trial/constants.h"
 #include "trial/operator.h"
 #include "trial/rig.h"
 
@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2, THE_WHOLE = -1 };
 #define RACE_SECONDS 10.0
@@ -30,7 +29,7 @@ struct output { // what the network gave, layer by layer
 
 struct running {
     const struct whole *whole;
-    const unsigned char *files; // values that files hold; NULL: there are none
+    struct constants constants;
     struct wire *wire;
     struct gpu *gpu;
     struct gpu_memory *shared;
@@ -213,56 +212,13 @@ static void chain(struct running *r, int set)
 
 // --- what flows in ---
 
-static void fill_input(const struct plan_value *v, uint64_t seed, void *out)
-{
-    struct rng rng;
-    bool is_whole = v->element == ELEMENT_I8 || v->element == ELEMENT_I32;
-    int64_t count = (int64_t)v->bytes / element_bytes(v->element);
-    rng_seed(&rng, seed);
-    for (int64_t i = 0; i < count; i++)
-        element_put(out, v->element, i,
-                    is_whole ? (double)rng_below(&rng, 15) - 7 : 2 * rng_real(&rng) - 1);
-}
-
-// Its elements one after the other, to where they lie in a buffer; gaps are poison.
-static void spread(const struct tensor *t, const unsigned char *packed, unsigned char *out)
-{
-    int64_t bytes = element_bytes(t->element), lines = tensor_lines(t), size = t->size[t->rank - 1],
-            step = t->stride[t->rank - 1];
-    memset(out, 0xff, tensor_bytes(t));
-    for (int64_t line = 0; line < lines; line++)
-        for (int64_t i = 0, at = tensor_line(t, line); i < size; i++, at += step, packed += bytes)
-            memcpy(out + at * bytes, packed, (size_t)bytes);
-}
-
-static void copy_file(const struct running *r, int value, const struct operation *o, int index,
-                      void *out)
-{
-    const struct plan_value *v = &plan_of(r)->value[value];
-    const unsigned char *packed = r->files + plan_file_offset(plan_of(r), value);
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    if (v->role == PLAN_INPUT) {
-        memset(out, 0xff, v->bytes);
-        memcpy(out, packed, (size_t)v->count * (size_t)element_bytes(v->element));
-        return;
-    }
-    operation_tensors(o, tensor);
-    spread(&tensor[index], packed, out);
-}
-
 static enum gpu_status upload(struct running *r, int value, const struct operation *o, int index,
                               struct err *e)
 {
-    const struct plan_value *v = &plan_of(r)->value[value];
-    uint64_t seed = r->whole->place.seed + 64 * (uint64_t)(value + 1); // apart from each other's
-    void *data = mem_alloc(v->bytes);
-    if (v->from)
-        copy_file(r, value, o, index, data);
-    else if (v->role == PLAN_INPUT)
-        fill_input(v, seed, data);
-    else
-        operator_fill_weight(o, seed, index, data);
-    enum gpu_status status = gpu_write(r->gpu, r->value[value], 0, data, v->bytes, e);
+    uint64_t bytes = plan_of(r)->value[value].bytes;
+    void *data = mem_alloc(bytes);
+    constants_fill(&r->constants, value, o, index, data);
+    enum gpu_status status = gpu_write(r->gpu, r->value[value], 0, data, bytes, e);
     free(data);
     return status;
 }
@@ -472,24 +428,14 @@ static void run(struct running *r)
         time_whole(r);
 }
 
-static bool map_files(struct running *r, int fd, struct err *e)
-{
-    const struct plan *p = plan_of(r);
-    size_t size = (size_t)plan_file_offset(p, p->value_count);
-    if (!size)
-        return true;
-    void *files = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    r->files = files;
-    return files != MAP_FAILED || err_set(e, "cannot map %zu bytes of weights", size);
-}
-
 void whole_run(struct wire *wire, const struct whole *whole, int weights)
 {
     struct err e = {0};
-    struct running r = {.whole = whole, .wire = wire};
+    struct running r = {
+        .whole = whole, .wire = wire, .constants = {&whole->plan, whole->place.seed, NULL}};
     bool ok = fault_parse(whole->place.fault, &wire->plan, &e);
     enter(&r, PHASE_START, THE_WHOLE);
-    ok = ok && check(&r, &e) && map_files(&r, weights, &e);
+    ok = ok && check(&r, &e) && constants_map(&r.constants, weights, &e);
     r.gpu = ok ? rig_open_device(&whole->place, &e) : NULL;
     if (!r.gpu) {
         wire_send(wire, message_failed(&e));
