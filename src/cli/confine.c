@@ -14,7 +14,7 @@
 
 void confine_begin(struct sandbox *s)
 {
-    static const char *const shipped[] = {"lua", "presets", "shaders"};
+    static const char *const shipped[] = {"lua", "presets", "shaders", "docs/sample"};
     char *program = path_program();
     path_keep_home();
     *s = (struct sandbox){.starts = true, .keeps_files = true};

@@ -253,7 +253,9 @@ static const struct option options[] = {
 const struct command cmd_export = {
     .name = "export",
     .operands = "ID...",
-    .help = "write the best kernels of a session as files: GLSL, SPIR-V, JSON, C header",
+    .help =
+        "write the best kernels of a session as files (GLSL, SPIR-V, JSON, C header), or a network "
+        "as a folder that runs",
     .least = 1,
     .most = 1000,
     .options = options,

@@ -6,6 +6,7 @@
 #include "engine/recorded.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
+#include "export/network.h"
 #include "export/tell.h"
 #include "kernel/kernel.h"
 #include "report/kernel_files.h"
@@ -33,6 +34,7 @@ struct exporter {
     struct reverified *chosen; // what the files are of
     int chosen_count;
     struct kernel_there *there; // what files of the same name say of each; session 0: none of ours
+    uint64_t scratch_bytes;     // of the kernel that was added last
     struct str *entry; // not NULL: files are not wanted, but what a table says of the kernel
 };
 
@@ -172,6 +174,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         d->configuration = str_text(&k.configuration);
         describe_session(&x->session, d);
         describe_bindings(d->operation, k.job.scratch_bytes, d);
+        x->scratch_bytes = k.job.scratch_bytes;
         ok = describe_timing(x, t, d, e);
     }
     if (ok && x->entry) {
@@ -366,17 +369,45 @@ static bool keeps_faster(const struct exporter *x, const char *folder)
     return true;
 }
 
+static bool export_kernels(struct exporter *x, struct err *e)
+{
+    const char *folder = x->request->folder ? x->request->folder : EXPORT_STANDARD_FOLDER;
+    if (!make_files(x, e))
+        return false;
+    look_there(x, folder);
+    return keeps_faster(x, folder) || (check(x, folder, e) && write_files(x, folder, e));
+}
+
 bool export_run(struct store *store, const struct export_request *r, struct err *e)
 {
     struct exporter x = {.store = store, .request = r};
-    const char *folder = r->folder ? r->folder : EXPORT_STANDARD_FOLDER;
     arena_init(&x.arena);
-    bool ok = make_files(&x, e);
-    if (ok) {
-        look_there(&x, folder);
-        ok = keeps_faster(&x, folder) || (check(&x, folder, e) && write_files(&x, folder, e));
-    }
+    bool ok = store_get_session(store, r->session, &x.arena, &x.session, e);
+    if (ok && x.session.scheduler)
+        ok = export_network(store, &x.session, r, e);
+    else if (ok)
+        ok = export_kernels(&x, e);
     kernel_files_finish(&x.files);
+    script_destroy(x.script);
+    arena_finish(&x.arena);
+    return ok;
+}
+
+bool export_add_kernel(struct store *store, const struct export_kernel *k, struct err *e)
+{
+    const struct export_request r = {.session = k->session, .count = 1, .name = k->name};
+    struct exporter x = {.store = store, .request = &r, .files = *k->files};
+    struct trial_record t = {.ask = 0};
+    arena_init(&x.arena);
+    x.chosen = arena_zero(&x.arena, 1, sizeof *x.chosen);
+    bool ok = store_get_session(store, k->session, &x.arena, &x.session, e);
+    x.script = ok ? stored_script(store, &x.session, &x.arena, e) : NULL;
+    ok = x.script && check_compiler(&x.session, e) &&
+         store_get_trial(store, k->session, k->ask, &x.arena, &t, e) &&
+         (t.ask || err_set(e, "session %" PRId64 " has no ask %" PRId64, k->session, k->ask)) &&
+         add_trial(&x, &t, 0, e);
+    *k->files = x.files;
+    *k->scratch_bytes = x.scratch_bytes;
     script_destroy(x.script);
     arena_finish(&x.arena);
     return ok;

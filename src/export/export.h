@@ -33,7 +33,17 @@ struct export_request {
     bool json;    // say it as JSON
 };
 
+// Of a network it is a folder that runs without tilewalk (export/network.h).
 bool export_run(struct store *store, const struct export_request *r, struct err *e);
+
+// Adds the files of one kernel, named `name`.
+struct export_kernel {
+    int64_t session, ask;
+    const char *name;
+    struct kernel_files *files;
+    uint64_t *scratch_bytes; // what it needs
+};
+bool export_add_kernel(struct store *store, const struct export_kernel *k, struct err *e);
 
 // The trials of the session as a recording in our own format, FOLDER/NAME.json, without kernels
 // and device (export/recording.c). Of the request folder, name, force, quiet and json count. The

@@ -14,27 +14,37 @@ static uint64_t rounded(uint64_t bytes)
     return (bytes + PLAN_PLACE_BYTES - 1) / PLAN_PLACE_BYTES * PLAN_PLACE_BYTES;
 }
 
+struct plan_life *plan_lives(const struct plan *p)
+{
+    struct plan_life *all = mem_zero((size_t)p->value_count, sizeof *all);
+    for (int i = 0; i < p->value_count; i++)
+        all[i] = (struct plan_life){p->step_count, -1};
+    for (int i = 0; i < p->step_count; i++)
+        for (int k = 0; k < p->step[i].value_count; k++) {
+            struct plan_life *l = &all[p->step[i].value[k]];
+            l->first = i < l->first ? i : l->first;
+            l->last = i;
+        }
+    for (int i = 0; i < p->value_count; i++)
+        if (p->value[i].role == PLAN_OUTPUT)
+            all[i].last = p->step_count;
+    return all;
+}
+
 // One for each value; those of values with memory of their own have size 0. Heap.
 static struct life *lives(const struct plan *p)
 {
     struct life *all = mem_zero((size_t)p->value_count, sizeof *all);
+    struct plan_life *life = plan_lives(p);
     for (int i = 0; i < p->value_count; i++) {
         const struct plan_value *v = &p->value[i];
-        all[i] = (struct life){.value = i, .first = p->step_count, .last = -1};
+        all[i] = (struct life){.value = i, .first = life[i].first, .last = life[i].last};
         if (plan_shares(v)) {
             all[i].begin = v->offset;
             all[i].size = rounded(v->bytes);
-            all[i].last = v->role == PLAN_OUTPUT ? p->step_count : -1;
         }
     }
-    for (int i = 0; i < p->step_count; i++) {
-        const struct plan_step *s = &p->step[i];
-        for (int k = 0; k < s->value_count; k++) {
-            struct life *l = &all[s->value[k]];
-            l->first = i < l->first ? i : l->first;
-            l->last = i > l->last ? i : l->last;
-        }
-    }
+    free(life);
     return all;
 }
 

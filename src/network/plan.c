@@ -69,6 +69,7 @@ static void add_file(struct json_writer *w, const struct weights *from)
 
 void plan_add_json(const struct plan *p, struct json_writer *w)
 {
+    struct plan_life *life = plan_lives(p);
     json_begin_list(w, "values");
     for (int i = 0; i < p->value_count; i++) {
         const struct plan_value *v = &p->value[i];
@@ -78,8 +79,11 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
         json_add_text(w, "type", element_name(v->element));
         json_add_int(w, "count", v->count);
         json_add_count(w, "bytes", v->bytes);
-        if (plan_shares(v))
+        if (plan_shares(v)) {
             json_add_count(w, "offset", v->offset);
+            json_add_int(w, "first", life[i].first);
+            json_add_int(w, "last", life[i].last);
+        }
         if (v->from)
             add_file(w, v->from);
         json_end(w);
@@ -99,6 +103,7 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
     }
     json_end(w);
     json_add_count(w, "shared_bytes", p->shared);
+    free(life);
 }
 
 #define MOST_BYTES  0x1p50

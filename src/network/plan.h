@@ -88,6 +88,13 @@ struct plan_bytes {
 };
 struct plan_bytes plan_bytes(const struct plan *p);
 
+// The steps that write a value and read it last; an output is read by whoever comes after the last
+// step. Of inputs and weights: that read it first and last. One for each value; heap.
+struct plan_life {
+    int first, last;
+};
+struct plan_life *plan_lives(const struct plan *p);
+
 // Members of an object that is open: "values", "steps", "shared_bytes".
 void plan_add_json(const struct plan *p, struct json_writer *w);
 // False and `e` for what is no plan, or one that plan_check refuses. To be finished in any case.

@@ -14,7 +14,7 @@ static struct kernel_file *add_file(struct kernel_files *f, char *name)
     return file;
 }
 
-static void add_text(struct kernel_files *f, char *name, struct str *text)
+void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text)
 {
     struct kernel_file *file = add_file(f, name);
     file->length = text->length;
@@ -26,9 +26,9 @@ static void add_pass(struct kernel_files *f, const char *name, int index,
 {
     struct str bytes = {0};
     str_add(&bytes, p->glsl);
-    add_text(f, kernel_pass_name(name, index, "comp"), &bytes);
+    kernel_files_add_text(f, kernel_pass_name(name, index, "comp"), &bytes);
     str_add_bytes(&bytes, p->word, p->word_count * sizeof *p->word);
-    add_text(f, kernel_pass_name(name, index, "spv"), &bytes);
+    kernel_files_add_text(f, kernel_pass_name(name, index, "spv"), &bytes);
 }
 
 void kernel_files_add(struct kernel_files *f, const struct kernel_description *d)
@@ -37,9 +37,9 @@ void kernel_files_add(struct kernel_files *f, const struct kernel_description *d
     for (int i = 0; i < d->pass_count; i++)
         add_pass(f, d->name, i, &d->pass[i]);
     kernel_add_json(d, false, &text);
-    add_text(f, mem_printf("%s.json", d->name), &text);
+    kernel_files_add_text(f, mem_printf("%s.json", d->name), &text);
     kernel_add_header(d, &text);
-    add_text(f, mem_printf("%s.h", d->name), &text);
+    kernel_files_add_text(f, mem_printf("%s.h", d->name), &text);
 }
 
 // `staged` are the temporaries of the files that are not in place yet.

@@ -78,6 +78,8 @@ struct kernel_files {
 };
 
 void kernel_files_add(struct kernel_files *f, const struct kernel_description *d);
+// Any other file; both are taken, `text` is empty then.
+void kernel_files_add_text(struct kernel_files *f, char *name, struct str *text);
 // Makes the folder. All files are written beside their places before the first one takes its place:
 // when one cannot be written, those that were there before are still there, whole.
 bool kernel_files_write(const struct kernel_files *f, const char *folder, struct err *e);

@@ -186,7 +186,7 @@ static void test_whole(void **state)
     assert_ok(&r);
     assert_int_equal(trials_of(b, 1), 110);
     static const char *const of_trials[][4] = {
-        {"show", "1", "--trials"}, {"export", "1"}, {"card", "1"}, {"tune", "--like", "1"}};
+        {"show", "1", "--trials"}, {"card", "1"}, {"tune", "--like", "1"}};
     for (size_t i = 0; i < sizeof of_trials / sizeof *of_trials; i++) {
         r = run_list(b, of_trials[i]);
         assert_refused(&r, 1, "session 1 is a network", "`tilewalk show 1`");

@@ -1,0 +1,337 @@
+#include "export/network.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/shown.h"
+#include "engine/network_summary.h"
+#include "engine/stored.h"
+#include "space/element.h"
+#include "trial/constants.h"
+#include "trial/operator.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DATA_ALIGN = 256 };
+
+// What the order of sums may change in the course of a network, of the largest right number.
+#define TOLERANCE_F32 1e-3
+#define TOLERANCE_F16 3e-2
+
+struct folder {
+    struct store *store;
+    const struct session_record *session;
+    const struct export_request *request;
+    struct arena arena;
+    struct plan plan;
+    struct task_record *task;
+    int task_count;
+    struct script **script; // of each task: operations live in them
+    struct network_task_export *kernel;
+    uint64_t *data;
+    unsigned char **value; // content of what has any; heap
+    struct kernel_files files;
+    struct network_export about;
+};
+
+static const struct operation *operation_of(const struct folder *f, int step)
+{
+    return script_operation(f->script[f->plan.step[step].task]);
+}
+
+// --- the plan and its kernels ---
+
+static bool read_plan(struct folder *f, struct err *e)
+{
+    const char *text = NULL;
+    struct json root;
+    if (!store_get_plan(f->store, f->session->id, &f->arena, &text, e))
+        return false;
+    if (!text)
+        return err_set(e,
+                       "session %" PRId64 " has no plan of a run: it was begun by an older "
+                       "tilewalk (export its tasks, `tilewalk show %" PRId64 "%s` lists them)",
+                       f->session->id, f->session->id, store_option(f->store));
+    return (json_parse(text, &root) && plan_read_json(root, &f->plan, e)) ||
+           err_prefix(e, "session %" PRId64 " is damaged: the plan of its runs", f->session->id);
+}
+
+// "stage1.1 3x3" -> "stage1.1-3x3"; no two tasks have one name.
+static const char *file_name(struct folder *f, int task)
+{
+    char *name = arena_strdup(&f->arena, f->task[task].name);
+    for (char *c = name; *c; c++)
+        if (!shown_is_plain((unsigned char)*c) || strchr(" /\\", *c))
+            *c = '-';
+    for (int i = 0; i < task; i++)
+        if (str_equal(f->kernel[i].name, name))
+            return arena_printf(&f->arena, "%s-%d", name, task + 1);
+    return name;
+}
+
+struct chosen {
+    struct folder *folder;
+    int64_t *ask;
+    bool found;
+};
+
+static bool take_kept(void *context, const struct whole_record *r)
+{
+    struct chosen *c = context;
+    struct network_export *x = &c->folder->about;
+    if (whole_seconds(r) <= 0)
+        return true;
+    c->found = str_to_ints(r->kept, c->ask, c->folder->task_count) == c->folder->task_count;
+    x->seconds = whole_seconds(r);
+    x->verified = r->verified;
+    return true;
+}
+
+static bool take_task(struct folder *f, int i, int64_t kept, struct err *e)
+{
+    struct network_task_export *k = &f->kernel[i];
+    struct session_record *r = arena_zero(&f->arena, 1, sizeof *r);
+    *k = (struct network_task_export){.name = file_name(f, i), .session = f->task[i].session};
+    char *id = kernel_identifier(k->name);
+    k->kernel = arena_strdup(&f->arena, id);
+    free(id);
+    if (!k->session)
+        return err_set(e, "%s has no kernel yet (`tilewalk resume %" PRId64 "%s` goes on)",
+                       f->task[i].name, f->session->id, store_option(f->store));
+    if (!store_get_session(f->store, k->session, &f->arena, r, e))
+        return false;
+    k->ask = kept ? kept : r->best_ask;
+    if (!k->ask)
+        return err_set(e, "%s has no valid kernel", f->task[i].name);
+    f->script[i] = stored_script(f->store, r, &f->arena, e);
+    uint64_t scratch = 0;
+    struct export_kernel kernel = {k->session, k->ask, k->name, &f->files, &scratch};
+    if (!f->script[i] || !export_add_kernel(f->store, &kernel, e))
+        return err_prefix(e, "%s", f->task[i].name);
+    f->about.scratch_bytes = scratch > f->about.scratch_bytes ? scratch : f->about.scratch_bytes;
+    return true;
+}
+
+static bool take_tasks(struct folder *f, struct err *e)
+{
+    struct chosen chosen = {.folder = f};
+    if (!store_get_tasks(f->store, f->session->id, &f->arena, &f->task, &f->task_count, e))
+        return false;
+    size_t count = (size_t)f->task_count + 1;
+    f->script = arena_zero(&f->arena, count, sizeof(struct script *));
+    f->kernel = arena_zero(&f->arena, count, sizeof *f->kernel);
+    chosen.ask = arena_zero(&f->arena, count, sizeof *chosen.ask);
+    if (!store_each_whole(f->store, f->session->id, take_kept, &chosen, e))
+        return false;
+    for (int i = 0; i < f->task_count; i++)
+        if (!take_task(f, i, chosen.found ? chosen.ask[i] : 0, e))
+            return false;
+    return true;
+}
+
+// --- the data ---
+
+// What it reads of the inputs and weights, and what it gives by the operators' references.
+static bool run_step(struct folder *f, const struct constants *c, int step, struct err *e)
+{
+    const struct plan_step *s = &f->plan.step[step];
+    const struct operation *o = operation_of(f, step);
+    const void *input[OPERATION_MAX_TENSORS];
+    int made = s->value[s->value_count - 1];
+    if (script_reference(f->script[s->task])->pass_count)
+        return err_set(e, "layer '%s': what it computes is defined by a kernel", s->name);
+    for (int k = 0; k < s->value_count - 1; k++) {
+        int v = s->value[k];
+        if (!f->value[v]) {
+            f->value[v] = mem_alloc(f->plan.value[v].bytes);
+            constants_fill(c, v, o, k, f->value[v]);
+        }
+        input[k] = f->value[v];
+    }
+    f->value[made] = mem_alloc(f->plan.value[made].bytes);
+    operator_reference(o, input, f->value[made]);
+    return true;
+}
+
+static bool run_all(struct folder *f, struct err *e)
+{
+    struct constants c = {&f->plan, f->session->seed, NULL};
+    int fd = -1;
+    if (!plan_read_files(&f->plan, &fd, e))
+        return false;
+    bool ok = constants_map(&c, fd, e);
+    if (fd >= 0)
+        close(fd);
+    for (int i = 0; ok && i < f->plan.step_count; i++)
+        ok = run_step(f, &c, i, e);
+    constants_unmap(&c);
+    return ok;
+}
+
+static bool make_data(struct folder *f, struct err *e)
+{
+    struct str data = {0};
+    size_t count = (size_t)f->plan.value_count;
+    f->value = mem_zero(count, sizeof(unsigned char *));
+    f->data = arena_zero(&f->arena, count, sizeof *f->data);
+    bool ok = run_all(f, e);
+    for (int i = 0; ok && i < f->plan.value_count; i++) {
+        const struct plan_value *v = &f->plan.value[i];
+        f->data[i] = UINT64_MAX;
+        if (v->role == PLAN_MADE || !f->value[i])
+            continue;
+        while (data.length % DATA_ALIGN)
+            str_add_char(&data, '\0');
+        f->data[i] = data.length;
+        str_add_bytes(&data, f->value[i], v->bytes);
+    }
+    f->about.data_bytes = data.length;
+    if (ok)
+        kernel_files_add_text(&f->files, mem_printf("%s.data", f->about.name), &data);
+    str_finish(&data);
+    return ok;
+}
+
+// --- the folder ---
+
+static void add_text(struct folder *f, const char *format, char *text)
+{
+    struct str s = {0};
+    str_add(&s, text);
+    kernel_files_add_text(&f->files, mem_printf(format, f->about.name), &s);
+    free(text);
+}
+
+static bool add_shipped(struct folder *f, const char *name, const char *as, char *head,
+                        struct err *e)
+{
+    struct str s = {0};
+    char *relative = mem_printf("docs/sample/%s", name), *path = path_shipped(relative);
+    char *text = NULL;
+    bool ok =
+        path ? file_read(path, &text, NULL, e) : err_set(e, "'%s' is not installed", relative);
+    if (ok) {
+        str_add(&s, head ? head : "");
+        str_add(&s, text);
+        kernel_files_add_text(&f->files, mem_strdup(as), &s);
+    }
+    free(relative);
+    free(path);
+    free(text);
+    free(head);
+    return ok;
+}
+
+static void describe(struct folder *f)
+{
+    struct network_export *x = &f->about;
+    x->session = f->session;
+    x->plan = &f->plan;
+    x->task = f->kernel;
+    x->task_count = f->task_count;
+    x->data = f->data;
+    x->tolerance = TOLERANCE_F32;
+    for (int i = 0; i < f->plan.value_count; i++)
+        if (f->plan.value[i].element == ELEMENT_F16)
+            x->tolerance = TOLERANCE_F16;
+}
+
+static bool make_files(struct folder *f, struct err *e)
+{
+    if (!read_plan(f, e) || !take_tasks(f, e) || !make_data(f, e))
+        return false;
+    describe(f);
+    add_text(f, "%s.network.h", network_header_text(&f->about));
+    add_text(f, "%s.plan.json", network_plan_text(&f->about));
+    return add_shipped(f, "run_network.c", "run.c", network_program_head(&f->about), e) &&
+           add_shipped(f, "vulkan.h", "vulkan.h", NULL, e) &&
+           add_shipped(f, "numbers.h", "numbers.h", NULL, e);
+}
+
+// A plan of another session is in the way.
+static bool may_write(const struct folder *f, const char *folder, struct err *e)
+{
+    char *file = mem_printf("%s.plan.json", f->about.name), *path = path_join(folder, file);
+    char *text = NULL;
+    struct json root;
+    struct err ignored; // what cannot be read is not known to be ours
+    double session;
+    bool there = file_exists(path);
+    bool ours = there && file_read(path, &text, NULL, &ignored) && json_parse(text, &root) &&
+                json_number(json_member(root, "session"), &session) &&
+                (int64_t)session == f->session->id;
+    bool may = !there || ours || f->request->force ||
+               err_set(e,
+                       "'%s' is there already, and not from session %" PRId64
+                       " (--force replaces it, --name or --out writes elsewhere)",
+                       path, f->session->id);
+    free(text);
+    free(path);
+    free(file);
+    return may;
+}
+
+static void tell_json(const struct folder *f, const char *folder)
+{
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "files");
+    for (int i = 0; i < f->files.count; i++) {
+        char *path = path_join(folder, f->files.file[i].name);
+        json_add_text(&w, NULL, path);
+        free(path);
+    }
+    json_end(&w);
+    json_add_text(&w, "network", f->about.name);
+    json_print(&w);
+}
+
+static void tell(const struct folder *f, const char *folder)
+{
+    const struct export_request *r = f->request;
+    if (r->json) {
+        tell_json(f, folder);
+        return;
+    }
+    printf("%s %d files to %s: %d kernels, %s.network.h, .plan.json, .data, and run.c\n",
+           r->dry_run ? "would write" : "wrote", f->files.count, folder, f->task_count,
+           f->about.name);
+    if (!r->dry_run)
+        printf("cd %s && cc -O2 run.c -lvulkan -lm -o run && ./run\n", folder);
+}
+
+static bool check_options(const struct export_request *r, struct err *e)
+{
+    if (r->verify || r->count > 1)
+        return err_usage(e, "--verify and --best are for kernels (a network's run checks what it "
+                            "gives)");
+    return export_check_name(r->name, e);
+}
+
+bool export_network(struct store *store, const struct session_record *r,
+                    const struct export_request *request, struct err *e)
+{
+    const char *folder = request->folder ? request->folder : EXPORT_STANDARD_FOLDER;
+    struct folder f = {.store = store, .session = r, .request = request};
+    if (!check_options(request, e))
+        return false;
+    arena_init(&f.arena);
+    f.about.name = request->name ? request->name : r->name;
+    bool ok = may_write(&f, folder, e) && make_files(&f, e) &&
+              (request->dry_run || kernel_files_write(&f.files, folder, e));
+    if (ok && !request->quiet)
+        tell(&f, folder);
+    for (int i = 0; i < f.task_count && f.script; i++)
+        script_destroy(f.script[i]);
+    for (int i = 0; i < f.plan.value_count && f.value; i++)
+        free(f.value[i]);
+    free(f.value);
+    kernel_files_finish(&f.files);
+    plan_finish(&f.plan);
+    arena_finish(&f.arena);
+    return ok;
+}
