@@ -2,8 +2,8 @@
 # network.sh PROGRAM FLOW_FILES: tunes a small network on the device, exports it, builds the program that was exported with it,
 # runs that, with the validation layer where there is one, and damages what it reads. Skipped (77) where there is no device or no compiler.
 set -eu
-program=$1
-files=$2
+program=$(realpath "$1")
+files=$(realpath "$2")
 
 skip() {
     echo "skipped: $1"
