@@ -1,7 +1,7 @@
 #include "session_filter.h"
 
 #include "engine/speed.h"
-#include "view_sessions.h"
+#include "session_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

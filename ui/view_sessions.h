@@ -3,6 +3,7 @@
 //   view_sessions.c          keys, state, who gets which rows
 //   view_sessions_list.c     which sessions in which order; what is read of those that are shown
 //   session_filter.c         which sessions are wanted
+//   session_text.c           how they are written
 //   view_sessions_draw.c     the list
 //   view_sessions_panel.c    the session under the cursor
 //   view_sessions_compare.c  the marked ones side by side
@@ -16,6 +17,7 @@
 #include "app.h"
 #include "list.h"
 #include "session_filter.h"
+#include "session_text.h"
 
 #define SPARK_COLS 10
 
@@ -91,16 +93,6 @@ bool session_runs(const struct session_row *row);
 double sessions_ran(struct app *app, const struct sessions_view *v, const struct session_row *row);
 const char *sessions_sort_text(const struct sessions_view *v); // "newest first"
 
-// One unit for all speeds of the screen, by the fastest session.
-const char *sessions_unit(const struct model *m, double *per_flops);
-char *sessions_speed(double flops, double per_flops, char out[24]); // "" for none
-// Where it runs: the name of the device; of other sources the source, "synthetic:rugged". In `out`
-// or the record's.
-const char *session_place(const struct session_record *r, char out[256]);
-// FLOP/s; 0: nothing valid, or speeds that are relative (speed_share), which are in no unit.
-double record_speed(const struct session_record *r);
-char *session_best(const struct session_record *r, double per_flops, char out[24]); // "" for none
-char *text_ago(double seconds, char out[24]);                                       // "2 h"
 // Broken at blanks, two columns off the right edge. Returns the row below the last line.
 int put_wrapped(const struct pane *p, int row, int col, enum style style, const char *text);
 
