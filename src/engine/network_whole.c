@@ -18,6 +18,7 @@
 
 static void make_room(struct network_run *n)
 {
+    n->whole.trying = mem_zero((size_t)n->count, sizeof *n->whole.trying);
     n->whole.kernels = mem_zero((size_t)n->count, sizeof *n->whole.kernels);
     n->whole.kept = mem_zero((size_t)n->count, sizeof *n->whole.kept);
 }
@@ -67,6 +68,7 @@ void network_whole_finish(struct network_run *n)
 {
     network_whole_drop(n);
     plan_finish(&n->whole.plan);
+    free(n->whole.trying);
     free(n->whole.kernels);
     free(n->whole.kept);
 }
@@ -209,11 +211,11 @@ static void begin(struct network_run *n, struct making *m)
     }
     w->begun_ns = os_now_ns();
     w->has_rival = m->whole.races;
-    w->record = (struct whole_record){.number = w->record.number + 1,
-                                      .all_trials = n->record.trials,
-                                      .elapsed_s = network_ran_seconds(n),
-                                      .sum_s = network_seconds(n)};
-    memcpy(w->kernels, m->best, (size_t)n->count * sizeof *m->best);
+    w->running = (struct whole_record){.number = w->record.number + 1,
+                                       .all_trials = n->record.trials,
+                                       .elapsed_s = network_ran_seconds(n),
+                                       .sum_s = network_seconds(n)};
+    memcpy(w->trying, m->best, (size_t)n->count * sizeof *m->best);
 }
 
 bool network_whole_begin(struct network_run *n, bool at_end, struct err *e)
@@ -266,6 +268,9 @@ static const char *where(const struct network_run *n, char *out, size_t size)
 static void take_result(struct network_run *n, const struct whole_result *r)
 {
     struct network_whole *w = &n->whole;
+    size_t bytes = (size_t)n->count * sizeof *w->kernels;
+    w->record = w->running;
+    memcpy(w->kernels, w->trying, bytes);
     w->record.verified = r->verified;
     w->record.seconds = r->verified ? r->seconds[0] : 0;
     w->record.rival_s = r->verified && w->has_rival ? r->seconds[1] : 0;
@@ -274,7 +279,7 @@ static void take_result(struct network_run *n, const struct whole_result *r)
         w->record.seconds > 0 && (w->record.rival_s <= 0 || w->record.seconds <= w->record.rival_s);
     if (!is_faster)
         return;
-    memcpy(w->kept, w->kernels, (size_t)n->count * sizeof *w->kept);
+    memcpy(w->kept, w->kernels, bytes);
     w->has_kept = true;
 }
 

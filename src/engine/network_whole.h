@@ -17,11 +17,13 @@
 struct errand;
 struct network_run;
 
-struct network_whole {          // empty and valid when zeroed: it cannot be run
-    struct plan plan;           // without steps where there is none
-    struct errand *run;         // NULL: it does not run now
-    struct whole_record record; // of the run; else of the last one, number 0: there was none
-    int64_t *kernels, *kept;    // asks by task, of the last run and the fastest one; heap
+struct network_whole {           // empty and valid when zeroed: it cannot be run
+    struct plan plan;            // without steps where there is none
+    struct errand *run;          // NULL: it does not run now
+    struct whole_record running; // what is known of that
+    struct whole_record record;  // the last one that was over; number 0: there was none
+    // Asks by task: of the run, of the last one, of the fastest one; heap.
+    int64_t *trying, *kernels, *kept;
     bool has_kept, has_rival;
     bool cannot;      // it was said why
     int64_t begun_ns; // os_now_ns
