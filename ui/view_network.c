@@ -292,7 +292,8 @@ static void plot_latency(const struct latency *l, double ran, const struct pane 
     struct plot_axis y = {.low = 0, .high = l->highest, .scale = PLOT_REAL};
     plot_init(&plot, p->screen->charset, p->rows, p->cols);
     plot_axes(&plot, &x, &y);
-    plot_steps(&plot, 0, 'A', l->parts, l->part_count, ran);
+    if (l->part_count)
+        plot_steps(&plot, 0, 'A', l->parts, l->part_count, ran);
     if (l->whole_count)
         plot_steps(&plot, 1, 'B', l->whole, l->whole_count, ran);
     plot_letters(&plot);
@@ -307,14 +308,16 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
     char title[64], note[80] = "";
     snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
     struct latency l = latency_of(&m->open, per);
-    if (l.whole_count)
+    if (l.whole_count && l.part_count)
         snprintf(note, sizeof note, "A sum of parts %.3g, B as a whole %.3g",
                  l.parts[l.part_count - 1].y, l.whole[l.whole_count - 1].y);
+    else if (l.whole_count)
+        snprintf(note, sizeof note, "B as a whole %.3g", l.whole[l.whole_count - 1].y);
     else if (l.part_count)
         snprintf(note, sizeof note, "%.3g at start, %.3g now", l.parts[0].y,
                  l.parts[l.part_count - 1].y);
     struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
-    if (l.part_count)
+    if (l.part_count || l.whole_count)
         plot_latency(&l, ran, &p);
     else
         pane_text_cut(&p, 0, 1, p.cols - 1, STYLE_DIM, "nothing valid yet");

@@ -131,6 +131,18 @@ static void begin(struct gpu *g)
     check(vkBeginCommandBuffer(g->commands, &info), "vkBeginCommandBuffer");
 }
 
+// All that was written before is there for all that comes, the host too.
+static void barrier(struct gpu *g)
+{
+    VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                           .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                           .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT |
+                                            VK_ACCESS_HOST_READ_BIT};
+    VkPipelineStageFlags commands = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    vkCmdPipelineBarrier(g->commands, commands, commands | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all,
+                         0, NULL, 0, NULL);
+}
+
 static void submit_and_wait(struct gpu *g)
 {
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -210,8 +222,10 @@ static void transfer(struct gpu *g, struct buffer *b, void *host, bool upload)
     if (upload)
         memcpy(mapped, host, b->bytes);
     begin(g);
+    barrier(g);
     vkCmdCopyBuffer(g->commands, upload ? staging.buffer : b->buffer,
                     upload ? b->buffer : staging.buffer, 1, &all);
+    barrier(g);
     check(vkEndCommandBuffer(g->commands), "vkEndCommandBuffer");
     submit_and_wait(g);
     if (!upload)
@@ -386,7 +400,8 @@ static inline double stamped_seconds(struct gpu *g, const struct stamps *s)
                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults");
     uint64_t mask = s->bits < 64 ? ((uint64_t)1 << s->bits) - 1 : UINT64_MAX;
-    return (double)((at[1] - at[0]) & mask) * s->tick_s;
+    uint64_t ticks = (at[1] - at[0]) & mask;
+    return (double)(ticks ? ticks : 1) * s->tick_s; // nothing takes no time
 }
 
 static void close_device(struct gpu *g)

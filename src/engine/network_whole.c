@@ -275,8 +275,8 @@ static void take_result(struct network_run *n, const struct whole_result *r)
     w->record.seconds = r->verified ? r->seconds[0] : 0;
     w->record.rival_s = r->verified && w->has_rival ? r->seconds[1] : 0;
     w->record.reason = arena_strdup(&n->arena, r->reason);
-    bool is_faster =
-        w->record.seconds > 0 && (w->record.rival_s <= 0 || w->record.seconds <= w->record.rival_s);
+    bool is_faster = w->record.seconds > 0 &&
+                     (!w->has_rival || (r->seconds[1] > 0 && r->seconds[0] <= r->seconds[1]));
     if (!is_faster)
         return;
     memcpy(w->kept, w->kernels, bytes);
@@ -316,7 +316,10 @@ bool network_whole_step(struct network_run *n, struct err *e)
     network_whole_drop(n);
     w->spent_s += (double)(os_now_ns() - w->begun_ns) * 1e-9;
     take_result(n, &result);
-    w->record.kernels = asks_text(n, w->kernels);
+    w->lost = end == ERRAND_DONE ? 0 : w->lost + 1;
+    if (w->lost == 1) // perhaps not by these kernels: the end tries them once more
+        memset(w->kernels, 0, (size_t)n->count * sizeof *w->kernels);
+    w->record.kernels = asks_text(n, w->trying);
     w->record.kept = w->has_kept ? asks_text(n, w->kept) : NULL;
     w->record.at = os_unix_time();
     if (!network_stored(n, store_put_whole(n->host.store, n->record.id, &w->record, e), e))

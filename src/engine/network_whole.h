@@ -26,6 +26,7 @@ struct network_whole {           // empty and valid when zeroed: it cannot be ru
     int64_t *trying, *kernels, *kept;
     bool has_kept, has_rival;
     bool cannot;      // it was said why
+    int lost;         // runs in a row that came to no answer
     int64_t begun_ns; // os_now_ns
     double spent_s;   // in this process
 };

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { DATA_ALIGN = 256 };
@@ -60,6 +61,28 @@ static bool read_plan(struct folder *f, struct err *e)
            err_prefix(e, "session %" PRId64 " is damaged: the plan of its runs", f->session->id);
 }
 
+// Headers and what they define have names of letters, digits and '_', in guards without case.
+static bool are_alike(const char *a, const char *b)
+{
+    char *x = kernel_identifier(a), *y = kernel_identifier(b);
+    bool alike = strcasecmp(x, y) == 0;
+    free(x);
+    free(y);
+    return alike;
+}
+
+static bool is_taken(const struct folder *f, int tasks, const char *name)
+{
+    static const char *const ours[] = {"vulkan", "numbers", "run"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (are_alike(ours[i], name))
+            return true;
+    for (int i = 0; i < tasks; i++)
+        if (are_alike(f->kernel[i].name, name))
+            return true;
+    return false;
+}
+
 // "stage1.1 3x3" -> "stage1.1-3x3"; no two tasks have one name.
 static const char *file_name(struct folder *f, int task)
 {
@@ -67,10 +90,10 @@ static const char *file_name(struct folder *f, int task)
     for (char *c = name; *c; c++)
         if (!shown_is_plain((unsigned char)*c) || strchr(" /\\", *c))
             *c = '-';
-    for (int i = 0; i < task; i++)
-        if (str_equal(f->kernel[i].name, name))
-            return arena_printf(&f->arena, "%s-%d", name, task + 1);
-    return name;
+    const char *unique = name;
+    for (int i = task + 1; is_taken(f, task, unique); i++)
+        unique = arena_printf(&f->arena, "%s-%d", name, i);
+    return unique;
 }
 
 struct chosen {
@@ -240,9 +263,22 @@ static void describe(struct folder *f)
             x->tolerance = TOLERANCE_F16;
 }
 
+static const struct operation *operation_of_task(const void *context, int task)
+{
+    const struct folder *f = context;
+    return script_operation(f->script[task]);
+}
+
+static bool check_plan(const struct folder *f, struct err *e)
+{
+    const struct plan_tasks tasks = {f->task_count, operation_of_task, f};
+    return plan_fits(&f->plan, &tasks, e) ||
+           err_prefix(e, "session %" PRId64 " is damaged", f->session->id);
+}
+
 static bool make_files(struct folder *f, struct err *e)
 {
-    if (!read_plan(f, e) || !take_tasks(f, e) || !make_data(f, e))
+    if (!read_plan(f, e) || !take_tasks(f, e) || !check_plan(f, e) || !make_data(f, e))
         return false;
     describe(f);
     add_text(f, "%s.network.h", network_header_text(&f->about));
@@ -252,27 +288,39 @@ static bool make_files(struct folder *f, struct err *e)
            add_shipped(f, "numbers.h", "numbers.h", NULL, e);
 }
 
-// A plan of another session is in the way.
-static bool may_write(const struct folder *f, const char *folder, struct err *e)
+// Whether the folder holds an export of this session.
+static bool is_ours(const struct folder *f, const char *folder)
 {
     char *file = mem_printf("%s.plan.json", f->about.name), *path = path_join(folder, file);
     char *text = NULL;
     struct json root;
     struct err ignored; // what cannot be read is not known to be ours
     double session;
-    bool there = file_exists(path);
-    bool ours = there && file_read(path, &text, NULL, &ignored) && json_parse(text, &root) &&
-                json_number(json_member(root, "session"), &session) &&
+    bool ours = file_exists(path) && file_read(path, &text, NULL, &ignored) &&
+                json_parse(text, &root) && json_number(json_member(root, "session"), &session) &&
                 (int64_t)session == f->session->id;
-    bool may = !there || ours || f->request->force ||
-               err_set(e,
-                       "'%s' is there already, and not from session %" PRId64
-                       " (--force replaces it, --name or --out writes elsewhere)",
-                       path, f->session->id);
     free(text);
     free(path);
     free(file);
-    return may;
+    return ours;
+}
+
+static bool may_write(const struct folder *f, const char *folder, struct err *e)
+{
+    bool may = f->request->force || is_ours(f, folder);
+    for (int i = 0; !may && i < f->files.count; i++) {
+        char *path = path_join(folder, f->files.file[i].name);
+        bool there = file_exists(path);
+        if (there)
+            err_set(e,
+                    "'%s' is there already, and not from session %" PRId64
+                    " (--force replaces it, --name or --out writes elsewhere)",
+                    path, f->session->id);
+        free(path);
+        if (there)
+            return false;
+    }
+    return true;
 }
 
 static void tell_json(const struct folder *f, const char *folder)
@@ -315,13 +363,15 @@ static bool check_options(const struct export_request *r, struct err *e)
 bool export_network(struct store *store, const struct session_record *r,
                     const struct export_request *request, struct err *e)
 {
-    const char *folder = request->folder ? request->folder : EXPORT_STANDARD_FOLDER;
     struct folder f = {.store = store, .session = r, .request = request};
     if (!check_options(request, e))
         return false;
     arena_init(&f.arena);
     f.about.name = request->name ? request->name : r->name;
-    bool ok = may_write(&f, folder, e) && make_files(&f, e) &&
+    const char *folder =
+        request->folder ? request->folder
+                        : arena_printf(&f.arena, "%s/%s", EXPORT_STANDARD_FOLDER, f.about.name);
+    bool ok = make_files(&f, e) && may_write(&f, folder, e) &&
               (request->dry_run || kernel_files_write(&f.files, folder, e));
     if (ok && !request->quiet)
         tell(&f, folder);

@@ -171,3 +171,27 @@ bool plan_check(const struct plan *p, struct err *e)
 {
     return check_steps(p, e) && check_places(p, e);
 }
+
+static bool step_fits(const struct plan *p, const struct plan_step *s,
+                      const struct plan_tasks *tasks)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    if (s->task >= tasks->count ||
+        operation_tensors(tasks->operation(tasks->context, s->task), tensor) != s->value_count)
+        return false;
+    for (int k = 0; k < s->value_count; k++) {
+        const struct plan_value *v = &p->value[s->value[k]];
+        if (tensor_bytes(&tensor[k]) != v->bytes || tensor_count(&tensor[k]) != v->count ||
+            tensor[k].element != v->element)
+            return false;
+    }
+    return true;
+}
+
+bool plan_fits(const struct plan *p, const struct plan_tasks *tasks, struct err *e)
+{
+    for (int i = 0; i < p->step_count; i++)
+        if (!step_fits(p, &p->step[i], tasks))
+            return err_set(e, "the plan does not fit layer '%s'", p->step[i].name);
+    return true;
+}

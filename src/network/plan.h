@@ -80,6 +80,15 @@ bool plan_read_files(const struct plan *p, int *fd, struct err *e);
 // Where a value lies in there; of one past the last the size of all.
 uint64_t plan_file_offset(const struct plan *p, int value);
 
+// That each step is one of a task, of `tasks`, whose operation has as many tensors, each as large
+// as its value; else `e` names the layer.
+struct plan_tasks {
+    int count;
+    const struct operation *(*operation)(const void *context, int task);
+    const void *context;
+};
+bool plan_fits(const struct plan *p, const struct plan_tasks *tasks, struct err *e);
+
 struct plan_bytes {
     uint64_t kept;   // inputs and weights
     uint64_t made;   // what layers make, if nothing were shared

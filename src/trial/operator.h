@@ -56,12 +56,14 @@ struct operator_verdict operator_compare(const struct operation *o, enum input_s
                                          const void *output, const void *reference, char *reason,
                                          size_t size);
 // The same for inputs that nobody filled, such as what an earlier layer gave: as random ones, and
-// errors may be `magnitude` times as large. What an operation allows is made for inputs below 1;
-// sums of products grow with each of its inputs, so the magnitude is operator_magnitude.
+// errors may be `magnitude` times as large, the relative ones up to a hundredth. What an operation
+// allows is made for inputs below 1; sums of products grow with both factors, so the magnitude is
+// operator_magnitude, which has to be finite.
 struct operator_verdict operator_compare_flow(const struct operation *o, double magnitude,
                                               const void *output, const void *reference,
                                               char *reason, size_t size);
-// The product of the largest of each input, those that are below 1 not counted.
+// The product of the largest of its first two inputs, where they are above 1, or the largest of the
+// others (what is added) where that is more.
 double operator_magnitude(const struct operation *o, const void *const *inputs);
 
 // A constant input of a network's layer: random, and of a size that keeps what flows through the

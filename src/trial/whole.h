@@ -2,8 +2,9 @@
 // layer, run in one submission, timed.
 //
 // What a layer gives is compared with what the operator's reference makes of what the layer read
-// from the device, in the memory that all share: a value that another one overwrites too early is
-// seen there. Then all is run at once, and what the network gives has to be what it gave before.
+// from the device, in the memory that all share; and what it read has to be what was written there:
+// a value that another one overwrites too early is seen. Then all is run at once, before and after
+// it is timed, and what the network gives has to be what it gave layer by layer.
 #ifndef TILEWALK_TRIAL_WHOLE_H
 #define TILEWALK_TRIAL_WHOLE_H
 

@@ -213,7 +213,7 @@ static void constants_come_from_files(void **state)
     take_weight(&w, 1, "half.npy", &a);
     take_weight(&w, 2, "nan.npy", &a);
     r = expect_done(&w);
-    assert_true(!r.verified && strstr(r.reason, "layer 'two': C[0,0] = nan, expected"));
+    assert_true(!r.verified && strstr(r.reason, "layer 'two': not all of what it reads is finite"));
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     take_weight(&w, 1, "half.npy", &a);
     write_weight("half.npy", 0.25f);
@@ -237,6 +237,11 @@ static void faults(void **state)
     snprintf(w.place.fault, sizeof w.place.fault, "wrong@verify:%d", WHOLE_FAULTS + 3);
     r = expect_done(&w);
     assert_true(!r.verified && strstr(r.reason, "layer 'three': C["));
+    make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
+    snprintf(w.place.fault, sizeof w.place.fault, "wrong@run:%d", WHOLE_FAULTS + 4);
+    r = expect_done(&w); // what the first one gave, before the fourth reads it
+    assert_false(r.verified);
+    assert_string_equal(r.reason, "layer 'four': 'one' was overwritten before it was read");
     make_whole(&w, GEMM_RIGHT, GEMM_RIGHT);
     snprintf(w.place.fault, sizeof w.place.fault, "segv@run:%d", WHOLE_FAULTS);
     assert_int_equal(run(&w, &r, &e), ERRAND_LOST);
