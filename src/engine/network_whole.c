@@ -49,19 +49,9 @@ static bool take_last(void *context, const struct whole_record *r)
 
 bool network_whole_resume(struct network_run *n, struct err *e)
 {
-    const char *text = NULL;
-    struct json root;
     make_room(n);
-    if (!store_get_plan(n->host.store, n->record.id, &n->arena, &text, e) ||
-        !store_each_whole(n->host.store, n->record.id, take_last, n, e))
-        return false;
-    if (!text) // one of an older version
-        return true;
-    return (json_parse(text, &root) || err_set(e, "it is no JSON")) &&
-                   plan_read_json(root, &n->whole.plan, e)
-               ? true
-               : err_prefix(e, "session %" PRId64 " is damaged: the plan of its runs",
-                            n->record.id);
+    return stored_plan(n->host.store, n->record.id, &n->whole.plan, e) &&
+           store_each_whole(n->host.store, n->record.id, take_last, n, e);
 }
 
 void network_whole_finish(struct network_run *n)

@@ -2,6 +2,7 @@
 
 #include "base/json_read.h"
 #include "engine/recorded.h"
+#include "network/plan.h"
 
 #include <inttypes.h>
 
@@ -79,6 +80,22 @@ struct script *stored_script_set(struct store *store, const struct session_recor
     };
     o.set = join_sizes(a, r->settings, set, set_count, &o.set_count);
     return script_create(&o, e);
+}
+
+bool stored_plan(struct store *store, int64_t network, struct plan *out, struct err *e)
+{
+    const char *text = NULL;
+    struct arena a;
+    struct json root;
+    arena_init(&a);
+    *out = (struct plan){0};
+    bool ok = store_get_plan(store, network, &a, &text, e);
+    if (ok && text)
+        ok = ((json_parse(text, &root) || err_set(e, "it is no JSON")) &&
+              plan_read_json(root, out, e)) ||
+             err_prefix(e, "session %" PRId64 " is damaged: the plan of its runs", network);
+    arena_finish(&a);
+    return ok;
 }
 
 const struct space *stored_space(struct store *store, const struct session_record *r,

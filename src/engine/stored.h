@@ -26,6 +26,11 @@ struct script *stored_script_set(struct store *store, const struct session_recor
                                  const struct setting *set, int set_count, struct arena *a,
                                  struct err *e);
 
+// The plan of a network's runs; without steps where there is none (a session of an older version).
+// To be finished (plan_finish) in any case.
+struct plan;
+bool stored_plan(struct store *store, int64_t network, struct plan *out, struct err *e);
+
 // The space of a session, to look at. It belongs to the session's script or to the recording that
 // the session is on: one of the two is set, is the caller's to destroy (script_destroy,
 // recording_destroy), and owns the space. NULL and `e` on failure: then neither is set.

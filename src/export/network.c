@@ -48,17 +48,13 @@ static const struct operation *operation_of(const struct folder *f, int step)
 
 static bool read_plan(struct folder *f, struct err *e)
 {
-    const char *text = NULL;
-    struct json root;
-    if (!store_get_plan(f->store, f->session->id, &f->arena, &text, e))
+    if (!stored_plan(f->store, f->session->id, &f->plan, e))
         return false;
-    if (!text)
-        return err_set(e,
-                       "session %" PRId64 " has no plan of a run: it was begun by an older "
-                       "tilewalk (export its tasks, `tilewalk show %" PRId64 "%s` lists them)",
-                       f->session->id, f->session->id, store_option(f->store));
-    return (json_parse(text, &root) && plan_read_json(root, &f->plan, e)) ||
-           err_prefix(e, "session %" PRId64 " is damaged: the plan of its runs", f->session->id);
+    return f->plan.step_count > 0 ||
+           err_set(e,
+                   "session %" PRId64 " has no plan of a run: it was begun by an older tilewalk "
+                   "(export its tasks, `tilewalk show %" PRId64 "%s` lists them)",
+                   f->session->id, f->session->id, store_option(f->store));
 }
 
 // Headers and what they define have names of letters, digits and '_', in guards without case.

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const roles[] = {"input", "weight", "made", "output"};
-
 static const char types[] =
     "#ifndef TILEWALK_NETWORK_1\n"
     "#define TILEWALK_NETWORK_1\n"
@@ -73,9 +71,10 @@ static void add_values(const struct network_export *x, const char *id, struct st
         const struct plan_value *v = &x->plan->value[i];
         str_add(out, "    {");
         add_literal(out, v->name);
-        str_printf(
-            out, ", \"%s\", \"%s\", %" PRId64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
-            roles[v->role], element_name(v->element), v->count, v->bytes, v->offset, data_of(x, i));
+        str_printf(out,
+                   ", \"%s\", \"%s\", %" PRId64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
+                   plan_role_name(v->role), element_name(v->element), v->count, v->bytes, v->offset,
+                   data_of(x, i));
     }
     str_add(out, "};\n\n");
 }

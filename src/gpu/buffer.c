@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OFFSET_ALIGN   256 // where any device can bind a buffer (Vulkan spec 33.1)
 #define STAGING_BYTES  (UINT64_C(16) << 20)
 #define COPY_TIMEOUT_S 30.0
 
@@ -92,7 +91,7 @@ enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buff
 static uint64_t room_for_guard(uint64_t wanted, uint64_t bytes, uint64_t most)
 {
     uint64_t room = (most - bytes) / 2;
-    return (room < wanted ? room : wanted) / OFFSET_ALIGN * OFFSET_ALIGN;
+    return (room < wanted ? room : wanted) / GPU_PLACE_BYTES * GPU_PLACE_BYTES;
 }
 
 enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_t guard,
@@ -131,16 +130,17 @@ void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b)
 enum gpu_status gpu_memory_create(struct gpu *g, uint64_t bytes, struct gpu_memory **out,
                                   struct err *e)
 {
-    const uint64_t any = OFFSET_ALIGN; // buffers of one usage need the same but for their sizes
+    const uint64_t any = GPU_PLACE_BYTES; // buffers of one usage need the same but for their sizes
     struct gpu_memory *m = mem_zero(1, sizeof *m);
     VkBuffer probe = VK_NULL_HANDLE;
+    VkMemoryRequirements need = {0};
     *out = m;
     m->bytes = bytes;
-    enum gpu_status status = create_handle(g, any, &probe, &m->need, e);
+    enum gpu_status status = create_handle(g, any, &probe, &need, e);
     vkDestroyBuffer(g->device, probe, NULL);
-    m->need.size = bytes;
+    need.size = bytes;
     if (status == GPU_OK)
-        status = allocate(g, &m->need, storage_wishes, &m->handle, &m->mapped, e);
+        status = allocate(g, &need, storage_wishes, &m->handle, &m->mapped, e);
     if (status == GPU_OK)
         return status;
     err_prefix(e, "memory of %" PRIu64 " bytes", bytes);

@@ -109,7 +109,8 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence 
     return GPU_OK;
 }
 
-enum gpu_status vk_need_sets(struct gpu *g, int count, struct err *e)
+// Room for so many descriptor sets, all of which are free then.
+static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
 {
     if (count <= g->most_sets) {
         VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
@@ -250,7 +251,7 @@ enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats
     int passes;
     GPU_TRY(check_run(g, s, repeats, &passes, e));
     GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
-    GPU_TRY(vk_need_sets(g, passes, e));
+    GPU_TRY(need_sets(g, passes, e));
     VkDescriptorSet *set = mem_zero((size_t)passes, sizeof(VkDescriptorSet));
     enum gpu_status status = run_with(g, s, set, repeats, timeout_s, seconds, e);
     free(set);

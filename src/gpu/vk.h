@@ -58,7 +58,6 @@ struct gpu_buffer {
 
 struct gpu_memory {
     VkDeviceMemory handle;
-    VkMemoryRequirements need; // of buffers in it
     uint64_t bytes;
     void *mapped;
 };
@@ -136,11 +135,9 @@ void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *coun
 // result of one that sums it without saturating.
 void matrix_add_properties(struct matrix_units *u, const struct matrix_properties_khr *p);
 
-// run.c. vk_need_sets makes room for so many descriptor sets, all of which are free then; vk_settle
-// waits for a pending submission; vk_begin settles and opens the command buffer;
+// run.c. vk_settle waits for a pending submission; vk_begin settles and opens the command buffer;
 // vk_submit closes it, submits and waits. `host_s` (may be NULL) gets the time from submission to
 // the end on the host's clock.
-enum gpu_status vk_need_sets(struct gpu *g, int count, struct err *e);
 enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e);
 enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e);
 enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e);

@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const roles[] = {"input", "weight", "made", "output"};
+
+const char *plan_role_name(enum plan_role r)
+{
+    return roles[r];
+}
+
 void plan_init(struct plan *p)
 {
     *p = (struct plan){0};
@@ -46,8 +53,6 @@ int plan_add_step(struct plan *p, const char *name, int task, const int *value, 
 }
 
 // --- JSON ---
-
-static const char *const roles[] = {"input", "weight", "made", "output"};
 
 // The stamp has 64 bits: it is no number. Whoever goes on may stand in another folder.
 static void add_file(struct json_writer *w, const struct weights *from)

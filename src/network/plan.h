@@ -30,6 +30,8 @@ enum plan_role {
     PLAN_OUTPUT, // made by a layer, and the network's
 };
 
+const char *plan_role_name(enum plan_role r); // "input", "weight", "made", "output"
+
 struct plan_value {
     const char *name; // of the input, the layer, or both of a weight: "conv1.bias"
     enum plan_role role;

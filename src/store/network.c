@@ -24,6 +24,20 @@ static const struct field round_fields[] = {ROUND_FIELDS(AS_ROUND_FIELD)};
 static const struct field whole_fields[] = {WHOLE_FIELDS(AS_WHOLE_FIELD)};
 static const struct field weight_fields[] = {WEIGHT_FIELDS(AS_WEIGHT_FIELD)};
 
+// The next row that is whole into `record`; false: there is none. A damaged one ends the query with
+// an error that calls it `what`.
+static bool next_row(struct query *q, int64_t network, struct fields f, const char *what,
+                     struct arena *a, void *record)
+{
+    struct err why;
+    while (query_next(q)) {
+        if (query_read_fields(q, 1, f, a, record, &why))
+            return true;
+        query_refuse(q, network, what, &why);
+    }
+    return false;
+}
+
 // --- tasks ---
 
 bool store_put_task(struct store *s, int64_t network, const struct task_record *t, struct err *e)
@@ -52,16 +66,14 @@ bool store_get_tasks(struct store *s, int64_t network, struct arena *a, struct t
 {
     static const char sql[] = "SELECT network" TASK_FIELDS(AS_COLUMN) //
         " FROM task WHERE network = ? ORDER BY position";
-    struct task_record *list = NULL;
-    struct err why;
+    struct task_record *list = NULL, row;
     int capacity = 0;
     *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    while (query_next(&q)) {
+    while (next_row(&q, network, FIELDS(task_fields), "one of its tasks", a, &row)) {
         MEM_GROW(list, *count, capacity);
-        if (!query_read_fields(&q, 1, FIELDS(task_fields), a, &list[(*count)++], &why))
-            query_refuse(&q, network, "one of its tasks", &why);
+        list[(*count)++] = row;
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);
@@ -88,15 +100,10 @@ bool store_each_round(struct store *s, int64_t network, int64_t after,
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
     query_bind_int(&q, after);
-    bool more = true;
-    while (more && query_next(&q)) {
-        struct round_record r;
-        struct err why;
-        if (query_read_fields(&q, 1, FIELDS(round_fields), NULL, &r, &why))
-            more = each(context, &r);
-        else
-            query_refuse(&q, network, "one of its rounds", &why);
-    }
+    struct round_record r;
+    while (next_row(&q, network, FIELDS(round_fields), "one of its rounds", NULL, &r) &&
+           each(context, &r))
+        continue;
     return query_end(&q);
 }
 
@@ -139,15 +146,10 @@ bool store_each_whole(struct store *s, int64_t network,
         " FROM whole WHERE network = ? ORDER BY number";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    bool more = true;
-    while (more && query_next(&q)) {
-        struct whole_record r;
-        struct err why;
-        if (query_read_fields(&q, 1, FIELDS(whole_fields), NULL, &r, &why))
-            more = each(context, &r);
-        else
-            query_refuse(&q, network, "one of its runs as a whole", &why);
-    }
+    struct whole_record r;
+    while (next_row(&q, network, FIELDS(whole_fields), "one of its runs as a whole", NULL, &r) &&
+           each(context, &r))
+        continue;
     return query_end(&q);
 }
 
@@ -170,16 +172,14 @@ bool store_get_weights(struct store *s, int64_t network, struct arena *a,
 {
     static const char sql[] = "SELECT network" WEIGHT_FIELDS(AS_COLUMN) //
         " FROM weight WHERE network = ? ORDER BY round, task";
-    struct weight_record *list = NULL;
-    struct err why;
+    struct weight_record *list = NULL, row;
     int capacity = 0;
     *count = 0;
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, network);
-    while (query_next(&q)) {
+    while (next_row(&q, network, FIELDS(weight_fields), "one of its weights", a, &row)) {
         MEM_GROW(list, *count, capacity);
-        if (!query_read_fields(&q, 1, FIELDS(weight_fields), a, &list[(*count)++], &why))
-            query_refuse(&q, network, "one of its weights", &why);
+        list[(*count)++] = row;
     }
     *out = list_to_arena(list, *count, sizeof *list, a);
     return query_end(&q);

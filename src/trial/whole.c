@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/os.h"
-#include "base/rng.h"
 #include "trial/candidate.h"
 #include "trial/constants.h"
 #include "trial/operator.h"
