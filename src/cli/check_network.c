@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Of the time, where another program told it of all tasks, else of the FLOP.
 static double share(const struct network *n, const struct network_task *t)
 {
-    double all = network_flop(n);
-    return all > 0 ? (double)t->uses * t->flop / all : 0;
+    double flop = network_flop(n), told = network_told(n);
+    if (told > 0)
+        return t->told_s / told;
+    return flop > 0 ? (double)t->uses * t->flop / flop : 0;
 }
 
 static bool is_rated_in_bytes(const struct network_task *t)
@@ -35,6 +38,7 @@ static void add_task(struct json_writer *w, const struct network *n, const struc
     json_add_int(w, "uses", t->uses);
     json_add_real(w, "flop", t->flop);
     json_add_real(w, "share", share(n, t));
+    json_add_real(w, "told_seconds", t->told_s > 0 ? t->told_s : NAN);
     json_add_real(w, "bytes", is_rated_in_bytes(t) ? t->work.amount : NAN);
     json_end(w);
 }
@@ -53,6 +57,7 @@ static void add_layer(struct json_writer *w, const struct network *n, const stru
     json_begin_object(w, NULL);
     json_add_text(w, "name", l->output.name);
     json_add_text(w, "task", n->task[l->task].label);
+    json_add_int(w, "uses", l->uses);
     json_begin_object(w, "from");
     for (int i = 0; i < l->input_count; i++) {
         int from = l->input[i].layer;
@@ -167,6 +172,19 @@ static void print_task(const struct network *n, const struct network_task *t, in
     str_finish(&title);
 }
 
+static void print_list_sums(const struct network *n)
+{
+    int64_t uses = 0;
+    for (int i = 0; i < n->task_count; i++)
+        uses += n->task[i].uses;
+    printf("%d task%s in a list of %d kernel%s, which occur %" PRId64 " times: %.4g GFLOP",
+           n->task_count, n->task_count == 1 ? "" : "s", n->layer_count,
+           n->layer_count == 1 ? "" : "s", uses, network_flop(n) / 1e9);
+    if (network_told(n) > 0)
+        printf(", %.4g ms elsewhere", network_told(n) * 1e3);
+    printf("\n\n");
+}
+
 static void print_sums(const struct network *n)
 {
     const struct plan_bytes b = plan_bytes(&n->plan);
@@ -186,9 +204,12 @@ void check_network_print(const struct network *n)
 {
     int width = widest_label(n);
     print_title(n);
-    print_sums(n);
-    printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each", "share",
-           "operation");
+    if (n->is_list)
+        print_list_sums(n);
+    else
+        print_sums(n);
+    printf("  %-*s %4s %10s %8s %8s  %s\n", width, "task", "uses", "GFLOP each", "GB each",
+           network_told(n) > 0 ? "of time" : "share", "operation");
     for (int i = 0; i < n->task_count; i++)
         print_task(n, &n->task[i], width);
 }

@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "cli/common.h"
 #include "cli/confine.h"
+#include "cli/import_model.h"
 #include "export/text.h"
 #include "record/declared.h"
 #include "record/record.h"
@@ -223,6 +224,19 @@ static bool import_one(const struct arguments *a, const char *path, const struct
     return ok;
 }
 
+// Of each operand; NULL: it is a recording.
+static bool detect(const struct arguments *a, const struct import_format **format, bool *has_model,
+                   struct err *e)
+{
+    *has_model = false;
+    for (int i = 0; i < a->operand_count; i++) {
+        if (!import_detect(a->operand[i], &format[i], e))
+            return false;
+        *has_model |= format[i] != NULL;
+    }
+    return true;
+}
+
 static bool load_space(const struct arguments *a, struct script **out, struct err *e)
 {
     struct script_options o = {.space_only = true};
@@ -231,7 +245,7 @@ static bool load_space(const struct arguments *a, struct script **out, struct er
     o.set = common_settings(a, &storage, &o.set_count);
     const char *name = arguments_text(a, "space");
     char *path = name ? script_find(name, e) : NULL;
-    bool ok = path || (!name && (o.set_count == 0 || err_usage(e, "--set is for --space")));
+    bool ok = path || !name;
     o.path = path;
     if (path)
         ok = (*out = script_create(&o, e)) != NULL;
@@ -240,26 +254,34 @@ static bool load_space(const struct arguments *a, struct script **out, struct er
     return ok;
 }
 
-static bool load_given(const struct arguments *a, struct given *out, struct err *e)
+static bool load_given(const struct arguments *a, bool has_model, struct given *out, struct err *e)
 {
-    const char *rules = arguments_text(a, "rules");
+    const char *rules = arguments_text(a, "rules"), *set[1];
+    if (arguments_list(a, "set", set, 1) && !arguments_text(a, "space") && !has_model)
+        return err_usage(e, "--set is for --space, and for models");
+    if (has_model && (rules || arguments_text(a, "space")))
+        return err_usage(e, "--rules and --space are for recordings, not for models");
     if (rules && arguments_text(a, "space"))
         return err_usage(e, "--rules is for what is recorded, not for --space: one at a time");
     return (!rules || recording_read(rules, &out->rules, e)) && load_space(a, &out->script, e);
 }
 
-static bool import_all(const struct arguments *a, struct err *e)
+static bool import_all(const struct arguments *a, const struct import_format **format,
+                       struct err *e)
 {
     struct given g = {NULL, NULL};
+    bool has_model;
     const struct export_text out = {.path = arguments_text(a, "out"),
                                     .replaces = arguments_flag(a, "force")};
     if (out.path && a->operand_count > 1)
         return err_usage(e, "--out takes one recording");
-    bool ok = (!out.path || export_text_may_write(&out, e)) && load_given(a, &g, e);
+    bool ok = (!out.path || export_text_may_write(&out, e)) && detect(a, format, &has_model, e) &&
+              load_given(a, has_model, &g, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
-        ok = import_one(a, a->operand[i], &g, e);
+        ok = format[i] ? import_model(a, a->operand[i], format[i], e)
+                       : import_one(a, a->operand[i], &g, e);
     }
     recording_destroy(g.rules);
     script_destroy(g.script);
@@ -283,11 +305,15 @@ static int run_import(const struct command *self, const struct arguments *a)
     struct err e;
     (void)self;
     confine(a);
-    return import_all(a, &e) ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+    const struct import_format **format = mem_zero((size_t)a->operand_count, sizeof *format);
+    bool ok = import_all(a, format, &e);
+    free(format);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 
 static const struct option options[] = {
-    {"out", OPTION_TEXT, "FILE", "also write the recording in tilewalk's own format"},
+    {"out", OPTION_TEXT, "FILE",
+     "also write the recording in tilewalk's own format, the model as a network file"},
     {"force", OPTION_FLAG, NULL, "replace the FILE of --out when it is there"},
     {"rules", OPTION_TEXT, "FILE",
      "a T1 input: say whether its conditions forbid what is absent, and nothing else"},
@@ -303,7 +329,8 @@ static const struct option options[] = {
 const struct command cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .help = "say what recorded spaces hold (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz)",
+    .help = "say what recorded spaces hold (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz); turn "
+            "models (GGUF, logs of GGML_VK_PERF_LOGGER) into network files",
     .least = 1,
     .most = INT_MAX,
     .options = options,

@@ -26,11 +26,13 @@ static void make_room(struct network_run *n)
 bool network_whole_start(struct network_run *n, const struct plan *plan, struct err *e)
 {
     struct str text = {0};
-    struct json_writer w = json_begin(&text);
     struct json root;
+    make_room(n);
+    if (!plan->step_count) // a list
+        return true;
+    struct json_writer w = json_begin(&text);
     plan_add_json(plan, &w);
     json_end_all(&w);
-    make_room(n);
     bool ok = json_parse(str_text(&text), &root) && plan_read_json(root, &n->whole.plan, e) &&
               store_put_plan(n->host.store, n->record.id, str_text(&text), e);
     str_finish(&text);

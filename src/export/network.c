@@ -52,8 +52,10 @@ static bool read_plan(struct folder *f, struct err *e)
         return false;
     return f->plan.step_count > 0 ||
            err_set(e,
-                   "session %" PRId64 " has no plan of a run: it was begun by an older tilewalk "
-                   "(export its tasks, `tilewalk show %" PRId64 "%s` lists them)",
+                   "session %" PRId64
+                   " has no plan of a run: it is a list of kernels, or was begun "
+                   "by an older tilewalk (export its tasks, `tilewalk show %" PRId64 "%s` lists "
+                   "them)",
                    f->session->id, f->session->id, store_option(f->store));
 }
 

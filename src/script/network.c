@@ -269,9 +269,11 @@ static int declare_input(
 }
 
 // layer { name = , preset = , set = { }, from = , weights = { } } -> value
+// layer { name = , preset = , set = { }, uses = , seconds = }
 static int declare_layer(lua_State *L)
 {
-    static const char *const known[] = {"name", "preset", "set", "from", "weights", NULL};
+    static const char *const known[] = {"name",    "preset", "set",     "from",
+                                        "weights", "uses",   "seconds", NULL};
     struct network_reading *r = reading_of(L);
     struct network *n = r->out;
     struct network_layer layer = {0};
@@ -280,18 +282,20 @@ static int declare_layer(lua_State *L)
     if (n->layer_count == NETWORK_MAX_LAYERS)
         luaL_error(L, "more than %d layers", NETWORK_MAX_LAYERS);
     layer.task = network_read_task(L, r, layer.output.name);
-    read_inputs(L, r, &layer);
-    network_read_weights(L, r, &layer);
+    bool is_alone = network_read_uses(L, r, &layer);
     const struct network_facts *f = &r->facts[layer.task];
-    layer.weight_bytes = weight_bytes(f, &layer);
+    if (!is_alone) {
+        read_inputs(L, r, &layer);
+        network_read_weights(L, r, &layer);
+        layer.weight_bytes = weight_bytes(f, &layer);
+    }
     layer.output.element = f->tensor[f->count - 1].element;
     layer.output.count = tensor_count(&f->tensor[f->count - 1]);
-    n->task[layer.task].uses++;
     MEM_GROW(n->layer, n->layer_count, n->layer_capacity);
     MEM_GROW(r->layer_place, n->layer_count, r->layer_places);
     r->layer_place[n->layer_count] = guard_caller(L);
-    n->layer[n->layer_count] = layer;
-    return push_value(L, r, n->layer_count++);
+    n->layer[n->layer_count++] = layer;
+    return is_alone ? 0 : push_value(L, r, n->layer_count - 1);
 }
 
 static int declare_output(lua_State *L) // output(value)
@@ -376,7 +380,7 @@ static void check_whole_network(lua_State *L, const struct network_reading *r)
     if (n->layer_count == 0)
         luaL_error(L,
                    "the network has no layers (layer { name = , preset = , set = { }, from = })");
-    if (n->output_count == 0)
+    if (n->output_count == 0 && !n->is_list)
         luaL_error(L, "the network has no output (output(x))");
     for (int i = 0; i < n->input_count; i++)
         if (!n->input[i].uses)
@@ -412,7 +416,7 @@ bool network_load(const struct script_options *o, struct network *out, struct er
     s->network = &r;
     plan_init(&out->plan);
     bool ok = script_load(s, o, visit_network, e);
-    if (ok)
+    if (ok && !out->is_list)
         network_make_plan(&r);
     out->setting = s->setting; // what is kept of the script, all in one arena
     out->setting_count = s->setting_count;
@@ -462,6 +466,17 @@ double network_flop(const struct network *n)
     double sum = 0;
     for (int i = 0; i < n->task_count; i++)
         sum += (double)n->task[i].uses * n->task[i].flop;
+    return sum;
+}
+
+double network_told(const struct network *n)
+{
+    double sum = 0;
+    for (int i = 0; i < n->task_count; i++) {
+        if (n->task[i].told_s <= 0)
+            return 0;
+        sum += n->task[i].told_s;
+    }
     return sum;
 }
 

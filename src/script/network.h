@@ -9,6 +9,11 @@
 // A network file is run under the guard of space files and sees no device. Layers whose preset and
 // settings are the same are one task. Tensors of an operation that `from` does not name are
 // constants: weights, which are filled from the seed, or from the files that `weights` names.
+//
+//     layer { name = "q", preset = "gemm", set = { ... }, uses = 32, seconds = 63e-6 }
+//
+// is on its own: a network of such layers is a list, of what occurs so often. Nothing flows, it has
+// a sum and no run. `seconds`, which may be left out, is what each took in another program.
 // docs/networks.md
 #ifndef TILEWALK_SCRIPT_NETWORK_H
 #define TILEWALK_SCRIPT_NETWORK_H
@@ -18,15 +23,17 @@
 #include "weights/weights.h"
 
 #define NETWORK_MAX_LAYERS 4096
+#define NETWORK_MAX_USES   1e15 // of a layer
 
 struct network_task {    // what has to be tuned; in the order of their first layers
     const char *label;   // the name of its first layer
     const char *preset;  // the name of one that ships, or a path
-    int64_t uses;        // layers
+    int64_t uses;        // layers, or as often as those of a list occur
     struct setting *set; // what the layer said, and the sizes that it left to the preset
     int set_count;
     const char *kind, *title; // of its operation: "matmul", operation_add_text
     double flop;              // of a run
+    double told_s;            // what all its uses took in another program; 0: not known
     uint64_t largest_bytes;   // of its buffers
     struct workload work;     // how its speed is told
 };
@@ -58,6 +65,7 @@ struct network_layer {
     double weight_bytes;          // of the tensors that no layer and no input gives
     double read_bytes;            // of those that a file does
     struct network_tensor output; // its name is the layer's
+    int64_t uses;                 // 1; in a list how often it occurs
 };
 
 struct network {
@@ -69,6 +77,7 @@ struct network {
     struct script_setting *setting;
     struct plan plan; // of its run, with these layers as steps
     int task_count, layer_count, input_count, output_count, setting_count;
+    bool is_list; // of layers on their own: the plan is empty
     // ours
     int task_capacity, layer_capacity, input_capacity, output_capacity;
     struct arena arena;
@@ -84,6 +93,7 @@ bool network_load(const struct script_options *o, struct network *out, struct er
 void network_finish(struct network *n);
 
 double network_flop(const struct network *n); // of all layers
+double network_told(const struct network *n); // seconds elsewhere; 0: not known of each task
 double network_weight_bytes(const struct network *n);
 // That no task has a buffer that is larger than the device takes (else `e` names the first one),
 // and that all that a run needs is no more than `memory_bytes` (0: not known).

@@ -28,6 +28,10 @@ struct network_reading {
 // before it says the same, and none comes to the same either.
 int network_read_task(lua_State *L, struct network_reading *r, const char *name);
 
+// The fields `uses` and `seconds` of the layer at 1, whose task is known: counts them. False where
+// it is one of a network, not on its own.
+bool network_read_uses(lua_State *L, struct network_reading *r, struct network_layer *layer);
+
 // The tensor `name` that a layer reads; `field` has named it.
 const struct tensor *network_find_tensor(lua_State *L, const struct network_reading *r,
                                          const struct network_layer *layer, const char *field,

@@ -174,3 +174,35 @@ int network_read_task(lua_State *L, struct network_reading *r, const char *name)
     keep_task(L, tasks, index);
     return index;
 }
+
+bool network_read_uses(lua_State *L, struct network_reading *r, struct network_layer *layer)
+{
+    struct network *n = r->out;
+    struct network_task *t = &n->task[layer->task];
+    layer->uses = 1;
+    lua_settop(L, 1);
+    bool is_alone = lua_getfield(L, 1, "uses") != LUA_TNIL;
+    if (n->layer_count && n->is_list != is_alone)
+        luaL_error(L,
+                   "layer '%s': uses: a network is a list, whose layers all have uses, or values "
+                   "flow between its layers, and none has",
+                   layer->output.name);
+    const char *what = lua_pushfstring(L, "layer '%s': uses", layer->output.name);
+    n->is_list = is_alone;
+    if (is_alone) {
+        layer->uses = check_whole(L, 2, what, 1, (int64_t)NETWORK_MAX_USES);
+        layer->output.uses = 1;
+        if (lua_getfield(L, 1, "from") != LUA_TNIL || lua_getfield(L, 1, "weights") != LUA_TNIL)
+            luaL_error(L, "%s: it is on its own, without from and weights", what);
+    }
+    if (lua_getfield(L, 1, "seconds") != LUA_TNIL) {
+        what = lua_pushfstring(L, "layer '%s': seconds", layer->output.name);
+        double seconds = check_real(L, -2, what);
+        if (!is_alone || seconds < 0)
+            luaL_error(L, "%s: expected what a use took elsewhere (a layer with uses has it)",
+                       what);
+        t->told_s += (double)layer->uses * seconds;
+    }
+    t->uses += layer->uses;
+    return is_alone;
+}

@@ -1,0 +1,86 @@
+#include "import/import.h"
+
+#include "base/file.h"
+#include "import/words.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct import_format *const formats[] = {&import_gguf, &import_perf_log};
+
+enum { MOST_BEGIN = 1 << 20 };
+
+// What can be read once only is left to whoever reads it.
+bool import_detect(const char *path, const struct import_format **out, struct err *e)
+{
+    *out = NULL;
+    if (!file_is_regular(path))
+        return true;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return err_set(e, "cannot read '%s': %s", path, strerror(errno));
+    char *begin = mem_alloc(MOST_BEGIN + 1);
+    size_t length = fread(begin, 1, MOST_BEGIN, file);
+    begin[length] = '\0';
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && !*out; i++)
+        if (formats[i]->detects(begin, length))
+            *out = formats[i];
+    free(begin);
+    fclose(file);
+    return true;
+}
+
+bool import_run(const struct import_format *f, const struct import_request *r, struct imported *out,
+                struct err *e)
+{
+    *out = (struct imported){0};
+    arena_init(&out->arena);
+    return f->imports(r, out, e);
+}
+
+void imported_finish(struct imported *m)
+{
+    str_finish(&m->text);
+    free(m->note);
+    arena_finish(&m->arena);
+    *m = (struct imported){0};
+}
+
+void import_note(struct imported *m, const char *format, ...)
+{
+    char text[500];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    MEM_GROW(m->note, m->note_count, m->note_capacity);
+    m->note[m->note_count++] = arena_strdup(&m->arena, text);
+}
+
+// --- words ---
+
+char words_plain(char c)
+{
+    return isalnum((unsigned char)c) || c == '.' || c == '-' ? c : '_';
+}
+
+void words_add_plain(struct str *s, const char *text)
+{
+    enum { MOST = 80 };
+    for (int i = 0; text[i] && i < MOST; i++)
+        str_add_char(s, text[i] == ' ' ? ' ' : words_plain(text[i]));
+}
+
+bool words_is_tuned(const char *type)
+{
+    return str_equal(type, "f32") || str_equal(type, "f16");
+}
+
+const char *words_element(const char *type)
+{
+    return str_equal(type, "f32") ? "f32" : "f16";
+}
