@@ -236,7 +236,7 @@ static bool end_round(struct network_run *n, struct err *e)
     r->at = os_unix_time();
     if (!put_round(n, e))
         return false;
-    schedule_tell(n->schedule, (int)r->task - 1, r->seconds, r->more);
+    network_tell(n, m, r->seconds, r->more);
     network_emit(n, (struct event){.kind = EVENT_ROUND, .round = r, .task = &m->record});
     return true;
 }
@@ -331,7 +331,20 @@ static void pin(struct network_run *n, const char *position)
 
 void network_weigh(struct network_run *n, int64_t position, double weight)
 {
-    n->uses[position - 1] = (double)n->member[position - 1].record.uses * weight;
+    struct network_member *m = &n->member[position - 1];
+    bool is_told = m->record.told_s > 0 && m->first_s > 0;
+    m->weight = weight;
+    n->uses[position - 1] =
+        weight * (is_told ? m->record.told_s / m->first_s : (double)m->record.uses);
+}
+
+void network_tell(struct network_run *n, struct network_member *m, double seconds, bool more)
+{
+    if (m->first_s <= 0 && seconds > 0) {
+        m->first_s = seconds;
+        network_weigh(n, m->record.position, m->weight);
+    }
+    schedule_tell(n->schedule, (int)m->record.position - 1, seconds, more);
 }
 
 // "POSITION WEIGHT"

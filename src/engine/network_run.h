@@ -44,6 +44,8 @@ struct network_member {
     int64_t spent, rejected, ok;
     double seconds; // of its best kernel; 0: nothing valid yet
     bool over;      // its search has nothing more
+    double weight;  // the user's, times its uses
+    double first_s; // of the first round with a valid kernel; 0: none yet
     int64_t woken;  // when its source was needed last, counted in rounds
 };
 
@@ -58,7 +60,7 @@ struct network_run {
     int count;
     struct schedule *schedule;
     struct schedule_problem problem;
-    double *uses; // of each task in a pass, times its weight: as the problem has it
+    double *uses; // of each task in a pass, times what they count for: as the problem has it
 
     struct network_whole whole;
     struct round_record round;      // the last one
@@ -87,8 +89,11 @@ bool network_ended(const struct network_run *n);
 // The task's session that is at work; NULL: none is, and network_step has something to do.
 struct session *network_task_now(const struct network_run *n);
 
-// What a task counts for the schedule from now on, times its uses.
+// What a task counts for the schedule from now on, times its uses. Of one that took so long in
+// another program they count so much that what is gained of its first time here is gained of that.
 void network_weigh(struct network_run *n, int64_t position, double weight);
+// schedule_tell, for a round of that task, or of what is known of it.
+void network_tell(struct network_run *n, struct network_member *m, double seconds, bool more);
 double network_ran_seconds(const struct network_run *n);
 void network_run_clock(struct network_run *n, bool running);
 double network_seconds(const struct network_run *n);                // 0: a task has no kernel yet

@@ -75,7 +75,7 @@ static const char *settings_json(struct network_run *n, const struct setting *se
 }
 
 static void describe_task(struct network_run *n, struct network_member *m,
-                          const struct network_task *t, const struct session *foreseen)
+                          const struct network_task *t, double told, const struct session *foreseen)
 {
     m->record.name = copy(n, t->label);
     m->record.uses = t->uses;
@@ -83,6 +83,7 @@ static void describe_task(struct network_run *n, struct network_member *m,
     m->record.preset = copy(n, foreseen->record.path);
     m->record.kind = script_operation(foreseen->script)->kind->name;
     m->record.flop = foreseen->record.flop;
+    m->record.told_s = told > 0 ? t->told_s : 0;
     m->record.settings = settings_json(n, t->set, t->set_count);
 }
 
@@ -155,7 +156,7 @@ static bool foresee(struct network_run *n, const struct network_options *o, stru
         ok = s || err_prefix(e, "%s", net->task[i].label);
         if (!s)
             break;
-        describe_task(n, m, &net->task[i], s);
+        describe_task(n, m, &net->task[i], network_told(net), s);
         if (!o->again)
             find_known(m, &s->record, list, known, trials);
         if (i == net->task_count - 1)
@@ -179,7 +180,7 @@ static bool make_schedule(struct network_run *n, struct err *e)
     n->schedule = schedule_create(n->record.scheduler, &n->problem, n->record.seed, e);
     for (int i = 0; n->schedule && i < n->count; i++)
         if (n->member[i].record.known_s > 0)
-            schedule_tell(n->schedule, i, n->member[i].record.known_s, false);
+            network_tell(n, &n->member[i], n->member[i].record.known_s, false);
     return n->schedule != NULL;
 }
 
@@ -315,7 +316,7 @@ static bool tell_round(void *context, const struct round_record *r)
         return true;
     m->seconds = r->seconds;
     m->over = !r->more;
-    schedule_tell(n->schedule, (int)r->task - 1, r->seconds, r->more);
+    network_tell(n, m, r->seconds, r->more);
     return true;
 }
 

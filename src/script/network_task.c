@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TOLD_S 1e12
+
 // "gemm" ships, "mine.lua" lies below the network's own folder. Heap; NULL and a message.
 static char *find_preset(const struct network_reading *r, const char *name, struct err *e)
 {
@@ -202,6 +204,8 @@ bool network_read_uses(lua_State *L, struct network_reading *r, struct network_l
             luaL_error(L, "%s: expected what a use took elsewhere (a layer with uses has it)",
                        what);
         t->told_s += (double)layer->uses * seconds;
+        if (t->told_s > MOST_TOLD_S)
+            luaL_error(L, "%s: all its uses take more than %f s", what, MOST_TOLD_S);
     }
     t->uses += layer->uses;
     return is_alone;

@@ -5,7 +5,7 @@
 // clang-format off
 #define TASK_FIELDS(F) \
     F(position, ORDINAL) F(name, TEXT) F(title, TEXT) F(preset, TEXT) F(settings, OBJECT) F(kind, TEXT) \
-    F(uses, ORDINAL) F(flop, AMOUNT) F(session, COUNT) F(known_s, SPAN)
+    F(uses, ORDINAL) F(flop, AMOUNT) F(session, COUNT) F(known_s, SPAN) F(told_s, SPAN)
 #define ROUND_FIELDS(F) \
     F(number, ORDINAL) F(task, ORDINAL) F(trials, ORDINAL) F(pinned, FLAG) F(told, FLAG) F(seconds, SPAN) F(more, FLAG) \
     F(latency, SPAN) F(all_trials, COUNT) F(elapsed_s, SPAN) F(at, SPAN)

@@ -150,6 +150,7 @@ struct task_record {      // of a network
     double flop;          // of a run
     int64_t session;      // that tunes it, or that had tuned it before; 0: it had no round yet
     double known_s;       // it had been tuned before, to so many seconds, and gets no round; else 0
+    double told_s;        // what all its uses took in another program; 0: not known of all tasks
 };
 
 struct round_record {   // a network's scheduler gave trials to one of its tasks

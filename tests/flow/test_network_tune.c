@@ -281,6 +281,39 @@ static void test_weigh(void **state)
         fail_msg("another sequence\n--- uninterrupted\n%s--- found\n%s", wanted, found);
 }
 
+// Of a list: rounds go where another program spent its time, if it says, else to what occurs often.
+static void test_list(void **state)
+{
+    struct box *b = *state;
+    copy_small(b);
+    for (int told = 0; told < 2; told++) {
+        const char *list = box_write(
+            b, "list.lua",
+            arena_printf(
+                &b->arena,
+                "network 'a list'\n"
+                "local function product(name, n, uses, seconds)\n"
+                "  layer { name = name, preset = 'small.lua', set = { N = n }, uses = uses,\n"
+                "    seconds = %s }\n"
+                "end\n"
+                "product('dear', 64, 1, 1)\n"
+                "product('often', 128, 1000, 1e-6)\n",
+                told ? "seconds" : "nil"));
+        struct result r = RUN(b, "tune", list, "--source", SOURCE, "--strategy", "opevo",
+                              "--trials", "60", "--seed", "7", "--again", "--json");
+        assert_ok(&r);
+        const char *id = newest(b);
+        const cJSON *tasks = tasks_of(b, id);
+        double dear = number_of(cJSON_GetArrayItem(tasks, 0), "granted");
+        assert_int_equal(number_of(cJSON_GetArrayItem(tasks, 1), "uses"), 1000);
+        assert_true(told ? dear > 30 : dear < 30);
+        r = RUN(b, "resume", id, "--trials", "70", "--json"); // its rounds come out the same
+        assert_ok(&r);
+        r = RUN(b, "export", id);
+        assert_refused(&r, 1, "it is a list of kernels", NULL);
+    }
+}
+
 static void test_refused(void **state)
 {
     struct box *b = *state;
@@ -306,9 +339,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_one_session), FLOW_TEST(test_death),   FLOW_TEST(test_budget_grows),
-        FLOW_TEST(test_known),       FLOW_TEST(test_whole),   FLOW_TEST(test_pin),
-        FLOW_TEST(test_weigh),       FLOW_TEST(test_refused),
+        FLOW_TEST(test_one_session), FLOW_TEST(test_death), FLOW_TEST(test_budget_grows),
+        FLOW_TEST(test_known),       FLOW_TEST(test_whole), FLOW_TEST(test_pin),
+        FLOW_TEST(test_weigh),       FLOW_TEST(test_list),  FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
