@@ -323,6 +323,8 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
     add_origin(&w, &t);
     add_neighbours(&w, &state->counted, &t);
     add_statistics(&w, &t);
+    if (t.clocks[0])
+        add_wrapped(&w, t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
     add_times(&w, &t);
     state->text.count = w.row + top;
     if (w.row > p->rows) {

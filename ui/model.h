@@ -57,6 +57,8 @@ struct trial {
     double compile_s, pipeline_s, device_s, elapsed_s, finished;
     int worker;
     double statistic[STATISTIC_KIND_COUNT]; // by the driver of its kernel; NAN: nothing
+    char clocks[96];  // of the device while it was timed; "": nothing is known
+    bool is_unsteady; // they were held back, or the device drifted
     bool has_origin;
     int64_t origin[SPACE_MAX_PARAMS]; // ask that each parameter was taken from; 0: drawn
     bool raced;                       // a race decides its rank (store_get_race), and then:

@@ -47,6 +47,15 @@ static void read_statistics(const char *json, struct trial *t)
             t->statistic[k] = NAN;
 }
 
+static void read_clocks(const struct trial_record *r, struct trial *t)
+{
+    struct str text = {0};
+    told_add_clocks(r->clocks, r->drift, &text);
+    copy_text(t->clocks, sizeof t->clocks, str_text(&text));
+    t->is_unsteady = r->drift > 0 || strstr(t->clocks, "held back");
+    str_finish(&text);
+}
+
 void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out)
 {
     *out = (struct trial){
@@ -74,6 +83,7 @@ void trial_decode(const struct opened *o, const struct trial_record *r, struct t
     copy_text(out->reason, sizeof out->reason, r->reason);
     read_samples(r->samples, out);
     read_statistics(r->statistics, out);
+    read_clocks(r, out);
     out->has_origin = r->origin != NULL;
     str_to_ints(r->origin, out->origin, SPACE_MAX_PARAMS);
 }

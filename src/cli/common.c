@@ -146,6 +146,10 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
     add_asks(w, "origin", t->origin);
     if (t->statistics)
         json_add_raw(w, "statistics", t->statistics);
+    if (t->clocks)
+        json_add_raw(w, "clocks", t->clocks);
+    if (t->drift > 0)
+        json_add_real(w, "drift", t->drift);
     if (!ok) {
         json_add_text_if_any(w, "reason", t->reason);
         json_add_text_if_any(w, "phase", t->phase);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "model/booster.h"
+#include "report/told.h"
 #include "trial/confine.h"
 #include "trial/errand.h"
 #include "trial/operator.h"
@@ -64,6 +65,41 @@ static void check_devices(struct doctor *d)
         "apt install mesa-vulkan-drivers (AMD, Intel) or nvidia-driver (NVIDIA)");
 }
 
+// How a device is kept from changing its clocks meanwhile; nothing here changes them.
+static const char *locking(const struct gpu_info *i)
+{
+    switch (i->vendor_id) {
+    case 0x10de:
+        return "to lock clocks while tuning: nvidia-smi -q -d SUPPORTED_CLOCKS lists them, sudo "
+               "nvidia-smi -lgc MHZ,MHZ locks them, sudo nvidia-smi -rgc undoes it";
+    case 0x1002:
+        return "to lock clocks while tuning: write profile_standard to "
+               "/sys/bus/pci/devices/BUS/power_dpm_force_performance_level (auto undoes it)";
+    case 0x8086:
+        return "to lock clocks while tuning: write one frequency to gt_min_freq_mhz and "
+               "gt_max_freq_mhz in /sys/bus/pci/devices/BUS/drm/card*, with the xe driver to "
+               "min_freq and max_freq in tile0/gt0/freq0";
+    default:
+        return "to keep a CPU's clocks while tuning: cpupower frequency-set -g performance, and "
+               "nothing else that runs";
+    }
+}
+
+static void check_clocks(struct doctor *d, const struct clocks *c)
+{
+    struct statistics now = c->now;
+    struct str told = {0}, text = {0};
+    statistics_add_json(&now, &told);
+    told_add_clocks(str_text(&told), 0, &text);
+    add(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : c->why,
+        d->list[d->best].vendor_id == 0x10de ? "apt install libnvidia-ml1, beside the driver"
+                                             : "what the system does not tell is not kept");
+    add(d, "steady clocks", false, false, "nothing here can tell whether they are locked",
+        locking(&d->list[d->best]));
+    str_finish(&told);
+    str_finish(&text);
+}
+
 // Opens the best device twice, each time in a process of its own: where only the second time fails,
 // the layer is what is missing.
 static void check_open(struct doctor *d)
@@ -71,12 +107,14 @@ static void check_open(struct doctor *d)
     struct err e;
     if (!d->devices || d->best < 0)
         return;
-    bool plain = errand_open(d->best, false, devices_patience_s(), &e);
+    struct clocks clocks;
+    bool plain = errand_open(d->best, false, devices_patience_s(), &clocks, &e);
     add(d, "opening it", true, plain, plain ? "works" : e.text,
         "another driver version (apt install mesa-vulkan-drivers)");
     if (!plain)
         return;
-    bool validated = errand_open(d->best, true, devices_patience_s(), &e);
+    check_clocks(d, &clocks);
+    bool validated = errand_open(d->best, true, devices_patience_s(), NULL, &e);
     add(d, "validation layer", false, validated, validated ? "for tune --validate" : e.text,
         "apt install vulkan-validationlayers");
 }

@@ -18,6 +18,7 @@ struct view {
     int64_t outcomes[OUTCOME_COUNT];
     struct trial_record best; // ask 0: there is none
     struct retime_record final_race;
+    struct steadiness steadiness;
     struct network_summary network; // of a network
     struct arena arena;
 };
@@ -36,6 +37,17 @@ static bool list_trial(void *context, const struct trial_record *t)
     return true;
 }
 
+static void add_steadiness(const struct steadiness *s, struct json_writer *w)
+{
+    if (!s->sensed && !s->drifted)
+        return;
+    json_begin_object(w, "clocks");
+    json_add_int(w, "sensed", s->sensed);
+    json_add_int(w, "throttled", s->throttled);
+    json_add_int(w, "drifted", s->drifted);
+    json_end(w);
+}
+
 static void print_json(struct view *v, const char *state, int64_t most)
 {
     struct str out = {0};
@@ -46,11 +58,21 @@ static void print_json(struct view *v, const char *state, int64_t most)
     json_best(&w, r, v->best.ask ? &v->best : NULL, v->final_race.ask ? &v->final_race : NULL);
     if (r->scheduler)
         network_add_json(&w, &v->network);
+    add_steadiness(&v->steadiness, &w);
     json_end(&w);
     refit_list_add_json(&v->refits, &w);
     if (lists_trials(v))
         trial_list_add_json(&v->trials, most, &w);
     json_print(&w);
+}
+
+static void print_steadiness(const struct steadiness *s)
+{
+    if (s->throttled)
+        printf("clocks   held back while %" PRId64 " of %" PRId64 " were timed\n", s->throttled,
+               s->sensed);
+    if (s->drifted)
+        printf("drift    %" PRId64 " were timed while the device drifted\n", s->drifted);
 }
 
 static void print_model(const struct view *v)
@@ -93,6 +115,7 @@ static void print_text(const struct view *v, const struct session_record *r, con
         if (v->outcomes[i])
             printf("  %s %" PRId64, outcome_name((enum outcome)i), v->outcomes[i]);
     printf("\n");
+    print_steadiness(&v->steadiness);
     print_model(v);
     if (r->scheduler) {
         network_print_table(&v->network);
@@ -122,6 +145,7 @@ static bool read_all(struct view *v, struct err *e)
     return (!v->session->scheduler ||
             network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
            store_get_tally(v->store, id, v->outcomes, NULL, e) &&
+           store_get_steadiness(v->store, id, &v->steadiness, e) &&
            store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
            store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
            refit_list_read(&v->refits, v->store, id, e) &&

@@ -89,6 +89,16 @@ static void add_statistics(struct shown_trial *s, const char *lead, struct str *
     str_finish(&text);
 }
 
+// Of the device, while it was timed.
+static void add_clocks(struct shown_trial *s, const char *lead, struct str *out)
+{
+    struct str text = {0};
+    told_add_clocks(s->trial.clocks, s->trial.drift, &text);
+    if (text.length)
+        str_printf(out, "%sclocks: %s\n", lead, str_text(&text));
+    str_finish(&text);
+}
+
 // Its final figure first, and where that is of a race, what the search measured too.
 static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
 {
@@ -123,6 +133,7 @@ static void add_facts(struct shown_trial *s, const char *lead, struct str *out)
                    t->phase && *t->phase ? t->phase : outcome_name(t->outcome),
                    shown_text(s->arena, t->reason));
     add_statistics(s, lead, out);
+    add_clocks(s, lead, out);
     for (int i = 0; s->changed && s->changed[i]; i++)
         str_printf(out, "%s%s has changed since: this is as the session stored it\n", lead,
                    shown_text(s->arena, s->changed[i]));

@@ -1,6 +1,7 @@
 #include "engine/busy.h"
 
 #include "base/median.h"
+#include "gpu/sensors.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,8 +20,18 @@ static bool is_unsteady(const struct samples *samples)
     return median > (1 + STEADY_PERCENT / 100.0) * sorted[0];
 }
 
+static bool is_throttled(const struct statistics *clocks)
+{
+    for (int i = 0; i < clocks->count; i++)
+        if (str_starts(clocks->item[i].name, SENSORS_THROTTLE))
+            return true;
+    return false;
+}
+
 void busy_watch(struct busy *b, const struct trial_result *r)
 {
+    b->sensed += r->clocks.count > 0;
+    b->throttled += is_throttled(&r->clocks);
     for (int i = 0; i < r->count; i++)
         if (r->outcome[i] == OUTCOME_OK && r->samples[i].count >= FEWEST_SAMPLES) {
             b->timings++;
@@ -55,4 +66,15 @@ bool busy_add_text(const struct busy *b, struct str *out)
     else
         return false;
     return true;
+}
+
+bool busy_add_throttled(const struct busy *b, struct str *out)
+{
+    if (b->throttled)
+        str_printf(out,
+                   "the device's clocks were held back in %" PRId64 " of %" PRId64
+                   " timings (show --trial N says by what): times depend on how warm it was "
+                   "(tilewalk doctor says how to lock clocks)",
+                   b->throttled, b->sensed);
+    return b->throttled > 0;
 }

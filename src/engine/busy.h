@@ -7,7 +7,8 @@
 //
 // A kernel alone on its machine takes nearly as long every time: samples of one timing that vary
 // tell of others that come and go. Where something else runs all the time all samples are slow
-// alike, and only a kernel that was timed before shows it: the canary.
+// alike, and only a kernel that was timed before shows it: the canary. What holds a device's clocks
+// back, its power or its temperature, some systems tell (gpu/sensors.h).
 #ifndef TILEWALK_ENGINE_BUSY_H
 #define TILEWALK_ENGINE_BUSY_H
 
@@ -19,6 +20,7 @@
 struct busy { // valid when zeroed
     int64_t timings, unsteady;
     int64_t canaries, slow;
+    int64_t sensed, throttled; // timings with clocks; those in which something held them back
     double slowdown; // times slower that the best ran at the last canary than when it was measured
 };
 
@@ -28,5 +30,7 @@ void busy_watch(struct busy *b, const struct trial_result *r);
 double busy_watch_canary(struct busy *b, double now_s, double before_s, bool is_best);
 // False: it was not busy, or there was too little to say.
 bool busy_add_text(const struct busy *b, struct str *out);
+// The same of clocks that were held back.
+bool busy_add_throttled(const struct busy *b, struct str *out);
 
 #endif

@@ -59,6 +59,7 @@ struct mumbles {
     int64_t complaints;                     // of the validation layer in this run
     uint64_t told[SESSION_MOST_COMPLAINTS]; // hashes of those that were told
     int told_count;
+    int told_clocks; // what workers say of clocks that they do not know
 };
 
 // The database is locked by another program (session_hold).
@@ -74,6 +75,8 @@ struct canary {
     bool open;
     int64_t ask; // of the best at that time
     double seconds;
+    double anchor_s; // of the last one in this run; 0: there was none
+    int64_t anchor_told;
 };
 
 struct refits {

@@ -97,12 +97,15 @@ static bool is_new_complaint(struct mumbles *m, const char *text)
 void session_hear_worker(void *context, int worker, const char *line)
 {
     static const char complaint[] = "tilewalk: warning: validation: ";
+    static const char clocks[] = "tilewalk: warning: clocks: ";
     struct session *s = context;
     bool complains = str_starts(line, complaint);
     s->mumbles.complaints += complains;
     if (complains && is_new_complaint(&s->mumbles, line + sizeof complaint - 1))
         session_message(s, "warning", "worker %d: validation: %s", worker,
                         line + sizeof complaint - 1);
+    else if (str_starts(line, clocks) && !s->mumbles.told_clocks++)
+        session_message(s, "warning", "%s", line + sizeof clocks - sizeof "clocks: ");
     else
         session_message(s, "debug", "worker %d: %s", worker, line);
 }

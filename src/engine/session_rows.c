@@ -10,7 +10,7 @@
 
 // Texts that a trial record points to while it is stored and reported.
 struct trial_text {
-    struct str key, config, samples, statistics;
+    struct str key, config, samples, statistics, clocks;
 };
 
 static void trial_text_finish(struct trial_text *t)
@@ -19,6 +19,7 @@ static void trial_text_finish(struct trial_text *t)
     str_finish(&t->config);
     str_finish(&t->samples);
     str_finish(&t->statistics);
+    str_finish(&t->clocks);
 }
 
 static bool is_rejected(const struct open_trial *t)
@@ -73,6 +74,10 @@ static struct trial_record describe(const struct session *s, const struct open_t
         if (r->statistics[0].count) {
             statistics_add_json(&r->statistics[0], &text->statistics);
             record.statistics = str_text(&text->statistics);
+        }
+        if (r->clocks.count) {
+            statistics_add_json(&r->clocks, &text->clocks);
+            record.clocks = str_text(&text->clocks);
         }
     }
     return record;

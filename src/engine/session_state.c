@@ -59,10 +59,13 @@ static bool enter(struct session *s, enum session_phase phase, const char *state
 
 static void say_busy(struct session *s)
 {
-    struct str text = {0};
-    if (busy_add_text(&s->machine, &text))
-        session_message(s, "warning", "%s", str_text(&text));
-    str_finish(&text);
+    struct str busy = {0}, throttled = {0};
+    if (busy_add_text(&s->machine, &busy))
+        session_message(s, "warning", "%s", str_text(&busy));
+    if (busy_add_throttled(&s->machine, &throttled))
+        session_message(s, "warning", "%s", str_text(&throttled));
+    str_finish(&busy);
+    str_finish(&throttled);
 }
 
 bool session_end(struct session *s, const char *state, const char *message, struct err *e)

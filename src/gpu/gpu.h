@@ -30,6 +30,7 @@ struct gpu_info {
     char driver_hash[33]; // of the driver's library where it can be found, else ""
     uint32_t vendor_id, device_id, driver_version, api_version;
     char device_uuid[33], driver_uuid[33]; // hex
+    char pci[16];                          // where it is, "0000:01:00.0"; "": not known
     int threads; // CPU devices: threads it runs on (LP_NUM_THREADS), else 0
     bool is_cpu;
     bool is_lavapipe;      // vendor 0x10005: silent loop cap, compiles at first dispatch

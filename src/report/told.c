@@ -33,3 +33,55 @@ void told_add_text(const struct statistics *s, struct str *out)
         str_add_real(out, s->item[i].value);
     }
 }
+
+// In the order of what is told.
+static const struct {
+    const char *name, *before, *after;
+} words[] = {
+    {"core_mhz", "core ", " MHz"},
+    {"memory_mhz", "memory ", " MHz"},
+    {"celsius", "", " C"},
+    {"watts", "", " W"},
+};
+
+static void add_comma(struct str *out)
+{
+    if (out->length)
+        str_add(out, ", ");
+}
+
+static void add_reasons(const struct statistics *s, struct str *out)
+{
+    static const char begin[] = "throttle_"; // gpu/sensors.h
+    const char *joint = "held back by ";
+    for (int i = 0; i < s->count; i++) {
+        const char *name = s->item[i].name;
+        if (strncmp(name, begin, sizeof begin - 1) != 0)
+            continue;
+        if (*joint == 'h')
+            add_comma(out);
+        str_printf(out, "%s%s", joint, name + sizeof begin - 1);
+        joint = " and ";
+    }
+}
+
+void told_add_clocks(const char *clocks, double drift, struct str *out)
+{
+    struct statistics s;
+    struct str text = {0};
+    told_parse(clocks, &s);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        double value;
+        if (!statistics_find(&s, words[i].name, &value))
+            continue;
+        add_comma(&text);
+        str_printf(&text, "%s%.0f%s", words[i].before, value, words[i].after);
+    }
+    add_reasons(&s, &text);
+    if (drift > 0) {
+        add_comma(&text);
+        str_printf(&text, "the device drifted by %.0f %% meanwhile", 100 * drift);
+    }
+    str_add(out, str_text(&text));
+    str_finish(&text);
+}

@@ -12,4 +12,8 @@ void told_parse(const char *json, struct statistics *out);
 // none.
 void told_add_text(const struct statistics *s, struct str *out);
 
+// For people, what a trial's clocks and its drift say (store/store.h): "core 1980 MHz, 54 C, 310 W,
+// held back by power". Adds nothing when nothing is known.
+void told_add_clocks(const char *clocks, double drift, struct str *out);
+
 #endif

@@ -130,6 +130,10 @@ struct trial_record {
     // What the driver says of its pipelines, a JSON object of numbers; NULL: nothing (also in
     // sessions from before schema version 8).
     const char *statistics;
+    // What the system told of the device while it was timed, a JSON object of numbers
+    // (gpu/sensors.h); NULL: nothing (also in sessions from before schema version 15).
+    const char *clocks;
+    double drift; // by which share a fixed kernel's times before and after it differ; 0: by little
     // When read by rank (store_best_trials): `seconds` are from the session's last race.
     bool raced;
 };
@@ -306,6 +310,9 @@ bool store_begin(struct store *s, struct err *e);
 bool store_commit(struct store *s, struct err *e); // on failure everything since begin is undone
 bool store_put_trial(struct store *s, int64_t session, const struct trial_record *t,
                      struct err *e); // new or again
+// Gives the valid trials that were told after `after_told` a drift (trial_record).
+bool store_mark_drift(struct store *s, int64_t session, int64_t after_told, double drift,
+                      struct err *e);
 // All rows of a race are put in one transaction, after store_begin_race. From then on the trials of
 // the race before are ranked by their own measured times again.
 bool store_begin_race(struct store *s, int64_t session, struct err *e);
@@ -341,6 +348,12 @@ bool store_each_best(struct store *s, int64_t session, int64_t after_number,
 // that were stopped early. Costs the same however many there are.
 bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COUNT], int64_t *early,
                      struct err *e);
+// How many valid trials have clocks, of these how many were timed while something held the clocks
+// back, and how many have a drift.
+struct steadiness {
+    int64_t sensed, throttled, drifted;
+};
+bool store_get_steadiness(struct store *s, int64_t session, struct steadiness *out, struct err *e);
 // The re-timing that decides a trial's rank: where the trial was in the session's last race, that
 // of this race; where its result was wrong in its latest race, that one. Its `ask` is 0 when there
 // is none.

@@ -210,6 +210,19 @@ bool store_get_tally(struct store *s, int64_t session, int64_t count[OUTCOME_COU
     return query_end(&q);
 }
 
+bool store_get_steadiness(struct store *s, int64_t session, struct steadiness *out, struct err *e)
+{
+    static const char sql[] =
+        "SELECT count(clocks), sum(clocks LIKE '%\"throttle\\_%' ESCAPE '\\'), sum(drift > 0)"
+        " FROM trial WHERE session = ? AND outcome = 'ok'";
+    struct query q = query_start(s, sql, e);
+    query_bind_int(&q, session);
+    *out = (struct steadiness){0};
+    if (query_next(&q))
+        *out = (struct steadiness){query_int(&q, 0), query_int(&q, 1), query_int(&q, 2)};
+    return query_end(&q);
+}
+
 static bool read_retime(struct query *q, int64_t session, struct arena *a, struct retime_record *r)
 {
     struct err why;

@@ -188,6 +188,18 @@ bool store_put_trial(struct store *s, int64_t session, const struct trial_record
     return scope_leave(s, &scope, ok, e);
 }
 
+bool store_mark_drift(struct store *s, int64_t session, int64_t after_told, double drift,
+                      struct err *e)
+{
+    static const char sql[] =
+        "UPDATE trial SET drift = ? WHERE session = ? AND told > ? AND outcome = 'ok'";
+    struct query q = query_start(s, sql, e);
+    query_bind_real(&q, drift);
+    query_bind_int(&q, session);
+    query_bind_int(&q, after_told);
+    return query_run(&q);
+}
+
 static bool put_retime_row(struct store *s, int64_t session, const struct retime_record *r,
                            struct err *e)
 {

@@ -1,6 +1,7 @@
 #include "trial/chore.h"
 
 #include "base/os.h"
+#include "gpu/sensors.h"
 
 #include <stdlib.h>
 
@@ -42,7 +43,10 @@ void chore_list(struct wire *w, const char *drivers)
 void chore_open(struct wire *w, int device, bool validate)
 {
     struct err e = {0};
+    struct clocks clocks = {.why = ""};
     gpu_prepare_environment();
-    bool ok = gpu_open(device, validate, &e) != NULL;
-    wire_send(w, ok ? message_plain(MESSAGE_READY) : message_failed(&e));
+    struct gpu *g = gpu_open(device, validate, &e);
+    if (g)
+        sensors_read(sensors_open(gpu_get_info(g), clocks.why, sizeof clocks.why), &clocks.now);
+    wire_send(w, g ? message_opened(&clocks) : message_failed(&e));
 }

@@ -158,6 +158,8 @@ static void allow_named(struct sandbox *s)
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
         allow_below(s, getenv(bases[i]), "vulkan");
     sandbox_allow_list(s, SANDBOX_READ, getenv("LD_PRELOAD"));
+    sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_NVML"));
+    sandbox_allow_list(s, SANDBOX_READ, getenv("TILEWALK_SYSFS"));
 }
 
 // --- a compiler of the user's ---

@@ -221,12 +221,14 @@ enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info
     return ERRAND_DONE;
 }
 
-bool errand_open(int device, bool validate, double seconds, struct err *e)
+bool errand_open(int device, bool validate, double seconds, struct clocks *clocks, struct err *e)
 {
     struct errand x;
     struct message answer;
-    if (run(&x, message_open(device, validate), seconds, MESSAGE_READY, &answer, e) != ERRAND_DONE)
+    if (run(&x, message_open(device, validate), seconds, MESSAGE_OPENED, &answer, e) != ERRAND_DONE)
         return false;
+    if (clocks)
+        *clocks = answer.clocks;
     message_finish(&answer);
     return true;
 }

@@ -4,7 +4,7 @@
 //
 //     errand_compile(&job, 30, spirv, e);
 //     errand_list("", 30, &list, &count, e);
-//     errand_open(index, false, 30, e);
+//     errand_open(index, false, 30, &clocks, e);
 //
 // One that takes long is begun and then looked after:
 //
@@ -40,8 +40,8 @@ bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, 
 enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,
                             struct err *e);
 
-// Whether the device can be opened.
-bool errand_open(int device, bool validate, double seconds, struct err *e);
+// Whether the device can be opened. `clocks` (may be NULL) gets what the system tells of them.
+bool errand_open(int device, bool validate, double seconds, struct clocks *clocks, struct err *e);
 
 // A network is run as a whole, on the device of whole->place, whose deadlines are those of each
 // layer's phases. `weights` is what plan_read_files gave. NULL and `e`: no worker can be started.

@@ -13,7 +13,8 @@
 //     lost     the device is lost: reported, then the worker leaves
 //     wrong    the result is corrupted before it is compared: its last element (@verify), the
 //              guard after it (@run), or its first element (any other phase)
-//     slow     the first full run takes (@run), as far as anybody can tell, a hundred times longer
+//     slow     the first full run (@run) or the fixed kernel (@time) takes, as far as anybody can
+//              tell, a hundred times longer
 //     spill    the driver is said to say that the kernel spills 1000 registers (@pipeline)
 //     complain a message as the validation layer's is logged, and all goes on
 //     escape   what a sandbox forbids is tried, how each attempt ended is logged, and all goes on

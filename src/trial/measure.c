@@ -261,6 +261,7 @@ static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
     if (status == GPU_OK)
         status = gpu_time(t->rig->gpu, &all, timing, t->message->request.incumbent_s, &samples, &e);
+    rig_sense(t->rig, &t->result.clocks);
     add_samples(&t->result.samples[i], &samples);
     return accept(t, i, status, &e);
 }
@@ -274,6 +275,7 @@ static bool time_in_parts(struct trial *t, int i)
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
     if (status == GPU_OK)
         status = run_all(t, i, &sample.seconds[0], &e);
+    rig_sense(t->rig, &t->result.clocks);
     if (status == GPU_OK)
         add_samples(&t->result.samples[i], &sample);
     return accept(t, i, status, &e);
@@ -451,10 +453,17 @@ static void measure_all(struct trial *t)
             t->alive[i] = verify(t, i, INPUT_EXACT) && (!race || verify(t, i, INPUT_RANDOM));
     if (first_alive(t) < 0)
         return;
+    rig_sense(t->rig, &(struct statistics){0});
     if (race)
         time_race(t);
     else
         time_single(t);
+}
+
+static void time_anchor(struct trial *t)
+{
+    if (!t->leaving && t->message->request.anchor && enter(t, PHASE_TIME, 0))
+        t->result.anchor_s = anchor_time(&t->rig->anchor, t->rig->gpu) * (t->slowed ? SLOWED : 1);
 }
 
 static void settle_compiled(struct trial *t)
@@ -475,6 +484,7 @@ bool measure_trial(struct rig *rig, struct wire *wire, const struct message *tri
     } else if (wait_for_device(&t)) {
         int64_t start = os_now_ns();
         measure_all(&t);
+        time_anchor(&t);
         t.result.device_s = since(start);
     }
     wire_send(wire, message_result(&t.result, only_compiles, t.settled, &t.kept, os_now_ns()));

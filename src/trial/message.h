@@ -14,7 +14,7 @@
 //     compile  a job's texts             -> phase compile of each pass
 //                                        <- compiled: the modules; or failed and why
 //     list     which drivers             <- devices, or failed and why
-//     open     a device                  <- ready, or failed and why
+//     open     a device                  <- opened: its clocks; or failed and why
 //     whole    a network, its kernels    -> phase compile, pipeline of each task; prepare, run,
 //                                           verify of each layer; run, verify, time of the whole
 //                                        <- whole_result, or failed and why
@@ -48,6 +48,7 @@ enum message_type {
     MESSAGE_LIST,
     MESSAGE_DEVICES,
     MESSAGE_OPEN,
+    MESSAGE_OPENED,
     MESSAGE_WHOLE,
     MESSAGE_WHOLE_RESULT,
     MESSAGE_TYPE_COUNT
@@ -92,6 +93,12 @@ struct whole_result {
     double seconds[WHOLE_SETS]; // of a run, robust; 0: not timed
 };
 
+// What a system tells of a device's clocks now; without, why nothing is known.
+struct clocks {
+    struct statistics now;
+    char why[320];
+};
+
 struct message {
     enum message_type type;
     struct hello hello;           // HELLO
@@ -108,6 +115,7 @@ struct message {
                           // RESULT: where the request keeps
     double kept_s;        // TRIAL: what that took
     struct err failure;   // FAILED
+    struct clocks clocks; // OPENED
     int module_count;
     struct spirv module[JOB_MAX_PASSES]; // COMPILED
     char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
@@ -136,6 +144,7 @@ char *message_compiled(const struct spirv *module, int count);
 char *message_list(const char *drivers);
 char *message_devices(const struct gpu_info *list, int count);
 char *message_open(int device, bool validate);
+char *message_opened(const struct clocks *c);
 char *message_whole(const struct whole *w);
 char *message_whole_result(const struct whole_result *r);
 

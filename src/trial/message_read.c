@@ -204,6 +204,7 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
     m->request.only_compiles = reader_bool(r, o, "only_compiles");
     m->request.keeps = reader_bool(r, o, "keeps");
     m->request.known_good = reader_bool(r, o, "known_good");
+    m->request.anchor = reader_bool(r, o, "anchor");
     m->request.accesses = (enum accesses)reader_number(r, o, "accesses", 0, ACCESSES_OF_NONE);
     m->request.incumbent_s = reader_number(r, o, "incumbent_s", 0, 1e9);
     m->request.slowdown = reader_number(r, o, "slowdown", 0, 1e9);
@@ -217,14 +218,14 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
     }
 }
 
-static void read_statistics(struct reader *r, struct json o, struct statistics *out)
+static void read_statistics(struct reader *r, struct json o, const char *name,
+                            struct statistics *out)
 {
     double value;
-    for (struct json_walk w = json_walk(reader_member(r, o, "statistics", JSON_OBJECT));
-         json_next(&w);)
+    for (struct json_walk w = json_walk(reader_member(r, o, name, JSON_OBJECT)); json_next(&w);)
         if (!json_number(w.value, &value) ||
             !statistics_take(out, json_text_exact(w.key, &r->arena), value))
-            reader_refuse(r, "statistics");
+            reader_refuse(r, name);
 }
 
 static double read_samples(struct reader *r, struct json o, struct samples *out)
@@ -245,7 +246,7 @@ static void read_candidate(struct reader *r, struct json o, int i, struct messag
     result->phase[i] = reader_phase(r, o);
     snprintf(result->reason[i], sizeof result->reason[i], "%s", reader_text(r, o, "reason"));
     result->seconds[i] = read_samples(r, o, samples);
-    read_statistics(r, o, &result->statistics[i]);
+    read_statistics(r, o, "statistics", &result->statistics[i]);
     bool measured = result->outcome[i] == OUTCOME_OK && m->settled[i] && !m->only_compiled;
     if (measured && (samples->count == 0 || result->seconds[i] <= 0))
         reader_refuse(r, "samples");
@@ -255,6 +256,8 @@ static void read_result(struct reader *r, struct json o, struct message *m)
 {
     m->at_ns = reader_i64(r, o, "at_ns");
     m->only_compiled = reader_bool(r, o, "only_compiled");
+    m->result.anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
+    read_statistics(r, o, "clocks", &m->result.clocks);
     read_kept(r, o, &m->kept);
     for (struct json_walk w = reader_list(r, o, "candidates"); json_next(&w);) {
         if (m->result.count < TRIAL_MAX_RACERS)
@@ -317,6 +320,7 @@ static void read_device(struct reader *r, struct json o, struct gpu_info *d)
     d->api_version = reader_u32(r, o, "api_version");
     COPY_TEXT(r, o, "device_uuid", d->device_uuid);
     COPY_TEXT(r, o, "driver_uuid", d->driver_uuid);
+    COPY_TEXT(r, o, "pci", d->pci);
     d->threads = (int)reader_number(r, o, "threads", 0, INT32_MAX);
     d->is_cpu = reader_bool(r, o, "is_cpu");
     d->is_lavapipe = reader_bool(r, o, "is_lavapipe");
@@ -391,6 +395,12 @@ static void read_whole_result(struct reader *r, struct json o, struct message *m
     }
 }
 
+static void read_opened(struct reader *r, struct json o, struct clocks *c)
+{
+    read_statistics(r, o, "clocks", &c->now);
+    COPY_TEXT(r, o, "why", c->why);
+}
+
 static void read_body(struct reader *r, struct json o, struct message *m)
 {
     switch (m->type) {
@@ -404,6 +414,7 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_LIST: COPY_TEXT(r, o, "drivers", m->drivers); break;
     case MESSAGE_DEVICES: read_devices(r, o, m); break;
     case MESSAGE_OPEN: read_open(r, o, m); break;
+    case MESSAGE_OPENED: read_opened(r, o, &m->clocks); break;
     case MESSAGE_WHOLE: read_whole(r, o, m); break;
     case MESSAGE_WHOLE_RESULT: read_whole_result(r, o, m); break;
     default: break;

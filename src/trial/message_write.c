@@ -8,14 +8,23 @@
 const char *message_type_name(enum message_type type)
 {
     static const char *const names[MESSAGE_TYPE_COUNT] = {
-        [MESSAGE_HELLO] = "hello",       [MESSAGE_PREPARE] = "prepare",
-        [MESSAGE_TRIAL] = "trial",       [MESSAGE_GO] = "go",
-        [MESSAGE_READY] = "ready",       [MESSAGE_FAILED] = "failed",
-        [MESSAGE_PREPARED] = "prepared", [MESSAGE_PHASE] = "phase",
-        [MESSAGE_RESULT] = "result",     [MESSAGE_COMPILE] = "compile",
-        [MESSAGE_COMPILED] = "compiled", [MESSAGE_LIST] = "list",
-        [MESSAGE_DEVICES] = "devices",   [MESSAGE_OPEN] = "open",
-        [MESSAGE_WHOLE] = "whole",       [MESSAGE_WHOLE_RESULT] = "whole_result",
+        [MESSAGE_HELLO] = "hello",
+        [MESSAGE_PREPARE] = "prepare",
+        [MESSAGE_TRIAL] = "trial",
+        [MESSAGE_GO] = "go",
+        [MESSAGE_READY] = "ready",
+        [MESSAGE_FAILED] = "failed",
+        [MESSAGE_PREPARED] = "prepared",
+        [MESSAGE_PHASE] = "phase",
+        [MESSAGE_RESULT] = "result",
+        [MESSAGE_COMPILE] = "compile",
+        [MESSAGE_COMPILED] = "compiled",
+        [MESSAGE_LIST] = "list",
+        [MESSAGE_DEVICES] = "devices",
+        [MESSAGE_OPEN] = "open",
+        [MESSAGE_OPENED] = "opened",
+        [MESSAGE_WHOLE] = "whole",
+        [MESSAGE_WHOLE_RESULT] = "whole_result",
     };
     return names[type];
 }
@@ -201,6 +210,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     json_add_flag(&w, "only_compiles", r->only_compiles);
     json_add_flag(&w, "keeps", r->keeps);
     json_add_flag(&w, "known_good", r->known_good);
+    json_add_flag(&w, "anchor", r->anchor);
     json_add_int(&w, "accesses", r->accesses);
     json_add_real(&w, "incumbent_s", r->incumbent_s);
     json_add_real(&w, "slowdown", r->slowdown);
@@ -263,6 +273,9 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     json_add_real(&w, "pipeline_s", r->pipeline_s);
     json_add_real(&w, "device_s", r->device_s);
     json_add_flag(&w, "only_compiled", only_compiled);
+    json_add_real(&w, "anchor_s", r->anchor_s);
+    json_add_name(&w, "clocks");
+    statistics_add_json(&r->clocks, w.out);
     add_kept(&w, kept);
     json_begin_list(&w, "candidates");
     for (int i = 0; i < r->count; i++)
@@ -314,6 +327,7 @@ static void add_device(struct json_writer *w, const struct gpu_info *d)
     json_add_count(w, "api_version", d->api_version);
     json_add_text(w, "device_uuid", d->device_uuid);
     json_add_text(w, "driver_uuid", d->driver_uuid);
+    json_add_text(w, "pci", d->pci);
     json_add_int(w, "threads", d->threads);
     json_add_flag(w, "is_cpu", d->is_cpu);
     json_add_flag(w, "is_lavapipe", d->is_lavapipe);
@@ -343,6 +357,16 @@ char *message_open(int device, bool validate)
     struct json_writer w = start(&s, MESSAGE_OPEN);
     json_add_int(&w, "device", device);
     json_add_flag(&w, "validate", validate);
+    return finish(&w);
+}
+
+char *message_opened(const struct clocks *c)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_OPENED);
+    json_add_name(&w, "clocks");
+    statistics_add_json(&c->now, w.out);
+    json_add_text(&w, "why", c->why);
     return finish(&w);
 }
 

@@ -1,5 +1,6 @@
 #include "trial/rig.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
@@ -82,11 +83,29 @@ struct gpu *rig_open_device(const struct hello *h, struct err *e)
     return NULL;
 }
 
+static void open_sensors(struct rig *r)
+{
+    const struct gpu_info *i = gpu_get_info(r->gpu);
+    char why[320];
+    r->sensors = sensors_open(i, why, sizeof why);
+    if (!r->sensors && !i->is_cpu)
+        log_warning("clocks: they are not known: %s", why);
+}
+
 bool rig_open(struct rig *r, const struct hello *h, struct err *e)
 {
     *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
     r->gpu = rig_open_device(h, e);
+    if (r->gpu && !h->only_compiles)
+        open_sensors(r);
     return r->gpu && (h->only_compiles || (create_buffers(r, e) && probe(r, e)));
+}
+
+void rig_sense(struct rig *r, struct statistics *clocks)
+{
+    struct statistics now;
+    sensors_read(r->sensors, &now);
+    statistics_merge(clocks, &now);
 }
 
 bool rig_prepare(struct rig *r, int fd, struct err *e)

@@ -13,7 +13,8 @@
 #ifndef TILEWALK_TRIAL_RIG_H
 #define TILEWALK_TRIAL_RIG_H
 
-#include "gpu/gpu.h"
+#include "gpu/sensors.h"
+#include "trial/anchor.h"
 #include "trial/message.h"
 #include "trial/shared.h"
 
@@ -23,6 +24,8 @@
 struct rig {
     struct hello hello;
     struct gpu *gpu;
+    struct sensors *sensors; // NULL: nothing tells
+    struct anchor anchor;
     struct shared shared;
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
@@ -37,6 +40,10 @@ struct gpu *rig_open_device(const struct hello *h, struct err *e);
 bool rig_open(struct rig *r, const struct hello *h, struct err *e); // what `h` points to must last
 bool rig_prepare(struct rig *r, int fd, struct err *e); // computes the shared memory's content
 bool rig_attach(struct rig *r, int fd, struct err *e);  // another worker has; again is fine
+
+// Adds what the system tells of the device's clocks; what held them back since the last call
+// counts.
+void rig_sense(struct rig *r, struct statistics *clocks);
 
 // Makes sure that scratch has exactly `bytes` (0: there is none).
 enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e);

@@ -48,6 +48,7 @@ struct trial_request {
     bool keeps;         // and what the driver makes of it is kept for its trial
     bool known_good;    // it, or its like, was measured before: its spills do not leave it out
     enum accesses accesses;
+    bool anchor;        // a fixed kernel is timed too, after the candidates (trial/anchor.h)
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
     double slowdown;    // times slower that the incumbent runs by now, or less than 1
     struct config config[TRIAL_MAX_RACERS];
@@ -64,6 +65,8 @@ struct trial_result {
     enum trial_phase phase[TRIAL_MAX_RACERS];         // where it failed; PHASE_NONE when ok
     char reason[TRIAL_MAX_RACERS][TRIAL_REASON_SIZE]; // one sentence; "" when ok
     struct statistics statistics[TRIAL_MAX_RACERS];   // of those that the driver compiled
+    double anchor_s;          // what the fixed kernel took; 0: it was not timed
+    struct statistics clocks; // while it was timed, where the system tells (gpu/sensors.h)
     // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
     int worker; // 0 ..

@@ -80,6 +80,8 @@ bool work_merge(struct work *w, const struct message *m)
         w->result.seconds[i] = from->seconds[k];
         w->result.samples[i] = from->samples[k];
     }
+    statistics_merge(&w->result.clocks, &from->clocks);
+    w->result.anchor_s = from->anchor_s;
     w->result.compile_s += from->compile_s;
     w->result.pipeline_s += from->pipeline_s;
     w->result.device_s += from->device_s;

@@ -101,7 +101,8 @@ static void errands_arrive(void **state)
     static char glsl[] = "void main() {}", name[] = "a.comp";
     const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
     char *texts[] = {message_compile(&job), message_list("/a.json:/b.json"), message_open(7, true),
-                     message_failed(&why)};
+                     message_failed(&why),
+                     message_opened(&(struct clocks){{1, {{"celsius", 71}}}, "why"})};
     assert_true(message_parse(texts[0], &m, NULL));
     assert_int_equal(m.request.job[0].pass_count, 1);
     assert_string_equal(m.request.job[0].pass[0].glsl, glsl);
@@ -114,6 +115,9 @@ static void errands_arrive(void **state)
     assert_string_equal(m.failure.file, "a.comp");
     assert_int_equal(m.failure.line, 12);
     assert_string_equal(m.failure.text, "no");
+    assert_true(message_parse(texts[4], &m, NULL));
+    assert_true(m.clocks.now.count == 1 && m.clocks.now.item[0].value == 71);
+    assert_string_equal(m.clocks.why, "why");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }
