@@ -192,6 +192,17 @@ static void add_sum(const struct network_summary *n, struct pieces *row)
     pieces_add(row, 3, STYLE_TEXT, "%s at start", text_time(n->start_s, start));
 }
 
+// How the best compares with what is in use.
+static void add_ratio(const struct opened *o, struct pieces *row)
+{
+    const struct baseline_record *b = baselines_fastest(&o->baselines);
+    double ratio = b ? speed_ratio(b, o->record.best_seconds) : NAN;
+    if (ratio > 0)
+        pieces_add(row, 2, ratio < 1 ? STYLE_WARN : STYLE_TEXT, "%.2fx %s", ratio, b->name);
+    else if (o->baselines.count)
+        pieces_add(row, 3, STYLE_WARN, "no baseline runs here");
+}
+
 static void add_best(struct app *app, struct pieces *row)
 {
     const struct opened *o = &app->model.open;
@@ -207,6 +218,7 @@ static void add_best(struct app *app, struct pieces *row)
     }
     speed_text(&o->record, o->record.best_seconds, speed);
     pieces_add(row, 0, STYLE_BEST, "best %s%s", speed, o->record.best_raced ? " raced" : "");
+    add_ratio(o, row);
     pieces_add(row, 3, STYLE_TEXT, "#%" PRId64, best->number);
     double since = app->unix_now - best->finished;
     if (since >= 0)

@@ -98,7 +98,7 @@ struct entry {
 };
 
 struct legend {
-    struct entry entry[MOST_RUNS + 3];
+    struct entry entry[MOST_RUNS + 4];
     int count;
     int name, value, more; // columns
 };
@@ -152,11 +152,12 @@ static void add_mean_entries(struct legend *l, const struct pane *p, const struc
     add_entry(l, b);
 }
 
-static void add_roof_entry(struct legend *l, const struct curve_runs *r)
+static void add_level_entry(struct legend *l, const struct curve_runs *r, const char *name,
+                            double speed)
 {
     struct entry e = {.style = STYLE_BAND, .letter = ':'};
-    snprintf(e.name, sizeof e.name, "fastest recorded");
-    print_speed(e.value, r->roof, r->best);
+    snprintf(e.name, sizeof e.name, "%s", name);
+    print_speed(e.value, speed, r->best);
     add_entry(l, e);
 }
 
@@ -170,7 +171,9 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
     if (mean && mean->count)
         add_mean_entries(&l, p, r, mean, band);
     if (r->roof > 0)
-        add_roof_entry(&l, r);
+        add_level_entry(&l, r, "fastest recorded", r->roof);
+    if (r->baseline > 0)
+        add_level_entry(&l, r, r->baseline_name, r->baseline);
     return l;
 }
 
@@ -255,7 +258,7 @@ static double zoom_from(const struct curve_runs *r)
 static struct plot_axis y_axis(const struct curve_runs *r, const struct curve_mean *mean,
                                const struct curve_pane *state)
 {
-    double high = fmax(r->best, r->roof);
+    double high = fmax(fmax(r->best, r->roof), r->baseline);
     if (state->zoomed && r->best > 0)
         return (struct plot_axis){.low = zoom_from(r), .high = (1 + ZOOM / 10) * high};
     for (int i = 0; i < mean->count && state->band != CURVE_NO_BAND; i++)
@@ -276,12 +279,18 @@ static void draw_dots(struct plot *plot, const struct curve_pane *state, const s
     }
 }
 
+static void draw_level(struct plot *plot, const struct curve_runs *r, double speed)
+{
+    const struct plot_point level = {0, speed};
+    if (speed > 0)
+        plot_band(plot, &level, &level, 1, r->right);
+}
+
 static void draw_lines(struct plot *plot, const struct curve_runs *r, const struct curve_mean *mean,
                        enum curve_band band)
 {
-    const struct plot_point roof = {0, r->roof};
-    if (r->roof > 0)
-        plot_band(plot, &roof, &roof, 1, r->right);
+    draw_level(plot, r, r->roof);
+    draw_level(plot, r, r->baseline);
     if (mean->count && band != CURVE_NO_BAND)
         plot_band(plot, mean->low, mean->high, mean->count, mean->end);
     for (int i = r->count; i-- > 0;) {

@@ -98,6 +98,15 @@ static double roof_of(const struct opened *o, double per_flops)
     return seconds > 0 ? o->record.flop / seconds * per_flops : 0;
 }
 
+static void take_baseline(struct curve_runs *r, const struct opened *o)
+{
+    const struct baseline_record *b = baselines_fastest(&o->baselines);
+    if (!b)
+        return;
+    r->baseline = o->record.flop / baseline_seconds(b) * r->per_flops;
+    r->baseline_name = b->name;
+}
+
 static void add_run(struct curve_runs *r, struct curve_run run, const struct curve *c,
                     const struct session_record *record, enum curve_axis axis, double per_flops,
                     double end)
@@ -123,6 +132,7 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
     if (!o->record.id)
         return;
     r->roof = roof_of(o, per_flops);
+    take_baseline(r, o);
     r->right = budget_of_open(m, axis);
     add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
             &o->record, axis, per_flops, end_of_open(m, unix_now, axis));

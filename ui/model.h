@@ -83,7 +83,8 @@ struct opened {
     const char *state; // as users see it
     char state_seen[16];
     pid_t runner;
-    struct arena arena;          // of the record
+    struct arena arena; // of the record and the baselines
+    struct baselines baselines;
     struct arena texts;          // of the script
     struct script *script;       // NULL: on a recording, or its texts do not load any more
     struct recording *recording; // of a session on one, else NULL

@@ -148,6 +148,33 @@ static void add_example(const struct check *c, struct json_writer *w)
         str_add(w->out, "null");
 }
 
+// Why it does not run here, in `v` where a rule says so; NULL: it may.
+static const char *why_not(const struct check *c, const struct baseline *b, struct verdict *v,
+                           struct err *e)
+{
+    if (b->misfit)
+        return b->misfit;
+    if (!space_judge(c->space, c->device ? &c->device->limits : NULL, &b->config, v, e))
+        return e->text;
+    return v->legal ? NULL : v->reason;
+}
+
+static void add_baselines(const struct check *c, struct json_writer *w)
+{
+    struct verdict v;
+    struct err e;
+    if (!c->space->baseline_count)
+        return;
+    json_begin_list(w, "baselines");
+    for (int i = 0; i < c->space->baseline_count; i++) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", c->space->baseline[i].name);
+        json_add_text(w, "reason", why_not(c, &c->space->baseline[i], &v, &e));
+        json_end(w);
+    }
+    json_end(w);
+}
+
 // `job` is the example's, NULL when its GLSL was not asked for.
 static void print_json(const struct check *c, const struct job *job)
 {
@@ -166,6 +193,7 @@ static void print_json(const struct check *c, const struct job *job)
     json_add_count(&w, "samples", c->survey.points);
     json_add_flag(&w, "exact", c->survey.exact);
     add_example(c, &w);
+    add_baselines(c, &w);
     json_add_text(&w, "template", c->attempt == ATTEMPT_COMPILED ? "ok" : "none");
     if (job)
         add_glsl(job, &w);
@@ -207,6 +235,21 @@ static void print_removals(const struct check *c)
            c->survey.points, c->survey.exact ? "points" : "random points");
 }
 
+static void print_baselines(const struct check *c)
+{
+    struct verdict v;
+    struct err e;
+    struct str text = {0};
+    for (int i = 0; i < c->space->baseline_count; i++) {
+        const char *why = why_not(c, &c->space->baseline[i], &v, &e);
+        str_printf(&text, "%sbaseline '%s': ", i ? "" : "\n", c->space->baseline[i].name);
+        shown_add(&text, why ? why : "may run here");
+        str_add_char(&text, '\n');
+    }
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
+}
+
 static void print_text(const struct check *c)
 {
     struct str text = {0};
@@ -218,6 +261,7 @@ static void print_text(const struct check *c)
     printf("%s points\n", c->space->size_text);
     print_parameters(c);
     print_removals(c);
+    print_baselines(c);
     str_finish(&text);
     if (!c->survey.valid)
         return;

@@ -47,6 +47,15 @@ static void add_network(struct store *store, const struct session_record *r, str
     arena_finish(&a);
 }
 
+// False: it has none, or the database does not say. `a` is to be finished in any case.
+static bool read_baselines(struct store *store, const struct session_record *r, struct arena *a,
+                           struct baselines *out)
+{
+    struct err ignored;
+    arena_init(a);
+    return store_get_baselines(store, r->id, a, out, &ignored) && out->count;
+}
+
 static void add_end(const struct front *f, const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
@@ -56,6 +65,11 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     json_add_text(w, "message", r->message ? r->message : "");
     json_best(w, r, event->trial, event->retime);
     add_network(f->store, r, w);
+    struct arena a;
+    struct baselines b;
+    if (read_baselines(f->store, r, &a, &b))
+        speed_add_baselines(r, &b, r->best_seconds, "baselines", w);
+    arena_finish(&a);
     json_add_real(w, "ran_seconds", r->ran_seconds);
     json_add_real(w, "busy_seconds", event->busy_seconds);
 }
@@ -269,6 +283,18 @@ static void print_tasks(const struct front *f, const struct session_record *r)
     arena_finish(&a);
 }
 
+static void print_baselines(const struct front *f, const struct session_record *r)
+{
+    struct arena a;
+    struct baselines b;
+    struct str text = {0};
+    if (read_baselines(f->store, r, &a, &b))
+        speed_add_baseline_lines(r, &b, r->best_seconds, &text);
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
+    arena_finish(&a);
+}
+
 static void print_end(const struct front *f, const struct event *event)
 {
     char speed[32], time[32];
@@ -284,6 +310,7 @@ static void print_end(const struct front *f, const struct event *event)
     } else if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
         print_curve(f);
+        print_baselines(f, r);
         printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
                text_time(seconds, time), event->trial->number,
                event->retime ? "  (timed again against the runners-up, verified twice)"
@@ -291,6 +318,7 @@ static void print_end(const struct front *f, const struct event *event)
         printf("        %s\n", text_config(event->trial->config, &config));
         str_finish(&config);
     } else {
+        print_baselines(f, r);
         printf("best    none: no configuration was valid\n");
     }
     if (str_equal(r->state, "paused"))

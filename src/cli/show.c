@@ -19,6 +19,7 @@ struct view {
     struct trial_record best; // ask 0: there is none
     struct retime_record final_race;
     struct steadiness steadiness;
+    struct baselines baselines;
     struct network_summary network; // of a network
     struct arena arena;
 };
@@ -60,6 +61,8 @@ static void print_json(struct view *v, const char *state, int64_t most)
         network_add_json(&w, &v->network);
     add_steadiness(&v->steadiness, &w);
     json_end(&w);
+    if (v->baselines.count)
+        speed_add_baselines(r, &v->baselines, r->best_seconds, "baselines", &w);
     refit_list_add_json(&v->refits, &w);
     if (lists_trials(v))
         trial_list_add_json(&v->trials, most, &w);
@@ -82,6 +85,14 @@ static void print_model(const struct view *v)
         refit_list_add_table(&v->refits, &text);
     else
         refit_list_add_summary(&v->refits, &text);
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
+}
+
+static void print_baselines(const struct view *v, const struct session_record *r)
+{
+    struct str text = {0};
+    speed_add_baseline_lines(r, &v->baselines, r->best_seconds, &text);
     fputs(str_text(&text), stdout);
     str_finish(&text);
 }
@@ -121,6 +132,7 @@ static void print_text(const struct view *v, const struct session_record *r, con
         network_print_table(&v->network);
         return;
     }
+    print_baselines(v, r);
     if (!v->best.ask) {
         printf("best     none\n");
         return;
@@ -144,6 +156,7 @@ static bool read_all(struct view *v, struct err *e)
     int64_t id = v->session->id, best = v->session->best_ask;
     return (!v->session->scheduler ||
             network_summary_read(v->store, v->session, &v->arena, &v->network, e)) &&
+           store_get_baselines(v->store, id, &v->arena, &v->baselines, e) &&
            store_get_tally(v->store, id, v->outcomes, NULL, e) &&
            store_get_steadiness(v->store, id, &v->steadiness, e) &&
            store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&

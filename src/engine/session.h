@@ -91,6 +91,13 @@ struct looked {
     int submitted; // of those wanted, in their order
 };
 
+// The space's baselines (session_baseline.c), by their place in it.
+struct measured_baselines {
+    struct baseline_record of[SPACE_MAX_BASELINES]; // texts in the session's arena
+    bool submitted[SPACE_MAX_BASELINES];            // or known
+    int open;                                       // submitted, no result yet
+};
+
 enum session_phase { SESSION_RUNNING, SESSION_PAUSED, SESSION_RACING, SESSION_ENDED };
 
 struct session {
@@ -130,6 +137,7 @@ struct session {
     struct refits refits;
     struct mumbles mumbles;
     struct looked looked;
+    struct measured_baselines baselines;
     char *population; // heap; record.population points here once it has changed
 };
 

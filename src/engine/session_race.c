@@ -16,16 +16,20 @@
 #define MOST_RACES   8   // of a run
 #define CLOSE_ENOUGH 2.0 // times the leader's time: no noise makes slower ones the best
 #define LEAST_RACERS 2
+#define MOST_RACERS  (RACERS + SPACE_MAX_BASELINES)
+_Static_assert(MOST_RACERS <= TRIAL_MAX_RACERS, "a race is one request");
 // Of slow kernels: seconds that one round takes, and what a race comes to in rounds.
 #define ROUND_WORTH_SAYING_S 1.0
 #define LEAST_ROUNDS         4 // two that verify, two that are timed
 
 struct race {
-    int count;
+    int count;    // of all, the trials before the baselines
+    int trials;   // of them
     bool decided; // a race was won by the first already
     int64_t ask[RACERS];
-    struct config config[RACERS];
-    double seconds[RACERS]; // by which they rank now
+    struct config config[MOST_RACERS];
+    double seconds[MOST_RACERS];          // by which they rank now
+    int baseline_at[SPACE_MAX_BASELINES]; // where each baseline is among them; -1: it cannot run
 };
 
 static bool is_rival(const struct trial_record *best, int i)
@@ -37,6 +41,7 @@ static bool add_racer(const struct session *s, struct race *race, const struct t
                       struct err *e)
 {
     int at = race->count++;
+    race->trials = race->count;
     race->ask[at] = t->ask;
     race->seconds[at] = t->seconds;
     return config_parse_key(s->space, t->key, &race->config[at], e);
@@ -110,6 +115,25 @@ static bool choose_racers(struct session *s, struct race *race, bool *due, struc
     return ok;
 }
 
+// All that run take part, however slow: results are told as ratios to them, and only times of one
+// race are compared. One that is a trial too is timed once.
+static void add_baselines(const struct session *s, struct race *race)
+{
+    for (int i = 0; i < s->space->baseline_count; i++) {
+        const struct baseline_record *b = &s->baselines.of[i];
+        const struct config *c = &s->space->baseline[i].config;
+        int at = 0;
+        while (at < race->count && !config_equal(&race->config[at], c))
+            at++;
+        race->baseline_at[i] = b->outcome == OUTCOME_OK ? at : -1;
+        if (b->outcome != OUTCOME_OK || at < race->count)
+            continue;
+        race->config[at] = *c;
+        race->seconds[at] = b->seconds;
+        race->count++;
+    }
+}
+
 static void crown(struct session *s, const struct race *race)
 {
     struct cycle_best best = {.ask = 0};
@@ -124,7 +148,12 @@ static void crown(struct session *s, const struct race *race)
 
 static bool submit_race(struct session *s, const struct race *race, struct err *e)
 {
-    struct trial_request request = {.ticket = TICKET_RACE, .race = true, .known_good = true};
+    // The best is to be checked, also where a baseline is faster.
+    bool others = race->count > race->trials;
+    struct trial_request request = {.ticket = TICKET_RACE,
+                                    .race = true,
+                                    .known_good = true,
+                                    .accesses = others ? ACCESSES_OF_ALL : ACCESSES_OF_BEST};
     while (request.count < race->count) {
         if (!session_render(s, &race->config[request.count], &request, request.count, e)) {
             for (int i = 0; i < request.count; i++)
@@ -146,8 +175,10 @@ static void say_long_race(struct session *s, const struct race *race)
         round_s += race->seconds[i];
     if (round_s > ROUND_WORTH_SAYING_S)
         session_message(
-            s, "info", "final race: the best %d are verified and timed again in turns, some %.0f s",
-            race->count, LEAST_ROUNDS * round_s);
+            s, "info",
+            "final race: the best %d%s are verified and timed again in turns, some %.0f s",
+            race->trials, race->count > race->trials ? " and the baselines" : "",
+            LEAST_ROUNDS * round_s);
 }
 
 bool race_start(struct session *s, bool *started, struct err *e)
@@ -156,8 +187,10 @@ bool race_start(struct session *s, bool *started, struct err *e)
     bool due = false;
     *started = false;
     bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
-    if (ok && due && s->races++ < MOST_RACES)
+    if (ok && due && s->races++ < MOST_RACES) {
+        add_baselines(s, race);
         ok = *started = submit_race(s, race, e);
+    }
     if (*started) {
         say_long_race(s, race);
         s->race = race;
@@ -171,19 +204,23 @@ bool race_start(struct session *s, bool *started, struct err *e)
 
 // In one transaction: else the racers of one that was cut short would rank by the race, and the
 // others by their first times.
-static bool put_race(struct session *s, const struct retime *t, int count, struct err *e)
+static bool put_race(struct session *s, const struct retime *t, const struct trial_result *r,
+                     struct err *e)
 {
+    const struct race *race = s->race;
     bool ok = store_begin(s->host.store, e) && store_begin_race(s->host.store, s->record.id, e);
-    for (int i = 0; ok && i < count; i++) {
+    for (int i = 0; ok && i < race->trials; i++) {
         kill_point("retime");
         ok = store_put_retime(s->host.store, s->record.id, &t[i].record, e);
     }
+    for (int i = 0; ok && i < s->space->baseline_count; i++)
+        ok = race->baseline_at[i] < 0 || baseline_retime(s, i, r, race->baseline_at[i], e);
     return session_stored(s, ok && store_commit(s->host.store, e), e);
 }
 
 static void tell_race(struct session *s, const struct retime *t, const struct trial_result *r)
 {
-    for (int i = 0; i < r->count; i++) {
+    for (int i = 0; i < s->race->trials; i++) {
         session_emit(s, EVENT_RETIME, NULL, &t[i].record);
         if (r->outcome[i] != OUTCOME_OK)
             session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
@@ -194,17 +231,18 @@ static void tell_race(struct session *s, const struct retime *t, const struct tr
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
 {
     struct retime retime[RACERS];
+    int trials = s->race->trials;
     s->in_flight--;
-    for (int i = 0; i < r->count; i++)
+    for (int i = 0; i < trials; i++)
         retime_init(&retime[i], s->race->ask[i], "race", r, i);
-    bool ok = put_race(s, retime, r->count, e);
+    bool ok = put_race(s, retime, r, e);
     if (ok) {
         tell_race(s, retime, r);
         free(s->race);
         s->race = NULL;
         s->phase = SESSION_RUNNING;
     }
-    for (int i = 0; i < r->count; i++)
+    for (int i = 0; i < trials; i++)
         retime_finish(&retime[i]);
     return ok;
 }

@@ -287,7 +287,8 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     double ran;
-    if (!session_load_looks(s, e) || !session_load_past(s, &ran, e) ||
+    if (!session_load_looks(s, e) || !session_load_baselines(s, e) ||
+        !session_load_past(s, &ran, e) ||
         !store_count_refits(s->host.store, id, &s->refits.stored, e))
         return false;
     if (str_equal(s->record.state, "done"))

@@ -61,6 +61,7 @@ void session_say_beginning(struct session *s);
 // what it said of a trial.
 bool session_look(void *context, const struct config *c, int count, struct preview *out);
 bool session_load_looks(struct session *s, struct err *e);
+bool session_load_baselines(struct session *s, struct err *e); // what of them is measured
 void session_learn_look(struct session *s, const struct config *c, const struct statistics *told);
 void looked_finish(struct looked *l);
 

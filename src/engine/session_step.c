@@ -88,9 +88,12 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
 static bool ask_more(struct session *s, struct err *e)
 {
     enum ask asked = ASK_NEW;
+    bool begins = true;
     s->fitting = false;
-    if (s->phase == SESSION_RUNNING && !look_submit(s, e))
+    if (s->phase == SESSION_RUNNING && (!baselines_submit(s, &begins, e) || !look_submit(s, e)))
         return false;
+    if (!begins)
+        return true;
     while (asked == ASK_NEW && s->phase == SESSION_RUNNING && source_room(s->source) > 0 &&
            cycle_may_ask(&s->cycle, budget(s))) {
         if (!ask_one(s, &asked, e))
@@ -112,6 +115,8 @@ static bool accept(struct session *s, const struct trial_result *r, struct err *
     }
     if (r->ticket <= TICKET_LOOK)
         return look_finish(s, r, e);
+    if (r->ticket <= TICKET_BASELINE)
+        return baseline_finish(s, r, e);
     struct cycle_trial *t = cycle_find(&s->cycle, r->ticket);
     assert(t);
     cycle_answer(&s->cycle, t, r->outcome[0], r->seconds[0]);

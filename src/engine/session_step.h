@@ -40,9 +40,19 @@ bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
 bool canary_start(struct session *s, struct err *e);
 void canary_finish(struct session *s, const struct trial_result *r);
 
+// Baselines (session_baseline.c): what the space says is in use is measured before the search asks
+// for anything, which never knows of it, and stored; then it is in every race. They have tickets
+// from TICKET_BASELINE downwards. submit: `all` says that there is nothing more to wait for.
+#define TICKET_BASELINE (-3)
+bool baselines_submit(struct session *s, bool *all, struct err *e);
+bool baseline_finish(struct session *s, const struct trial_result *r, struct err *e);
+// What a race says of one: candidate `i` of it.
+bool baseline_retime(struct session *s, int position, const struct trial_result *r, int i,
+                     struct err *e);
+
 // Looks (session_look.c): those that the search waits for are compiled as there is room; what came
 // of one is stored. They have tickets from TICKET_LOOK downwards.
-#define TICKET_LOOK (-3)
+#define TICKET_LOOK (TICKET_BASELINE - SPACE_MAX_BASELINES)
 bool look_submit(struct session *s, struct err *e);
 bool look_finish(struct session *s, const struct trial_result *r, struct err *e);
 

@@ -1,11 +1,13 @@
 #include "engine/speed.h"
 
 #include "base/json_read.h"
+#include "base/shown.h"
 #include "base/str.h"
 #include "engine/recorded.h"
 #include "report/text.h"
 
 #include <math.h>
+#include <string.h>
 
 bool speed_is_relative(const struct session_record *r)
 {
@@ -66,4 +68,55 @@ const char *speed_rate_word(const struct session_record *r)
     return str_equal(unit, WORK_FLOP)    ? speed_unit_word(r)
            : str_equal(unit, WORK_BYTES) ? "GB/s"
                                          : unit;
+}
+
+double speed_ratio(const struct baseline_record *b, double seconds)
+{
+    double own = baseline_seconds(b);
+    return own > 0 && seconds > 0 ? own / seconds : NAN;
+}
+
+void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
+                         const char *name, struct json_writer *w)
+{
+    json_begin_list(w, name);
+    for (int i = 0; i < b->count; i++) {
+        const struct baseline_record *one = &b->of[i];
+        double own = baseline_seconds(one);
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", one->name);
+        json_add_text(w, "outcome", outcome_name(one->outcome));
+        json_add_text_if_any(w, "reason", one->reason);
+        json_add_real(w, "ms", own > 0 ? own * 1e3 : NAN);
+        json_add_real(w, "tflops", own > 0 ? r->flop / own / 1e12 : NAN);
+        json_add_real(w, "ratio", speed_ratio(one, seconds));
+        json_end(w);
+    }
+    json_end(w);
+}
+
+void speed_add_baseline_lines(const struct session_record *r, const struct baselines *b,
+                              double seconds, struct str *out)
+{
+    char speed[32], time[32];
+    int widest = 0;
+    for (int i = 0; i < b->count; i++)
+        widest = (int)strlen(b->of[i].name) > widest ? (int)strlen(b->of[i].name) : widest;
+    for (int i = 0; i < b->count; i++) {
+        const struct baseline_record *one = &b->of[i];
+        double own = baseline_seconds(one);
+        str_add(out, i ? "         " : "baseline ");
+        shown_add(out, one->name);
+        for (int k = (int)strlen(one->name); k < widest; k++)
+            str_add_char(out, ' ');
+        if (own > 0)
+            str_printf(out, "  %s  %s", speed_text(r, own, speed), text_time(own, time));
+        if (own > 0 && seconds > 0)
+            str_printf(out, "  best is %.2f times as fast", own / seconds);
+        if (!(own > 0)) {
+            str_printf(out, "  %s: ", outcome_name(one->outcome));
+            shown_add(out, one->reason ? one->reason : "");
+        }
+        str_add_char(out, '\n');
+    }
 }

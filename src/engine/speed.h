@@ -10,6 +10,7 @@
 #ifndef TILEWALK_ENGINE_SPEED_H
 #define TILEWALK_ENGINE_SPEED_H
 
+#include "base/json.h"
 #include "space/operation.h"
 #include "store/store.h"
 
@@ -30,5 +31,14 @@ struct workload speed_work(const struct session_record *r);
 // own, "fastest".
 double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
+
+// What takes `seconds` over a baseline, in speed; NAN: one of both did not run.
+double speed_ratio(const struct baseline_record *b, double seconds);
+// The list `name`, with ratios of what takes `seconds` (docs/json.md).
+void speed_add_baselines(const struct session_record *r, const struct baselines *b, double seconds,
+                         const char *name, struct json_writer *w);
+// A line for each.
+void speed_add_baseline_lines(const struct session_record *r, const struct baselines *b,
+                              double seconds, struct str *out);
 
 #endif

@@ -145,23 +145,44 @@ static bool map_values(struct reader *r, struct json values, struct config *out,
     return true;
 }
 
-static void take(struct reader *r, struct json values)
+static void take_near(struct reader *r, const struct config *wanted, bool moved)
 {
     const struct search_problem *p = r->problem;
-    struct config wanted, c;
-    bool moved, is_new = false;
-    if (!map_values(r, values, &wanted, &moved)) {
-        r->out->left_out++;
-        return;
-    }
-    c = wanted;
+    struct config c = *wanted;
+    bool is_new = false;
     if (p->legal && !space_nearest_legal(p->space, p->legal, p->context, &c)) {
         r->out->left_out++;
         return;
     }
     if (r->known.count < WARM_MOST)
         config_set_add(&r->known, &c, &is_new);
-    r->out->moved += is_new && (moved || !config_equal(&c, &wanted));
+    r->out->moved += is_new && (moved || !config_equal(&c, wanted));
+}
+
+static void take(struct reader *r, struct json values)
+{
+    struct config wanted;
+    bool moved;
+    if (map_values(r, values, &wanted, &moved))
+        take_near(r, &wanted, moved);
+    else
+        r->out->left_out++;
+}
+
+static bool take_baselines(struct reader *r, struct err *e)
+{
+    const struct space *s = r->problem->space;
+    for (int i = 0; i < s->baseline_count; i++)
+        if (s->baseline[i].misfit)
+            r->out->left_out++;
+        else
+            take_near(r, &s->baseline[i].config, false);
+    return r->known.count ||
+           err_usage(e,
+                     s->baseline_count
+                         ? "--warm-start " WARM_BASELINE ": no baseline of '%s' fits here"
+                         : "--warm-start " WARM_BASELINE ": '%s' declares no baseline",
+                     s->name);
 }
 
 static bool nothing_fits(const struct reader *r, struct err *e)
@@ -210,6 +231,8 @@ static bool read_text(struct reader *r, char *text, size_t length, struct err *e
 static bool read_source(struct reader *r, struct store *store, const char *source, struct err *e)
 {
     int64_t id, count;
+    if (str_equal(source, WARM_BASELINE))
+        return take_baselines(r, e);
     char *text = NULL;
     size_t length = 0;
     struct str record = {0};

@@ -17,8 +17,9 @@
 
 #define WARM_FORMAT         "tilewalk-start"
 #define WARM_FORMAT_VERSION 1
-#define WARM_STANDARD       8  // of one session
-#define WARM_MOST           64 // of all together
+#define WARM_BASELINE       "baseline" // the source that is what the space declares as in use
+#define WARM_STANDARD       8          // of one session
+#define WARM_MOST           64         // of all together
 
 struct warm_start {
     struct config *config; // different ones, all legal, best first within each source
@@ -27,8 +28,8 @@ struct warm_start {
     int left_out; // configurations for which nothing legal near them was found
 };
 
-// `sources`: names of files and numbers of sessions, joined by commas. False when one cannot be
-// read, has other parameters, or has nothing that fits.
+// `sources`: names of files, numbers of sessions and WARM_BASELINE, joined by commas. False when
+// one cannot be read, has other parameters, or has nothing that fits.
 bool warm_read(struct store *store, const char *sources, const struct search_problem *problem,
                struct arena *a, struct warm_start *out, struct err *e);
 

@@ -162,6 +162,22 @@ static bool make_kernel(struct exporter *x, const struct trial_record *t, struct
     return true;
 }
 
+// What the space says is in use, and how much faster this one is.
+static bool describe_baselines(struct exporter *x, struct kernel_description *d, struct err *e)
+{
+    struct baselines b;
+    struct str text = {0};
+    if (!store_get_baselines(x->store, x->session.id, &x->arena, &b, e))
+        return false;
+    if (b.count)
+        speed_add_baselines(&x->session, &b, d->timing.seconds, NULL,
+                            &(struct json_writer){.out = &text, .is_spaced = true});
+    if (b.count)
+        d->baselines = arena_strdup(&x->arena, str_text(&text));
+    str_finish(&text);
+    return true;
+}
+
 static bool add_trial(struct exporter *x, const struct trial_record *t, int rank, struct err *e)
 {
     struct kernel k = {0};
@@ -175,7 +191,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         describe_session(&x->session, d);
         describe_bindings(d->operation, k.job.scratch_bytes, d);
         x->scratch_bytes = k.job.scratch_bytes;
-        ok = describe_timing(x, t, d, e);
+        ok = describe_timing(x, t, d, e) && describe_baselines(x, d, e);
     }
     if (ok && x->entry) {
         kernel_add_json(d, true, x->entry);

@@ -60,6 +60,7 @@ struct kernel_description {
     double flop;
     struct workload work; // what it is rated by; no amount: its FLOP
     struct kernel_timing timing;
+    const char *baselines; // what it is held against (docs/json.md); NULL: nothing is in use
     const char *exact_inputs, *exact_against; // NULL: the result was never checked
     bool random_checked;                      // and within tolerance on random inputs
     int pass_count, binding_count;

@@ -185,6 +185,8 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
     add_bindings(&w, d);
     add_raw(&w, "push_constants", "[]");
     add_timing(&w, d);
+    if (d->baselines)
+        add_raw(&w, "baselines", d->baselines);
     if (d->timing.statistics)
         add_raw(&w, "statistics", d->timing.statistics);
     add_text(&w, "device", d->device);

@@ -110,6 +110,7 @@ static void set_globals(lua_State *L, struct script *s)
     declare_nest_open(L);
     include_open(L);
     form_open(L);
+    baseline_open(L);
     readonly_wrap(L, "the environment", &words);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
@@ -155,6 +156,7 @@ static int visit_load(lua_State *L)
         return luaL_error(L, "no parameter is declared (param.NAME = factors(...))");
     if (s->stage_count == 0 && !s->space_only)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
+    baseline_check(L, s);
     view_build(L, s);
     declare_nest_run(L, s);
     keep_scope(L, s);

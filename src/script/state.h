@@ -12,6 +12,7 @@
 //     include.c         include, use
 //     setting.c         size, number, choice, and what --set and use() make of them
 //     form.c            export, and configurations in these forms
+//     baseline.c        baseline
 //     render.c          templates
 //     rule.c            constraints and resources as callbacks of the space
 //     view.c            the configuration as Lua sees it: `c`
@@ -108,6 +109,7 @@ struct script {
     int stage_count;
     struct rule form[SCRIPT_MAX_FORMS]; // export()
     int form_count;
+    int baseline_params; // there were when the last baseline was declared
 
     struct view view;
     int scope;             // what every template sees
@@ -137,6 +139,9 @@ void declare_param_open(lua_State *L);
 void declare_nest_open(lua_State *L);
 void include_open(lua_State *L);
 void form_open(lua_State *L);
+void baseline_open(lua_State *L);
+// After the file: raises an error when parameters were declared behind baselines.
+void baseline_check(lua_State *L, const struct script *s);
 
 // Of an operator: that it is the first; its fields, which are at `fields`; that it is declared,
 // which pushes it.

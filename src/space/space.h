@@ -18,8 +18,9 @@
 #include "space/limits.h"
 #include "space/param.h"
 
-#define SPACE_MAX_SLOTS  48
-#define SPACE_MAX_PARAMS 32
+#define SPACE_MAX_SLOTS     48
+#define SPACE_MAX_PARAMS    32
+#define SPACE_MAX_BASELINES 8
 
 struct config {
     int32_t slot[SPACE_MAX_SLOTS];
@@ -36,6 +37,13 @@ struct constraint {
 
 struct nest;
 
+// A configuration that is in use somewhere: what a search finds is held against it.
+struct baseline {
+    const char *name;
+    struct config config;
+    const char *misfit; // why it is no point of the space; NULL: it is one
+};
+
 struct space {
     const char *name;
     struct arena arena;
@@ -43,6 +51,8 @@ struct space {
     struct param param[SPACE_MAX_PARAMS];
     struct constraint *constraint;
     int constraint_capacity;
+    struct baseline baseline[SPACE_MAX_BASELINES];
+    int baseline_count;
     // What a configuration needs of a device; NULL when the space declares nothing.
     bool (*resources)(void *context, const struct config *c, struct resources *out, struct err *e);
     void *resources_context;

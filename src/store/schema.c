@@ -178,12 +178,20 @@ static const char version_14[] = "ALTER TABLE task ADD COLUMN told_s REAL;\n";
 // Version 15: what was told of the device while a trial was timed, and whether it changed.
 static const char version_15[] = "ALTER TABLE trial ADD COLUMN clocks TEXT;\n"
                                  "ALTER TABLE trial ADD COLUMN drift REAL;\n";
+
+// Version 16: configurations that are in use, which others are held against.
+static const char version_16[] =
+    "CREATE TABLE baseline(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    position INTEGER NOT NULL, name TEXT, config TEXT, outcome TEXT, phase TEXT, reason TEXT,\n"
+    "    seconds REAL, race_seconds REAL, samples TEXT, at REAL,\n"
+    "    PRIMARY KEY (session, position)) STRICT, WITHOUT ROWID;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7, version_8,
-    version_9, version_10, version_11, version_12, version_13, version_14, version_15};
+    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
+    version_9, version_10, version_11, version_12, version_13, version_14, version_15, version_16};
 
 const char *const *db_scripts(int *count)
 {

@@ -203,6 +203,20 @@ struct look_record { // a configuration was compiled before it was chosen, or an
     const char *statistics; // JSON, as trial_record's
 };
 
+struct baseline_record {  // a configuration that the space declares as in use
+    int64_t position;     // in the space, from 0 on
+    const char *name;     // and there
+    const char *config;   // JSON; NULL: it is no point of the space
+    enum outcome outcome; // of the last time that it ran
+    const char *phase, *reason;
+    double seconds;      // as measured first; 0 unless ok
+    double race_seconds; // in the session's last race; 0: it was in none
+    const char *samples; // JSON, of the last time
+    double at;           // unix time
+};
+// Seconds to hold others against; 0: there are none.
+double baseline_seconds(const struct baseline_record *b);
+
 struct refit_record { // a model was fitted anew; as struct refit (search/strategy.h) has it
     int64_t number;   // 1 .. in the order of the session
     int64_t told, rows;
@@ -386,6 +400,18 @@ bool store_each_refit(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct refit_record *r), void *context,
                       struct err *e);
 bool store_count_refits(struct store *s, int64_t session, int64_t *count, struct err *e);
+
+// What became of the baselines of a session, in their order. One that was put before is replaced.
+struct baselines {
+    struct baseline_record *of;
+    int count;
+};
+bool store_put_baseline(struct store *s, int64_t session, const struct baseline_record *r,
+                        struct err *e);
+bool store_get_baselines(struct store *s, int64_t session, struct arena *a, struct baselines *out,
+                         struct err *e);
+// The fastest that ran; NULL: none did.
+const struct baseline_record *baselines_fastest(const struct baselines *b);
 
 // What drivers said of configurations that were compiled, each once.
 bool store_put_look(struct store *s, int64_t session, const struct look_record *r, struct err *e);

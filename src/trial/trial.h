@@ -8,7 +8,7 @@
 #include "space/statistics.h"
 
 #define TRIAL_MAX_SAMPLES 32
-#define TRIAL_MAX_RACERS  8
+#define TRIAL_MAX_RACERS  16
 #define TRIAL_REASON_SIZE 320 // bytes, with the NUL
 
 // Announced by a worker before it is entered, so that a death or a hang is attributed. Each has its

@@ -163,6 +163,28 @@ static const struct error_case cases[] = {
     {"for i = 1, 17 do export('x' .. i, function() end) end", NULL,
      "a.lua:1: more than 16 exports"},
 
+    // Baselines
+    {"baseline(1)", NULL, "a.lua:1: baseline: expected a table, got number"},
+    {ALL "baseline { ['a b'] = { } }", NULL,
+     "a.lua:1: baseline: its name: 'a b' is not a name (letters, digits and _)"},
+    {ALL "baseline { x = 1 }", NULL, "a.lua:1: baseline 'x': expected a table, got number"},
+    {ALL "baseline { x = { q = 1 } }", NULL,
+     "a.lua:1: baseline 'x' has no field 'q' (did you mean 'p'?)"},
+    {ALL "baseline { x = { } }", NULL,
+     "a.lua:1: baseline 'x': p is missing: it says every parameter's value"},
+    {ALL "baseline { x = { p = 8 } }", NULL,
+     "a.lua:1: baseline 'x': p: expected a table, got number"},
+    {ALL "baseline { x = { p = { 8 } } }", NULL,
+     "a.lua:1: baseline 'x': p: expected a list of 2, got one of 1"},
+    {ALL "baseline { x = { p = { 8, 'a' } } }", NULL,
+     "a.lua:1: baseline 'x': p: expected a number, got string"},
+    {ALL "local x = { p = { 4, 2 } } baseline { x = x } baseline { x = x }", NULL,
+     "a.lua:1: baseline 'x' is declared twice"},
+    {ALL "for i = 1, 9 do baseline { ['x' .. i] = { p = { 4, 2 } } } end", NULL,
+     "a.lua:1: more than 8 baselines"},
+    {ALL "baseline { x = { p = { 4, 2 } } } param.q = discrete { 1 }", NULL,
+     "a.lua: parameter 'q' is declared behind a baseline, which says no value for it"},
+
     // Rules
     {"derived(1)", NULL, "a.lua:1: derived: expected a function, got number"},
     {ALL "\nlocal f = derived(function(c)\n return c.q end)"

@@ -1,0 +1,155 @@
+// What a space says is in use: measured first, unknown to the search, raced, told as a ratio.
+#include "sessions.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+#define SOURCE "--source", "synthetic:rugged:seed=3", "--trials", "20", "--seed", "5"
+
+static const char declared[] = "baseline {\n"
+                               "  shipped = { tile = { 32, 1, 2, 1 }, unroll = 0, order = { 'n', "
+                               "'m', 'k' }, stage = 'none' },\n"
+                               "  large   = { tile = { 1, 1, 64, 1 }, unroll = 16, order = { 'n', "
+                               "'m', 'k' }, stage = 'none' },\n"
+                               "  misfit  = { tile = { 4, 4, 4, 1 }, unroll = 17, order = { 'n', "
+                               "'m', 'k' }, stage = 'none' },\n"
+                               "  rule    = { tile = { 4, 4, 4, 1 }, unroll = 0, order = { 'n', "
+                               "'m', 'k' }, stage = 'double' },\n"
+                               "}\n";
+
+// In the order of their names.
+enum { LARGE, MISFIT, RULE, SHIPPED, COUNT };
+
+// small.lua with baselines, as base.lua in the box.
+static const char *write_space(struct box *b)
+{
+    copy_small(b);
+    return box_write(
+        b, "base.lua",
+        arena_printf(&b->arena, "%s%s", box_read(b, box_path(b, "small.lua")), declared));
+}
+
+static cJSON *shown(struct box *b, const char *id)
+{
+    struct result r = RUN(b, "show", id, "--json");
+    assert_ok(&r);
+    return json_of(b, r.out);
+}
+
+static const cJSON *baseline(const cJSON *shown, int i)
+{
+    const cJSON *list = member(shown, "baselines");
+    assert_int_equal(cJSON_GetArraySize(list), COUNT);
+    return cJSON_GetArrayItem(list, i);
+}
+
+static void check_rejected(const cJSON *one, const char *name, const char *reason)
+{
+    assert_string_equal(text_of(one, "name"), name);
+    assert_string_equal(text_of(one, "outcome"), "rejected");
+    assert_string_equal(text_of(one, "reason"), reason);
+    assert_true(is_null(one, "ms") && is_null(one, "tflops") && is_null(one, "ratio"));
+}
+
+static void check_ratio(const cJSON *one, double best_tflops)
+{
+    assert_string_equal(text_of(one, "outcome"), "ok");
+    assert_true(is_null(one, "reason"));
+    assert_true(number_of(one, "ms") > 0);
+    assert_true(fabs(number_of(one, "ratio") * number_of(one, "tflops") / best_tflops - 1) < 1e-6);
+}
+
+static double best_of(const cJSON *shown)
+{
+    return number_of(member(shown, "session"), "best_tflops");
+}
+
+// The search asks for the same as without them.
+static void test_outside_the_search(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", write_space(b), SOURCE);
+    assert_ok(&r);
+    assert_contains(r.err, "baseline 'large': ");
+    assert_contains(r.err,
+                    "baseline 'misfit' does not run here: rejected (unroll has no value 17)");
+    assert_contains(r.out, "baseline large    ");
+    assert_contains(r.out, " times as fast");
+    r = RUN(b, "tune", box_path(b, "small.lua"), SOURCE);
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), sequence(b, 2));
+    const cJSON *one = shown(b, "1");
+    check_ratio(baseline(one, LARGE), best_of(one));
+    check_ratio(baseline(one, SHIPPED), best_of(one));
+    check_rejected(baseline(one, MISFIT), "misfit", "unroll has no value 17");
+    check_rejected(baseline(one, RULE), "rule", "constraint 'double buffers are unrolled'");
+    assert_null(cJSON_GetObjectItem(shown(b, "2"), "baselines"));
+    r = RUN(b, "check", box_path(b, "base.lua"), "--device", "none");
+    assert_ok(&r);
+    assert_contains(r.out, "baseline 'misfit': unroll has no value 17\n");
+    assert_contains(r.out, "baseline 'shipped': may run here\n");
+}
+
+// Killed between two of them: each is measured once in the end, and the search is the same.
+static void test_killed(void **state)
+{
+    struct box *b = *state;
+    const char *space = write_space(b);
+    box_set(b, "TILEWALK_KILL", "baseline:2");
+    struct result r = RUN(b, "tune", space, SOURCE);
+    assert_int_equal(r.code, 128 + SIGKILL);
+    box_set(b, "TILEWALK_KILL", "told:6");
+    r = RUN(b, "resume", "1");
+    assert_int_equal(r.code, 128 + SIGKILL);
+    box_set(b, "TILEWALK_KILL", NULL);
+    r = RUN(b, "resume", "1");
+    assert_ok(&r);
+    assert_null(strstr(r.err, "baseline")); // all are known
+    r = RUN(b, "tune", box_path(b, "small.lua"), SOURCE);
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), sequence(b, 2));
+    const cJSON *one = shown(b, "1");
+    check_ratio(baseline(one, SHIPPED), best_of(one));
+}
+
+static void test_warm_start(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", write_space(b), SOURCE, "--warm-start", "baseline");
+    assert_ok(&r);
+    assert_contains(r.err, "begins with 3 configurations of baseline, 1 moved to the nearest here, "
+                           "1 left out");
+    assert_non_null(strstr(sequence(b, 1), "1,1,64,1"));
+    r = RUN(b, "tune", box_path(b, "small.lua"), SOURCE, "--warm-start", "baseline");
+    assert_refused(&r, 2, "'small' declares no baseline", "--warm-start baseline");
+}
+
+// On the device they are in the race: verified, and timed beside the winner.
+static void test_raced(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", write_space(b), "--trials", "2", "--seed", "1", "--export",
+                          box_path(b, "out"));
+    assert_ok(&r);
+    const cJSON *one = shown(b, "1"), *session = member(one, "session");
+    assert_string_equal(text_of(baseline(one, LARGE), "outcome"), "rejected");
+    assert_contains(text_of(baseline(one, LARGE), "reason"), "invocations 4096 > ");
+    check_ratio(baseline(one, SHIPPED), best_of(one));
+    assert_true(cJSON_IsTrue(member(session, "best_raced")));
+    assert_int_equal(tamper(b, "SELECT count(*) FROM baseline WHERE race_seconds > 0"), 1);
+    char *json = box_read(b, box_path(b, "out/base-f32-nn-64x64x64.json"));
+    check_ratio(baseline(json_of(b, json), SHIPPED), best_of(one));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_outside_the_search),
+        FLOW_TEST(test_killed),
+        FLOW_TEST(test_warm_start),
+    };
+    const struct CMUnitTest on_device[] = {FLOW_TEST(test_raced)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed || !has_device() ? failed : cmocka_run_group_tests(on_device, NULL, NULL);
+}
