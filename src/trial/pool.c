@@ -241,6 +241,9 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     for (int i = 0; i < PHASE_COUNT; i++)
         if (o->deadline_s[i] <= 0)
             p->options.deadline_s[i] = pool_default_deadline((enum trial_phase)i, o->is_cpu);
+    for (int i = 0; i < 2; i++)
+        p->compile_limit[i].least_s =
+            o->compile_least_s > 0 ? o->compile_least_s : COMPILE_LIMIT_LEAST_S;
     p->shared_fd = shared_fd;
     p->has_new_work = true;
     p->prepared = o->only_compiles; // there is nothing to prepare

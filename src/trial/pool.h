@@ -6,6 +6,7 @@
 #ifndef TILEWALK_TRIAL_POOL_H
 #define TILEWALK_TRIAL_POOL_H
 
+#include "trial/compile_limit.h"
 #include "trial/slot.h"
 #include "trial/source.h"
 #include "trial/token.h"
@@ -28,6 +29,7 @@ struct pool {
     bool prepared;                             // the shared memory holds inputs and references
     struct work_list waiting, compiling, done; // compiling: what is only to be
     struct kept_list kept;                     // of what was only compiled
+    struct compile_limit compile_limit[2];     // of GLSL to SPIR-V, of the driver's compiler
     int64_t trials, starts;                    // so far
     int failed_starts;                         // in a row; counted anew once a worker was given up
     bool has_new_work;                         // something was submitted since the last step

@@ -17,10 +17,36 @@ static void watch(const struct pool *p, const struct slot *s, enum trial_phase p
         p->watcher(p->watcher_context, s->index, phase, at_ns);
 }
 
+// NULL: no phase of compiling.
+static struct compile_limit *limit_of(struct pool *p, enum trial_phase phase)
+{
+    return phase == PHASE_COMPILE    ? &p->compile_limit[0]
+           : phase == PHASE_PIPELINE ? &p->compile_limit[1]
+                                     : NULL;
+}
+
+// What was measured before, or is in use somewhere, has the fixed limit.
+static double limit_s(struct pool *p, const struct slot *s, enum trial_phase phase)
+{
+    const struct compile_limit *l = limit_of(p, phase);
+    double most_s = p->options.deadline_s[phase];
+    return l && s->work && !s->work->request.known_good ? compile_limit_s(l, most_s) : most_s;
+}
+
 static void enter(struct pool *p, struct slot *s, enum trial_phase phase, int64_t now_ns)
 {
     s->phase = phase;
-    s->deadline_ns = now_ns + (int64_t)(p->options.deadline_s[phase] * 1e9);
+    s->limit_s = limit_s(p, s, phase);
+    s->deadline_ns = now_ns + (int64_t)(s->limit_s * 1e9);
+}
+
+// It leaves the phase that it is in.
+static void leave(struct pool *p, struct slot *s, int64_t at_ns)
+{
+    struct compile_limit *l = limit_of(p, s->phase);
+    if (l && !s->has_kept)
+        compile_limit_saw(l, (double)(at_ns - s->entered_ns) * 1e-9);
+    s->entered_ns = at_ns;
 }
 
 // Sending
@@ -72,6 +98,7 @@ void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now
     token_compile(&p->token, s->index);
     s->state = SLOT_BUSY;
     s->work = w;
+    s->has_kept = kept != NULL;
     s->candidate = 0;
     s->last_line[0] = '\0';
     enter(p, s, PHASE_NONE, now_ns);
@@ -234,6 +261,7 @@ static bool take_phase(struct pool *p, struct slot *s, const struct message *m, 
     if (!is_expected(p, s, m))
         return false;
     watch(p, s, m->phase, m->at_ns);
+    leave(p, s, m->at_ns);
     enter(p, s, m->phase, now_ns);
     s->candidate = m->candidate;
     if (m->phase == PHASE_WAIT) {
@@ -258,6 +286,8 @@ static bool take_result(struct pool *p, struct slot *s, struct message *m, int64
     struct work *w = s->work;
     if (s->state != SLOT_BUSY || !work_merge(w, m))
         return false;
+    if (w->request.only_compiles && w->result.outcome[0] == OUTCOME_OK)
+        leave(p, s, m->at_ns);
     if (w->request.keeps && m->kept.size)
         kept_add(&p->kept, &w->request.job[0], &m->kept, m->result.pipeline_s);
     watch(p, s, PHASE_NONE, m->at_ns);
@@ -331,11 +361,20 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
 
 static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
 {
-    char reason[100];
+    char reason[160];
+    struct compile_limit *l = limit_of(p, s->phase);
     if (!s->deadline_ns || now_ns < s->deadline_ns)
         return;
-    snprintf(reason, sizeof reason, "no end of phase %s after %g s", trial_phase_name(s->phase),
-             p->options.deadline_s[s->phase]);
+    if (s->limit_s < p->options.deadline_s[s->phase])
+        snprintf(reason, sizeof reason,
+                 "not compiled after %.3g s (phase %s; the limit follows what compiled before: "
+                 "median %.3g s)",
+                 s->limit_s, trial_phase_name(s->phase), compile_limit_median(l));
+    else
+        snprintf(reason, sizeof reason, "no end of phase %s after %g s", trial_phase_name(s->phase),
+                 s->limit_s);
+    if (l)
+        compile_limit_saw(l, s->limit_s);
     s->start_ns = now_ns + RECOVERY_NS;
     give_up(p, s, OUTCOME_TIMEOUT, reason, now_ns);
 }

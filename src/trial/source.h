@@ -87,6 +87,7 @@ struct pool_options {
     uint64_t seed;               // of the inputs
     bool is_cpu; // device runs on our cores: nothing compiles while something is timed
     double deadline_s[PHASE_COUNT]; // 0: the default of each phase (pool_default_deadline)
+    double compile_least_s; // of the limit on compiling (trial/compile_limit.h); 0: the default
     // Tests: "KIND@PHASE:N" makes the N-th trial (counted from 1 over the session; "*": every one)
     // fail in that phase. Kinds: sleep abort segv exit garbage half wrong lost memory. Several are
     // joined by commas. NULL: none. For the phases start and prepare, N counts the starts of

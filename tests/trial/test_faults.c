@@ -204,6 +204,28 @@ static void a_compiler_that_hangs_is_killed(void **state)
     close_pool(&f);
 }
 
+// Once enough has compiled, the next one has as long as that suggests, and is told so.
+static void compiling_has_a_limit_of_its_own(void **state)
+{
+    (void)state;
+    struct fixture f;
+    prepare_pool(&f, 1);
+    f.options.fault = "sleep@pipeline:9";
+    f.options.compile_least_s = 0.2;
+    open_pool(&f);
+    for (int i = 0; i < 9; i++) {
+        submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 1e-9);
+        struct trial_result r = next_result(&f);
+        assert_int_equal(r.outcome[0], i < 8 ? OUTCOME_OK : OUTCOME_TIMEOUT);
+        if (i < 8)
+            continue;
+        assert_int_equal(r.phase[0], PHASE_PIPELINE);
+        assert_non_null(strstr(r.reason[0], "not compiled after "));
+        assert_non_null(strstr(r.reason[0], "the limit follows what compiled before: median "));
+    }
+    close_pool(&f);
+}
+
 // A racer that kills its worker loses; the others race again without it.
 static void a_race_goes_on_without_the_dead(void **state)
 {
@@ -330,6 +352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_that_cannot_start_is_given_up_while_another_is_up),
         cmocka_unit_test(a_sleeping_start_is_killed),
         cmocka_unit_test(a_compiler_that_hangs_is_killed),
+        cmocka_unit_test(compiling_has_a_limit_of_its_own),
         cmocka_unit_test(a_race_goes_on_without_the_dead),
         cmocka_unit_test(the_log_says_what_workers_said),
         cmocka_unit_test(every_ticket_comes_back_once),
