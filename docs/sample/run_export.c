@@ -43,7 +43,7 @@ static void make_program(struct gpu *g, struct program *p)
 {
     if (kernel->pass_count > MOST_PASSES)
         die("more passes than this sample has room for");
-    p->layouts = make_layouts(g, kernel->binding_count);
+    p->layouts = make_layouts(g, kernel);
     for (uint32_t i = 0; i < kernel->pass_count; i++)
         p->pass[i] = make_pipeline(g, p->layouts.pipeline, &kernel->passes[i]);
     p->pool = make_descriptors(g, 1, kernel->binding_count);
@@ -61,7 +61,7 @@ static void record_run(struct gpu *g, const struct program *p)
     vkCmdBindDescriptorSets(g->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layouts.pipeline, 0, 1,
                             &p->set, 0, NULL);
     for (uint32_t i = 0; i < kernel->pass_count; i++)
-        record_pass(g, p->pass[i], kernel->passes[i].groups);
+        record_pass(g, p->layouts.pipeline, p->pass[i], &kernel->passes[i]);
 }
 
 // Seconds of the host's clock for one of `repeats` runs.

@@ -122,7 +122,7 @@ static void make_step(struct gpu *g, struct program *p, uint32_t i)
     if (kernel->pass_count > MOST_PASSES)
         die("more passes than this program has room for");
     if (like == i) {
-        p->layouts[i] = make_layouts(g, kernel->binding_count);
+        p->layouts[i] = make_layouts(g, kernel);
         for (uint32_t k = 0; k < kernel->pass_count; k++)
             p->pass[i][k] = make_pipeline(g, p->layouts[i].pipeline, &kernel->passes[k]);
     }
@@ -163,7 +163,7 @@ static void record_run(struct gpu *g, const struct program *p)
         vkCmdBindDescriptorSets(g->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                 p->layouts[like].pipeline, 0, 1, &p->set[i], 0, NULL);
         for (uint32_t k = 0; k < kernel_of(i)->pass_count; k++)
-            record_pass(g, p->pass[like][k], kernel_of(i)->passes[k].groups);
+            record_pass(g, p->layouts[like].pipeline, p->pass[like][k], &kernel_of(i)->passes[k]);
     }
 }
 

@@ -241,8 +241,10 @@ struct layouts {
     VkPipelineLayout pipeline;
 };
 
-static struct layouts make_layouts(struct gpu *g, uint32_t bindings)
+static struct layouts make_layouts(struct gpu *g, const struct tilewalk_kernel *kernel)
 {
+    uint32_t bindings = kernel->binding_count;
+    VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutBinding binding[MOST_BINDINGS] = {{0}};
     struct layouts made;
     if (bindings > MOST_BINDINGS)
@@ -260,7 +262,12 @@ static struct layouts make_layouts(struct gpu *g, uint32_t bindings)
                                            .pBindings = binding};
     check(vkCreateDescriptorSetLayout(g->device, &set, NULL, &made.set),
           "vkCreateDescriptorSetLayout");
+    for (uint32_t i = 0; i < kernel->pass_count; i++)
+        if (kernel->passes[i].push_bytes > push.size)
+            push.size = kernel->passes[i].push_bytes;
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                         .pushConstantRangeCount = push.size > 0,
+                                         .pPushConstantRanges = &push,
                                          .setLayoutCount = 1,
                                          .pSetLayouts = &made.set};
     check(vkCreatePipelineLayout(g->device, &layout, NULL, &made.pipeline),
@@ -341,14 +348,18 @@ static VkPipeline make_pipeline(struct gpu *g, VkPipelineLayout layout,
 }
 
 // What runs next sees what the pass wrote.
-static void record_pass(struct gpu *g, VkPipeline pipeline, const uint32_t groups[3])
+static void record_pass(struct gpu *g, VkPipelineLayout layout, VkPipeline pipeline,
+                        const struct tilewalk_pass *pass)
 {
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
                                .dstAccessMask =
                                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
     vkCmdBindPipeline(g->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    vkCmdDispatch(g->commands, groups[0], groups[1], groups[2]);
+    if (pass->push_bytes)
+        vkCmdPushConstants(g->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pass->push_bytes,
+                           pass->push);
+    vkCmdDispatch(g->commands, pass->groups[0], pass->groups[1], pass->groups[2]);
     vkCmdPipelineBarrier(g->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
 }

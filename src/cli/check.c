@@ -272,11 +272,14 @@ static void print_text(const struct check *c)
 
 static void print_pass(const struct pass *p, int i)
 {
+    struct str given = {0};
     printf("%s// pass %d: groups %u %u %u", i ? "\n" : "", i + 1, p->groups[0], p->groups[1],
            p->groups[2]);
     if (p->subgroup)
         printf(", subgroups of %u", p->subgroup);
-    printf("\n%s", p->glsl);
+    pass_add_given(p, &given);
+    printf("%s%s\n%s", given.length ? "\n// " : "", str_text(&given), p->glsl);
+    str_finish(&given);
 }
 
 static void print_glsl(const struct job *job)

@@ -43,7 +43,7 @@ struct kernel {
     struct job job;
     struct spirv spirv[JOB_MAX_PASSES];
     struct config config;
-    struct str configuration;
+    struct str configuration, given[JOB_MAX_PASSES];
     struct kernel_description about;
 };
 
@@ -139,7 +139,11 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
     *to = (struct kernel_pass){.glsl = from->glsl,
                                .word = k->spirv[i].word,
                                .word_count = k->spirv[i].count,
-                               .subgroup_size = from->subgroup};
+                               .subgroup_size = from->subgroup,
+                               .push = from->push,
+                               .push_bytes = from->push_bytes};
+    pass_add_given(from, &k->given[i]);
+    to->given = k->given[i].length ? str_text(&k->given[i]) : NULL;
     memcpy(to->local_size, facts.local_size, sizeof to->local_size);
     memcpy(to->groups, from->groups, sizeof to->groups);
     k->about.pass_count = i + 1;
@@ -206,8 +210,10 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
             .raced = d->timing.retimed,
         };
     }
-    for (int i = 0; i < JOB_MAX_PASSES; i++)
+    for (int i = 0; i < JOB_MAX_PASSES; i++) {
         spirv_finish(&k.spirv[i]);
+        str_finish(&k.given[i]);
+    }
     str_finish(&k.configuration);
     job_finish(&k.job);
     return ok;

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "kernel/disassemble.h"
+#include "script/texts.h"
 #include "trial/errand.h"
 
 #include <inttypes.h>
@@ -45,11 +46,16 @@ void kernel_text_add_head(const struct kernel_text *k, int pass, struct str *out
 {
     const uint32_t *groups = k->job.pass[pass].groups;
     uint32_t subgroup = k->job.pass[pass].subgroup;
+    struct str given = {0};
     str_printf(out, "%s pass %d of %d: %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups",
                k->assembly[pass] ? ";" : "//", pass + 1, k->job.pass_count, groups[0], groups[1],
                groups[2]);
     if (subgroup)
         str_printf(out, ", subgroups of %" PRIu32, subgroup);
+    pass_add_given(&k->job.pass[pass], &given);
+    if (given.length)
+        str_printf(out, "\n%s %s", k->assembly[pass] ? ";" : "//", str_text(&given));
+    str_finish(&given);
     str_add(out, "\n");
 }
 
@@ -73,8 +79,10 @@ void kernel_text_finish(struct kernel_text *k)
 static bool is_as_stored(const struct text_record *t)
 {
     char *text = NULL;
+    size_t length;
     struct err ignored;
-    bool same = file_is_regular(t->path) && file_read(t->path, &text, NULL, &ignored) &&
+    bool same = file_is_regular(t->path) && file_read(t->path, &text, &length, &ignored) &&
+                (text = texts_from_bytes(t->path, text, length, &ignored)) &&
                 str_equal(text, t->text);
     free(text);
     return same;

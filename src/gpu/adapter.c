@@ -230,6 +230,7 @@ static bool describe(struct adapter *a, VkInstance instance)
     describe_features(a, has_arithmetic,
                       is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
     a->needs_f16_extension = !is_1_2;
+    a->push_bytes = p.limits.maxPushConstantsSize;
     matrix_describe(a, instance);
     if (a->info.vendor_id == VENDOR_INTEL)
         a->info.limits.register_lanes = a->info.limits.subgroup_least;

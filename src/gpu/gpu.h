@@ -129,6 +129,7 @@ struct gpu_shader {
     // number), and how many its workgroups have along x: where these are whole subgroups, the
     // driver is asked to keep all of them full.
     uint32_t subgroup, local_x;
+    uint32_t push_bytes; // of its push constants, a multiple of 4
 };
 
 // A compute pipeline; the shader need not outlive the call.
@@ -153,7 +154,8 @@ void gpu_kept_finish(struct gpu_kept *k);
 struct gpu_pass {
     struct gpu_pipeline *pipeline;
     uint32_t groups[3];
-    uint32_t base[3]; // the first workgroup's gl_WorkGroupID
+    uint32_t base[3];    // the first workgroup's gl_WorkGroupID
+    const uint8_t *push; // as many bytes as its pipeline has push constants
 };
 
 // What is run: the passes in order, a full compute barrier between and after them, all on the same

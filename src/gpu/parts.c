@@ -11,6 +11,7 @@ struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t mos
     const uint64_t row = p->groups[0], layer = row * p->groups[1];
     const uint64_t x = done % row, y = done % layer / row, z = done / layer;
     struct gpu_pass part = {.pipeline = p->pipeline,
+                            .push = p->push,
                             .base = {(uint32_t)x, (uint32_t)y, (uint32_t)z},
                             .groups = {(uint32_t)row, (uint32_t)p->groups[1], 1}};
     if (x > 0 || most < row) {

@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "gpu/vk.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
@@ -19,8 +20,11 @@ static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, str
         .pBindings = binding,
     };
     VK_TRY(vkCreateDescriptorSetLayout(g->device, &set, NULL, &p->set_layout));
+    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, p->push_bytes};
     const VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .pushConstantRangeCount = p->push_bytes > 0,
+        .pPushConstantRanges = &push,
         .setLayoutCount = 1,
         .pSetLayouts = &p->set_layout,
     };
@@ -73,8 +77,14 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
         err_set(e, "%d bindings (at most %d)", s->bindings, GPU_MAX_BINDINGS);
         return GPU_FAILED;
     }
+    uint32_t most = g->adapter.push_bytes;
+    if (s->push_bytes > most) {
+        err_set(e, "push constants of %" PRIu32 " bytes > %" PRIu32, s->push_bytes, most);
+        return GPU_FAILED;
+    }
     struct gpu_pipeline *p = mem_zero(1, sizeof *p);
     p->bindings = s->bindings;
+    p->push_bytes = s->push_bytes;
     enum gpu_status status = create_layouts(g, p, e);
     if (status == GPU_OK)
         status = create_handle(g, s, p, e);

@@ -180,6 +180,9 @@ static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDes
     for (; s; s = s->next)
         for (int i = 0; i < s->pass_count; i++, set++) {
             const struct gpu_pipeline *p = s->pass[i].pipeline;
+            if (!is_bound && p->push_bytes)
+                vkCmdPushConstants(g->command, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                   p->push_bytes, s->pass[i].push);
             if (!is_bound) {
                 vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
                 vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,

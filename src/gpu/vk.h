@@ -42,6 +42,7 @@ struct adapter {
     uint32_t family;     // queue family for compute
     uint32_t valid_bits; // of its timestamps
     double tick_s;
+    uint32_t push_bytes;      // that a pipeline may have of push constants
     bool clock_is_sound;      // a tick is a number, where there are any
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
     bool tells_statistics;    // of pipelines
@@ -67,6 +68,7 @@ struct gpu_pipeline {
     VkPipelineLayout layout;
     VkPipeline handle;
     int bindings;
+    uint32_t push_bytes;
     struct statistics statistics;
 };
 

@@ -51,6 +51,21 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
     return full ? NULL : "its subgroups are not full along x";
 }
 
+bool kernel_check_use(const struct kernel_facts *f, const struct pass *p, int inputs, struct err *e)
+{
+    // SPIR-V's blocks end where their last member does, what is given in whole words.
+    if ((f->push_bytes + 3) / 4 * 4 != p->push_bytes)
+        return err_at(e, kernel_pass_file(p), 0,
+                      "its push constants have %" PRIu32 " bytes, %" PRIu32
+                      " are given (push = function(c) ... end)",
+                      f->push_bytes, p->push_bytes);
+    for (int i = 0; i < inputs && i < 32; i++)
+        if (f->written >> i & 1)
+            return err_at(e, kernel_pass_file(p), 0, "it writes to buffer %d, which is an input",
+                          i);
+    return true;
+}
+
 // Every capability that is known, and the feature behind it; 0: judged elsewhere, or always there.
 // What they need: Vulkan spec, appendix "SPIR-V Capabilities".
 static const struct capability {

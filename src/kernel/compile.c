@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kernel/external.h"
+#include "kernel/fit.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -18,8 +19,9 @@ void kernel_setup(void)
     glslang_initialize_process();
 }
 
-// "ERROR: 0:12: 'x' : undeclared identifier" is line 12 and the rest. Link errors have no place.
-static const char *skip_place(const char *message, int *line)
+// "ERROR: 0:12: 'x' : undeclared identifier" is line 12 of source 0 and the rest. Link errors have
+// no place.
+static const char *skip_place(const char *message, int *source, int *line)
 {
     const char *colon = strchr(message, ':');
     if (!colon || strcspn(message, " \n") < (size_t)(colon - message))
@@ -29,34 +31,38 @@ static const char *skip_place(const char *message, int *line)
     if (end == colon + 1 || *end != ':')
         return message;
     *line = (int)number;
+    *source = atoi(message);
     return end + 1 + strspn(end + 1, " ");
 }
 
 // glslang writes "ERROR: place: message", glslc "place: error: message".
-static const char *first_error(const char *log, int *line)
+static const char *first_error(const char *log, int *source, int *line)
 {
     static const char prefix[] = "ERROR: ", infix[] = "error: ";
     const char *message = strstr(log, prefix), *of_glslc = strstr(log, infix);
     if (message)
-        return skip_place(message + sizeof prefix - 1, line);
+        return skip_place(message + sizeof prefix - 1, source, line);
     if (!of_glslc)
-        return skip_place(log, line);
+        return skip_place(log, source, line);
     while (of_glslc > log && of_glslc[-1] != '\n')
         of_glslc--;
-    message = skip_place(of_glslc, line);
+    message = skip_place(of_glslc, source, line);
     return str_starts(message, infix) ? message + sizeof infix - 1 : message;
 }
 
 static bool report_first(const char *log, struct err *e)
 {
-    int line = 0;
-    const char *message = first_error(log, &line);
+    int line = 0, source = 0;
+    const char *message = first_error(log, &source, &line);
     size_t length = strcspn(message, "\n");
     while (length > 0 && isspace((unsigned char)message[length - 1]))
         length--;
     if (length == 0)
         return err_set(e, "glslang failed without a message");
-    return err_at(e, "", line, "%.*s", (int)length, message);
+    char number[16] = "";
+    if (source)
+        snprintf(number, sizeof number, "%d", source);
+    return err_at(e, number, line, "%.*s", (int)length, message);
 }
 
 static bool link_and_generate(glslang_program_t *program, struct spirv *out, struct err *e)
@@ -160,13 +166,54 @@ const char *kernel_pass_file(const struct pass *p)
     return p->template_name && p->template_name[0] ? p->template_name : "shader";
 }
 
+struct found {
+    char name[256], line[256]; // of the file; its text, or ""
+};
+
+// Follows `#line N SOURCE // NAME` through the text to a line of a source; false: there is none.
+static bool find_line(const char *glsl, int wanted, int number, struct found *out)
+{
+    int line = 0, source = 0, at_line, at_source;
+    *out = (struct found){{0}};
+    for (const char *at = glsl; *at; line++) {
+        int length = (int)strcspn(at, "\n"), name = 0;
+        if (sscanf(at, "#line %d %d // %n", &at_line, &at_source, &name) == 2 && name) {
+            line = at_line - 1;
+            source = at_source;
+            if (source == wanted)
+                snprintf(out->name, sizeof out->name, "%.*s", length - name, at + name);
+        } else if (source == wanted && line == number) {
+            snprintf(out->line, sizeof out->line, "%.*s", length, at);
+            return true;
+        }
+        at += length + (at[length] == '\n');
+    }
+    return out->name[0];
+}
+
+// Of another file than the template, when it is; else of the line that the template's gave. What
+// #error says is told as it is written: glslang puts blanks between its words.
+static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
+{
+    static const char directive[] = "#error ";
+    struct found f;
+    if (raw->file[0] && find_line(p->glsl, atoi(raw->file), raw->line, &f))
+        return err_at(e, f.name, raw->line, "%s",
+                      str_starts(f.line, directive) ? f.line : raw->text);
+    int line = raw->line >= 1 && raw->line <= p->line_count ? p->line_map[raw->line - 1] : 0;
+    return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw->text, raw->line);
+}
+
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 {
     struct err raw = {0};
-    if (kernel_compile(p->glsl, out, &raw))
+    bool is_spirv = str_starts(p->glsl, JOB_SPIRV);
+    if (!is_spirv && !kernel_compile(p->glsl, out, &raw))
+        return fail_at(p, &raw, e);
+    if ((!is_spirv || kernel_read_spirv(p->glsl, out, &raw)) && kernel_fit(p, out, &raw))
         return true;
-    int line = raw.line >= 1 && raw.line <= p->line_count ? p->line_map[raw.line - 1] : 0;
-    return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw.text, raw.line);
+    spirv_finish(out);
+    return err_at(e, kernel_pass_file(p), 0, "%s", raw.text);
 }
 
 bool kernel_add_compiler(char *text, size_t size, struct err *e)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <spirv-tools/libspirv.h>
+#include <string.h>
 
 char *kernel_disassemble(const struct spirv *s, struct err *e)
 {
@@ -23,4 +24,18 @@ char *kernel_disassemble(const struct spirv *s, struct err *e)
     spvDiagnosticDestroy(diagnostic);
     spvContextDestroy(context);
     return out;
+}
+
+bool kernel_validate(const struct spirv *s, struct err *e)
+{
+    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_1);
+    struct spv_const_binary_t module = {s->word, s->count};
+    spv_diagnostic diagnostic = NULL;
+    bool ok = spvValidate(context, &module, &diagnostic) == SPV_SUCCESS;
+    const char *why = diagnostic && diagnostic->error ? diagnostic->error : "it is no module";
+    if (!ok)
+        err_set(e, "invalid SPIR-V: %.*s (spirv-val says where)", (int)strcspn(why, "\n"), why);
+    spvDiagnosticDestroy(diagnostic);
+    spvContextDestroy(context);
+    return ok;
 }

@@ -7,4 +7,7 @@
 // CooperativeMatrixKHR, which the headers of Debian 12 are too old to name.
 #define SPIRV_CAPABILITY_MATRIX_KHR 6022
 
+// OpCooperativeMatrixStoreKHR, likewise.
+#define SPIRV_OP_MATRIX_STORE_KHR 4458
+
 #endif

@@ -20,8 +20,10 @@ struct id {
     enum { UNKNOWN, VALUE, STRUCT, POINTER, CONSTANT } kind; // VALUE: any other type with a size
     uint64_t size, align;                                    // of VALUE, STRUCT, POINTER
     uint32_t pointee;                                        // of POINTER
-    uint64_t number; // of CONSTANT: its value, for a specialization constant the default
+    uint64_t number; // of CONSTANT: its value, for a specialization constant the default; of
+                     // STRUCT: where its last member ends
     uint32_t stride, binding, set;
+    uint32_t root; // of what is reached from a buffer: the variable
     bool has_binding, is_buffer_block, is_workgroup_size;
 };
 
@@ -261,7 +263,10 @@ static bool read_struct(struct reader *r, const uint32_t *w, uint32_t n)
         align = member->align > align ? member->align : align;
     }
     uint64_t end = explicit_end(r, w, n);
-    return type_define(r, w[1], STRUCT, align_up(end ? end : size, align), align);
+    if (!type_define(r, w[1], STRUCT, align_up(end ? end : size, align), align))
+        return false;
+    r->id[w[1]].number = end ? end : size;
+    return true;
 }
 
 static bool read_pointer(struct reader *r, const uint32_t *w, uint32_t n)
@@ -300,28 +305,6 @@ static bool read_composite(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-// Array lengths such as 2*N with N a specialization constant. Other operations stay unknown.
-static bool read_constant_op(struct reader *r, const uint32_t *w, uint32_t n)
-{
-    enum { I_ADD = 128, I_SUB = 130, I_MUL = 132, U_DIV = 134 };
-    const struct id *a = n == 6 ? id_get(r, w[4]) : r->id, *b = n == 6 ? id_get(r, w[5]) : r->id;
-    if (a->kind != CONSTANT || b->kind != CONSTANT)
-        return true;
-    uint32_t x = (uint32_t)a->number, y = (uint32_t)b->number, number;
-    switch (w[3]) {
-    case I_ADD: number = x + y; break;
-    case I_SUB: number = x - y; break;
-    case I_MUL: number = x * y; break;
-    case U_DIV: number = y ? x / y : 0; break;
-    default: return true;
-    }
-    struct id *c = id_define(r, w[2], CONSTANT);
-    if (!c)
-        return false;
-    c->number = number;
-    return true;
-}
-
 static bool read_loop_merge(struct reader *r, const uint32_t *w, uint32_t n)
 {
     (void)w, (void)n;
@@ -329,13 +312,43 @@ static bool read_loop_merge(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-static bool add_buffer(struct reader *r, const struct id *variable, const struct id *content)
+// OpAccessChain and the like: what it gives belongs to what it begins at.
+static bool read_chain(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    (void)n;
+    if (w[2] < r->bound)
+        r->id[w[2]].root = id_get(r, w[3])->root;
+    return true;
+}
+
+static bool note_write(struct reader *r, uint32_t pointer)
+{
+    uint32_t root = id_get(r, pointer)->root;
+    if (root && id_get(r, root)->binding < 32)
+        r->facts->written |= UINT32_C(1) << id_get(r, root)->binding;
+    return true;
+}
+
+static bool read_store(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    (void)n;
+    return note_write(r, w[1]);
+}
+
+static bool read_atomic(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    (void)n;
+    return note_write(r, w[3]);
+}
+
+static bool add_buffer(struct reader *r, struct id *variable, const struct id *content)
 {
     if (content->kind != STRUCT || !variable->has_binding || variable->set != 0 ||
         variable->binding >= MAX_BINDING)
         return err_set(r->e, "a buffer must be a block with a binding in descriptor set 0");
     if (variable->binding >= r->facts->bindings)
         r->facts->bindings = variable->binding + 1;
+    variable->root = (uint32_t)(variable - r->id);
     return true;
 }
 
@@ -343,7 +356,8 @@ static bool read_variable(struct reader *r, const uint32_t *w, uint32_t n)
 {
     (void)n;
     struct kernel_facts *f = r->facts;
-    const struct id *variable = id_get(r, w[2]), *pointer = id_get(r, w[1]);
+    struct id *variable = &r->id[w[2] < r->bound ? w[2] : 0];
+    const struct id *pointer = id_get(r, w[1]);
     const struct id *content = type_get(r, pointer->kind == POINTER ? pointer->pointee : 0);
     bool sized = w[3] == SpvStorageClassWorkgroup || w[3] == SpvStorageClassPushConstant ||
                  w[3] == SpvStorageClassStorageBuffer || w[3] == SpvStorageClassUniform;
@@ -354,10 +368,10 @@ static bool read_variable(struct reader *r, const uint32_t *w, uint32_t n)
         f->shared_bytes = add(align_up(f->shared_bytes, content->align), content->size);
         break;
     case SpvStorageClassPushConstant:
-        if (content->size > UINT32_MAX)
+        if (content->kind != STRUCT || content->number > UINT32_MAX)
             return malformed(r, "push constant block");
-        if (content->size > f->push_bytes)
-            f->push_bytes = (uint32_t)content->size;
+        if (content->number > f->push_bytes)
+            f->push_bytes = (uint32_t)content->number;
         break;
     case SpvStorageClassStorageBuffer: return add_buffer(r, variable, content);
     case SpvStorageClassUniform:
@@ -392,12 +406,19 @@ static const struct instruction {
     {SpvOpConstantComposite, 3, read_composite},
     {SpvOpSpecConstant, 4, read_constant},
     {SpvOpSpecConstantComposite, 3, read_composite},
-    {SpvOpSpecConstantOp, 4, read_constant_op},
     {SpvOpVariable, 4, read_variable},
     {SpvOpDecorate, 3, read_decorate},
     {SpvOpMemberDecorate, 4, read_member_decorate},
     {SpvOpDecorationGroup, 2, read_decoration_group},
     {SpvOpLoopMerge, 4, read_loop_merge},
+    {SpvOpAccessChain, 4, read_chain},
+    {SpvOpInBoundsAccessChain, 4, read_chain},
+    {SpvOpCopyObject, 4, read_chain},
+    {SpvOpStore, 3, read_store},
+    {SpvOpCopyMemory, 3, read_store},
+    {SpvOpAtomicStore, 5, read_store},
+    {SpvOpCooperativeMatrixStoreNV, 5, read_store},
+    {SPIRV_OP_MATRIX_STORE_KHR, 4, read_store},
     {SpvOpExecutionModeId, 3, read_execution_mode},
 };
 
@@ -409,6 +430,8 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
         if (known->op == op)
             return n < known->words ? malformed(r, "instruction cut short") : known->read(r, w, n);
     }
+    if (op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3)
+        return read_atomic(r, w, n);
     return true;
 }
 

@@ -1,6 +1,38 @@
 #include "kernel/job.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void add_value(const struct spec_constant *c, struct str *out)
+{
+    if (c->is_bool)
+        str_add(out, c->value != 0 ? "true" : "false");
+    else
+        str_add_real(out, c->value);
+}
+
+void pass_add_given(const struct pass *p, struct str *out)
+{
+    const char *before = "";
+    if (p->constant_count)
+        str_add(out, "constants");
+    for (int i = 0; i < p->constant_count; i++, before = "; ") {
+        str_printf(out, " %" PRIu32 "=", p->constant[i].id);
+        add_value(&p->constant[i], out);
+    }
+    if (p->push_bytes)
+        str_printf(out, "%spush constants", before);
+    for (uint32_t at = 0; at < p->push_bytes; at += 4, before = "; ") {
+        uint32_t word = 0;
+        memcpy(&word, p->push + at, p->push_bytes - at < 4 ? p->push_bytes - at : 4);
+        str_printf(out, " %" PRIu32, word);
+    }
+    if (p->binding_count)
+        str_printf(out, "%sbuffers of bindings", before);
+    for (int i = 0; i < p->binding_count; i++)
+        str_printf(out, " %d", p->binding[i]);
+}
 
 void job_finish(struct job *j)
 {

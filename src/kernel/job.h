@@ -1,24 +1,48 @@
-// A job: the GLSL of one candidate and how it is dispatched. A pure value between script, trial and
-// export.
+// A job: the GLSL of one candidate, or SPIR-V that others made, and how it is dispatched. A pure
+// value between script, trial and export.
 //
 // A candidate is one or more passes run in order with a full barrier between them (a split-K
 // product has a second pass that adds the parts). All passes see the same storage buffers in
 // descriptor set 0: the operator's buffers at bindings 0 .. n-1 in its order (matmul: A, B, C),
-// then, when `scratch_bytes` > 0, a scratch buffer at binding n.
+// then, when `scratch_bytes` > 0, a scratch buffer at binding n. A pass may say that its bindings
+// are others of these.
 #ifndef TILEWALK_KERNEL_JOB_H
 #define TILEWALK_KERNEL_JOB_H
 
+#include "base/str.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
-#define JOB_MAX_PASSES 4
+#define JOB_MAX_PASSES    4
+#define JOB_MAX_CONSTANTS 64
+#define JOB_MAX_BINDINGS  16
+#define JOB_MAX_PUSH      256 // bytes
+
+// What a text begins with that is no GLSL but SPIR-V, a word of it in eight hexadecimal digits.
+#define JOB_SPIRV "; SPIR-V in words\n"
+
+struct spec_constant { // of specialization: what the one of this id is
+    uint32_t id;
+    bool is_bool;
+    double value;
+};
 
 struct pass {
-    char *glsl;          // complete compute shader, entry point main
+    // Complete compute shader, entry point main. Lines from other files stand behind
+    // `#line N S // NAME`.
+    char *glsl;
     char *template_name; // where it comes from, for messages
     int *line_map;       // template line of generated line i+1; `line_count` of them
     int line_count;
     uint32_t groups[3];
     uint32_t subgroup; // invocations that each of its subgroups must have; 0: as the driver likes
+    struct spec_constant constant[JOB_MAX_CONSTANTS];
+    int constant_count;
+    uint8_t push[JOB_MAX_PUSH]; // push constants
+    uint32_t push_bytes;
+    uint8_t binding[JOB_MAX_BINDINGS]; // which buffer of the job its binding i is
+    int binding_count;                 // 0: they are the job's
 };
 
 struct job {
@@ -26,6 +50,9 @@ struct job {
     struct pass pass[JOB_MAX_PASSES];
     uint64_t scratch_bytes; // a multiple of 4
 };
+
+// What it is given beside its text, in one line without an end; nothing where it is given nothing.
+void pass_add_given(const struct pass *p, struct str *out);
 
 void job_finish(struct job *j); // frees what it holds, zeroes it
 

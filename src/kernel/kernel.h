@@ -28,8 +28,9 @@ struct kernel_facts {
     uint32_t local_size[3];
     uint32_t subgroup;     // not of the module: what its pass asks for (job.h)
     uint64_t shared_bytes; // all Workgroup variables, explicit or std430-like layout
-    uint32_t push_bytes;
-    uint32_t bindings; // highest storage buffer binding in set 0, plus one
+    uint32_t push_bytes;   // to the end of the last push constant
+    uint32_t bindings;     // highest storage buffer binding in set 0, plus one
+    uint32_t written;      // a bit for each of the first 32 that it may write to
     size_t words;
     uint32_t capability[KERNEL_MAX_CAPABILITIES]; // of SPIR-V, as its registry numbers them
     int capability_count;
@@ -43,8 +44,8 @@ struct kernel_facts {
 void kernel_setup(
     void); // once per process, cheap; the first compile pays for glslang's symbol tables
 
-// On failure `e->line` is the line of the generated GLSL and `e->text` glslang's first message
-// without its prefix.
+// On failure `e->line` is the line of the generated GLSL, or behind #line that of the source whose
+// number is in `e->file`, and `e->text` glslang's first message without its prefix.
 bool kernel_compile(const char *glsl, struct spirv *out, struct err *e);
 void spirv_finish(struct spirv *s);
 
@@ -63,14 +64,21 @@ bool kernel_check_compiler(const char *text, struct err *e);
 // Whether cooperative matrices of this API can be compiled, which is tried.
 bool kernel_knows_matrix(enum matrix_api api);
 
-// The same for a rendered pass: `e` names the template and its line.
+// The same for a rendered pass, SPIR-V too, with what it is given (fit.h): `e` names the template,
+// or a file that it includes, and its line.
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
 const char *kernel_pass_file(const struct pass *p); // what its errors name
 
-// False for anything that is not a well-formed module with one GLCompute entry point named main;
+// False for anything that is not a well-formed module, fitted where it has specialization constants
+// (fit.h), with one GLCompute entry point named main;
 // never reads past the end. Descriptors other than storage buffers in set 0 are refused: nothing
 // here could bind them.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
+
+// That it takes the push constants which its pass gives, no more and no less, and writes to none of
+// the first `inputs` buffers.
+bool kernel_check_use(const struct kernel_facts *f, const struct pass *p, int inputs,
+                      struct err *e);
 
 // The limits that the module exceeds, as in limits_exceeded, KERNEL_NEEDS_F16 where 16-bit floats
 // (a feature, no limit) are missing, KERNEL_NEEDS_FEATURE for a capability that is not enabled when

@@ -25,6 +25,8 @@ static void add_pass(struct kernel_files *f, const char *name, int index,
                      const struct kernel_pass *p)
 {
     struct str bytes = {0};
+    if (p->given)
+        str_printf(&bytes, "// %s\n", p->given);
     str_add(&bytes, p->glsl);
     kernel_files_add_text(f, kernel_pass_name(name, index, "comp"), &bytes);
     str_add_bytes(&bytes, p->word, p->word_count * sizeof *p->word);

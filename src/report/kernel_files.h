@@ -30,6 +30,9 @@ struct kernel_pass {
     size_t word_count;
     uint32_t local_size[3], groups[3];
     uint32_t subgroup_size; // that it was measured with and must have; 0: any
+    const uint8_t *push;    // push constants, whole words
+    uint32_t push_bytes;
+    const char *given; // a line of what its GLSL was given; NULL: nothing
 };
 
 struct kernel_binding { // binding i of descriptor set 0 is a storage buffer

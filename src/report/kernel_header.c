@@ -13,13 +13,13 @@
 #define WORDS_PER_LINE 8
 
 // The same in every exported header, so that several may be included at once. A change of it needs
-// another name than TILEWALK_KERNEL_2, and headers with an older one cannot be included beside it.
+// another name than TILEWALK_KERNEL_3, and headers with an older one cannot be included beside it.
 static const char types[] =
-    "#ifdef TILEWALK_KERNEL_1\n"
+    "#if defined TILEWALK_KERNEL_1 || defined TILEWALK_KERNEL_2\n"
     "#error \"another header is of an older tilewalk: export it again\"\n"
     "#endif\n"
-    "#ifndef TILEWALK_KERNEL_2\n"
-    "#define TILEWALK_KERNEL_2\n"
+    "#ifndef TILEWALK_KERNEL_3\n"
+    "#define TILEWALK_KERNEL_3\n"
     "struct tilewalk_pass { // dispatched in order, with a full barrier between passes\n"
     "    const uint32_t *spirv;\n"
     "    size_t spirv_bytes;\n"
@@ -27,6 +27,8 @@ static const char types[] =
     "    uint32_t local_size[3]; // already in the SPIR-V\n"
     "    uint32_t groups[3];     // for vkCmdDispatch\n"
     "    uint32_t subgroup_size; // 0: any; else requiredSubgroupSize, with full subgroups\n"
+    "    uint32_t push_bytes;    // for vkCmdPushConstants; 0: it has none\n"
+    "    const uint32_t *push;\n"
     "};\n"
     "\n"
     "struct tilewalk_binding { // binding i of descriptor set 0: a storage buffer, for all passes\n"
@@ -44,7 +46,7 @@ static const char types[] =
     "    const char *name, *value;\n"
     "};\n"
     "\n"
-    "struct tilewalk_kernel { // no push constants, no specialization constants\n"
+    "struct tilewalk_kernel { // its specialization constants are in the SPIR-V\n"
     "    const char *name;\n"
     "    const char *operation;\n"
     "    const struct tilewalk_size *sizes;     // ends with a NULL name\n"
@@ -124,6 +126,24 @@ static void add_words(struct str *out, const char *id, int pass, const struct ke
     str_add(out, "\n};\n");
 }
 
+static uint32_t push_word(const struct kernel_pass *p, uint32_t at)
+{
+    uint32_t word;
+    memcpy(&word, p->push + at, sizeof word);
+    return word;
+}
+
+static void add_push(struct str *out, const char *id, int pass, const struct kernel_pass *p)
+{
+    if (!p->push_bytes)
+        return;
+    str_printf(out, "\nstatic const uint32_t %s_push_%d[%" PRIu32 "] = {", id, pass + 1,
+               p->push_bytes / 4);
+    for (uint32_t at = 0; at < p->push_bytes; at += 4)
+        str_printf(out, "%s%" PRIu32 ",", at % 32 ? " " : "\n    ", push_word(p, at));
+    str_add(out, "\n};\n");
+}
+
 static void add_passes(struct str *out, const char *id, const struct kernel_description *d)
 {
     str_printf(out, "\nstatic const struct tilewalk_pass %s_passes[%d] = {\n", id, d->pass_count);
@@ -131,9 +151,14 @@ static void add_passes(struct str *out, const char *id, const struct kernel_desc
         const uint32_t *l = d->pass[i].local_size, *g = d->pass[i].groups;
         str_printf(out,
                    "    {%s_spirv_%d, sizeof %s_spirv_%d, \"main\", {%" PRIu32 ", %" PRIu32
-                   ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}, %" PRIu32 "},\n",
+                   ", %" PRIu32 "}, {%" PRIu32 ", %" PRIu32 ", %" PRIu32 "}, %" PRIu32 ", %" PRIu32
+                   ", ",
                    id, i + 1, id, i + 1, l[0], l[1], l[2], g[0], g[1], g[2],
-                   d->pass[i].subgroup_size);
+                   d->pass[i].subgroup_size, d->pass[i].push_bytes);
+        if (d->pass[i].push_bytes)
+            str_printf(out, "%s_push_%d},\n", id, i + 1);
+        else
+            str_add(out, "NULL},\n");
     }
     str_add(out, "};\n");
 }
@@ -187,8 +212,10 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
     str_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
     str_add(out, "#include <stddef.h>\n#include <stdint.h>\n\n");
     str_add(out, types);
-    for (int i = 0; i < d->pass_count; i++)
+    for (int i = 0; i < d->pass_count; i++) {
         add_words(out, id, i, &d->pass[i]);
+        add_push(out, id, i, &d->pass[i]);
+    }
     add_passes(out, id, d);
     add_bindings(out, id, d);
     add_sizes(out, id, d->operation);

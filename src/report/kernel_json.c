@@ -68,6 +68,7 @@ static void add_pass(struct json_writer *w, const struct kernel_description *d, 
     const struct kernel_pass *p = &d->pass[pass];
     struct str base64 = {0};
     char hash[33];
+    uint32_t word;
     hash_hex(p->word, p->word_count * sizeof *p->word, hash);
     json_begin_line(w, 4);
     json_begin_object(w, NULL);
@@ -84,6 +85,14 @@ static void add_pass(struct json_writer *w, const struct kernel_description *d, 
     json_add_axes(w, "groups", p->groups);
     if (p->subgroup_size)
         json_add_count(w, "subgroup_size", p->subgroup_size);
+    if (p->push_bytes) {
+        json_begin_list(w, "push_constants"); // as words
+        for (uint32_t at = 0; at < p->push_bytes; at += sizeof word) {
+            memcpy(&word, p->push + at, sizeof word);
+            json_add_count(w, NULL, word);
+        }
+        json_end(w);
+    }
     json_add_text(w, "hash", hash);
     json_end(w);
 }

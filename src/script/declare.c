@@ -99,25 +99,60 @@ static int keep_kernel_function(lua_State *L, const char *field)
     return lua_getfield(L, 1, field) == LUA_TNIL ? LUA_NOREF : keep_function(L, -1, what);
 }
 
-static int declare_kernel(lua_State *L) // kernel { template, values, groups, subgroup, when }
+static bool has_field(lua_State *L, const char *field)
+{
+    bool has = lua_getfield(L, 1, field) != LUA_TNIL;
+    lua_pop(L, 1);
+    return has;
+}
+
+// Whether it is a shader that others wrote; that only fields are there which belong to it.
+static bool check_kind(lua_State *L)
+{
+    bool is_template = has_field(L, "template"), is_shader = has_field(L, "shader"),
+         is_spirv = has_field(L, "spirv");
+    if (is_template + is_shader + is_spirv > 1)
+        luaL_error(L, "kernel: template, shader and spirv are three ways (choose one)");
+    if (is_template + is_shader + is_spirv == 0)
+        luaL_error(L, "kernel: the template is missing (template = \"NAME.comp\")");
+    if (!is_template && has_field(L, "values"))
+        luaL_error(L, "kernel: values are for templates (a shader has define)");
+    if (!is_shader && (has_field(L, "include") || has_field(L, "define")))
+        luaL_error(L, "kernel: include and define are for shaders (shader = \"NAME.comp\")");
+    return !is_template;
+}
+
+// kernel { template | shader | spirv, values, include, define, spec, push, bindings, groups,
+// subgroup, when }
+static int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");
-    static const char *const known[] = {"template", "values", "groups", "subgroup", "when", NULL};
+    static const char *const known[] = {"template", "shader", "spirv", "values",   "include",
+                                        "define",   "spec",   "push",  "bindings", "groups",
+                                        "subgroup", "when",   NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
-    if (lua_getfield(L, 1, "template") == LUA_TNIL)
-        return luaL_error(L, "kernel: the template is missing (template = \"NAME.comp\")");
-    const char *name = check_string(L, -1, "kernel: template");
-    int text = include_find(L, "kernel: template", name, "shaders");
+    bool is_shader = check_kind(L);
     struct stage *stage = &s->stage[s->stage_count++];
-    stage->text = text;
     stage->place = guard_caller(L);
+    if (is_shader) {
+        shader_declare(L, s, stage, has_field(L, "spirv"));
+    } else {
+        lua_getfield(L, 1, "template");
+        const char *name = check_string(L, -1, "kernel: template");
+        stage->text = include_find(L, "kernel: template", name, "shaders");
+    }
     stage->when = keep_kernel_function(L, "when");
     stage->values = keep_kernel_function(L, "values");
     stage->groups = keep_kernel_function(L, "groups");
     stage->subgroup = keep_kernel_function(L, "subgroup");
-    render_compile(L, stage);
+    stage->define = keep_kernel_function(L, "define");
+    stage->spec = keep_kernel_function(L, "spec");
+    stage->push = keep_kernel_function(L, "push");
+    given_read_bindings(L, stage);
+    if (!is_shader)
+        render_compile(L, stage);
     return 0;
 }
 

@@ -48,8 +48,6 @@ void include_run_first(lua_State *L)
     s->guard.place = (struct place){0, 0};
 }
 
-#define LOOK_STEPS 5000 // of asking the system for a file
-
 int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder)
 {
     struct script *s = script_of(L);

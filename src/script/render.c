@@ -151,6 +151,7 @@ void render_finish(struct stage *stage)
 {
     template_finish(&stage->template);
     str_finish(&stage->lua);
+    str_finish(&stage->source);
 }
 
 static const struct readonly_words scope_words = {
@@ -212,6 +213,23 @@ static void run_template(lua_State *L, struct render *r)
     if (strspn(str_text(&r->glsl), " \t\r\n") == r->glsl.length)
         luaL_error(L, "the template gives no text");
     r->script->guard.place = before;
+}
+
+// A shader of others: macros behind its #version. SPIR-V is as it is.
+static void run_shader(lua_State *L, struct render *r)
+{
+    const struct stage *stage = r->stage;
+    const char *text = r->script->texts.item[stage->text].text;
+    if (!stage->source.length) {
+        add_bytes(L, r, text, strlen(text), 0);
+        return;
+    }
+    add_bytes(L, r, text, stage->head_bytes, 0);
+    for (int i = 0; i < stage->head_lines && i < r->lines; i++)
+        r->map[i] = i + 1;
+    given_define(L, r->script, stage, r->config, &r->glsl);
+    guard_charge(L, stage->source.length / BYTES_PER_STEP);
+    str_add_bytes(&r->glsl, stage->source.text, stage->source.length);
 }
 
 // Moves the finished text into the job's next pass.
@@ -307,8 +325,12 @@ static int visit_render(lua_State *L)
         r->script->guard.place = r->stage->place;
         if (!is_wanted(L, r))
             continue;
-        run_template(L, r);
+        if (r->stage->is_shader)
+            run_shader(L, r);
+        else
+            run_template(L, r);
         struct pass *p = finish_pass(r);
+        given_fill(L, r->script, r->stage, r->config, p);
         find_groups(L, r, p->groups);
         p->subgroup = stage_subgroup(L, r->script, r->stage, r->config);
     }

@@ -8,12 +8,14 @@
 //     declare_operator_define.c  operator.define
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
 //     declare.c         derived, constraint, resources, kernel, scratch
+//     shader.c          kernels that others wrote
 //     declare_param.c   param and the five kinds
 //     include.c         include, use
 //     setting.c         size, number, choice, and what --set and use() make of them
 //     form.c            export, and configurations in these forms
 //     baseline.c        baseline
 //     render.c          templates
+//     given.c           what kernels are given beside their text
 //     rule.c            constraints and resources as callbacks of the space
 //     view.c            the configuration as Lua sees it: `c`
 //     state.c           what all of them need of a script
@@ -51,13 +53,24 @@ struct rule { // a function of c
     int function;
 };
 
+#define STAGE_MAX_FOLDERS 16
+
 struct stage { // a kernel { }
     struct place place;
     int text;
     struct glsl_template template;
     struct str lua; // while it is compiled
     int function;   // the template's chunk
-    int when, values, groups, subgroup;
+    int when, values, groups, subgroup, define, spec, push;
+    const char *binding[JOB_MAX_BINDINGS]; // names of buffers
+    int binding_count;                     // 0: the operator's in their order
+    // Of a shader that others wrote, instead of a template:
+    bool is_shader;
+    const char *folder[STAGE_MAX_FOLDERS]; // that it may include from
+    int folder_count;
+    size_t head_bytes; // of its text, up to the end of #version
+    int head_lines;
+    struct str source; // what follows, with what it includes; empty: it is SPIR-V
 };
 
 struct view {
@@ -161,6 +174,8 @@ void setting_push(lua_State *L, const struct script_setting *setting);
 // `e` then being as it was.
 bool setting_check(const struct script *s, bool is_loaded, struct err *e);
 
+#define LOOK_STEPS 5000 // of asking the system for a file
+
 // The index of another text; `what` asks for it.
 int include_find(lua_State *L, const char *what, const char *name, const char *shipped_folder);
 // Runs a text once and pushes what it returns.
@@ -181,6 +196,15 @@ uint32_t stage_subgroup(lua_State *L, struct script *s, const struct stage *stag
                         const struct config *c);
 void rule_get_resources(lua_State *L, struct script *s, const struct config *c,
                         struct resources *out);
+
+// Of the table at 1: the shader, or SPIR-V, and what it includes; its bindings.
+void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is_spirv);
+void given_read_bindings(lua_State *L, struct stage *stage);
+// For a configuration: appends the macros; fills in constants and bindings.
+void given_define(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                  struct str *out);
+void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                struct pass *p);
 
 void render_compile(lua_State *L, struct stage *stage); // parses and compiles its text
 void render_finish(struct stage *stage);                // forgets both

@@ -3,11 +3,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kernel/job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = -1, UNREADABLE = -2 }; // instead of an index
+enum { NONE = -1, UNREADABLE = TEXTS_UNREADABLE }; // instead of an index
 
 static int add(struct texts *t, char *name, char *path, char *text)
 {
@@ -16,25 +17,46 @@ static int add(struct texts *t, char *name, char *path, char *text)
     return t->count++;
 }
 
-// Text that is text: small, and without NUL, which would cut it short where it is stored. Takes it
-// over; NULL where it is not.
-static char *check_text(const char *path, char *text, size_t length, struct err *e)
+static bool is_spirv(const char *bytes, size_t length)
 {
+    return length >= 4 && memcmp(bytes, "\x03\x02\x23\x07", 4) == 0;
+}
+
+static char *spirv_text(const char *path, const char *bytes, size_t length, struct err *e)
+{
+    struct str out = {0};
+    if (length % 4) {
+        err_set(e, "%s: SPIR-V that is cut off (it has no whole words)", path);
+        return NULL;
+    }
+    str_add(&out, JOB_SPIRV);
+    for (size_t i = 0; i < length; i += 4)
+        str_printf(&out, "%02x%02x%02x%02x%c", (uint8_t)bytes[i + 3], (uint8_t)bytes[i + 2],
+                   (uint8_t)bytes[i + 1], (uint8_t)bytes[i], i % 32 == 28 ? '\n' : ' ');
+    return str_take(&out);
+}
+
+// Text that is text: small, and without NUL, which would cut it short where it is stored.
+char *texts_from_bytes(const char *path, char *text, size_t length, struct err *e)
+{
+    char *spirv = NULL;
     if (length > TEXTS_MAX_BYTES)
         err_set(e, "%s: larger than %d KiB", path, TEXTS_MAX_BYTES >> 10);
+    else if (is_spirv(text, length))
+        spirv = spirv_text(path, text, length, e);
     else if (strlen(text) != length)
         err_set(e, "%s: not a text file (it holds a zero byte)", path);
     else
         return text;
     free(text);
-    return NULL;
+    return spirv;
 }
 
 static char *read_own(const char *path, struct err *e)
 {
     char *text;
     size_t length;
-    return file_read(path, &text, &length, e) ? check_text(path, text, length, e) : NULL;
+    return file_read(path, &text, &length, e) ? texts_from_bytes(path, text, length, e) : NULL;
 }
 
 // Links of the space file's folder may lead below it and to what ships. Those of the shipped
@@ -56,7 +78,7 @@ static char *read_named(const struct texts *t, const char *path, bool is_shipped
     free(presets);
     free(shaders);
     if (done)
-        return check_text(path, text, length, e);
+        return texts_from_bytes(path, text, length, e);
     err_prefix(e, "%s", path);
     return NULL;
 }
@@ -150,6 +172,10 @@ int texts_read(struct texts *t, const struct texts_request *r, struct err *e)
     int own = load(t, r->name, false, e);
     if (own == UNREADABLE || (own >= 0 && !is_open(r, own)))
         return own;
+    if (!r->shipped_folder) {
+        err_set(e, "no such file in %s", t->folder ? t->folder : "the stored texts");
+        return NONE;
+    }
     char *shipped_name = path_join(r->shipped_folder, r->name);
     int shipped = load(t, shipped_name, true, e);
     free(shipped_name);

@@ -18,6 +18,8 @@
 #include "base/err.h"
 #include "script/text.h"
 
+#include <stddef.h>
+
 #define TEXTS_MAX_BYTES (1 << 20) // of one file
 #define TEXTS_MOST      64        // files of one space
 
@@ -31,7 +33,7 @@ struct texts {
 
 struct texts_request {
     const char *name;
-    const char *shipped_folder; // "lua", "presets" or "shaders"
+    const char *shipped_folder; // "lua", "presets" or "shaders"; NULL: only the space file's
     const int *open;            // texts being run
     int open_count;
 };
@@ -39,8 +41,13 @@ struct texts_request {
 // `pinned` (NULL: files are read): exactly these, the first being the space file.
 bool texts_open(struct texts *t, const char *path, const struct script_text *pinned, int count,
                 struct err *e);
-// The index of a text; negative when there is none, then `e` has no place.
+// The index of a text; negative when there is none, then `e` has no place. SPIR-V becomes text that
+// begins with JOB_SPIRV.
+#define TEXTS_UNREADABLE (-2) // it is there, and cannot be read or taken
 int texts_read(struct texts *t, const struct texts_request *r, struct err *e);
+// What the bytes of a file are as a text, which is the caller's; takes them over. NULL and `e`:
+// nothing that can be one.
+char *texts_from_bytes(const char *path, char *bytes, size_t length, struct err *e);
 void texts_finish(struct texts *t);
 bool texts_is_contained(const char *name); // relative, and no step leads up
 

@@ -21,7 +21,7 @@ static bool fail(struct failure *f, enum outcome o, const char *format, ...)
 }
 
 static bool check_pass(struct candidate *c, int i, const struct pass *p, const struct limits *l,
-                       struct failure *why)
+                       int inputs, struct failure *why)
 {
     struct kernel_facts facts;
     struct err e = {0};
@@ -36,8 +36,10 @@ static bool check_pass(struct candidate *c, int i, const struct pass *p, const s
     if (facts.bindings > (uint32_t)c->bindings)
         return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
                     facts.bindings - 1, c->bindings);
-    if (facts.push_bytes > 0)
-        return fail(why, OUTCOME_COMPILE, "it uses push constants, there are none");
+    if (!kernel_check_use(&facts, p, inputs, &e))
+        return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, reason, sizeof reason));
+    c->pass[i].push = p->push;
+    c->push_bytes[i] = p->push_bytes;
     if (kernel_check(&facts, p->groups, l, reason, sizeof reason))
         return fail(why, OUTCOME_REJECTED, "%s", reason);
     return true;
@@ -61,7 +63,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         if (!kernel_compile_pass(p, &c->spirv[i], &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         c->pass_count = i + 1;
-        if (!check_pass(c, i, p, l, why))
+        if (!check_pass(c, i, p, l, bindings - 1 - (j->scratch_bytes > 0), why))
             return false;
         for (int d = 0; d < 3; d++)
             c->pass[i].groups[d] = p->groups[d];
@@ -77,7 +79,8 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
                                           .word_count = c->spirv[i].count,
                                           .bindings = c->bindings,
                                           .subgroup = c->subgroup[i],
-                                          .local_x = c->local_x[i]};
+                                          .local_x = c->local_x[i],
+                                          .push_bytes = c->push_bytes[i]};
         status = gpu_pipeline_create(g, &shader, &c->pass[i].pipeline, e);
     }
     return status;
@@ -116,6 +119,8 @@ bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, 
                               .uses_group_count = c->uses_group_count};
     for (int i = 0; i < c->pass_count; i++) {
         memcpy(out->pass[i].groups, c->pass[i].groups, sizeof out->pass[i].groups);
+        out->pass[i].push = c->pass[i].push;
+        out->push_bytes[i] = c->push_bytes[i];
         out->subgroup[i] = c->subgroup[i];
         out->local_x[i] = c->local_x[i];
         if (!kernel_check_accesses(&c->spirv[i], bytes, c->bindings, roll, &out->spirv[i], e))

@@ -16,7 +16,8 @@ struct candidate {
     int bindings; // buffers that its passes may see
     int pass_count;
     struct spirv spirv[JOB_MAX_PASSES];
-    struct gpu_pass pass[JOB_MAX_PASSES];
+    struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's, which outlives it
+    uint32_t push_bytes[JOB_MAX_PASSES];
     uint32_t subgroup[JOB_MAX_PASSES], local_x[JOB_MAX_PASSES]; // see gpu_shader
     bool has_loops, uses_group_count;                           // any of its passes
 };

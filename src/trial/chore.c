@@ -17,13 +17,16 @@ static void limit_memory(void)
 void chore_compile(struct wire *w, const struct job *job)
 {
     struct spirv module[JOB_MAX_PASSES] = {{0}};
+    struct kernel_facts facts;
     struct err e = {0};
     bool ok = true;
     limit_memory();
     kernel_setup();
     for (int i = 0; ok && i < job->pass_count; i++) {
         wire_enter(w, PHASE_COMPILE, i, 0);
-        ok = kernel_compile_pass(&job->pass[i], &module[i], &e);
+        ok = kernel_compile_pass(&job->pass[i], &module[i], &e) &&
+             kernel_inspect(&module[i], &facts, &e) &&
+             kernel_check_use(&facts, &job->pass[i], 0, &e);
     }
     wire_send(w, ok ? message_compiled(module, job->pass_count) : message_failed(&e));
 }

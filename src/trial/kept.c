@@ -10,8 +10,11 @@
 static void hash_job(const struct job *j, char out[33])
 {
     struct str texts = {0};
-    for (int i = 0; i < j->pass_count; i++)
-        str_printf(&texts, "%" PRIu32 " %s\n", j->pass[i].subgroup, j->pass[i].glsl);
+    for (int i = 0; i < j->pass_count; i++) {
+        str_printf(&texts, "%" PRIu32 " ", j->pass[i].subgroup);
+        pass_add_given(&j->pass[i], &texts);
+        str_printf(&texts, " %s\n", j->pass[i].glsl);
+    }
     hash_hex(str_text(&texts), texts.length, out);
     str_finish(&texts);
 }

@@ -126,6 +126,20 @@ static void read_limits(struct reader *r, struct json o, struct limits *l)
         reader_refuse(r, bad);
 }
 
+static void read_constants(struct reader *r, struct json o, struct pass *p)
+{
+    double value[3 * JOB_MAX_CONSTANTS] = {0};
+    int count = reader_array(r, o, "constants", 3 * JOB_MAX_CONSTANTS,
+                             (struct bounds){-DBL_MAX, DBL_MAX}, value);
+    for (int i = 0; i + 2 < count; i += 3) {
+        if (!(value[i] >= 0 && value[i] <= UINT32_MAX))
+            reader_refuse(r, "constants");
+        else
+            p->constant[p->constant_count++] =
+                (struct spec_constant){(uint32_t)value[i], value[i + 1] != 0, value[i + 2]};
+    }
+}
+
 static void read_pass(struct reader *r, struct json o, struct pass *p)
 {
     struct json_walk lines = reader_list(r, o, "lines");
@@ -140,6 +154,9 @@ static void read_pass(struct reader *r, struct json o, struct pass *p)
     }
     reader_three(r, o, "groups", p->groups);
     p->subgroup = (uint32_t)reader_number(r, o, "subgroup", 0, UINT32_MAX);
+    read_constants(r, o, p);
+    p->push_bytes = (uint32_t)reader_small(r, o, "push", JOB_MAX_PUSH, p->push);
+    p->binding_count = reader_small(r, o, "bindings", JOB_MAX_BINDINGS, p->binding);
 }
 
 static void read_job(struct reader *r, struct json o, struct job *job)

@@ -76,6 +76,20 @@ int reader_array(struct reader *r, struct json o, const char *name, int most, st
     return count;
 }
 
+int reader_small(struct reader *r, struct json o, const char *name, int most, uint8_t *out)
+{
+    int count = 0;
+    double value;
+    for (struct json_walk w = reader_list(r, o, name); json_next(&w);) {
+        if (count == most || !json_number(w.value, &value) || value < 0 || value > UINT8_MAX) {
+            reader_refuse(r, name);
+            return count;
+        }
+        out[count++] = (uint8_t)value;
+    }
+    return count;
+}
+
 void reader_three(struct reader *r, struct json o, const char *name, uint32_t out[3])
 {
     double value[3] = {0};

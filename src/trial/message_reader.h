@@ -26,6 +26,8 @@ struct bounds {
 };
 int reader_array(struct reader *r, struct json o, const char *name, int most, struct bounds bounds,
                  double *out);
+// The same for numbers of 8 bits.
+int reader_small(struct reader *r, struct json o, const char *name, int most, uint8_t *out);
 void reader_three(struct reader *r, struct json o, const char *name, uint32_t out[3]);
 enum trial_phase reader_phase(struct reader *r, struct json o);
 

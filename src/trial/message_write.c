@@ -120,6 +120,14 @@ static void add_limits(struct json_writer *w, const struct limits *l)
     limits_add_json(w->out, l);
 }
 
+static void add_list(struct json_writer *w, const char *name, const uint8_t *byte, int64_t count)
+{
+    json_begin_list(w, name);
+    for (int64_t i = 0; i < count; i++)
+        json_add_int(w, NULL, byte[i]);
+    json_end(w);
+}
+
 static void add_pass(struct json_writer *w, const struct pass *p)
 {
     json_begin_object(w, NULL);
@@ -131,6 +139,15 @@ static void add_pass(struct json_writer *w, const struct pass *p)
     json_add_count(w, "subgroup", p->subgroup);
     json_add_text(w, "template", p->template_name ? p->template_name : "");
     json_add_text(w, "glsl", p->glsl);
+    json_begin_list(w, "constants"); // id, whether it is a bool, value
+    for (int i = 0; i < p->constant_count; i++) {
+        json_add_count(w, NULL, p->constant[i].id);
+        json_add_int(w, NULL, p->constant[i].is_bool);
+        json_add_real(w, NULL, p->constant[i].value);
+    }
+    json_end(w);
+    add_list(w, "push", p->push, p->push_bytes);
+    add_list(w, "bindings", p->binding, p->binding_count);
     json_end(w);
 }
 

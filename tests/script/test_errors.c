@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#define SHADER(more)                                                                               \
+    OPERATOR PARAM "kernel { shader = 't.comp', groups = function() return { 1 } end" more " }"
 #define ALL OPERATOR PARAM KERNEL
 
 static const struct error_case cases[] = {
@@ -264,6 +266,40 @@ static const struct error_case cases[] = {
     {PARAM KERNEL, NULL, "a.lua: no operator is declared (operator.matmul { ... })"},
     {OPERATOR KERNEL, NULL, "a.lua: no parameter is declared (param.NAME = factors(...))"},
     {OPERATOR PARAM, NULL, "a.lua: no kernel is declared (kernel { template = ... })"},
+
+    // Shaders that others wrote
+    {OPERATOR PARAM "kernel { template = 't.comp', spirv = 't.comp' }", NULL,
+     "a.lua:1: kernel: template, shader and spirv are three ways (choose one)"},
+    {SHADER(", values = error"), NULL,
+     "a.lua:1: kernel: values are for templates (a shader has define)"},
+    {OPERATOR PARAM "kernel { template = 't.comp', include = {} }", NULL,
+     "a.lua:1: kernel: include and define are for shaders (shader = \"NAME.comp\")"},
+    {OPERATOR PARAM "kernel { shader = 'x.comp' }", NULL,
+     "a.lua:1: kernel: shader \"x.comp\": no such file below the space file's folder"},
+    {SHADER(""), "; SPIR-V in words\n07230203",
+     "a.lua:1: kernel: shader: the file is SPIR-V (spirv = takes it)"},
+    {OPERATOR PARAM "kernel { spirv = 't.comp' }", NULL,
+     "a.lua:1: kernel: spirv: the file is no SPIR-V (it does not begin with 0x07230203)"},
+    {SHADER(", include = { '../x' }"), NULL,
+     "a.lua:1: kernel: include \"../x\": a folder is named relative to the space file's, without "
+     "'..'"},
+    {SHADER(""), "x\n#  include \"a.glsl\"\n",
+     "t.comp:2: #include \"a.glsl\": it is in no folder that the kernel names (include = { ... })"},
+    {SHADER(", define = function() return { ['1a'] = 1 } end"), NULL,
+     "a.lua:1: kernel: define: '1a' is no name of a macro"},
+    {SHADER(", define = function() return { A = {} } end"), NULL,
+     "a.lua:1: kernel: define: A is a table"},
+    {SHADER(", spec = function() return { 'x' } end"), NULL,
+     "a.lua:1: kernel: spec: constant 1: expected a number, got string"},
+    {SHADER(", push = function() return { { 'f99', 1 } } end"), NULL,
+     "a.lua:1: kernel: push: field 1 has no type 'f99' (u32, i32, f32, u64, i64, f64, u16, i16, "
+     "f16, u8, i8)"},
+    {SHADER(", push = function() return { 1, { 'u8', 1, offset = 0 } } end"), NULL,
+     "a.lua:1: kernel: push: field 2 overlaps another one at byte 0"},
+    {SHADER(", push = function() return { { 'f64', 1, offset = 250 } } end"), NULL,
+     "a.lua:1: kernel: push: field 1 ends behind byte 256"},
+    {SHADER(", bindings = { 'Q' }"), NULL,
+     "a.lua:1: kernel: bindings: the operator has no buffer 'Q'"},
 
     // Templates
     {ALL, "x\n  ${c.p", "t.comp:2: '${' is not closed on its line"},

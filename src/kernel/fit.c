@@ -1,0 +1,483 @@
+// One pass over the module, section by section as SPIR-V orders them: decorations, then types and
+// constants, each behind what it is made of.
+#include "kernel/fit.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kernel/disassemble.h"
+#include "kernel/enumerants.h"
+#include "space/half.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER    5 // words
+#define MAX_BOUND 4194304
+
+struct id {
+    enum { UNKNOWN, BOOL, INT, FLOAT, KNOWN, COMPOSITE } kind; // three types, two constants
+    uint32_t width;                                            // of a type; BOOL: 1
+    bool is_signed;
+    uint32_t type;        // of a constant
+    uint64_t bits;        // KNOWN: as many as its type is wide, the rest 0
+    const uint32_t *part; // COMPOSITE
+    uint32_t parts;
+    uint32_t number; // of a specialization constant
+    bool has_number;
+};
+
+struct fitter {
+    const struct pass *pass;
+    struct id *id;
+    uint32_t bound;
+    uint32_t *out;
+    size_t count;
+    bool used[JOB_MAX_CONSTANTS];
+    uint64_t there[2]; // numbers below 128 that the module has, for messages
+    struct err *e;
+};
+
+static const struct id *get(const struct fitter *f, uint32_t id)
+{
+    return &f->id[id < f->bound ? id : 0];
+}
+
+static void copy(struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    memcpy(f->out + f->count, w, n * sizeof *w);
+    f->count += n;
+}
+
+static uint64_t mask(uint32_t width)
+{
+    return width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+}
+
+static int64_t with_sign(uint64_t bits, uint32_t width)
+{
+    uint64_t sign = UINT64_C(1) << (width - 1);
+    return (int64_t)((bits ^ sign) - sign);
+}
+
+// --- values that are given ---
+
+static const struct spec_constant *given(struct fitter *f, uint32_t number)
+{
+    for (int i = 0; i < f->pass->constant_count; i++)
+        if (f->pass->constant[i].id == number) {
+            f->used[i] = true;
+            return &f->pass->constant[i];
+        }
+    return NULL;
+}
+
+static bool wrong_type(struct fitter *f, const struct spec_constant *c, const char *type)
+{
+    if (c->is_bool)
+        return err_set(f->e, "specialization constant %" PRIu32 " is %s, not true or false", c->id,
+                       type);
+    return err_set(f->e, "specialization constant %" PRIu32 " is %s, %g does not fit", c->id, type,
+                   c->value);
+}
+
+static bool float_bits(struct fitter *f, const struct spec_constant *c, uint32_t width,
+                       uint64_t *bits)
+{
+    float single = (float)c->value;
+    uint32_t word;
+    if (c->is_bool)
+        return wrong_type(f, c, "a float");
+    memcpy(&word, &single, sizeof word);
+    if (width == 64)
+        memcpy(bits, &c->value, sizeof *bits);
+    else
+        *bits = width == 16 ? half_from_float(single) : word;
+    return true;
+}
+
+static bool int_bits(struct fitter *f, const struct spec_constant *c, const struct id *t,
+                     uint64_t *bits)
+{
+    uint32_t digits = t->width - t->is_signed;
+    double high = ldexp(1, (int)digits), low = t->is_signed ? -high : 0;
+    if (c->is_bool || c->value != floor(c->value) || c->value < low || c->value >= high)
+        return wrong_type(f, c, t->is_signed ? "an int" : "a uint");
+    *bits = (c->value < 0 ? (uint64_t)(int64_t)c->value : (uint64_t)c->value) & mask(t->width);
+    return true;
+}
+
+static bool take_given(struct fitter *f, const struct id *result, const struct id *type,
+                       uint64_t *bits)
+{
+    if (!result->has_number)
+        return true;
+    if (result->number < 128)
+        f->there[result->number / 64] |= UINT64_C(1) << result->number % 64;
+    const struct spec_constant *c = given(f, result->number);
+    if (!c)
+        return true;
+    if (type->kind == FLOAT)
+        return float_bits(f, c, type->width, bits);
+    if (type->kind == INT)
+        return int_bits(f, c, type, bits);
+    if (!c->is_bool)
+        return err_set(f->e, "specialization constant %" PRIu32 " is a bool, %g is a number", c->id,
+                       c->value);
+    *bits = c->value != 0;
+    return true;
+}
+
+// --- constants ---
+
+static bool define(struct fitter *f, uint32_t type, uint32_t result, uint64_t bits)
+{
+    const struct id *t = get(f, type);
+    struct id *r = &f->id[result];
+    r->kind = KNOWN;
+    r->type = type;
+    r->bits = bits & mask(t->width);
+    if (t->kind == BOOL) {
+        copy(f,
+             (const uint32_t[]){3u << 16 | (bits ? SpvOpConstantTrue : SpvOpConstantFalse), type,
+                                result},
+             3);
+        return true;
+    }
+    uint64_t word = r->bits;
+    if (t->kind == INT && t->is_signed) // narrow ones fill their word
+        word = (uint64_t)with_sign(word, t->width);
+    uint32_t n = t->width > 32 ? 5 : 4;
+    copy(f,
+         (const uint32_t[]){n << 16 | SpvOpConstant, type, result, (uint32_t)word,
+                            (uint32_t)(word >> 32)},
+         n);
+    return true;
+}
+
+static bool fit_constant(struct fitter *f, uint32_t op, const uint32_t *w, uint32_t n)
+{
+    const struct id *type = get(f, w[1]);
+    bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse ||
+                   op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
+    uint64_t bits = op == SpvOpConstantTrue || op == SpvOpSpecConstantTrue;
+    bool fits = is_bool ? type->kind == BOOL : type->kind == INT || type->kind == FLOAT;
+    if (!fits || (!is_bool && n != (type->width > 32 ? 5u : 4u)))
+        return err_set(f->e, "malformed SPIR-V: a constant");
+    if (!is_bool)
+        bits = w[3] | (n > 4 ? (uint64_t)w[4] << 32 : 0);
+    return take_given(f, get(f, w[2]), type, &bits) && define(f, w[1], w[2], bits);
+}
+
+static bool fit_composite(struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    struct id *r = &f->id[w[2]];
+    bool known = true;
+    for (uint32_t i = 3; i < n; i++)
+        known = known && (get(f, w[i])->kind == KNOWN || get(f, w[i])->kind == COMPOSITE);
+    copy(f, w, n);
+    if (!known)
+        return true;
+    f->out[f->count - n] = n << 16 | SpvOpConstantComposite;
+    r->kind = COMPOSITE;
+    r->type = w[1];
+    r->part = w + 3;
+    r->parts = n - 3;
+    return true;
+}
+
+// --- what is computed from them ---
+
+struct operands {
+    uint64_t a, b;  // bits
+    int64_t sa, sb; // the same with their signs
+    uint32_t width; // of what they are
+};
+
+static int64_t divide(int64_t a, int64_t b)
+{
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static int64_t rest(int64_t a, int64_t b)
+{
+    return b == -1 ? 0 : a % b;
+}
+
+static int64_t modulo(int64_t a, int64_t b) // with the sign of b
+{
+    int64_t r = rest(a, b);
+    return r && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static bool divides(uint32_t op)
+{
+    return op == SpvOpUDiv || op == SpvOpSDiv || op == SpvOpUMod || op == SpvOpSRem ||
+           op == SpvOpSMod;
+}
+
+// False: an operation that is left to the driver.
+static bool compute_number(uint32_t op, const struct operands *o, uint64_t *out)
+{
+    uint64_t a = o->a, b = o->b;
+    bool shifts_all = b >= o->width;
+    switch (op) {
+    case SpvOpUConvert: *out = a; break;
+    case SpvOpSConvert: *out = (uint64_t)o->sa; break;
+    case SpvOpSNegate: *out = 0 - a; break;
+    case SpvOpNot: *out = ~a; break;
+    case SpvOpIAdd: *out = a + b; break;
+    case SpvOpISub: *out = a - b; break;
+    case SpvOpIMul: *out = a * b; break;
+    case SpvOpUDiv: *out = a / b; break;
+    case SpvOpUMod: *out = a % b; break;
+    case SpvOpSDiv: *out = (uint64_t)divide(o->sa, o->sb); break;
+    case SpvOpSRem: *out = (uint64_t)rest(o->sa, o->sb); break;
+    case SpvOpSMod: *out = (uint64_t)modulo(o->sa, o->sb); break;
+    case SpvOpShiftLeftLogical: *out = shifts_all ? 0 : a << b; break;
+    case SpvOpShiftRightLogical: *out = shifts_all ? 0 : a >> b; break;
+    case SpvOpShiftRightArithmetic:
+        *out = (uint64_t)(shifts_all ? -(o->sa < 0) : o->sa >> b);
+        break;
+    case SpvOpBitwiseOr: *out = a | b; break;
+    case SpvOpBitwiseXor: *out = a ^ b; break;
+    case SpvOpBitwiseAnd: *out = a & b; break;
+    default: return false;
+    }
+    return true;
+}
+
+static bool compute_truth(uint32_t op, const struct operands *o, uint64_t *out)
+{
+    uint64_t a = o->a, b = o->b;
+    switch (op) {
+    case SpvOpLogicalOr: *out = a | b; break;
+    case SpvOpLogicalAnd: *out = a & b; break;
+    case SpvOpLogicalNot: *out = !a; break;
+    case SpvOpLogicalEqual:
+    case SpvOpIEqual: *out = a == b; break;
+    case SpvOpLogicalNotEqual:
+    case SpvOpINotEqual: *out = a != b; break;
+    case SpvOpULessThan: *out = a < b; break;
+    case SpvOpULessThanEqual: *out = a <= b; break;
+    case SpvOpUGreaterThan: *out = a > b; break;
+    case SpvOpUGreaterThanEqual: *out = a >= b; break;
+    case SpvOpSLessThan: *out = o->sa < o->sb; break;
+    case SpvOpSLessThanEqual: *out = o->sa <= o->sb; break;
+    case SpvOpSGreaterThan: *out = o->sa > o->sb; break;
+    case SpvOpSGreaterThanEqual: *out = o->sa >= o->sb; break;
+    default: return false;
+    }
+    return true;
+}
+
+static const struct id *extracted(const struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    const struct id *c = get(f, w[4]);
+    for (uint32_t i = 5; i < n; i++)
+        c = c->kind == COMPOSITE && w[i] < c->parts ? get(f, c->part[w[i]]) : f->id;
+    return c;
+}
+
+// The one that it is the same as, or NULL.
+static const struct id *chosen(const struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    const struct id *c = NULL;
+    if (w[3] == SpvOpCompositeExtract && n > 5)
+        c = extracted(f, w, n);
+    if (w[3] == SpvOpSelect && n == 7 && get(f, w[4])->kind == KNOWN)
+        c = get(f, w[get(f, w[4])->bits ? 5 : 6]);
+    return c && c->kind == KNOWN ? c : NULL;
+}
+
+static bool is_whole(const struct fitter *f, uint32_t id)
+{
+    const struct id *c = get(f, id), *t = get(f, c->type);
+    return c->kind == KNOWN && (t->kind == INT || t->kind == BOOL);
+}
+
+static struct operands operands_of(const struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    const struct id *a = get(f, w[4]), *b = n > 5 ? get(f, w[5]) : a;
+    struct operands o = {.a = a->bits, .b = b->bits, .width = get(f, a->type)->width};
+    o.sa = with_sign(o.a, o.width);
+    o.sb = with_sign(o.b, get(f, b->type)->width);
+    return o;
+}
+
+static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    const struct id *type = get(f, w[1]), *same = n > 4 ? chosen(f, w, n) : NULL;
+    bool is_scalar = type->kind == INT || type->kind == BOOL || (same && type->kind == FLOAT);
+    bool is_plain = (n == 5 || n == 6) && is_whole(f, w[4]) && is_whole(f, w[n - 1]);
+    uint64_t bits = 0;
+    if (is_scalar && same)
+        return define(f, w[1], w[2], same->bits);
+    if (!is_scalar || !is_plain) {
+        copy(f, w, n);
+        return true;
+    }
+    struct operands o = operands_of(f, w, n);
+    if (divides(w[3]) && !o.b)
+        return err_set(f->e, "it divides by zero with these specialization constants");
+    if (type->kind == INT ? compute_number(w[3], &o, &bits) : compute_truth(w[3], &o, &bits))
+        return define(f, w[1], w[2], bits);
+    copy(f, w, n);
+    return true;
+}
+
+// --- the module ---
+
+static void learn_type(struct fitter *f, uint32_t op, const uint32_t *w, uint32_t n)
+{
+    struct id *t = &f->id[w[1] < f->bound ? w[1] : 0];
+    uint32_t width = op == SpvOpTypeBool ? 1 : w[2];
+    copy(f, w, n);
+    if (t == f->id || width > 64 || width == 0)
+        return;
+    t->kind = op == SpvOpTypeBool ? BOOL : op == SpvOpTypeInt ? INT : FLOAT;
+    t->width = width;
+    t->is_signed = op == SpvOpTypeInt && w[3];
+}
+
+static bool fit_decoration(struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    const struct pass *p = f->pass;
+    bool has_operand = n == 4 && w[1] < f->bound;
+    if (has_operand && w[2] == SpvDecorationSpecId) {
+        f->id[w[1]].number = w[3];
+        f->id[w[1]].has_number = true;
+        return true;
+    }
+    copy(f, w, n);
+    if (!has_operand || w[2] != SpvDecorationBinding || !p->binding_count)
+        return true;
+    if (w[3] >= (uint32_t)p->binding_count)
+        return err_set(f->e, "it has a binding %" PRIu32 ", the kernel names the buffers of %d",
+                       w[3], p->binding_count);
+    f->out[f->count - 1] = p->binding[w[3]];
+    return true;
+}
+
+static bool is_cut(uint32_t op, uint32_t n)
+{
+    switch (op) {
+    case SpvOpDecorate:
+    case SpvOpTypeFloat:
+    case SpvOpConstantTrue:
+    case SpvOpConstantFalse:
+    case SpvOpSpecConstantTrue:
+    case SpvOpSpecConstantFalse:
+    case SpvOpConstantComposite:
+    case SpvOpSpecConstantComposite: return n < 3;
+    case SpvOpTypeBool: return n < 2;
+    case SpvOpTypeInt:
+    case SpvOpConstant:
+    case SpvOpSpecConstant:
+    case SpvOpSpecConstantOp: return n < 4;
+    default: return false;
+    }
+}
+
+static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    uint32_t op = w[0] & 0xffff;
+    bool is_constant = op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp && n > 2;
+    if (is_cut(op, n) || (is_constant && (w[2] == 0 || w[2] >= f->bound)))
+        return err_set(f->e, "malformed SPIR-V: instruction cut short, or bad result id");
+    switch (op) {
+    case SpvOpDecorate: return fit_decoration(f, w, n);
+    case SpvOpTypeBool:
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat: learn_type(f, op, w, n); return true;
+    case SpvOpConstantTrue:
+    case SpvOpConstantFalse:
+    case SpvOpConstant:
+    case SpvOpSpecConstantTrue:
+    case SpvOpSpecConstantFalse:
+    case SpvOpSpecConstant: return fit_constant(f, op, w, n);
+    case SpvOpConstantComposite:
+    case SpvOpSpecConstantComposite: return fit_composite(f, w, n);
+    case SpvOpSpecConstantOp: return fit_operation(f, w, n);
+    default: copy(f, w, n); return true;
+    }
+}
+
+static bool fit_all(struct fitter *f, const struct spirv *s)
+{
+    copy(f, s->word, HEADER);
+    for (size_t at = HEADER; at < s->count;) {
+        uint32_t n = s->word[at] >> 16;
+        if (n == 0 || n > s->count - at)
+            return err_set(f->e, "malformed SPIR-V: instruction runs past the end");
+        if (!fit_instruction(f, s->word + at, n))
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+static bool all_used(struct fitter *f)
+{
+    struct str has = {0};
+    int i = 0;
+    while (i < f->pass->constant_count && f->used[i])
+        i++;
+    if (i == f->pass->constant_count)
+        return true;
+    for (unsigned k = 0; k < 128; k++)
+        if (f->there[k / 64] >> k % 64 & 1)
+            str_printf(&has, "%s%u", has.length ? ", " : "", k);
+    err_set(f->e, "there is no specialization constant %" PRIu32 " (it has %s)",
+            f->pass->constant[i].id, has.length ? str_text(&has) : "none");
+    str_finish(&has);
+    return false;
+}
+
+bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
+{
+    struct fitter f = {.pass = p, .e = e};
+    if (s->count < HEADER || s->word[0] != SpvMagicNumber || s->word[3] == 0 ||
+        s->word[3] > MAX_BOUND)
+        return err_set(e, "malformed SPIR-V: no header");
+    f.bound = s->word[3];
+    f.id = mem_zero(f.bound, sizeof *f.id);
+    f.out = mem_alloc(2 * s->count * sizeof *f.out); // no instruction grows to more
+    bool ok = fit_all(&f, s) && all_used(&f);
+    free(f.id);
+    if (!ok) {
+        free(f.out);
+        return false;
+    }
+    free(s->word);
+    *s = (struct spirv){f.out, f.count};
+    return true;
+}
+
+// --- modules that others made ---
+
+static bool read_words(const char *text, struct spirv *out, struct err *e)
+{
+    out->word = mem_alloc((strlen(text) / 8 + 1) * sizeof *out->word);
+    for (const char *at = text + strlen(JOB_SPIRV); *at;) {
+        char digits[9] = "", *end;
+        snprintf(digits, sizeof digits, "%.8s", at);
+        out->word[out->count++] = (uint32_t)strtoul(digits, &end, 16);
+        if (strspn(digits, "0123456789abcdef") != 8)
+            return err_set(e, "the words of its SPIR-V are damaged");
+        at += 8;
+        at += strspn(at, " \n");
+    }
+    return true;
+}
+
+bool kernel_read_spirv(const char *text, struct spirv *out, struct err *e)
+{
+    *out = (struct spirv){0};
+    if (read_words(text, out, e) && kernel_validate(out, e))
+        return true;
+    spirv_finish(out);
+    return false;
+}

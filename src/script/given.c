@@ -1,0 +1,284 @@
+// What a kernel is given for a configuration beside its text: macros, specialization constants,
+// push constants, and which buffers its bindings are.
+#include "script/check.h"
+#include "script/order.h"
+#include "script/state.h"
+
+#include "space/half.h"
+
+#include <math.h>
+#include <string.h>
+
+// Calls a function of the configuration that gives a table; false: there is none.
+static bool call(lua_State *L, struct script *s, int function, const struct config *c,
+                 const char *what)
+{
+    if (function == LUA_NOREF)
+        return false;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function);
+    view_push(L, s, c);
+    lua_call(L, 1, 1);
+    check_type(L, -1, what, LUA_TTABLE);
+    return true;
+}
+
+// --- macros ---
+
+// NAME or NAME(a, b).
+static void check_macro(lua_State *L, const char *name)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t length = strspn(name, more);
+    const char *rest = name + length;
+    bool is_plain = length && strchr(first, *name) && !*rest;
+    bool has_parameters = length && strchr(first, *name) && *rest == '(' &&
+                          rest[strcspn(rest, ")\n\\/")] == ')' && !rest[strcspn(rest, ")") + 1];
+    if (!is_plain && !has_parameters)
+        luaL_error(L, "kernel: define: '%s' is no name of a macro", name);
+}
+
+// A number or a text, as it stands in the shader.
+static void add_macro(lua_State *L, const char *name, struct str *out)
+{
+    const char *text = "1";
+    switch (lua_type(L, -1)) {
+    case LUA_TBOOLEAN:
+        if (!lua_toboolean(L, -1))
+            return; // it stays undefined
+        break;
+    case LUA_TNUMBER:
+        check_real(L, -1, name);
+        lua_pushvalue(L, -1);
+        text = lua_tostring(L, -1);
+        lua_remove(L, -2);
+        break;
+    case LUA_TSTRING: text = lua_tostring(L, -1); break;
+    default: luaL_error(L, "kernel: define: %s is a %s", name, luaL_typename(L, -1));
+    }
+    if (strlen(text) > CHECK_MAX_TEXT || strpbrk(text, "\n\r"))
+        luaL_error(L, "kernel: define: %s is no single line of at most %d bytes", name,
+                   CHECK_MAX_TEXT);
+    str_printf(out, "#define %s %s\n", name, text);
+}
+
+void given_define(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                  struct str *out)
+{
+    if (!call(L, s, stage->define, c, "kernel: what define returns"))
+        return;
+    int table = lua_gettop(L), count = order_push_keys(L, table);
+    for (int i = 1; i <= count; i++) {
+        if (lua_rawgeti(L, table + 1, i) != LUA_TSTRING)
+            luaL_error(L, "kernel: define: macros are given by name, { NAME = value }");
+        const char *name = check_string(L, -1, "kernel: define");
+        check_macro(L, name);
+        lua_getfield(L, table, name);
+        guard_charge(L, 64);
+        add_macro(L, name, out);
+        lua_settop(L, table + 1);
+    }
+    lua_settop(L, table - 1);
+}
+
+// --- specialization constants ---
+
+static void fill_constants(lua_State *L, struct pass *p)
+{
+    int table = lua_gettop(L), count = order_push_keys(L, table);
+    if (count > JOB_MAX_CONSTANTS)
+        luaL_error(L, "kernel: spec: more than %d constants", JOB_MAX_CONSTANTS);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, table + 1, i);
+        int64_t id = check_whole(L, -1, "kernel: spec: the id of a constant", 0, UINT32_MAX);
+        lua_geti(L, table, id);
+        bool is_bool = lua_isboolean(L, -1);
+        const char *what = lua_pushfstring(L, "kernel: spec: constant %d", (int)id);
+        double value = is_bool ? lua_toboolean(L, -2) : check_real(L, -2, what);
+        p->constant[p->constant_count++] = (struct spec_constant){(uint32_t)id, is_bool, value};
+        lua_settop(L, table + 1);
+    }
+    lua_settop(L, table - 1);
+}
+
+// --- push constants ---
+
+static const struct push_type {
+    const char *name;
+    uint32_t bytes;
+    bool is_real;
+    int64_t low, high;
+} push_types[] = {
+    {"u32", 4, false, 0, UINT32_MAX},
+    {"i32", 4, false, INT32_MIN, INT32_MAX},
+    {"f32", 4, true, 0, 0},
+    {"u64", 8, false, 0, INT64_MAX},
+    {"i64", 8, false, INT64_MIN, INT64_MAX},
+    {"f64", 8, true, 0, 0},
+    {"u16", 2, false, 0, UINT16_MAX},
+    {"i16", 2, false, INT16_MIN, INT16_MAX},
+    {"f16", 2, true, 0, 0},
+    {"u8", 1, false, 0, UINT8_MAX},
+    {"i8", 1, false, INT8_MIN, INT8_MAX},
+    {NULL, 0, false, 0, 0},
+};
+// A plain number, or true or false, is one of these.
+static const struct push_type plain_whole = {"u32", 4, false, INT32_MIN, UINT32_MAX};
+static const struct push_type *const plain_real = &push_types[2];
+
+struct push {
+    struct pass *pass;
+    bool taken[JOB_MAX_PUSH];
+    int field; // of messages, from 1
+    uint32_t at;
+};
+
+static const struct push_type *find_type(lua_State *L, const struct push *push, const char *name)
+{
+    const struct push_type *t = push_types;
+    while (t->name && strcmp(t->name, name) != 0)
+        t++;
+    if (!t->name)
+        luaL_error(L,
+                   "kernel: push: field %d has no type '%s' (u32, i32, f32, u64, i64, f64, u16, "
+                   "i16, f16, u8, i8)",
+                   push->field, name);
+    return t;
+}
+
+// The value at the top as bytes, little-endian as all devices are.
+static uint64_t value_bits(lua_State *L, const struct push *push, const struct push_type *t)
+{
+    const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
+    uint64_t bits = 0;
+    double real;
+    float single;
+    if (lua_isboolean(L, -2)) {
+        bits = (uint64_t)lua_toboolean(L, -2);
+    } else if (!t->is_real) {
+        bits = (uint64_t)check_whole(L, -2, what, t->low, t->high);
+    } else {
+        real = check_real(L, -2, what);
+        single = (float)real;
+        if (t->bytes == 8)
+            memcpy(&bits, &real, 8);
+        else if (t->bytes == 4)
+            memcpy(&bits, &single, 4);
+        else
+            bits = half_from_float(single);
+    }
+    lua_pop(L, 1);
+    return bits;
+}
+
+static void put(lua_State *L, struct push *push, const struct push_type *t)
+{
+    uint64_t bits = value_bits(L, push, t);
+    push->at = (push->at + t->bytes - 1) / t->bytes * t->bytes;
+    if (push->at + t->bytes > JOB_MAX_PUSH)
+        luaL_error(L, "kernel: push: field %d ends behind byte %d", push->field, JOB_MAX_PUSH);
+    for (uint32_t i = 0; i < t->bytes; i++) {
+        if (push->taken[push->at + i])
+            luaL_error(L, "kernel: push: field %d overlaps another one at byte %d", push->field,
+                       (int)(push->at + i));
+        push->taken[push->at + i] = true;
+        push->pass->push[push->at + i] = (uint8_t)(bits >> 8 * i);
+    }
+    push->at += t->bytes;
+    uint32_t end = (push->at + 3) / 4 * 4;
+    if (end > push->pass->push_bytes)
+        push->pass->push_bytes = end;
+}
+
+// { "f32", value, ..., offset = bytes } at the top
+static void put_typed(lua_State *L, struct push *push)
+{
+    static const char *const known[] = {"offset", NULL};
+    int field = lua_gettop(L), list = field + 1, fields = field + 2;
+    const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
+    lua_insert(L, field++);
+    list++, fields++;
+    check_parts(L, field, what);
+    check_fields(L, fields, what, known);
+    if (lua_getfield(L, fields, "offset") != LUA_TNIL)
+        push->at = (uint32_t)check_whole(L, -1, what, 0, JOB_MAX_PUSH - 1);
+    lua_geti(L, list, 1);
+    const struct push_type *t = find_type(L, push, check_string(L, -1, what));
+    if (push->at % t->bytes)
+        push->at += t->bytes - push->at % t->bytes;
+    int count = (int)lua_rawlen(L, list);
+    for (int i = 2; i <= count; i++) {
+        lua_geti(L, list, i);
+        put(L, push, t);
+        lua_pop(L, 1);
+    }
+    lua_settop(L, field);
+    lua_remove(L, field - 1);
+}
+
+static void fill_push(lua_State *L, struct pass *p)
+{
+    struct push push = {.pass = p};
+    int table = lua_gettop(L), count = check_list(L, table, "kernel: push");
+    for (push.field = 1; push.field <= count; push.field++) {
+        int type = lua_geti(L, table, push.field);
+        if (type == LUA_TTABLE)
+            put_typed(L, &push);
+        else
+            put(L, &push, type == LUA_TNUMBER && !lua_isinteger(L, -1) ? plain_real : &plain_whole);
+        lua_settop(L, table);
+    }
+    lua_settop(L, table - 1);
+}
+
+// --- bindings ---
+
+static int buffer_named(const struct operation *o, const char *name)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor);
+    if (strcmp(name, "scratch") == 0)
+        return count;
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, tensor[i].name) == 0)
+            return i;
+    return -1;
+}
+
+void given_read_bindings(lua_State *L, struct stage *stage)
+{
+    const char *what = "kernel: bindings";
+    if (lua_getfield(L, 1, "bindings") == LUA_TNIL)
+        return;
+    int list = lua_gettop(L);
+    stage->binding_count = check_list(L, list, what);
+    if (stage->binding_count < 1 || stage->binding_count > JOB_MAX_BINDINGS)
+        luaL_error(L, "%s: %d buffers, not 1 to %d", what, stage->binding_count, JOB_MAX_BINDINGS);
+    for (int i = 0; i < stage->binding_count; i++) {
+        lua_geti(L, list, i + 1);
+        stage->binding[i] = script_keep_text(L, check_identifier(L, -1, what));
+    }
+    lua_settop(L, list - 1);
+}
+
+static void fill_bindings(lua_State *L, const struct script *s, const struct stage *stage,
+                          struct pass *p)
+{
+    for (int i = 0; i < stage->binding_count; i++) {
+        int buffer = buffer_named(&s->operation, stage->binding[i]);
+        if (buffer < 0)
+            luaL_error(L, "kernel: bindings: the operator has no buffer '%s'", stage->binding[i]);
+        p->binding[i] = (uint8_t)buffer;
+    }
+    p->binding_count = stage->binding_count;
+}
+
+void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                struct pass *p)
+{
+    if (call(L, s, stage->spec, c, "kernel: what spec returns"))
+        fill_constants(L, p);
+    if (call(L, s, stage->push, c, "kernel: what push returns"))
+        fill_push(L, p);
+    fill_bindings(L, s, stage, p);
+}

@@ -1,0 +1,225 @@
+// Shaders that others wrote, as they are: `kernel { shader = }` and `kernel { spirv = }`.
+//
+// What a shader #includes is put in its place when the file is loaded, so that nothing but its text
+// goes to the compiler. A file that is missing where #if may leave it out is no error before the
+// compiler meets it.
+#include "base/file.h"
+#include "script/check.h"
+#include "script/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHADER_MAX_BYTES (4 << 20)
+#define SHADER_MAX_DEPTH 16
+
+struct expansion {
+    struct script *script;
+    struct stage *stage;
+    int sources, depth;
+    int conditions; // #if that are open
+};
+
+// "#  name rest": the rest, or NULL.
+static const char *directive(const char *line, const char *name)
+{
+    line += strspn(line, " \t");
+    if (*line != '#')
+        return NULL;
+    line += 1 + strspn(line + 1, " \t");
+    size_t length = strlen(name);
+    return strncmp(line, name, length) == 0 ? line + length : NULL;
+}
+
+static const char *next_line(const char *line)
+{
+    const char *end = line + strcspn(line, "\n");
+    return *end ? end + 1 : end;
+}
+
+static void follow_conditions(struct expansion *x, const char *line)
+{
+    if (directive(line, "if"))
+        x->conditions++;
+    if (directive(line, "endif"))
+        x->conditions--;
+}
+
+// --- finding ---
+
+static int read_text(lua_State *L, struct script *s, const char *name)
+{
+    struct texts_request request = {.name = name};
+    struct err e;
+    guard_charge(L, LOOK_STEPS);
+    int text = texts_read(&s->texts, &request, &e);
+    return text == TEXTS_UNREADABLE ? luaL_error(L, "%s: %s", name, e.text) : text;
+}
+
+// Below the folder of the file that includes it, else below those that the kernel names.
+static int find_included(lua_State *L, struct expansion *x, int from, const char *name)
+{
+    if (!texts_is_contained(name))
+        return -1;
+    char *folder = path_folder(x->script->texts.item[from].name);
+    lua_pushstring(L, folder);
+    free(folder);
+    int text = -1;
+    for (int i = -1; text < 0 && i < x->stage->folder_count; i++) {
+        const char *in = i < 0 ? lua_tostring(L, -1) : x->stage->folder[i];
+        bool is_here = strcmp(in, ".") == 0;
+        const char *path = is_here ? name : lua_pushfstring(L, "%s/%s", in, name);
+        text = read_text(L, x->script, path);
+        lua_pop(L, is_here ? 0 : 1);
+    }
+    lua_pop(L, 1);
+    return text;
+}
+
+// --- expanding ---
+
+static void add(lua_State *L, struct expansion *x, const char *text, size_t length)
+{
+    struct str *out = &x->stage->source;
+    if (out->length + length > SHADER_MAX_BYTES)
+        luaL_error(L, "kernel: the shader is larger than %d MiB with what it includes",
+                   SHADER_MAX_BYTES >> 20);
+    guard_charge(L, length / 16 + 1);
+    str_add_bytes(out, text, length);
+}
+
+static void add_place(lua_State *L, struct expansion *x, int line, int source, int text)
+{
+    const char *path = x->script->texts.item[text].path;
+    const char *place = lua_pushfstring(L, "#line %d %d // %s\n", line, source, path);
+    add(L, x, place, strlen(place));
+    lua_pop(L, 1);
+}
+
+static void add_missing(lua_State *L, struct expansion *x, const char *name, struct place place)
+{
+    const char *what = !texts_is_contained(name) ? "is named relative to a folder, without '..'"
+                       : x->depth == SHADER_MAX_DEPTH
+                           ? "includes files too deep"
+                           : "is in no folder that the kernel names (include = { ... })";
+    if (x->conditions == 0)
+        guard_raise(L, place, lua_pushfstring(L, "#include \"%s\": it %s", name, what));
+    const char *error = lua_pushfstring(L, "#error \"%s\" %s\n", name, what);
+    add(L, x, error, strlen(error));
+    lua_pop(L, 1);
+}
+
+static void add_file(lua_State *L, struct expansion *x, int text, const char *from, int line);
+
+// Pushes what stands between the quotes; false for other lines.
+static bool push_included(lua_State *L, const char *line)
+{
+    const char *name = directive(line, "include");
+    if (!name)
+        return false;
+    name += strspn(name, " \t");
+    const char *end = *name == '"' ? "\"\r\n" : *name == '<' ? ">\r\n" : NULL;
+    if (!end)
+        return false; // a macro: the compiler says that it is none of its
+    lua_pushlstring(L, name + 1, strcspn(name + 1, end));
+    return true;
+}
+
+static void add_included(lua_State *L, struct expansion *x, int text, int source, int line)
+{
+    const char *name = lua_tostring(L, -1);
+    int found = x->depth < SHADER_MAX_DEPTH ? find_included(L, x, text, name) : -1;
+    if (found < 0) {
+        add_missing(L, x, name, (struct place){text, line});
+        return;
+    }
+    x->depth++;
+    add_file(L, x, found, x->script->texts.item[found].text, 1);
+    x->depth--;
+    add_place(L, x, line + 1, source, text);
+}
+
+// From a line of it on.
+static void add_file(lua_State *L, struct expansion *x, int text, const char *from, int line)
+{
+    luaL_checkstack(L, 10, "files that include files");
+    int source = ++x->sources, conditions = x->conditions;
+    add_place(L, x, line, source, text);
+    for (const char *at = from, *next; *at; at = next, line++) {
+        next = next_line(at);
+        follow_conditions(x, at);
+        if (push_included(L, at)) {
+            add_included(L, x, text, source, line);
+            lua_pop(L, 1);
+            continue;
+        }
+        add(L, x, at, (size_t)(next - at));
+        if (next[-1] != '\n')
+            add(L, x, "\n", 1);
+    }
+    x->conditions = conditions;
+}
+
+// --- declaring ---
+
+static void read_folders(lua_State *L, struct stage *stage)
+{
+    const char *what = "kernel: include";
+    if (lua_getfield(L, 1, "include") == LUA_TNIL)
+        return;
+    int list = lua_gettop(L), count = check_list(L, list, what);
+    if (count > STAGE_MAX_FOLDERS)
+        luaL_error(L, "%s: more than %d folders", what, STAGE_MAX_FOLDERS);
+    for (int i = 0; i < count; i++) {
+        lua_geti(L, list, i + 1);
+        const char *folder = check_string(L, -1, what);
+        if (!texts_is_contained(folder))
+            luaL_error(L, "%s \"%s\": a folder is named relative to the space file's, without '..'",
+                       what, folder);
+        stage->folder[stage->folder_count++] = script_keep_text(L, folder);
+    }
+}
+
+static int find_own(lua_State *L, struct script *s, const char *what, const char *name)
+{
+    int text = texts_is_contained(name) ? read_text(L, s, name) : -1;
+    if (text < 0)
+        luaL_error(L, "%s \"%s\": no such file below the space file's folder", what, name);
+    return text;
+}
+
+// All up to its #version stays in front of what the kernel defines.
+static void read_shader(lua_State *L, struct script *s, struct stage *stage)
+{
+    const char *text = s->texts.item[stage->text].text, *head = text;
+    int lines = 0;
+    for (const char *at = text; *at; at = next_line(at)) {
+        lines++;
+        if (directive(at, "version")) {
+            head = next_line(at);
+            break;
+        }
+    }
+    stage->head_bytes = (size_t)(head - text);
+    stage->head_lines = head > text ? lines : 0;
+    struct expansion x = {.script = s, .stage = stage};
+    add_file(L, &x, stage->text, head, stage->head_lines + 1);
+}
+
+void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is_spirv)
+{
+    const char *what = is_spirv ? "kernel: spirv" : "kernel: shader";
+    lua_getfield(L, 1, is_spirv ? "spirv" : "shader");
+    stage->is_shader = true;
+    stage->text = find_own(L, s, what, check_string(L, -1, what));
+    const char *text = s->texts.item[stage->text].text;
+    if (is_spirv != (strncmp(text, JOB_SPIRV, strlen(JOB_SPIRV)) == 0))
+        luaL_error(L,
+                   is_spirv ? "%s: the file is no SPIR-V (it does not begin with 0x07230203)"
+                            : "%s: the file is SPIR-V (spirv = takes it)",
+                   what);
+    if (is_spirv)
+        return;
+    read_folders(L, stage);
+    read_shader(L, s, stage);
+}
