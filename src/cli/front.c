@@ -409,7 +409,9 @@ void front_on_event(void *context, const struct event *event)
     if (event->kind == EVENT_END) {
         f->finished =
             str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
-        f->nothing_valid = event->session->scheduler ? !event->session->ok : !event->trial;
+        const struct session_record *r = event->session;
+        bool tried = r->trials + r->rejected > 0; // a network of known tasks has not
+        f->nothing_valid = r->scheduler ? tried && !r->ok : !event->trial;
     }
     if (f->attached) { // the workbench reads all of it in the database
         if (event->kind == EVENT_MESSAGE && !event->kept)

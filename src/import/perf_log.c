@@ -22,6 +22,7 @@
 #include <string.h>
 
 static const char product_word[] = "MUL_MAT";
+#define MOST_SECONDS 1e12
 enum { MOST_WORD = 32, MOST_TOGETHER = 64 };
 
 struct product {
@@ -162,7 +163,7 @@ static bool read_line(struct log *l, char *line)
         if (count == MOST_TOGETHER || !read_product(one, &p[count++]))
             return wrong(l);
     }
-    if (uses < 1 || seconds < 0 || !isfinite(seconds))
+    if (!(uses >= 1 && uses <= NETWORK_MAX_USES && seconds >= 0 && seconds <= MOST_SECONDS))
         return wrong(l);
     add_together(l, p, count, uses, seconds);
     return true;
