@@ -50,7 +50,8 @@ static void say(struct session *s, const struct baseline_record *b)
         session_message(s, "info", "baseline '%s': %s, %s", b->name,
                         speed_text(&s->record, b->seconds, speed), text_time(b->seconds, time));
     else
-        session_message(s, "warning", "baseline '%s' does not run here: %s (%s)", b->name,
+        session_message(s, "warning", "baseline '%s' %s: %s (%s)", b->name,
+                        b->outcome == OUTCOME_WRONG ? "is wrong here" : "does not run here",
                         outcome_name(b->outcome), b->reason);
 }
 

@@ -16,6 +16,7 @@
 #include "script/script.h"
 #include "script/state.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,20 +50,94 @@ static enum element read_element(lua_State *L, const char *what)
     return ELEMENT_F32;
 }
 
-static void read_fill(lua_State *L, const char *what, double *low, double *high)
+// A field of the table on the top, `standard` where it is absent.
+static bool read_flag(lua_State *L, const char *what, const char *name, bool standard)
 {
-    *low = -1;
-    *high = 1;
+    if (lua_getfield(L, -1, name) != LUA_TNIL) {
+        const char *field = lua_pushfstring(L, "%s: %s", what, name);
+        check_type(L, -2, field, LUA_TBOOLEAN);
+        standard = lua_toboolean(L, -2);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return standard;
+}
+
+static void read_fill(lua_State *L, const char *what, struct custom_filling *f)
+{
+    static const char *const known[] = {"whole", NULL};
+    f->low = -1;
+    f->high = 1;
     if (lua_getfield(L, FIELDS, "fill") == LUA_TNIL)
         return;
-    int pair = lua_gettop(L);
+    int fill = lua_gettop(L), pair = fill + 2;
     what = lua_pushfstring(L, "%s: fill", what);
-    if (check_list(L, pair, what) != 2)
+    check_parts(L, fill, what);
+    check_fields(L, pair + 1, what, known);
+    if (lua_rawlen(L, pair) != 2)
         luaL_error(L, "%s: expected { low, high }", what);
+    f->whole = read_flag(L, what, "whole", false);
     lua_geti(L, pair, 1);
-    *low = check_real(L, -1, what);
+    f->low = check_real(L, -1, what);
     lua_geti(L, pair, 2);
-    *high = check_real(L, -1, what);
+    f->high = check_real(L, -1, what);
+    if (f->whole && floor(f->high) < ceil(f->low))
+        luaL_error(L, "%s: no whole number lies between", what);
+}
+
+static int read_count(lua_State *L, const char *what, const char *name, int standard, int high)
+{
+    const char *field = lua_pushfstring(L, "%s: %s", what, name);
+    lua_insert(L, -2);
+    if (lua_getfield(L, -1, name) != LUA_TNIL)
+        standard = (int)check_whole(L, -1, field, 0, high);
+    lua_pop(L, 1);
+    return standard;
+}
+
+// { weights = 32, bits = 4, zero = 8, scale = "f16", min = false, signed = false, pairs = false }
+// on the top.
+static void read_own_blocks(lua_State *L, const char *what, struct block_format *f)
+{
+    static const char *const known[] = {"weights", "bits",   "zero",  "scale",
+                                        "min",     "signed", "pairs", NULL};
+    check_fields(L, -1, what, known);
+    f->scale = ELEMENT_F16;
+    if (lua_getfield(L, -1, "scale") != LUA_TNIL)
+        f->scale = str_equal(check_string(L, -1, what), "f32")   ? ELEMENT_F32
+                   : str_equal(check_string(L, -1, what), "f16") ? ELEMENT_F16
+                                                                 : ELEMENT_COUNT;
+    lua_pop(L, 1);
+    f->has_min = read_flag(L, what, "min", false);
+    f->is_signed = read_flag(L, what, "signed", false);
+    f->pairs = read_flag(L, what, "pairs", false);
+    f->weights = read_count(L, what, "weights", 32, BLOCK_MAX_WEIGHTS);
+    f->bits = read_count(L, what, "bits", 4, 8);
+    f->zero = read_count(L, what, "zero", 0, 255);
+    if (!block_format_valid(f))
+        luaL_error(L,
+                   "%s: blocks have 1 to %d weights of 8 bits, or an even number of 4 bits, with "
+                   "a zero that has so many bits, and an f16 or f32 scale",
+                   what, BLOCK_MAX_WEIGHTS);
+}
+
+static void read_blocks(lua_State *L, const char *what, struct block_format *f)
+{
+    int type = lua_getfield(L, FIELDS, "blocks");
+    if (type == LUA_TNIL)
+        return;
+    what = lua_pushfstring(L, "%s: blocks", what);
+    lua_pushvalue(L, -2);
+    if (type == LUA_TTABLE) {
+        read_own_blocks(L, what, f);
+        return;
+    }
+    const char *name = check_string(L, -1, what);
+    const struct block_format *known = block_format_named(name);
+    if (!known)
+        luaL_error(L, "%s: there are no '%s' (there are " BLOCK_NAMES ", and your own as a table)",
+                   what, name);
+    *f = *known;
 }
 
 static void read_sizes(lua_State *L, const char *what, struct tensor *t)
@@ -82,8 +157,9 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
                         const char *const *known)
 {
     struct tensor t = {0};
-    double low, high;
+    struct custom_filling f = {.low = 0};
     struct err e;
+    luaL_checkstack(L, 2 * LUA_MINSTACK, place);
     check_parts(L, BUFFER, place);
     check_fields(L, FIELDS, place, known);
     lua_geti(L, LIST, 1);
@@ -93,15 +169,18 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
     const char *what = lua_pushfstring(L, "define: buffer %s", t.name);
     read_sizes(L, what, &t);
     t.element = read_element(L, what);
-    read_fill(L, what, &low, &high);
-    must(L, custom_add_tensor(c, &t, low, high, &e), &e);
+    read_fill(L, what, &f);
+    read_blocks(L, what, &f.block);
+    if (f.block.weights && lua_getfield(L, FIELDS, "type") != LUA_TNIL)
+        luaL_error(L, "%s has blocks, which have no type", what);
+    must(L, custom_add_tensor(c, &t, &f, &e), &e);
     lua_settop(L, 1);
 }
 
 static void read_buffers(lua_State *L, struct custom_operation *c)
 {
-    static const char *const of_input[] = {"type", "fill", NULL}, *const of_output[] = {"type",
-                                                                                        NULL};
+    static const char *const of_input[] = {"type", "fill", "blocks", NULL}, *const of_output[] = {
+                                                                                "type", NULL};
     lua_getfield(L, 1, "inputs");
     int count = check_list(L, -1, "define: inputs");
     for (int i = 1; i <= count; i++) {
@@ -133,7 +212,7 @@ static double read_share(lua_State *L, int table, const char *name, double stand
 
 static void read_tolerance(lua_State *L, struct custom_operation *c)
 {
-    static const char *const known[] = {"absolute", "relative", NULL};
+    static const char *const known[] = {"absolute", "relative", "nmse", "exact", NULL};
     static const double standard[ELEMENT_COUNT] = {[ELEMENT_F32] = 1e-5, [ELEMENT_F16] = 1e-3};
     double usual = standard[c->buffer[c->tensor_count - 1].element];
     c->absolute = c->relative = usual;
@@ -141,8 +220,13 @@ static void read_tolerance(lua_State *L, struct custom_operation *c)
     if (lua_getfield(L, 1, "tolerance") == LUA_TNIL)
         return;
     check_fields(L, 2, "define: tolerance", known);
-    c->absolute = read_share(L, 2, "absolute", 0);
+    c->nmse = read_share(L, 2, "nmse", 0);
+    bool each = lua_getfield(L, 2, "absolute") != LUA_TNIL ||
+                lua_getfield(L, 2, "relative") != LUA_TNIL || !(c->nmse > 0);
+    c->absolute = read_share(L, 2, "absolute", each ? 0 : DBL_MAX); // not judged one by one
     c->relative = read_share(L, 2, "relative", 0);
+    lua_settop(L, 2);
+    c->exact = read_flag(L, "define: tolerance", "exact", false);
 }
 
 static const struct operation_kind *find_kind(lua_State *L, const char *what, const char *name)
@@ -164,13 +248,23 @@ static void read_step(lua_State *L, struct custom_operation *c, int number)
     snprintf(what, sizeof what, "define: step %d", number);
     check_parts(L, BUFFER, what);
     lua_geti(L, LIST, 1);
-    const struct operation_kind *kind = find_kind(L, what, check_string(L, -1, what));
+    const char *word = check_string(L, -1, what);
+    bool dequantizes = strcmp(word, "dequantize") == 0;
+    const struct operation_kind *kind = dequantizes ? NULL : find_kind(L, what, word);
     int count = (int)lua_rawlen(L, LIST) - 1;
     if (count > OPERATION_MAX_TENSORS)
         luaL_error(L, "%s: more than %d buffers", what, OPERATION_MAX_TENSORS);
     for (int i = 0; i < count; i++) {
         lua_geti(L, LIST, i + 2);
         names[i] = check_identifier(L, -1, what);
+    }
+    if (dequantizes) {
+        static const char *const none[] = {NULL};
+        check_fields(L, FIELDS, what, none);
+        if (count != 2)
+            luaL_error(L, "%s: dequantize has 2 buffers, %d are named", what, count);
+        must(L, custom_add_dequantize(c, names[0], names[1], &e), &e);
+        return;
     }
     declare_operator_read(L, FIELDS, kind, &o);
     must(L, custom_add_step(c, &o, names, count, &e), &e);

@@ -67,20 +67,46 @@ static void add_buffer(struct custom_operation *c, const struct tensor *t, const
         tensor_packed(arena_strdup(&c->arena, name), t->element, t->rank, t->size);
 }
 
-bool custom_add_tensor(struct custom_operation *c, const struct tensor *t, double low, double high,
-                       struct err *e)
+// Of a row of weights the bytes of its blocks.
+static bool make_blocks(struct tensor *t, const struct block_format *f, struct err *e)
+{
+    int64_t *row = &t->size[t->rank - 1];
+    if (*row % f->weights)
+        return err_set(e,
+                       "rows of %" PRId64 " weights are no whole blocks of %d (make the last "
+                       "size a multiple of it)",
+                       *row, f->weights);
+    *row = *row / f->weights * block_bytes(f);
+    t->element = ELEMENT_I8;
+    return true;
+}
+
+struct tensor custom_tensor(const struct custom_operation *c, int index)
+{
+    struct tensor t = c->buffer[index];
+    const struct block_format *f = &c->filling[index].block;
+    if (!f->weights)
+        return t;
+    t.size[t.rank - 1] = t.size[t.rank - 1] / block_bytes(f) * f->weights;
+    return tensor_packed(t.name, ELEMENT_F32, t.rank, t.size);
+}
+
+bool custom_add_tensor(struct custom_operation *c, const struct tensor *t,
+                       const struct custom_filling *f, struct err *e)
 {
     int i = c->tensor_count;
+    struct tensor stored = *t;
     if (i == OPERATION_MAX_TENSORS)
         return err_set(e, "%s: more than %d buffers", c->kind.name, OPERATION_MAX_TENSORS);
     if (find_buffer(c, t->name) >= 0)
         return err_set(e, "%s: buffer %s is declared twice", c->kind.name, t->name);
-    if (!(low <= high))
+    if (!(f->low <= f->high))
         return err_set(e, "%s: buffer %s: fill = { low, high } goes up", c->kind.name, t->name);
-    add_buffer(c, t, t->name);
+    if (f->block.weights && !make_blocks(&stored, &f->block, e))
+        return err_prefix(e, "%s: buffer %s", c->kind.name, t->name);
+    add_buffer(c, &stored, t->name);
     c->tensor_count++;
-    c->low[i] = low;
-    c->high[i] = high;
+    c->filling[i] = *f;
     return true;
 }
 
@@ -90,11 +116,8 @@ bool custom_add_tensor(struct custom_operation *c, const struct tensor *t, doubl
 static bool is_written(const struct custom_operation *c, int buffer)
 {
     bool is_written = buffer != c->tensor_count - 1;
-    for (int i = 0; i < c->step_count && !is_written; i++) {
-        struct tensor t[OPERATION_MAX_TENSORS];
-        int output = operation_tensors(&c->step[i].operation, t) - 1;
-        is_written = c->step[i].buffer[output] == buffer;
-    }
+    for (int i = 0; i < c->step_count && !is_written; i++)
+        is_written = c->step[i].buffer[c->step[i].count - 1] == buffer;
     return is_written;
 }
 
@@ -138,6 +161,7 @@ static bool connect(struct custom_operation *c, struct custom_step *s, const cha
     int wanted = operation_tensors(&s->operation, t);
     if (count != wanted)
         return err_set(e, "it has %d buffers, %d are named", wanted, count);
+    s->count = count;
     for (int i = 0; i < count - 1; i++)
         if (!read_buffer(c, &t[i], names[i], &s->buffer[i], e))
             return false;
@@ -152,6 +176,29 @@ bool custom_add_step(struct custom_operation *c, const struct operation *o,
     struct custom_step step = {.operation = *o};
     if (!connect(c, &step, names, count, e))
         return err_prefix(e, "%s: step %d (%s)", c->kind.name, c->step_count + 1, o->kind->name);
+    c->step[c->step_count++] = step;
+    return true;
+}
+
+static bool dequantize(struct custom_operation *c, const char *from, const char *to,
+                       struct custom_step *step, struct err *e)
+{
+    int buffer = find_buffer(c, from);
+    if (buffer < 0 || buffer >= c->tensor_count || !c->filling[buffer].block.weights)
+        return err_set(e, "%s is no input of blocks", from);
+    struct tensor numbers = custom_tensor(c, buffer);
+    *step = (struct custom_step){.count = 2, .buffer = {buffer}};
+    return write_buffer(c, &numbers, to, &step->buffer[1], e);
+}
+
+bool custom_add_dequantize(struct custom_operation *c, const char *from, const char *to,
+                           struct err *e)
+{
+    struct custom_step step;
+    if (c->step_count == CUSTOM_MAX_STEPS)
+        return err_set(e, "%s: more than %d steps", c->kind.name, CUSTOM_MAX_STEPS);
+    if (!dequantize(c, from, to, &step, e))
+        return err_prefix(e, "%s: step %d (dequantize)", c->kind.name, c->step_count + 1);
     c->step[c->step_count++] = step;
     return true;
 }

@@ -1,7 +1,7 @@
 // An operation that a space file defines itself: its buffers, how they are filled, what is right.
 //
 //     struct custom_operation *c = custom_create("attention", flop, NULL);
-//     custom_add_tensor(c, &tensor, -1, 1, e);       the inputs in order, then the output
+//     custom_add_tensor(c, &tensor, &filling, e);    the inputs in order, then the output
 //     custom_add_step(c, &operation, names, n, e);   what is right: built-in operations in order
 //     custom_is_computed(c, e);                      by the steps
 //     operation_init(&o, &c->kind);                  from here on an operation like any other
@@ -10,19 +10,30 @@
 // Without steps a kernel computes what is right, which is not known here: it is a job of its own
 // (script_reference). A step reads buffers that are written and writes one that is not: the output,
 // or a new one by a name of its own, which lies in memory as the step's operation says and is gone
-// afterwards.
+// afterwards. A buffer of blocks (space/block.h) is one of bytes, which a step makes numbers of.
 #ifndef TILEWALK_SPACE_CUSTOM_OPERATION_H
 #define TILEWALK_SPACE_CUSTOM_OPERATION_H
 
 #include "base/mem.h"
+#include "space/block.h"
 #include "space/operation.h"
 
 #define CUSTOM_MAX_STEPS   8
 #define CUSTOM_MAX_BUFFERS (OPERATION_MAX_TENSORS + CUSTOM_MAX_STEPS)
 
 struct custom_step {
-    struct operation operation;
-    int buffer[OPERATION_MAX_TENSORS]; // of its tensors, in their order
+    struct operation operation; // kind NULL: makes numbers of the first buffer's blocks
+    int count;
+    int buffer[OPERATION_MAX_TENSORS]; // of its tensors, in their order; the last is written
+};
+
+// What is in an input: numbers from `low` to `high`, real ones or whole ones, which those of
+// integer elements are in any case. Of a buffer of blocks the second set of inputs is made by
+// quantising such numbers; in the first one all weights are exact.
+struct custom_filling {
+    double low, high;
+    bool whole;
+    struct block_format block; // no weights: it has no blocks
 };
 
 struct custom_operation {
@@ -32,9 +43,12 @@ struct custom_operation {
     int tensor_count;     // the inputs and the output
     int buffer_count;     // and what the steps keep in between
     struct tensor buffer[CUSTOM_MAX_BUFFERS];
-    double low[OPERATION_MAX_TENSORS], high[OPERATION_MAX_TENSORS]; // of the numbers in an input
-    double absolute, relative; // right: |got - expected| <= absolute + relative * |expected|
-    int step_count;            // 0: a kernel computes what is right
+    struct custom_filling filling[OPERATION_MAX_TENSORS];
+    // Right: |got - expected| <= absolute + relative * |expected|, for each number; and, where nmse
+    // is above 0, the sum of all (got - expected)^2 <= nmse * the sum of all expected^2.
+    double absolute, relative, nmse;
+    bool exact;     // no error at all with the first set of inputs
+    int step_count; // 0: a kernel computes what is right
     struct custom_step step[CUSTOM_MAX_STEPS];
     struct arena arena; // names
 };
@@ -46,13 +60,18 @@ void custom_destroy(struct custom_operation *c);
 // Of an operation that was defined; NULL for the built-in ones.
 const struct custom_operation *custom_of(const struct operation *o);
 
-// A tensor without gaps. An input is filled with numbers from `low` to `high`: real ones, or whole
-// ones where its elements are.
-bool custom_add_tensor(struct custom_operation *c, const struct tensor *t, double low, double high,
-                       struct err *e); // copies the name; the strides need not be set
+// A tensor without gaps; copies the name; the strides need not be set. One of blocks has as many
+// numbers as `t` says, in whole blocks for each row.
+bool custom_add_tensor(struct custom_operation *c, const struct tensor *t,
+                       const struct custom_filling *f, struct err *e);
+// As it was added: the numbers that its blocks are.
+struct tensor custom_tensor(const struct custom_operation *c, int index);
 // `names` are the buffers of a complete operation's tensors, in their order.
 bool custom_add_step(struct custom_operation *c, const struct operation *o,
                      const char *const *names, int count, struct err *e);
+// A step that makes numbers (f32) of the blocks of `from`.
+bool custom_add_dequantize(struct custom_operation *c, const char *from, const char *to,
+                           struct err *e);
 bool custom_is_computed(const struct custom_operation *c,
                         struct err *e); // the steps give the output
 

@@ -7,19 +7,59 @@
 #include "space/custom_operation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct filling filling(const struct operation *o, enum input_set set, int index)
 {
     const struct custom_operation *c = custom_of(o);
     (void)set; // what is exact depends on an arithmetic that we do not know
-    return (struct filling){.low = c->low[index], .high = c->high[index]};
+    const struct custom_filling *f = &c->filling[index];
+    return (struct filling){.low = f->low, .high = f->high, .whole = f->whole};
 }
 
-static void compute_step(const struct custom_step *s, void *const *buffer)
+static bool fill(const struct operation *o, enum input_set set, struct rng *r, int index, void *out)
 {
-    struct tensor tensor[OPERATION_MAX_TENSORS];
+    const struct custom_operation *c = custom_of(o);
+    const struct custom_filling *f = &c->filling[index];
+    double weight[BLOCK_MAX_WEIGHTS];
+    if (!f->block.weights)
+        return false;
+    int64_t bytes = block_bytes(&f->block), blocks = tensor_count(&c->buffer[index]) / bytes;
+    for (int64_t b = 0; b < blocks; b++) {
+        unsigned char *block = (unsigned char *)out + b * bytes;
+        memset(block, 0, (size_t)bytes);
+        if (set == INPUT_EXACT) {
+            block_draw(&f->block, r, block);
+            continue;
+        }
+        for (int i = 0; i < f->block.weights; i++)
+            weight[i] = f->low + (f->high - f->low) * rng_real(r);
+        block_quantize(&f->block, weight, block);
+    }
+    return true;
+}
+
+static void dequantize(const struct custom_operation *c, int index, const void *from, float *to)
+{
+    const struct block_format *f = &c->filling[index].block;
+    double weight[BLOCK_MAX_WEIGHTS];
+    int64_t bytes = block_bytes(f), blocks = tensor_count(&c->buffer[index]) / bytes;
+    for (int64_t b = 0; b < blocks; b++) {
+        block_get(f, (const unsigned char *)from + b * bytes, weight);
+        for (int i = 0; i < f->weights; i++)
+            *to++ = (float)weight[i];
+    }
+}
+
+static void compute_step(const struct custom_operation *c, const struct custom_step *s,
+                         void *const *buffer)
+{
     const void *inputs[OPERATION_MAX_TENSORS];
-    int output = operation_tensors(&s->operation, tensor) - 1;
+    int output = s->count - 1;
+    if (!s->operation.kind) {
+        dequantize(c, s->buffer[0], buffer[s->buffer[0]], buffer[s->buffer[1]]);
+        return;
+    }
     for (int i = 0; i < output; i++)
         inputs[i] = buffer[s->buffer[i]];
     operator_reference(&s->operation, inputs, buffer[s->buffer[output]]);
@@ -35,7 +75,7 @@ static void reference(const struct operation *o, const void *const *inputs, void
     for (int i = c->tensor_count; i < c->buffer_count; i++)
         buffer[i] = mem_alloc(tensor_bytes(&c->buffer[i]));
     for (int i = 0; i < c->step_count; i++)
-        compute_step(&c->step[i], buffer);
+        compute_step(c, &c->step[i], buffer);
     for (int i = c->tensor_count; i < c->buffer_count; i++)
         free(buffer[i]);
 }
@@ -43,13 +83,15 @@ static void reference(const struct operation *o, const void *const *inputs, void
 static struct tolerance tolerance(const struct operation *o, enum input_set set)
 {
     const struct custom_operation *c = custom_of(o);
-    (void)set;
-    return (struct tolerance){c->absolute, c->relative};
+    if (c->exact && set == INPUT_EXACT)
+        return (struct tolerance){.nmse = 0};
+    return (struct tolerance){c->absolute, c->relative, c->nmse};
 }
 
 const struct operator_kind operator_custom = {
     .name = "defined",
     .filling = filling,
+    .fill = fill,
     .reference = reference,
     .tolerance = tolerance,
 };

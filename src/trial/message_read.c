@@ -10,106 +10,6 @@
 
 #define MOST_LAYERS 65536
 
-// A choice is the index of a value; those past the last that the kind has are 0.
-static bool choices_fit(const struct operation_kind *kind, const double *choice)
-{
-    const struct operation_choice *c = kind->choices;
-    for (int i = 0; i < OPERATION_MAX_CHOICES; i++) {
-        int values = 0;
-        while (c && c->name && c->values[values])
-            values++;
-        if (choice[i] != 0 && (int)choice[i] >= values)
-            return false;
-        c = values ? c + 1 : c;
-    }
-    return true;
-}
-
-static void read_operation(struct reader *r, struct json o, struct operation *out)
-{
-    double size[OPERATION_MAX_SIZES] = {0}, choice[OPERATION_MAX_CHOICES] = {0},
-           real[OPERATION_MAX_REALS] = {0};
-    const struct operation_kind *kind = operation_kind_find(reader_text(r, o, "operation"));
-    reader_array(r, o, "size", OPERATION_MAX_SIZES, (struct bounds){0, 0x1p53}, size);
-    reader_array(r, o, "choice", OPERATION_MAX_CHOICES, (struct bounds){0, 1000}, choice);
-    reader_array(r, o, "real", OPERATION_MAX_REALS, (struct bounds){-DBL_MAX, DBL_MAX}, real);
-    if (!kind) {
-        reader_refuse(r, "operation");
-        return;
-    }
-    if (!choices_fit(kind, choice)) {
-        reader_refuse(r, "choice");
-        return;
-    }
-    operation_init(out, kind);
-    for (int i = 0; i < OPERATION_MAX_SIZES; i++)
-        out->size[i] = (int64_t)size[i];
-    for (int i = 0; i < OPERATION_MAX_CHOICES; i++)
-        out->choice[i] = (int)choice[i];
-    memcpy(out->real, real, sizeof out->real);
-}
-
-static void read_buffer(struct reader *r, struct json o, struct custom_operation *c)
-{
-    double size[TENSOR_MAX_RANK] = {0}, fill[2] = {0};
-    const char *element = reader_text(r, o, "element");
-    struct tensor t = {.name = reader_text(r, o, "name"), .element = ELEMENT_COUNT};
-    t.rank = reader_array(r, o, "size", TENSOR_MAX_RANK, (struct bounds){1, INT32_MAX}, size);
-    reader_array(r, o, "fill", 2, (struct bounds){-DBL_MAX, DBL_MAX}, fill);
-    for (int d = 0; d < t.rank; d++)
-        t.size[d] = (int64_t)size[d];
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        if (str_equal(element, element_name((enum element)i)))
-            t.element = (enum element)i;
-    if (t.element == ELEMENT_COUNT || t.rank < 1 ||
-        !custom_add_tensor(c, &t, fill[0], fill[1], NULL))
-        reader_refuse(r, "buffers");
-}
-
-static void read_step(struct reader *r, struct json o, struct custom_operation *c)
-{
-    const char *names[OPERATION_MAX_TENSORS];
-    struct operation operation;
-    int count = 0;
-    read_operation(r, o, &operation);
-    for (struct json_walk w = reader_list(r, o, "buffers"); json_next(&w);) {
-        const char *name = json_text_exact(w.value, &r->arena);
-        if (count < OPERATION_MAX_TENSORS && name)
-            names[count++] = name;
-        else
-            reader_refuse(r, "buffers");
-    }
-    if (!r->bad && !custom_add_step(c, &operation, names, count, NULL))
-        r->bad = "steps";
-}
-
-static struct custom_operation *read_custom(struct reader *r, struct json o)
-{
-    double tolerance[2] = {0}, unused_flop = 1;
-    struct custom_operation *c = custom_create(reader_text(r, o, "name"), unused_flop, NULL);
-    reader_array(r, o, "tolerance", 2, (struct bounds){0, DBL_MAX}, tolerance);
-    c->absolute = tolerance[0];
-    c->relative = tolerance[1];
-    for (struct json_walk w = reader_list(r, o, "buffers"); json_next(&w);)
-        read_buffer(r, w.value, c);
-    for (struct json_walk w = reader_list(r, o, "steps"); json_next(&w);)
-        read_step(r, w.value, c);
-    if (!r->bad && c->tensor_count == 0)
-        r->bad = "buffers";
-    return c;
-}
-
-static void read_any_operation(struct reader *r, struct json o, struct operation *out,
-                               struct custom_operation **custom)
-{
-    if (!json_member(o, "custom").at) {
-        read_operation(r, o, out);
-        return;
-    }
-    *custom = read_custom(r, reader_member(r, o, "custom", JSON_OBJECT));
-    operation_init(out, &(*custom)->kind);
-}
-
 static void get_matrix(struct reader *r, struct json o, const char *name, struct matrix_units *out)
 {
     if (!matrix_units_parse(reader_text(r, o, name), out))
@@ -185,7 +85,7 @@ static void read_hello(struct reader *r, struct json o, struct hello *h)
 {
     read_place(r, o, h);
     h->only_compiles = reader_bool(r, o, "only_compiles");
-    read_any_operation(r, o, &h->operation, &h->custom);
+    reader_operation(r, o, &h->operation, &h->custom);
     read_job(r, reader_member(r, o, "reference", JSON_OBJECT), &h->reference);
     h->trips_undeclared = reader_bool(r, o, "trips_undeclared");
     h->start = reader_i64(r, o, "start");
@@ -372,7 +272,7 @@ static void read_open(struct reader *r, struct json o, struct message *m)
 static void read_task(struct reader *r, struct json o, struct whole_task *t)
 {
     int sets = 0;
-    read_any_operation(r, o, &t->operation, &t->custom);
+    reader_operation(r, o, &t->operation, &t->custom);
     for (struct json_walk w = reader_list(r, o, "jobs"); json_next(&w);) {
         if (sets < WHOLE_SETS)
             read_job(r, w.value, &t->job[sets++]);

@@ -4,6 +4,7 @@
 #define TILEWALK_TRIAL_MESSAGE_READER_H
 
 #include "base/json_read.h"
+#include "space/operation.h"
 #include "trial/trial.h"
 
 struct reader {
@@ -30,5 +31,9 @@ int reader_array(struct reader *r, struct json o, const char *name, int most, st
 int reader_small(struct reader *r, struct json o, const char *name, int most, uint8_t *out);
 void reader_three(struct reader *r, struct json o, const char *name, uint32_t out[3]);
 enum trial_phase reader_phase(struct reader *r, struct json o);
+// An operation among the members of `o`; one of a space file is in `custom` too, the caller's.
+struct custom_operation;
+void reader_operation(struct reader *r, struct json o, struct operation *out,
+                      struct custom_operation **custom);
 
 #endif

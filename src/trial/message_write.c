@@ -64,14 +64,20 @@ static void add_operation(struct json_writer *w, const struct operation *o)
 
 static void add_buffer(struct json_writer *w, const struct custom_operation *c, int i)
 {
-    const struct tensor *t = &c->buffer[i];
+    const struct custom_filling *f = &c->filling[i];
+    const struct block_format *b = &f->block;
+    struct tensor t = custom_tensor(c, i);
     json_begin_object(w, NULL);
-    json_add_text(w, "element", element_name(t->element));
-    json_add_text(w, "name", t->name);
-    json_add_reals(w, "fill", 2, (double[]){c->low[i], c->high[i]});
+    json_add_text(w, "element", element_name(t.element));
+    json_add_text(w, "name", t.name);
+    json_add_reals(w, "fill", 3, (double[]){f->low, f->high, f->whole});
+    if (b->weights)
+        json_add_reals(w, "block", BLOCK_NUMBERS,
+                       (double[]){b->kind, b->weights, b->scale, b->has_min, b->bits, b->is_signed,
+                                  b->zero, b->pairs});
     json_begin_list(w, "size");
-    for (int d = 0; d < t->rank; d++)
-        json_add_int(w, NULL, t->size[d]);
+    for (int d = 0; d < t.rank; d++)
+        json_add_int(w, NULL, t.size[d]);
     json_end(w);
     json_end(w);
 }
@@ -79,14 +85,13 @@ static void add_buffer(struct json_writer *w, const struct custom_operation *c, 
 static void add_step(struct json_writer *w, const struct custom_operation *c, int i)
 {
     const struct custom_step *step = &c->step[i];
-    struct tensor unused[OPERATION_MAX_TENSORS];
-    int count = operation_tensors(&step->operation, unused);
     json_begin_object(w, NULL);
     json_begin_list(w, "buffers");
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < step->count; k++)
         json_add_text(w, NULL, c->buffer[step->buffer[k]].name);
     json_end(w);
-    add_operation(w, &step->operation);
+    if (step->operation.kind) // else it dequantises
+        add_operation(w, &step->operation);
     json_end(w);
 }
 
@@ -102,7 +107,7 @@ static void add_custom(struct json_writer *w, const struct custom_operation *c)
         add_step(w, c, i);
     json_end(w);
     json_add_text(w, "name", c->kind.name);
-    json_add_reals(w, "tolerance", 2, (double[]){c->absolute, c->relative});
+    json_add_reals(w, "tolerance", 4, (double[]){c->absolute, c->relative, c->nmse, c->exact});
     json_end(w);
 }
 

@@ -3,10 +3,11 @@
 // space/operation.h kind.
 //
 // Filling and comparison are shared: an element is right when |got - expected| <= absolute +
-// relative * |expected|.
+// relative * |expected|, and the whole as `nmse` has it.
 #ifndef TILEWALK_TRIAL_OPERATOR_KIND_H
 #define TILEWALK_TRIAL_OPERATOR_KIND_H
 
+#include "base/rng.h"
 #include "trial/operator.h"
 
 // What an input is filled with: whole numbers in [-largest, largest], 0 where a draw exceeds
@@ -15,15 +16,20 @@ struct filling {
     int64_t largest;
     double density;
     double low, high;
+    bool whole; // only whole numbers of these, `high` among them
 };
 
 struct tolerance {
     double absolute, relative;
+    double nmse; // above 0: of all together, the mean squared error over the mean square
 };
 
 struct operator_kind {
     const char *name; // of the operation kind
     struct filling (*filling)(const struct operation *o, enum input_set set, int index);
+    // Fills an input that is no tensor of numbers; false: it is one. NULL: they all are.
+    bool (*fill)(const struct operation *o, enum input_set set, struct rng *r, int index,
+                 void *out);
     // `inputs` as filled; `output` holds what lies in the gaps already.
     void (*reference)(const struct operation *o, const void *const *inputs, void *output);
     struct tolerance (*tolerance)(const struct operation *o, enum input_set set);

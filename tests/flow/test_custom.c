@@ -156,6 +156,32 @@ static void a_reference_may_write_any_integer(void **state)
     assert_contains(r.err, "it leaves Y unwritten at byte 240");
 }
 
+// Weights in blocks, in either form: q4_K, and a table that says what q8_0 is.
+static void blocks(void **state)
+{
+    struct box *b = *state;
+    char *lua = sample(b, "vector.lua"), *glsl = sample(b, "vector.comp");
+    const char *inputs = "  inputs    = { { \"A\", N, K, blocks = \"q4_K\" }, ";
+    assert_contains(lua, inputs);
+    assert_contains(box_read(b, flow_path(b, "../../docs/operators.md")), inputs);
+    box_write(b, "vector.comp", glsl);
+    const char *file = box_write(b, "vector.lua", lua);
+    struct result r = RUN(b, "tune", file, "--set", "N=64", "--trials", "2", "--seed", "1");
+    assert_ok(&r);
+    assert_contains(r.out, "trials  2  ok 2 ");
+    assert_contains(r.out, " times as fast");
+    box_write(b, "vector.comp", replaced(b, glsl, " - below)", ")"));
+    r = RUN(b, "tune", file, "--set", "N=64", "--trials", "1", "--seed", "1");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.out, "first wrong: Y[0] = ");
+    assert_contains(r.err, "baseline 'plain' is wrong here: ");
+    r = RUN(b, "check", file, "--set", "K=1000", "--device", "none");
+    assert_refused(&r, 1,
+                   "vector.lua:5: q4_vector: buffer A: rows of 1000 weights are no whole "
+                   "blocks of 256",
+                   "make the last size a multiple of it");
+}
+
 // The manual prints what lies in the samples.
 static void the_manual_shows_the_samples(void **state)
 {
@@ -175,6 +201,7 @@ static void the_manual_shows_the_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FLOW_TEST(blocks),
         FLOW_TEST(the_manual_shows_the_samples),
         FLOW_TEST(steps),
         FLOW_TEST(kernel),

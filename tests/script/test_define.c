@@ -62,6 +62,26 @@ static const struct error_case cases[] = {
      "a.lua:1: define: buffer X has no type 'double' (it may be f32, f16, i8, i32)"},
     {WITH_INPUTS("{ 'X', 4, fill = { 1 } }"), NULL,
      "a.lua:1: define: buffer X: fill: expected { low, high }"},
+    {WITH_INPUTS("{ 'X', 4, fill = { 0.2, 0.8, whole = true } }"), NULL,
+     "a.lua:1: define: buffer X: fill: no whole number lies between"},
+    {WITH_INPUTS("{ 'X', 4, fill = { 0, 1, whole = 1 } }"), NULL,
+     "a.lua:1: define: buffer X: fill: whole: expected a boolean, got number"},
+    {WITH_INPUTS("{ 'X', 64, blocks = 'q5_9' }"), NULL,
+     "a.lua:1: define: buffer X: blocks: there are no 'q5_9' (there are q4_0, q8_0, q4_K, q6_K, "
+     "and your own as a table)"},
+    {WITH_INPUTS("{ 'X', 2, 100, blocks = 'q4_0' }"), NULL,
+     "a.lua:1: d: buffer X: rows of 100 weights are no whole blocks of 32 (make the last size a "
+     "multiple of it)"},
+    {WITH_INPUTS("{ 'X', 64, blocks = 'q4_0', type = 'i8' }"), NULL,
+     "a.lua:1: define: buffer X has blocks, which have no type"},
+    {WITH_INPUTS("{ 'X', 64, blocks = { weights = 7 } }"), NULL,
+     "a.lua:1: define: buffer X: blocks: blocks have 1 to 1024 weights of 8 bits, or an even "
+     "number "
+     "of 4 bits, with a zero that has so many bits, and an f16 or f32 scale"},
+    {WITH_INPUTS("{ 'X', 64, blocks = { weight = 32 } }"), NULL,
+     "a.lua:1: define: buffer X: blocks has no field 'weight' (did you mean 'weights'?)"},
+    {WITH_INPUTS("{ 'X', 64, blocks = { pairs = 1 } }"), NULL,
+     "a.lua:1: define: buffer X: blocks: pairs: expected a boolean, got number"},
     {WITH_INPUTS("{ 'X', 4, fill = { 1, -1 } }"), NULL,
      "a.lua:1: d: buffer X: fill = { low, high } goes up"},
     {WITH_INPUTS("{ 'X', 4 }, { 'X', 8 }"), NULL, "a.lua:1: d: buffer X is declared twice"},
@@ -72,6 +92,12 @@ static const struct error_case cases[] = {
     {REFERENCE(""), NULL, "a.lua:1: d: no step writes Y"},
     {REFERENCE("{ 'matmull', 'X' }"), NULL,
      "a.lua:1: define: step 1: unknown operator 'matmull' (did you mean 'matmul'?)"},
+    {REFERENCE("{ 'dequantize', 'X', 'W' }"), NULL,
+     "a.lua:1: d: step 1 (dequantize): X is no input of blocks"},
+    {REFERENCE("{ 'dequantize', 'X' }"), NULL,
+     "a.lua:1: define: step 1: dequantize has 2 buffers, 1 are named"},
+    {REFERENCE("{ 'dequantize', 'X', 'W', N = 4 }"), NULL,
+     "a.lua:1: define: step 1 has no field 'N'"},
     {REFERENCE("{ 'matmul', 'X', 'Z', 'Y', N = 4, M = 4 }"), NULL,
      "a.lua:1: matmul: size K is missing"},
     {REFERENCE("{ 'matmul', 'X', 'Y', N = 4, M = 4, K = 8 }"), NULL,
@@ -211,7 +237,8 @@ static void buffers_have_their_types_and_fills(void **state)
     assert_int_equal(t[2].element, ELEMENT_I32);
     assert_int_equal(t[2].rank, 3);
     assert_int_equal(t[2].stride[0], 2);
-    assert_true(c->low[0] == 0 && c->high[0] == 3 && c->low[1] == -1 && c->high[1] == 1);
+    assert_true(c->filling[0].low == 0 && c->filling[0].high == 3 && c->filling[1].low == -1 &&
+                c->filling[1].high == 1);
     assert_true(c->absolute == 0 && c->relative == 0); // of whole numbers
     struct str text = {0};
     operation_add_text(script_operation(s), &text);

@@ -5,6 +5,7 @@
 #include "trial/message.h"
 #include "trial/operator.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ static struct custom_operation *chain(void)
     struct custom_operation *c = custom_create("chain", 1, NULL);
     struct operation first = product(N, M, K), second = product(N, N, M);
     for (int i = 0; i < 4; i++)
-        assert_true(custom_add_tensor(c, &tensors[i], -2, i + 1, NULL));
+        assert_true(custom_add_tensor(c, &tensors[i], &(struct custom_filling){-2, i + 1}, NULL));
     assert_true(custom_add_step(c, &first, (const char *const[]){"A", "B", "S"}, 3, NULL));
     assert_false(custom_is_computed(c, NULL));
     assert_true(custom_add_step(c, &second, (const char *const[]){"S", "C", "Y"}, 3, NULL));
@@ -152,7 +153,7 @@ static void a_kernel_travels_with_the_operation(void **state)
     struct tensor y = {.name = "Y", .element = ELEMENT_F16, .rank = 1, .size = {9}};
     struct operation o;
     struct message m;
-    assert_true(custom_add_tensor(c, &y, 0, 0, NULL));
+    assert_true(custom_add_tensor(c, &y, &(struct custom_filling){.low = 0}, NULL));
     operation_init(&o, &c->kind);
     char *text = hello_text(&o, &job);
     assert_true(message_parse(text, &m, NULL));
@@ -165,6 +166,121 @@ static void a_kernel_travels_with_the_operation(void **state)
     assert_int_equal(m.hello.custom->buffer[0].element, ELEMENT_F16);
     message_finish(&m);
     free(text);
+    custom_destroy(c);
+}
+
+// --- blocks ---
+
+enum { ROWS = 3, COLUMNS = 512 };
+
+// Y[ROWS] = A[ROWS,COLUMNS] X[COLUMNS], A in blocks.
+static struct custom_operation *matrix_vector(const char *format)
+{
+    const struct tensor a = {.name = "A", .rank = 2, .size = {ROWS, COLUMNS}};
+    const struct tensor x = {.name = "X", .rank = 1, .size = {COLUMNS}};
+    const struct tensor y = {.name = "Y", .rank = 1, .size = {ROWS}};
+    struct custom_operation *c = custom_create("vector", 1, NULL);
+    struct operation o = product(ROWS, 1, COLUMNS);
+    struct custom_filling blocks = {-1, 1, .block = *block_format_named(format)};
+    assert_true(custom_add_tensor(c, &a, &blocks, NULL));
+    assert_true(custom_add_tensor(c, &x, &(struct custom_filling){-4, 4, .whole = true}, NULL));
+    assert_true(custom_add_tensor(c, &y, &(struct custom_filling){.low = 0}, NULL));
+    assert_true(custom_add_dequantize(c, "A", "W", NULL));
+    assert_true(custom_add_step(c, &o, (const char *const[]){"W", "X", "Y"}, 3, NULL));
+    c->absolute = 1e30;
+    c->nmse = 1e-4;
+    c->exact = true;
+    return c;
+}
+
+struct vector_data {
+    unsigned char a[ROWS * COLUMNS]; // or less
+    float x[COLUMNS], y[ROWS];
+};
+
+static void compute_vector(const struct operation *o, enum input_set set, struct vector_data *d)
+{
+    const void *inputs[] = {d->a, d->x};
+    memset(d, 0, sizeof *d);
+    operator_fill(o, set, 7, 0, d->a);
+    operator_fill(o, set, 7, 1, d->x);
+    operator_reference(o, inputs, d->y);
+}
+
+static void sum_by_hand(const struct custom_operation *c, const struct vector_data *d, float *y)
+{
+    const struct block_format *f = &c->filling[0].block;
+    double w[BLOCK_MAX_WEIGHTS];
+    for (int row = 0, block = 0; row < ROWS; row++) {
+        y[row] = 0;
+        for (int i = 0; i < COLUMNS; i++) {
+            if (i % f->weights == 0)
+                block_get(f, d->a + block++ * block_bytes(f), w);
+            y[row] += (float)w[i % f->weights] * d->x[i]; // in any order, where it is exact
+        }
+    }
+}
+
+static void blocks_are_weights(void **state)
+{
+    static const char *const formats[] = {"q4_0", "q8_0", "q4_K", "q6_K"};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        struct custom_operation *c = matrix_vector(formats[k]);
+        struct operation o;
+        struct message m;
+        struct vector_data d, theirs;
+        char reason[200];
+        float y[ROWS];
+        operation_init(&o, &c->kind);
+        compute_vector(&o, INPUT_EXACT, &d);
+        for (int i = 0; i < COLUMNS; i++)
+            assert_true(d.x[i] == (int)d.x[i] && d.x[i] >= -4 && d.x[i] <= 4);
+        sum_by_hand(c, &d, y);
+        assert_true(operator_compare(&o, INPUT_EXACT, y, d.y, reason, sizeof reason).right);
+        y[1] = y[1] * 1.0001f + 0.01f;
+        assert_false(operator_compare(&o, INPUT_EXACT, y, d.y, reason, sizeof reason).right);
+        compute_vector(&o, INPUT_RANDOM, &d);
+        char *text = hello_text(&o, &(struct job){0});
+        assert_true(message_parse(text, &m, NULL));
+        compute_vector(&m.hello.operation, INPUT_RANDOM, &theirs);
+        assert_memory_equal(&d, &theirs, sizeof d);
+        message_finish(&m);
+        free(text);
+        custom_destroy(c);
+    }
+}
+
+static void errors_are_judged_together(void **state)
+{
+    (void)state;
+    struct custom_operation *c = matrix_vector("q8_0");
+    struct operation o;
+    char reason[200];
+    const float right[ROWS] = {100, 1, 0}, near[ROWS] = {100.9f, 1, 0.1f}, far[ROWS] = {99, 2, 0},
+                nothing[ROWS] = {100, NAN, 0};
+    operation_init(&o, &c->kind);
+    struct operator_verdict v =
+        operator_compare(&o, INPUT_RANDOM, near, right, reason, sizeof reason);
+    assert_true(v.right && v.worst > 0.5 && v.worst < 1 && !*reason);
+    assert_false(operator_compare(&o, INPUT_RANDOM, far, right, reason, sizeof reason).right);
+    assert_string_equal(reason, "Y[0] = 99, expected 100 "
+                                "(normalised mean squared error 0.0002 > 0.0001)");
+    assert_false(operator_compare(&o, INPUT_RANDOM, nothing, right, reason, sizeof reason).right);
+    assert_true(str_starts(reason, "Y[1] = nan, expected 1"));
+    custom_destroy(c);
+}
+
+static void blocks_fill_rows(void **state)
+{
+    (void)state;
+    const struct tensor a = {.name = "A", .rank = 2, .size = {2, 100}};
+    struct custom_filling blocks = {-1, 1, .block = *block_format_named("q4_0")};
+    struct custom_operation *c = custom_create("vector", 1, NULL);
+    struct err e;
+    assert_false(custom_add_tensor(c, &a, &blocks, &e));
+    assert_string_equal(e.text, "vector: buffer A: rows of 100 weights are no whole blocks of 32 "
+                                "(make the last size a multiple of it)");
     custom_destroy(c);
 }
 
@@ -194,7 +310,7 @@ static void implausible_operations_are_refused(void **state)
         {"[\"A\",\"B\",\"S\"]", "[\"A\",\"B\"]"},
         {"[\"S\",\"C\",\"Y\"]", "[\"Q\",\"C\",\"Y\"]"},
         {"[\"S\",\"C\",\"Y\"]", "[1]"},
-        {"\"tolerance\":[1e-05,0]", "\"tolerance\":[-1,0]"},
+        {"\"tolerance\":[1e-05,0,0,0]", "\"tolerance\":[-1,0,0,0]"},
         {"\"matmul\"", "\"mull\""},
         {"\"custom\":{", "\"custom\":[],\"x\":{"},
         {"\"reference\":{", "\"x\":{"},
@@ -218,6 +334,9 @@ int main(void)
         cmocka_unit_test(fills_are_what_was_asked_for),
         cmocka_unit_test(a_worker_computes_the_same),
         cmocka_unit_test(a_kernel_travels_with_the_operation),
+        cmocka_unit_test(blocks_are_weights),
+        cmocka_unit_test(errors_are_judged_together),
+        cmocka_unit_test(blocks_fill_rows),
         cmocka_unit_test(implausible_operations_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
