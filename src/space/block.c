@@ -53,18 +53,18 @@ int block_bytes(const struct block_format *f)
 
 static double get_scale(const unsigned char *at, enum element e, int index)
 {
-    unsigned char aligned[4];
-    memcpy(aligned, at + index * element_bytes(e), (size_t)element_bytes(e));
-    return element_get(aligned, e, 0);
+    uint32_t aligned = 0; // blocks begin anywhere
+    memcpy(&aligned, at + index * element_bytes(e), (size_t)element_bytes(e));
+    return element_get(&aligned, e, 0);
 }
 
 // Returns what it has become.
 static double put_scale(unsigned char *at, enum element e, int index, double value)
 {
-    unsigned char aligned[4];
-    element_put(aligned, e, 0, value);
-    memcpy(at + index * element_bytes(e), aligned, (size_t)element_bytes(e));
-    return element_get(aligned, e, 0);
+    uint32_t aligned = 0;
+    element_put(&aligned, e, 0, value);
+    memcpy(at + index * element_bytes(e), &aligned, (size_t)element_bytes(e));
+    return element_get(&aligned, e, 0);
 }
 
 // --- plain ones ---

@@ -233,6 +233,37 @@ static void test_population_is_in_the_order_of_what_it_shows(void **state)
     main_close();
 }
 
+static void put_baseline(const char *name, int64_t position, double seconds)
+{
+    struct err e;
+    struct baseline_record b = {.position = position,
+                                .name = name,
+                                .outcome = seconds > 0 ? OUTCOME_OK : OUTCOME_REJECTED,
+                                .reason = "shared memory 34816 > 32768",
+                                .seconds = seconds,
+                                .at = FIXTURE_NOW - 60};
+    if (!store_put_baseline(main_stage.fixture.store, app->model.open.record.id, &b, &e))
+        fail_msg("%s", e.text);
+    stage_wait(&main_stage, 5);
+    main_settle();
+}
+
+// What is in use: a ratio in the head, a line in the curve.
+static void test_baselines(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 140);
+    double best = app->model.open.record.best_seconds;
+    put_baseline("large", 0, 0);
+    assert_true(main_has("no baseline runs here"));
+    put_baseline("small", 1, 4 * best);
+    put_baseline("medium", 2, 2 * best);
+    assert_true(main_has("  2.00x medium"));
+    assert_true(main_has(": medium "));
+    assert_false(main_has("no baseline"));
+    main_close();
+}
+
 // The first one's speed is less than that of the next.
 static void test_population_says_that_raced_ones_come_first(void **state)
 {
@@ -377,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_population_selects),
         cmocka_unit_test(test_a_key_selects_the_best),
         cmocka_unit_test(test_population_is_in_the_order_of_what_it_shows),
+        cmocka_unit_test(test_baselines),
         cmocka_unit_test(test_population_says_that_raced_ones_come_first),
         cmocka_unit_test(test_population_spells_out_every_column),
         cmocka_unit_test(test_shades_from_anywhere),
