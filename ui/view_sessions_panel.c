@@ -151,6 +151,10 @@ static void write_best(struct writer *w, const struct session_panel *p,
     if (p->best_config)
         str_printf(&text, ", trial %" PRId64, p->best_number);
     write_fact(w, "best", STYLE_BEST, str_text(&text));
+    text.length = 0;
+    speed_add_roof(r, r->best_seconds, &text);
+    if (text.length)
+        write_fact(w, "roof", STYLE_TEXT, str_text(&text));
     str_finish(&text);
 }
 

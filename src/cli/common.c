@@ -243,6 +243,12 @@ void json_session(struct json_writer *w, const struct session_record *r, const c
     json_add_text(w, "speed_unit", speed_unit_word(r));
     json_add_real(w, "best_rate", speed_rate(r, r->best_seconds));
     json_add_text_if_any(w, "rate_unit", speed_rate_word(r));
+    json_add_real(w, "roof_ms", r->roof_s > 0 ? r->roof_s * 1e3 : NAN);
+    json_add_text(w, "roof_by", r->roof_by);
+    json_add_real(w, "best_of_roof",
+                  r->roof_s > 0 && r->best_seconds > 0 ? speed_of_roof(r, r->best_seconds) : NAN);
+    json_add_real(w, "dispatch_ms", r->dispatch_s > 0 ? r->dispatch_s * 1e3 : NAN);
+    json_add_real(w, "until", r->until > 0 ? r->until : NAN);
     json_add_real(w, "ran_seconds", r->ran_seconds);
     json_add_real(w, "created", r->created);
     json_add_text_if_any(w, "message", r->message);
@@ -252,7 +258,7 @@ void json_session(struct json_writer *w, const struct session_record *r, const c
     add_history(w, r->history);
 }
 
-void json_device(struct json_writer *w, const struct gpu_info *i)
+void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof)
 {
     char id[33];
     gpu_identity(i, id);
@@ -268,8 +274,11 @@ void json_device(struct json_writer *w, const struct gpu_info *i)
     json_add_count(w, "memory_bytes", i->memory_bytes);
     json_add_flag(w, "timestamps", i->timestamps);
     json_add_flag(w, "runs", i->runs);
+    json_add_text_if_any(w, "pci", i->pci);
     json_add_name(w, "limits");
     limits_add_json(w->out, &i->limits);
+    json_add_name(w, "roof");
+    roof_add_json(roof, w->out);
     json_end(w);
 }
 

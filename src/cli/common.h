@@ -79,7 +79,7 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
 void json_best(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                const struct retime_record *final_race); // the member "best"; `t` may be NULL
 void json_session(struct json_writer *w, const struct session_record *r, const char *runner_state);
-void json_device(struct json_writer *w, const struct gpu_info *i);
+void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof);
 
 // What is to be simulated: operands (recordings), --strategy, --trials, --repeats, --seed. The
 // strings are those of `a`.

@@ -140,6 +140,9 @@ static void print_text(const struct view *v, const struct session_record *r, con
     printf("best     %s", speed_text(r, r->best_seconds, text));
     printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
            r->best_raced ? "raced" : "as measured");
+    speed_add_roof(r, r->best_seconds, &config);
+    if (config.length)
+        printf("         %s\n", str_text(&config));
     printf("         %s\n", text_config(v->best.config, &config));
     str_finish(&config);
 }

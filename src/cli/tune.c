@@ -24,6 +24,9 @@ extern const struct command cmd_tune;
      "N",      "measured configurations in all (default of a new session: 200)",                   \
      1,        9e18},                                                                              \
         {"seconds", OPTION_REAL, "S", "running time in all", 0.001, 1e9},                          \
+        {"until", OPTION_TEXT, "P%",                                                               \
+         "end once the best reaches so much of the device's roof (tilewalk devices --roof), 95% "  \
+         "say"},                                                                                   \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
         OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                                    \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
@@ -60,6 +63,18 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .spills = (uint32_t)spills,
         .fault = arguments_text(a, "fault"),
     };
+}
+
+// "95%"
+static bool take_until(const struct arguments *a, struct session_options *o, struct err *e)
+{
+    const char *text = arguments_text(a, "until");
+    char *end = NULL;
+    double percent = text ? strtod(text, &end) : 0;
+    if (text && (end == text || !str_equal(end, "%") || !(percent > 0 && percent <= 100)))
+        return err_usage(e, "--until: '%s' is no share of a roof (try 95%%)", text);
+    o->until = percent / 100;
+    return true;
 }
 
 static bool export_best(const struct arguments *a, struct store *store, int64_t id, struct err *e)
@@ -127,6 +142,9 @@ static bool check_network(const struct arguments *a, struct err *e)
                             "--scheduler and --again");
     if (!network || only)
         return true;
+    if (arguments_text(a, "until"))
+        return err_usage(e, "tune: --until ends the search for one operation: the tasks of a "
+                            "network have roofs of their own (--only TASK)");
     return !arguments_text(a, "export") ||
            err_usage(e, "tune: --export writes the kernels of one operation: tilewalk export ID "
                         "does for each task of a network");
@@ -214,7 +232,7 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
-    bool ok = check_device_word(&o, e) &&
+    bool ok = take_until(a, &o, e) && check_device_word(&o, e) &&
               (is_network(a) ? start_network(f, a, &o, id, e) : engine_start(f->engine, &o, id, e));
     arena_finish(&storage);
     return ok;
@@ -241,8 +259,9 @@ static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id
 {
     struct session_options o;
     fill_options(a, &o);
-    return common_session_id(a->operand[0], id, e) && common_take_network(f->store, id, e) &&
-           check_nobody_waits(f->store, *id, e) && engine_resume(f->engine, *id, &o, e);
+    return take_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
+           common_take_network(f->store, id, e) && check_nobody_waits(f->store, *id, e) &&
+           engine_resume(f->engine, *id, &o, e);
 }
 
 static bool check_attached(const struct arguments *a, struct err *e)

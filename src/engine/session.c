@@ -1,6 +1,7 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "engine/speed.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -67,6 +68,12 @@ bool session_stored(struct session *s, bool ok, struct err *e)
     ok = ok && store_in_place(s->host.store, e);
     s->store_failed |= !ok;
     return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
+}
+
+bool session_is_near_roof(const struct session *s)
+{
+    const struct session_record *r = &s->record;
+    return r->until > 0 && speed_of_roof(r, s->cycle.best.seconds) >= r->until;
 }
 
 bool session_set_budget(struct session *s, const char *text, struct err *e)

@@ -143,6 +143,8 @@ struct session {
 
 void open_trial_destroy(struct open_trial *t);
 
+// Whether its best is as near to its device's roof as it should come.
+bool session_is_near_roof(const struct session *s);
 bool session_ended(const struct session *s);
 double session_ran_seconds(const struct session *s);
 // Starts or stops the clock of the running time: pauses do not count, nor what is told again.

@@ -1,5 +1,7 @@
 // Why a session has ended, by what its search came to.
 #include "engine/session_step.h"
+#include "engine/speed.h"
+#include "report/text.h"
 #include "search/visited.h"
 
 #include <inttypes.h>
@@ -51,7 +53,11 @@ static void add_exhausted(struct session *s, struct str *why)
 static void add_budget(const struct session *s, struct str *why)
 {
     const struct session_record *r = &s->record;
-    if (r->trials > r->budget_trials)
+    char share[32];
+    if (session_is_near_roof(s))
+        str_printf(why, "%s of the roof is reached",
+                   text_share(speed_of_roof(r, s->cycle.best.seconds), share));
+    else if (r->trials > r->budget_trials)
         str_printf(why, "%" PRId64 " trials are done, the budget was %" PRId64, r->trials,
                    r->budget_trials);
     else if (r->trials == r->budget_trials && r->trials == 1)

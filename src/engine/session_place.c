@@ -14,7 +14,7 @@
 #define SYNTHETIC      "synthetic:"
 #define MOST_COMPILERS 12
 
-static const struct gpu_info *info_of(const struct session_place *p)
+const struct gpu_info *session_place_device(const struct session_place *p)
 {
     return p->on_device ? &p->list[p->index] : NULL;
 }
@@ -93,7 +93,7 @@ bool session_place_make_source(struct session *s, const struct session_place *p,
         .reference = script_reference(s->script),
         .limits = &s->limits,
         .seed = s->record.seed,
-        .is_cpu = info_of(p)->is_cpu,
+        .is_cpu = session_place_device(p)->is_cpu,
         .trips_undeclared = !s->space->resources,
         .fault = fault,
         .log = session_hear_worker,
@@ -106,7 +106,7 @@ bool session_place_make_source(struct session *s, const struct session_place *p,
 
 void session_place_take(struct session *s, const struct session_place *p)
 {
-    const struct gpu_info *info = info_of(p);
+    const struct gpu_info *info = session_place_device(p);
     s->has_limits = info != NULL;
     if (info)
         s->limits = info->limits;
@@ -117,7 +117,7 @@ void session_place_take(struct session *s, const struct session_place *p)
 
 void session_place_describe(struct session *s, const struct session_place *p)
 {
-    const struct gpu_info *info = info_of(p);
+    const struct gpu_info *info = session_place_device(p);
     s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
     s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
     s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";

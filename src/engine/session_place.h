@@ -29,6 +29,7 @@ bool session_place_find_again(struct session *s, struct session_place *p,
                               const struct session_record *r, const char *hint, struct err *e);
 void session_place_finish(struct session_place *p);
 
+const struct gpu_info *session_place_device(const struct session_place *p); // NULL: none
 int session_place_workers(const struct session_place *p); // as many as fit it: the default
 void session_place_take(struct session *s, const struct session_place *p); // gives `s` its limits
 void session_place_describe(struct session *s, const struct session_place *p); // fills the record

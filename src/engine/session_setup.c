@@ -34,6 +34,7 @@ static void fill_record(struct session *s, const struct session_options *o,
     r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->seconds;
+    r->until = o->until;
     r->workers = o->workers ? o->workers : session_place_workers(p);
     r->count_rejected = o->count_rejected;
 }
@@ -83,6 +84,7 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
         o->strategy = spec_like(s, o, like);
     o->trials = o->trials ? o->trials : like->budget_trials;
     o->seconds = o->seconds > 0 ? o->seconds : like->budget_seconds;
+    o->until = o->until > 0 ? o->until : like->until;
     o->workers = o->workers ? o->workers : like->workers;
     o->count_rejected |= like->count_rejected;
     return true;
@@ -157,7 +159,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
         s->record.history = like.history;
     }
     if (!find_problem(s, o, p, e) || !session_place_make_source(s, p, o->validate, o->fault, e) ||
-        !session_try_template(s, e) || !store_new(s, e))
+        !session_try_template(s, e) || !session_take_roof(s, session_place_device(p), e) ||
+        !store_new(s, e))
         return false;
     session_run_clock(s, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
@@ -283,7 +286,10 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         return false;
     session_place_take(s, p);
     take_spills(s, &s->record);
-    if (!assemble_again(s, e) ||
+    if (more && more->until > 0)
+        s->record.until = more->until;
+    if (!assemble_again(s, e) || !session_take_roof(s, session_place_device(p), e) ||
+        !store_set_roof(s->host.store, &s->record, e) ||
         !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
     double ran;

@@ -47,6 +47,10 @@ const char *session_path(struct session *s, const char *path);
 bool session_make_search(struct session *s, struct err *e);
 bool session_try_template(struct session *s, struct err *e);
 
+// What the roof of its device, measured if need be, leaves to its operation, goes into its record
+// (session_roof.c). NULL: it is on no device.
+bool session_take_roof(struct session *s, const struct gpu_info *i, struct err *e);
+
 // On a recording (session_recorded.c): describes it and makes the strategy; tells a new session's
 // users what its speeds mean.
 bool session_assemble_recorded(struct session *s, struct err *e);

@@ -16,7 +16,7 @@ static int64_t budget(const struct session *s)
 {
     const struct session_record *r = &s->record;
     bool is_late = r->budget_seconds > 0 && session_ran_seconds(s) >= r->budget_seconds;
-    return s->stopping || is_late ? 0 : r->budget_trials;
+    return s->stopping || is_late || session_is_near_roof(s) ? 0 : r->budget_trials;
 }
 
 static bool is_warm(const struct session *s, const struct config *c)

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SMALL 20 // kernels are, that take less than so many empty dispatches
+
 bool speed_is_relative(const struct session_record *r)
 {
     struct json operation;
@@ -119,4 +121,21 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
         }
         str_add_char(out, '\n');
     }
+}
+
+double speed_of_roof(const struct session_record *r, double seconds)
+{
+    return seconds > 0 && r->roof_s > 0 ? r->roof_s / seconds : 0;
+}
+
+void speed_add_roof(const struct session_record *r, double seconds, struct str *out)
+{
+    double share = speed_of_roof(r, seconds);
+    char text[32];
+    if (share > 0)
+        str_printf(out, "%s of the roof (%s)", text_share(share, text),
+                   str_equal(r->roof_by, roof_name(ROOF_BYTES)) ? "memory" : r->roof_by);
+    if (seconds > 0 && r->dispatch_s * SMALL > seconds)
+        str_printf(out, "%san empty dispatch takes %s", share > 0 ? ", " : "",
+                   text_time(r->dispatch_s, text));
 }

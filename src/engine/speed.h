@@ -11,7 +11,7 @@
 #define TILEWALK_ENGINE_SPEED_H
 
 #include "base/json.h"
-#include "space/operation.h"
+#include "space/roof.h"
 #include "store/store.h"
 
 bool speed_is_relative(const struct session_record *r);
@@ -40,5 +40,11 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
 // A line for each.
 void speed_add_baseline_lines(const struct session_record *r, const struct baselines *b,
                               double seconds, struct str *out);
+// Of a run that takes `seconds` the share of what its device's roof (space/roof.h) leaves to it; 0:
+// the roof is not known, or there was no run.
+double speed_of_roof(const struct session_record *r, double seconds);
+// The same as people read it: "43.1 % of the roof (memory)"; and of runs so short that an empty
+// dispatch counts, what that takes. Adds nothing where nothing is known.
+void speed_add_roof(const struct session_record *r, double seconds, struct str *out);
 
 #endif

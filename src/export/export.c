@@ -80,8 +80,11 @@ static bool describe_timing(struct exporter *x, const struct trial_record *t,
                             struct kernel_description *d, struct err *e)
 {
     struct retime_record race = {0};
-    d->timing = (struct kernel_timing){
-        .seconds = t->seconds, .samples = t->samples, .statistics = t->statistics};
+    d->timing = (struct kernel_timing){.seconds = t->seconds,
+                                       .samples = t->samples,
+                                       .statistics = t->statistics,
+                                       .of_roof = speed_of_roof(&x->session, t->seconds),
+                                       .roof_by = x->session.roof_by};
     if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, e))
         return false;
     if (race.ask) {

@@ -186,12 +186,22 @@ static const char version_16[] =
     "    position INTEGER NOT NULL, name TEXT, config TEXT, outcome TEXT, phase TEXT, reason TEXT,\n"
     "    seconds REAL, race_seconds REAL, samples TEXT, at REAL,\n"
     "    PRIMARY KEY (session, position)) STRICT, WITHOUT ROWID;\n";
+
+// Version 17: roofs of devices, and what they mean for a session.
+static const char version_17[] =
+    "CREATE TABLE roof(device_id TEXT PRIMARY KEY, device TEXT, driver TEXT, figures TEXT,\n"
+    "    at REAL) STRICT, WITHOUT ROWID;\n"
+    "ALTER TABLE session ADD COLUMN roof_s REAL;\n"
+    "ALTER TABLE session ADD COLUMN roof_by TEXT;\n"
+    "ALTER TABLE session ADD COLUMN dispatch_s REAL;\n"
+    "ALTER TABLE session ADD COLUMN until REAL;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1, version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
-    version_9, version_10, version_11, version_12, version_13, version_14, version_15, version_16};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,
+    version_7,  version_8,  version_9,  version_10, version_11, version_12,
+    version_13, version_14, version_15, version_16, version_17};
 
 const char *const *db_scripts(int *count)
 {

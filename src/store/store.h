@@ -74,6 +74,12 @@ struct session_record {
     const char *text_hash; // of all texts
     int64_t budget_trials;
     double budget_seconds; // running time; 0: none
+    // The least time that the device's roof (space/roof.h) leaves to a run, 0: it is not known;
+    // what bounds it, "bytes", "f32", ..., or NULL; what an empty dispatch takes, 0: not known.
+    double roof_s;
+    const char *roof_by;
+    double dispatch_s;
+    double until; // share of the roof at which it ends; 0: none
     int workers;
     bool count_rejected;
     double ran_seconds;  // running time so far, pauses excluded
@@ -236,6 +242,17 @@ struct retime_record { // samples taken again of a trial: final races and drift 
     bool verified; // on random inputs, with tolerance
     double at;
 };
+
+// The roof of the device of that identity, figures as JSON (space/roof.h); NULL: there is none.
+struct roof_record {
+    const char *device_id, *device, *driver, *figures;
+    double at; // unix time
+};
+bool store_get_roof(struct store *s, const char *device_id, struct arena *a,
+                    struct roof_record *out, struct err *e);
+bool store_put_roof(struct store *s, const struct roof_record *r, struct err *e); // or replaces
+// Of a session: record->roof_s, roof_by, dispatch_s and until.
+bool store_set_roof(struct store *s, const struct session_record *r, struct err *e);
 
 bool store_create_session(struct store *s, const struct session_record *r,
                           const struct text_record *text, int text_count, int64_t *id,

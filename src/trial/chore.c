@@ -2,6 +2,7 @@
 
 #include "base/os.h"
 #include "gpu/sensors.h"
+#include "trial/peaks.h"
 
 #include <stdlib.h>
 
@@ -52,4 +53,15 @@ void chore_open(struct wire *w, int device, bool validate)
     if (g)
         sensors_read(sensors_open(gpu_get_info(g), clocks.why, sizeof clocks.why), &clocks.now);
     wire_send(w, g ? message_opened(&clocks) : message_failed(&e));
+}
+
+void chore_peaks(struct wire *w, int device)
+{
+    struct err e = {0};
+    struct roof roof;
+    gpu_prepare_environment();
+    kernel_setup();
+    struct gpu *g = gpu_open(device, false, &e);
+    bool ok = g && peaks_measure(g, &roof, &e) == GPU_OK;
+    wire_send(w, ok ? message_roof(&roof) : message_failed(&e));
 }

@@ -233,6 +233,17 @@ bool errand_open(int device, bool validate, double seconds, struct clocks *clock
     return true;
 }
 
+bool errand_peaks(int device, double seconds, struct roof *out, struct err *e)
+{
+    struct errand x;
+    struct message answer;
+    if (run(&x, message_peaks(device), seconds, MESSAGE_ROOF, &answer, e) != ERRAND_DONE)
+        return false;
+    *out = answer.roof;
+    message_finish(&answer);
+    return true;
+}
+
 // --- a network as a whole ---
 
 struct errand *errand_begin_whole(const struct whole *w, int weights, struct err *e)

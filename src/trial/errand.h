@@ -43,6 +43,9 @@ enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info
 // Whether the device can be opened. `clocks` (may be NULL) gets what the system tells of them.
 bool errand_open(int device, bool validate, double seconds, struct clocks *clocks, struct err *e);
 
+// Measures the device's roof. It should have nothing else to do meanwhile.
+bool errand_peaks(int device, double seconds, struct roof *out, struct err *e);
+
 // A network is run as a whole, on the device of whole->place, whose deadlines are those of each
 // layer's phases. `weights` is what plan_read_files gave. NULL and `e`: no worker can be started.
 struct errand;

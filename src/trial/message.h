@@ -15,6 +15,7 @@
 //                                        <- compiled: the modules; or failed and why
 //     list     which drivers             <- devices, or failed and why
 //     open     a device                  <- opened: its clocks; or failed and why
+//     peaks    of a device               <- roof, or failed and why
 //     whole    a network, its kernels    -> phase compile, pipeline of each task; prepare, run,
 //                                           verify of each layer; run, verify, time of the whole
 //                                        <- whole_result, or failed and why
@@ -30,6 +31,7 @@
 #include "network/plan.h"
 #include "space/custom_operation.h"
 #include "space/limits.h"
+#include "space/roof.h"
 #include "trial/kept.h"
 #include "trial/trial.h"
 
@@ -49,6 +51,8 @@ enum message_type {
     MESSAGE_DEVICES,
     MESSAGE_OPEN,
     MESSAGE_OPENED,
+    MESSAGE_PEAKS,
+    MESSAGE_ROOF,
     MESSAGE_WHOLE,
     MESSAGE_WHOLE_RESULT,
     MESSAGE_TYPE_COUNT
@@ -121,7 +125,8 @@ struct message {
     char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
     int device_count;
     struct gpu_info *device_list;      // DEVICES
-    int device;                        // OPEN
+    int device;                        // OPEN, PEAKS
+    struct roof roof;                  // ROOF
     bool validate;                     // OPEN
     struct whole *whole;               // WHOLE
     struct whole_result *whole_result; // WHOLE_RESULT
@@ -145,6 +150,8 @@ char *message_list(const char *drivers);
 char *message_devices(const struct gpu_info *list, int count);
 char *message_open(int device, bool validate);
 char *message_opened(const struct clocks *c);
+char *message_peaks(int device);
+char *message_roof(const struct roof *r);
 char *message_whole(const struct whole *w);
 char *message_whole_result(const struct whole_result *r);
 

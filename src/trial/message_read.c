@@ -318,6 +318,12 @@ static void read_opened(struct reader *r, struct json o, struct clocks *c)
     COPY_TEXT(r, o, "why", c->why);
 }
 
+static void read_roof(struct reader *r, struct json o, struct roof *out)
+{
+    if (!roof_read(reader_member(r, o, "roof", JSON_OBJECT), out))
+        reader_refuse(r, "roof");
+}
+
 static void read_body(struct reader *r, struct json o, struct message *m)
 {
     switch (m->type) {
@@ -331,6 +337,8 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_LIST: COPY_TEXT(r, o, "drivers", m->drivers); break;
     case MESSAGE_DEVICES: read_devices(r, o, m); break;
     case MESSAGE_OPEN: read_open(r, o, m); break;
+    case MESSAGE_PEAKS: m->device = (int)reader_number(r, o, "device", 0, 1000); break;
+    case MESSAGE_ROOF: read_roof(r, o, &m->roof); break;
     case MESSAGE_OPENED: read_opened(r, o, &m->clocks); break;
     case MESSAGE_WHOLE: read_whole(r, o, m); break;
     case MESSAGE_WHOLE_RESULT: read_whole_result(r, o, m); break;

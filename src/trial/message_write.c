@@ -23,6 +23,8 @@ const char *message_type_name(enum message_type type)
         [MESSAGE_DEVICES] = "devices",
         [MESSAGE_OPEN] = "open",
         [MESSAGE_OPENED] = "opened",
+        [MESSAGE_PEAKS] = "peaks",
+        [MESSAGE_ROOF] = "roof",
         [MESSAGE_WHOLE] = "whole",
         [MESSAGE_WHOLE_RESULT] = "whole_result",
     };
@@ -389,6 +391,23 @@ char *message_opened(const struct clocks *c)
     json_add_name(&w, "clocks");
     statistics_add_json(&c->now, w.out);
     json_add_text(&w, "why", c->why);
+    return finish(&w);
+}
+
+char *message_peaks(int device)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_PEAKS);
+    json_add_int(&w, "device", device);
+    return finish(&w);
+}
+
+char *message_roof(const struct roof *r)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_ROOF);
+    json_add_name(&w, "roof");
+    roof_add_json(r, w.out);
     return finish(&w);
 }
 

@@ -14,7 +14,7 @@
 #define TILEWALK_TRIAL_RIG_H
 
 #include "gpu/sensors.h"
-#include "trial/anchor.h"
+#include "trial/fixed.h"
 #include "trial/message.h"
 #include "trial/shared.h"
 
@@ -25,7 +25,7 @@ struct rig {
     struct hello hello;
     struct gpu *gpu;
     struct sensors *sensors; // NULL: nothing tells
-    struct anchor anchor;
+    struct fixed anchor;
     struct shared shared;
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL

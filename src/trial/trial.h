@@ -48,7 +48,7 @@ struct trial_request {
     bool keeps;         // and what the driver makes of it is kept for its trial
     bool known_good;    // it, or its like, was measured before: its spills do not leave it out
     enum accesses accesses;
-    bool anchor;        // a fixed kernel is timed too, after the candidates (trial/anchor.h)
+    bool anchor;        // a fixed kernel is timed too, after the candidates (trial/fixed.h)
     double incumbent_s; // best time so far; 0: none. Candidates hopelessly slower are stopped early
     double slowdown;    // times slower that the incumbent runs by now, or less than 1
     struct config config[TRIAL_MAX_RACERS];

@@ -93,6 +93,7 @@ int worker_main(void)
     case MESSAGE_COMPILE: chore_compile(&w->wire, &w->first.request.job[0]); break;
     case MESSAGE_LIST: chore_list(&w->wire, w->first.drivers); break;
     case MESSAGE_OPEN: chore_open(&w->wire, w->first.device, w->first.validate); break;
+    case MESSAGE_PEAKS: chore_peaks(&w->wire, w->first.device); break;
     case MESSAGE_WHOLE: whole_run(&w->wire, w->first.whole, SHARED_FD); break;
     default: refuse(w, &(struct err){.text = "nothing begins with this message"});
     }

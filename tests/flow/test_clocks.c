@@ -1,5 +1,6 @@
 // What the system tells of the device's clocks, kept with each trial and shown; and a device that
-// drifts. With a library of ours in NVML's place, on whatever device there is.
+// drifts; and what share of its roof is reached. With a library of ours in NVML's place, on
+// whatever device there is.
 #include "sessions.h"
 
 #include <stdlib.h>
@@ -93,14 +94,101 @@ static void test_drift(void **state)
     assert_contains(RUN(b, "show", "1").out, "were timed while the device drifted");
 }
 
+// --- the roof ---
+
+static cJSON *first_device(struct box *b, const char *json)
+{
+    return cJSON_GetArrayItem(member(json_of(b, json), "devices"), 0);
+}
+
+static cJSON *session(struct box *b, const char *id)
+{
+    return member(json_of(b, RUN(b, "show", id, "--json").out), "session");
+}
+
+static void test_measured_roof(void **state)
+{
+    struct box *b = *state;
+    cJSON *none = member(first_device(b, RUN(b, "devices", "--json").out), "roof");
+    assert_null(none->child);
+    struct result r = RUN(b, "devices", "--roof", "--json");
+    assert_ok(&r);
+    cJSON *roof = member(first_device(b, r.out), "roof");
+    assert_true(number_of(roof, "f32") > 1e8);
+    assert_true(number_of(roof, "bytes") > 1e6);
+    assert_true(number_of(roof, "dispatch_s") > 0);
+    cJSON *kept = member(first_device(b, RUN(b, "devices", "--json").out), "roof");
+    assert_true(number_of(kept, "f32") == number_of(roof, "f32"));
+    assert_contains(RUN(b, "devices").out, "\n   roof       f32 ");
+}
+
+// Figures that are made up: 8 * 64^3 / 4e9 s of arithmetic, whatever the device.
+static void set_roof(struct box *b, const char *figures)
+{
+    cJSON *d = first_device(b, RUN(b, "devices", "--json").out);
+    tamper(b, arena_printf(&b->arena, "DELETE FROM roof"));
+    tamper(b, arena_printf(&b->arena,
+                           "INSERT INTO roof VALUES ('%s', 'made up', 'no driver', '%s', 1)",
+                           text_of(d, "identity"), figures));
+}
+
+static void test_share_and_until(void **state)
+{
+    struct box *b = *state;
+    struct result r = tune(b, "2", NO_FAULT);
+    assert_true(is_null(session(b, "1"), "best_of_roof"));
+    assert_null(strstr(RUN(b, "show", "1").out, "of the roof"));
+    set_roof(b, "{\"f32\":4e9,\"bytes\":1e15,\"dispatch_s\":1e-9}");
+    r = tune(b, "3", NO_FAULT);
+    cJSON *s = session(b, "2");
+    double least_ms = 2.0 * 64 * 64 * 64 / 4e9 * 1e3, best_ms = number_of(member(s, "best"), "ms");
+    if (cJSON_GetObjectItem(member(s, "best"), "final"))
+        best_ms = number_of(member(member(s, "best"), "final"), "ms");
+    assert_true(number_of(s, "roof_ms") > 0.999 * least_ms);
+    assert_true(number_of(s, "roof_ms") < 1.001 * least_ms);
+    assert_string_equal(text_of(s, "roof_by"), "f32");
+    assert_true(number_of(s, "best_of_roof") > 0.99 * least_ms / best_ms);
+    assert_true(number_of(s, "best_of_roof") < 1.01 * least_ms / best_ms);
+    assert_contains(RUN(b, "show", "2").out, " of the roof (f32)\n");
+    // what is slower than a thousandth of it ends a search at its first valid trial
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--strategy", "random", "--seed", "1",
+            "--workers", "1", "--trials", "40", "--until", "0.01%", "--json");
+    assert_ok(&r);
+    s = session(b, "3");
+    assert_contains(text_of(s, "message"), " of the roof is reached");
+    assert_true(number_of(s, "trials") < 10);
+    assert_true(number_of(s, "until") == 0.0001);
+    // and memory, where that is what bounds; beside an empty dispatch that is half of it
+    set_roof(b, "{\"f32\":1e15,\"bytes\":1e6,\"dispatch_s\":1}");
+    r = RUN(b, "resume", "3", "--until", "100%", "--trials", "6", "--json");
+    assert_ok(&r);
+    assert_string_equal(text_of(session(b, "3"), "roof_by"), "bytes");
+    assert_contains(RUN(b, "show", "3").out, "of the roof (memory), an empty dispatch takes 1");
+}
+
+static void test_bad_until(void **state)
+{
+    struct box *b = *state;
+    static const char *const bad[] = {"95", "0%", "101%", "-1%", "nan%", "95%%", "x%"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--until", bad[i]);
+        assert_refused(&r, 2, "--until: '", "is no share of a roof (try 95%)");
+    }
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--until", "95%", "--source", "synthetic:bowl");
+    assert_refused(&r, 2, "--until is a share of a device's roof", "there is no device");
+    r = RUN(b, "tune", "alexnet", "--until", "95%");
+    assert_refused(&r, 2, "--until ends the search for one operation", "--only TASK");
+}
+
 int main(void)
 {
     if (!has_device())
         return EXIT_SKIPPED;
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_sensed),
-        FLOW_TEST(test_liar),
-        FLOW_TEST(test_drift),
+        FLOW_TEST(test_sensed),          FLOW_TEST(test_liar),
+        FLOW_TEST(test_drift),           FLOW_TEST(test_measured_roof),
+        FLOW_TEST(test_share_and_until), FLOW_TEST(test_bad_until),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "trial/message.h"
+#include "trial/peaks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,8 +101,12 @@ static void errands_arrive(void **state)
     struct err why = {.file = "a.comp", .line = 12, .text = "no"};
     static char glsl[] = "void main() {}", name[] = "a.comp";
     const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
-    char *texts[] = {message_compile(&job), message_list("/a.json:/b.json"), message_open(7, true),
+    char *texts[] = {message_compile(&job),
+                     message_list("/a.json:/b.json"),
+                     message_open(7, true),
                      message_failed(&why),
+                     message_roof(&(struct roof){.rate = {1e9}}),
+                     message_peaks(3),
                      message_opened(&(struct clocks){{1, {{"celsius", 71}}}, "why"})};
     assert_true(message_parse(texts[0], &m, NULL));
     assert_int_equal(m.request.job[0].pass_count, 1);
@@ -116,6 +121,10 @@ static void errands_arrive(void **state)
     assert_int_equal(m.failure.line, 12);
     assert_string_equal(m.failure.text, "no");
     assert_true(message_parse(texts[4], &m, NULL));
+    assert_true(m.roof.rate[ROOF_F32] == 1e9 && m.roof.rate[ROOF_BYTES] == 0);
+    assert_true(message_parse(texts[5], &m, NULL));
+    assert_int_equal(m.device, 3);
+    assert_true(message_parse(texts[6], &m, NULL));
     assert_true(m.clocks.now.count == 1 && m.clocks.now.item[0].value == 71);
     assert_string_equal(m.clocks.why, "why");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -195,6 +204,28 @@ static void damaged_ones_are_harmless(void **state)
     }
 }
 
+// Of units that no device here has, as the compiler that is built in knows them.
+static void kernels_for_matrix_units_compile(void **state)
+{
+    (void)state;
+    static const struct matrix_shape shapes[] = {
+        {16, 8, 16, "f16", "f32"}, {16, 16, 16, "f16", "f16"}, {16, 16, 32, "i8", "i32"}};
+    kernel_setup();
+    for (int api = MATRIX_NV; api < MATRIX_API_COUNT; api++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            struct str glsl = {0};
+            struct spirv spirv;
+            struct err e;
+            peaks_add_matrix((enum matrix_api)api, &shapes[i], &glsl);
+            if (kernel_knows_matrix((enum matrix_api)api)) {
+                if (!kernel_compile(str_text(&glsl), &spirv, &e))
+                    fail_msg("%s:%d\n%s", e.text, e.line, str_text(&glsl));
+                spirv_finish(&spirv);
+            }
+            str_finish(&glsl);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +234,7 @@ int main(void)
         cmocka_unit_test(errands_arrive),
         cmocka_unit_test(networks_arrive),
         cmocka_unit_test(damaged_ones_are_harmless),
+        cmocka_unit_test(kernels_for_matrix_units_compile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
