@@ -172,8 +172,8 @@ static void get_q4_k(const unsigned char *block, double *w)
     double d = get_scale(block, ELEMENT_F16, 0), m = get_scale(block, ELEMENT_F16, 1);
     get_sixes(block + 4, scale, minimum);
     for (int i = 0; i < K_WEIGHTS; i++) {
-        int q = *q4_byte(block, i, &shift) >> shift & 15;
-        w[i] = d * scale[i / Q4_K_RUN] * q - m * minimum[i / Q4_K_RUN];
+        const unsigned char *byte = q4_byte(block, i, &shift);
+        w[i] = d * scale[i / Q4_K_RUN] * (*byte >> shift & 15) - m * minimum[i / Q4_K_RUN];
     }
 }
 
