@@ -1,0 +1,411 @@
+// The first space file for a shader. It loads as it is; what a person has to decide is marked TODO.
+#include "script/outline_condition.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PARAMETERS = 24, MOST_INPUTS = 5, MOST_SHOWN = 60 };
+
+static bool is_lua_word(const char *name)
+{
+    static const char *const words[] = {"and",   "break", "do",       "else",  "elseif",  "end",
+                                        "false", "for",   "function", "goto",  "if",      "in",
+                                        "local", "nil",   "not",      "or",    "repeat",  "return",
+                                        "then",  "true",  "until",    "while", "scratch", NULL};
+    for (int i = 0; words[i]; i++)
+        if (str_equal(words[i], name))
+            return true;
+    return false;
+}
+
+// A name as Lua and this language can have it.
+static void add_name(const char *name, struct str *out)
+{
+    str_printf(out, "%s%.60s", is_lua_word(name) ? "my_" : "", name);
+}
+
+static void add_comment(const char *text, struct str *out)
+{
+    for (int i = 0; text[i] && i < MOST_SHOWN; i++)
+        str_add_char(out, isprint((unsigned char)text[i]) ? text[i] : ' ');
+}
+
+// A Lua string: of file names too.
+static void add_text(const char *text, struct str *out)
+{
+    str_add_char(out, '"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            str_printf(out, "\\%c", *text);
+        else if (iscntrl((unsigned char)*text))
+            str_printf(out, "\\%03d", (unsigned char)*text);
+        else
+            str_add_char(out, *text);
+    str_add_char(out, '"');
+}
+
+static void add_where(const char *where, struct str *out)
+{
+    if (!where)
+        return;
+    str_add(out, ", only #if ");
+    add_comment(where, out);
+}
+
+// --- parameters ---
+
+static int64_t standard_of(const struct outline_constant *c)
+{
+    char *end;
+    int64_t value = strtoll(c->standard, &end, 0);
+    return end > c->standard && value > 0 && value <= INT32_MAX ? value : 0;
+}
+
+static bool seen_before(const struct outline *o, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (!o->constant[k].where && (o->constant[k].id == o->constant[i].id ||
+                                      str_equal(o->constant[k].name, o->constant[i].name)))
+            return true;
+    return false;
+}
+
+// Whole numbers that are something: sizes of tiles, mostly. Those that are 0 are shapes, switches.
+static bool is_parameter(const struct outline *o, int i)
+{
+    const struct outline_constant *c = &o->constant[i];
+    bool is_whole = str_equal(c->type, "uint") || str_equal(c->type, "int");
+    bool is_name =
+        strlen(c->name) <= 60 && !str_starts(c->name, "local_size_") && !str_starts(c->name, "my_");
+    return c->id >= 0 && !c->where && is_whole && is_name && standard_of(c) > 0 &&
+           !seen_before(o, i);
+}
+
+static bool sizes_workgroup(const struct outline *o, int64_t id)
+{
+    return id >= 0 && (o->size_id[0] == id || o->size_id[1] == id || o->size_id[2] == id);
+}
+
+static bool is_declared(const struct outline *o, int64_t id)
+{
+    int parameters = 0;
+    for (int i = 0; i < o->constant_count; i++) {
+        parameters += is_parameter(o, i);
+        if (is_parameter(o, i) && o->constant[i].id == id)
+            return parameters <= MOST_PARAMETERS;
+    }
+    return false;
+}
+
+static void add_values(int64_t value, struct str *out)
+{
+    if (value > 1 && value % 2 == 0)
+        str_printf(out, "%" PRId64 ", ", value / 2);
+    str_printf(out, "%" PRId64 ", %" PRId64, value, 2 * value);
+}
+
+static void add_parameters(const struct outline *o, struct str *out)
+{
+    static const char axes[] = "xyz";
+    int count = 0;
+    str_add(out, "\n-- TODO which values are worth a trial, and which belong together\n");
+    for (int i = 0; i < o->constant_count; i++) {
+        if (!is_parameter(o, i) || count++ >= MOST_PARAMETERS)
+            continue;
+        str_add(out, "param.");
+        add_name(o->constant[i].name, out);
+        str_add(out, " = discrete { ");
+        add_values(standard_of(&o->constant[i]), out);
+        str_printf(out, " } -- constant %" PRId64 ", %s%s\n", o->constant[i].id,
+                   o->constant[i].type,
+                   sizes_workgroup(o, o->constant[i].id) ? ", the workgroup's size" : "");
+    }
+    for (int i = 0; i < 3; i++)
+        if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]) && ++count)
+            str_printf(out, "param.local_size_%c = discrete { %s } -- constant %" PRId64 "\n",
+                       axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
+    if (!count)
+        str_add(out,
+                "param.variant = discrete { 1 } -- TODO it has no constants: macros, perhaps\n");
+    str_add(out, "\n-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) -- TODO "
+                 "rules\n");
+}
+
+// --- buffers ---
+
+struct buffers {
+    const struct outline_buffer *at[16]; // by binding
+    int count;                           // up to the last one
+    int output;                          // -1: none
+    int inputs;
+};
+
+static struct buffers find_buffers(const struct outline *o)
+{
+    struct buffers b = {.output = -1};
+    for (int i = 0; i < o->buffer_count; i++) {
+        const struct outline_buffer *one = &o->buffer[i];
+        if (one->where || one->binding < 0 || one->binding >= 16 || b.at[one->binding] ||
+            strlen(one->name) > 60)
+            continue; // views of one binding are one buffer
+        b.at[one->binding] = one;
+        if (one->binding >= b.count)
+            b.count = (int)one->binding + 1;
+    }
+    for (int i = 0; i < b.count; i++)
+        if (b.at[i] && !b.at[i]->is_read_only)
+            b.output = i;
+    return b;
+}
+
+static bool is_input(const struct buffers *b, int i)
+{
+    return b->at[i] && i != b->output;
+}
+
+// Blocks of several bindings may have one name where #if chooses.
+static void add_buffer(const struct buffers *b, int i, struct str *out)
+{
+    bool is_taken = false;
+    for (int k = 0; k < i && b->at[i]; k++)
+        is_taken = is_taken || (b->at[k] && str_equal(b->at[k]->name, b->at[i]->name));
+    if (b->at[i])
+        add_name(b->at[i]->name, out);
+    else
+        str_add(out, "UNUSED");
+    if (is_taken)
+        str_printf(out, "_%d", i);
+}
+
+static void add_inputs(struct buffers *b, struct str *out)
+{
+    for (int i = 0; i < b->count; i++) {
+        if (!is_input(b, i) || b->inputs == MOST_INPUTS)
+            continue;
+        str_add(out, b->inputs++ ? ",\n             { \"" : "{ \"");
+        add_buffer(b, i, out);
+        str_printf(out, "\", N }");
+    }
+    str_add(out, b->inputs ? "" : "{ \"INPUT\", N }");
+}
+
+static void add_first_input(const struct buffers *b, struct str *out)
+{
+    for (int i = 0; i < b->count; i++)
+        if (is_input(b, i)) {
+            add_buffer(b, i, out);
+            return;
+        }
+    str_add(out, "INPUT");
+}
+
+static void add_output(const struct buffers *b, struct str *out)
+{
+    if (b->output >= 0)
+        add_buffer(b, b->output, out);
+    else
+        str_add(out, "OUTPUT");
+}
+
+static void add_operator(struct buffers *b, struct str *out)
+{
+    str_add(out, "-- TODO its sizes, and what is right: an operator (operator.matmul { ... }), or "
+                 "steps here\nlocal N = size(\"N\", 1024)\n\noperator.define {\n"
+                 "  name = \"shader\",\n  flop = N,\n  inputs = { ");
+    add_inputs(b, out);
+    str_add(out, " },\n  output = { \"");
+    add_output(b, out);
+    str_add(out, "\", N },\n  reference = { { \"copy\", \"");
+    add_first_input(b, out);
+    str_add(out, "\", \"");
+    add_output(b, out);
+    str_add(out, "\", rows = N, columns = 1 } },\n}\n");
+}
+
+static void add_bindings(const struct buffers *b, struct str *out)
+{
+    bool fits = b->count > 0;
+    for (int i = 0, inputs = 0; i < b->count; i++) {
+        inputs += is_input(b, i);
+        fits = fits && inputs <= MOST_INPUTS && b->at[i];
+    }
+    str_printf(out, "  %sbindings = { ", fits ? "" : "-- TODO ");
+    for (int i = 0; i < b->count; i++) {
+        str_add(out, i ? ", \"" : "\"");
+        add_buffer(b, i, out);
+        str_add(out, "\"");
+    }
+    str_add(out, " }, -- of ");
+    for (int i = 0; i < b->count; i++)
+        str_printf(out, "%s%.40s", i ? ", " : "", b->at[i] ? b->at[i]->type : "nothing");
+    str_add(out, "\n");
+}
+
+static void add_other_buffers(const struct outline *o, struct str *out)
+{
+    for (int i = 0; i < o->buffer_count; i++)
+        if (o->buffer[i].where || o->buffer[i].binding < 0) {
+            str_printf(out, "  -- binding %" PRId64 ": %.60s", o->buffer[i].binding,
+                       o->buffer[i].name);
+            add_where(o->buffer[i].where, out);
+            str_add(out, "\n");
+        }
+    for (int i = 0; i < o->other.count; i++) {
+        str_add(out, "  -- TODO cannot be bound here: ");
+        add_comment(o->other.item[i].text, out);
+        str_add(out, "\n");
+    }
+}
+
+// --- what it is given ---
+
+// Asked for, then defined as nothing: that a file is not included twice.
+static bool is_guard(const struct outline *o, const char *name)
+{
+    int i = outline_find(&o->defined, name);
+    return i >= 0 && !*o->defined.item[i].note;
+}
+
+// Types that only the host knows: without any the shader would not compile.
+static const char *likely_type(const char *name)
+{
+    char last = name[strlen(name) - 1];
+    bool is_matrix = strstr(name, "mat") || strstr(name, "MAT");
+    return last == '4' ? (is_matrix ? "mat4" : "vec4") : last == '2' ? "vec2" : "float";
+}
+
+static void add_macros(const struct outline *o, struct str *out)
+{
+    str_add(out, "  define = function(c)\n    return { -- TODO what its host defines\n");
+    for (int i = 0; i < o->asked.count; i++) {
+        if (is_guard(o, o->asked.item[i].text))
+            continue;
+        str_printf(out, "      -- %.60s = true,", o->asked.item[i].text);
+        if (o->asked.item[i].note) {
+            str_add(out, " -- else ");
+            add_comment(o->asked.item[i].note, out);
+        }
+        str_add(out, "\n");
+    }
+    for (int i = 0; i < o->host.count; i++) {
+        const char *name = o->host.item[i].text;
+        if (o->host.item[i].note)
+            str_printf(out, "      -- [\"%.60s(x)\"] = \"(x)\", -- or a type\n", name);
+        else
+            str_printf(out, "      %.60s = \"%s\",\n", name, likely_type(name));
+    }
+    str_add(out, "    }\n  end,\n");
+}
+
+static void add_constant(const struct outline *o, int i, struct str *out)
+{
+    const struct outline_constant *c = &o->constant[i];
+    if (is_parameter(o, i) && is_declared(o, c->id)) {
+        str_printf(out, "      [%" PRId64 "] = c.", c->id);
+        add_name(c->name, out);
+        str_add(out, ",\n");
+        return;
+    }
+    str_printf(out, "      -- [%" PRId64 "] = ", c->id);
+    add_comment(c->standard, out);
+    str_printf(out, ", -- %.20s %.60s", c->type, c->name);
+    add_where(c->where, out);
+    str_add(out, "\n");
+}
+
+static void add_constants(const struct outline *o, struct str *out)
+{
+    static const char axes[] = "xyz";
+    str_add(out, "  spec = function(c)\n    return {\n");
+    for (int i = 0; i < o->constant_count; i++)
+        add_constant(o, i, out);
+    for (int i = 0; i < 3; i++)
+        if (o->size_id[i] >= 0 && !is_declared(o, o->size_id[i]))
+            str_printf(out, "      [%" PRId64 "] = c.local_size_%c,\n", o->size_id[i], axes[i]);
+    str_add(out, "    }\n  end,\n");
+}
+
+static const char *push_value(const char *type)
+{
+    if (str_equal(type, "float"))
+        return "0.0";
+    if (str_equal(type, "uint64_t") || str_equal(type, "int64_t"))
+        return "{ \"u64\", 0 }";
+    if (str_equal(type, "float16_t"))
+        return "{ \"f16\", 0 }";
+    if (str_starts(type, "uint") || str_starts(type, "int") || str_equal(type, "bool"))
+        return "0";
+    return "{ \"f32\", 0 }";
+}
+
+// As many as make a line, with their names behind it.
+static int add_fields(const struct outline *o, int from, struct str *out)
+{
+    bool is_there = !o->field[from].where;
+    struct str names = {0};
+    int i = from;
+    str_printf(out, "      %s", is_there ? "" : "-- ");
+    for (; i < o->field_count && i < from + 6 && str_equal(o->field[i].where, o->field[from].where);
+         i++) {
+        str_printf(out, "%s, ", push_value(o->field[i].type));
+        str_printf(&names, " %.20s %.60s", o->field[i].type, o->field[i].name);
+    }
+    str_printf(out, "--%s", str_text(&names));
+    add_where(o->field[from].where, out);
+    str_add(out, "\n");
+    str_finish(&names);
+    return i;
+}
+
+static void add_push(const struct outline *o, struct str *out)
+{
+    if (!o->field_count)
+        return;
+    str_add(out, "  push = function(c)\n    return { -- TODO what its host gives\n");
+    for (int i = 0; i < o->field_count;)
+        i = add_fields(o, i, out);
+    str_add(out, "    }\n  end,\n");
+}
+
+static void add_folders(const struct outline *o, const char *const *folder, int folders,
+                        struct str *out)
+{
+    if (folders) {
+        str_add(out, "  include = { ");
+        for (int i = 0; i < folders; i++) {
+            str_add(out, i ? ", " : "");
+            add_text(folder[i], out);
+        }
+        str_add(out, " },\n");
+    }
+    for (int i = 0; i < o->missing.count; i++) {
+        str_add(out, "  -- TODO #include \"");
+        add_comment(o->missing.item[i].text, out);
+        str_add(out, "\" is in none of its folders (--include DIR)\n");
+    }
+}
+
+void outline_add_space(const struct outline *o, const char *shader, const char *const *folder,
+                       int folders, struct str *out)
+{
+    struct buffers b = find_buffers(o);
+    str_add(out,
+            "-- A first space for a shader that others wrote, as tilewalk adopt reads it. TODO "
+            "marks\n-- what somebody has to decide (docs/spaces.md, \"Shaders that others "
+            "wrote\").\n\n");
+    add_operator(&b, out);
+    add_parameters(o, out);
+    str_add(out, "\nkernel {\n  shader = ");
+    add_text(shader, out);
+    str_add(out, ",\n");
+    add_folders(o, folder, folders, out);
+    add_macros(o, out);
+    add_constants(o, out);
+    add_push(o, out);
+    add_bindings(&b, out);
+    add_other_buffers(o, out);
+    str_add(out, "  -- subgroup = function(c) return 32 end, -- TODO where the shader counts on a "
+                 "size\n  groups = function(c) return { 1, 1, 1 } end, -- TODO\n}\n");
+}

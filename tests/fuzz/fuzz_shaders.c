@@ -1,0 +1,69 @@
+// Shaders that others wrote: what adopt makes of a text is a space file that loads; a module, or
+// what bit flips make of one, is read to its end and never past it.
+#include "harness.h"
+
+#include "base/mem.h"
+#include "kernel/checked.h"
+#include "kernel/disassemble.h"
+#include "kernel/fit.h"
+#include "script/outline.h"
+#include "script/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    kernel_setup();
+    return 0;
+}
+
+static void try_adopt(const char *text)
+{
+    struct outline o;
+    struct str lua = {0};
+    struct err e;
+    outline_read_text(&o, "/nowhere/fuzz.comp", text, NULL, 0);
+    outline_add_space(&o, "fuzz.comp", NULL, 0, &lua);
+    const struct script_text texts[] = {{"fuzz.lua", "fuzz.lua", str_text(&lua)},
+                                        {"fuzz.comp", "fuzz.comp", ""}};
+    struct script *s = script_create(
+        &(struct script_options){.path = "fuzz.lua", .texts = texts, .text_count = 2}, &e);
+    must(s != NULL, e.text);
+    script_destroy(s);
+    str_finish(&lua);
+    outline_finish(&o);
+}
+
+static void try_module(const uint8_t *data, size_t size)
+{
+    const struct pass given = {
+        .constant_count = 1, .constant = {{0, false, 8}}, .binding = {1, 0, 2}, .binding_count = 3};
+    const struct pass plain = {.glsl = NULL};
+    const uint64_t bytes[8] = {64, 64, 64, 64, 64, 64, 64, 64};
+    struct kernel_facts facts;
+    struct err e;
+    for (int i = 0; i < 2; i++) {
+        struct spirv s = {mem_alloc(size + 4), size / 4}, checked;
+        memcpy(s.word, data, size / 4 * 4);
+        bool is_valid = kernel_validate(&s, &e);
+        if (kernel_fit(i ? &given : &plain, &s, &e) && kernel_inspect(&s, &facts, &e) && is_valid &&
+            facts.bindings <= 8 &&
+            kernel_check_accesses(&s, bytes, (int)facts.bindings, true, &checked, &e))
+            spirv_finish(&checked);
+        spirv_finish(&s);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = mem_zero(size + 1, 1);
+    memcpy(text, data, size);
+    if (size >= 4 && memcmp(data, "\x03\x02\x23\x07", 4) == 0)
+        try_module(data, size);
+    else
+        try_adopt(text);
+    free(text);
+    return 0;
+}
