@@ -17,6 +17,7 @@ local function declare(standard, in_channels, out_channels, groups)
     height = size("height", standard.height), width = size("width", standard.width),
     kernel_h = size("kernel_h", standard.kernel), kernel_w = size("kernel_w", standard.kernel),
     stride = size("stride", standard.stride or 1), padding = size("padding", standard.padding or 0, 0),
+    extra = size("extra", 0, 0), -- more rows and columns of padding behind the image than before it
     dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
     type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", { "f32", "f16" }),

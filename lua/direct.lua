@@ -115,7 +115,7 @@ local function reach(op, n, t) return (n - 1) * op.stride + (t - 1) * op.dilatio
 
 -- Whether an axis of the input is left on either side.
 local function is_left(op, axis, window, size)
-  return op.padding > 0 or reach(op, axis.tiles * axis.tile, window) > size
+  return op.padding + op.extra > 0 or reach(op, axis.tiles * axis.tile, window) > size
 end
 
 local function add_rounds(x, threads)

@@ -7,7 +7,7 @@
 --
 --     channels_last           nhwc, K = taps x channels; else nchw, K = channels x taps
 --     channels, all_channels  of one group, of the image
---     height, width, out_height, out_width, kernel_h, kernel_w, stride, padding, dilation
+--     height, width, out_height, out_width, kernel_h, kernel_w, stride, padding, extra, dilation
 --
 -- The template turns a line into a `pixel`: (first element, row, column) of the image under it, then pixel and k into
 -- an element. All are unsigned and wrap: a row or column above the image is very large, so that one comparison finds

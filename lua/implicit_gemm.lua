@@ -20,7 +20,7 @@ local function gather(op, channels)
   return {
     channels_last = op.layout == "nhwc", channels = channels, all_channels = op.in_channels,
     height = op.height, width = op.width, out_height = op.out_height, out_width = op.out_width,
-    kernel_h = op.kernel_h, kernel_w = op.kernel_w, stride = op.stride, padding = op.padding, dilation = op.dilation,
+    kernel_h = op.kernel_h, kernel_w = op.kernel_w, stride = op.stride, padding = op.padding, extra = op.extra, dilation = op.dilation,
   }
 end
 
@@ -54,7 +54,7 @@ function implicit_gemm.product(op)
   local s = { -- of one group; pixels of one output image
     inputs = op.in_channels // op.groups, outputs = op.out_channels // op.groups,
     pixels = op.out_height * op.out_width,
-    is_plain = op.kernel_h * op.kernel_w * op.stride == 1 and op.padding == 0,
+    is_plain = op.kernel_h * op.kernel_w * op.stride == 1 and op.padding + op.extra == 0,
   }
   local K = s.inputs * op.kernel_h * op.kernel_w
   local weights = {

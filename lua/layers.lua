@@ -111,7 +111,7 @@ local function apply(name, inputs)
 end
 
 layers.relu, layers.sigmoid, layers.tanh = apply("relu", 1), apply("sigmoid", 1), apply("tanh", 1)
-layers.add, layers.mul = apply("add", 2), apply("mul", 2)
+layers.add, layers.sub, layers.mul = apply("add", 2), apply("sub", 2), apply("mul", 2)
 
 -- Over each row, of the last size.
 function layers.softmax(t)

@@ -2,7 +2,8 @@
 --
 --     plain.parameters(row)                           group, each, vector: of rows of so many neighbours in memory
 --     plain.grid(lines, row, c)                       who works on which element
---     plain.kernel("NAME.comp", op, grid, costs)      resources and kernel; grid(c) as above, costs(c, grid) a table
+--     plain.kernel("NAME.comp", op, grid, costs, more) resources and kernel; grid(c) as above, costs(c, grid) a table,
+--                                                     more(c), if it is given, what else the template sees
 --
 -- The output is `lines` of `columns` vectors of `vector` neighbours. A workgroup works on a block of y lines and
 -- x * each columns, an invocation on `each` columns that lie x apart.
@@ -39,7 +40,7 @@ function plain.grid(lines, row, c)
 end
 
 -- Templates see the grid as `grid`, the types of a vector in memory and in registers as `stored` and `number`.
-function plain.kernel(template, op, grid, costs)
+function plain.kernel(template, op, grid, costs, more)
   resources(function(c)
     local g = grid(c)
     local r = costs(c, g)
@@ -50,9 +51,10 @@ function plain.kernel(template, op, grid, costs)
     template = template,
     subgroup = subgroups.choose(function(c) return c.group[2] * c.group[3] end),
     values = function(c)
-      return {
-        glsl = glsl, grid = grid(c), stored = glsl.vector(op.type, c.vector), number = glsl.vector("f32", c.vector),
-      }
+      local values = more and more(c) or {}
+      values.glsl, values.grid = glsl, grid(c)
+      values.stored, values.number = glsl.vector(op.type, c.vector), glsl.vector("f32", c.vector)
+      return values
     end,
   }
 end

@@ -9,6 +9,7 @@ pool(operator.avg_pool {
   window   = size("window", 3),
   stride   = size("stride", 2),
   padding  = size("padding", 0, 0),
+  extra    = size("extra", 0, 0), -- more padding behind the image than before it
   divisor  = choice("divisor", { "inside", "window" }), -- elements inside of the image, or all
   layout   = choice("layout", { "nchw", "nhwc" }),
   type     = choice("type", { "f32", "f16" }),

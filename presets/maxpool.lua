@@ -9,6 +9,7 @@ pool(operator.max_pool {
   window   = size("window", 3),
   stride   = size("stride", 2),
   padding  = size("padding", 0, 0),
+  extra    = size("extra", 0, 0), -- more padding behind the image than before it
   layout   = choice("layout", { "nchw", "nhwc" }),
   type     = choice("type", { "f32", "f16" }),
 })

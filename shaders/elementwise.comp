@@ -8,6 +8,7 @@
 % elseif op.apply == "sigmoid" then formula = "1.0 / (1.0 + exp(-x))"
 % elseif op.apply == "tanh" then formula = "1.0 - 2.0 / (exp(2.0 * x) + 1.0)" -- overflows to the right result
 % elseif op.apply == "add" then formula = "x + z"
+% elseif op.apply == "sub" then formula = "x - z"
 % else formula = "x * z" end
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require

@@ -65,7 +65,7 @@ uvec3 pixel_of_${x.name}(uint origin, uint line)
 // Vector k of what the kernel sees there.
 ${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
 {
-%   local inside = g.padding > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
+%   local inside = g.padding + g.extra > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
 %   if not p.exact_k then
 %     inside = "k < " .. product.K // x.vector .. (inside == "" and "" or " && " .. inside)
 %   end

@@ -103,7 +103,8 @@ struct operation {
 // how inputs are filled and what is right (src/trial).
 // clang-format off
 #define OPERATIONS(O) \
-    O(matmul) O(batch_matmul) O(conv2d) O(max_pool) O(avg_pool) O(softmax) O(elementwise) O(copy) O(lrn)
+    O(matmul) O(batch_matmul) O(conv2d) O(max_pool) O(avg_pool) O(softmax) O(elementwise) O(copy) O(lrn) \
+    O(concat) O(strided)
 // clang-format on
 
 extern const struct operation_kind *const operation_kinds[]; // NULL-terminated

@@ -15,7 +15,7 @@ static int64_t dilated(const struct operation *o, const char *kernel)
 
 static int64_t padded(const struct operation *o, const char *size)
 {
-    return operation_size(o, size) + 2 * operation_size(o, "padding");
+    return operation_size(o, size) + 2 * operation_size(o, "padding") + operation_size(o, "extra");
 }
 
 static int64_t out_height(const struct operation *o)
@@ -76,6 +76,7 @@ const struct operation_kind operation_conv2d = {
             {"kernel_w", SIZE_REQUIRED, 1},
             {"stride", 1, 1},
             {"padding", 0, 0},
+            {"extra", 0, 0}, // more rows and columns of padding behind than before
             {"dilation", 1, 1},
             {"groups", 1, 1},
             {NULL, 0, 0},

@@ -81,7 +81,8 @@ static int elementwise_tensors(const struct operation *o, struct tensor out[OPER
 {
     static const char *const names[] = {"X", "Z"};
     const int64_t size = operation_size(o, "count");
-    bool of_two = operation_chooses(o, "apply", "add") || operation_chooses(o, "apply", "mul");
+    bool of_two = operation_chooses(o, "apply", "add") || operation_chooses(o, "apply", "sub") ||
+                  operation_chooses(o, "apply", "mul");
     int count = 0;
     for (int i = 0; i < 1 + of_two; i++)
         out[count++] = tensor_packed(names[i], operation_element(o), 1, &size);
@@ -91,13 +92,14 @@ static int elementwise_tensors(const struct operation *o, struct tensor out[OPER
 
 const struct operation_kind operation_elementwise = {
     .name = "elementwise",
-    .help = "y = function(x), or x + z, x z",
+    .help = "y = function(x), or x + z, x - z, x z",
     .sizes = (const struct operation_size[]){{"count", SIZE_REQUIRED, 1}, {NULL, 0, 0}},
     .choices =
         (const struct operation_choice[]){
             TYPES,
             {"apply",
-             (const char *const[]){"relu", "leaky", "clamp", "sigmoid", "tanh", "add", "mul", NULL},
+             (const char *const[]){"relu", "leaky", "clamp", "sigmoid", "tanh", "add", "sub", "mul",
+                                   NULL},
              true},
             {NULL, NULL, false},
         },

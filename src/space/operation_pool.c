@@ -9,7 +9,8 @@
 
 static int64_t pooled(const struct operation *o, const char *size)
 {
-    int64_t padded = operation_size(o, size) + 2 * operation_size(o, "padding");
+    int64_t padded =
+        operation_size(o, size) + 2 * operation_size(o, "padding") + operation_size(o, "extra");
     return (padded - operation_size(o, "window")) / operation_size(o, "stride") + 1;
 }
 
@@ -34,11 +35,17 @@ static double pool_flop(const struct operation *o)
 static bool pool_complete(struct operation *o, struct err *e)
 {
     int64_t window = operation_size(o, "window"), padding = operation_size(o, "padding");
+    int64_t extra = operation_size(o, "extra");
     if (padding >= window)
         return err_set(e, "%s: the padding is not smaller than the window", o->kind->name);
-    if (window > operation_size(o, "height") + 2 * padding ||
-        window > operation_size(o, "width") + 2 * padding)
+    if (window > operation_size(o, "height") + 2 * padding + extra ||
+        window > operation_size(o, "width") + 2 * padding + extra)
         return err_set(e, "%s: the window is larger than the padded image", o->kind->name);
+    int64_t reach = operation_size(o, "stride");
+    if ((out_height(o) - 1) * reach - padding >= operation_size(o, "height") ||
+        (out_width(o) - 1) * reach - padding >= operation_size(o, "width"))
+        return err_set(e, "%s: a window lies outside of the image (extra is too much)",
+                       o->kind->name);
     return true;
 }
 
@@ -60,6 +67,7 @@ static const struct operation_size sizes[] = {
     {"window", SIZE_REQUIRED, 1},
     {"stride", 1, 1},
     {"padding", 0, 0},
+    {"extra", 0, 0}, // more rows and columns of padding behind the image than before it
     {NULL, 0, 0},
 };
 

@@ -158,6 +158,12 @@ static double sum(const struct operation *o, double x, double z)
     return x + z;
 }
 
+static double difference(const struct operation *o, double x, double z)
+{
+    (void)o;
+    return x - z;
+}
+
 static double product(const struct operation *o, double x, double z)
 {
     (void)o;
@@ -169,7 +175,7 @@ static const struct function functions[] = {
     {"relu", relu, false, true, 0, 0},      {"leaky", leaky, false, false, 1, 0},
     {"clamp", clamp, false, false, 1, 0},   {"sigmoid", sigmoid, true, false, 30, 0},
     {"tanh", tangent, true, false, 30, 30}, {"add", sum, false, true, 1, 0},
-    {"mul", product, false, true, 1, 0},
+    {"sub", difference, false, true, 1, 0}, {"mul", product, false, true, 1, 0},
 };
 
 static const struct function *function_of(const struct operation *o)

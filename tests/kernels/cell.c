@@ -20,6 +20,20 @@ static const struct range ranges[] = {
     {"conv1x1", "kernel_h", 1, 1},
     {"conv1x1", "kernel_w", 1, 1},
     {"conv1x1", "padding", 0, 1},
+    {"concat", "first", 1, 300},
+    {"concat", "second", 1, 300},
+    {"concat", "third", 1, 30},
+    {"concat", "fourth", 0, 30},
+    {"strided", "count", 3000, 3000},
+    {"strided", "n1", 1, 6},
+    {"strided", "n2", 1, 6},
+    {"strided", "n3", 1, 6},
+    {"strided", "n4", 1, 6},
+    {"strided", "s1", 0, 100},
+    {"strided", "s2", 0, 100},
+    {"strided", "s3", 0, 100},
+    {"strided", "s4", 0, 100},
+    {"strided", "offset", 0, 100},
     {NULL, "N", 1, 70},
     {NULL, "M", 1, 70},
     {NULL, "K", 1, 70},
@@ -35,6 +49,7 @@ static const struct range ranges[] = {
     {NULL, "window", 1, 4},
     {NULL, "stride", 1, 3},
     {NULL, "padding", 0, 2},
+    {NULL, "extra", 0, 1},
     {NULL, "dilation", 1, 2},
     {NULL, "groups", 1, 3},
     {NULL, "rows", 1, 60},
@@ -263,6 +278,8 @@ static void relate(struct drawing *d)
         change(d, channels[i], groups * strtoll(value_of(d, channels[i]), NULL, 10));
     if (window > 0 && padding >= window)
         change(d, "padding", window - 1);
+    if (window > 0 && padding + 1 >= window) // else a window may lie behind the image
+        change(d, "extra", 0);
 }
 
 // The standard or a dyadic fraction, which exact inputs stay exact with; whole numbers (i8) are not

@@ -105,6 +105,8 @@ static const struct product products[] = {
     {"elementwise", "discrete", "count=1048576 apply=add", LIST("f32"), NULL},
     {"copy", "cpu", "rows=4096 columns=4096 transpose=yes", FLOATS, NULL},
     {"copy", "cpu", "rows=512 columns=512", FLOATS, NULL},
+    {"concat", "cpu", "rows=4 first=1048576 second=524288", LIST("f32"), NULL},
+    {"strided", "cpu", "count=33554432 n2=64 n3=64 n4=8192 s2=8192 s3=524288", LIST("f32"), NULL},
     {MINE, "cpu", "N=64 M=32 K=96", NULL, NULL},
 };
 

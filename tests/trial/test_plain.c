@@ -79,6 +79,7 @@ static void windows_are_pooled(void **state)
         "batch=2 channels=3 height=7 width=5 window=3 stride=2 padding=1",
         "batch=1 channels=2 height=4 width=6 window=2",
         "batch=1 channels=1 height=5 width=5 window=5 padding=4 stride=3",
+        "batch=1 channels=2 height=6 width=4 window=3 stride=2 extra=1",
     };
     char fields[300];
     for (size_t k = 0; k < COUNT(kinds); k++)
@@ -88,6 +89,22 @@ static void windows_are_pooled(void **state)
                          layouts[v / 2 % 2], kinds[k][1]);
                 check_pool(kinds[k][0], fields, sets[v / 4]);
             }
+}
+
+// What lies more behind the image than before it counts as padding does.
+static void extra_padding_makes_more_windows(void **state)
+{
+    (void)state;
+    static const char fields[] = "batch=1 channels=1 height=112 width=112 window=3 stride=2";
+    struct operation o = case_operation("max_pool", fields);
+    struct err e;
+    assert_true(operation_complete(&o, &e));
+    assert_int_equal(operation_size(&o, "out_height"), 55);
+    operation_set_size(&o, "extra", 1, NULL);
+    assert_true(operation_complete(&o, &e));
+    assert_int_equal(operation_size(&o, "out_height"), 56);
+    operation_set_size(&o, "extra", 3, NULL); // a window that begins at row 112
+    assert_false(operation_complete(&o, &e));
 }
 
 static void windows_outside_the_image_are_refused(void **state)
@@ -102,6 +119,72 @@ static void windows_outside_the_image_are_refused(void **state)
         operation_set_size(&o, "padding", bad[i][1], NULL);
         assert_int_equal(operation_complete(&o, &e), i == 2);
     }
+}
+
+// --- what only moves ---
+
+static void parts_are_joined_row_by_row(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields;
+        int parts;
+    } cases[] = {{"rows=3 first=5 second=2", 2},
+                 {"rows=2 first=1 second=4 third=3", 3},
+                 {"rows=1 first=2 second=2 third=7 fourth=1", 4}};
+    static const char *const names[] = {"A", "B", "C", "D"};
+    static const char *const sizes[] = {"first", "second", "third", "fourth"};
+    char fields[100];
+    for (size_t k = 0; k < 2 * COUNT(cases); k++) {
+        snprintf(fields, sizeof fields, "%s type=%s", cases[k / 2].fields, types[k % 2]);
+        struct test_case c = case_make("concat", fields, INPUT_EXACT, 5);
+        int64_t at = 0, rows = case_size(&c, "rows");
+        for (int64_t row = 0; row < rows; row++)
+            for (int part = 0; part < cases[k / 2].parts; part++) {
+                int64_t columns = case_size(&c, sizes[part]);
+                for (int64_t i = 0; i < columns; i++)
+                    case_expect(&c, at++, case_get(&c, names[part], row * columns + i), 0);
+            }
+        case_notices(&c, INPUT_EXACT);
+        case_free(&c);
+    }
+    struct operation o = case_operation("concat", "rows=1 first=1 second=1");
+    struct err e;
+    operation_set_size(&o, "fourth", 1, NULL);
+    assert_false(operation_complete(&o, &e));
+}
+
+static void elements_are_taken_by_strides(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][9] = {
+        // n1 to n4, s1 to s4, offset
+        {1, 1, 5, 4, 0, 0, 1, 5, 0}, // a matrix, turned
+        {1, 2, 3, 4, 0, 4, 8, 1, 0}, // channels, shuffled
+        {2, 3, 1, 2, 0, 1, 0, 7, 3}, // the first axis repeated
+    };
+    for (size_t k = 0; k < COUNT(shapes); k++) {
+        const int64_t *n = shapes[k], *s = n + 4;
+        char fields[200];
+        snprintf(fields, sizeof fields,
+                 "count=24 n1=%d n2=%d n3=%d n4=%d s1=%d s2=%d s3=%d s4=%d offset=%d", (int)n[0],
+                 (int)n[1], (int)n[2], (int)n[3], (int)s[0], (int)s[1], (int)s[2], (int)s[3],
+                 (int)s[4]);
+        struct test_case c = case_make("strided", fields, INPUT_RANDOM, 5);
+        int64_t count = n[0] * n[1] * n[2] * n[3];
+        for (int64_t at = 0; at < count; at++) {
+            int64_t l = at % n[3], j = at / n[3] % n[2], i = at / n[3] / n[2] % n[1];
+            int64_t from = s[4] + at / n[3] / n[2] / n[1] * s[0] + i * s[1] + j * s[2] + l * s[3];
+            case_expect(&c, at, case_get(&c, "X", from), 0);
+        }
+        case_notices(&c, INPUT_RANDOM);
+        case_free(&c);
+    }
+    struct operation o = case_operation("strided", "count=25 n3=5 n4=5 s3=5");
+    struct err e;
+    operation_set_size(&o, "count", 24, NULL);
+    assert_false(operation_complete(&o, &e));
+    assert_string_equal(e.text, "strided: it reads behind the end of X (count is too small)");
 }
 
 // --- rows ---
@@ -260,6 +343,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_pooled),
+        cmocka_unit_test(extra_padding_makes_more_windows),
+        cmocka_unit_test(parts_are_joined_row_by_row),
+        cmocka_unit_test(elements_are_taken_by_strides),
         cmocka_unit_test(windows_outside_the_image_are_refused),
         cmocka_unit_test(softmax_is_computed_by_rows),
         cmocka_unit_test(copies_may_be_transposed),
