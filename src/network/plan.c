@@ -91,6 +91,10 @@ void plan_add_json(const struct plan *p, struct json_writer *w)
         }
         if (v->from)
             add_file(w, v->from);
+        if (v->from && v->role == PLAN_OUTPUT) {
+            json_add_real(w, "relative", v->relative);
+            json_add_real(w, "absolute", v->absolute);
+        }
         json_end(w);
     }
     json_end(w);
@@ -172,7 +176,12 @@ static bool read_value(struct json o, struct plan *p)
     v.offset = (uint64_t)offset;
     struct json from = json_member(o, "from");
     v.from = from.at ? read_file(from, &v, &p->arena) : NULL;
-    if (from.at && (!v.from || plan_shares(&v)))
+    if (from.at && (!v.from || v.role == PLAN_MADE))
+        return false;
+    if (v.from && v.role == PLAN_OUTPUT &&
+        (!json_number(json_member(o, "relative"), &v.relative) ||
+         !json_number(json_member(o, "absolute"), &v.absolute) || !(v.relative >= 0) ||
+         !(v.absolute >= 0)))
         return false;
     MEM_GROW(p->value, p->value_count, p->value_capacity);
     p->value[p->value_count++] = v;

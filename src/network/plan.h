@@ -39,7 +39,9 @@ struct plan_value {
     int64_t count;              // elements, the gaps between them not counted
     uint64_t bytes;             // of its buffer, a multiple of 4
     uint64_t offset;            // in the shared memory; of what has its own 0
-    const struct weights *from; // of an input or a weight: the file that holds it; NULL: the seed
+    const struct weights *from; // of an input or a weight: the file that holds it; NULL: the seed.
+        // Of an output: the file that holds what it has to be; NULL: unknown
+    double relative, absolute; // how far off such an output may be: absolute + relative |expected|
 };
 
 struct plan_step {

@@ -257,7 +257,7 @@ static int declare_input(
             t.stride[i] = times_signed(t.stride[i + 1], t.size[i + 1]);
     }
     t.stride[t.rank - 1] = 1;
-    const struct weights *from = network_read_file(L, r, name, &t);
+    const struct weights *from = network_read_file(L, r, 1, "input", name, &t);
     MEM_GROW(n->input, n->input_count, n->input_capacity);
     MEM_GROW(r->input, n->input_count, r->inputs);
     MEM_GROW(r->input_place, n->input_count, r->input_places);
@@ -298,7 +298,7 @@ static int declare_layer(lua_State *L)
     return is_alone ? 0 : push_value(L, r, n->layer_count - 1);
 }
 
-static int declare_output(lua_State *L) // output(value)
+static int declare_output(lua_State *L) // output(value, { file =, relative =, absolute = })
 {
     struct network_reading *r = reading_of(L);
     struct network *n = r->out;
@@ -308,6 +308,7 @@ static int declare_output(lua_State *L) // output(value)
     for (int i = 0; i < n->output_count; i++)
         if (n->output[i] == value)
             luaL_error(L, "output: '%s' is an output already", n->layer[value].output.name);
+    network_read_expected(L, r, &n->layer[value].output, tensor_of(r, value));
     MEM_GROW(n->output, n->output_count, n->output_capacity);
     n->output[n->output_count++] = value;
     n->layer[value].output.uses++;

@@ -51,9 +51,12 @@ struct network_weights { // of a layer: a constant that a file holds (weights_re
 struct network_tensor { // an input of the network, the output of a layer
     const char *name;
     enum element element;
-    int64_t count;              // of elements
-    int uses;                   // by layers and as an output
-    const struct weights *from; // of an input: the file that holds its values; NULL: the seed
+    int64_t count; // of elements
+    int uses;      // by layers and as an output
+    const struct weights
+        *from;                 // of an input: the file that holds its values; NULL: the seed. Of an
+                               // output: what it has to be; NULL: not known
+    double relative, absolute; // how far off it may be then, as tolerances of operators
 };
 
 struct network_layer {

@@ -48,8 +48,12 @@ void network_make_plan(const struct network_reading *r)
     }
     for (int i = 0; i < n->layer_count; i++) {
         const struct network_facts *f = &r->facts[n->layer[i].task];
-        plan_add_value(&n->plan, n->layer[i].output.name, is_output(n, i) ? PLAN_OUTPUT : PLAN_MADE,
-                       &f->tensor[f->count - 1]);
+        const struct network_tensor *made = &n->layer[i].output;
+        int value = plan_add_value(&n->plan, made->name, is_output(n, i) ? PLAN_OUTPUT : PLAN_MADE,
+                                   &f->tensor[f->count - 1]);
+        n->plan.value[value].from = made->from;
+        n->plan.value[value].relative = made->relative;
+        n->plan.value[value].absolute = made->absolute;
     }
     for (int i = 0; i < n->layer_count; i++) {
         const struct network_layer *l = &n->layer[i];

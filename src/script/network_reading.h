@@ -40,9 +40,14 @@ bool network_flows_in(const struct network_layer *l, const char *tensor);
 
 // The field `weights` of the layer at 1, after its inputs.
 void network_read_weights(lua_State *L, struct network_reading *r, struct network_layer *layer);
-// The field `file` of the input at 1, whose values `to` are; NULL where there is none.
-const struct weights *network_read_file(lua_State *L, struct network_reading *r, const char *name,
+// The field `file` of the table at `fields`, which is about the `role` ("input", "output") `name`,
+// whose values `to` are; NULL where there is none.
+const struct weights *network_read_file(lua_State *L, struct network_reading *r, int fields,
+                                        const char *role, const char *name,
                                         const struct tensor *to);
+// The table at 2, of an output: the file that has what it has to be, and how far off it may be.
+void network_read_expected(lua_State *L, struct network_reading *r, struct network_tensor *t,
+                           const struct tensor *is);
 void network_close_files(struct network_reading *r);
 
 void network_make_plan(const struct network_reading *r); // of a network whose layers are all read

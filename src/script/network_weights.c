@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_STEPS 1000 // of asking the system for a file
+#define EXPECTED_TOLERANCE 1e-5 // as of operators of one's own
+#define OPEN_STEPS         1000 // of asking the system for a file
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -118,18 +119,43 @@ void network_read_weights(lua_State *L, struct network_reading *r, struct networ
     }
 }
 
-const struct weights *network_read_file(lua_State *L, struct network_reading *r, const char *name,
-                                        const struct tensor *to)
+const struct weights *network_read_file(lua_State *L, struct network_reading *r, int fields,
+                                        const char *role, const char *name, const struct tensor *to)
 {
     struct tensor named = *to;
-    named.name = "the input";
-    const char *what = lua_pushfstring(L, "input '%s': file", name);
-    if (lua_getfield(L, 1, "file") == LUA_TNIL)
+    named.name = lua_pushfstring(L, "the %s", role);
+    const char *what = lua_pushfstring(L, "%s '%s': file", role, name);
+    if (lua_getfield(L, fields, "file") == LUA_TNIL)
         return NULL;
     guard_keep(L, sizeof(struct weights));
     struct weights *from = arena_zero(&r->script->arena, 1, sizeof *from);
     take(L, r, what, &named, from);
     return from;
+}
+
+static double read_tolerance(lua_State *L, const char *field)
+{
+    const char *what = lua_pushfstring(L, "output: %s", field);
+    bool is_told = lua_getfield(L, 2, field) != LUA_TNIL;
+    if (is_told)
+        check_type(L, lua_gettop(L), what, LUA_TNUMBER);
+    double value = is_told ? lua_tonumber(L, -1) : EXPECTED_TOLERANCE;
+    if (!(value >= 0))
+        luaL_error(L, "%s is negative", what);
+    return value;
+}
+
+void network_read_expected(lua_State *L, struct network_reading *r, struct network_tensor *t,
+                           const struct tensor *is)
+{
+    static const char *const known[] = {"file", "relative", "absolute", NULL};
+    if (lua_isnoneornil(L, 2))
+        return;
+    check_type(L, 2, "output", LUA_TTABLE);
+    check_fields(L, 2, "output", known);
+    t->relative = read_tolerance(L, "relative");
+    t->absolute = read_tolerance(L, "absolute");
+    t->from = network_read_file(L, r, 2, "output", t->name, is);
 }
 
 void network_close_files(struct network_reading *r)

@@ -277,6 +277,13 @@ struct operator_verdict operator_compare_flow(const struct operation *o, double 
     return compare(o, t, output, reference, reason, size);
 }
 
+struct operator_verdict operator_compare_within(const struct operation *o, struct tolerance t,
+                                                const void *output, const void *expected,
+                                                char *reason, size_t size)
+{
+    return compare(o, t, output, expected, reason, size);
+}
+
 static double size_of(double value)
 {
     return isnan(value) ? INFINITY : fabs(value); // fmax would pass over it

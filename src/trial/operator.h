@@ -25,6 +25,11 @@ struct operator_buffer {
 
 enum input_set { INPUT_EXACT, INPUT_RANDOM };
 
+struct tolerance {
+    double absolute, relative;
+    double nmse; // above 0: of all together, the mean squared error over the mean square
+};
+
 struct operator_layout {
     int count;
     struct operator_buffer buffer[OPERATOR_MAX_BUFFERS];
@@ -62,6 +67,10 @@ struct operator_verdict operator_compare(const struct operation *o, enum input_s
 struct operator_verdict operator_compare_flow(const struct operation *o, double magnitude,
                                               const void *output, const void *reference,
                                               char *reason, size_t size);
+// The same against what somebody else says is right, within absolute + relative |expected|.
+struct operator_verdict operator_compare_within(const struct operation *o, struct tolerance t,
+                                                const void *output, const void *expected,
+                                                char *reason, size_t size);
 // The product of the largest of its first two inputs, where they are above 1, or the largest of the
 // others (what is added) where that is more.
 double operator_magnitude(const struct operation *o, const void *const *inputs);

@@ -19,11 +19,6 @@ struct filling {
     bool whole; // only whole numbers of these, `high` among them
 };
 
-struct tolerance {
-    double absolute, relative;
-    double nmse; // above 0: of all together, the mean squared error over the mean square
-};
-
 struct operator_kind {
     const char *name; // of the operation kind
     struct filling (*filling)(const struct operation *o, enum input_set set, int index);

@@ -162,8 +162,7 @@ static struct candidate *kernel_of(const struct running *r, int task, int set)
 
 static int tensors_of(const struct whole_task *t)
 {
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    return operation_tensors(&t->operation, tensor);
+    return operation_tensors(&t->operation, (struct tensor[OPERATION_MAX_TENSORS]){0});
 }
 
 static bool build(struct running *r, int task, int set)
@@ -336,6 +335,26 @@ static bool verify_layer(struct running *r, int step)
     return true;
 }
 
+// What the network's file says of an output, which other programs gave.
+static bool compare_expected(struct running *r, const struct output *out)
+{
+    char reason[TRIAL_REASON_SIZE - 100], text[TRIAL_REASON_SIZE - 20];
+    const struct plan_step *s = &plan_of(r)->step[out->step];
+    int index = s->value_count - 1, value = s->value[index];
+    const struct plan_value *v = &plan_of(r)->value[value];
+    const struct tolerance t = {.absolute = v->absolute, .relative = v->relative};
+    if (!v->from)
+        return true;
+    void *expected = mem_alloc(v->bytes);
+    constants_fill(&r->constants, value, operation_of(r, out->step), index, expected);
+    bool right = operator_compare_within(operation_of(r, out->step), t, out->bytes, expected,
+                                         reason, sizeof reason)
+                     .right;
+    free(expected);
+    snprintf(text, sizeof text, "not what %s has: %s", v->from->path, reason);
+    return right || fail(r, out->step, text);
+}
+
 static bool verify_layers(struct running *r)
 {
     const struct plan *p = plan_of(r);
@@ -345,6 +364,8 @@ static bool verify_layers(struct running *r)
         ok = verify_layer(r, i);
         free_tensors(r);
     }
+    for (int i = 0; ok && i < r->outputs; i++)
+        ok = compare_expected(r, &r->output[i]);
     return ok;
 }
 
