@@ -165,6 +165,27 @@ bool file_write(const char *path, const void *bytes, size_t length, struct err *
     return ok;
 }
 
+bool file_write_stream(const char *path, bool (*produce)(void *context, FILE *out), void *context,
+                       struct err *e)
+{
+    char *temporary;
+    int fd = open_temporary(path, &temporary);
+    FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (!out && fd >= 0)
+        close(fd);
+    bool ok = out && produce(context, out);
+    if (out) {
+        ok = fflush(out) == 0 && !ferror(out) && fsync(fd) == 0 && ok;
+        ok = fclose(out) == 0 && ok;
+    }
+    ok = ok ? file_put(path, temporary, e)
+            : err_set(e, "cannot write '%s': %s", path, strerror(errno));
+    if (!ok && fd >= 0)
+        unlink(temporary);
+    free(temporary);
+    return ok;
+}
+
 bool file_is_regular(const char *path)
 {
     struct stat info;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 // Reads a whole file of at most 256 MiB, pipes and /proc too. `*text` is NUL-terminated and owned
 // by the caller; `length` may be NULL.
@@ -35,6 +36,11 @@ bool file_exists(const char *path);
 bool file_is_folder(const char *path);                   // through links, too
 bool file_is_regular(const char *path);                  // no folder, pipe or device; through links
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
+
+// Writes what `produce` does, which says whether it could; the stream keeps errors for the end. For
+// what is too large to be held at once; else as file_write.
+bool file_write_stream(const char *path, bool (*produce)(void *context, FILE *out), void *context,
+                       struct err *e);
 
 // A number that changes when the file at `path` does: when it is written, replaced, gone or back.
 // Of several files: that of the ones before goes in as `before` (0: there are none).

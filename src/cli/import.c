@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/common.h"
 #include "cli/confine.h"
@@ -288,6 +289,15 @@ static bool import_all(const struct arguments *a, const struct import_format **f
     return ok;
 }
 
+// A model may name files beside it that hold its constants.
+static void confine_read_model(struct sandbox *s, const char *path)
+{
+    char *folder = path_folder(path);
+    sandbox_allow(s, SANDBOX_READ, folder);
+    sandbox_allow(s, SANDBOX_READ, path);
+    free(folder);
+}
+
 static void confine(const struct arguments *a)
 {
     struct sandbox s;
@@ -295,7 +305,8 @@ static void confine(const struct arguments *a)
     confine_read_space(&s, arguments_text(a, "space"));
     sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "rules"));
     for (int i = 0; i < a->operand_count; i++)
-        sandbox_allow(&s, SANDBOX_READ, a->operand[i]);
+        confine_read_model(&s, a->operand[i]);
+    sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "data"));
     confine_write_beside(&s, arguments_text(a, "out"));
     confine_enter(&s);
 }
@@ -314,6 +325,10 @@ static int run_import(const struct command *self, const struct arguments *a)
 static const struct option options[] = {
     {"out", OPTION_TEXT, "FILE",
      "also write the recording in tilewalk's own format, the model as a network file"},
+    {"data", OPTION_TEXT, "FOLDER",
+     "an ONNX model's recorded inputs and outputs (input_0.pb, output_0.pb, ...): the network "
+     "reads the "
+     "first and has to give the others"},
     {"force", OPTION_FLAG, NULL, "replace the FILE of --out when it is there"},
     {"rules", OPTION_TEXT, "FILE",
      "a T1 input: say whether its conditions forbid what is absent, and nothing else"},

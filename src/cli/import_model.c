@@ -53,7 +53,10 @@ bool import_model(const struct arguments *a, const char *path, const struct impo
     struct imported m;
     struct network n = {0};
     const char *out = arguments_text(a, "out");
-    struct import_request q = {.path = path, .out = out};
+    struct import_request q = {.path = path,
+                               .out = out,
+                               .data = arguments_text(a, "data"),
+                               .replaces = arguments_flag(a, "force")};
     arena_init(&storage);
     q.set = common_settings(a, &storage, &q.set_count);
     bool ok = import_run(f, &q, &m, e) &&

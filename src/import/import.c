@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct import_format *const formats[] = {&import_gguf, &import_perf_log};
+static const struct import_format *const formats[] = {&import_gguf, &import_onnx, &import_perf_log};
 
 enum { MOST_BEGIN = 1 << 20 };
 

@@ -21,6 +21,8 @@ struct import_request {
         *out; // where the network file will be, what belongs to it goes beside; NULL: nowhere
     const struct setting *set; // what --set says, to be understood in full
     int set_count;
+    const char *data; // a folder with input_0.pb, output_0.pb, ... as ONNX keeps them; NULL: none
+    bool replaces;    // files that are there
 };
 
 struct imported {
@@ -44,7 +46,7 @@ bool import_run(const struct import_format *f, const struct import_request *r, s
 void imported_finish(struct imported *m);
 
 // For formats.
-extern const struct import_format import_gguf, import_perf_log;
+extern const struct import_format import_gguf, import_onnx, import_perf_log;
 void import_note(struct imported *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -83,4 +83,15 @@ bool weights_take(const struct weights_file *f, const struct weights_choice *cho
 // opened, and where a finite value is beyond what the element can hold.
 bool weights_read(const struct weights *w, void *out, struct err *e);
 
+// Writes a .safetensors of f32: what each tensor holds is asked for in pieces, in order, so that no
+// more than a piece is in memory.
+struct weights_new {
+    const char *name; // no two alike
+    int rank;
+    uint64_t size[WEIGHTS_MAX_RANK];
+    void (*fill)(const void *context, int64_t first, int64_t count, float *out);
+    const void *context;
+};
+bool weights_write(const char *path, const struct weights_new *tensor, int count, struct err *e);
+
 #endif

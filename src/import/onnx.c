@@ -1,0 +1,397 @@
+// ONNX models as network files: every node that some preset computes is a layer, constants go into
+// a .safetensors beside it.
+#include "base/file.h"
+#include "import/import.h"
+#include "onnx/layers.h"
+#include "weights/weights.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct recorded;
+
+struct writing {
+    const struct import_request *request;
+    struct imported *out;
+    struct onnx_model *model;
+    const struct onnx_graph *graph;
+    const struct onnx_layers *layers;
+    struct recorded *recorded; // of inputs and outputs
+    int recorded_count;
+    char *weights; // the path of their file; NULL: none is written
+};
+
+struct recorded { // what an input was, or an output, when somebody ran the model
+    const struct onnx_value *value;
+    struct onnx_tensor tensor;
+    struct onnx_weights weights;
+    const char *role; // "input"
+};
+
+static bool detects(const char *begin, size_t length)
+{
+    return onnx_begins((const unsigned char *)begin, length);
+}
+
+// --- Lua ---
+
+// A string as Lua reads it: what is no printable ASCII, by its number.
+static void add_quoted(struct str *s, const char *text)
+{
+    str_add_char(s, '"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            str_printf(s, "\\%c", *c);
+        else if (*c < ' ' || *c > '~')
+            str_printf(s, "\\%03d", *c);
+        else
+            str_add_char(s, (char)*c);
+    }
+    str_add_char(s, '"');
+}
+
+// In a comment: without what would end its line.
+static void add_plain(struct str *s, const char *text)
+{
+    for (; *text; text++)
+        str_add_char(s, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
+}
+
+static void add_value(struct str *s, const char *name)
+{
+    str_add(s, "v[");
+    add_quoted(s, name);
+    str_add(s, "]");
+}
+
+static const char *source_name(const struct onnx_layers *l, int source)
+{
+    return source < 0 ? l->input[-1 - source].value->name : l->layer[source].name;
+}
+
+// --- what the file begins with ---
+
+static int count_lacking(const struct onnx_graph *g)
+{
+    int count = 0;
+    for (int i = 0; i < g->step_count; i++)
+        count += g->step[i].lacking != NULL;
+    return count;
+}
+
+static void add_shapes(struct str *s, const struct onnx_graph *g, const struct onnx_step *step)
+{
+    const struct onnx_value *v = NULL;
+    for (int i = 0; i < step->node->input_count && !v; i++)
+        if (step->input[i] >= 0 && !g->value[step->input[i]].constant)
+            v = &g->value[step->input[i]];
+    if (!v || !v->has_shape)
+        return;
+    str_add_char(s, ' ');
+    onnx_shape_add(s, &v->shape);
+}
+
+static void note_lacking(struct writing *w)
+{
+    const struct onnx_graph *g = w->graph;
+    for (int i = 0; i < g->step_count; i++) {
+        const struct onnx_step *s = &g->step[i];
+        struct str what = {0};
+        if (!s->lacking)
+            continue;
+        str_printf(&what, "node '%s' (%s", s->name, s->node->kind);
+        add_shapes(&what, g, s);
+        str_printf(&what, "): %s", s->lacking);
+        import_note(w->out, "%s", str_text(&what));
+        str_add(&w->out->text, "-- without ");
+        add_plain(&w->out->text, str_text(&what));
+        str_add_char(&w->out->text, '\n');
+        str_finish(&what);
+    }
+}
+
+static void add_head(struct writing *w)
+{
+    struct str *s = &w->out->text;
+    struct str about = {0};
+    str_printf(&about, "%d of %d nodes of an ONNX model (opset %" PRId64,
+               w->graph->step_count - count_lacking(w->graph), w->graph->step_count,
+               w->model->opset);
+    if (*w->model->producer)
+        str_printf(&about, ", made by %.60s", w->model->producer);
+    str_printf(&about, ") in %d layers", w->layers->layer_count);
+    w->out->about = arena_strdup(&w->out->arena, str_text(&about));
+    str_add(s, "network ");
+    add_quoted(s, str_text(&about));
+    str_add(s, "\n\n");
+    note_lacking(w);
+    if (w->weights) {
+        str_add(s, "local function saved(name) return { ");
+        add_quoted(s, path_name(w->weights));
+        str_add(s, ", name } end\nlocal function rounded(name) return { ");
+        add_quoted(s, path_name(w->weights));
+        str_add(s, ", name, round = true } end -- to f16\n");
+    }
+    str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
+    str_finish(&about);
+}
+
+// --- inputs and layers ---
+
+// `file = saved "input.data"`, if it was recorded; whether.
+static bool add_recorded(struct writing *w, const struct onnx_value *v, const char *role,
+                         const char *before)
+{
+    struct str *s = &w->out->text;
+    for (int i = 0; w->weights && i < w->recorded_count; i++) {
+        if (w->recorded[i].value != v || strcmp(w->recorded[i].role, role) != 0)
+            continue;
+        char *name = mem_printf("%s.%s", role, v->name);
+        str_printf(s, "%s file = %s ", before, v->type == ONNX_FLOAT16 ? "rounded" : "saved");
+        add_quoted(s, name);
+        free(name);
+        return true;
+    }
+    return false;
+}
+
+static void add_input(struct writing *w, const struct onnx_value *v)
+{
+    struct str *s = &w->out->text;
+    int skipped = v->shape.rank > TENSOR_MAX_RANK ? v->shape.rank - TENSOR_MAX_RANK : 0;
+    int64_t first = 1;
+    for (int i = 0; i < skipped; i++)
+        first *= v->shape.size[i];
+    add_value(s, v->name);
+    str_add(s, " = input { name = ");
+    add_quoted(s, v->name);
+    str_add(s, ", sizes = { ");
+    if (!v->shape.rank)
+        str_add(s, "1");
+    for (int i = skipped; i < v->shape.rank; i++)
+        str_printf(s, "%s%" PRId64, i > skipped ? ", " : "",
+                   v->shape.size[i] * (i == skipped ? first : 1));
+    str_printf(s, " }%s", v->type == ONNX_FLOAT16 ? ", type = \"f16\"" : "");
+    add_recorded(w, v, "input", ",");
+    str_add(s, " }\n");
+}
+
+static void add_layer(struct writing *w, const struct onnx_layer *layer)
+{
+    struct str *s = &w->out->text;
+    add_value(s, layer->name);
+    str_add(s, " = layer { name = ");
+    add_quoted(s, layer->name);
+    str_printf(s, ", preset = \"%s\", from = { ", layer->preset);
+    for (int i = 0; i < layer->from_count; i++) {
+        str_printf(s, "%s%s = ", i ? ", " : "", layer->from[i].tensor);
+        add_value(s, source_name(w->layers, layer->from[i].source));
+    }
+    str_add(s, " },\n  set = { ");
+    for (int i = 0; i < layer->setting_count; i++)
+        str_printf(s, "%s%s = %s", i ? ", " : "", layer->setting[i].name, layer->setting[i].text);
+    str_add(s, " }");
+    for (int i = 0; w->weights && i < layer->weights_count; i++) {
+        char *name = mem_printf("%s.%s", layer->name, layer->weights[i].tensor);
+        str_printf(s, "%s%s = ", i ? ", " : ",\n  weights = { ", layer->weights[i].tensor);
+        str_add(s, layer->type == ONNX_FLOAT16 ? "rounded " : "saved ");
+        add_quoted(s, name);
+        str_add(s, i + 1 == layer->weights_count ? " }" : "");
+        free(name);
+    }
+    str_add(s, " }\n");
+}
+
+static void add_output(struct writing *w, const struct onnx_exit *out)
+{
+    struct str *s = &w->out->text;
+    str_add(s, "output(");
+    add_value(s, w->layers->layer[out->layer].name);
+    if (out->value && add_recorded(w, out->value, "output", ", {"))
+        str_add(s, ", relative = 1e-3, absolute = 1e-7 }"); // what ONNX allows its backends
+    str_add(s, ")\n");
+}
+
+static void add_body(struct writing *w)
+{
+    const struct onnx_layers *l = w->layers;
+    for (int i = 0; i < l->input_count; i++)
+        if (l->input[i].uses)
+            add_input(w, l->input[i].value);
+    for (int i = 0; i < l->layer_count; i++)
+        add_layer(w, &l->layer[i]);
+    for (int i = 0; i < l->output_count; i++)
+        add_output(w, &l->output[i]);
+}
+
+// --- weights ---
+
+static void fill(const void *context, int64_t first, int64_t count, float *out)
+{
+    const struct onnx_weights *w = context;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (float)onnx_weight(w, first + i);
+}
+
+static int count_weights(const struct onnx_layers *l)
+{
+    int count = 0;
+    for (int i = 0; i < l->layer_count; i++)
+        count += l->layer[i].weights_count;
+    return count;
+}
+
+static struct weights_new new_tensor(struct writing *w, const char *of, const char *name,
+                                     const struct onnx_weights *from)
+{
+    struct weights_new t = {.name = arena_printf(&w->out->arena, "%s.%s", of, name),
+                            .rank = from->shape.rank,
+                            .fill = fill,
+                            .context = from};
+    for (int i = 0; i < t.rank; i++)
+        t.size[i] = (uint64_t)from->shape.size[i];
+    return t;
+}
+
+static bool write_weights(struct writing *w, struct err *e)
+{
+    const struct onnx_layers *l = w->layers;
+    int count = 0;
+    if (!w->weights)
+        return true;
+    struct weights_new *all =
+        mem_zero((size_t)(count_weights(l) + w->recorded_count) + 1, sizeof *all);
+    for (int i = 0; i < l->layer_count; i++)
+        for (int k = 0; k < l->layer[i].weights_count; k++) {
+            const struct onnx_weights *from = &l->layer[i].weights[k];
+            all[count++] = new_tensor(w, l->layer[i].name, from->tensor, from);
+        }
+    for (int i = 0; i < w->recorded_count; i++) {
+        const struct recorded *from = &w->recorded[i];
+        all[count++] = new_tensor(w, from->role, from->value->name, &from->weights);
+    }
+    bool ok = weights_write(w->weights, all, count, e);
+    free(all);
+    return ok;
+}
+
+static bool name_weights(struct writing *w, struct err *e)
+{
+    if (!w->request->out || count_weights(w->layers) + w->recorded_count == 0)
+        return true;
+    char *folder = path_folder(w->request->out), *stem = path_stem(w->request->out);
+    char *name = mem_printf("%s.safetensors", stem);
+    w->weights = path_join(folder, name);
+    free(folder);
+    free(stem);
+    free(name);
+    return w->request->replaces || !file_exists(w->weights) ||
+           err_set(e, "'%s' is there already (--force replaces it)", w->weights);
+}
+
+// --- recorded inputs and outputs ---
+
+static bool read_one(struct writing *w, const char *role, int number, const struct onnx_value *v,
+                     struct err *e)
+{
+    char *name = mem_printf("%s_%d.pb", role, number);
+    char *path = path_join(w->request->data, name);
+    struct recorded *r = &w->recorded[w->recorded_count];
+    bool is_there = file_exists(path);
+    *r = (struct recorded){.value = v, .role = role};
+    bool ok = !is_there || onnx_read_tensor(path, w->model, &r->tensor, e);
+    if (ok && is_there && r->tensor.count != onnx_count(&v->shape))
+        ok = err_set(e, "it has %" PRId64 " elements, '%s' has %" PRId64, r->tensor.count, v->name,
+                     onnx_count(&v->shape));
+    if (!ok)
+        err_prefix(e, "%s", path);
+    if (ok && is_there) {
+        r->weights = (struct onnx_weights){.from = &r->tensor, .shape = r->tensor.shape};
+        w->recorded_count++;
+    }
+    free(name);
+    free(path);
+    return ok;
+}
+
+// Inputs are numbered without those that are constants.
+static bool read_recorded(struct writing *w, struct err *e)
+{
+    const struct onnx_model *m = w->model;
+    const struct onnx_value *v;
+    bool ok = true;
+    if (!w->request->data)
+        return true;
+    w->recorded =
+        arena_zero(&w->out->arena, (size_t)(m->input_count + m->output_count), sizeof *w->recorded);
+    for (int i = 0, number = 0; ok && i < m->input_count; i++) {
+        v = &w->graph->value[onnx_graph_find(w->graph, m->input[i].name)];
+        ok = v->constant || read_one(w, "input", number++, v, e);
+    }
+    for (int i = 0; ok && i < m->output_count; i++) {
+        v = &w->graph->value[onnx_graph_find(w->graph, m->output[i].name)];
+        ok = !v->has_shape || read_one(w, "output", i, v, e);
+    }
+    return ok && (w->recorded_count > 0 ||
+                  err_set(e, "'%s' has no input_0.pb and no output_0.pb", w->request->data));
+}
+
+// --- all of it ---
+
+static bool write_network(struct writing *w, struct err *e)
+{
+    if (w->layers->layer_count == 0) {
+        note_lacking(w);
+        return err_set(e, "no preset computes any of its nodes%s%s",
+                       w->out->note_count ? "; the first: " : "",
+                       w->out->note_count ? w->out->note[0] : "");
+    }
+    if (!read_recorded(w, e) || !name_weights(w, e))
+        return false;
+    add_head(w);
+    add_body(w);
+    return write_weights(w, e);
+}
+
+static bool lower(struct writing *w, const struct onnx_dimension *open, struct err *e)
+{
+    struct onnx_graph graph;
+    struct onnx_layers layers;
+    bool ok = onnx_graph_make(w->model, open, w->request->set_count, &graph, e);
+    if (ok) {
+        onnx_lower(&graph, &layers);
+        w->graph = &graph;
+        w->layers = &layers;
+        ok = write_network(w, e);
+        free(w->weights);
+        onnx_layers_finish(&layers);
+    }
+    onnx_graph_finish(&graph);
+    return ok;
+}
+
+static bool read_open(const struct import_request *r, struct onnx_dimension *out, struct err *e)
+{
+    for (int i = 0; i < r->set_count; i++) {
+        out[i].name = r->set[i].name;
+        if (!str_to_int(r->set[i].value, 1, INT32_MAX, &out[i].size))
+            return err_usage(e, "--set %s=%s: a dimension is a whole number of at least 1",
+                             r->set[i].name, r->set[i].value);
+    }
+    return true;
+}
+
+static bool imports(const struct import_request *r, struct imported *out, struct err *e)
+{
+    struct onnx_model model = {0};
+    struct onnx_dimension *open = mem_zero((size_t)r->set_count + 1, sizeof *open);
+    struct writing w = {.request = r, .out = out, .model = &model};
+    bool ok = read_open(r, open, e) && ((onnx_read(r->path, &model, e) && lower(&w, open, e)) ||
+                                        err_prefix(e, "%s", r->path));
+    onnx_finish(&model);
+    free(open);
+    return ok;
+}
+
+const struct import_format import_onnx = {.name = "ONNX", .detects = detects, .imports = imports};

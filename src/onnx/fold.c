@@ -1,0 +1,263 @@
+// What ONNX's operators give of constants, computed in double precision.
+#include "onnx/operators.h"
+
+#include "base/str.h"
+
+#include <math.h>
+
+// Elements, of one and of all: beyond, a constant is no shape and no factor.
+enum { MOST_FOLDED = 1 << 22, MOST_IN_ALL = 1 << 24 };
+
+static struct onnx_tensor *begin(const struct onnx_at *n, double **value)
+{
+    int64_t count = onnx_count(&onnx_out(n, 0)->shape);
+    if (count > MOST_FOLDED || n->graph->folded + count > MOST_IN_ALL)
+        return NULL;
+    n->graph->folded += count;
+    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
+    *value = arena_zero(&n->graph->arena, (size_t)count + 1, sizeof **value);
+    t->value = *value;
+    return t;
+}
+
+// The same elements: without a copy.
+struct onnx_tensor *fold_same(const struct onnx_at *n)
+{
+    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
+    *t = *onnx_in(n, 0)->constant;
+    return t;
+}
+
+static struct onnx_tensor *fold_two(const struct onnx_at *n, double (*apply)(double a, double b))
+{
+    const struct onnx_value *a = onnx_in(n, 0), *b = onnx_in(n, 1), *out = onnx_out(n, 0);
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    bool is_whole = out->type != ONNX_FLOAT && out->type != ONNX_DOUBLE &&
+                    out->type != ONNX_FLOAT16 && out->type != ONNX_BFLOAT16;
+    int64_t count = t ? onnx_count(&out->shape) : 0;
+    for (int64_t i = 0; i < count; i++) {
+        value[i] =
+            apply(onnx_element(a->constant, onnx_broadcast_index(&a->shape, &out->shape, i)),
+                  onnx_element(b->constant, onnx_broadcast_index(&b->shape, &out->shape, i)));
+        if (is_whole)
+            value[i] = trunc(value[i]);
+    }
+    return t;
+}
+
+static double add(double a, double b)
+{
+    return a + b;
+}
+
+static double sub(double a, double b)
+{
+    return a - b;
+}
+
+static double mul(double a, double b)
+{
+    return a * b;
+}
+
+static double divide(double a, double b)
+{
+    return a / b;
+}
+
+struct onnx_tensor *fold_add(const struct onnx_at *n)
+{
+    return fold_two(n, add);
+}
+
+struct onnx_tensor *fold_sub(const struct onnx_at *n)
+{
+    return fold_two(n, sub);
+}
+
+struct onnx_tensor *fold_mul(const struct onnx_at *n)
+{
+    return fold_two(n, mul);
+}
+
+struct onnx_tensor *fold_div(const struct onnx_at *n)
+{
+    return fold_two(n, divide);
+}
+
+static struct onnx_tensor *fold_one(const struct onnx_at *n, double (*apply)(double a))
+{
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    int64_t count = t ? onnx_count(&onnx_out(n, 0)->shape) : 0;
+    for (int64_t i = 0; i < count; i++)
+        value[i] = apply(onnx_element(onnx_in(n, 0)->constant, i));
+    return t;
+}
+
+static double negative(double a)
+{
+    return -a;
+}
+
+struct onnx_tensor *fold_sqrt(const struct onnx_at *n)
+{
+    return fold_one(n, sqrt);
+}
+
+struct onnx_tensor *fold_neg(const struct onnx_at *n)
+{
+    return fold_one(n, negative);
+}
+
+struct onnx_tensor *fold_cast(const struct onnx_at *n)
+{
+    int to = onnx_out(n, 0)->type;
+    if (to == ONNX_BOOL)
+        return NULL;
+    bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
+    return is_real ? fold_same(n) : fold_one(n, trunc);
+}
+
+struct onnx_tensor *fold_constant(const struct onnx_at *n)
+{
+    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
+    *t = *onnx_attribute(n->node, "value")->tensor;
+    return t;
+}
+
+struct onnx_tensor *fold_constant_of_shape(const struct onnx_at *n)
+{
+    const struct onnx_attribute *a = onnx_attribute(n->node, "value");
+    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
+    t->fill = a && a->tensor && a->tensor->count == 1 ? onnx_element(a->tensor, 0) : 0;
+    return t;
+}
+
+struct onnx_tensor *fold_shape(const struct onnx_at *n)
+{
+    const struct onnx_shape *s = &onnx_in(n, 0)->shape;
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    for (int i = 0; i < s->rank; i++)
+        value[i] = (double)s->size[i];
+    return t;
+}
+
+struct onnx_tensor *fold_size(const struct onnx_at *n)
+{
+    struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
+    t->fill = (double)onnx_count(&onnx_in(n, 0)->shape);
+    return t;
+}
+
+// Element `index` of the output along its axes; `strides` of the input along these.
+static int64_t place(const struct onnx_shape *out, const int64_t *strides, int64_t index)
+{
+    int64_t at = 0;
+    for (int i = out->rank - 1; i >= 0; i--) {
+        at += index % out->size[i] * strides[i];
+        index /= out->size[i];
+    }
+    return at;
+}
+
+static void strides_of(const struct onnx_shape *s, int64_t *out)
+{
+    for (int i = s->rank - 1; i >= 0; i--)
+        out[i] = i == s->rank - 1 ? 1 : out[i + 1] * s->size[i + 1];
+}
+
+static struct onnx_tensor *fold_strided(const struct onnx_at *n, int64_t first,
+                                        const int64_t *strides)
+{
+    const struct onnx_shape *out = &onnx_out(n, 0)->shape;
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    int64_t count = t ? onnx_count(out) : 0;
+    for (int64_t i = 0; i < count; i++)
+        value[i] = onnx_element(onnx_in(n, 0)->constant, first + place(out, strides, i));
+    return t;
+}
+
+struct onnx_tensor *fold_transpose(const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int64_t strides[ONNX_MAX_RANK], turned[ONNX_MAX_RANK];
+    int order[ONNX_MAX_RANK];
+    onnx_permutation(n, x->rank, order);
+    strides_of(x, strides);
+    for (int i = 0; i < x->rank; i++)
+        turned[i] = strides[order[i]];
+    return fold_strided(n, 0, turned);
+}
+
+struct onnx_tensor *fold_slice(const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_range range;
+    struct onnx_shape out;
+    int64_t strides[ONNX_MAX_RANK], first = 0;
+    if (onnx_slice_of(n, &range, &out) != ONNX_FINE)
+        return NULL;
+    strides_of(x, strides);
+    for (int i = 0; i < x->rank; i++) {
+        first += range.first[i] * strides[i];
+        strides[i] *= range.step[i];
+    }
+    return fold_strided(n, first, strides);
+}
+
+struct onnx_tensor *fold_expand(const struct onnx_at *n)
+{
+    const struct onnx_value *x = onnx_in(n, 0), *out = onnx_out(n, 0);
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    int64_t count = t ? onnx_count(&out->shape) : 0;
+    for (int64_t i = 0; i < count; i++)
+        value[i] = onnx_element(x->constant, onnx_broadcast_index(&x->shape, &out->shape, i));
+    return t;
+}
+
+struct onnx_tensor *fold_gather(const struct onnx_at *n)
+{
+    const struct onnx_value *x = onnx_in(n, 0), *which = onnx_in(n, 1);
+    int64_t axis = onnx_int(n->node, "axis", 0), inner = 1, many = which->constant->count;
+    double *value;
+    onnx_axis(&x->shape, &axis);
+    int64_t size = x->shape.size[axis];
+    for (int i = (int)axis + 1; i < x->shape.rank; i++)
+        inner *= x->shape.size[i];
+    struct onnx_tensor *t = begin(n, &value);
+    int64_t count = t ? onnx_count(&onnx_out(n, 0)->shape) : 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t index = (int64_t)onnx_element(which->constant, i / inner % many);
+        index += index < 0 ? size : 0;
+        if (index < 0 || index >= size)
+            return NULL;
+        value[i] = onnx_element(x->constant, (i / inner / many * size + index) * inner + i % inner);
+    }
+    return t;
+}
+
+struct onnx_tensor *fold_concat(const struct onnx_at *n)
+{
+    const struct onnx_shape *out = &onnx_out(n, 0)->shape;
+    int64_t axis = onnx_int(n->node, "axis", 1), inner = 1, first = 0;
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    if (!t)
+        return NULL;
+    onnx_axis(out, &axis);
+    for (int i = (int)axis + 1; i < out->rank; i++)
+        inner *= out->size[i];
+    for (int k = 0; k < n->node->input_count; k++) {
+        const struct onnx_tensor *part = onnx_in(n, k)->constant;
+        int64_t row = onnx_in(n, k)->shape.size[axis] * inner;
+        for (int64_t i = 0; i < part->count; i++)
+            value[i / row * out->size[axis] * inner + first + i % row] = onnx_element(part, i);
+        first += row;
+    }
+    return t;
+}

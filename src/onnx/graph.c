@@ -1,0 +1,403 @@
+#include "onnx/graph.h"
+
+#include "onnx/operators.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- names ---
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    return strcmp(((const struct onnx_value *)a)->name, ((const struct onnx_value *)b)->name);
+}
+
+int onnx_graph_find(const struct onnx_graph *g, const char *name)
+{
+    const struct onnx_value key = {.name = name};
+    const struct onnx_value *v =
+        bsearch(&key, g->value, (size_t)g->value_count, sizeof key, compare_values);
+    return v ? (int)(v - g->value) : -1;
+}
+
+static int count_names(const struct onnx_model *m)
+{
+    int count = m->input_count + m->constant_count;
+    for (int i = 0; i < m->node_count; i++)
+        count += m->node[i].output_count;
+    return count;
+}
+
+// All names that something gives: inputs and constants may be the same, nothing else may.
+static bool name_values(struct onnx_graph *g, struct err *e)
+{
+    const struct onnx_model *m = g->model;
+    const char **made = mem_zero((size_t)count_names(m) + 1, sizeof *made);
+    int count = 0;
+    bool ok = true;
+    g->value = arena_zero(&g->arena, (size_t)count_names(m) + 1, sizeof *g->value);
+    for (int i = 0; i < m->node_count; i++)
+        for (int k = 0; k < m->node[i].output_count; k++)
+            if (*m->node[i].output[k])
+                made[count++] = m->node[i].output[k];
+    for (int i = 0; i < m->constant_count; i++)
+        made[count++] = m->constant[i].name;
+    qsort(made, (size_t)count, sizeof *made, compare_names);
+    for (int i = 0; ok && i + 1 < count; i++)
+        ok = strcmp(made[i], made[i + 1]) != 0 ||
+             err_set(e, "two nodes, or a node and a constant, give '%s'", made[i]);
+    int makers = count;
+    for (int i = 0; i < m->input_count; i++)
+        if (!bsearch(&m->input[i].name, made, (size_t)makers, sizeof *made, compare_names))
+            made[count++] = m->input[i].name;
+    qsort(made, (size_t)count, sizeof *made, compare_names);
+    for (int i = 0; ok && i + 1 < count; i++)
+        ok = strcmp(made[i], made[i + 1]) != 0 || err_set(e, "two inputs are '%s'", made[i]);
+    for (int i = 0; i < count; i++)
+        g->value[g->value_count++] = (struct onnx_value){.name = made[i], .maker = -1};
+    free(made);
+    return ok;
+}
+
+// --- what inputs are ---
+
+static bool is_bound(const struct onnx_dimension *open, int count, const char *name, int64_t *out)
+{
+    for (int i = 0; i < count; i++)
+        if (str_equal(open[i].name, name)) {
+            *out = open[i].size;
+            return true;
+        }
+    return false;
+}
+
+static bool bind_input(const struct onnx_info *info, const struct onnx_dimension *open, int count,
+                       struct onnx_value *v, struct err *e)
+{
+    v->is_input = true;
+    v->type = info->type;
+    v->has_shape = info->has_shape;
+    v->shape = info->shape;
+    if (!v->has_shape)
+        return err_set(e, "input '%s' has no shape (export the model with one)", v->name);
+    for (int i = 0; i < v->shape.rank; i++) {
+        char place[300];
+        snprintf(place, sizeof place, "%s.%d", v->name, i);
+        const char *name = info->open[i] && *info->open[i] ? info->open[i] : place;
+        if (v->shape.size[i] >= 0 || is_bound(open, count, name, &v->shape.size[i]))
+            continue;
+        return err_set(e, "input '%s' leaves its dimension %d open (--set '%s=1' says how large)",
+                       v->name, i + 1, name);
+    }
+    return true;
+}
+
+static bool is_dimension(const struct onnx_model *m, const char *name)
+{
+    char place[300];
+    for (int i = 0; i < m->input_count; i++)
+        for (int k = 0; k < m->input[i].shape.rank; k++) {
+            snprintf(place, sizeof place, "%s.%d", m->input[i].name, k);
+            if (m->input[i].shape.size[k] < 0 &&
+                (str_equal(name, m->input[i].open[k]) || str_equal(name, place)))
+                return true;
+        }
+    return false;
+}
+
+static bool bind_inputs(struct onnx_graph *g, const struct onnx_dimension *open, int count,
+                        struct err *e)
+{
+    const struct onnx_model *m = g->model;
+    for (int i = 0; i < count; i++)
+        if (!is_dimension(m, open[i].name))
+            return err_set(e, "no input leaves a dimension '%s' open", open[i].name);
+    for (int i = 0; i < m->constant_count; i++) {
+        struct onnx_value *v = &g->value[onnx_graph_find(g, m->constant[i].name)];
+        v->constant = &m->constant[i];
+        v->type = v->constant->type;
+        v->shape = v->constant->shape;
+        v->has_shape = true;
+    }
+    for (int i = 0; i < m->input_count; i++) {
+        struct onnx_value *v = &g->value[onnx_graph_find(g, m->input[i].name)];
+        if (v->constant)
+            continue;
+        if (v->maker >= 0)
+            return err_set(e, "'%s' is an input, and a node gives it", v->name);
+        if (!bind_input(&m->input[i], open, count, v, e))
+            return false;
+    }
+    return true;
+}
+
+// --- nodes ---
+
+static const char *step_name(const struct onnx_node *n)
+{
+    if (*n->name)
+        return n->name;
+    return n->output_count ? n->output[0] : "";
+}
+
+static bool connect(struct onnx_graph *g, const struct onnx_node *n, struct onnx_step *s,
+                    struct err *e)
+{
+    bool is_ours = !*n->domain || str_equal(n->domain, "ai.onnx");
+    *s = (struct onnx_step){.node = n, .name = step_name(n)};
+    s->kind = is_ours ? onnx_operator_find(n->kind) : NULL;
+    s->input = arena_zero(&g->arena, (size_t)n->input_count + 1, sizeof *s->input);
+    s->output = arena_zero(&g->arena, (size_t)n->output_count + 1, sizeof *s->output);
+    for (int i = 0; i < n->input_count; i++) {
+        s->input[i] = *n->input[i] ? onnx_graph_find(g, n->input[i]) : -1;
+        if (*n->input[i] && s->input[i] < 0)
+            return err_set(e, "node '%s' (%s) reads '%s', which nothing gives", s->name, n->kind,
+                           n->input[i]);
+    }
+    for (int i = 0; i < n->output_count; i++)
+        s->output[i] = *n->output[i] ? onnx_graph_find(g, n->output[i]) : -1;
+    return true;
+}
+
+static bool connect_all(struct onnx_graph *g, struct err *e)
+{
+    const struct onnx_model *m = g->model;
+    g->step = arena_zero(&g->arena, (size_t)m->node_count, sizeof *g->step);
+    for (int i = 0; i < m->node_count; i++) {
+        struct onnx_step *s = &g->step[g->step_count++];
+        if (!connect(g, &m->node[i], s, e))
+            return false;
+        for (int k = 0; k < m->node[i].output_count; k++)
+            if (s->output[k] >= 0)
+                g->value[s->output[k]].maker = i;
+    }
+    for (int i = 0; i < g->step_count; i++)
+        for (int k = 0; k < g->step[i].node->input_count; k++) {
+            int v = g->step[i].input[k];
+            if (v >= 0 && g->value[v].maker >= i)
+                return err_set(e,
+                               "node '%s' (%s) reads '%s', which a later node gives (does it go "
+                               "round in a circle?)",
+                               g->step[i].name, g->step[i].node->kind, g->value[v].name);
+        }
+    return true;
+}
+
+static bool mark_outputs(struct onnx_graph *g, struct err *e)
+{
+    const struct onnx_model *m = g->model;
+    for (int i = 0; i < m->output_count; i++) {
+        int v = onnx_graph_find(g, m->output[i].name);
+        if (v < 0)
+            return err_set(e, "the output '%s' is given by no node", m->output[i].name);
+        g->value[v].is_output = true;
+    }
+    return m->output_count > 0 || err_set(e, "the model has no output");
+}
+
+// From the last node to the first: only what something needs stays.
+static void drop_unneeded(struct onnx_graph *g)
+{
+    bool *needed = mem_zero((size_t)g->step_count, sizeof *needed);
+    for (int i = g->step_count - 1; i >= 0; i--) {
+        const struct onnx_step *s = &g->step[i];
+        for (int k = 0; k < s->node->output_count; k++)
+            if (s->output[k] >= 0)
+                needed[i] |= g->value[s->output[k]].uses > 0 || g->value[s->output[k]].is_output;
+        for (int k = 0; needed[i] && k < s->node->input_count; k++)
+            if (s->input[k] >= 0)
+                g->value[s->input[k]].uses++;
+    }
+    int kept = 0;
+    for (int i = 0; i < g->step_count; i++)
+        if (needed[i])
+            g->step[kept++] = g->step[i];
+    g->step_count = kept;
+    for (int i = 0; i < kept; i++)
+        for (int k = 0; k < g->step[i].node->output_count; k++)
+            if (g->step[i].output[k] >= 0)
+                g->value[g->step[i].output[k]].maker = i;
+    free(needed);
+}
+
+// --- shapes ---
+
+static void note_told(struct onnx_graph *g, const struct onnx_info *info, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int v = onnx_graph_find(g, info[i].name);
+        if (v >= 0)
+            g->value[v].told = &info[i];
+    }
+}
+
+static bool is_closed(const struct onnx_info *info)
+{
+    for (int i = 0; i < info->shape.rank; i++)
+        if (info->shape.size[i] < 0)
+            return false;
+    return info->has_shape;
+}
+
+// What the file says of the outputs of a node that is lacking.
+static void believe_file(const struct onnx_at *n)
+{
+    for (int k = 0; k < n->node->output_count; k++) {
+        struct onnx_value *v = onnx_out(n, k);
+        if (!v || v->has_shape || !v->told || !is_closed(v->told))
+            continue;
+        v->has_shape = true;
+        v->shape = v->told->shape;
+        v->type = v->told->type;
+    }
+}
+
+static enum onnx_verdict infer(const struct onnx_at *n)
+{
+    if (!n->step->kind)
+        return onnx_lacks(n, "there is no such operator here");
+    for (int i = 0; i < n->node->attribute_count; i++)
+        if (n->node->attribute[i].has_graph)
+            return onnx_lacks(n, "it has a graph of its own");
+    for (int i = 0; i < n->node->input_count; i++) {
+        const struct onnx_value *v = onnx_in(n, i);
+        if (v && !v->has_shape)
+            return onnx_lacks(n, "the shape of '%s' is not known", v->name);
+    }
+    return n->step->kind->infer(n);
+}
+
+static bool is_foldable(const struct onnx_at *n)
+{
+    for (int i = 0; i < n->node->input_count; i++) {
+        const struct onnx_value *v = onnx_in(n, i);
+        if (v && !v->constant)
+            return str_equal(n->node->kind, "Shape") || str_equal(n->node->kind, "Size");
+    }
+    return true;
+}
+
+static bool check_output(const struct onnx_at *n, const struct onnx_value *v)
+{
+    int64_t count = onnx_count(&v->shape);
+    if (count < INT32_MAX)
+        return true;
+    struct str text = {0};
+    onnx_shape_add(&text, &v->shape);
+    onnx_wrong(n, "it gives %s elements, more than any buffer holds", str_text(&text));
+    str_finish(&text);
+    return false;
+}
+
+static bool infer_step(const struct onnx_at *n)
+{
+    enum onnx_verdict verdict = infer(n);
+    if (verdict == ONNX_WRONG)
+        return false;
+    if (verdict == ONNX_LACKING) {
+        believe_file(n);
+        return true;
+    }
+    for (int i = 0; i < n->node->output_count; i++)
+        if (onnx_out(n, i) && onnx_out(n, i)->has_shape && !check_output(n, onnx_out(n, i)))
+            return false;
+    struct onnx_value *made = onnx_out(n, 0);
+    if (made && n->step->kind->fold && is_foldable(n)) {
+        struct onnx_tensor *t = n->step->kind->fold(n);
+        if (t) {
+            t->name = made->name;
+            t->type = made->type;
+            t->shape = made->shape;
+            t->count = onnx_count(&t->shape);
+            made->constant = t;
+        }
+    }
+    return true;
+}
+
+bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *open, int open_count,
+                     struct onnx_graph *out, struct err *e)
+{
+    *out = (struct onnx_graph){.model = m};
+    if (!name_values(out, e) || !connect_all(out, e) || !bind_inputs(out, open, open_count, e) ||
+        !mark_outputs(out, e))
+        return false;
+    drop_unneeded(out);
+    note_told(out, m->output, m->output_count);
+    note_told(out, m->info, m->info_count);
+    for (int i = 0; i < out->step_count; i++) {
+        const struct onnx_at at = {out, &out->step[i], out->step[i].node, e};
+        if (!infer_step(&at))
+            return false;
+    }
+    return true;
+}
+
+void onnx_graph_finish(struct onnx_graph *g)
+{
+    arena_finish(&g->arena);
+    *g = (struct onnx_graph){0};
+}
+
+// --- a step ---
+
+struct onnx_value *onnx_in(const struct onnx_at *n, int index)
+{
+    bool is_there = index < n->node->input_count && n->step->input[index] >= 0;
+    return is_there ? &n->graph->value[n->step->input[index]] : NULL;
+}
+
+struct onnx_value *onnx_out(const struct onnx_at *n, int index)
+{
+    bool is_there = index < n->node->output_count && n->step->output[index] >= 0;
+    return is_there ? &n->graph->value[n->step->output[index]] : NULL;
+}
+
+enum onnx_verdict onnx_wrong(const struct onnx_at *n, const char *format, ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    err_set(n->err, "node '%s' (%s): %s", n->step->name, n->node->kind, text);
+    return ONNX_WRONG;
+}
+
+enum onnx_verdict onnx_lacks(const struct onnx_at *n, const char *format, ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    n->step->lacking = arena_strdup(&n->graph->arena, text);
+    return ONNX_LACKING;
+}
+
+enum onnx_verdict onnx_gives(const struct onnx_at *n, const struct onnx_shape *shape)
+{
+    struct onnx_value *out = onnx_out(n, 0), *in = onnx_in(n, 0);
+    if (!out)
+        return onnx_wrong(n, "it gives nothing");
+    out->has_shape = true;
+    out->shape = *shape;
+    out->type = in ? in->type : ONNX_FLOAT;
+    return ONNX_FINE;
+}
+
+void onnx_shape_add(struct str *s, const struct onnx_shape *shape)
+{
+    for (int i = 0; i < shape->rank; i++)
+        str_printf(s, "%s%" PRId64, i ? "x" : "", shape->size[i]);
+    if (!shape->rank)
+        str_add(s, "1");
+}

@@ -1,0 +1,81 @@
+// A model understood: its nodes in order, what each value's shape is, and which values are known
+// without running anything.
+//
+//     struct onnx_graph g;
+//     if (onnx_graph_make(&model, set, set_count, &g, e)) ...
+//     onnx_graph_finish(&g);                           in any case
+//
+// Nodes that no output needs are left out. A node that cannot be computed is no error: it is
+// lacking, and so is what needs the shape that nobody knows for it.
+#ifndef TILEWALK_ONNX_GRAPH_H
+#define TILEWALK_ONNX_GRAPH_H
+
+#include "base/str.h"
+#include "onnx/model.h"
+
+struct onnx_dimension { // of an input, that the model leaves open: "batch", "data.0"
+    const char *name;
+    int64_t size;
+};
+
+struct onnx_value {
+    const char *name;
+    int type;
+    bool has_shape;
+    struct onnx_shape shape;
+    const struct onnx_tensor *constant; // NULL: it depends on inputs
+    int maker;                          // the step that gives it; -1: an input, or a constant
+    int uses;                           // by steps that are needed
+    bool is_output, is_input;
+    const struct onnx_info *told; // what the file says of it; NULL: nothing
+};
+
+struct onnx_operator;
+
+struct onnx_step { // a node that is needed
+    const struct onnx_node *node;
+    const struct onnx_operator *kind; // NULL: unknown
+    const char *name;                 // its own, or that of its first output
+    int *input, *output;              // values; -1: left out
+    const char *lacking;              // why it cannot be computed; NULL: it can
+};
+
+struct onnx_graph {
+    const struct onnx_model *model;
+    struct onnx_value *value;
+    struct onnx_step *step;
+    int value_count, step_count;
+    int64_t folded; // elements of constants that were computed
+    struct arena arena;
+};
+
+bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *open, int open_count,
+                     struct onnx_graph *out, struct err *e);
+void onnx_graph_finish(struct onnx_graph *g);
+
+int onnx_graph_find(const struct onnx_graph *g, const char *name); // a value; -1: none
+
+// --- for those who work on a step ---
+
+struct onnx_at {
+    struct onnx_graph *graph;
+    struct onnx_step *step;
+    const struct onnx_node *node;
+    struct err *err;
+};
+
+enum onnx_verdict { ONNX_FINE, ONNX_LACKING, ONNX_WRONG };
+
+struct onnx_value *onnx_in(const struct onnx_at *n, int index); // NULL: left out
+struct onnx_value *onnx_out(const struct onnx_at *n, int index);
+// Its verdicts, with their reasons.
+enum onnx_verdict onnx_wrong(const struct onnx_at *n, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+enum onnx_verdict onnx_lacks(const struct onnx_at *n, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// The shape (and the type of its first input) of its first output.
+enum onnx_verdict onnx_gives(const struct onnx_at *n, const struct onnx_shape *shape);
+// "1x3x224x224"
+void onnx_shape_add(struct str *s, const struct onnx_shape *shape);
+
+#endif

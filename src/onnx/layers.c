@@ -1,0 +1,306 @@
+#include "onnx/lowering.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { ONNX_MAX_LAYERS = 4096, MOST_OF_A_STEP = 64 };
+
+// --- where values come from ---
+
+static int input_of(struct lowering *l, const struct onnx_value *v)
+{
+    struct onnx_layers *out = l->out;
+    MEM_GROW(out->input, out->input_count, out->input_capacity);
+    out->input[out->input_count] = (struct onnx_entry){v, 0};
+    return -1 - out->input_count++;
+}
+
+bool lowering_is_constant(const struct onnx_at *n, int index)
+{
+    return onnx_in(n, index) && onnx_in(n, index)->constant;
+}
+
+enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int index, int *source)
+{
+    struct onnx_value *v = onnx_in(n, index);
+    struct flow *f = &l->flow[v - l->graph->value];
+    if (v->constant)
+        return onnx_lacks(n, "'%s' is a constant", v->name);
+    if (v->type != ONNX_FLOAT && v->type != ONNX_FLOAT16)
+        return onnx_lacks(n, "'%s' is %s, kernels are there for float and float16", v->name,
+                          onnx_type_name(v->type));
+    if (onnx_count(&v->shape) < 1)
+        return onnx_lacks(n, "'%s' has no elements", v->name);
+    if (!f->is_there)
+        *f = (struct flow){.source = input_of(l, v), .is_there = true};
+    *source = f->source;
+    return ONNX_FINE;
+}
+
+// --- layers ---
+
+const char *lowering_name(struct lowering *l, const char *name)
+{
+    const char *tried = name;
+    for (int i = 2;; i++) {
+        bool is_taken = false;
+        for (int k = 0; k < l->out->layer_count && !is_taken; k++)
+            is_taken = str_equal(l->out->layer[k].name, tried);
+        for (int k = 0; k < l->out->input_count && !is_taken; k++)
+            is_taken = str_equal(l->out->input[k].value->name, tried);
+        if (!is_taken)
+            return tried;
+        tried = arena_printf(&l->out->arena, "%s.%d", name, i);
+    }
+}
+
+struct onnx_layer *lowering_add(struct lowering *l, const struct onnx_at *n, const char *preset,
+                                const char *more, const struct onnx_value *type)
+{
+    struct onnx_layers *out = l->out;
+    const char *name =
+        more ? arena_printf(&out->arena, "%s.%s", n->step->name, more) : n->step->name;
+    name = lowering_name(l, *name ? name : preset);
+    MEM_GROW(out->layer, out->layer_count, out->layer_capacity);
+    struct onnx_layer *new = &out->layer[out->layer_count++];
+    *new = (struct onnx_layer){
+        .name = name, .preset = preset, .factored = -1, .type = type->type, .shape = type->shape};
+    if (new->type == ONNX_FLOAT16)
+        lowering_set_word(l, new, "type", "f16");
+    return new;
+}
+
+static void set_text(struct onnx_layer *to, const char *name, const char *text)
+{
+    for (int i = 0; i < to->setting_count; i++)
+        if (str_equal(to->setting[i].name, name)) {
+            to->setting[i].text = text;
+            return;
+        }
+    to->setting[to->setting_count++] = (struct onnx_setting){name, text};
+}
+
+void lowering_set(struct lowering *l, struct onnx_layer *to, const char *name, int64_t value)
+{
+    set_text(to, name, arena_printf(&l->out->arena, "%" PRId64, value));
+}
+
+void lowering_set_real(struct lowering *l, struct onnx_layer *to, const char *name, double value)
+{
+    struct str s = {0};
+    str_add_real(&s, value);
+    set_text(to, name, arena_strdup(&l->out->arena, str_text(&s)));
+    str_finish(&s);
+}
+
+void lowering_set_word(struct lowering *l, struct onnx_layer *to, const char *name,
+                       const char *value)
+{
+    set_text(to, name, arena_printf(&l->out->arena, "\"%s\"", value));
+}
+
+void lowering_uses(struct lowering *l, int source)
+{
+    if (source < 0)
+        l->out->input[-1 - source].uses++;
+    else
+        l->out->layer[source].uses++;
+}
+
+void lowering_read(struct lowering *l, struct onnx_layer *to, const char *tensor, int source)
+{
+    to->from[to->from_count++] = (struct onnx_flow){tensor, source};
+    lowering_uses(l, source);
+}
+
+struct onnx_weights *lowering_weigh(struct onnx_layer *to, const char *tensor,
+                                    const struct onnx_tensor *from)
+{
+    struct onnx_weights *w = &to->weights[to->weights_count++];
+    *w = (struct onnx_weights){.tensor = tensor, .from = from};
+    if (from)
+        w->shape = from->shape;
+    return w;
+}
+
+enum onnx_verdict lowering_give(struct lowering *l, const struct onnx_at *n, int output)
+{
+    struct flow *f = &l->flow[n->step->output[output]];
+    *f = (struct flow){.source = l->out->layer_count - 1, .is_there = true, .is_only = true};
+    return ONNX_FINE;
+}
+
+static bool is_read_once(const struct onnx_value *v)
+{
+    return v->uses == 1 && !v->is_output;
+}
+
+enum onnx_verdict lowering_alias(struct lowering *l, const struct onnx_at *n, int input)
+{
+    int source;
+    enum onnx_verdict verdict = lowering_flow(l, n, input, &source);
+    if (verdict != ONNX_FINE)
+        return verdict;
+    bool is_only = l->flow[n->step->input[input]].is_only && is_read_once(onnx_in(n, input));
+    l->flow[n->step->output[0]] =
+        (struct flow){.source = source, .is_there = true, .is_only = is_only};
+    return ONNX_FINE;
+}
+
+struct onnx_layer *lowering_sum(struct lowering *l, const struct onnx_at *n, int index,
+                                enum onnx_stage most)
+{
+    const struct onnx_value *v = onnx_in(n, index);
+    const struct flow *f = &l->flow[v - l->graph->value];
+    if (v->constant || !f->is_there || !f->is_only || f->source < 0 || !is_read_once(v))
+        return NULL;
+    struct onnx_layer *sum = &l->out->layer[f->source];
+    return sum->is_sum && sum->stage <= most ? sum : NULL;
+}
+
+bool lowering_image(const struct onnx_shape *s, int64_t out[4])
+{
+    if (s->rank < 2 || s->rank > 4)
+        return false;
+    for (int i = 0; i < 4; i++)
+        out[i] = i < s->rank ? s->size[i] : 1;
+    return true;
+}
+
+// --- all of it ---
+
+static bool is_known(const struct onnx_at *n)
+{
+    for (int i = 0; i < n->node->output_count; i++)
+        if (onnx_out(n, i) && !onnx_out(n, i)->constant)
+            return false;
+    return true;
+}
+
+static void drop_layers(struct lowering *l, int from)
+{
+    for (int i = from; i < l->out->layer_count; i++)
+        for (int k = 0; k < l->out->layer[i].from_count; k++) {
+            int source = l->out->layer[i].from[k].source;
+            if (source < 0)
+                l->out->input[-1 - source].uses--;
+            else
+                l->out->layer[source].uses--;
+        }
+    l->out->layer_count = from;
+}
+
+static void lower_step(struct lowering *l, struct onnx_step *s)
+{
+    struct err ignored;
+    const struct onnx_at n = {l->graph, s, s->node, &ignored};
+    if (s->lacking || is_known(&n))
+        return;
+    int before = l->out->layer_count;
+    if (before + MOST_OF_A_STEP > ONNX_MAX_LAYERS)
+        s->lacking = "the network has as many layers as there may be";
+    else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
+        s->lacking = "it cannot be computed so";
+    if (s->lacking)
+        drop_layers(l, before);
+}
+
+static void add_output(struct onnx_layers *l, int layer, const struct onnx_value *v)
+{
+    for (int i = 0; i < l->output_count; i++)
+        if (l->output[i].layer == layer)
+            return;
+    MEM_GROW(l->output, l->output_count, l->output_capacity);
+    l->output[l->output_count++] = (struct onnx_exit){layer, v};
+    l->layer[layer].uses++;
+}
+
+// A bias is known once everything is.
+static void add_biases(struct lowering *l)
+{
+    for (int i = 0; i < l->out->layer_count; i++) {
+        struct onnx_layer *layer = &l->out->layer[i];
+        if (!layer->bias)
+            continue;
+        struct onnx_weights *w = lowering_weigh(layer, "bias", NULL);
+        w->shape = (struct onnx_shape){1, {layer->channels}};
+        w->value = layer->bias;
+        lowering_set_word(l, layer, "bias", "add");
+    }
+}
+
+// --- order ---
+
+struct ordering {
+    const struct onnx_layers *layers;
+    int *place; // where a layer goes; -1: not known yet
+    int placed;
+};
+
+static void place(struct ordering *o, int layer) // behind all that it reads, which is no circle
+{
+    if (layer < 0 || o->place[layer] >= 0)
+        return;
+    for (int i = 0; i < o->layers->layer[layer].from_count; i++)
+        place(o, o->layers->layer[layer].from[i].source);
+    o->place[layer] = o->placed++;
+}
+
+// A sum may have been joined with what was made after it.
+static void put_in_order(struct onnx_layers *l)
+{
+    struct ordering o = {l, mem_alloc((size_t)l->layer_count * sizeof(int) + 1), 0};
+    struct onnx_layer *sorted = mem_zero((size_t)l->layer_count + 1, sizeof *sorted);
+    for (int i = 0; i < l->layer_count; i++)
+        o.place[i] = -1;
+    for (int i = 0; i < l->layer_count; i++)
+        place(&o, i);
+    for (int i = 0; i < l->layer_count; i++) {
+        struct onnx_layer *to = &sorted[o.place[i]];
+        *to = l->layer[i];
+        for (int k = 0; k < to->from_count; k++)
+            if (to->from[k].source >= 0)
+                to->from[k].source = o.place[to->from[k].source];
+    }
+    for (int i = 0; i < l->output_count; i++)
+        l->output[i].layer = o.place[l->output[i].layer];
+    free(l->layer);
+    free(o.place);
+    l->layer = sorted;
+}
+
+void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
+{
+    struct lowering l = {g, out, mem_zero((size_t)g->value_count + 1, sizeof *l.flow)};
+    *out = (struct onnx_layers){0};
+    for (int i = 0; i < g->step_count; i++)
+        lower_step(&l, &g->step[i]);
+    lowering_split(&l);
+    add_biases(&l);
+    for (int i = 0; i < g->model->output_count; i++) {
+        int v = onnx_graph_find(g, g->model->output[i].name);
+        if (l.flow[v].is_there && l.flow[v].source >= 0)
+            add_output(out, l.flow[v].source, &g->value[v]);
+    }
+    for (int i = 0; i < out->layer_count; i++) // read by what is lacking
+        if (!out->layer[i].uses)
+            add_output(out, i, NULL);
+    put_in_order(out);
+    free(l.flow);
+}
+
+void onnx_layers_finish(struct onnx_layers *l)
+{
+    free(l->layer);
+    free(l->input);
+    free(l->output);
+    arena_finish(&l->arena);
+    *l = (struct onnx_layers){0};
+}
+
+double onnx_weight(const struct onnx_weights *w, int64_t index)
+{
+    int64_t at = w->part ? index / w->part * w->line + w->first + index % w->part : index;
+    double value = w->from ? onnx_element(w->from, at) : w->value[at];
+    return w->factor ? value * w->factor[index / w->inner % w->factors] : value;
+}

@@ -1,0 +1,110 @@
+#include "onnx/model.h"
+
+#include "base/str.h"
+#include "base/times.h"
+#include "space/half.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int bytes;
+} types[ONNX_TYPES] = {
+    [ONNX_FLOAT] = {"float", 4},       [ONNX_UINT8] = {"uint8", 1},
+    [ONNX_INT8] = {"int8", 1},         [ONNX_UINT16] = {"uint16", 2},
+    [ONNX_INT16] = {"int16", 2},       [ONNX_INT32] = {"int32", 4},
+    [ONNX_INT64] = {"int64", 8},       [ONNX_BOOL] = {"bool", 1},
+    [ONNX_FLOAT16] = {"float16", 2},   [ONNX_DOUBLE] = {"double", 8},
+    [ONNX_UINT32] = {"uint32", 4},     [ONNX_UINT64] = {"uint64", 8},
+    [ONNX_BFLOAT16] = {"bfloat16", 2},
+};
+
+static bool is_known(int type)
+{
+    return type > 0 && type < ONNX_TYPES && types[type].name;
+}
+
+const char *onnx_type_name(int type)
+{
+    return is_known(type) ? types[type].name : "of a type that tilewalk does not know";
+}
+
+int onnx_type_bytes(int type)
+{
+    return is_known(type) ? types[type].bytes : 0;
+}
+
+int64_t onnx_count(const struct onnx_shape *s)
+{
+    int64_t count = 1;
+    for (int i = 0; i < s->rank; i++)
+        count = times_signed(count, s->size[i]);
+    return count;
+}
+
+// --- elements ---
+
+static uint64_t bits_of(const unsigned char *raw, int bytes)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < bytes; i++)
+        bits |= (uint64_t)raw[i] << (8 * i);
+    return bits;
+}
+
+static double single(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+double onnx_element(const struct onnx_tensor *t, int64_t index)
+{
+    if (!t->raw)
+        return t->value ? t->value[index] : t->fill;
+    int bytes = types[t->type].bytes;
+    uint64_t bits = bits_of(t->raw + index * bytes, bytes);
+    double real;
+    switch (t->type) {
+    case ONNX_FLOAT: return single((uint32_t)bits);
+    case ONNX_DOUBLE: memcpy(&real, &bits, sizeof real); return real;
+    case ONNX_FLOAT16: return (double)half_to_float((uint16_t)bits);
+    case ONNX_BFLOAT16: return single((uint32_t)bits << 16);
+    case ONNX_INT8: return (double)(int8_t)bits;
+    case ONNX_INT16: return (double)(int16_t)bits;
+    case ONNX_INT32: return (double)(int32_t)bits;
+    case ONNX_INT64: return (double)(int64_t)bits;
+    default: return (double)bits;
+    }
+}
+
+// --- attributes ---
+
+const struct onnx_attribute *onnx_attribute(const struct onnx_node *n, const char *name)
+{
+    for (int i = 0; i < n->attribute_count; i++)
+        if (str_equal(n->attribute[i].name, name))
+            return &n->attribute[i];
+    return NULL;
+}
+
+int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t standard)
+{
+    const struct onnx_attribute *a = onnx_attribute(n, name);
+    return a ? a->i : standard;
+}
+
+double onnx_real(const struct onnx_node *n, const char *name, double standard)
+{
+    const struct onnx_attribute *a = onnx_attribute(n, name);
+    return a ? a->f : standard;
+}
+
+const char *onnx_text(const struct onnx_node *n, const char *name, const char *standard)
+{
+    const struct onnx_attribute *a = onnx_attribute(n, name);
+    return a ? a->s : standard;
+}

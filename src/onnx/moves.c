@@ -1,0 +1,276 @@
+// What only moves elements, or not even that.
+#include "onnx/lowering.h"
+
+#include <stdio.h>
+
+enum onnx_verdict lower_none(struct lowering *l, const struct onnx_at *n)
+{
+    if (!onnx_in(n, 0))
+        return onnx_lacks(n, "the constant is too large");
+    return lowering_alias(l, n, 0);
+}
+
+enum onnx_verdict lower_no(struct lowering *l, const struct onnx_at *n)
+{
+    (void)l;
+    return onnx_lacks(n, "no kernel computes it");
+}
+
+enum onnx_verdict lower_cast(struct lowering *l, const struct onnx_at *n)
+{
+    if (onnx_in(n, 0)->type != onnx_out(n, 0)->type)
+        return onnx_lacks(n, "no kernel turns %s into %s", onnx_type_name(onnx_in(n, 0)->type),
+                          onnx_type_name(onnx_out(n, 0)->type));
+    return lowering_alias(l, n, 0);
+}
+
+// --- strides ---
+
+static void strides_of(const struct onnx_shape *s, int64_t *out)
+{
+    int64_t stride = 1;
+    for (int i = s->rank - 1; i >= 0; i--) {
+        out[i] = stride;
+        stride *= s->size[i];
+    }
+}
+
+// Without axes of one element; neighbours that are walked as one are one.
+static void merge(struct onnx_strides *s)
+{
+    int kept = 0;
+    for (int i = 0; i < s->shape.rank; i++) {
+        int64_t size = s->shape.size[i], stride = s->stride[i];
+        if (size == 1)
+            continue;
+        if (kept && s->stride[kept - 1] == stride * size) {
+            s->shape.size[kept - 1] *= size;
+            s->stride[kept - 1] = stride;
+            continue;
+        }
+        s->shape.size[kept] = size;
+        s->stride[kept++] = stride;
+    }
+    s->shape.rank = kept;
+}
+
+static void set_strides(struct lowering *l, struct onnx_layer *to, const struct onnx_strides *s)
+{
+    static const char *const sizes[] = {"n1", "n2", "n3", "n4"}, *const strides[] = {"s1", "s2",
+                                                                                     "s3", "s4"};
+    for (int i = 0; i < 4; i++) {
+        int own = i - (4 - s->shape.rank);
+        lowering_set(l, to, sizes[i], own < 0 ? 1 : s->shape.size[own]);
+        lowering_set(l, to, strides[i], own < 0 ? i == 3 : s->stride[own]);
+    }
+    if (s->offset)
+        lowering_set(l, to, "offset", s->offset);
+}
+
+// A matrix that is turned: Y[c, r] = X[r, c].
+static bool is_turned(const struct onnx_strides *s, int64_t count)
+{
+    return s->shape.rank == 2 && s->offset == 0 && s->stride[0] == 1 &&
+           s->stride[1] == s->shape.size[0] && count == s->shape.size[0] * s->shape.size[1];
+}
+
+enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, int input,
+                                   struct onnx_strides *s, int *source)
+{
+    int64_t count = onnx_count(&onnx_in(n, input)->shape);
+    int from;
+    TRY(lowering_flow(l, n, input, &from));
+    merge(s);
+    bool is_whole = s->offset == 0 && onnx_count(&s->shape) == count && s->shape.rank <= 1 &&
+                    (s->shape.rank == 0 || s->stride[0] == 1);
+    *source = from;
+    if (is_whole)
+        return ONNX_FINE;
+    if (s->shape.rank > 4)
+        return onnx_lacks(n, "it takes elements from more than four axes");
+    bool turned = is_turned(s, count);
+    struct onnx_layer *to = lowering_add(l, n, turned ? "copy" : "strided", s->more, s->type);
+    if (turned) {
+        lowering_set(l, to, "rows", s->shape.size[1]);
+        lowering_set(l, to, "columns", s->shape.size[0]);
+        lowering_set_word(l, to, "transpose", "yes");
+    } else {
+        lowering_set(l, to, "count", count);
+        set_strides(l, to, s);
+    }
+    lowering_read(l, to, "X", from);
+    *source = l->out->layer_count - 1;
+    return ONNX_FINE;
+}
+
+// The step's output, which is some of the elements of its first input.
+static enum onnx_verdict give_strided(struct lowering *l, const struct onnx_at *n, int output,
+                                      struct onnx_strides *s)
+{
+    char more[20];
+    int before = l->out->layer_count, source;
+    snprintf(more, sizeof more, "%d", output + 1);
+    if (onnx_count(&onnx_out(n, output)->shape) == 0)
+        return onnx_lacks(n, "it gives nothing");
+    s->more = n->node->output_count > 1 ? more : NULL;
+    s->type = onnx_out(n, output);
+    TRY(lowering_strided(l, n, 0, s, &source));
+    if (l->out->layer_count > before)
+        return lowering_give(l, n, output);
+    l->flow[n->step->output[output]] = (struct flow){.source = source, .is_there = true};
+    return ONNX_FINE;
+}
+
+enum onnx_verdict lower_transpose(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_strides s = {.shape = onnx_out(n, 0)->shape};
+    int64_t strides[ONNX_MAX_RANK];
+    int order[ONNX_MAX_RANK];
+    onnx_permutation(n, x->rank, order);
+    strides_of(x, strides);
+    for (int i = 0; i < x->rank; i++)
+        s.stride[i] = strides[order[i]];
+    return give_strided(l, n, 0, &s);
+}
+
+enum onnx_verdict lower_slice(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_strides s = {.offset = 0};
+    struct onnx_range range;
+    TRY(onnx_slice_of(n, &range, &s.shape));
+    strides_of(x, s.stride);
+    for (int i = 0; i < x->rank; i++) {
+        s.offset += range.first[i] * s.stride[i];
+        s.stride[i] *= range.step[i];
+    }
+    return give_strided(l, n, 0, &s);
+}
+
+enum onnx_verdict lower_split(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int64_t axis, sizes[ONNX_MAX_RANK], first = 0;
+    TRY(onnx_split_of(n, &axis, sizes));
+    for (int i = 0; i < n->node->output_count; i++) {
+        struct onnx_strides s = {.shape = *x};
+        strides_of(x, s.stride);
+        s.shape.size[axis] = sizes[i];
+        s.offset = first * s.stride[axis];
+        first += sizes[i];
+        if (onnx_out(n, i) && (onnx_out(n, i)->uses || onnx_out(n, i)->is_output))
+            TRY(give_strided(l, n, i, &s));
+    }
+    return ONNX_FINE;
+}
+
+// Of which indices are the same distance apart.
+enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_value *x = onnx_in(n, 0), *which = onnx_in(n, 1);
+    int64_t axis = onnx_int(n->node, "axis", 0), strides[ONNX_MAX_RANK] = {0};
+    struct onnx_strides s = {.offset = 0};
+    if (!which->constant || which->constant->count < 1)
+        return onnx_lacks(n, "its indices are not known before it runs");
+    onnx_axis(&x->shape, &axis);
+    int64_t size = x->shape.size[axis], count = which->constant->count;
+    int64_t first = (int64_t)onnx_element(which->constant, 0), step = 0;
+    if (count > 1)
+        step = (int64_t)onnx_element(which->constant, 1) - first;
+    for (int64_t i = 1; i < count; i++)
+        if ((int64_t)onnx_element(which->constant, i) != first + i * step)
+            return onnx_lacks(n, "its indices are not evenly spaced");
+    first += first < 0 ? size : 0;
+    int64_t last = first + (count - 1) * step;
+    if (first < 0 || step < 0 || last >= size)
+        return onnx_lacks(n, "its indices are none of the axis, or fall");
+    strides_of(&x->shape, strides);
+    s.offset = first * strides[axis];
+    for (int i = 0; i < x->shape.rank; i++) {
+        s.shape.size[s.shape.rank] = i == axis ? count : x->shape.size[i];
+        s.stride[s.shape.rank++] = strides[i] * (i == axis ? step : 1);
+    }
+    return give_strided(l, n, 0, &s);
+}
+
+void onnx_broadcast_strides(const struct onnx_shape *from, const struct onnx_shape *to,
+                            struct onnx_strides *out)
+{
+    int64_t strides[ONNX_MAX_RANK];
+    strides_of(from, strides);
+    *out = (struct onnx_strides){.shape = *to};
+    for (int i = 0; i < to->rank; i++) {
+        int own = i - (to->rank - from->rank);
+        out->stride[i] = own < 0 || from->size[own] == 1 ? 0 : strides[own];
+    }
+}
+
+enum onnx_verdict lower_expand(struct lowering *l, const struct onnx_at *n)
+{
+    struct onnx_strides s;
+    onnx_broadcast_strides(&onnx_in(n, 0)->shape, &onnx_out(n, 0)->shape, &s);
+    return give_strided(l, n, 0, &s);
+}
+
+// --- one behind the other ---
+
+enum { MOST_PARTS = 4 };
+
+struct parts {
+    int64_t rows, columns[MOST_PARTS];
+    int source[MOST_PARTS];
+    const struct onnx_tensor *constant[MOST_PARTS]; // NULL: it flows
+    int count;
+};
+
+static void join(struct lowering *l, const struct onnx_at *n, const char *more, struct parts *p)
+{
+    static const char *const names[] = {"A", "B", "C", "D"};
+    static const char *const sizes[] = {"first", "second", "third", "fourth"};
+    struct onnx_layer *to = lowering_add(l, n, "concat", more, onnx_out(n, 0));
+    lowering_set(l, to, "rows", p->rows);
+    int64_t columns = 0;
+    for (int i = 0; i < p->count; i++) {
+        lowering_set(l, to, sizes[i], p->columns[i]);
+        if (p->constant[i])
+            lowering_weigh(to, names[i], p->constant[i]);
+        else
+            lowering_read(l, to, names[i], p->source[i]);
+        columns += p->columns[i];
+    }
+    *p = (struct parts){
+        .rows = p->rows, .columns = {columns}, .source = {l->out->layer_count - 1}, .count = 1};
+}
+
+enum onnx_verdict lower_concat(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *out = &onnx_out(n, 0)->shape;
+    struct parts p = {.rows = 1};
+    char more[20];
+    int64_t axis = onnx_int(n->node, "axis", 1);
+    int only = 0;
+    onnx_axis(out, &axis);
+    for (int i = 0; i < axis; i++)
+        p.rows *= out->size[i];
+    for (int i = 0; i < n->node->input_count; i++) {
+        const struct onnx_value *v = onnx_in(n, i);
+        if (onnx_count(&v->shape) == 0)
+            continue;
+        if (p.count == MOST_PARTS) {
+            snprintf(more, sizeof more, "%d", i);
+            join(l, n, more, &p);
+        }
+        only = i;
+        p.constant[p.count] = v->constant;
+        if (!v->constant)
+            TRY(lowering_flow(l, n, i, &p.source[p.count]));
+        p.columns[p.count++] = onnx_count(&v->shape) / p.rows;
+    }
+    if (p.count == 0)
+        return onnx_lacks(n, "it gives nothing");
+    if (p.count == 1)
+        return lowering_alias(l, n, only);
+    join(l, n, NULL, &p);
+    return lowering_give(l, n, 0);
+}

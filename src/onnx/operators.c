@@ -1,0 +1,55 @@
+#include "onnx/operators.h"
+
+#include "base/str.h"
+
+// By name. What is neither folded nor lowered gives what it reads.
+static const struct onnx_operator operators[] = {
+    {"Add", infer_binary, fold_add, lower_add},
+    {"AveragePool", infer_pool, NULL, lower_pool},
+    {"BatchNormalization", infer_batch_norm, NULL, lower_batch_norm},
+    {"Cast", infer_cast, fold_cast, lower_cast},
+    {"Clip", infer_same, NULL, lower_activation},
+    {"Concat", infer_concat, fold_concat, lower_concat},
+    {"Constant", infer_constant, fold_constant, lower_none},
+    {"ConstantOfShape", infer_constant_of_shape, fold_constant_of_shape, lower_none},
+    {"Conv", infer_conv, NULL, lower_conv},
+    {"Div", infer_binary, fold_div, lower_div},
+    {"Dropout", infer_dropout, NULL, lower_none},
+    {"Expand", infer_expand, fold_expand, lower_expand},
+    {"Flatten", infer_flatten, fold_same, lower_none},
+    {"Gather", infer_gather, fold_gather, lower_gather},
+    {"Gemm", infer_gemm, NULL, lower_gemm},
+    {"GlobalAveragePool", infer_global_pool, NULL, lower_global_pool},
+    {"GlobalMaxPool", infer_global_pool, NULL, lower_global_pool},
+    {"Identity", infer_same, fold_same, lower_none},
+    {"LRN", infer_same, NULL, lower_lrn},
+    {"LeakyRelu", infer_same, NULL, lower_activation},
+    {"MatMul", infer_matmul, NULL, lower_matmul},
+    {"MaxPool", infer_pool, NULL, lower_pool},
+    {"Mul", infer_binary, fold_mul, lower_mul},
+    {"Neg", infer_same, fold_neg, lower_no},
+    {"ReduceMean", infer_reduce_mean, NULL, lower_reduce_mean},
+    {"Relu", infer_same, NULL, lower_activation},
+    {"Reshape", infer_reshape, fold_same, lower_none},
+    {"Shape", infer_shape, fold_shape, lower_none},
+    {"Sigmoid", infer_same, NULL, lower_apply},
+    {"Size", infer_size, fold_size, lower_none},
+    {"Slice", infer_slice, fold_slice, lower_slice},
+    {"Softmax", infer_same, NULL, lower_softmax},
+    {"Split", infer_split, NULL, lower_split},
+    {"Sqrt", infer_same, fold_sqrt, lower_no},
+    {"Squeeze", infer_squeeze, fold_same, lower_none},
+    {"Sub", infer_binary, fold_sub, lower_sub},
+    {"Sum", infer_sum, NULL, lower_sum},
+    {"Tanh", infer_same, NULL, lower_apply},
+    {"Transpose", infer_transpose, fold_transpose, lower_transpose},
+    {"Unsqueeze", infer_unsqueeze, fold_same, lower_none},
+};
+
+const struct onnx_operator *onnx_operator_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (str_equal(operators[i].name, name))
+            return &operators[i];
+    return NULL;
+}

@@ -1,0 +1,366 @@
+// What is computed element by element, or along rows.
+#include "onnx/lowering.h"
+
+#include "base/minmax.h"
+
+#include <float.h>
+#include <math.h>
+
+static struct onnx_layer *add_elementwise(struct lowering *l, const struct onnx_at *n,
+                                          const char *apply, int source)
+{
+    struct onnx_layer *to = lowering_add(l, n, "elementwise", NULL, onnx_out(n, 0));
+    lowering_set(l, to, "count", onnx_count(&onnx_out(n, 0)->shape));
+    lowering_set_word(l, to, "apply", apply);
+    lowering_read(l, to, "X", source);
+    return to;
+}
+
+// --- of one ---
+
+struct activation {
+    const char *name; // as operations have it; NULL: nothing is done
+    double slope, low, high;
+};
+
+static void set_activation(struct lowering *l, struct onnx_layer *to, const struct activation *a)
+{
+    if (str_equal(a->name, "leaky"))
+        lowering_set_real(l, to, "slope", a->slope);
+    if (str_equal(a->name, "clamp")) {
+        lowering_set_real(l, to, "low", a->low);
+        lowering_set_real(l, to, "high", a->high);
+    }
+}
+
+// A bound of Clip: an attribute, later an input.
+static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, int input,
+                                    double standard, double *out)
+{
+    const struct onnx_value *v = onnx_in(n, input);
+    *out = onnx_real(n->node, name, standard);
+    if (!v)
+        return ONNX_FINE;
+    if (!v->constant || v->constant->count != 1)
+        return onnx_lacks(n, "'%s' is not constant", v->name);
+    *out = onnx_element(v->constant, 0);
+    return isnan(*out) ? onnx_lacks(n, "'%s' is no number", v->name) : ONNX_FINE;
+}
+
+static enum onnx_verdict read_activation(const struct onnx_at *n, struct activation *out)
+{
+    *out = (struct activation){.name = "relu"};
+    if (str_equal(n->node->kind, "LeakyRelu"))
+        *out = (struct activation){.name = "leaky", .slope = onnx_real(n->node, "alpha", 0.01)};
+    if (!str_equal(n->node->kind, "Clip"))
+        return ONNX_FINE;
+    TRY(read_bound(n, "min", 1, -FLT_MAX, &out->low));
+    TRY(read_bound(n, "max", 2, FLT_MAX, &out->high));
+    out->low = fmax(out->low, -FLT_MAX);
+    out->high = fmin(out->high, FLT_MAX);
+    if (out->low > out->high)
+        return onnx_lacks(n, "its min is above its max");
+    bool is_open = out->high >= FLT_MAX;
+    out->name = is_open && out->low <= -FLT_MAX ? NULL
+                : is_open && out->low == 0      ? "relu"
+                                                : "clamp";
+    return ONNX_FINE;
+}
+
+enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
+{
+    struct activation a;
+    int source;
+    TRY(read_activation(n, &a));
+    if (!a.name)
+        return lowering_alias(l, n, 0);
+    struct onnx_layer *sum = lowering_sum(l, n, 0, ONNX_JOINED);
+    if (sum) {
+        lowering_set_word(l, sum, "activation", a.name);
+        set_activation(l, sum, &a);
+        sum->stage = ONNX_ACTIVATED;
+        return lowering_alias(l, n, 0);
+    }
+    TRY(lowering_flow(l, n, 0, &source));
+    set_activation(l, add_elementwise(l, n, a.name, source), &a);
+    return lowering_give(l, n, 0);
+}
+
+enum onnx_verdict lower_apply(struct lowering *l, const struct onnx_at *n)
+{
+    int source;
+    TRY(lowering_flow(l, n, 0, &source));
+    add_elementwise(l, n, str_equal(n->node->kind, "Tanh") ? "tanh" : "sigmoid", source);
+    return lowering_give(l, n, 0);
+}
+
+// --- with a constant ---
+
+// The numbers of `c`, one for each channel, if that is all that they differ in: a channel is
+// `inner` elements, of which there are `channels` in turn.
+static const double *by_channel(struct lowering *l, const struct onnx_tensor *c,
+                                const struct onnx_shape *x, int64_t channels, int64_t inner)
+{
+    int64_t behind = 1;
+    bool fits = c->count == 1;
+    for (int i = x->rank - 1; i >= 0 && !fits; i--) {
+        int own = i - (x->rank - c->shape.rank);
+        int64_t size = own < 0 ? 1 : c->shape.size[own];
+        fits = size > 1 && size == c->count && size == channels && behind == inner;
+        if (size > 1)
+            break;
+        behind *= x->size[i];
+    }
+    if (!fits)
+        return NULL;
+    double *out = arena_zero(&l->out->arena, (size_t)channels, sizeof *out);
+    for (int64_t i = 0; i < channels; i++)
+        out[i] = onnx_element(c, c->count == 1 ? 0 : i);
+    return out;
+}
+
+// As the channels of the sum that x is, of images, or along the last axis.
+static const double *channel_numbers(struct lowering *l, const struct onnx_at *n, int flow,
+                                     struct onnx_channels *out)
+{
+    const struct onnx_tensor *c = onnx_in(n, 1 - flow)->constant;
+    const struct onnx_shape *x = &onnx_in(n, flow)->shape;
+    const struct onnx_layer *sum = lowering_sum(l, n, flow, ONNX_JOINED);
+    const double *numbers = NULL;
+    int64_t size[4];
+    if (sum) {
+        *out = (struct onnx_channels){.channels = sum->channels, .inner = sum->inner};
+        numbers = by_channel(l, c, x, out->channels, out->inner);
+    }
+    if (!numbers && lowering_image(x, size)) {
+        *out = (struct onnx_channels){.channels = size[1], .inner = size[2] * size[3]};
+        numbers = by_channel(l, c, x, out->channels, out->inner);
+    }
+    if (!numbers && x->rank > 0) {
+        *out = (struct onnx_channels){.channels = x->size[x->rank - 1], .inner = 1};
+        numbers = by_channel(l, c, x, out->channels, out->inner);
+    }
+    return numbers;
+}
+
+enum { MOST_SPREAD = 1 << 22 };
+
+// x apply c, element by element, c being constant and written as large as x.
+static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at *n, int flow,
+                                        const char *apply, double (*number)(double c))
+{
+    const struct onnx_value *out = onnx_out(n, 0), *c = onnx_in(n, 1 - flow);
+    int64_t count = onnx_count(&out->shape);
+    int source;
+    if (!onnx_same_shape(&onnx_in(n, flow)->shape, &out->shape))
+        return onnx_lacks(n, "a constant makes it larger");
+    if (count > MOST_SPREAD)
+        return onnx_lacks(n, "a constant of another form than its channels is too large");
+    TRY(lowering_flow(l, n, flow, &source));
+    double *value = arena_zero(&l->out->arena, (size_t)count, sizeof *value);
+    for (int64_t i = 0; i < count; i++)
+        value[i] =
+            number(onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i)));
+    struct onnx_weights *w = lowering_weigh(add_elementwise(l, n, apply, source), "Z", NULL);
+    w->shape = (struct onnx_shape){1, {count}};
+    w->value = value;
+    return lowering_give(l, n, 0);
+}
+
+static double itself(double c)
+{
+    return c;
+}
+
+static double negative(double c)
+{
+    return -c;
+}
+
+static double inverse(double c)
+{
+    return 1 / c;
+}
+
+static const double *mapped(struct lowering *l, const double *numbers, int64_t count,
+                            double (*number)(double))
+{
+    double *out = arena_zero(&l->out->arena, (size_t)count, sizeof *out);
+    for (int64_t i = 0; i < count; i++)
+        out[i] = number(numbers[i]);
+    return out;
+}
+
+// x + number(c), or x * number(c).
+static enum onnx_verdict with_constant(struct lowering *l, const struct onnx_at *n, int flow,
+                                       bool is_factor, double (*number)(double))
+{
+    const struct onnx_shape *x = &onnx_in(n, flow)->shape;
+    struct onnx_channels c;
+    bool is_same = onnx_same_shape(x, &onnx_out(n, 0)->shape) && onnx_count(x) > 0;
+    const double *given = is_same ? channel_numbers(l, n, flow, &c) : NULL;
+    if (!given)
+        return apply_constant(l, n, flow, is_factor ? "mul" : "add", number);
+    const double *numbers = mapped(l, given, c.channels, number);
+    c.factor = is_factor ? numbers : NULL;
+    c.shift = is_factor ? NULL : numbers;
+    return lowering_affine(l, n, flow, &c);
+}
+
+// Which input flows, when the other one is constant; -1: both do.
+static int flow_beside_constant(const struct onnx_at *n)
+{
+    return lowering_is_constant(n, 0) ? 1 : lowering_is_constant(n, 1) ? 0 : -1;
+}
+
+// --- of two that flow ---
+
+// An input as large as the output, repeated where it is smaller.
+static enum onnx_verdict spread(struct lowering *l, const struct onnx_at *n, int index, int *source)
+{
+    const struct onnx_shape *x = &onnx_in(n, index)->shape, *out = &onnx_out(n, 0)->shape;
+    struct onnx_strides s;
+    if (onnx_count(x) == onnx_count(out))
+        return lowering_flow(l, n, index, source);
+    onnx_broadcast_strides(x, out, &s);
+    s.more = index ? "second" : "first";
+    s.type = onnx_out(n, 0);
+    return lowering_strided(l, n, index, &s, source);
+}
+
+static enum onnx_verdict of_two(struct lowering *l, const struct onnx_at *n, const char *apply)
+{
+    int a, b;
+    TRY(spread(l, n, 0, &a));
+    TRY(spread(l, n, 1, &b));
+    lowering_read(l, add_elementwise(l, n, apply, a), "Z", b);
+    return lowering_give(l, n, 0);
+}
+
+// The sum that its input `index` is, if the other one can be added to it: nothing else reads it, so
+// it can be made after the other one.
+static struct onnx_layer *may_join(struct lowering *l, const struct onnx_at *n, int index)
+{
+    const struct onnx_shape *x = &onnx_in(n, index)->shape, *other = &onnx_in(n, 1 - index)->shape;
+    return onnx_count(x) == onnx_count(other) ? lowering_sum(l, n, index, ONNX_SHIFTED) : NULL;
+}
+
+static int newest_input(const struct onnx_layer *layer)
+{
+    int newest = -1;
+    for (int i = 0; i < layer->from_count; i++)
+        newest = int_max(newest, layer->from[i].source);
+    return newest;
+}
+
+// Of two sums the one at the end of the longer path: a shortcut stays what it is.
+static enum onnx_verdict join(struct lowering *l, const struct onnx_at *n, bool *is_done)
+{
+    struct onnx_layer *first = may_join(l, n, 0), *second = may_join(l, n, 1);
+    struct onnx_layer *sum = first ? first : second;
+    int source;
+    *is_done = sum != NULL;
+    if (!sum)
+        return ONNX_FINE;
+    if (first && second && newest_input(second) >= newest_input(first))
+        sum = second;
+    int other = sum == first ? 1 : 0;
+    TRY(lowering_flow(l, n, other, &source));
+    lowering_read(l, sum, "residual", source);
+    lowering_set_word(l, sum, "residual", "add");
+    sum->stage = ONNX_JOINED;
+    return lowering_alias(l, n, 1 - other);
+}
+
+enum onnx_verdict lower_add(struct lowering *l, const struct onnx_at *n)
+{
+    int flow = flow_beside_constant(n);
+    bool is_done;
+    if (flow >= 0)
+        return with_constant(l, n, flow, false, itself);
+    TRY(join(l, n, &is_done));
+    return is_done ? ONNX_FINE : of_two(l, n, "add");
+}
+
+enum onnx_verdict lower_sub(struct lowering *l, const struct onnx_at *n)
+{
+    int flow = flow_beside_constant(n);
+    if (flow < 0)
+        return of_two(l, n, "sub");
+    if (flow == 0)
+        return with_constant(l, n, 0, false, negative);
+    return onnx_lacks(n, "it takes something from a constant");
+}
+
+enum onnx_verdict lower_mul(struct lowering *l, const struct onnx_at *n)
+{
+    int flow = flow_beside_constant(n);
+    return flow < 0 ? of_two(l, n, "mul") : with_constant(l, n, flow, true, itself);
+}
+
+enum onnx_verdict lower_div(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_value *by = onnx_in(n, 1);
+    if (!by->constant)
+        return onnx_lacks(n, "no kernel divides two tensors");
+    for (int64_t i = 0; i < by->constant->count; i++)
+        if (onnx_element(by->constant, i) == 0)
+            return onnx_lacks(n, "it divides by 0");
+    return with_constant(l, n, 0, true, inverse);
+}
+
+enum onnx_verdict lower_sum(struct lowering *l, const struct onnx_at *n)
+{
+    if (n->node->input_count == 1)
+        return lowering_alias(l, n, 0);
+    if (n->node->input_count > 2)
+        return onnx_lacks(n, "it adds more than two");
+    return lower_add(l, n);
+}
+
+// --- along rows ---
+
+enum onnx_verdict lower_softmax(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    bool is_old = n->graph->model->opset < 13; // then all that is behind the axis is one row
+    int64_t axis = onnx_int(n->node, "axis", is_old ? 1 : -1), rows = 1, columns, behind = 1;
+    int source;
+    if (axis == x->rank && is_old)
+        return onnx_lacks(n, "its rows have one element");
+    if (!onnx_axis(x, &axis))
+        return onnx_lacks(n, "it is along no axis");
+    for (int i = 0; i < axis; i++)
+        rows *= x->size[i];
+    for (int i = (int)axis + 1; i < x->rank; i++)
+        behind *= x->size[i];
+    if (!is_old && behind != 1)
+        return onnx_lacks(n, "it is not along the last axis");
+    columns = x->size[axis] * behind;
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to = lowering_add(l, n, "softmax", NULL, onnx_out(n, 0));
+    lowering_set(l, to, "rows", rows);
+    lowering_set(l, to, "columns", columns);
+    lowering_read(l, to, "X", source);
+    return lowering_give(l, n, 0);
+}
+
+enum onnx_verdict lower_lrn(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    static const char *const names[] = {"batch", "channels", "height", "width"};
+    int64_t size[4];
+    int source;
+    if (!lowering_image(x, size))
+        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to = lowering_add(l, n, "lrn", NULL, onnx_out(n, 0));
+    for (int i = 0; i < 4; i++)
+        lowering_set(l, to, names[i], size[i]);
+    lowering_set(l, to, "window", onnx_int(n->node, "size", 1));
+    lowering_set_real(l, to, "alpha", onnx_real(n->node, "alpha", 1e-4));
+    lowering_set_real(l, to, "beta", onnx_real(n->node, "beta", 0.75));
+    lowering_set_real(l, to, "bias_k", onnx_real(n->node, "bias", 1));
+    lowering_read(l, to, "X", source);
+    return lowering_give(l, n, 0);
+}

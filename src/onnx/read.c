@@ -1,0 +1,425 @@
+// ONNX files, by the published onnx.proto.
+#include "onnx/model.h"
+
+#include "base/file.h"
+#include "base/os.h"
+#include "base/str.h"
+#include "base/times.h"
+#include "onnx/skim.h"
+#include "onnx/wire.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <onnx.pb-c.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct onnx_mapping {
+    void *bytes;
+    size_t length;
+};
+
+struct reading {
+    struct onnx_model *out;
+    const char *folder;
+    struct err *err;
+};
+
+static void *keep(struct reading *r, size_t count, size_t size)
+{
+    return arena_zero(&r->out->arena, count ? count : 1, size);
+}
+
+static const char *text(struct reading *r, const char *from)
+{
+    return from ? arena_strdup(&r->out->arena, from) : "";
+}
+
+static const unsigned char *map_file(struct reading *r, int fd, size_t *length)
+{
+    struct onnx_model *m = r->out;
+    struct stat info;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
+        err_set(r->err, "it is no regular file with content");
+        return NULL;
+    }
+    *length = (size_t)info.st_size;
+    void *bytes = mmap(NULL, *length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        err_set(r->err, "it cannot be mapped: %s", strerror(errno));
+        return NULL;
+    }
+    MEM_GROW(m->mapping, m->mapping_count, m->mapping_capacity);
+    m->mapping[m->mapping_count++] = (struct onnx_mapping){bytes, *length};
+    return bytes;
+}
+
+// --- constants ---
+
+static bool read_shape(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
+{
+    if (t->n_dims > ONNX_MAX_RANK)
+        return err_set(r->err, "'%s' has %zu dimensions, the most are %d", out->name, t->n_dims,
+                       ONNX_MAX_RANK);
+    out->shape.rank = (int)t->n_dims;
+    for (size_t i = 0; i < t->n_dims; i++) {
+        if (t->dims[i] < 0)
+            return err_set(r->err, "'%s' has the size %" PRId64, out->name, t->dims[i]);
+        out->shape.size[i] = t->dims[i];
+    }
+    out->count = onnx_count(&out->shape);
+    return true;
+}
+
+static bool check_count(struct reading *r, const struct onnx_tensor *t, size_t there)
+{
+    return (uint64_t)t->count == there ||
+           err_set(r->err,
+                   "'%s' has the values of %zu elements, its shape has %" PRId64
+                   " (is the file cut off?)",
+                   t->name, there, t->count);
+}
+
+#define READ_LIST(list)                                                                            \
+    do {                                                                                           \
+        if (!check_count(r, out, t->n_##list))                                                     \
+            return false;                                                                          \
+        for (size_t i = 0; i < t->n_##list; i++)                                                   \
+            value[i] = (double)t->list[i];                                                         \
+        return true;                                                                               \
+    } while (0)
+
+static double bits_of_half(const struct onnx_tensor *t, int32_t bits)
+{
+    const unsigned char raw[2] = {(unsigned char)(bits & 255), (unsigned char)(bits >> 8 & 255)};
+    const struct onnx_tensor one = {.type = t->type, .raw = raw};
+    return onnx_element(&one, 0);
+}
+
+// Numbers that the message lists one by one.
+static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
+{
+    size_t most =
+        t->n_float_data + t->n_int32_data + t->n_int64_data + t->n_double_data + t->n_uint64_data;
+    double *value = keep(r, most, sizeof *value);
+    out->value = value;
+    switch (out->type) {
+    case ONNX_FLOAT: READ_LIST(float_data);
+    case ONNX_DOUBLE: READ_LIST(double_data);
+    case ONNX_INT64: READ_LIST(int64_data);
+    case ONNX_UINT32:
+    case ONNX_UINT64: READ_LIST(uint64_data);
+    case ONNX_FLOAT16:
+    case ONNX_BFLOAT16:
+        if (!check_count(r, out, t->n_int32_data))
+            return false;
+        for (size_t i = 0; i < t->n_int32_data; i++)
+            value[i] = bits_of_half(out, t->int32_data[i]);
+        return true;
+    default: READ_LIST(int32_data);
+    }
+}
+
+static const char *entry(const Onnx__TensorProto *t, const char *key)
+{
+    for (size_t i = 0; i < t->n_external_data; i++)
+        if (str_equal(t->external_data[i]->key, key))
+            return t->external_data[i]->value;
+    return NULL;
+}
+
+static bool is_contained(const char *name)
+{
+    if (!*name || *name == '/')
+        return false;
+    for (const char *part = name; part; part = strchr(part, '/'), part += part != NULL)
+        if (str_starts(part, "..") && (part[2] == '/' || !part[2]))
+            return false;
+    return true;
+}
+
+// In a file below the model's folder.
+static bool read_external(struct reading *r, const Onnx__TensorProto *t, struct skim_slice *out)
+{
+    const char *name = entry(t, "location"), *at = entry(t, "offset"), *bytes = entry(t, "length");
+    int64_t offset = 0, length = -1;
+    if (!name || (at && !str_to_int(at, 0, INT64_MAX, &offset)) ||
+        (bytes && !str_to_int(bytes, 0, INT64_MAX, &length)))
+        return err_set(r->err, "its place in another file is not told");
+    if (!r->folder || !is_contained(name))
+        return err_set(r->err, "'%s' is no file below the model's folder", name);
+    char *path = path_join(r->folder, name);
+    const char *const folders[] = {r->folder, NULL};
+    int fd = os_open_text(path, folders, r->err);
+    size_t size = 0;
+    const unsigned char *map = fd >= 0 ? map_file(r, fd, &size) : NULL;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    if (!map)
+        return err_prefix(r->err, "%s", name);
+    if ((uint64_t)offset > size || (length >= 0 && (uint64_t)length > size - (uint64_t)offset))
+        return err_set(r->err, "%s ends before (is it cut off?)", name);
+    *out = (struct skim_slice){map + offset, length < 0 ? size - (size_t)offset : (size_t)length};
+    return true;
+}
+
+static bool take_raw(struct reading *r, const struct skim_slice *s, struct onnx_tensor *out)
+{
+    size_t each = (size_t)onnx_type_bytes(out->type);
+    if (s->length / each != (uint64_t)out->count || s->length % each)
+        return err_set(r->err,
+                       "'%s' has %zu bytes, its %" PRId64 " elements of %s take %zu each (is the "
+                       "file cut off?)",
+                       out->name, s->length, out->count, onnx_type_name(out->type), each);
+    out->raw = s->data;
+    return true;
+}
+
+static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
+                        const struct skim_constant *skimmed, struct onnx_tensor *out)
+{
+    struct skim_slice raw = skimmed ? skimmed->raw : (struct skim_slice){NULL, 0};
+    *out = (struct onnx_tensor){.name = text(r, t->name), .type = t->data_type};
+    if (!read_shape(r, t, out))
+        return false;
+    if (!onnx_type_bytes(out->type)) // texts: a node that reads it is none that we have
+        return true;
+    if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
+        if (!read_external(r, t, &raw))
+            return err_prefix(r->err, "'%s'", out->name);
+    } else if (!skimmed && t->has_raw_data) {
+        unsigned char *own = keep(r, t->raw_data.len, 1);
+        if (t->raw_data.len)
+            memcpy(own, t->raw_data.data, t->raw_data.len);
+        raw = (struct skim_slice){own, t->raw_data.len};
+    } else if (skimmed && !raw.data && skimmed->list.data && out->type == ONNX_FLOAT) {
+        raw = skimmed->list;
+    }
+    return raw.data ? take_raw(r, &raw, out) : read_listed(r, t, out);
+}
+
+static bool read_constant(struct reading *r, const struct skim_constant *c, struct onnx_tensor *out)
+{
+    Onnx__TensorProto *t =
+        onnx__tensor_proto__unpack(NULL, c->rest.length, (const uint8_t *)str_text(&c->rest));
+    bool ok = t ? read_tensor(r, t, c, out) : err_set(r->err, "a constant of it is no tensor");
+    if (t)
+        onnx__tensor_proto__free_unpacked(t, NULL);
+    return ok;
+}
+
+static bool read_constants(struct reading *r, const struct skim *s)
+{
+    struct onnx_model *m = r->out;
+    m->constant = keep(r, (size_t)s->constant_count, sizeof *m->constant);
+    for (int i = 0; i < s->constant_count; i++, m->constant_count++)
+        if (!read_constant(r, &s->constant[i], &m->constant[i]))
+            return false;
+    return true;
+}
+
+// --- nodes ---
+
+static bool read_attribute(struct reading *r, const Onnx__AttributeProto *a,
+                           struct onnx_attribute *out)
+{
+    *out = (struct onnx_attribute){.name = text(r, a->name), .i = a->i, .f = a->f, .s = ""};
+    out->has_graph = a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH ||
+                     a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS;
+    if (a->has_s) {
+        char *copy = keep(r, a->s.len + 1, 1);
+        if (a->s.len)
+            memcpy(copy, a->s.data, a->s.len);
+        out->s = copy;
+    }
+    int64_t *ints = keep(r, a->n_ints, sizeof *ints);
+    for (size_t i = 0; i < a->n_ints; i++)
+        ints[i] = a->ints[i];
+    out->ints = ints;
+    out->int_count = (int)a->n_ints;
+    if (!a->t)
+        return true;
+    struct onnx_tensor *t = keep(r, 1, sizeof *t);
+    out->tensor = t;
+    return read_tensor(r, a->t, NULL, t);
+}
+
+static const char **read_names(struct reading *r, char *const *from, size_t count)
+{
+    const char **names = keep(r, count, sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = text(r, from[i]);
+    return names;
+}
+
+static bool read_node(struct reading *r, const Onnx__NodeProto *n, struct onnx_node *out)
+{
+    *out = (struct onnx_node){.name = text(r, n->name),
+                              .kind = text(r, n->op_type),
+                              .domain = text(r, n->domain),
+                              .input = read_names(r, n->input, n->n_input),
+                              .output = read_names(r, n->output, n->n_output),
+                              .input_count = (int)n->n_input,
+                              .output_count = (int)n->n_output};
+    out->attribute = keep(r, n->n_attribute, sizeof *out->attribute);
+    for (size_t i = 0; i < n->n_attribute; i++, out->attribute_count++)
+        if (!read_attribute(r, n->attribute[i], &out->attribute[i]))
+            return err_prefix(r->err, "node '%s' (%s)",
+                              *out->name || !out->output_count ? out->name : out->output[0],
+                              out->kind);
+    return true;
+}
+
+static bool read_info(struct reading *r, const Onnx__ValueInfoProto *v, struct onnx_info *out)
+{
+    const Onnx__TypeProto *type = v->type;
+    *out = (struct onnx_info){.name = text(r, v->name)};
+    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+        return true;
+    const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
+    out->type = type->tensor_type->elem_type;
+    if (!shape)
+        return true;
+    if (shape->n_dim > ONNX_MAX_RANK)
+        return err_set(r->err, "'%s' has %zu dimensions, the most are %d", out->name, shape->n_dim,
+                       ONNX_MAX_RANK);
+    out->has_shape = true;
+    out->shape.rank = (int)shape->n_dim;
+    for (int i = 0; i < out->shape.rank; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];
+        bool is_known = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+        bool is_named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+        out->shape.size[i] = is_known && d->dim_value > 0 ? d->dim_value : -1;
+        out->open[i] = is_named ? text(r, d->dim_param) : "";
+    }
+    return true;
+}
+
+static bool read_infos(struct reading *r, Onnx__ValueInfoProto *const *from, size_t count,
+                       struct onnx_info **out, int *out_count)
+{
+    *out = keep(r, count, sizeof **out);
+    for (size_t i = 0; i < count; i++, ++*out_count)
+        if (!read_info(r, from[i], &(*out)[i]))
+            return false;
+    return true;
+}
+
+static bool read_graph(struct reading *r, const Onnx__GraphProto *g)
+{
+    struct onnx_model *m = r->out;
+    m->node = keep(r, g->n_node, sizeof *m->node);
+    for (size_t i = 0; i < g->n_node; i++, m->node_count++)
+        if (!read_node(r, g->node[i], &m->node[i]))
+            return false;
+    return read_infos(r, g->input, g->n_input, &m->input, &m->input_count) &&
+           read_infos(r, g->output, g->n_output, &m->output, &m->output_count) &&
+           read_infos(r, g->value_info, g->n_value_info, &m->info, &m->info_count);
+}
+
+// --- files ---
+
+static bool read_header(struct reading *r, const struct skim *s)
+{
+    Onnx__ModelProto *p =
+        onnx__model_proto__unpack(NULL, s->model.length, (const uint8_t *)str_text(&s->model));
+    if (!p)
+        return err_set(r->err, "it is no ONNX model");
+    r->out->producer = text(r, p->producer_name);
+    for (size_t i = 0; i < p->n_opset_import; i++) {
+        const Onnx__OperatorSetIdProto *set = p->opset_import[i];
+        if (!set->domain || !*set->domain || str_equal(set->domain, "ai.onnx"))
+            r->out->opset = set->version;
+    }
+    onnx__model_proto__free_unpacked(p, NULL);
+    return true;
+}
+
+static bool read_skimmed(struct reading *r, const struct skim *s)
+{
+    if (!read_header(r, s))
+        return false;
+    Onnx__GraphProto *g =
+        onnx__graph_proto__unpack(NULL, s->graph.length, (const uint8_t *)str_text(&s->graph));
+    bool ok = g ? read_graph(r, g) && read_constants(r, s)
+                : err_set(r->err, "its graph is broken (is the file cut off?)");
+    if (g)
+        onnx__graph_proto__free_unpacked(g, NULL);
+    return ok && (r->out->node_count > 0 || err_set(r->err, "it is a model without nodes"));
+}
+
+static bool read_model(struct reading *r, const unsigned char *bytes, size_t length)
+{
+    struct skim s;
+    bool ok = skim_model(bytes, length, &s) ? read_skimmed(r, &s)
+                                            : err_set(r->err, "it is no ONNX model, or cut off");
+    skim_finish(&s);
+    return ok;
+}
+
+bool onnx_read_bytes(const unsigned char *bytes, size_t length, const char *folder,
+                     struct onnx_model *out, struct err *e)
+{
+    struct reading r = {out, folder, e};
+    *out = (struct onnx_model){.producer = ""};
+    return read_model(&r, bytes, length);
+}
+
+static const unsigned char *map_path(struct reading *r, const char *path, size_t *length)
+{
+    int fd = os_open_text(path, NULL, r->err);
+    if (fd < 0)
+        return NULL;
+    const unsigned char *bytes = map_file(r, fd, length);
+    close(fd);
+    return bytes;
+}
+
+bool onnx_read(const char *path, struct onnx_model *out, struct err *e)
+{
+    char *folder = path_folder(path);
+    struct reading r = {out, folder, e};
+    size_t length;
+    *out = (struct onnx_model){.producer = ""};
+    const unsigned char *bytes = map_path(&r, path, &length);
+    bool ok = bytes && read_model(&r, bytes, length);
+    free(folder);
+    return ok;
+}
+
+bool onnx_read_tensor(const char *path, struct onnx_model *m, struct onnx_tensor *out,
+                      struct err *e)
+{
+    struct reading r = {m, NULL, e};
+    struct skim_constant c = {0};
+    size_t length;
+    const unsigned char *bytes = map_path(&r, path, &length);
+    if (!bytes)
+        return false;
+    bool ok = skim_tensor(bytes, length, &c) ? read_constant(&r, &c, out)
+                                             : err_set(e, "it is no ONNX tensor, or cut off");
+    str_finish(&c.rest);
+    return ok;
+}
+
+void onnx_finish(struct onnx_model *m)
+{
+    for (int i = 0; i < m->mapping_count; i++)
+        munmap(m->mapping[i].bytes, m->mapping[i].length);
+    free(m->mapping);
+    arena_finish(&m->arena);
+    *m = (struct onnx_model){0};
+}
+
+// A model's first field is its version, by every program that writes one; texts begin with letters,
+// brackets or blanks, packed recordings with their own marks.
+bool onnx_begins(const unsigned char *bytes, size_t length)
+{
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    bool is_model = wire_next(&w) && w.kind == WIRE_VARINT && w.field == 1;
+    return is_model && bytes[0] == 0x08;
+}

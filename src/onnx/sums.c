@@ -1,0 +1,422 @@
+// Convolutions and products, and what is done to a sum before it is stored.
+#include "onnx/lowering.h"
+
+#include <math.h>
+#include <string.h>
+
+static void *keep(struct lowering *l, int64_t count, size_t size)
+{
+    return arena_zero(&l->out->arena, (size_t)count, size);
+}
+
+// A tensor of a layer: a constant, or what flows. `factored` learns where a factor can go.
+static enum onnx_verdict take(struct lowering *l, const struct onnx_at *n, int index,
+                              struct onnx_layer *to, const char *tensor)
+{
+    int source;
+    if (lowering_is_constant(n, index)) {
+        lowering_weigh(to, tensor, onnx_in(n, index)->constant);
+        return ONNX_FINE;
+    }
+    TRY(lowering_flow(l, n, index, &source));
+    lowering_read(l, to, tensor, source);
+    return ONNX_FINE;
+}
+
+static void begin_sum(struct onnx_layer *to, int64_t channels, int64_t inner)
+{
+    to->is_sum = true;
+    to->channels = channels;
+    to->inner = inner;
+}
+
+// y = y * factor + shift
+static void apply_affine(struct lowering *l, struct onnx_layer *to, const double *factor,
+                         const double *shift)
+{
+    if (!to->bias)
+        to->bias = keep(l, to->channels, sizeof *to->bias);
+    for (int64_t i = 0; i < to->channels; i++)
+        to->bias[i] = to->bias[i] * (factor ? factor[i] : 1) + (shift ? shift[i] : 0);
+    if (to->stage == ONNX_SUM)
+        to->stage = ONNX_SHIFTED;
+    if (!factor)
+        return;
+    struct onnx_weights *w = &to->weights[to->factored];
+    double *all = keep(l, to->channels, sizeof *all);
+    for (int64_t i = 0; i < to->channels; i++)
+        all[i] = factor[i] * (w->factor ? w->factor[i] : 1);
+    w->factor = all;
+}
+
+// --- convolutions ---
+
+// One padding before rows and columns alike, and one more behind them, which give as many windows.
+static bool find_padding(const struct onnx_window *w, const struct onnx_shape *image,
+                         int64_t *padding, int64_t *extra)
+{
+    int64_t stride = w->stride[0], most = stride + w->kernel[0] + w->kernel[1];
+    *padding = w->before[0];
+    if (w->before[0] != w->before[1] || w->stride[0] != w->stride[1] ||
+        w->dilation[0] != w->dilation[1])
+        return false;
+    for (*extra = 0; *extra <= most; ++*extra) {
+        bool fits = true;
+        for (int i = 0; i < 2; i++) {
+            int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
+            int64_t room = image->size[2 + i] + 2 * *padding + *extra - reach;
+            fits = fits && room >= 0 && room / stride + 1 == w->out[i];
+        }
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+static void set_image(struct lowering *l, struct onnx_layer *to, const char *channels,
+                      const int64_t size[4])
+{
+    lowering_set(l, to, "batch", size[0]);
+    lowering_set(l, to, channels, size[1]);
+    lowering_set(l, to, "height", size[2]);
+    lowering_set(l, to, "width", size[3]);
+}
+
+static void set_kernel(struct lowering *l, struct onnx_layer *to, const struct onnx_window *w,
+                       int64_t padding, int64_t extra)
+{
+    lowering_set(l, to, "kernel_h", w->kernel[0]);
+    lowering_set(l, to, "kernel_w", w->kernel[1]);
+    lowering_set(l, to, "stride", w->stride[0]);
+    lowering_set(l, to, "padding", padding);
+    if (extra)
+        lowering_set(l, to, "extra", extra);
+    if (w->dilation[0] > 1)
+        lowering_set(l, to, "dilation", w->dilation[0]);
+}
+
+static const char *preset_of(const struct onnx_window *w, int64_t in, int64_t groups)
+{
+    if (groups == in && groups > 1)
+        return "depthwise";
+    return w->kernel[0] * w->kernel[1] == 1 ? "conv1x1" : "conv-implicit";
+}
+
+enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
+    int64_t groups = onnx_int(n->node, "group", 1), padding, extra;
+    struct onnx_window window;
+    int source;
+    TRY(onnx_window_of(n, x, &w->size[2], &window));
+    if (!find_padding(&window, x, &padding, &extra))
+        return onnx_lacks(n, "its padding, strides or dilations differ between rows and columns");
+    if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
+        return onnx_lacks(n, "its bias is not constant");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to =
+        lowering_add(l, n, preset_of(&window, x->size[1], groups), NULL, onnx_out(n, 0));
+    bool is_depthwise = str_equal(to->preset, "depthwise");
+    set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
+    if (is_depthwise)
+        lowering_set(l, to, "multiplier", w->size[0] / groups);
+    else
+        lowering_set(l, to, "out_channels", w->size[0]);
+    if (!is_depthwise && groups > 1)
+        lowering_set(l, to, "groups", groups);
+    set_kernel(l, to, &window, padding, extra);
+    lowering_read(l, to, "X", source);
+    begin_sum(to, w->size[0], window.out[0] * window.out[1]);
+    if (lowering_is_constant(n, 1)) {
+        to->factored = to->weights_count;
+        lowering_weigh(to, "W", onnx_in(n, 1)->constant);
+        to->weights[to->factored].factors = w->size[0];
+        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
+    } else {
+        TRY(take(l, n, 1, to, "W"));
+    }
+    if (onnx_in(n, 2)) {
+        to->bias = keep(l, to->channels, sizeof *to->bias);
+        for (int64_t i = 0; i < to->channels; i++)
+            to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
+        to->stage = ONNX_SHIFTED;
+    }
+    return lowering_give(l, n, 0);
+}
+
+// --- pools ---
+
+static enum onnx_verdict add_pool(struct lowering *l, const struct onnx_at *n,
+                                  const struct onnx_window *w, bool is_max, bool by_window)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int64_t padding, extra;
+    int source;
+    if (!find_padding(w, x, &padding, &extra) || w->kernel[0] != w->kernel[1] ||
+        w->dilation[0] != 1)
+        return onnx_lacks(n, "its window, padding or strides differ between rows and columns, or "
+                             "have gaps");
+    if (padding >= w->kernel[0])
+        return onnx_lacks(n, "its padding is not smaller than its window");
+    if (extra && by_window)
+        return onnx_lacks(n, "it counts padding that differs before and behind");
+    for (int i = 0; i < 2; i++)
+        if ((w->out[i] - 1) * w->stride[i] - padding >= x->size[2 + i])
+            return onnx_lacks(n, "a window of it lies outside of the image");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to =
+        lowering_add(l, n, is_max ? "maxpool" : "avgpool", NULL, onnx_out(n, 0));
+    set_image(l, to, "channels", x->size);
+    lowering_set(l, to, "window", w->kernel[0]);
+    lowering_set(l, to, "stride", w->stride[0]);
+    lowering_set(l, to, "padding", padding);
+    if (extra)
+        lowering_set(l, to, "extra", extra);
+    if (by_window)
+        lowering_set_word(l, to, "divisor", "window");
+    lowering_read(l, to, "X", source);
+    return lowering_give(l, n, 0);
+}
+
+enum onnx_verdict lower_pool(struct lowering *l, const struct onnx_at *n)
+{
+    struct onnx_window w;
+    TRY(onnx_window_of(n, &onnx_in(n, 0)->shape, onnx_attribute(n->node, "kernel_shape")->ints,
+                       &w));
+    bool is_padded = w.before[0] + w.before[1] + w.after[0] + w.after[1] > 0;
+    return add_pool(l, n, &w, str_equal(n->node->kind, "MaxPool"),
+                    is_padded && onnx_int(n->node, "count_include_pad", 0));
+}
+
+// The mean of whole images of any form: a depthwise convolution with weights that are all the same.
+static enum onnx_verdict add_mean(struct lowering *l, const struct onnx_at *n,
+                                  const int64_t size[4])
+{
+    int source;
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
+    const struct onnx_window w = {
+        .kernel = {size[2], size[3]}, .stride = {1, 1}, .dilation = {1, 1}};
+    set_image(l, to, "channels", size);
+    set_kernel(l, to, &w, 0, 0);
+    lowering_read(l, to, "X", source);
+    struct onnx_tensor *mean = keep(l, 1, sizeof *mean);
+    *mean = (struct onnx_tensor){.type = ONNX_FLOAT,
+                                 .shape = {4, {size[1], 1, size[2], size[3]}},
+                                 .count = size[1] * size[2] * size[3],
+                                 .fill = 1 / (double)(size[2] * size[3])};
+    to->factored = to->weights_count;
+    struct onnx_weights *weights = lowering_weigh(to, "W", mean);
+    weights->factors = size[1];
+    weights->inner = size[2] * size[3];
+    begin_sum(to, size[1], 1);
+    return lowering_give(l, n, 0);
+}
+
+static enum onnx_verdict lower_images(struct lowering *l, const struct onnx_at *n, bool is_max)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int64_t size[4];
+    if (!lowering_image(x, size))
+        return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+    if (x->rank == 4 && size[2] == size[3]) {
+        const struct onnx_window w = {
+            .kernel = {size[2], size[2]}, .stride = {1, 1}, .dilation = {1, 1}, .out = {1, 1}};
+        return add_pool(l, n, &w, is_max, false);
+    }
+    if (is_max)
+        return onnx_lacks(n, "its images are not square");
+    return add_mean(l, n, size);
+}
+
+enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
+{
+    return lower_images(l, n, str_equal(n->node->kind, "GlobalMaxPool"));
+}
+
+enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_list axes;
+    bool gone[ONNX_MAX_RANK] = {false};
+    TRY(onnx_list_of(n, "axes", 1, &axes));
+    for (int i = 0; i < axes.count; i++)
+        if (onnx_axis(x, &axes.value[i]))
+            gone[axes.value[i]] = true;
+    if (x->rank != 4 || !gone[2] || !gone[3] || gone[0] || gone[1])
+        return onnx_lacks(n, "it is not the mean of whole images");
+    return lower_images(l, n, false);
+}
+
+// --- products ---
+
+static struct onnx_layer *add_product(struct lowering *l, const struct onnx_at *n,
+                                      const int64_t size[3], const char *layout)
+{
+    struct onnx_layer *to = lowering_add(l, n, "gemm", NULL, onnx_out(n, 0));
+    lowering_set(l, to, "N", size[0]);
+    lowering_set(l, to, "M", size[1]);
+    lowering_set(l, to, "K", size[2]);
+    lowering_set_word(l, to, "layout", layout);
+    return to;
+}
+
+static enum onnx_verdict take_factors(struct lowering *l, const struct onnx_at *n,
+                                      struct onnx_layer *to, const int64_t size[3], bool turns_b)
+{
+    if (lowering_is_constant(n, 0) && lowering_is_constant(n, 1))
+        return onnx_lacks(n, "both matrices are constant");
+    TRY(take(l, n, 0, to, "A"));
+    bool can = lowering_is_constant(n, 1);
+    if (can)
+        to->factored = to->weights_count;
+    TRY(take(l, n, 1, to, "B"));
+    if (can) {
+        to->weights[to->factored].factors = size[1];
+        to->weights[to->factored].inner = turns_b ? size[2] : 1;
+    }
+    begin_sum(to, size[1], 1);
+    return ONNX_FINE;
+}
+
+// + beta C: a bias where it is the same for all rows, else a residual.
+static enum onnx_verdict add_summand(struct lowering *l, const struct onnx_at *n,
+                                     struct onnx_layer *to)
+{
+    const struct onnx_value *c = onnx_in(n, 2), *out = onnx_out(n, 0);
+    double beta = onnx_real(n->node, "beta", 1);
+    int source;
+    bool is_row = c->shape.rank < 2 || c->shape.size[0] == 1;
+    if (c->constant && is_row) {
+        double *shift = keep(l, to->channels, sizeof *shift);
+        for (int64_t i = 0; i < to->channels; i++)
+            shift[i] =
+                beta * onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i));
+        apply_affine(l, to, NULL, shift);
+        return ONNX_FINE;
+    }
+    if (c->constant || beta != 1 || !onnx_same_shape(&c->shape, &out->shape))
+        return onnx_lacks(n, "what it adds is neither a row of constants nor as large as the "
+                             "product");
+    TRY(lowering_flow(l, n, 2, &source));
+    lowering_read(l, to, "residual", source);
+    lowering_set_word(l, to, "residual", "add");
+    to->stage = ONNX_JOINED;
+    return ONNX_FINE;
+}
+
+enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
+{
+    static const char *const layouts[2][2] = {{"nn", "nt"}, {"tn", "tt"}};
+    const struct onnx_shape *a = &onnx_in(n, 0)->shape, *out = &onnx_out(n, 0)->shape;
+    bool turns_a = onnx_int(n->node, "transA", 0), turns_b = onnx_int(n->node, "transB", 0);
+    const int64_t size[3] = {out->size[0], out->size[1], a->size[!turns_a]};
+    double alpha = onnx_real(n->node, "alpha", 1);
+    struct onnx_layer *to = add_product(l, n, size, layouts[turns_a][turns_b]);
+    TRY(take_factors(l, n, to, size, turns_b));
+    if (alpha != 1) {
+        lowering_set_real(l, to, "scale", alpha);
+        to->factored = -1;
+    }
+    if (onnx_in(n, 2))
+        TRY(add_summand(l, n, to));
+    return lowering_give(l, n, 0);
+}
+
+// As many matrices on either side, or one on the right.
+static bool are_paired(const struct onnx_shape *a, const struct onnx_shape *b)
+{
+    for (int i = 0; i < a->rank - 2 || i < b->rank - 2; i++) {
+        int64_t left = i < a->rank - 2 ? a->size[a->rank - 3 - i] : 1;
+        int64_t right = i < b->rank - 2 ? b->size[b->rank - 3 - i] : 1;
+        if (left != right)
+            return false;
+    }
+    return true;
+}
+
+enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *a = &onnx_in(n, 0)->shape, *b = &onnx_in(n, 1)->shape;
+    int64_t N = a->size[a->rank - 2], K = a->size[a->rank - 1], M = b->size[b->rank - 1];
+    if (onnx_count(a) == 0 || onnx_count(b) == 0)
+        return onnx_lacks(n, "it has no elements");
+    int64_t left = onnx_count(a) / (N * K), right = onnx_count(b) / (K * M);
+    if (right > 1 && !are_paired(a, b))
+        return onnx_lacks(n, "its batches do not match");
+    const int64_t size[3] = {right == 1 ? left * N : N, M, K};
+    struct onnx_layer *to = add_product(l, n, size, "nn");
+    if (right > 1)
+        lowering_set(l, to, "batch", right);
+    TRY(take_factors(l, n, to, size, false));
+    if (right > 1)
+        to->factored = -1;
+    return lowering_give(l, n, 0);
+}
+
+// --- factors and shifts ---
+
+// A depthwise convolution of single pixels.
+static enum onnx_verdict add_affine(struct lowering *l, const struct onnx_at *n, int index,
+                                    const struct onnx_channels *c)
+{
+    static const struct onnx_window pixel = {
+        .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    const struct onnx_shape *x = &onnx_in(n, index)->shape;
+    int64_t size[4] = {onnx_count(x) / (c->channels * c->inner), c->channels, 1, c->inner};
+    int source;
+    if (x->rank == 4 && x->size[1] == c->channels)
+        lowering_image(x, size);
+    TRY(lowering_flow(l, n, index, &source));
+    struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));
+    set_image(l, to, "channels", size);
+    set_kernel(l, to, &pixel, 0, 0);
+    lowering_read(l, to, "X", source);
+    begin_sum(to, c->channels, c->inner);
+    to->factored = to->weights_count;
+    struct onnx_weights *weights = lowering_weigh(to, "W", NULL);
+    double *ones = keep(l, c->channels, sizeof *ones);
+    for (int64_t i = 0; i < c->channels; i++)
+        ones[i] = 1;
+    weights->shape = (struct onnx_shape){4, {c->channels, 1, 1, 1}};
+    weights->value = ones;
+    weights->factors = c->channels;
+    weights->inner = 1;
+    apply_affine(l, to, c->factor, c->shift);
+    return lowering_give(l, n, 0);
+}
+
+enum onnx_verdict lowering_affine(struct lowering *l, const struct onnx_at *n, int index,
+                                  const struct onnx_channels *c)
+{
+    struct onnx_layer *sum = lowering_sum(l, n, index, c->factor ? ONNX_SHIFTED : ONNX_JOINED);
+    bool fits = sum && sum->channels == c->channels && sum->inner == c->inner;
+    if (!fits || (c->factor && sum->factored < 0))
+        return add_affine(l, n, index, c);
+    apply_affine(l, sum, c->factor, c->shift);
+    return lowering_alias(l, n, index);
+}
+
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+enum onnx_verdict lower_batch_norm(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int64_t channels = x->size[1];
+    if (onnx_count(x) == 0)
+        return onnx_lacks(n, "it has no elements");
+    double epsilon = onnx_real(n->node, "epsilon", 1e-5);
+    double *factor = keep(l, channels, sizeof *factor), *shift = keep(l, channels, sizeof *shift);
+    for (int i = 1; i < 5; i++)
+        if (!lowering_is_constant(n, i))
+            return onnx_lacks(n, "'%s' is not constant", onnx_in(n, i)->name);
+    for (int64_t i = 0; i < channels; i++) {
+        double variance = onnx_element(onnx_in(n, 4)->constant, i);
+        factor[i] = onnx_element(onnx_in(n, 1)->constant, i) / sqrt(variance + epsilon);
+        shift[i] = onnx_element(onnx_in(n, 2)->constant, i) -
+                   onnx_element(onnx_in(n, 3)->constant, i) * factor[i];
+        if (!isfinite(factor[i]) || !isfinite(shift[i]))
+            return onnx_lacks(n, "its variance is no number that can be divided by");
+    }
+    const struct onnx_channels c = {channels, onnx_count(x) / x->size[0] / channels, factor, shift};
+    return lowering_affine(l, n, 0, &c);
+}

@@ -1,0 +1,338 @@
+// ONNX files: what becomes of nodes, and of files that are wrong.
+#include "onnx_text.h"
+
+#include "base/file.h"
+#include "import/import.h"
+#include "onnx/layers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZES(...) ((const int[]){__VA_ARGS__, 0})
+
+static const float numbers[1024];
+
+// --- what is made of nodes ---
+
+struct lowered {
+    struct str bytes;
+    struct onnx_model model;
+    struct onnx_graph graph;
+    struct onnx_layers layers;
+};
+
+static void lower(struct lowered *m, struct str *graph)
+{
+    struct err e;
+    *m = (struct lowered){0};
+    onnx_put_model(&m->bytes, graph);
+    if (!onnx_read_bytes((const unsigned char *)str_text(&m->bytes), m->bytes.length, NULL,
+                         &m->model, &e) ||
+        !onnx_graph_make(&m->model, NULL, 0, &m->graph, &e))
+        fail_msg("%s", e.text);
+    onnx_lower(&m->graph, &m->layers);
+}
+
+static void finish(struct lowered *m)
+{
+    onnx_layers_finish(&m->layers);
+    onnx_graph_finish(&m->graph);
+    onnx_finish(&m->model);
+    str_finish(&m->bytes);
+}
+
+static const char *setting(const struct onnx_layer *l, const char *name)
+{
+    for (int i = 0; i < l->setting_count; i++)
+        if (strcmp(l->setting[i].name, name) == 0)
+            return l->setting[i].text;
+    return "";
+}
+
+static void put_ends(struct str *g, const int *in, const int *out)
+{
+    onnx_put_value(g, 11, "x", in);
+    onnx_put_value(g, 12, "y", out);
+}
+
+// y = relu(bn(conv(x)) + x): one kernel, its weights times the factor of each channel.
+static void what_follows_a_sum_is_computed_with_it(void **state)
+{
+    (void)state;
+    struct str g = {0};
+    struct lowered m;
+    const float w[4] = {1, 2, 3, 4}, scale[2] = {2, 10}, shift[2] = {1, -1}, mean[2] = {3, 0},
+                variance[2] = {1, 4};
+    put_ends(&g, SIZES(1, 2, 5, 5), SIZES(1, 2, 5, 5));
+    onnx_put_constant(&g, "w", SIZES(2, 2, 1, 1), w, 4);
+    onnx_put_constant(&g, "scale", SIZES(2), scale, 2);
+    onnx_put_constant(&g, "shift", SIZES(2), shift, 2);
+    onnx_put_constant(&g, "mean", SIZES(2), mean, 2);
+    onnx_put_constant(&g, "variance", SIZES(2), variance, 2);
+    onnx_put_node(&g, "Conv", "x w", "a", "");
+    onnx_put_node(&g, "BatchNormalization", "a scale shift mean variance", "b", "");
+    onnx_put_node(&g, "Add", "x b", "c", "");
+    onnx_put_node(&g, "Relu", "c", "y", "");
+    lower(&m, &g);
+    assert_int_equal(m.layers.layer_count, 1);
+    const struct onnx_layer *l = &m.layers.layer[0];
+    assert_string_equal(l->preset, "conv1x1");
+    assert_string_equal(setting(l, "residual"), "\"add\"");
+    assert_string_equal(setting(l, "activation"), "\"relu\"");
+    assert_int_equal(l->weights_count, 2);
+    assert_float_equal(onnx_weight(&l->weights[0], 1), 4, 1e-4);  // 2 * 2 / sqrt(1 + 1e-5)
+    assert_float_equal(onnx_weight(&l->weights[0], 3), 20, 1e-4); // 4 * 10 / 2
+    assert_float_equal(onnx_weight(&l->weights[1], 0), 1 - 3 * 2, 1e-4);
+    assert_float_equal(onnx_weight(&l->weights[1], 1), -1, 1e-4);
+    finish(&m);
+}
+
+// What another node reads, too, has to be there: it is not taken into the kernel before it.
+static void what_is_read_twice_stays(void **state)
+{
+    (void)state;
+    struct str g = {0};
+    struct lowered m;
+    put_ends(&g, SIZES(1, 2, 5, 5), SIZES(1, 2, 5, 5));
+    onnx_put_constant(&g, "w", SIZES(2, 2, 1, 1), numbers, 4);
+    onnx_put_node(&g, "Conv", "x w", "a", "");
+    onnx_put_node(&g, "Relu", "a", "b", "");
+    onnx_put_node(&g, "Mul", "a b", "y", "");
+    lower(&m, &g);
+    assert_int_equal(m.layers.layer_count, 3);
+    assert_string_equal(setting(&m.layers.layer[0], "activation"), "");
+    finish(&m);
+}
+
+static void channels_are_shuffled_by_one_kernel(void **state)
+{
+    (void)state;
+    struct str g = {0};
+    struct lowered m;
+    put_ends(&g, SIZES(1, 2, 3, 4), SIZES(1, 3, 2, 4));
+    onnx_put_node(&g, "Transpose", "x", "a", "perm=0,2,1,3");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    lower(&m, &g);
+    assert_int_equal(m.layers.layer_count, 2);
+    const struct onnx_layer *l = &m.layers.layer[0];
+    assert_string_equal(l->preset, "strided");
+    assert_string_equal(setting(l, "n2"), "3");
+    assert_string_equal(setting(l, "s2"), "4");
+    assert_string_equal(setting(l, "s3"), "12");
+    finish(&m);
+}
+
+static void weights_that_no_device_must_take_are_split(void **state)
+{
+    (void)state;
+    struct str g = {0};
+    struct lowered m;
+    enum { OUT = 3000, IN = 12000 }; // 144 MB
+    struct str shape = {0};
+    const int64_t dims[2] = {OUT, IN};
+    put_ends(&g, SIZES(1, IN), SIZES(1, OUT));
+    onnx_put_number(&shape, 1, 2); // a constant of two int64
+    onnx_put_number(&shape, 2, 7);
+    onnx_put_text(&shape, 8, "shape");
+    onnx_put_bytes(&shape, 9, dims, sizeof dims);
+    onnx_put_message(&g, 5, &shape);
+    onnx_put_node(&g, "ConstantOfShape", "shape", "w", "");
+    onnx_put_node(&g, "Gemm", "x w", "a", "transB=1");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    lower(&m, &g);
+    assert_int_equal(m.layers.layer_count, 3);
+    assert_string_equal(setting(&m.layers.layer[0], "M"), "1500");
+    assert_string_equal(setting(&m.layers.layer[1], "activation"), "\"relu\"");
+    assert_string_equal(m.layers.layer[2].preset, "concat");
+    const struct onnx_weights *w = &m.layers.layer[1].weights[0];
+    assert_int_equal(w->first, 1500 * IN);
+    finish(&m);
+}
+
+// --- what is refused, and what is left out ---
+
+static char *folder;
+
+static bool import(const char *bytes, size_t length, const struct setting *set, int set_count,
+                   struct imported *out, struct err *e)
+{
+    char *path = mem_printf("%s/m.onnx", folder);
+    const struct import_request q = {.path = path, .set = set, .set_count = set_count};
+    assert_true(file_write(path, bytes, length, e));
+    bool ok = import_run(&import_onnx, &q, out, e);
+    remove(path);
+    free(path);
+    return ok;
+}
+
+static void expect_wrong(struct str *graph, const char *words)
+{
+    struct str s = {0};
+    struct imported m;
+    struct err e = {0};
+    onnx_put_model(&s, graph);
+    assert_false(import(str_text(&s), s.length, NULL, 0, &m, &e));
+    if (!strstr(e.text, words))
+        fail_msg("'%s', expected '%s'", e.text, words);
+    imported_finish(&m);
+    str_finish(&s);
+}
+
+static struct str begin(void)
+{
+    struct str g = {0};
+    put_ends(&g, SIZES(1, 2, 5, 5), SIZES(1, 2, 5, 5));
+    return g;
+}
+
+static void wrong_models_are_refused(void **state)
+{
+    (void)state;
+    struct str g = begin();
+    onnx_put_node(&g, "Relu", "b", "y", "");
+    onnx_put_node(&g, "Relu", "y", "b", "");
+    expect_wrong(&g, "node 'y' (Relu) reads 'b', which a later node gives");
+    g = begin();
+    onnx_put_node(&g, "Relu", "z", "y", "");
+    expect_wrong(&g, "node 'y' (Relu) reads 'z', which nothing gives");
+    g = begin();
+    onnx_put_node(&g, "Relu", "x", "y", "");
+    onnx_put_node(&g, "Tanh", "x", "y", "");
+    expect_wrong(&g, "give 'y'");
+    g = begin();
+    onnx_put_constant(&g, "w", SIZES(2, 2, 1, 1), numbers, 3);
+    onnx_put_node(&g, "Conv", "x w", "y", "");
+    expect_wrong(&g,
+                 "'w' has 12 bytes, its 4 elements of float take 4 each (is the file cut off?)");
+    g = begin();
+    onnx_put_constant(&g, "w", SIZES(2000000000, 2000000000, 2000000000), numbers, 3);
+    onnx_put_node(&g, "Conv", "x w", "y", "");
+    expect_wrong(&g, "'w' has 12 bytes");
+    g = begin();
+    onnx_put_constant(&g, "w", SIZES(2, 3, 1, 1), numbers, 6);
+    onnx_put_node(&g, "Conv", "x w", "y", "");
+    expect_wrong(&g, "node 'y' (Conv): the weights do not fit the 2 channels of its input");
+    g = begin();
+    onnx_put_constant(&g, "w", SIZES(2, 2, 7, 7), numbers, 196);
+    onnx_put_node(&g, "Conv", "x w", "y", "");
+    expect_wrong(&g, "its window is larger than the padded image");
+    g = begin();
+    onnx_put_node(&g, "Erf", "x", "y", "");
+    expect_wrong(&g, "no preset computes any of its nodes; the first: node 'y' (Erf 1x2x5x5)");
+}
+
+static void data_lie_below_the_model(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"../secret", "/etc/passwd", "a/../../b", "absent.bin"};
+    static const char *const words[] = {"no file below the model's folder",
+                                        "no file below the model's folder",
+                                        "no file below the model's folder", "absent.bin: "};
+    for (int i = 0; i < 4; i++) {
+        struct str g = begin(), tensor = {0}, place = {0};
+        for (int k = 0; k < 4; k++)
+            onnx_put_number(&tensor, 1, k < 2 ? 2 : 1);
+        onnx_put_number(&tensor, 2, 1);
+        onnx_put_text(&tensor, 8, "w");
+        onnx_put_text(&place, 1, "location");
+        onnx_put_text(&place, 2, names[i]);
+        onnx_put_message(&tensor, 13, &place);
+        onnx_put_number(&tensor, 14, 1);
+        onnx_put_message(&g, 5, &tensor);
+        onnx_put_node(&g, "Conv", "x w", "y", "");
+        expect_wrong(&g, words[i]);
+    }
+}
+
+static void whatever_is_cut_off_is_refused(void **state)
+{
+    (void)state;
+    struct str g = begin(), s = {0};
+    onnx_put_constant(&g, "w", SIZES(2, 2, 1, 1), numbers, 4);
+    onnx_put_node(&g, "Conv", "x w", "y", "");
+    onnx_put_model(&s, &g);
+    for (size_t length = 1; length < s.length - 8; length++) { // the opset is the last
+        struct imported m;
+        struct err e = {0};
+        assert_false(import(str_text(&s), length, NULL, 0, &m, &e));
+        assert_non_null(strstr(e.text, "m.onnx"));
+        imported_finish(&m);
+    }
+    str_finish(&s);
+}
+
+static void open_dimensions_are_asked_for(void **state)
+{
+    (void)state;
+    static const struct setting sets[] = {{"batch", "3"}, {"other", "3"}, {"batch", "0"}};
+    static const char *const words[] = {"", "no input leaves a dimension 'other' open",
+                                        "a dimension is a whole number of at least 1"};
+    struct str g = {0}, s = {0};
+    put_ends(&g, SIZES(-1, 2, 5, 5), SIZES(-1, 2, 5, 5));
+    onnx_put_node(&g, "Relu", "x", "y", "");
+    onnx_put_model(&s, &g);
+    for (int i = -1; i < 3; i++) {
+        struct imported m;
+        struct err e = {0};
+        bool ok = import(str_text(&s), s.length, i < 0 ? NULL : &sets[i], i >= 0, &m, &e);
+        assert_int_equal(ok, i == 0);
+        if (i < 0)
+            assert_non_null(strstr(e.text, "input 'x' leaves its dimension 1 open (--set "
+                                           "'batch=1' says how large)"));
+        else if (i > 0)
+            assert_non_null(strstr(e.text, words[i]));
+        else
+            assert_non_null(strstr(str_text(&m.text), "sizes = { 3, 2, 5, 5 }"));
+        imported_finish(&m);
+    }
+    str_finish(&s);
+}
+
+// The rest is tuned: what the node gives is an input, what it reads an output.
+static void an_unknown_node_is_named(void **state)
+{
+    (void)state;
+    struct str g = begin(), s = {0};
+    struct imported m;
+    struct err e = {0};
+    onnx_put_value(&g, 13, "b", SIZES(1, 2, 5, 5));
+    onnx_put_node(&g, "Relu", "x", "a", "");
+    onnx_put_node(&g, "Erf", "a", "b", "");
+    onnx_put_node(&g, "Tanh", "b", "y", "");
+    onnx_put_model(&s, &g);
+    assert_true(import(str_text(&s), s.length, NULL, 0, &m, &e));
+    assert_int_equal(m.note_count, 1);
+    assert_string_equal(m.note[0], "node 'b' (Erf 1x2x5x5): there is no such operator here");
+    const char *text = str_text(&m.text);
+    assert_non_null(strstr(text, "v[\"b\"] = input { name = \"b\""));
+    assert_non_null(strstr(text, "output(v[\"a\"])"));
+    assert_non_null(strstr(text, "output(v[\"y\"])"));
+    imported_finish(&m);
+    str_finish(&s);
+}
+
+int main(void)
+{
+    char name[] = "/tmp/tilewalk-onnx-XXXXXX";
+    folder = mkdtemp(name);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_follows_a_sum_is_computed_with_it),
+        cmocka_unit_test(what_is_read_twice_stays),
+        cmocka_unit_test(channels_are_shuffled_by_one_kernel),
+        cmocka_unit_test(weights_that_no_device_must_take_are_split),
+        cmocka_unit_test(wrong_models_are_refused),
+        cmocka_unit_test(data_lie_below_the_model),
+        cmocka_unit_test(whatever_is_cut_off_is_refused),
+        cmocka_unit_test(open_dimensions_are_asked_for),
+        cmocka_unit_test(an_unknown_node_is_named),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove(folder);
+    return failed;
+}
