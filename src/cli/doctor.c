@@ -1,5 +1,6 @@
 // doctor: what tilewalk needs, whether it is here, and which Debian package brings it.
 #include "cli/common.h"
+#include "cli/doctor_host.h"
 #include "engine/devices.h"
 
 #include "base/file.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CHECKS 16
+#define MOST_CHECKS 24
 
 struct check {
     const char *name;
@@ -39,6 +40,15 @@ static struct check *add(struct doctor *d, const char *name, bool needed, bool o
     *c = (struct check){.name = name, .needed = needed, .ok = ok, .hint = hint};
     snprintf(c->found, sizeof c->found, "%s", text ? text : "");
     return c;
+}
+
+// Cards that no driver shows.
+static void check_host(struct doctor *d)
+{
+    struct host_trouble trouble[HOST_MOST_TROUBLES];
+    int count = host_troubles(d->list, d->devices, trouble);
+    for (int i = 0; i < count; i++)
+        add(d, "a card's driver", false, false, trouble[i].found, trouble[i].hint);
 }
 
 static void check_devices(struct doctor *d)
@@ -267,6 +277,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     bool ok = true;
     (void)self;
     check_devices(&d);
+    check_host(&d);
     check_open(&d);
     check_blas(&d);
     check_xgboost(&d);

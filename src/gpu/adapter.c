@@ -12,6 +12,7 @@
 
 #define LAVAPIPE_LOOP_TRIPS                                                                        \
     65535 // one counter for all loops of an invocation; beyond, they are cut
+#define PORTABILITY         "VK_KHR_portability_subset" // a provisional extension
 #define SOFT_STATEMENTS     20000
 #define SUBGROUP_OPERATIONS 0xffu // those of Vulkan itself, basic to quad; others take extensions
 
@@ -308,8 +309,10 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     };
     struct matrix_features matrix = a->matrix;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable;
-    const char *extension[3 + MATRIX_EXTENSIONS];
+    const char *extension[4 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
+    if (adapter_has_extension(a, PORTABILITY)) // then it must be
+        extension[extensions++] = PORTABILITY;
     if ((f16 || i8) && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
     if (i8 && a->needs_f16_extension)

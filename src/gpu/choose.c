@@ -16,12 +16,18 @@
 #define MAX_INDEX 99 // larger numbers are names: "4090"
 
 // One thread: with more, a kernel's time on a shared machine is bimodal. No disk caches: compile
-// times and the containment of a driver's compiler must not depend on what ran before.
+// times and the containment of a driver's compiler must not depend on what ran before. No layers
+// that nobody asked for: overlays, recorders, switches between cards (loaders before 1.3.234 know
+// only what each layer's own variable says).
 void gpu_prepare_environment(void)
 {
     setenv("LP_NUM_THREADS", "1", 0);
     setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
     setenv("__GL_SHADER_DISK_CACHE", "0", 0);
+    setenv("VK_LOADER_LAYERS_DISABLE", "~implicit~", 0);
+    setenv("NODEVICE_SELECT", "1", 0);
+    setenv("DISABLE_LAYER_NV_OPTIMUS_1", "1", 0);
+    setenv("DISABLE_LAYER_AMD_SWITCHABLE_GRAPHICS_1", "1", 0);
 }
 
 static bool starts_with(const char *text, const char *prefix)

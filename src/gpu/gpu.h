@@ -41,7 +41,8 @@ struct gpu_info {
     struct matrix_units matrix_khr, matrix_nv; // what the driver offers, in both ways
 };
 
-// Sets the environment that drivers read when they load (LP_NUM_THREADS=1, disk caches off), where
+// Sets the environment that drivers read when they load (LP_NUM_THREADS=1, disk caches off), and
+// the loader (no implicit layers), where
 // the user has not set it. Called before anything else here, once, in every process that opens a
 // device.
 void gpu_prepare_environment(void);

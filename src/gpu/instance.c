@@ -1,9 +1,28 @@
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "gpu/vk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+
+// Drivers that lack a part of Vulkan (MoltenVK) are listed only for those that ask for them.
+static bool lists_portability(void)
+{
+    uint32_t count = 0;
+    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) != VK_SUCCESS)
+        return false;
+    VkExtensionProperties *list = mem_zero(count, sizeof *list);
+    bool found = false;
+    if (vkEnumerateInstanceExtensionProperties(NULL, &count, list) == VK_SUCCESS)
+        for (uint32_t i = 0; i < count; i++)
+            found |=
+                str_equal(list[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    free(list);
+    return found;
+}
 
 enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e)
 {
@@ -18,14 +37,21 @@ enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e)
         .pApplicationName = "tilewalk",
         .apiVersion = version < VK_API_VERSION_1_3 ? version : VK_API_VERSION_1_3,
     };
-    const char *layer = VALIDATION_LAYER, *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const char *layer = VALIDATION_LAYER, *extension[2];
+    uint32_t extensions = 0;
+    bool portability = lists_portability();
+    if (validate)
+        extension[extensions++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    if (portability)
+        extension[extensions++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &application,
         .enabledLayerCount = validate ? 1 : 0,
         .ppEnabledLayerNames = &layer,
-        .enabledExtensionCount = validate ? 1 : 0,
-        .ppEnabledExtensionNames = &extension,
+        .flags = portability ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+        .enabledExtensionCount = extensions,
+        .ppEnabledExtensionNames = extension,
     };
     VkResult r = vkCreateInstance(&info, NULL, out);
     if (r == VK_ERROR_INCOMPATIBLE_DRIVER) { // a loader without any driver

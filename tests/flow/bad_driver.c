@@ -3,6 +3,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifdef BAD_LAYER // one that takes whoever loads it down
+__attribute__((constructor)) static void load(void)
+{
+    abort();
+}
+#endif
+
 int32_t vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
 void *vk_icdGetInstanceProcAddr(void *instance, const char *name);
 

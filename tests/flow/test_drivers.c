@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SIZES   "--set", "N=64", "--set", "M=48", "--set", "K=80"
 #define PATIENT "10" // seconds, for a driver that is sound on a machine that is busy
@@ -178,12 +179,69 @@ static void test_engine_loads_none(void **state)
     assert_int_equal(finish(b, r).code, 130);
 }
 
+// Drivers that lack a part of Vulkan, as MoltenVK does, are there too: loaders list them only for
+// those that ask.
+static void test_portability(void **state)
+{
+    struct box *b = *state;
+    static const char lavapipe[] = "/usr/lib/x86_64-linux-gnu/libvulkan_lvp.so";
+    if (access(lavapipe, R_OK) != 0)
+        skip();
+    const char *file = box_write(b, "portability.json",
+                                 arena_printf(&b->arena,
+                                              "{\"file_format_version\":\"1.0.1\",\"ICD\":{"
+                                              "\"library_path\":\"%s\",\"api_version\":"
+                                              "\"1.1.230\",\"is_portability_driver\":true}}",
+                                              lavapipe));
+    use_only(b, file);
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    assert_int_equal(cJSON_GetArraySize(member(json_of(b, r.out), "devices")), 1);
+}
+
+// A layer that nobody asked for, which would take every process down that loads it.
+static void test_implicit_layer(void **state)
+{
+    struct box *b = *state;
+    const char *sound = RUN(b, "devices", "--json").out;
+    static const char *const folders[] = {"layers", "layers/vulkan",
+                                          "layers/vulkan/implicit_layer.d"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(box_path(b, folders[i]), 0700), 0);
+    box_write(b, "layers/vulkan/implicit_layer.d/bad.json",
+              arena_printf(&b->arena,
+                           "{\"file_format_version\":\"1.0.0\",\"layer\":{\"name\":"
+                           "\"VK_LAYER_TEST_bad\",\"type\":\"GLOBAL\",\"library_path\":\"%s\","
+                           "\"api_version\":\"1.3.0\",\"implementation_version\":\"1\","
+                           "\"description\":\"none\",\"disable_environment\":"
+                           "{\"TILEWALK_NO_BAD_LAYER\":\"1\"}}}",
+                           getenv("TILEWALK_BAD_LAYER")));
+    box_set(b, "XDG_DATA_HOME", box_path(b, "layers"));
+    box_set(b, "LD_LIBRARY_PATH", // which workers may read
+            arena_printf(
+                &b->arena, "%.*s",
+                (int)(strrchr(getenv("TILEWALK_BAD_LAYER"), '/') - getenv("TILEWALK_BAD_LAYER")),
+                getenv("TILEWALK_BAD_LAYER")));
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    assert_string_equal(r.out, sound);
+    assert_string_equal(r.err, "");
+    box_set(b, "VK_LOADER_LAYERS_DISABLE", "nothing"); // as the user wants it
+    assert_int_not_equal(strcmp(RUN(b, "devices", "--json").out, sound), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_aborting),          FLOW_TEST(test_tune), FLOW_TEST(test_lookup),
-        FLOW_TEST(test_hanging),           FLOW_TEST(test_pipe), FLOW_TEST(test_no_other),
+        FLOW_TEST(test_aborting),
+        FLOW_TEST(test_tune),
+        FLOW_TEST(test_lookup),
+        FLOW_TEST(test_hanging),
+        FLOW_TEST(test_pipe),
+        FLOW_TEST(test_no_other),
         FLOW_TEST(test_engine_loads_none),
+        FLOW_TEST(test_portability),
+        FLOW_TEST(test_implicit_layer),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;
 }

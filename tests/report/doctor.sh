@@ -45,6 +45,48 @@ says '^missing  *database .*is damaged'
 unset VK_ICD_FILENAMES VK_DRIVER_FILES
 [ -z "$drivers" ] || export VK_ICD_FILENAMES="$drivers" VK_DRIVER_FILES="$drivers"
 
+# Cards that no driver shows, by made-up files of a system: each thing that is missing is named until it is there.
+export TILEWALK_ROOT="$folder/root"
+plant() {
+    mkdir -p "$(dirname "$TILEWALK_ROOT/$1")"
+    echo "${2-}" >"$TILEWALK_ROOT/$1"
+}
+any_doctor() { "$program" doctor >"$folder/out" 2>&1 || true; }
+any_doctor
+is_silent_on "a card's driver"
+plant proc/driver/nvidia/version
+any_doctor
+says 'dev/nvidia\* is missing'
+says 'docker run --gpus all'
+says 'no Vulkan manifest of NVIDIA'
+says 'NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics'
+says 'libGLX_nvidia.so.0'
+says 'apt install libxext6'
+says 'egl_vendor.d/10_nvidia.json'
+says 'libnvidia-glvkspirv is not there'
+plant dev/nvidiactl
+plant usr/share/vulkan/icd.d/nvidia_icd.json
+plant usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.550.1
+plant usr/lib/x86_64-linux-gnu/libXext.so.6
+plant usr/share/glvnd/egl_vendor.d/10_nvidia.json
+any_doctor
+[ "$(grep -c "a card's driver" "$folder/out")" = 1 ] || fail 'one thing is missing'
+says 'libnvidia-glvkspirv is not there'
+plant usr/lib/x86_64-linux-gnu/libnvidia-glvkspirv.so.550.1
+any_doctor
+is_silent_on "a card's driver"
+plant sys/class/drm/card1/device/vendor 0x1002
+any_doctor
+says 'a card of AMD, but no /dev/dri/renderD'
+says 'docker run --device /dev/dri'
+plant dev/dri/renderD128
+any_doctor
+says 'no driver shows it'
+plant sys/class/drm/card1/device/vendor 0x8086
+any_doctor
+says 'a card of Intel'
+unset TILEWALK_ROOT
+
 # A database that can't be: a file stands where its folder should.
 touch "$folder/file"
 doctor 1 --db "$folder/file/t.db"
