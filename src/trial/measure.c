@@ -454,9 +454,10 @@ static void measure_all(struct trial *t)
     if (first_alive(t) < 0)
         return;
     rig_sense(t->rig, &(struct statistics){0});
+    struct err e = {0};
     if (race)
-        time_race(t);
-    else
+        time_race(t); // on the random inputs of the last one that was verified
+    else if (accept(t, 0, rig_load_to_time(t->rig, &e), &e))
         time_single(t);
 }
 

@@ -177,6 +177,11 @@ enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
     return status;
 }
 
+enum gpu_status rig_load_to_time(struct rig *r, struct err *e)
+{
+    return gpu_get_info(r->gpu)->is_cpu ? GPU_OK : rig_load(r, INPUT_RANDOM, e);
+}
+
 static const struct operator_buffer *output_of(const struct rig *r)
 {
     return &r->layout.buffer[r->layout.count - 1];

@@ -51,6 +51,9 @@ int rig_bindings(const struct rig *r, const struct job *j); // buffers that the 
 const char *rig_buffer_name(const struct rig *r, int buffer);
 void rig_sizes(const struct rig *r, uint64_t bytes[OPERATOR_MAX_BUFFERS + 1]); // of those buffers
 enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e);
+// Loads what kernels are timed on: on GPUs random numbers, since exact small integers cost less
+// power, and cards that power holds back run them faster; on CPU devices what is there already.
+enum gpu_status rig_load_to_time(struct rig *r, struct err *e);
 enum gpu_status rig_fetch(struct rig *r, struct err *e);
 
 // What an injected fault does to the fetched result.
