@@ -146,6 +146,26 @@ static void texts(void **state)
     assert_contains(box_read(b, box_path(b, "out/sums.h")), "sums_push_2");
 }
 
+// The second pass that was exported, constants, bindings and all, in place of its shader.
+static void takes_spirv(void **state)
+{
+    struct box *b = *state;
+    static const char own[] = "bindings = { 'scratch', 'SUMS' },";
+    write_shaders(b);
+    struct result r = RUN(b, "tune", space_with(b, "", ""), "--trials", "1", "--seed", "1");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--out", box_path(b, "out"), "--name", "sums");
+    assert_ok(&r);
+    const char *file = space_with(b, "shader = 'reduce.comp'", "spirv = 'out/sums.pass2.spv'");
+    char *lua = box_read(b, file), *at = strstr(lua, own);
+    assert_non_null(at);
+    memset(at, ' ', strlen(own));
+    box_write(b, "space.lua", lua);
+    r = RUN(b, "tune", file, "--trials", "1", "--seed", "2");
+    assert_ok(&r);
+    assert_contains(r.out, "trials  1  ok 1 ");
+}
+
 struct complaint {
     const char *from, *to; // in the space file
     const char *told, *also;
@@ -363,9 +383,9 @@ static void all_are_adopted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_right),       FLOW_TEST(texts),           FLOW_TEST(complaints),
-        FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),   FLOW_TEST(adopted),
-        FLOW_TEST(ggml_product),    FLOW_TEST(all_are_adopted),
+        FLOW_TEST(all_right),  FLOW_TEST(texts),           FLOW_TEST(takes_spirv),
+        FLOW_TEST(complaints), FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
+        FLOW_TEST(adopted),    FLOW_TEST(ggml_product),    FLOW_TEST(all_are_adopted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
