@@ -294,7 +294,9 @@ static void add_macros(const struct outline *o, struct str *out)
         if (o->host.item[i].note)
             str_printf(out, "      -- [\"%.60s(x)\"] = \"(x)\", -- or a type\n", name);
         else
-            str_printf(out, "      %.60s = \"%s\",\n", name, likely_type(name));
+            str_printf(out,
+                       is_lua_word(name) ? "      [\"%s\"] = \"%s\",\n" : "      %.60s = \"%s\",\n",
+                       name, likely_type(name));
     }
     str_add(out, "    }\n  end,\n");
 }

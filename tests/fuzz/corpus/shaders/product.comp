@@ -28,6 +28,7 @@ layout (push_constant) uniform P { uint n, m; layout(offset = 16) vec3 v;
   int y[4];
 #endif
 } p;
+shared local kept[2]; // a word of Lua
 shared FLOAT s[BLOCK * 2];
 FLOAT load(uint i) { return FLOAT(psc(a[i])) \
   * 2; }
