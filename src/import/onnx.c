@@ -111,6 +111,23 @@ static void note_lacking(struct writing *w)
     }
 }
 
+static bool has_halves(const struct onnx_layers *l)
+{
+    for (int i = 0; i < l->layer_count; i++)
+        if (l->layer[i].type == ONNX_FLOAT16)
+            return true;
+    return false;
+}
+
+// What takes a tensor of the file by its name.
+static void add_saved(struct writing *w, const char *name, const char *how)
+{
+    struct str *s = &w->out->text;
+    str_printf(s, "local function %s(name) return { ", name);
+    add_quoted(s, path_name(w->weights));
+    str_printf(s, ", name%s } end\n", how);
+}
+
 static void add_head(struct writing *w)
 {
     struct str *s = &w->out->text;
@@ -126,13 +143,10 @@ static void add_head(struct writing *w)
     add_quoted(s, str_text(&about));
     str_add(s, "\n\n");
     note_lacking(w);
-    if (w->weights) {
-        str_add(s, "local function saved(name) return { ");
-        add_quoted(s, path_name(w->weights));
-        str_add(s, ", name } end\nlocal function rounded(name) return { ");
-        add_quoted(s, path_name(w->weights));
-        str_add(s, ", name, round = true } end -- to f16\n");
-    }
+    if (w->weights)
+        add_saved(w, "saved", "");
+    if (w->weights && has_halves(w->layers))
+        add_saved(w, "rounded", ", round = true");
     str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
     str_finish(&about);
 }

@@ -313,7 +313,7 @@ static const struct edit of_mul_mm[] = {
     {"  output = ", NULL},
     {"  reference = ", NULL},
     {"}", NULL}, // of both
-    {"param.BLOCK_SIZE", "param.BLOCK_SIZE = discrete { 32 }"},
+    {"param.BLOCK_SIZE", "param.BLOCK_SIZE = discrete { 4 * device.subgroup_size }"},
     {"param.BM", "param.BM = discrete { 32 }"},
     {"param.BN", "param.BN = discrete { 32 }"},
     {"param.WARP", "local W = device.subgroup_size"},
