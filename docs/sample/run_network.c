@@ -14,10 +14,11 @@
 #include "numbers.h"
 #include "vulkan.h"
 
-enum { BATCHES = 9, MOST_REPEATS = 10000 };
+enum { FEWEST_BATCHES = 2, MOST_BATCHES = 32, MOST_REPEATS = 10000 };
 #define GPU_BATCH_S 0.015 // shorter ones cannot be measured well
 #define CPU_BATCH_S 0.004 // longer ones others disturb
 #define WARM_UP_S   0.06
+#define BUDGET_S    1.0
 
 static const struct tilewalk_network *const network = &NETWORK_NAME;
 
@@ -220,15 +221,17 @@ static double time_network(struct gpu *g, const struct program *p)
     vkGetPhysicalDeviceProperties(g->physical, &device);
     bool is_cpu = device.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     struct stamps stamps = make_stamps(g);
-    double once = run(g, p, &stamps, 1), begin = now(), taken[BATCHES]; // drivers compile
+    double once = run(g, p, &stamps, 1), begin = now(), taken[MOST_BATCHES]; // drivers compile
     int repeats = (int)fmin(MOST_REPEATS, 1 + (is_cpu ? CPU_BATCH_S : GPU_BATCH_S) / once);
     while (!is_cpu && now() - begin < WARM_UP_S)
         run(g, p, &stamps, repeats);
-    for (int i = 0; i < BATCHES; i++)
-        taken[i] = run(g, p, &stamps, repeats);
+    int count = 0;
+    for (begin = now();
+         count < FEWEST_BATCHES || (count < MOST_BATCHES && now() - begin < BUDGET_S);)
+        taken[count++] = run(g, p, &stamps, repeats);
     vkDestroyQueryPool(g->device, stamps.pool, NULL);
-    qsort(taken, BATCHES, sizeof *taken, by_size);
-    return taken[is_cpu ? 0 : BATCHES / 2];
+    qsort(taken, (size_t)count, sizeof *taken, by_size);
+    return taken[is_cpu ? 0 : count / 2];
 }
 
 // --- what is right ------------------------------------------------------------------------------

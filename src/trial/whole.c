@@ -448,16 +448,13 @@ static bool race(struct running *r)
     return true;
 }
 
+// Once a session, so that there is time for more samples than a trial has.
 static bool time_whole(struct running *r)
 {
-    const struct gpu_timing timing = gpu_timing_default(gpu_get_info(r->gpu));
+    struct gpu_timing timing = gpu_timing_default(gpu_get_info(r->gpu));
+    timing.batches = TRIAL_MAX_SAMPLES;
+    timing.budget_s = 1;
     return r->whole->races ? race(r) : take_time(r, 0, &timing);
-}
-
-static void forget_times(struct running *r)
-{
-    memset(r->result.samples, 0, sizeof r->result.samples);
-    memset(r->result.seconds, 0, sizeof r->result.seconds);
 }
 
 static void run(struct running *r)
@@ -473,13 +470,13 @@ static void run(struct running *r)
         return;
     }
     r->result.verified = run_at_once(r, 0);
-    if (!r->result.verified)
-        return;
-    bool timed = time_whole(r);
+    bool timed = r->result.verified && time_whole(r);
     for (int set = 0; timed && set < sets(r); set++) // after so many runs, too
         timed = run_at_once(r, set);
-    if (!timed)
-        forget_times(r);
+    if (!timed) {
+        memset(r->result.samples, 0, sizeof r->result.samples);
+        memset(r->result.seconds, 0, sizeof r->result.seconds);
+    }
 }
 
 void whole_run(struct wire *wire, const struct whole *whole, int weights)

@@ -320,7 +320,7 @@ static void compare_times(const struct folder *f, int trials, int rounds)
 int main(int argc, char **argv)
 {
     struct folder f = {.trials = 4};
-    int rounds = 15, is_small = 0;
+    int rounds = 25, is_small = 0;
     const struct bench_option options[] = {
         {"trials", &f.trials, 1000}, {"rounds", &rounds, 1000}, {"small", &is_small, 0}};
     bench_options(argc, argv, options, 3);
