@@ -1,7 +1,6 @@
 #include "cli/check_compile.h"
 
 #include "cli/common.h"
-#include "engine/sample_compile.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,52 +34,71 @@ static void add_statistics(const struct sample *s, struct json_writer *w)
     json_end(w);
 }
 
+void json_sample(struct json_writer *w, const struct sample *s)
+{
+    json_add_int(w, "asked", s->asked);
+    json_add_int(w, "compiled", s->compiled);
+    add_refused(s, w);
+    json_add_real(w, "spilled", s->told ? (double)s->spilled : NAN);
+    json_add_real(w, "left_out", s->told ? (double)s->left_out : NAN);
+    json_begin_object(w, "pipeline_ms");
+    json_add_real(w, "median", MS * sample_quantile(&s->build, 0.5));
+    json_add_real(w, "p90", MS * sample_quantile(&s->build, 0.9));
+    json_add_real(w, "max", MS * sample_quantile(&s->build, 1));
+    json_end(w);
+    add_statistics(s, w);
+}
+
 static void print_json(const struct sample *s, const struct gpu_info *d)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
     json_add_text(&w, "device", d->name);
     json_add_text(&w, "driver", d->driver);
-    json_add_int(&w, "asked", s->asked);
-    json_add_int(&w, "compiled", s->compiled);
-    add_refused(s, &w);
-    json_add_real(&w, "spilled", s->told ? (double)s->spilled : NAN);
-    json_add_real(&w, "left_out", s->told ? (double)s->left_out : NAN);
-    json_begin_object(&w, "pipeline_ms");
-    json_add_real(&w, "median", MS * sample_quantile(&s->build, 0.5));
-    json_add_real(&w, "p90", MS * sample_quantile(&s->build, 0.9));
-    json_add_real(&w, "max", MS * sample_quantile(&s->build, 1));
-    json_end(&w);
-    add_statistics(s, &w);
+    json_sample(&w, s);
     json_add_int(&w, "validation_messages", s->messages);
     json_print(&w);
 }
 
-static void print_text(const struct sample *s, const struct gpu_info *d)
+void sample_add_text(const struct sample *s, const struct gpu_info *d, struct str *out)
 {
     struct arena words; // of the driver's and the compiler's
     arena_init(&words);
-    printf("on %s (%s)\n", shown_text(&words, d->name), shown_text(&words, d->driver));
-    printf("%" PRId64 " random valid configurations, %" PRId64 " compiled, %" PRId64 " refused\n",
-           s->asked, s->compiled, s->asked - s->compiled);
+    str_printf(
+        out, "%" PRId64 " random valid configurations, %" PRId64 " compiled, %" PRId64 " refused\n",
+        s->asked, s->compiled, s->asked - s->compiled);
     for (int i = 0; i < s->refusals; i++)
-        printf("  %6" PRId64 "  %s\n", s->refusal[i].count,
-               shown_text(&words, s->refusal[i].reason));
+        str_printf(out, "  %6" PRId64 "  %s\n", s->refusal[i].count,
+                   shown_text(&words, s->refusal[i].reason));
     if (s->told)
-        printf("%" PRId64 " of %" PRId64 " spill (%.3g %%), %" PRId64 " more than %" PRIu32
-               ": tune leaves these out\n",
-               s->spilled, s->told, 100 * (double)s->spilled / (double)s->told, s->left_out,
-               d->limits.spills);
+        str_printf(out,
+                   "%" PRId64 " of %" PRId64 " spill (%.3g %%), %" PRId64 " more than %" PRIu32
+                   ": tune leaves these out\n",
+                   s->spilled, s->told, 100 * (double)s->spilled / (double)s->told, s->left_out,
+                   d->limits.spills);
     if (s->compiled)
-        printf("the driver's compiler took %.3g ms (median), %.3g ms (90 %%), %.3g ms (most)\n",
-               MS * sample_quantile(&s->build, 0.5), MS * sample_quantile(&s->build, 0.9),
-               MS * sample_quantile(&s->build, 1));
+        str_printf(out,
+                   "the driver's compiler took %.3g ms (median), %.3g ms (90 %%), %.3g ms (most)\n",
+                   MS * sample_quantile(&s->build, 0.5), MS * sample_quantile(&s->build, 0.9),
+                   MS * sample_quantile(&s->build, 1));
     if (s->statistics)
-        printf("\n  %-44s %12s %12s\n", "statistic", "median", "most");
+        str_printf(out, "\n  %-44s %12s %12s\n", "statistic", "median", "most");
     for (int i = 0; i < s->statistics; i++)
-        printf("  %-44s %12.6g %12.6g\n", shown_text(&words, s->statistic[i].name),
-               sample_quantile(&s->statistic[i], 0.5), sample_quantile(&s->statistic[i], 1));
+        str_printf(out, "  %-44s %12.6g %12.6g\n", shown_text(&words, s->statistic[i].name),
+                   sample_quantile(&s->statistic[i], 0.5), sample_quantile(&s->statistic[i], 1));
     arena_finish(&words);
+}
+
+static void print_text(const struct sample *s, const struct gpu_info *d)
+{
+    struct str out = {0};
+    struct arena words; // of the driver's
+    arena_init(&words);
+    sample_add_text(s, d, &out);
+    printf("on %s (%s)\n%s", shown_text(&words, d->name), shown_text(&words, d->driver),
+           str_text(&out));
+    arena_finish(&words);
+    str_finish(&out);
 }
 
 int check_compile(struct script *script, const struct gpu_info *device, const struct arguments *a)
@@ -94,7 +112,7 @@ int check_compile(struct script *script, const struct gpu_info *device, const st
                                      .seed = (uint64_t)arguments_integer(a, "seed", 1),
                                      .validate = arguments_flag(a, "validate"),
                                      .fault = arguments_text(a, "fault")};
-    if (!sample_compile(&o, &s, &e))
+    if (!sample_take(&o, &s, &e))
         code = fail_with(&e, EXIT_FAILED);
     else if (!s.asked)
         code = EXIT_NOTHING_VALID;

@@ -258,25 +258,30 @@ void json_session(struct json_writer *w, const struct session_record *r, const c
     add_history(w, r->history);
 }
 
-void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof)
+void json_device_facts(struct json_writer *w, const struct gpu_info *i)
 {
-    char id[33];
-    gpu_identity(i, id);
-    json_begin_object(w, NULL);
-    json_add_int(w, "index", i->index);
     json_add_text_if_any(w, "name", i->name);
     json_add_text_if_any(w, "type", i->type);
     json_add_text_if_any(w, "driver", i->driver);
-    json_add_text_if_any(w, "identity", id);
     json_add_count(w, "vendor_id", i->vendor_id);
     json_add_count(w, "device_id", i->device_id);
     json_add_int(w, "threads", i->threads);
     json_add_count(w, "memory_bytes", i->memory_bytes);
     json_add_flag(w, "timestamps", i->timestamps);
     json_add_flag(w, "runs", i->runs);
-    json_add_text_if_any(w, "pci", i->pci);
     json_add_name(w, "limits");
     limits_add_json(w->out, &i->limits);
+}
+
+void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof)
+{
+    char id[33];
+    gpu_identity(i, id);
+    json_begin_object(w, NULL);
+    json_add_int(w, "index", i->index);
+    json_add_text_if_any(w, "identity", id);
+    json_add_text_if_any(w, "pci", i->pci);
+    json_device_facts(w, i);
     json_add_name(w, "roof");
     roof_add_json(roof, w->out);
     json_end(w);

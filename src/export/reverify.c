@@ -17,7 +17,6 @@
 #define ALLOWED_PERCENT 5.0
 #define SPREADS         3.0
 #define LIKE_DEVIATION  1.4826 // median deviation to standard deviation, of normal samples
-#define MOST_FDS        64
 
 // --- how much slower is too slow ---
 
@@ -105,18 +104,6 @@ static struct source *open_pool(const struct gpu_info *device, const struct sess
     return pool;
 }
 
-static bool wait_for_result(struct source *pool, struct trial_result *result, struct err *e)
-{
-    while (source_step(pool, e)) {
-        struct pollfd fds[MOST_FDS];
-        if (source_collect(pool, result))
-            return true;
-        int count = source_fds(pool, fds, MOST_FDS);
-        poll(fds, (nfds_t)count, source_wait_ms(pool));
-    }
-    return false;
-}
-
 static bool render_all(struct script *script, const struct reverified *k,
                        struct trial_request *request, struct err *e)
 {
@@ -140,7 +127,7 @@ static bool race(struct source *pool, struct script *script, struct reverified *
     if (!render_all(script, k, &request, e))
         return false;
     source_submit(pool, &request);
-    if (!wait_for_result(pool, &result, e))
+    if (!source_wait(pool, &result, e))
         return false;
     for (int i = 0; i < count; i++) {
         k[i].outcome = result.outcome[i];

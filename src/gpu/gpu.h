@@ -213,6 +213,7 @@ struct gpu_timing {
 struct gpu_samples {
     double seconds[32]; // per run: each batch's time divided by its repeats
     int count, repeats;
+    double wall_s; // per run, by the host's clock around the batches, overheads included
     bool early_stopped;
 };
 

@@ -93,9 +93,11 @@ static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct g
 {
     int64_t first = os_now_ns();
     int batches = int_min(p->t->batches, 32), fewest = int_min(batches, FEWEST_SAMPLES);
+    double wall_s = 0;
     bool done = false;
     while (!done) {
         double seconds, apart_s = seconds_since(first);
+        int64_t begin = os_now_ns();
         GPU_TRY(run_batch(p, &seconds, e));
         int next = timing_repeats(p->t, p->repeats, seconds);
         if (out->count == 0 && next > 2 * p->repeats) { // the warm-up was slowed by a compiler
@@ -103,6 +105,7 @@ static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct g
             first = os_now_ns();
             continue;
         }
+        wall_s += seconds_since(begin) / p->repeats;
         out->seconds[out->count++] = seconds / p->repeats;
         out->early_stopped = out->count < batches &&
                              gpu_is_hopeless(p->t, out->seconds, out->count, apart_s, incumbent_s);
@@ -110,6 +113,7 @@ static enum gpu_status take_samples(struct plan *p, double incumbent_s, struct g
                (out->count >= fewest && seconds_since(first) >= p->t->budget_s);
     }
     out->repeats = p->repeats;
+    out->wall_s = wall_s / out->count;
     return GPU_OK;
 }
 

@@ -262,6 +262,7 @@ static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing
     if (status == GPU_OK)
         status = gpu_time(t->rig->gpu, &all, timing, t->message->request.incumbent_s, &samples, &e);
     rig_sense(t->rig, &t->result.clocks);
+    t->result.wall_s = samples.wall_s;
     add_samples(&t->result.samples[i], &samples);
     return accept(t, i, status, &e);
 }

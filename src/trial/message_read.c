@@ -174,6 +174,7 @@ static void read_result(struct reader *r, struct json o, struct message *m)
     m->at_ns = reader_i64(r, o, "at_ns");
     m->only_compiled = reader_bool(r, o, "only_compiled");
     m->result.anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
+    m->result.wall_s = reader_number(r, o, "wall_s", 0, 1e9);
     read_statistics(r, o, "clocks", &m->result.clocks);
     read_kept(r, o, &m->kept);
     for (struct json_walk w = reader_list(r, o, "candidates"); json_next(&w);) {

@@ -298,6 +298,7 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     json_add_real(&w, "device_s", r->device_s);
     json_add_flag(&w, "only_compiled", only_compiled);
     json_add_real(&w, "anchor_s", r->anchor_s);
+    json_add_real(&w, "wall_s", r->wall_s);
     json_add_name(&w, "clocks");
     statistics_add_json(&r->clocks, w.out);
     add_kept(&w, kept);

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+enum { MOST_FDS = 64 };
+
 int source_room(const struct source *s)
 {
     return s->kind->room(s);
@@ -33,6 +35,17 @@ bool source_step(struct source *s, struct err *e)
 bool source_collect(struct source *s, struct trial_result *out)
 {
     return s->kind->collect(s, out);
+}
+
+bool source_wait(struct source *s, struct trial_result *out, struct err *e)
+{
+    struct pollfd fds[MOST_FDS];
+    while (source_step(s, e)) {
+        if (source_collect(s, out))
+            return true;
+        poll(fds, (nfds_t)source_fds(s, fds, MOST_FDS), source_wait_ms(s));
+    }
+    return false;
 }
 
 double source_busy_seconds(const struct source *s)

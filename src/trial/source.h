@@ -46,6 +46,8 @@ int source_fds(const struct source *s, struct pollfd *out, int most);
 int source_wait_ms(const struct source *s);
 bool source_step(struct source *s, struct err *e);
 bool source_collect(struct source *s, struct trial_result *out);
+// Blocks until a result is there, for whoever has nothing else to do. False: as source_step.
+bool source_wait(struct source *s, struct trial_result *out, struct err *e);
 double source_busy_seconds(const struct source *s); // with work in progress; NAN: not known
 void source_destroy(struct source *s);
 

@@ -65,7 +65,8 @@ struct trial_result {
     enum trial_phase phase[TRIAL_MAX_RACERS];         // where it failed; PHASE_NONE when ok
     char reason[TRIAL_MAX_RACERS][TRIAL_REASON_SIZE]; // one sentence; "" when ok
     struct statistics statistics[TRIAL_MAX_RACERS];   // of those that the driver compiled
-    double anchor_s;          // what the fixed kernel took; 0: it was not timed
+    double wall_s;   // per run of the candidate timed last, by the host's clock; 0: none was
+    double anchor_s; // what the fixed kernel took; 0: it was not timed
     struct statistics clocks; // while it was timed, where the system tells (gpu/sensors.h)
     // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;

@@ -65,3 +65,4 @@ says() {
 says llvmpipe devices
 says '^best ' tune mm1 --set N=64 --set M=64 --set K=64 --trials 1 --plain
 says '"trials":1' ls --json
+says '^wrote /tmp/report.tar.xz' prove --minutes 0.01 --only limits --out /tmp/report.tar.xz

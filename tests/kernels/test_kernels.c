@@ -1,7 +1,8 @@
 // All presets in all types, layouts and the like are right on the device here: a random operation
 // and configuration of each, with the validation layer listening where it is installed.
-// `./dev bench correctness` is the same with many.
-#include "cell.h"
+// `tilewalk prove` is the same with many.
+#include "engine/cell.h"
+#include "engine/sample.h"
 #include "kernel/kernel.h"
 #include "proof.h"
 
@@ -31,7 +32,7 @@ static void check_cell(const struct cell *cell, const char *device_type, const s
     cell_add_text(cell, &set);
     struct script *s = cell_draw(cell, device_type, l, r, &set, &e);
     str_printf(&set, " on %s ", device_type);
-    bool ok = s && cell_sample(s, l, r, &c, &e);
+    bool ok = s && sample_draw(s, l, r, &c, &e);
     if (ok)
         config_add_json(script_space(s), &c, &set);
     if (!ok || !proof_run(gpu, s, &c, 1, &wrong, &e))

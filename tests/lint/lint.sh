@@ -30,6 +30,11 @@ check 'variables' awk -f "$here/statics.awk" "$here/statics.table" $product
 headers=$(echo "$sources" | grep '\.h$')
 [ -z "$headers" ] || check 'prototypes and examples in headers' awk -f "$here/examples.awk" $headers
 
+records() {
+    sh "$here/records.sh" . | diff -u docs/records/README.md -
+}
+[ ! -d docs/records ] || check 'docs/records/README.md (./dev records makes it)' records
+
 # clang-format is told to leave comments alone: it would flow the columns of examples together.
 wide_comments() {
     ! grep -nE '^.{101,}$' $sources | grep -E '^[^:]*:[0-9]*:[^"]*//'

@@ -1,4 +1,4 @@
-#include "engine/sample_compile.h"
+#include "engine/sample.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DRAWS   20000 // in a row that give nothing new that is valid
+#define DRAWS        200000 // for one that is valid
+#define MOST_DRAWS   20000  // in a row that give nothing new that is valid
 #define MOST_WORKERS 16
+#define MOST_RUNNERS 2 // that run kernels: only one of them at a time, while the other compiles
 #define MOST_FDS     (2 * MOST_WORKERS)
 
 struct run {
@@ -23,7 +25,7 @@ struct run {
     struct source *pool;
     struct rng rng;
     struct config_set seen;
-    int64_t open;
+    int64_t open, begin_ns;
     bool is_dry; // no more is found to be asked
 };
 
@@ -75,23 +77,32 @@ static void add_statistics(struct sample *s, const struct statistics *told, uint
     }
 }
 
-static void add_refusal(struct sample *s, const char *reason)
+static void add_refusal(struct run *r, const struct trial_result *result)
 {
+    struct sample *s = r->found;
+    const char *reason = result->reason[0];
+    struct config c;
+    struct str example = {0};
     for (int i = 0; i < s->refusals; i++)
-        if (str_equal(s->refusal[i].reason, reason)) {
+        if (s->refusal[i].outcome == result->outcome[0] &&
+            str_equal(s->refusal[i].reason, reason)) {
             s->refusal[i].count++;
             return;
         }
     MEM_GROW(s->refusal, s->refusals, s->refusal_capacity);
-    s->refusal[s->refusals++] = (struct sample_refusal){mem_strdup(reason), 1};
+    config_set_get(&r->seen, (int)result->ticket, &c);
+    config_add_json(script_space(r->options->script), &c, &example);
+    s->refusal[s->refusals++] =
+        (struct sample_refusal){mem_strdup(reason), str_take(&example), result->outcome[0], 1};
 }
 
 static void take(struct run *r, const struct trial_result *result)
 {
     struct sample *s = r->found;
     r->open--;
+    s->outcome[result->outcome[0]]++;
     if (result->outcome[0] != OUTCOME_OK) {
-        add_refusal(s, result->reason[0]);
+        add_refusal(r, result);
         return;
     }
     s->compiled++;
@@ -121,6 +132,18 @@ double sample_quantile(const struct sample_column *c, double share)
 
 // --- the run ---
 
+bool sample_draw(const struct script *s, const struct limits *l, struct rng *r, struct config *c,
+                 struct err *e)
+{
+    struct verdict v = {0};
+    for (int i = 0; i < DRAWS && !v.legal; i++) {
+        space_sample(script_space(s), r, c);
+        if (!space_judge(script_space(s), l, c, &v, e))
+            return false;
+    }
+    return v.legal || err_set(e, "no legal point in %d draws (the last: %s)", DRAWS, v.reason);
+}
+
 // The next valid configuration that was not drawn yet; is_dry: there seems to be none.
 static bool draw(struct run *r, struct config *c, struct err *e)
 {
@@ -138,17 +161,29 @@ static bool draw(struct run *r, struct config *c, struct err *e)
     return true;
 }
 
+static bool wants_more(const struct run *r)
+{
+    double seconds = r->options->seconds;
+    bool in_time = seconds <= 0 || (double)(os_now_ns() - r->begin_ns) * 1e-9 < seconds;
+    return !r->is_dry && in_time && r->found->asked < r->options->count;
+}
+
 static bool submit_some(struct run *r, struct err *e)
 {
-    while (!r->is_dry && r->found->asked < r->options->count && source_room(r->pool) > 0) {
-        struct trial_request request = {.count = 1, .only_compiles = true};
+    bool runs = r->options->runs;
+    while (wants_more(r) && source_room(r->pool) > 0) {
+        struct trial_request request = {.count = 1,
+                                        .only_compiles = !runs,
+                                        .race = runs,
+                                        .known_good = runs,
+                                        .accesses = ACCESSES_OF_ALL};
         if (!draw(r, &request.config[0], e))
             return false;
         if (r->is_dry)
             return true;
         if (!script_render(r->options->script, &request.config[0], &request.job[0], e))
             return false;
-        request.ticket = ++r->found->asked;
+        request.ticket = r->found->asked++; // its index in `seen`
         source_submit(r->pool, &request);
         r->open++;
     }
@@ -185,27 +220,30 @@ static struct source *open_pool(struct run *r, const char *program, struct err *
     const struct script *script = r->options->script;
     char id[33];
     gpu_identity(d, id);
-    int cores = os_cores();
-    return pool_create(
-        &(struct pool_options){.program = program,
-                               .device = d->index,
-                               .device_id = id,
-                               .validate = r->options->validate,
-                               .workers = cores < MOST_WORKERS ? cores : MOST_WORKERS,
-                               .only_compiles = true,
-                               .operation = script_operation(script),
-                               .reference = script_reference(script),
-                               .limits = &d->limits,
-                               .is_cpu = d->is_cpu,
-                               .fault = r->options->fault,
-                               .log = log_line,
-                               .log_context = r},
-        e);
+    int cores = os_cores(), most = r->options->runs ? MOST_RUNNERS : MOST_WORKERS;
+    return pool_create(&(struct pool_options){.program = program,
+                                              .device = d->index,
+                                              .device_id = id,
+                                              .validate = r->options->validate,
+                                              .workers = cores < most ? cores : most,
+                                              .only_compiles = !r->options->runs,
+                                              .operation = script_operation(script),
+                                              .reference = script_reference(script),
+                                              .limits = &d->limits,
+                                              .seed = r->options->seed,
+                                              .is_cpu = d->is_cpu,
+                                              .fault = r->options->fault,
+                                              .log = log_line,
+                                              .log_context = r},
+                       e);
 }
 
-bool sample_compile(const struct sample_options *o, struct sample *out, struct err *e)
+bool sample_take(const struct sample_options *o, struct sample *out, struct err *e)
 {
-    struct run r = {.options = o, .found = out, .seen = {.slots = script_space(o->script)->slots}};
+    struct run r = {.options = o,
+                    .found = out,
+                    .begin_ns = os_now_ns(),
+                    .seen = {.slots = script_space(o->script)->slots}};
     char *program = path_program();
     *out = (struct sample){0};
     rng_seed(&r.rng, o->seed);
@@ -220,8 +258,10 @@ bool sample_compile(const struct sample_options *o, struct sample *out, struct e
 
 void sample_finish(struct sample *s)
 {
-    for (int i = 0; i < s->refusals; i++)
+    for (int i = 0; i < s->refusals; i++) {
         free(s->refusal[i].reason);
+        free(s->refusal[i].example);
+    }
     for (int i = 0; i < s->statistics; i++)
         free(s->statistic[i].value);
     free(s->refusal);

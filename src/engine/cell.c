@@ -1,4 +1,4 @@
-#include "cell.h"
+#include "engine/cell.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS        200000
 #define MAX_SETTINGS 40
 
 struct range {
@@ -232,7 +231,7 @@ static bool draw_size(struct drawing *d, const char *name, struct err *e)
         return true;
     const struct range *range = find_range(d->cell->preset, name);
     if (!range)
-        return err_set(e, "no range is known for the size %s of %s (tests/kernels/cell.c)", name,
+        return err_set(e, "no range is known for the size %s of %s (src/engine/cell.c)", name,
                        d->cell->preset);
     put_number(d, name, draw_within(d->rng, range->low, range->high));
     return true;
@@ -324,17 +323,4 @@ struct script *cell_draw(const struct cell *c, const char *device_type, const st
     script_destroy(standard);
     arena_finish(&d.arena);
     return s;
-}
-
-bool cell_sample(const struct script *s, const struct limits *l, struct rng *r, struct config *c,
-                 struct err *e)
-{
-    const struct space *space = script_space(s);
-    struct verdict v = {0};
-    for (int i = 0; i < DRAWS && !v.legal; i++) {
-        space_sample(space, r, c);
-        if (!space_judge(space, l, c, &v, e))
-            return false;
-    }
-    return v.legal || err_set(e, "no legal point in %d draws (the last: %s)", DRAWS, v.reason);
 }

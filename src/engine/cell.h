@@ -4,13 +4,14 @@
 //     struct cells all;
 //     cells_list(&limits, &all, e);
 //     struct script *s = cell_draw(&all.cell[i], "cpu", &limits, &rng, &set, e);
+//     sample_take(...)                                       random configurations of it (sample.h)
 //     cells_finish(&all);
 //
 // Presets are asked for what they can be told (script_settings), so that one that is added is
 // tested without being named here. A size whose name is not known is an error: it needs a range
 // (cell.c).
-#ifndef TILEWALK_TESTS_KERNELS_CELL_H
-#define TILEWALK_TESTS_KERNELS_CELL_H
+#ifndef TILEWALK_ENGINE_CELL_H
+#define TILEWALK_ENGINE_CELL_H
 
 #include "base/rng.h"
 #include "script/script.h"
@@ -40,9 +41,5 @@ void cell_add_text(const struct cell *c, struct str *out);
 // and `e`: the preset does not load so.
 struct script *cell_draw(const struct cell *c, const char *device_type, const struct limits *l,
                          struct rng *r, struct str *set, struct err *e);
-
-// A random legal configuration; false: none was found in many draws, or a rule failed (`e`).
-bool cell_sample(const struct script *s, const struct limits *l, struct rng *r, struct config *c,
-                 struct err *e);
 
 #endif
