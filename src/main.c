@@ -20,14 +20,14 @@
 extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
     cmd_pin, cmd_weigh, cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_card, cmd_note,
     cmd_rm, cmd_export, cmd_lookup, cmd_devices, cmd_doctor, cmd_ops, cmd_strategies, cmd_import,
-    cmd_replay, cmd_adopt, cmd_prove, cmd_completion, cmd_man, cmd_browse;
+    cmd_replay, cmd_adopt, cmd_prove, cmd_agent, cmd_completion, cmd_man, cmd_browse;
 
 const struct command *const commands[] = {
-    &cmd_tune,    &cmd_resume, &cmd_watch,      &cmd_pause,      &cmd_stop,   &cmd_budget,
-    &cmd_pin,     &cmd_weigh,  &cmd_check,      &cmd_ls,         &cmd_show,   &cmd_compare,
-    &cmd_plot,    &cmd_card,   &cmd_note,       &cmd_rm,         &cmd_export, &cmd_lookup,
-    &cmd_devices, &cmd_doctor, &cmd_ops,        &cmd_strategies, &cmd_import, &cmd_replay,
-    &cmd_adopt,   &cmd_prove,  &cmd_completion, &cmd_man,        NULL,
+    &cmd_tune,    &cmd_resume, &cmd_watch, &cmd_pause,      &cmd_stop,   &cmd_budget,
+    &cmd_pin,     &cmd_weigh,  &cmd_check, &cmd_ls,         &cmd_show,   &cmd_compare,
+    &cmd_plot,    &cmd_card,   &cmd_note,  &cmd_rm,         &cmd_export, &cmd_lookup,
+    &cmd_devices, &cmd_doctor, &cmd_ops,   &cmd_strategies, &cmd_import, &cmd_replay,
+    &cmd_adopt,   &cmd_prove,  &cmd_agent, &cmd_completion, &cmd_man,    NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
         return fail_with(&e, EXIT_FAILED);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of writing it
     setlocale(LC_CTYPE, "");
-    if (argc > 1 && str_equal(argv[1], "worker"))
+    if (argc > 1 && str_equal(argv[1], WORKER_COMMAND))
         return worker_main();
     return check_output(run_words(argc, argv));
 }

@@ -1,6 +1,7 @@
 #include "starter.h"
 
 #include "base/mem.h"
+#include "base/passing.h"
 #include "base/sandbox.h"
 #include "base/str.h"
 #include "editor.h"
@@ -19,7 +20,6 @@
 enum {
     MOST_BYTES = 48 * 1024, // of the words of a command line
     MOST_WORDS = 100,
-    MOST_FDS = 2,
     MOST_SCREENS = 1000
 };
 
@@ -39,51 +39,6 @@ struct message {
     int number;     // of a screen; of an end: waitpid's status
     char text[512]; // why not
 };
-
-// --- messages ---
-
-static bool send_whole(int socket, struct iovec *parts, int count, const int *fds, int fd_count)
-{
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_FDS * sizeof(int))] = {0};
-    struct msghdr m = {.msg_iov = parts, .msg_iovlen = (size_t)count};
-    ssize_t sent;
-    if (fd_count) {
-        m.msg_control = control;
-        m.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
-        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
-        memcpy(CMSG_DATA(c), fds, (size_t)fd_count * sizeof(int));
-    }
-    do
-        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent >= 0;
-}
-
-// Returns how many bytes came; 0 or less: nothing will any more. Descriptors that did not come are
-// -1.
-static ssize_t receive(int socket, struct iovec *parts, int count, int flags, int fds[MOST_FDS])
-{
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_FDS * sizeof(int))];
-    struct msghdr m = {.msg_iov = parts,
-                       .msg_iovlen = (size_t)count,
-                       .msg_control = control,
-                       .msg_controllen = sizeof control};
-    ssize_t got;
-    do
-        got = recvmsg(socket, &m, flags);
-    while (got < 0 && errno == EINTR);
-    fds[0] = fds[1] = -1;
-    struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (c && c->cmsg_type == SCM_RIGHTS)
-        memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-    for (int i = 0; i < MOST_FDS; i++)
-        if (fds[i] >= 0)
-            fcntl(fds[i], F_SETFD, FD_CLOEXEC);
-    return got;
-}
 
 // --- the starter ---
 
@@ -131,7 +86,7 @@ static bool is_refused(const char *const *argv)
 }
 
 static void spawn(struct service *s, const char *words, size_t length, struct message *m,
-                  int fds[MOST_FDS])
+                  int fds[PASSING_MOST_FDS])
 {
     const char *argv[MOST_WORDS] = {s->program};
     struct child child;
@@ -189,7 +144,7 @@ static int create_screen_file(int *n)
 static void serve(struct service *s, const struct request *q, const char *words, size_t length)
 {
     struct message m = {.kind = MESSAGE_REPLY};
-    int fds[MOST_FDS] = {-1, -1};
+    int fds[PASSING_MOST_FDS] = {-1, -1};
     switch (q->kind) {
     case REQUEST_SPAWN: spawn(s, words, length, &m, fds); break;
     case REQUEST_EDIT: edit(s, words, q->number, &m); break;
@@ -198,7 +153,7 @@ static void serve(struct service *s, const struct request *q, const char *words,
     case REQUEST_SCREEN: m.ok = (fds[0] = create_screen_file(&m.number)) >= 0; break;
     }
     int count = (fds[0] >= 0) + (fds[1] >= 0);
-    send_whole(s->socket, &(struct iovec){&m, sizeof m}, 1, fds, count);
+    passing_send(s->socket, &(struct iovec){&m, sizeof m}, 1, fds, count);
     for (int i = 0; i < count; i++)
         close(fds[i]);
 }
@@ -209,7 +164,7 @@ static void tell_ends(struct service *s)
     while ((m.pid = waitpid(-1, &m.number, WNOHANG)) > 0) {
         s->started[find(s, m.pid)] = s->started[s->count - 1];
         s->count--;
-        send_whole(s->socket, &(struct iovec){&m, sizeof m}, 1, NULL, 0);
+        passing_send(s->socket, &(struct iovec){&m, sizeof m}, 1, NULL, 0);
     }
 }
 
@@ -219,8 +174,8 @@ static bool serve_next(struct service *s)
     char words[MOST_BYTES + 1];
     struct request q;
     struct iovec parts[] = {{&q, sizeof q}, {words, MOST_BYTES}};
-    int fds[MOST_FDS];
-    ssize_t got = receive(s->socket, parts, 2, 0, fds);
+    int fds[PASSING_MOST_FDS];
+    ssize_t got = passing_receive(s->socket, parts, 2, 0, fds);
     if (got < (ssize_t)sizeof q)
         return false;
     words[(size_t)got - sizeof q] = '\0';
@@ -269,10 +224,8 @@ static struct {
 bool starter_begin(const char *program, const struct ui_config *config, struct err *e)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+    if (!passing_pair(ends))
         return err_set(e, "no socket for the starter: %s", strerror(errno));
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
@@ -302,9 +255,9 @@ void starter_end(void)
 }
 
 // The next message; an end is kept. False: none, or the starter is gone.
-static bool take(struct message *m, int flags, int fds[MOST_FDS])
+static bool take(struct message *m, int flags, int fds[PASSING_MOST_FDS])
 {
-    ssize_t got = receive(starter.socket, &(struct iovec){m, sizeof *m}, 1, flags, fds);
+    ssize_t got = passing_receive(starter.socket, &(struct iovec){m, sizeof *m}, 1, flags, fds);
     starter.gone |= got == 0 || (got < 0 && errno != EAGAIN);
     if (got != sizeof *m)
         return false;
@@ -327,14 +280,15 @@ static bool take_end(pid_t pid, int *status)
 }
 
 // False: the starter is gone; else `m` says what became of it.
-static bool ask(struct request q, const struct str *words, struct message *m, int fds[MOST_FDS])
+static bool ask(struct request q, const struct str *words, struct message *m,
+                int fds[PASSING_MOST_FDS])
 {
     struct iovec parts[] = {{&q, sizeof q}, {NULL, 0}};
     if (words)
         parts[1] = (struct iovec){words->text, words->length};
     *m = (struct message){.ok = false};
     fds[0] = fds[1] = -1;
-    if (!starter.pid || !send_whole(starter.socket, parts, 2, NULL, 0))
+    if (!starter.pid || !passing_send(starter.socket, parts, 2, NULL, 0))
         return false;
     do
         if (!take(m, 0, fds))
@@ -345,7 +299,7 @@ static bool ask(struct request q, const struct str *words, struct message *m, in
 
 // The same for what starts a process. Its number may be that of one whose end nobody asked for.
 static bool ask_to_start(struct request q, const struct str *words, struct message *m,
-                         int fds[MOST_FDS])
+                         int fds[PASSING_MOST_FDS])
 {
     int ignored;
     bool answered = ask(q, words, m, fds);
@@ -358,7 +312,7 @@ bool starter_spawn(struct child *c, const char *const *argv, struct err *e)
 {
     struct str words = {0};
     struct message m;
-    int fds[MOST_FDS];
+    int fds[PASSING_MOST_FDS];
     if (!starter.pid)
         return os_spawn(c, argv, NULL, -1, e);
     for (int i = 1; argv[i]; i++) {
@@ -384,7 +338,7 @@ pid_t starter_edit(const char *path, int line)
 {
     struct str words = {0};
     struct message m;
-    int fds[MOST_FDS];
+    int fds[PASSING_MOST_FDS];
     struct request q = {.kind = REQUEST_EDIT, .number = line};
     str_add(&words, *path == '/' ? "" : "./"); // no option, whatever it begins with
     str_add(&words, path);
@@ -396,7 +350,7 @@ pid_t starter_edit(const char *path, int line)
 bool starter_signal(pid_t pid, int signal_number)
 {
     struct message m;
-    int fds[MOST_FDS];
+    int fds[PASSING_MOST_FDS];
     struct request q = {.kind = REQUEST_SIGNAL, .pid = pid, .number = signal_number};
     if (!starter.pid)
         return kill(pid, signal_number) == 0;
@@ -406,7 +360,7 @@ bool starter_signal(pid_t pid, int signal_number)
 bool starter_reap(struct child *c, int *status)
 {
     struct message m;
-    int fds[MOST_FDS];
+    int fds[PASSING_MOST_FDS];
     if (!starter.pid)
         return os_reap(c, status);
     while (take(&m, MSG_DONTWAIT, fds))
@@ -433,7 +387,7 @@ void starter_kill(struct child *c)
 void starter_stop_group(void)
 {
     struct message m;
-    int fds[MOST_FDS];
+    int fds[PASSING_MOST_FDS];
     if (!ask((struct request){.kind = REQUEST_STOP}, NULL, &m, fds))
         kill(0, SIGTSTP);
 }
@@ -441,7 +395,7 @@ void starter_stop_group(void)
 int starter_new_screen_file(int *n)
 {
     struct message m;
-    int fds[MOST_FDS];
+    int fds[PASSING_MOST_FDS];
     bool ok = ask((struct request){.kind = REQUEST_SCREEN}, NULL, &m, fds) && m.ok;
     *n = m.number;
     return ok ? fds[0] : -1;

@@ -36,6 +36,10 @@ struct child {
 bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
               int shared_fd, struct err *e);
 
+// The same for a program that talks over its stdin and stdout, as ssh does: both are its end of the
+// socket.
+bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e);
+
 // The same for a program that is not ours: whatever it starts, in the background or in sessions of
 // its own, ends when it ends, by os_kill, and when this process does, however that is. Its pid and
 // exit status (128 + n: by signal n) are those of a process between us that sees to it.

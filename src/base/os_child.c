@@ -30,7 +30,7 @@ struct launch {
     int input, output, socket, shared; // the child's, all high; `shared` may be -1
     int verdict, failure;              // a pipe: the parent reads whether exec succeeded
     int fd_limit;
-    bool kept;
+    bool kept, talks;
 };
 
 static void close_fd(int *fd)
@@ -228,12 +228,16 @@ static void run_child(const struct launch *l)
     // 1, not 0: a core_pattern that is a pipe ignores 0 and obeys 1 (core(5), fs/coredump.c).
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
 
-    if (dup2(l->input, STDIN_FILENO) < 0 || dup2(l->output, STDOUT_FILENO) < 0 ||
-        dup2(l->output, STDERR_FILENO) < 0 || dup2(l->socket, CHILD_SOCKET) < 0)
+    if (dup2(l->talks ? l->socket : l->input, STDIN_FILENO) < 0 ||
+        dup2(l->talks ? l->socket : l->output, STDOUT_FILENO) < 0 ||
+        dup2(l->output, STDERR_FILENO) < 0 || (!l->talks && dup2(l->socket, CHILD_SOCKET) < 0))
         return;
     if (l->shared >= 0 && dup2(l->shared, CHILD_SHARED) < 0)
         return;
-    close_others(l->shared >= 0 ? CHILD_SHARED + 1 : CHILD_SHARED, l->fd_limit, true);
+    close_others(l->talks         ? CHILD_SOCKET
+                 : l->shared >= 0 ? CHILD_SHARED + 1
+                                  : CHILD_SHARED,
+                 l->fd_limit, true);
     forget_handlers();
     if (l->kept && !stay_as_keeper(l->fd_limit))
         return;
@@ -277,12 +281,11 @@ static int start(struct launch *l, struct child *c)
     return got == sizeof error ? error : 0;
 }
 
-static bool spawn(struct child *c, const char *const *argv, const char *const *environment,
-                  int shared_fd, bool kept, struct err *e)
+static struct launch launch_of(const char *const *argv)
 {
-    struct launch l = {
+    return (struct launch){
         .argv = without_const(argv),
-        .envp = environment ? without_const(environment) : environ,
+        .envp = environ,
         .parent = getpid(),
         .input = -1,
         .output = -1,
@@ -291,26 +294,41 @@ static bool spawn(struct child *c, const char *const *argv, const char *const *e
         .verdict = -1,
         .failure = -1,
         .fd_limit = (int)sysconf(_SC_OPEN_MAX),
-        .kept = kept,
     };
-    *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = kept};
-    int error = open_launch(&l, c, shared_fd) ? start(&l, c) : errno;
-    close_launch(&l);
+}
+
+static bool spawn(struct launch *l, struct child *c, int shared_fd, struct err *e)
+{
+    *c = (struct child){.socket = -1, .stderr_fd = -1, .kept = l->kept};
+    int error = open_launch(l, c, shared_fd) ? start(l, c) : errno;
+    close_launch(l);
     if (!error)
         return true;
     os_kill(c, NULL);
-    return err_set(e, "cannot start '%s': %s", argv[0], strerror(error));
+    return err_set(e, "cannot start '%s': %s", l->argv[0], strerror(error));
 }
 
 bool os_spawn(struct child *c, const char *const *argv, const char *const *environment,
               int shared_fd, struct err *e)
 {
-    return spawn(c, argv, environment, shared_fd, false, e);
+    struct launch l = launch_of(argv);
+    if (environment)
+        l.envp = without_const(environment);
+    return spawn(&l, c, shared_fd, e);
+}
+
+bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e)
+{
+    struct launch l = launch_of(argv);
+    l.talks = true;
+    return spawn(&l, c, -1, e);
 }
 
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e)
 {
-    return spawn(c, argv, NULL, -1, true, e);
+    struct launch l = launch_of(argv);
+    l.kept = true;
+    return spawn(&l, c, -1, e);
 }
 
 static bool wait_child(struct child *c, int *status, int options)

@@ -67,7 +67,6 @@ static bool check_number(const struct command *c, struct given *g, struct err *e
     return true;
 }
 
-// What may be given several times is always NAME=VALUE.
 static bool check_pair(const struct command *c, const struct given *g, struct err *e)
 {
     const char *equals = strchr(g->text, '=');
@@ -112,7 +111,7 @@ static bool parse_option(const struct command *c, int argc, char **argv, int *at
                            o->value);
         g->text = argv[(*at)++];
     }
-    if (o->type == OPTION_TEXT && !g->text[0])
+    if ((o->type == OPTION_TEXT || o->type == OPTION_REPEATED) && !g->text[0])
         return err_set(e, "%s: --%s needs a value, not an empty one", c->name, o->name);
     return check_pair(c, g, e) && check_word(c, g, e) && check_number(c, g, e);
 }

@@ -19,7 +19,8 @@ enum option_type {
     OPTION_WORD, // one of those that help shows: "auto|dark|light"
     OPTION_INTEGER,
     OPTION_REAL,
-    OPTION_LIST // of NAME=VALUE, one each time it is given
+    OPTION_LIST,    // of NAME=VALUE, one each time it is given
+    OPTION_REPEATED // of texts, one each time it is given
 };
 
 struct option {

@@ -142,6 +142,7 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
     add_speed(w, r, ok ? t->seconds : 0);
     json_add_raw(w, "samples", t->samples);
     json_add_flag(w, "early_stopped", t->early_stopped);
+    json_add_text(w, "machine", t->machine);
     json_add_raw(w, "config", t->config);
     add_asks(w, "origin", t->origin);
     if (t->statistics)

@@ -15,6 +15,7 @@
 struct front {
     struct store *store;
     struct engine *engine; // NULL: another process runs the session (follow.h)
+    struct dialer *dialer; // of the machines that measure; NULL: this one
     bool json, show_rejected, verbose;
     bool attached;          // a child of the workbench (attached.h): says on stderr what it must
     bool on_terminal;       // a progress line is redrawn on stderr

@@ -5,6 +5,7 @@
 #include "cli/detach.h"
 #include "cli/fleet.h"
 #include "cli/front.h"
+#include "cli/on.h"
 #include "cli/workbench.h"
 #include "engine/network_run.h"
 #include "engine/recorded.h"
@@ -28,7 +29,7 @@ extern const struct command cmd_tune;
          "end once the best reaches so much of the device's roof (tilewalk devices --roof), 95% "  \
          "say"},                                                                                   \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                                    \
+        OPTION_ON, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                         \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel there at the end, unless a faster one is there"},                  \
@@ -101,6 +102,18 @@ static int run(const struct arguments *a, struct front *f, struct detach *backgr
         !export_best(a, f->store, id, &e))
         return fail_with(&e, EXIT_FAILED);
     return code;
+}
+
+// A whole network is run on a device here, and --device all is of this machine.
+static bool check_on(const struct arguments *a, struct err *e)
+{
+    const char *first;
+    if (!arguments_list(a, "on", &first, 1))
+        return true;
+    if (fleet_wanted(a))
+        return err_usage(e, "tune: --on %s: --device %s is of this machine", first,
+                         arguments_text(a, "device"));
+    return true;
 }
 
 static bool check_device_word(const struct session_options *o, struct err *e)
@@ -229,6 +242,7 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
+    o.dialer = f->dialer;
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
@@ -259,6 +273,7 @@ static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id
 {
     struct session_options o;
     fill_options(a, &o);
+    o.dialer = f->dialer;
     return take_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
            common_take_network(f->store, id, e) && check_nobody_waits(f->store, *id, e) &&
            engine_resume(f->engine, *id, &o, e);
@@ -273,7 +288,7 @@ static bool check_attached(const struct arguments *a, struct err *e)
     return attached_check(e);
 }
 
-static int run_session(const struct arguments *a,
+static int run_session(const struct arguments *a, struct dialer *dialer,
                        bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                      struct err *e))
 {
@@ -292,6 +307,7 @@ static int run_session(const struct arguments *a,
     if (!store)
         return fail_with(&e, EXIT_FAILED);
     front_init(&front, a, store);
+    front.dialer = dialer;
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
@@ -313,16 +329,35 @@ static int run_on_several(const struct arguments *a)
     return code;
 }
 
+// The machines of --on are reached from outside of the sandbox.
+static int run_confined(const struct arguments *a,
+                        bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
+                                      struct err *e))
+{
+    struct err e;
+    struct on on;
+    int code;
+    if (on_begin(&on, a, &e)) {
+        confine_session(a);
+        code = run_session(a, on_dialer(&on), begin);
+    } else {
+        code = fail_with(&e, EXIT_FAILED);
+    }
+    on_end(&on);
+    return code;
+}
+
 static int run_tune(const struct command *self, const struct arguments *a)
 {
     struct err e;
     (void)self;
     if (!check_space(a, arguments_integer(a, "like", 0), &e))
         return fail_with(&e, EXIT_USAGE);
+    if (!check_on(a, &e))
+        return fail_with(&e, EXIT_USAGE);
     if (fleet_wanted(a))
         return run_on_several(a);
-    confine_session(a);
-    return run_session(a, begin_tune);
+    return run_confined(a, begin_tune);
 }
 
 static int run_resume(const struct command *self, const struct arguments *a)
@@ -332,8 +367,7 @@ static int run_resume(const struct command *self, const struct arguments *a)
     (void)self;
     if (!common_session_id(a->operand[0], &id, &e))
         return fail_with(&e, EXIT_USAGE);
-    confine_session(a);
-    return run_session(a, begin_resume);
+    return run_confined(a, begin_resume);
 }
 
 static const struct option tune_options[] = {

@@ -138,21 +138,29 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
     return false;
 }
 
+bool devices_match(const struct session_record *r, const char *hint, const struct gpu_info *list,
+                   int count, int *index, struct err *e)
+{
+    for (*index = 0; *index < count; ++*index) {
+        char id[33];
+        gpu_identity(&list[*index], id);
+        if (str_equal(id, r->device_id))
+            return true;
+    }
+    return err_set(e,
+                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
+                   r->id, r->device, r->driver, hint);
+}
+
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
                         int *count, int *index, struct err *e)
 {
     if (!devices_find(list, count, e))
         return false;
-    for (*index = 0; *index < *count; ++*index) {
-        char id[33];
-        gpu_identity(&(*list)[*index], id);
-        if (str_equal(id, r->device_id))
-            return true;
-    }
+    if (devices_match(r, hint, *list, *count, index, e))
+        return true;
     free(*list);
     *list = NULL;
     *count = 0;
-    return err_set(e,
-                   "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
-                   r->id, r->device, r->driver, hint);
+    return false;
 }

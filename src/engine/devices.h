@@ -23,6 +23,8 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e);
 
 // As devices_find; `index` is that of the device that session `r` was measured on. False and `e`,
 // which ends with `hint`, when that device is not here or not as it was.
+bool devices_match(const struct session_record *r, const char *hint, const struct gpu_info *list,
+                   int count, int *index, struct err *e); // among those of a list
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
                         int *count, int *index, struct err *e);
 

@@ -225,6 +225,14 @@ static bool fits(const struct network_run *n, const struct network *net, struct 
     return !info || network_fits(net, &info->limits, info->memory_bytes, e);
 }
 
+// A run of the whole is one device's, which would have to be the tasks' too.
+static bool check_place(const struct session_options *o, struct err *e)
+{
+    return !o || !o->dialer ||
+           err_usage(e, "--on measures for single operations: a network is tuned on a device here "
+                        "(tune NETWORK --only TASK --on ... tunes one of its tasks)");
+}
+
 static bool start(struct network_run *n, const struct network_options *o, struct err *e)
 {
     const char *source = o->each->source;
@@ -238,7 +246,8 @@ static bool start(struct network_run *n, const struct network_options *o, struct
         schedule_canonical(o->scheduler ? o->scheduler : NETWORK_DEFAULT_SCHEDULER, e);
     n->record.scheduler = copy(n, scheduler);
     free(scheduler);
-    if (!n->record.scheduler || !session_place_find(NULL, &n->place, source, o->each->device, e) ||
+    if (!check_place(o->each, e) || !n->record.scheduler ||
+        !session_place_find(NULL, &n->place, source, o->each->device, e) ||
         !fits(n, o->network, e) || !foresee(n, o, e))
         return false;
     take_options(n, o->each);
@@ -392,7 +401,7 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
                    struct err *e)
 {
     struct session_record *r = &n->record;
-    if (!store_lock_session(n->host.store, id, e))
+    if (!check_place(more, e) || !store_lock_session(n->host.store, id, e))
         return false;
     r->id = id; // ours, to be unlocked
     if (!store_get_session(n->host.store, id, &n->arena, r, e) || !change_budget(n, more, e))

@@ -11,6 +11,8 @@
 
 #include "script/script.h"
 
+#include "trial/dialer.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,9 +47,10 @@ struct session_options {
     const char *task; // its name there
     bool count_rejected;
     bool has_spills;
-    uint32_t spills;   // instead of the device's own limit; 0: none
-    bool validate;     // Vulkan validation layer in the workers
-    const char *fault; // see pool_options.fault
+    uint32_t spills;       // instead of the device's own limit; 0: none
+    bool validate;         // Vulkan validation layer in the workers
+    const char *fault;     // see pool_options.fault
+    struct dialer *dialer; // of the machines that measure, which outlives the run; NULL: this one
 };
 
 #endif

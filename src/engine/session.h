@@ -111,6 +111,7 @@ struct session {
     struct limits limits;
     bool has_limits;
     bool tells_statistics; // its driver, of what it compiles
+    int machines;          // that measure for it; 0: this one
     struct beginning beginning;
     struct source *source;
 
@@ -174,6 +175,9 @@ void session_whisper(struct session *s, const char *level, const char *text);
 void session_keep_state(struct session *s); // in the session's log
 // A line that a worker or its driver wrote; pool_options.log.
 void session_hear_worker(void *context, int worker, const char *line);
+// What became of a machine that measures; remote_work.tell.
+struct remote_news;
+void session_hear_machine(void *context, const struct remote_news *news);
 void session_say_complaints(struct session *s);
 
 void samples_add_json(const struct samples *samples, struct str *out); // [seconds, ...]

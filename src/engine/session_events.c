@@ -1,6 +1,7 @@
 // What a session says, to its front end and to its log in the database.
 #include "base/log.h"
 #include "engine/session.h"
+#include "trial/remote.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -108,6 +109,16 @@ void session_hear_worker(void *context, int worker, const char *line)
         session_message(s, "warning", "%s", line + sizeof clocks - sizeof "clocks: ");
     else
         session_message(s, "debug", "worker %d: %s", worker, line);
+}
+
+void session_hear_machine(void *context, const struct remote_news *n)
+{
+    struct session *s = context;
+    if (!n->why)
+        session_message(s, "info", "machine %s (%s) measures", n->machine, n->place);
+    else
+        session_message(s, "warning", "machine %s (%s) is %s: %s%s", n->machine, n->place, n->state,
+                        n->why, n->again ? "; what it was at is asked again" : "");
 }
 
 void session_say_complaints(struct session *s)

@@ -8,6 +8,7 @@
 #include "trial/replay_source.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,31 @@ const struct gpu_info *session_place_device(const struct session_place *p)
     return p->on_device ? &p->list[p->index] : NULL;
 }
 
+// The machines that measure, where it is not this one.
+static bool connect(struct session_place *p, struct err *e)
+{
+    p->remote = p->dialer ? remote_connect(p->dialer, p->on_device, e) : NULL;
+    return p->remote || !p->dialer;
+}
+
+static bool find_devices(struct session_place *p, struct err *e)
+{
+    if (!p->dialer)
+        return devices_find(&p->list, &p->count, e);
+    if (!connect(p, e))
+        return false;
+    const struct gpu_info *list = remote_devices(p->remote, &p->count);
+    p->list = mem_zero((size_t)p->count + 1, sizeof *p->list);
+    memcpy(p->list, list, (size_t)p->count * sizeof *list);
+    return true;
+}
+
+static bool can_run(const struct session_place *p, struct err *e)
+{
+    const struct gpu_info *info = &p->list[p->index];
+    return gpu_can_run(info, e) && (!p->remote || remote_choose(p->remote, info, e));
+}
+
 static bool is_device_source(const char *source)
 {
     return !source || str_equal(source, "device");
@@ -27,38 +53,37 @@ static bool is_device_source(const char *source)
 bool session_place_find(struct session *s, struct session_place *p, const char *source,
                         const char *device, struct err *e)
 {
-    *p = (struct session_place){.spec = source};
+    p->spec = source;
     if (recorded_is(source))
-        return recorded_open(source, &s->recorded, e);
+        return recorded_open(source, &s->recorded, e) && connect(p, e);
     if (!is_device_source(source))
-        return str_starts(source, SYNTHETIC) ||
-               err_usage(e,
-                         "unknown source '%s' (there are device, synthetic:bowl, "
-                         "synthetic:rugged, synthetic:machine, replay:FILE)",
-                         source);
+        return (str_starts(source, SYNTHETIC) ||
+                err_usage(e,
+                          "unknown source '%s' (there are device, synthetic:bowl, "
+                          "synthetic:rugged, synthetic:machine, replay:FILE)",
+                          source)) &&
+               connect(p, e);
     p->on_device = true;
-    return devices_find(&p->list, &p->count, e) &&
-           gpu_choose(p->list, p->count, device, &p->index, e) &&
-           gpu_can_run(&p->list[p->index], e);
+    return find_devices(p, e) && gpu_choose(p->list, p->count, device, &p->index, e) &&
+           can_run(p, e);
 }
 
 bool session_place_find_again(struct session *s, struct session_place *p,
                               const struct session_record *r, const char *hint, struct err *e)
 {
-    *p = (struct session_place){.spec = r->source};
+    p->spec = r->source;
     if (recorded_is(r->source))
-        return recorded_open_again(r, &s->recorded, e);
+        return recorded_open_again(r, &s->recorded, e) && connect(p, e);
     if (!is_device_source(r->source))
-        return true;
+        return connect(p, e);
     p->on_device = true;
-    return devices_find_again(r, hint, &p->list, &p->count, &p->index, e) &&
-           gpu_can_run(&p->list[p->index], e);
+    return find_devices(p, e) && devices_match(r, hint, p->list, p->count, &p->index, e) &&
+           can_run(p, e);
 }
 
 int session_place_workers(const struct session_place *p)
 {
-    int cores = os_cores();
-    return !p->on_device ? 1 : cores < 4 ? cores : 4;
+    return p->remote ? remote_workers(p->remote) : remote_usual_workers(p->on_device, os_cores());
 }
 
 // Cores that have no worker compile for it.
@@ -68,19 +93,42 @@ static int compilers(const struct session *s)
     return left < 0 ? 0 : left < MOST_COMPILERS ? left : MOST_COMPILERS;
 }
 
-bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
-                               const char *fault, struct err *e)
+// What needs no device; NULL and `e`: it cannot be.
+static struct source *make_up(const struct session *s, const struct session_place *p, struct err *e)
 {
-    if (s->recorded.recording) {
-        s->source =
-            replay_source_create(s->recorded.recording, s->recorded.speed, s->record.workers);
-        return true;
+    const struct recorded *r = &s->recorded;
+    return r->recording ? replay_source_create(r->recording, r->speed, s->record.workers)
+                        : synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
+                                           s->record.workers, e);
+}
+
+// The machines take over what would be made here.
+static void hand_over(struct session *s, struct session_place *p, bool validate, const char *fault)
+{
+    struct remote_work w = {.made = s->source,
+                            .workers = s->record.workers,
+                            .log = session_hear_worker,
+                            .tell = session_hear_machine,
+                            .context = s};
+    if (p->on_device) {
+        w.hello = (struct hello){.validate = validate,
+                                 .operation = *script_operation(s->script),
+                                 .limits = s->limits,
+                                 .trips_undeclared = !s->space->resources,
+                                 .seed = s->record.seed,
+                                 .compilers = s->tells_statistics ? MOST_COMPILERS : 0};
+        if (script_reference(s->script))
+            w.hello.reference = *script_reference(s->script); // borrowed
+        snprintf(w.hello.device_id, sizeof w.hello.device_id, "%s", s->record.device_id);
+        snprintf(w.hello.fault, sizeof w.hello.fault, "%s", fault ? fault : "");
     }
-    if (!p->on_device) {
-        s->source = synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
-                                     s->record.workers, e);
-        return s->source != NULL;
-    }
+    s->source = remote_begin(p->remote, &w);
+    p->remote = NULL;
+}
+
+static bool make_pool(struct session *s, const struct session_place *p, bool validate,
+                      const char *fault, struct err *e)
+{
     char *program = path_program();
     struct pool_options o = {
         .program = program,
@@ -104,10 +152,20 @@ bool session_place_make_source(struct session *s, const struct session_place *p,
     return s->source != NULL;
 }
 
+bool session_place_make_source(struct session *s, struct session_place *p, bool validate,
+                               const char *fault, struct err *e)
+{
+    if (!p->on_device)
+        s->source = make_up(s, p, e);
+    if (p->remote && (p->on_device || s->source))
+        hand_over(s, p, validate, fault);
+    return s->source || (p->on_device && make_pool(s, p, validate, fault, e));
+}
 void session_place_take(struct session *s, const struct session_place *p)
 {
     const struct gpu_info *info = session_place_device(p);
     s->has_limits = info != NULL;
+    s->machines = p->remote ? remote_count(p->remote) : 0;
     if (info)
         s->limits = info->limits;
     s->tells_statistics =
@@ -121,7 +179,9 @@ void session_place_describe(struct session *s, const struct session_place *p)
     s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
     s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
     s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";
-    s->record.compiler = info ? kernel_built_in() : NULL;
+    s->record.compiler = !info       ? NULL
+                         : p->remote ? arena_strdup(&s->arena, remote_compiler(p->remote))
+                                     : kernel_built_in();
     s->record.device_type = info ? arena_strdup(&s->arena, info->type) : "none";
     char id[33] = "";
     if (info)
@@ -136,6 +196,7 @@ void session_place_describe(struct session *s, const struct session_place *p)
 
 void session_place_finish(struct session_place *p)
 {
+    remote_destroy(p->remote);
     free(p->list);
     *p = (struct session_place){0};
 }

@@ -11,8 +11,11 @@
 #define TILEWALK_ENGINE_SESSION_PLACE_H
 
 #include "engine/session.h"
+#include "trial/remote.h"
 
 struct session_place {     // empty and valid when zeroed
+    struct dialer *dialer; // set before the place is found: of the machines that measure, or NULL
+    struct remote *remote; // these, until they are the session's source
     struct gpu_info *list; // all devices
     int count, index;
     bool on_device;   // measurements come from list[index]
@@ -34,7 +37,7 @@ int session_place_workers(const struct session_place *p); // as many as fit it: 
 void session_place_take(struct session *s, const struct session_place *p); // gives `s` its limits
 void session_place_describe(struct session *s, const struct session_place *p); // fills the record
 // Makes the session's source. The problem must be known by then.
-bool session_place_make_source(struct session *s, const struct session_place *p, bool validate,
+bool session_place_make_source(struct session *s, struct session_place *p, bool validate,
                                const char *fault, struct err *e);
 
 #endif

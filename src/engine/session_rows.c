@@ -71,6 +71,7 @@ static struct trial_record describe(const struct session *s, const struct open_t
         record.pipeline_s = r->pipeline_s;
         record.device_s = r->device_s;
         record.worker = r->worker;
+        record.machine = r->machine[0] ? r->machine : NULL;
         if (r->statistics[0].count) {
             statistics_add_json(&r->statistics[0], &text->statistics);
             record.statistics = str_text(&text->statistics);

@@ -104,7 +104,10 @@ static bool find_space(struct session *s, const struct session_options *o, struc
 static bool choose_strategy(struct session *s, const struct session_options *o, struct err *e)
 {
     const char *spec = o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY;
-    char *strategy = strategy_canonical_for(spec, s->record.workers, s->tells_statistics, e);
+    int at_once = s->record.workers;
+    if (s->has_limits && at_once < s->machines) // made-up results come one after the other
+        at_once = s->machines;
+    char *strategy = strategy_canonical_for(spec, at_once, s->tells_statistics, e);
     if (!strategy)
         return false;
     s->record.strategy = arena_strdup(&s->arena, strategy);
@@ -204,7 +207,7 @@ struct session *session_start(const struct session_host *host, const struct sess
 {
     struct session *s = session_new(host);
     struct session_options all = *o;
-    struct session_place p = {0};
+    struct session_place p = {.dialer = o->dialer};
     return begun(s, &p, start(s, &all, &p, e));
 }
 
@@ -317,7 +320,7 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e)
 {
     struct session *s = session_new(host);
-    struct session_place p = {0};
+    struct session_place p = {.dialer = more ? more->dialer : NULL};
     return begun(s, &p, resume(s, id, more, &p, e));
 }
 

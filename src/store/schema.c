@@ -195,13 +195,16 @@ static const char version_17[] =
     "ALTER TABLE session ADD COLUMN roof_by TEXT;\n"
     "ALTER TABLE session ADD COLUMN dispatch_s REAL;\n"
     "ALTER TABLE session ADD COLUMN until REAL;\n";
+// Version 18: machines that measure for a session.
+static const char version_18[] =
+    "ALTER TABLE trial ADD COLUMN machine TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,
     version_7,  version_8,  version_9,  version_10, version_11, version_12,
-    version_13, version_14, version_15, version_16, version_17};
+    version_13, version_14, version_15, version_16, version_17, version_18};
 
 const char *const *db_scripts(int *count)
 {

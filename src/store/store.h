@@ -139,6 +139,7 @@ struct trial_record {
     // What the system told of the device while it was timed, a JSON object of numbers
     // (gpu/sensors.h); NULL: nothing (also in sessions from before schema version 15).
     const char *clocks;
+    const char *machine; // whose worker it was, an agent's name; NULL: of the process that ran it
     double drift; // by which share a fixed kernel's times before and after it differ; 0: by little
     // When read by rank (store_best_trials): `seconds` are from the session's last race.
     bool raced;

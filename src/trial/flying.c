@@ -33,6 +33,16 @@ void flying_add(struct source *s, const struct trial_result *result, double seco
     flight->result.worker = (int)(result->ticket % f->workers);
 }
 
+void flying_submit(struct source *s, struct trial_request *r)
+{
+    struct trial_result result;
+    double seconds;
+    s->kind->answer(s, r, &result, &seconds);
+    for (int i = 0; i < r->count; i++)
+        job_finish(&r->job[i]);
+    flying_add(s, &result, seconds);
+}
+
 int flying_room(const struct source *s)
 {
     const struct flying *f = (const struct flying *)s;
@@ -82,6 +92,30 @@ bool flying_collect(struct source *s, struct trial_result *out)
     memmove(f->flight + first, f->flight + first + 1,
             (size_t)(f->count - first) * sizeof *f->flight);
     return true;
+}
+
+static void flying_destroy(struct source *s)
+{
+    flying_finish(s);
+    free(s);
+}
+
+static const struct source_kind flying_kind = {
+    .name = "flying",
+    .deterministic = true,
+    .room = flying_room,
+    .fds = flying_fds,
+    .wait_ms = flying_wait_ms,
+    .step = flying_step,
+    .collect = flying_collect,
+    .destroy = flying_destroy,
+};
+
+struct source *flying_create(int workers)
+{
+    struct flying *f = mem_zero(1, sizeof *f);
+    flying_init(f, &flying_kind, workers);
+    return &f->base;
 }
 
 enum trial_phase flying_phase(enum outcome o)

@@ -3,10 +3,12 @@
 //
 //     struct mine { struct flying flying; ... };     first: a source is a struct mine
 //     flying_init(&s->flying, &my_kind, workers);
-//     flying_add(source, &result, seconds);          in submit; 0: due at once
 //     flying_finish(source);                         in destroy
 //
-// The functions that take a struct source are what a source_kind wants.
+// The functions that take a struct source are what a source_kind wants; what is submitted becomes
+// what its `answer` says.
+//
+// flying_create makes one that knows nothing itself: whoever has it adds the results.
 #ifndef TILEWALK_TRIAL_FLYING_H
 #define TILEWALK_TRIAL_FLYING_H
 
@@ -22,9 +24,11 @@ struct flying {
 
 void flying_init(struct flying *f, const struct source_kind *kind, int workers);
 void flying_finish(struct source *s);
-// There must be room. `worker` of the result is set.
+struct source *flying_create(int workers);
+// There must be room. `worker` of the result is set. 0 seconds: it is due at once.
 void flying_add(struct source *s, const struct trial_result *result, double seconds);
 
+void flying_submit(struct source *s, struct trial_request *r);
 int flying_room(const struct source *s);
 int flying_fds(const struct source *s, struct pollfd *out, int most);
 int flying_wait_ms(const struct source *s);

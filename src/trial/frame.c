@@ -6,19 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { HEADER_BYTES = 4, READ_BYTES = 64 * 1024, READS_AT_ONCE = 64 };
 
 void link_init(struct link *l, int fd, size_t cap)
 {
-    *l = (struct link){.fd = fd, .cap = cap};
+    *l = (struct link){.fd = fd, .out_fd = fd, .cap = cap};
 }
 
 void link_finish(struct link *l)
 {
     str_finish(&l->in);
     str_finish(&l->out);
-    *l = (struct link){.fd = -1};
+    *l = (struct link){.fd = -1, .out_fd = -1};
 }
 
 bool link_queue(struct link *l, const char *text)
@@ -38,10 +39,19 @@ bool link_has_output(const struct link *l)
     return l->sent < l->out.length;
 }
 
+// Pipes know no send.
+static ssize_t write_once(const struct link *l)
+{
+    const char *bytes = l->out.text + l->sent;
+    size_t count = l->out.length - l->sent;
+    ssize_t n = send(l->out_fd, bytes, count, MSG_NOSIGNAL);
+    return n < 0 && errno == ENOTSOCK ? write(l->out_fd, bytes, count) : n;
+}
+
 bool link_flush(struct link *l)
 {
     while (link_has_output(l)) {
-        ssize_t n = send(l->fd, l->out.text + l->sent, l->out.length - l->sent, MSG_NOSIGNAL);
+        ssize_t n = write_once(l);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -59,7 +69,7 @@ static bool read_once(struct link *l)
     char bytes[READ_BYTES];
     ssize_t n;
     do
-        n = recv(l->fd, bytes, sizeof bytes, 0);
+        n = read(l->fd, bytes, sizeof bytes);
     while (n < 0 && errno == EINTR);
     if (n > 0)
         str_add_bytes(&l->in, bytes, (size_t)n);

@@ -1,4 +1,5 @@
-// Messages over a stream socket: four bytes of length (big-endian), then that many bytes of JSON.
+// Messages over a stream socket, or a pair of pipes (whoever writes to one ignores SIGPIPE): four
+// bytes of length (big-endian), then that many bytes of JSON.
 //
 // The pool's end never blocks (its descriptor is non-blocking): link_queue, link_flush when the
 // socket takes bytes, link_fill when it has some, link_next until it gives LINK_NONE. The worker's
@@ -22,6 +23,7 @@ enum link_status {
 
 struct link {
     int fd;         // not owned
+    int out_fd;     // the same, but where one comes and goes over two (stdin and stdout)
     size_t cap;     // longest frame that is accepted
     bool closed;    // nothing more will come
     struct str in;  // bytes received, not yet taken

@@ -1,4 +1,5 @@
-// What the engine and its workers say to each other: one JSON object per frame.
+// What the engine says to its workers, and to agents that have workers elsewhere, and they to it:
+// one JSON object per frame.
 //
 //     pool                                  worker
 //     hello  who it is, what is computed -> opens the device                  phase start
@@ -19,6 +20,23 @@
 //     whole    a network, its kernels    -> phase compile, pipeline of each task; prepare, run,
 //                                           verify of each layer; run, verify, time of the whole
 //                                        <- whole_result, or failed and why
+//
+// An agent (engine/agent.h), which has a pool of its own, is spoken to as a worker is, but for
+// several trials at once, which have numbers:
+//
+//     remote source                         agent
+//     greet    versions                  -> who it is, and its versions                greet
+//     list     (where there is a device) -> devices, or failed and why
+//     hello    what is computed          -> ready, or failed and why
+//     trial    the jobs                  -> result, of that number, whenever there is one
+//
+// Where no device is needed, what a trial gives is known, and the agent acts it out:
+//
+//     play     by how many workers       -> ready
+//     result   and how long it takes     -> the same, when it is due
+//
+// An agent that is asked whether it is alive says so. One that cannot go on says
+// failed and why. What its workers write to stderr it passes on as said.
 //
 // A worker announces a phase before it enters it, with the time and the candidate it is about, so
 // that a death, a hang or an overlap is attributed. A result says which candidates it settles: a
@@ -55,7 +73,19 @@ enum message_type {
     MESSAGE_ROOF,
     MESSAGE_WHOLE,
     MESSAGE_WHOLE_RESULT,
+    MESSAGE_GREET,
+    MESSAGE_PLAY,
+    MESSAGE_ALIVE,
+    MESSAGE_SAID,
     MESSAGE_TYPE_COUNT
+};
+
+// Of another version no more is known than that.
+struct greeting {
+    char version[32];  // TILEWALK_VERSION
+    char machine[64];  // the process, unlike any other: "rack1-5fd0c2a9"; letters, digits, - and .
+    char compiler[64]; // the glslang that is built in
+    int cores;
 };
 
 struct hello {
@@ -70,8 +100,9 @@ struct hello {
     bool trips_undeclared;
     uint64_t seed;
     double deadline_s[PHASE_COUNT];
-    int64_t start;   // number of this start of a worker, from 1 over the session
-    char fault[512]; // as in pool_options
+    int64_t start;          // number of this start of a worker, from 1 over the session
+    char fault[512];        // as in pool_options
+    int workers, compilers; // of an agent; a worker is one itself
 };
 
 // A network that is run as a whole: with one set of kernels, or two in turns.
@@ -107,11 +138,16 @@ struct message {
     enum message_type type;
     struct hello hello;           // HELLO
     struct trial_request request; // TRIAL; configurations are not sent. COMPILE: its first job
-    int64_t number;               // TRIAL: counted from 1 over the session
+    struct greeting greeting;     // GREET
+    int workers;                  // PLAY
+    int worker;                   // SAID
+    char said[1024];              // SAID
+    int64_t number;               // TRIAL, RESULT: counted from 1 over the session
     int attempt;                  // TRIAL: 0, or 1 when an earlier worker died at once
     enum trial_phase phase;       // PHASE
     int candidate; // PHASE: 0 .. count-1; of a WHOLE a task or layer, or one past these
-    int64_t at_ns; // PHASE, RESULT: os_now_ns() of the worker
+    int64_t
+        at_ns; // PHASE, RESULT: os_now_ns() of the worker; RESULT to an agent: how long it takes
     struct trial_result result;     // RESULT
     bool only_compiled;             // RESULT: as its request asked
     bool settled[TRIAL_MAX_RACERS]; // RESULT: candidates whose outcome is final
@@ -136,12 +172,16 @@ const char *message_type_name(enum message_type type);
 
 // The JSON text, owned by the caller. A trial's candidates are those of `pick` (`count` indices
 // into the request); `kept`: of the only one, or NULL.
-char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED
+char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED, ALIVE
+char *message_greet(const struct greeting *g);
+char *message_play(int workers);
+char *message_said(int worker, const char *line);
 char *message_hello(const struct hello *h);
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt, const struct kept *kept);
 char *message_failed(const struct err *why);
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns);
+// Its number is the ticket of the result.
 char *message_result(const struct trial_result *r, bool only_compiled, const bool *settled,
                      const struct gpu_kept *kept, int64_t at_ns);
 char *message_compile(const struct job *job);

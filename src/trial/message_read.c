@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LAYERS 65536
+#define MOST_LAYERS  65536
+#define MOST_WORKERS 1024
+
+#define COPY_TEXT(r, o, name, out) snprintf((out), sizeof(out), "%s", reader_text((r), (o), (name)))
 
 static void get_matrix(struct reader *r, struct json o, const char *name, struct matrix_units *out)
 {
@@ -89,6 +92,8 @@ static void read_hello(struct reader *r, struct json o, struct hello *h)
     read_job(r, reader_member(r, o, "reference", JSON_OBJECT), &h->reference);
     h->trips_undeclared = reader_bool(r, o, "trips_undeclared");
     h->start = reader_i64(r, o, "start");
+    h->workers = (int)reader_number(r, o, "workers", 0, MOST_WORKERS);
+    h->compilers = (int)reader_number(r, o, "compilers", 0, MOST_WORKERS);
 }
 
 // False for anything but whole bytes of two digits each. They are the caller's, on the heap.
@@ -171,6 +176,8 @@ static void read_candidate(struct reader *r, struct json o, int i, struct messag
 
 static void read_result(struct reader *r, struct json o, struct message *m)
 {
+    m->number = reader_i64(r, o, "number");
+    m->result.worker = (int)reader_number(r, o, "worker", 0, MOST_WORKERS - 1);
     m->at_ns = reader_i64(r, o, "at_ns");
     m->only_compiled = reader_bool(r, o, "only_compiled");
     m->result.anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
@@ -201,6 +208,32 @@ static void read_failure(struct reader *r, struct json o, struct err *e)
     err_at(e, reader_text(r, o, "file"), line, "%s", reader_text(r, o, "text"));
 }
 
+// A name is stored and shown, and may be a folder's.
+static bool is_name(const char *text)
+{
+    return text[0] && text[0] != '.' && text[0] != '-' &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
+               strlen(text);
+}
+
+static void read_greeting(struct reader *r, struct json o, struct greeting *g)
+{
+    COPY_TEXT(r, o, "version", g->version);
+    if (!str_equal(g->version, TILEWALK_VERSION))
+        return;
+    COPY_TEXT(r, o, "machine", g->machine);
+    COPY_TEXT(r, o, "compiler", g->compiler);
+    g->cores = (int)reader_number(r, o, "cores", 1, 1 << 20);
+    if (!is_name(g->machine))
+        reader_refuse(r, "machine");
+}
+
+static void read_said(struct reader *r, struct json o, struct message *m)
+{
+    m->worker = (int)reader_number(r, o, "worker", 0, MOST_WORKERS - 1);
+    COPY_TEXT(r, o, "line", m->said);
+}
+
 static void read_compile(struct reader *r, struct json o, struct message *m)
 {
     m->request.count = 1;
@@ -222,8 +255,6 @@ static void read_modules(struct reader *r, struct json o, struct message *m)
         m->module[m->module_count++] = (struct spirv){words, bytes / sizeof(uint32_t)};
     }
 }
-
-#define COPY_TEXT(r, o, name, out) snprintf((out), sizeof(out), "%s", reader_text((r), (o), (name)))
 
 static void read_device(struct reader *r, struct json o, struct gpu_info *d)
 {
@@ -343,6 +374,9 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_OPENED: read_opened(r, o, &m->clocks); break;
     case MESSAGE_WHOLE: read_whole(r, o, m); break;
     case MESSAGE_WHOLE_RESULT: read_whole_result(r, o, m); break;
+    case MESSAGE_GREET: read_greeting(r, o, &m->greeting); break;
+    case MESSAGE_PLAY: m->workers = (int)reader_number(r, o, "workers", 1, MOST_WORKERS); break;
+    case MESSAGE_SAID: read_said(r, o, m); break;
     default: break;
     }
 }

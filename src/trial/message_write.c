@@ -27,6 +27,10 @@ const char *message_type_name(enum message_type type)
         [MESSAGE_ROOF] = "roof",
         [MESSAGE_WHOLE] = "whole",
         [MESSAGE_WHOLE_RESULT] = "whole_result",
+        [MESSAGE_GREET] = "greet",
+        [MESSAGE_PLAY] = "play",
+        [MESSAGE_ALIVE] = "alive",
+        [MESSAGE_SAID] = "said",
     };
     return names[type];
 }
@@ -219,6 +223,8 @@ char *message_hello(const struct hello *h)
     add_job(&w, "reference", &h->reference);
     json_add_flag(&w, "trips_undeclared", h->trips_undeclared);
     json_add_int(&w, "start", h->start);
+    json_add_int(&w, "workers", h->workers);
+    json_add_int(&w, "compilers", h->compilers);
     return finish(&w);
 }
 
@@ -292,6 +298,8 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
 {
     struct str s = {0};
     struct json_writer w = start(&s, MESSAGE_RESULT);
+    json_add_int(&w, "number", r->ticket);
+    json_add_int(&w, "worker", r->worker);
     json_add_int(&w, "at_ns", at_ns);
     json_add_real(&w, "compile_s", r->compile_s);
     json_add_real(&w, "pipeline_s", r->pipeline_s);
@@ -306,6 +314,36 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     for (int i = 0; i < r->count; i++)
         add_candidate(&w, r, i, settled[i]);
     json_end(&w);
+    return finish(&w);
+}
+
+// --- agents ---
+
+char *message_greet(const struct greeting *g)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_GREET);
+    json_add_text(&w, "version", g->version);
+    json_add_text(&w, "machine", g->machine);
+    json_add_text(&w, "compiler", g->compiler);
+    json_add_int(&w, "cores", g->cores);
+    return finish(&w);
+}
+
+char *message_play(int workers)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_PLAY);
+    json_add_int(&w, "workers", workers);
+    return finish(&w);
+}
+
+char *message_said(int worker, const char *line)
+{
+    struct str s = {0};
+    struct json_writer w = start(&s, MESSAGE_SAID);
+    json_add_int(&w, "worker", worker);
+    json_add_text(&w, "line", line);
     return finish(&w);
 }
 

@@ -82,7 +82,7 @@ void pool_finish_work(struct pool *p, struct work *w)
     if (work_is_done(w))
         work_list_append(&p->done, w);
     else
-        work_list_insert_first(w->request.only_compiles ? &p->compiling : &p->waiting, w);
+        work_list_insert(w->request.only_compiles ? &p->compiling : &p->waiting, w);
 }
 
 void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns)

@@ -50,19 +50,19 @@ static void answer(const struct record_entry *entry, struct trial_result *out, i
              outcome_name(entry->outcome));
 }
 
-static void replay_submit(struct source *source, struct trial_request *r)
+static void replay_answer(const struct source *source, const struct trial_request *r,
+                          struct trial_result *out, double *seconds)
 {
     const struct replay_source *s = (const struct replay_source *)source;
-    struct trial_result result = {.ticket = r->ticket, .count = r->count};
-    double seconds = 0;
+    *out = (struct trial_result){.ticket = r->ticket, .count = r->count};
+    *seconds = 0;
     for (int i = 0; i < r->count; i++) {
         const struct record_entry *entry = recording_find(s->recording, &r->config[i]);
         assert(entry);
-        answer(entry, &result, i);
-        seconds += s->speed > 0 ? replay_source_cost(entry) / s->speed : 0;
-        job_finish(&r->job[i]);
+        answer(entry, out, i);
+        *seconds += s->speed > 0 ? replay_source_cost(entry) / s->speed : 0;
     }
-    flying_add(source, &result, fmin(seconds, 1e9));
+    *seconds = fmin(*seconds, 1e9);
 }
 
 static void replay_destroy(struct source *source)
@@ -76,7 +76,8 @@ static const struct source_kind replay_kind = {
     .needs_jobs = false,
     .deterministic = true,
     .room = flying_room,
-    .submit = replay_submit,
+    .submit = flying_submit,
+    .answer = replay_answer,
     .fds = flying_fds,
     .wait_ms = flying_wait_ms,
     .step = flying_step,

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "trial/confine.h"
+#include "trial/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +28,18 @@ void slot_init(struct slot *s, int index)
 
 bool slot_start(struct slot *s, const char *program, int shared_fd, struct err *e)
 {
-    const char *const argv[] = {program, "worker", NULL};
+    const char *const argv[] = {program, WORKER_COMMAND, NULL};
     const char **environment = confine_environment();
     bool ok = os_spawn(&s->child, argv, environment, shared_fd, e);
     free(environment);
-    if (!ok)
-        return false;
+    if (ok)
+        slot_take(s, &s->child);
+    return ok;
+}
+
+void slot_take(struct slot *s, const struct child *c)
+{
+    s->child = *c;
     int flags = fcntl(s->child.socket, F_GETFL);
     fcntl(s->child.socket, F_SETFL, flags | O_NONBLOCK);
     link_init(&s->link, s->child.socket, RESULT_BYTES);
@@ -41,7 +48,6 @@ bool slot_start(struct slot *s, const char *program, int shared_fd, struct err *
     s->spawns++;
     s->log_closed = s->killed = false;
     s->last_line[0] = '\0';
-    return true;
 }
 
 bool slot_send(struct slot *s, char *text)

@@ -45,6 +45,8 @@ struct slot {
 
 void slot_init(struct slot *s, int index);
 bool slot_start(struct slot *s, const char *program, int shared_fd, struct err *e);
+// The same with a process that was started elsewhere, and that is not ours to end: slot_clear.
+void slot_take(struct slot *s, const struct child *c);
 bool slot_send(struct slot *s, char *text); // frees the text; false: it is too long for a frame
 void slot_read_log(struct slot *s, void (*log)(void *context, int worker, const char *line),
                    void *context);

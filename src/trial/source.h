@@ -36,6 +36,10 @@ struct source_kind {
     // False: it cannot go on (no worker can be started).
     bool (*step)(struct source *s, struct err *e);
     bool (*collect)(struct source *s, struct trial_result *out);
+    // Where the result of a request is known without measuring it: it, and how long it takes. NULL:
+    // it is not.
+    void (*answer)(const struct source *s, const struct trial_request *r, struct trial_result *out,
+                   double *seconds);
     double (*busy_seconds)(const struct source *s); // NULL: not known
     void (*destroy)(struct source *s);
 };
@@ -70,7 +74,7 @@ bool synthetic_tells(const char *spec);
 double synthetic_quality(const struct source *s, const struct config *c, enum outcome *o);
 
 struct pool_options {
-    const char *program;   // path of this program, for `program worker`
+    const char *program;   // path of this program, for `program measure`
     int device;            // index in gpu_list
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     bool validate;         // Vulkan validation layer in the workers
@@ -108,6 +112,8 @@ double pool_default_deadline(enum trial_phase p, bool is_cpu);
 double pool_busy_seconds(const struct source *s);
 int pool_respawns(const struct source *s);
 
+// How a process of this program becomes a worker: its only argument.
+#define WORKER_COMMAND "measure"
 // The worker's main function: talks over descriptor 3, shares descriptor 4. Returns the exit code.
 int worker_main(void);
 

@@ -128,16 +128,15 @@ static struct trial_result measure(const struct synthetic *s, const struct trial
     return result;
 }
 
-static void synthetic_submit(struct source *source, struct trial_request *r)
+static void synthetic_answer(const struct source *source, const struct trial_request *r,
+                             struct trial_result *out, double *seconds)
 {
     const struct synthetic *s = (const struct synthetic *)source;
-    struct trial_result result = measure(s, r);
     double us = 0;
-    for (int i = 0; i < r->count; i++) {
+    for (int i = 0; i < r->count; i++)
         us += s->delay_us * (0.5 + config_real(s, PURPOSE_DELAY, &r->config[i]));
-        job_finish(&r->job[i]);
-    }
-    flying_add(source, &result, us * 1e-6);
+    *out = measure(s, r);
+    *seconds = us * 1e-6;
 }
 
 static void synthetic_destroy(struct source *source)
@@ -155,7 +154,8 @@ static const struct source_kind synthetic_kind = {
     .needs_jobs = false,
     .deterministic = true,
     .room = flying_room,
-    .submit = synthetic_submit,
+    .submit = flying_submit,
+    .answer = synthetic_answer,
     .fds = flying_fds,
     .wait_ms = flying_wait_ms,
     .step = flying_step,

@@ -70,7 +70,8 @@ struct trial_result {
     struct statistics clocks; // while it was timed, where the system tells (gpu/sensors.h)
     // Wall clock spent in GLSL->SPIR-V, in the driver's compiler, on the device.
     double compile_s, pipeline_s, device_s;
-    int worker; // 0 ..
+    int worker;       // 0 ..
+    char machine[64]; // the agent's name whose worker it is; "": it is this process' own
 };
 
 #endif

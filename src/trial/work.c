@@ -25,12 +25,17 @@ void work_destroy(struct work *w)
     free(w);
 }
 
-char *work_message(struct work *w, const struct kept *kept)
+void work_pick(struct work *w)
 {
     w->pick_count = 0;
     for (int i = 0; i < w->request.count; i++)
         if (!w->settled[i])
             w->pick[w->pick_count++] = i;
+}
+
+char *work_message(struct work *w, const struct kept *kept)
+{
+    work_pick(w);
     return message_trial(&w->request, w->pick, w->pick_count, w->number, w->attempt, kept);
 }
 
@@ -95,21 +100,26 @@ void work_list_append(struct work_list *l, struct work *w)
     l->item[l->count++] = w;
 }
 
-void work_list_insert_first(struct work_list *l, struct work *w)
+void work_list_insert(struct work_list *l, struct work *w)
 {
+    int i = l->count;
     work_list_append(l, w);
-    memmove(l->item + 1, l->item, (size_t)(l->count - 1) * sizeof *l->item);
-    l->item[0] = w;
+    for (; i > 0 && l->item[i - 1]->number > w->number; i--)
+        l->item[i] = l->item[i - 1];
+    l->item[i] = w;
+}
+
+struct work *work_list_take(struct work_list *l, int i)
+{
+    struct work *w = l->item[i];
+    l->count--;
+    memmove(l->item + i, l->item + i + 1, (size_t)(l->count - i) * sizeof *l->item);
+    return w;
 }
 
 struct work *work_list_take_first(struct work_list *l)
 {
-    if (l->count == 0)
-        return NULL;
-    struct work *first = l->item[0];
-    l->count--;
-    memmove(l->item, l->item + 1, (size_t)l->count * sizeof *l->item);
-    return first;
+    return l->count ? work_list_take(l, 0) : NULL;
 }
 
 void work_list_finish(struct work_list *l)

@@ -21,7 +21,8 @@ struct work {
 struct work *work_create(struct trial_request *r, int64_t number); // moves the jobs out of `r`
 void work_destroy(struct work *w);
 
-// What is not settled, as a MESSAGE_TRIAL; `kept`: of its only candidate, or NULL.
+void work_pick(struct work *w); // what is not settled is to be sent
+// That, as a MESSAGE_TRIAL; `kept`: of its only candidate, or NULL.
 char *work_message(struct work *w, const struct kept *kept);
 bool work_is_done(const struct work *w);
 // `picked` counts among what was sent last.
@@ -37,7 +38,8 @@ struct work_list {
 };
 
 void work_list_append(struct work_list *l, struct work *w);
-void work_list_insert_first(struct work_list *l, struct work *w);
+void work_list_insert(struct work_list *l, struct work *w); // by its number: it was there before
+struct work *work_list_take(struct work_list *l, int i);
 struct work *work_list_take_first(struct work_list *l); // NULL when empty
 void work_list_finish(struct work_list *l);             // destroys what is in it
 

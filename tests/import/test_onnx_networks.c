@@ -115,7 +115,7 @@ static void clean_up(void)
 int main(int argc, char **argv)
 {
     const char *folder = getenv("TILEWALK_NETWORKS");
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
         return worker_main();
     if (!folder || !file_is_folder(folder)) {
         puts("skipped: no networks (TILEWALK_NETWORKS names a folder of them)");

@@ -328,7 +328,7 @@ static void test_damaged_key(void **state)
 // What is exported is compiled by a worker: this program again.
 int main(int argc, char **argv)
 {
-    if (argc == 2 && str_equal(argv[1], "worker"))
+    if (argc == 2 && str_equal(argv[1], WORKER_COMMAND))
         return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_best, setup, teardown),

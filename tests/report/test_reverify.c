@@ -107,7 +107,7 @@ static void not_here(void **state)
 // Devices are listed by a worker: this program again.
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
         return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_percent), cmocka_unit_test(spread_of_the_samples),

@@ -15,7 +15,7 @@
 
 bool is_worker(int argc, char **argv)
 {
-    return argc == 2 && str_equal(argv[1], "worker");
+    return argc == 2 && str_equal(argv[1], WORKER_COMMAND);
 }
 
 static bool choose_device(struct gpu_info *out)

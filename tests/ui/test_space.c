@@ -401,7 +401,7 @@ static void test_an_edit_is_answered(void **state)
 // A space file that differs is compiled by a worker: this program again.
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
         return worker_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),

@@ -353,7 +353,7 @@ static void test_without_the_session_script(void **state)
 // What differs is compiled by a worker: this program again.
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc == 2 && strcmp(argv[1], WORKER_COMMAND) == 0)
         return worker_main();
     if (!mkdtemp(folder))
         return 1;

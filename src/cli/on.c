@@ -1,0 +1,175 @@
+#include "cli/on.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORDS = 64 };
+#define BLANKS " \t"
+
+static const char *keep(struct on *on, char *word)
+{
+    on->word = mem_resize(on->word, (size_t)on->words + 1, sizeof *on->word);
+    return on->word[on->words++] = word;
+}
+
+// A command line in the making.
+struct line {
+    const char *word[MOST_WORDS];
+    int count;
+};
+
+static bool add(struct line *l, const char *word)
+{
+    bool fits = l->count < MOST_WORDS - 1;
+    if (fits)
+        l->word[l->count++] = word;
+    return fits;
+}
+
+static const char *const *take(struct on *on, const struct line *l)
+{
+    const char **argv = mem_zero((size_t)l->count + 1, sizeof *argv);
+    memcpy(argv, l->word, (size_t)l->count * sizeof *argv);
+    keep(on, (char *)argv);
+    return argv;
+}
+
+// --- hosts.conf ---
+
+struct entry {
+    const char *address, *program;
+};
+
+// "address=... program=... -p 2222"; `words` is cut up.
+static bool read_words(char *words, struct entry *h, struct line *l, struct err *e)
+{
+    char *rest;
+    for (char *w = strtok_r(words, BLANKS, &rest); w; w = strtok_r(NULL, BLANKS, &rest)) {
+        if (str_starts(w, "address="))
+            h->address = w + strlen("address=");
+        else if (str_starts(w, "program="))
+            h->program = w + strlen("program=");
+        else if (!add(l, w))
+            return err_set(e, "too many words");
+    }
+    return true;
+}
+
+static char *trim(char *text)
+{
+    text += strspn(text, BLANKS);
+    size_t length = strlen(text);
+    while (length && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+// The entry of `name`, where there is one. Every line is read, so that a wrong one is seen.
+static bool read_line(char *line, const char *name, struct entry *h, struct line *l, struct err *e)
+{
+    struct entry other;
+    struct line ignored = {.count = 0};
+    line = trim(line);
+    if (!*line || *line == '#')
+        return true;
+    char *equals = strchr(line, '=');
+    if (!equals)
+        return err_set(e, "'%s' has no '=' (NAME = address=USER@HOST program=PATH SSH-OPTION...)",
+                       line);
+    *equals = '\0';
+    bool ours = str_equal(trim(line), name);
+    return read_words(equals + 1, ours ? h : &other, ours ? l : &ignored, e);
+}
+
+static bool read_hosts(struct on *on, const char *name, struct entry *h, struct line *l,
+                       struct err *e)
+{
+    char *path = path_user_config("hosts.conf"), *text = NULL;
+    struct err why;
+    bool ok = !path || !file_exists(path) || file_read(path, &text, NULL, e);
+    int number = 1;
+    for (char *line = text, *next; ok && line; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        ok = read_line(line, name, h, l, &why) || err_at(e, path, number, "%s", why.text);
+    }
+    if (text)
+        keep(on, text);
+    free(path);
+    return ok;
+}
+
+// --- the places ---
+
+static bool check_word(const char *what, const char *word, struct err *e)
+{
+    return (word[0] && word[0] != '-') || err_usage(e, "--on: '%s' is no %s", word, what);
+}
+
+// env finds ssh where the user's shell does.
+static bool reach_by_ssh(struct on *on, const char *name, struct dial_place *out, struct err *e)
+{
+    struct line l = {.count = 0};
+    struct entry h = {.address = name, .program = "tilewalk"};
+    const char *const begin[] = {"/usr/bin/env", "ssh", "-T", "-o", "BatchMode=yes"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        add(&l, begin[i]);
+    if (!check_word("host", name, e) || !read_hosts(on, name, &h, &l, e) ||
+        !check_word("address", h.address, e) || !check_word("program", h.program, e))
+        return false;
+    bool fits = add(&l, "--") && add(&l, h.address) && add(&l, h.program) && add(&l, "agent");
+    out->argv = take(on, &l);
+    return fits || err_set(e, "--on ssh:%s: too many words in its entry", name);
+}
+
+static bool reach_here(struct on *on, struct dial_place *out)
+{
+    struct line l = {.count = 0};
+    add(&l, keep(on, path_program()));
+    add(&l, "agent");
+    out->argv = take(on, &l);
+    return true;
+}
+
+static bool find_place(struct on *on, const char *text, struct dial_place *out, struct err *e)
+{
+    out->name = text;
+    if (str_equal(text, "local:"))
+        return reach_here(on, out);
+    if (str_starts(text, "ssh:"))
+        return reach_by_ssh(on, text + strlen("ssh:"), out, e);
+    return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
+}
+
+bool on_begin(struct on *on, const struct arguments *a, struct err *e)
+{
+    const char *text[ON_MOST + 1];
+    int count = arguments_list(a, "on", text, ON_MOST + 1);
+    *on = (struct on){.words = 0};
+    if (count > ON_MOST)
+        return err_usage(e, "--on: at most %d machines", ON_MOST);
+    for (int i = 0; i < count; i++)
+        if (!find_place(on, text[i], &on->place[i], e))
+            return false;
+    return !count || dialer_begin(&on->dialer, on->place, count, e);
+}
+
+struct dialer *on_dialer(struct on *on)
+{
+    return on->dialer.pid > 0 ? &on->dialer : NULL;
+}
+
+void on_end(struct on *on)
+{
+    dialer_end(&on->dialer);
+    for (int i = 0; i < on->words; i++)
+        free(on->word[i]);
+    free(on->word);
+    *on = (struct on){.words = 0};
+}

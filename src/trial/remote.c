@@ -1,0 +1,252 @@
+#include "trial/remote_host.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS_NS ((int64_t)1000000)
+enum { GONE_TIMES = 10, USUAL_WORKERS = 4, MOST_FDS = 1024 };
+
+int remote_usual_workers(bool on_device, int cores)
+{
+    return !on_device ? 1 : cores < USUAL_WORKERS ? cores : USUAL_WORKERS;
+}
+
+// --- as a source ---
+
+static bool is_trial(const struct remote *r, const struct work *w)
+{
+    return r->work.made || !w->request.only_compiles;
+}
+
+static int count_trials(const struct remote *r, const struct work_list *l)
+{
+    int count = 0;
+    for (int i = 0; i < l->count; i++)
+        count += is_trial(r, l->item[i]);
+    return count;
+}
+
+// Whether the machines are up does not matter: what has no place yet waits.
+static int remote_room(const struct source *s)
+{
+    const struct remote *r = (const struct remote *)s;
+    int room = -count_trials(r, &r->waiting);
+    for (int i = 0; i < r->dialer->count; i++)
+        room += r->host[i].workers - count_trials(r, &r->host[i].flying);
+    return room > 0 ? room : 0;
+}
+
+static void remote_submit(struct source *s, struct trial_request *q)
+{
+    struct remote *r = (struct remote *)s;
+    work_list_append(&r->waiting, work_create(q, ++r->numbers));
+}
+
+static int remote_fds(const struct source *s, struct pollfd *out, int most)
+{
+    const struct remote *r = (const struct remote *)s;
+    int n = 0;
+    for (int i = 0; i < r->dialer->count && n + SLOT_FDS <= most; i++)
+        n += slot_fds(&r->host[i].slot, out + n);
+    return n;
+}
+
+// With a place for it, the one that has the most to spare, and of these the one that has waited
+// longest. What is only compiled may be given to any: there it stands in line.
+static struct host *find_host(const struct remote *r, bool trial)
+{
+    struct host *best = NULL;
+    int spare = trial ? 1 : INT_MIN;
+    for (int i = 0; i < r->dialer->count; i++) {
+        struct host *h = &r->host[i];
+        int free = h->workers - (trial ? count_trials(r, &h->flying) : h->flying.count);
+        if (h->state != HOST_UP || free < spare ||
+            (best && free == spare && h->given_ns >= best->given_ns))
+            continue;
+        best = h;
+        spare = free;
+    }
+    return best;
+}
+
+static void hand_out(struct remote *r, int64_t now_ns)
+{
+    for (int i = 0; i < r->waiting.count;) {
+        struct host *h = find_host(r, is_trial(r, r->waiting.item[i]));
+        if (h)
+            host_give(r, h, work_list_take(&r->waiting, i), now_ns);
+        else
+            i++;
+    }
+}
+
+static int64_t gone_ns(const struct remote *r)
+{
+    return (int64_t)(r->patience_s * GONE_TIMES * 1e9);
+}
+
+static int remote_wait_ms(const struct source *s)
+{
+    const struct remote *r = (const struct remote *)s;
+    int64_t now_ns = os_now_ns(), wake_ns = r->alone_ns ? r->alone_ns + gone_ns(r) : INT64_MAX;
+    for (int i = 0; i < r->dialer->count; i++) {
+        int64_t ns = host_wake_ns(r, &r->host[i]);
+        wake_ns = ns < wake_ns ? ns : wake_ns;
+    }
+    if (r->waiting.count && find_host(r, true))
+        return 0;
+    int64_t ms = wake_ns > now_ns ? (wake_ns - now_ns) / MS_NS + 1 : 0;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+static int count_in(const struct remote *r, enum host_state state)
+{
+    int count = 0;
+    for (int i = 0; i < r->dialer->count; i++)
+        count += r->host[i].state == state;
+    return count;
+}
+
+static void look_for_the_end(struct remote *r, int64_t now_ns)
+{
+    if (count_in(r, HOST_REFUSED) == r->dialer->count)
+        r->is_broken = true;
+    if (count_in(r, HOST_UP) > 0)
+        r->alone_ns = 0;
+    else if (!r->alone_ns)
+        r->alone_ns = now_ns;
+    else if (now_ns > r->alone_ns + gone_ns(r) && !r->is_broken)
+        r->is_broken = !err_set(&r->broken, "no machine could be reached for %.4g s",
+                                (double)gone_ns(r) * 1e-9);
+}
+
+static bool remote_step(struct source *s, struct err *e)
+{
+    struct remote *r = (struct remote *)s;
+    for (int i = 0; i < r->dialer->count && !r->is_broken; i++)
+        host_step(r, &r->host[i], os_now_ns());
+    if (!r->is_broken && r->begun) {
+        hand_out(r, os_now_ns());
+        look_for_the_end(r, os_now_ns());
+    }
+    if (r->is_broken && e)
+        *e = r->broken;
+    return !r->is_broken;
+}
+
+static bool remote_collect(struct source *s, struct trial_result *out)
+{
+    struct work *w = work_list_take_first(&((struct remote *)s)->done);
+    if (!w)
+        return false;
+    *out = w->result;
+    work_destroy(w);
+    return true;
+}
+
+static void destroy(struct source *s)
+{
+    remote_destroy((struct remote *)s);
+}
+
+#define REMOTE_KIND                                                                                \
+    .name = "remote", .room = remote_room, .submit = remote_submit, .fds = remote_fds,             \
+    .wait_ms = remote_wait_ms, .step = remote_step, .collect = remote_collect, .destroy = destroy
+
+static const struct source_kind measuring_kind = {REMOTE_KIND, .needs_jobs = true};
+static const struct source_kind playing_kind = {REMOTE_KIND, .deterministic = true};
+
+// --- its beginning ---
+
+static double patience_s(void)
+{
+    const char *text = getenv("TILEWALK_LINK_SECONDS");
+    double seconds;
+    return text && str_to_real(text, &seconds) && seconds > 0 && seconds < 1e6 ? seconds
+                                                                               : REMOTE_PATIENCE_S;
+}
+
+static bool wait_for_all(struct remote *r, struct err *e)
+{
+    struct pollfd fds[MOST_FDS];
+    while (remote_step(&r->base, e)) {
+        if (count_in(r, HOST_KNOWN) == r->dialer->count)
+            return true;
+        poll(fds, (nfds_t)remote_fds(&r->base, fds, MOST_FDS), remote_wait_ms(&r->base));
+    }
+    return false;
+}
+
+struct remote *remote_connect(struct dialer *d, bool lists, struct err *e)
+{
+    struct remote *r = mem_zero(1, sizeof *r);
+    r->base.kind = &playing_kind;
+    r->dialer = d;
+    r->lists = lists;
+    r->patience_s = patience_s();
+    r->host = mem_zero((size_t)d->count, sizeof *r->host);
+    for (int i = 0; i < d->count; i++)
+        slot_init(&r->host[i].slot, i);
+    if (wait_for_all(r, e))
+        return r;
+    remote_destroy(r);
+    return NULL;
+}
+
+void remote_destroy(struct remote *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < r->dialer->count; i++)
+        host_finish(&r->host[i]);
+    work_list_finish(&r->waiting);
+    work_list_finish(&r->done);
+    source_destroy(r->work.made);
+    free(r->host);
+    free(r);
+}
+
+const struct gpu_info *remote_devices(const struct remote *r, int *count)
+{
+    *count = r->host[0].devices;
+    return r->host[0].list;
+}
+
+const char *remote_compiler(const struct remote *r)
+{
+    return r->host[0].greeting.compiler;
+}
+
+int remote_workers(const struct remote *r)
+{
+    return remote_usual_workers(r->lists, r->host[0].greeting.cores);
+}
+
+int remote_count(const struct remote *r)
+{
+    return r->dialer->count;
+}
+
+bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e)
+{
+    gpu_identity(device, r->device_id);
+    for (int i = 0; i < r->dialer->count; i++)
+        host_choose(r, &r->host[i]);
+    return !r->is_broken || (e && (*e = r->broken, false));
+}
+
+struct source *remote_begin(struct remote *r, const struct remote_work *w)
+{
+    r->work = *w;
+    r->begun = true;
+    r->base.kind = w->made ? &playing_kind : &measuring_kind;
+    for (int i = 0; i < r->dialer->count; i++)
+        r->host[i].workers =
+            w->workers ? w->workers : remote_usual_workers(!w->made, r->host[i].greeting.cores);
+    return &r->base;
+}

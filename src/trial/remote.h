@@ -1,0 +1,66 @@
+// Trials measured by agents (engine/agent.h), here or on other machines: a source that has its
+// workers elsewhere.
+//
+//     struct remote *r = remote_connect(&dialer, true, e);      greets all; waits for them
+//     remote_devices(r, &count); remote_choose(r, &device, e);  where a device is wanted
+//     struct source *s = remote_begin(r, &work);                from here on as any source
+//     source_destroy(s);                                        or remote_destroy(r), not begun
+//
+// A request goes to a machine with a free place. Where the connection breaks, what was in flight
+// there is asked again, those asked first before the others, and the machine is dialled again, as a
+// new process with a new name. A result counts once: it is known by its number on the connection
+// that the request went by. So what a run stores depends neither on the machines nor on what
+// becomes of them, where times do not.
+//
+// Whoever is silent for too long is given up (TILEWALK_LINK_SECONDS, 30); where no machine is up
+// for ten times as long, the source cannot go on.
+//
+// The other side is not trusted: what it says is checked as a worker's is, and one that says what
+// cannot be is taken for lost. That its times are true nobody can check.
+#ifndef TILEWALK_TRIAL_REMOTE_H
+#define TILEWALK_TRIAL_REMOTE_H
+
+#include "gpu/gpu.h"
+#include "trial/dialer.h"
+#include "trial/message.h"
+#include "trial/source.h"
+
+struct remote;
+
+// What became of a machine. Valid during the call.
+struct remote_news {
+    const char *place;   // as the user wrote it: "ssh:rack1"
+    const char *machine; // the agent's name
+    const char *state;   // "up", "lost": it is dialled again, "refused": it does not fit
+    const char *why;     // unless it is up
+    int again;           // requests that are asked again for it
+};
+
+struct remote_work {
+    // What is computed. `device` and `workers` are each machine's own. The operation's definition
+    // and the jobs of the reference must outlive the source.
+    struct hello hello;
+    struct source
+        *made;   // instead: it answers, and the machines act it out; the remote's to destroy
+    int workers; // of each machine; 0: as fits it
+    void (*log)(void *context, int worker, const char *line); // as in pool_options
+    void (*tell)(void *context, const struct remote_news *news);
+    void *context;
+};
+
+// Without `lists` no device is wanted. NULL: one of them cannot be reached, or is not like us.
+struct remote *remote_connect(struct dialer *d, bool lists, struct err *e);
+void remote_destroy(struct remote *r); // fine with NULL
+// Those of the first machine.
+const struct gpu_info *remote_devices(const struct remote *r, int *count);
+const char *remote_compiler(const struct remote *r);
+int remote_workers(const struct remote *r); // as fit the first machine
+int remote_count(const struct remote *r);
+// All are to measure on a device like this one. False: one has none.
+bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e);
+struct source *remote_begin(struct remote *r, const struct remote_work *w);
+
+// As fit a device, where the machine has so many cores.
+int remote_usual_workers(bool on_device, int cores);
+
+#endif

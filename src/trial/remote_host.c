@@ -1,0 +1,359 @@
+#include "trial/remote_host.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "kernel/kernel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_NS ((int64_t)200000000) // before it is dialled again; twice as long each time
+// It is asked whether it is alive so often while it may be silent.
+enum { MOST_DOUBLINGS = 6, LISTS_LONGER = 4, ASKED_ALIVE = 6 };
+
+static const char *place_of(const struct remote *r, const struct host *h)
+{
+    return r->dialer->place[h->slot.index].name;
+}
+
+static void tell(const struct remote *r, const struct host *h, const char *state, const char *why,
+                 int again)
+{
+    struct remote_news news = {place_of(r, h), h->greeting.machine, state, why, again};
+    if (r->begun && r->work.tell)
+        r->work.tell(r->work.context, &news);
+}
+
+// --- its end ---
+
+static int ask_again(struct remote *r, struct host *h)
+{
+    int count = h->flying.count;
+    while (h->flying.count > 0)
+        work_list_insert(&r->waiting, work_list_take_first(&h->flying));
+    return count;
+}
+
+// The connection is of no more use.
+static void hang_up(struct host *h)
+{
+    slot_clear(&h->slot);
+    free(h->list);
+    h->list = NULL;
+    h->devices = 0;
+}
+
+// Before the work has begun nobody goes on without it.
+static void break_off(struct remote *r, const struct host *h, const char *why)
+{
+    if (r->begun || r->is_broken)
+        return;
+    r->is_broken = true;
+    err_set(&r->broken, "%s: %s", place_of(r, h), why);
+}
+
+static void lose(struct remote *r, struct host *h, const char *how, int64_t now_ns)
+{
+    char why[400];
+    if (h->slot.state != SLOT_EMPTY)
+        slot_read_log(&h->slot, NULL, NULL);
+    const char *last = h->slot.state != SLOT_EMPTY ? h->slot.last_line : "";
+    snprintf(why, sizeof why, "%s%s%s%s", how, *last ? " (" : "", last, *last ? ")" : "");
+    break_off(r, h, why);
+    int again = ask_again(r, h);
+    if (h->state == HOST_UP || h->state == HOST_BEGINNING)
+        tell(r, h, "lost", why, again);
+    hang_up(h);
+    int doublings = h->failures < MOST_DOUBLINGS ? h->failures : MOST_DOUBLINGS;
+    h->failures++;
+    h->state = HOST_DOWN;
+    h->dial_ns = now_ns + (PAUSE_NS << doublings);
+}
+
+// It is there, and says or shows that it cannot be of use.
+static void refuse(struct remote *r, struct host *h, const char *why)
+{
+    break_off(r, h, why);
+    tell(r, h, "refused", why, ask_again(r, h));
+    if (r->begun && !r->broken.text[0])
+        err_set(&r->broken, "%s: %s", place_of(r, h), why); // should it be the last
+    hang_up(h);
+    h->state = HOST_REFUSED;
+}
+
+// --- its beginning ---
+
+static void greet(struct host *h)
+{
+    struct greeting g = {.version = TILEWALK_VERSION, .machine = "tune", .cores = os_cores()};
+    snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
+    slot_send(&h->slot, message_greet(&g));
+}
+
+static void dial(struct remote *r, struct host *h, int64_t now_ns)
+{
+    struct child child;
+    struct err e;
+    if (!dialer_dial(r->dialer, h->slot.index, &child, &e)) {
+        lose(r, h, e.text, now_ns);
+        return;
+    }
+    slot_take(&h->slot, &child);
+    h->state = HOST_GREETING;
+    h->heard_ns = h->asked_ns = now_ns;
+    greet(h);
+}
+
+static void begin(struct remote *r, struct host *h)
+{
+    const struct remote_work *w = &r->work;
+    h->state = HOST_BEGINNING;
+    h->workers = w->workers ? w->workers : remote_usual_workers(!w->made, h->greeting.cores);
+    if (w->made) {
+        slot_send(&h->slot, message_play(h->workers));
+        return;
+    }
+    struct hello hello = w->hello;
+    hello.device = h->device;
+    hello.workers = h->workers;
+    hello.compilers = h->greeting.cores - h->workers;
+    if (hello.compilers < 0 || !w->hello.compilers)
+        hello.compilers = 0;
+    if (hello.compilers > w->hello.compilers)
+        hello.compilers = w->hello.compilers;
+    slot_send(&h->slot, message_hello(&hello));
+}
+
+// Where the device is among those that it has; false: there is none like it.
+static bool find_device(const struct remote *r, struct host *h)
+{
+    for (h->device = 0; h->device < h->devices; h->device++) {
+        char id[33];
+        gpu_identity(&h->list[h->device], id);
+        if (str_equal(id, r->device_id))
+            return true;
+    }
+    return false;
+}
+
+void host_choose(struct remote *r, struct host *h)
+{
+    if (r->device_id[0] && !find_device(r, h))
+        refuse(r, h, "it has not the device that this session is measured on");
+}
+
+static void know(struct remote *r, struct host *h)
+{
+    h->state = HOST_KNOWN;
+    host_choose(r, h);
+    if (h->state == HOST_KNOWN && r->begun)
+        begin(r, h);
+}
+
+// --- what it says. All return false when it cannot be ---
+
+static bool take_greeting(struct remote *r, struct host *h, const struct message *m)
+{
+    char why[200];
+    if (h->state != HOST_GREETING)
+        return false;
+    h->greeting = m->greeting;
+    snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
+             m->greeting.version, TILEWALK_VERSION);
+    if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
+        refuse(r, h, why);
+    } else if (r->lists) {
+        h->state = HOST_LISTING;
+        slot_send(&h->slot, message_list(""));
+    } else {
+        know(r, h);
+    }
+    return true;
+}
+
+static bool take_devices(struct remote *r, struct host *h, struct message *m)
+{
+    if (h->state != HOST_LISTING)
+        return false;
+    h->list = m->device_list;
+    h->devices = m->device_count;
+    m->device_list = NULL;
+    know(r, h);
+    return true;
+}
+
+static bool take_ready(struct remote *r, struct host *h)
+{
+    if (h->state != HOST_BEGINNING)
+        return false;
+    h->state = HOST_UP;
+    h->failures = 0;
+    tell(r, h, "up", NULL, 0);
+    return true;
+}
+
+// One that nobody asked for on this connection may be late: it was asked again.
+static bool take_result(struct remote *r, struct host *h, const struct message *m)
+{
+    int i = 0;
+    while (i < h->flying.count && h->flying.item[i]->number != m->number)
+        i++;
+    if (i == h->flying.count)
+        return h->state == HOST_UP;
+    struct work *w = h->flying.item[i];
+    if (!work_merge(w, m) || !work_is_done(w))
+        return false;
+    w->result.worker = m->result.worker;
+    snprintf(w->result.machine, sizeof w->result.machine, "%s", h->greeting.machine);
+    work_list_append(&r->done, work_list_take(&h->flying, i));
+    return true;
+}
+
+static bool take_message(struct remote *r, struct host *h, struct message *m)
+{
+    switch (m->type) {
+    case MESSAGE_ALIVE: return true;
+    case MESSAGE_GREET: return take_greeting(r, h, m);
+    case MESSAGE_DEVICES: return take_devices(r, h, m);
+    case MESSAGE_READY: return take_ready(r, h);
+    case MESSAGE_RESULT: return take_result(r, h, m);
+    case MESSAGE_FAILED: refuse(r, h, m->failure.text); return true;
+    case MESSAGE_SAID:
+        if (r->begun && r->work.log)
+            r->work.log(r->work.context, m->worker, m->said);
+        return true;
+    default: return false;
+    }
+}
+
+static bool take_text(struct remote *r, struct host *h, const char *text)
+{
+    struct message m;
+    if (!message_parse(text, &m, NULL))
+        return false;
+    bool ok = take_message(r, h, &m);
+    message_finish(&m);
+    return ok;
+}
+
+static void hear(struct remote *r, struct host *h, int64_t now_ns)
+{
+    link_fill(&h->slot.link);
+    while (h->slot.state != SLOT_EMPTY) {
+        char *text = NULL;
+        enum link_status status = link_next(&h->slot.link, &text);
+        bool ok = status != LINK_GARBAGE;
+        if (status == LINK_FRAME) {
+            h->heard_ns = now_ns;
+            ok = take_text(r, h, text);
+        }
+        free(text);
+        if (!ok)
+            lose(r, h, "what came from it is no message of an agent's", now_ns);
+        else if (status == LINK_CLOSED)
+            lose(r, h, "the connection was closed", now_ns);
+        if (status != LINK_FRAME || !ok)
+            return;
+    }
+}
+
+// --- the whole ---
+
+// Before the work begins there is time enough: the first of all may have to wake up its devices.
+static int64_t silence_ns(const struct remote *r, const struct host *h)
+{
+    double seconds = r->begun ? r->patience_s : fmax(r->patience_s, REMOTE_PATIENCE_S);
+    return (int64_t)(seconds * 1e9) * (h->state == HOST_LISTING ? LISTS_LONGER : 1);
+}
+
+// When it is to be asked whether it is alive.
+static int64_t ask_ns(const struct remote *r, const struct host *h)
+{
+    int64_t last_ns = h->heard_ns > h->asked_ns ? h->heard_ns : h->asked_ns;
+    return last_ns + silence_ns(r, h) / ASKED_ALIVE;
+}
+
+// What the agent itself, or ssh, has to say.
+static void log_line(void *context, int index, const char *line)
+{
+    const struct remote *r = context;
+    char text[1200];
+    snprintf(text, sizeof text, "%s: %s", r->dialer->place[index].name, line);
+    if (r->begun && r->work.log)
+        r->work.log(r->work.context, index, text);
+}
+
+void host_step(struct remote *r, struct host *h, int64_t now_ns)
+{
+    if (h->state == HOST_REFUSED)
+        return;
+    if (h->state == HOST_DOWN) {
+        if (now_ns >= h->dial_ns)
+            dial(r, h, now_ns);
+        return;
+    }
+    if (h->state == HOST_KNOWN && r->begun)
+        begin(r, h);
+    slot_read_log(&h->slot, log_line, r);
+    hear(r, h, now_ns); // what it said comes first: we may have been stopped for a while
+    if (h->slot.state == SLOT_EMPTY)
+        return;
+    if (now_ns > h->heard_ns + silence_ns(r, h)) {
+        char how[80];
+        snprintf(how, sizeof how, "nothing was heard of it for %.3g s",
+                 (double)silence_ns(r, h) * 1e-9);
+        lose(r, h, how, now_ns);
+        return;
+    }
+    if (now_ns >= ask_ns(r, h)) {
+        slot_send(&h->slot, message_plain(MESSAGE_ALIVE));
+        h->asked_ns = now_ns;
+    }
+    link_flush(&h->slot.link); // when it is gone, reading will tell
+}
+
+int64_t host_wake_ns(const struct remote *r, const struct host *h)
+{
+    if (h->state == HOST_REFUSED)
+        return SLOT_NEVER;
+    if (h->state == HOST_DOWN)
+        return h->dial_ns;
+    int64_t ask = ask_ns(r, h), silent = h->heard_ns + silence_ns(r, h);
+    return ask < silent ? ask : silent;
+}
+
+static char *play_message(struct remote *r, struct work *w)
+{
+    static const struct gpu_kept none;
+    struct trial_result result;
+    bool settled[TRIAL_MAX_RACERS];
+    double seconds;
+    r->work.made->kind->answer(r->work.made, &w->request, &result, &seconds);
+    for (int i = 0; i < result.count; i++)
+        settled[i] = true;
+    result.ticket = w->number;
+    result.worker = 0;
+    work_pick(w);
+    return message_result(&result, w->request.only_compiles, settled, &none,
+                          (int64_t)(seconds * 1e9));
+}
+
+void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
+{
+    char *text = r->work.made ? play_message(r, w) : work_message(w, NULL);
+    h->given_ns = now_ns;
+    if (slot_send(&h->slot, text)) {
+        work_list_append(&h->flying, w);
+        return;
+    }
+    work_settle_rest(w, OUTCOME_COMPILE, PHASE_COMPILE, "its text is too long to be sent");
+    work_list_append(&r->done, w);
+}
+
+void host_finish(struct host *h)
+{
+    hang_up(h);
+    work_list_finish(&h->flying);
+}

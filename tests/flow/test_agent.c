@@ -1,0 +1,254 @@
+// Trials that agents measure: --on local:, and --on ssh: by way of a stand-in for ssh whose line is
+// slow, stalls, breaks, and ends for good (relay.c).
+#include "sessions.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIALS "40"
+#define SOURCE "synthetic:rugged:invalid=0.2"
+
+static struct result tune(struct box *b, const char *const *more)
+{
+    const char *words[40] = {
+        "tune",  flow_path(b, "small.lua"), "--source", SOURCE, "--seed", "5", "--trials", TRIALS,
+        "--json"};
+    int n = 9;
+    while (*more)
+        words[n++] = *more++;
+    return run_list(b, words);
+}
+#define TUNE(b, ...) tune((b), (const char *const[]){__VA_ARGS__, NULL})
+
+// `ssh` is found in a folder of the box.
+static void take_relay(struct box *b, const char *how)
+{
+    const char *bin = box_path(b, "bin"), *relay = getenv("TILEWALK_TEST_RELAY");
+    struct err e;
+    assert_true(file_make_folders(bin, &e));
+    assert_int_equal(symlink(relay, arena_printf(&b->arena, "%s/ssh", bin)), 0);
+    box_set(b, "PATH", arena_printf(&b->arena, "%s:%s", bin, getenv("PATH")));
+    box_set(b, "TILEWALK_PROGRAM", getenv("TILEWALK_PROGRAM"));
+    box_set(b, "TILEWALK_RELAY",
+            arena_printf(&b->arena, "%s count=%s", how, box_path(b, "connections")));
+    box_set(b, "TILEWALK_LINK_SECONDS", "0.5");
+}
+
+// How many different machines; all trials have one, or none has.
+static int machines_of(struct box *b, const char *out)
+{
+    const char *seen[100];
+    struct events events = events_of(b, out);
+    int count = 0, without = 0, trials = count_events(&events, "trial");
+    for (int i = 0; i < events.count; i++) {
+        if (strcmp(text_of(events.line[i], "event"), "trial") != 0)
+            continue;
+        without += is_null(events.line[i], "machine");
+        if (is_null(events.line[i], "machine"))
+            continue;
+        const char *machine = text_of(events.line[i], "machine");
+        bool known = false;
+        for (int k = 0; k < count; k++)
+            known |= strcmp(seen[k], machine) == 0;
+        if (!known && count < 100)
+            seen[count++] = machine;
+    }
+    assert_true(without == 0 || without == trials);
+    return count;
+}
+
+// Session 1 is the one that ran here, undisturbed.
+static void check_same(struct box *b, int64_t id)
+{
+    assert_string_equal(sequence(b, id), sequence(b, 1));
+}
+
+static void test_local(void **state)
+{
+    struct box *b = *state;
+    struct result r = TUNE(b, "--strategy", "walk");
+    assert_ok(&r);
+    assert_int_equal(machines_of(b, r.out), 0);
+    r = TUNE(b, "--strategy", "walk", "--on", "local:");
+    assert_ok(&r);
+    assert_int_equal(machines_of(b, r.out), 1);
+    check_same(b, 2);
+    r = TUNE(b, "--strategy", "walk", "--on", "local:", "--on", "local:", "--on=local:");
+    assert_ok(&r);
+    assert_int_equal(machines_of(b, r.out), 3);
+    check_same(b, 3);
+}
+
+// Four at once here, and at two machines.
+static void test_workers(void **state)
+{
+    struct box *b = *state;
+    struct result r = TUNE(b, "--strategy", "ga", "--workers", "4");
+    assert_ok(&r);
+    r = TUNE(b, "--strategy", "ga", "--workers", "2", "--on", "local:", "--on", "local:");
+    assert_ok(&r);
+    assert_int_equal(machines_of(b, r.out), 2);
+    check_same(b, 2);
+}
+
+static void test_recording(void **state)
+{
+    struct box *b = *state;
+    const char *folder = box_path(b, "recorded");
+    struct result r = TUNE(b, "--strategy", "grid");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--recording", "--out", folder, "--json");
+    assert_ok(&r);
+    const char *source = arena_printf(&b->arena, "replay:%s/small-1.json", folder);
+    r = RUN(b, "tune", "--source", source, "--seed", "1", "--trials", "20", "--json");
+    assert_ok(&r);
+    r = RUN(b, "tune", "--source", source, "--seed", "1", "--trials", "20", "--json", "--on",
+            "local:");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 2), sequence(b, 3));
+}
+
+static void check_bad_line(struct box *b, const char *how)
+{
+    struct result r = TUNE(b, "--strategy", "random");
+    assert_ok(&r);
+    take_relay(b, how);
+    r = TUNE(b, "--strategy", "random", "--on", "ssh:far", "--workers", "4");
+    assert_ok(&r);
+    check_same(b, 2);
+}
+
+static void test_slow(void **state)
+{
+    check_bad_line(*state, "delay=200");
+}
+
+static void test_cut(void **state)
+{
+    struct box *b = *state;
+    check_bad_line(b, "cut=1");
+    assert_true(strlen(box_read(b, box_path(b, "connections"))) > 1);
+}
+
+static void test_stalls(void **state)
+{
+    struct box *b = *state;
+    check_bad_line(b, "stall=1");
+    assert_true(strlen(box_read(b, box_path(b, "connections"))) > 1);
+}
+
+static void test_killed(void **state)
+{
+    struct box *b = *state;
+    check_bad_line(b, "kill=1");
+    assert_true(strlen(box_read(b, box_path(b, "connections"))) > 1);
+}
+
+// The others go on.
+static void test_one_gone(void **state)
+{
+    struct box *b = *state;
+    struct result r = TUNE(b, "--strategy", "random");
+    assert_ok(&r);
+    take_relay(b, "cut=1 most=1 lives=1");
+    r = TUNE(b, "--strategy", "random", "--on", "ssh:far", "--on", "local:");
+    assert_ok(&r);
+    assert_contains(r.out, "(ssh:far) is lost: ");
+    check_same(b, 2);
+}
+
+// What is stored stays, and is gone on with elsewhere, or here.
+static void test_all_gone(void **state)
+{
+    struct box *b = *state;
+    struct result r = TUNE(b, "--strategy", "random");
+    assert_ok(&r);
+    take_relay(b, "cut=1 most=1 lives=1");
+    box_set(b, "TILEWALK_LINK_SECONDS", "0.1");
+    r = TUNE(b, "--strategy", "random", "--on", "ssh:far");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no machine could be reached for 1 s");
+    assert_string_equal(state_of(b, 2), "failed");
+    assert_true(trials_of(b, 2) < 40);
+    r = RUN(b, "resume", "2", "--json", "--on", "local:");
+    assert_ok(&r);
+    check_same(b, 2);
+}
+
+// What is refused at once, with one line.
+static void test_refused(void **state)
+{
+    struct box *b = *state;
+    struct result r = TUNE(b, "--on", "rack1");
+    assert_refused(&r, 2, "--on 'rack1'", "ssh:HOST");
+    r = TUNE(b, "--on", "ssh:-oProxyCommand=x");
+    assert_refused(&r, 2, "is no host", NULL);
+    r = RUN(b, "tune", "alexnet", "--on", "local:");
+    assert_refused(&r, 2, "--on measures for single operations", NULL);
+    r = TUNE(b, "--on", "ssh:");
+    assert_refused(&r, 2, "is no host", NULL);
+    take_relay(b, "lives=0");
+    r = TUNE(b, "--on", "ssh:far");
+    assert_refused(&r, 1, "ssh:far", "Connection refused");
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
+}
+
+// In the place of ssh: whatever this prints is what the other side says.
+static void take_other_side(struct box *b, const char *script)
+{
+    const char *bin = box_path(b, "bin"), *ssh = arena_printf(&b->arena, "%s/ssh", bin);
+    struct err e;
+    assert_true(file_make_folders(bin, &e));
+    assert_true(file_write(ssh, script, strlen(script), &e));
+    assert_int_equal(chmod(ssh, 0700), 0);
+    box_set(b, "PATH", arena_printf(&b->arena, "%s:%s", bin, getenv("PATH")));
+}
+
+static void test_no_agent(void **state)
+{
+    struct box *b = *state;
+    take_other_side(b, "#!/bin/sh\necho Welcome to rack1; cat >/dev/null\n");
+    struct result r = TUNE(b, "--on", "ssh:far");
+    assert_refused(&r, 1, "ssh:far", "no message of an agent's");
+    take_other_side(b, "#!/bin/sh\n"
+                       "printf '\\000\\000\\000\\043{\"type\":\"greet\",\"version\":\"77.1.2\"}'"
+                       "\ncat >/dev/null\n");
+    r = TUNE(b, "--on", "ssh:far");
+    assert_refused(&r, 1, "ssh:far", "it has tilewalk 77.1.2, this is ");
+}
+
+// Address, program and options of a host's entry.
+static void test_entry(void **state)
+{
+    struct box *b = *state;
+    const char *config = box_path(b, "config");
+    take_other_side(b, "#!/bin/sh\necho \"$@\" >&2\n");
+    box_set(b, "XDG_CONFIG_HOME", config);
+    struct err e;
+    assert_true(file_make_folders(arena_printf(&b->arena, "%s/tilewalk", config), &e));
+    box_write(b, "config/tilewalk/hosts.conf",
+              "# a rack\n\nrack1 = address=gpu@10.0.0.5 program=/opt/tw -p 2222\nrack2 = -p 9\n");
+    struct result r = TUNE(b, "--on", "ssh:rack1");
+    assert_refused(&r, 1, "-T -o BatchMode=yes -p 2222 -- gpu@10.0.0.5 /opt/tw agent", NULL);
+    r = TUNE(b, "--on", "ssh:rack3");
+    assert_refused(&r, 1, "-T -o BatchMode=yes -- rack3 tilewalk agent", NULL);
+    box_write(b, "config/tilewalk/hosts.conf", "rack1\n");
+    r = TUNE(b, "--on", "ssh:rack1");
+    assert_refused(&r, 1, "hosts.conf:1: 'rack1' has no '='", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_local),   FLOW_TEST(test_workers),  FLOW_TEST(test_recording),
+        FLOW_TEST(test_slow),    FLOW_TEST(test_cut),      FLOW_TEST(test_stalls),
+        FLOW_TEST(test_killed),  FLOW_TEST(test_one_gone), FLOW_TEST(test_all_gone),
+        FLOW_TEST(test_refused), FLOW_TEST(test_no_agent), FLOW_TEST(test_entry),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
