@@ -389,9 +389,9 @@ static const struct option tune_options[] = {
      "index or part of a name (default: the best one; see tilewalk devices); all, or indices "
      "(0,2): a session on each of them at once"},
     {"source", OPTION_TEXT, "SOURCE",
-     "where times come from: device, synthetic:bowl, synthetic:rugged, synthetic:machine, or a "
-     "recorded space, which "
-     "then is the one that is searched: replay:FILE[:speed=X]"},
+     "where times come from: device, synthetic:bowl, synthetic:rugged, synthetic:machine, "
+     "synthetic:trap, or a recorded space, which then is the one that is searched: "
+     "replay:FILE[:speed=X]"},
     {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]",
      "begin with the best configurations of other sessions, or of files that tilewalk export "
      "--warm-start wrote, or with what the space declares as its baselines; those of other shapes "

@@ -60,7 +60,7 @@ bool session_place_find(struct session *s, struct session_place *p, const char *
         return (str_starts(source, SYNTHETIC) ||
                 err_usage(e,
                           "unknown source '%s' (there are device, synthetic:bowl, "
-                          "synthetic:rugged, synthetic:machine, replay:FILE)",
+                          "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE)",
                           source)) &&
                connect(p, e);
     p->on_device = true;

@@ -17,6 +17,15 @@
 #define STEP            1.5   // of the logarithm, at most, in a try
 #define LEAST_SCALE     1e-9  // of values that are all the same
 #define LEAST_DEVIATION 1e-12 // of a value that is known
+#define SLACK           1e-12 // more than rounding does to an expected improvement
+
+// Compiled for wider vectors too, which are used where the processor has them: the numbers are the
+// same, since every element is computed as before.
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __SANITIZE_ADDRESS__
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
 
 static struct gp_solution solution_make(size_t most)
 {
@@ -46,6 +55,9 @@ void gp_init(struct gp *g, int width, int most, int queries)
         .distances = mem_zero(n * n, sizeof(double)),
         .ones = mem_zero(n, sizeof(double)),
         .columns = mem_zero(n * (size_t)queries, sizeof(double)),
+        .correlations = mem_zero(n * (size_t)queries, sizeof(double)),
+        .partial = mem_zero((w + 1) * n, sizeof(double)),
+        .hope = mem_zero((size_t)queries, sizeof(struct gp_hope)),
     };
     for (int i = 0; i < width; i++)
         g->weight[i] = TYPICAL_WEIGHT;
@@ -61,6 +73,9 @@ void gp_finish(struct gp *g)
     free(g->distances);
     free(g->ones);
     free(g->columns);
+    free(g->correlations);
+    free(g->partial);
+    free(g->hope);
 }
 
 void gp_clear(struct gp *g)
@@ -77,8 +92,8 @@ void gp_add(struct gp *g, const double *x, double y)
 }
 
 // out[j] += weight * min(1, distance) of the points from `first` on to coordinate `i` being `at`.
-static void add_distances(const struct gp *g, int i, double at, double weight, int first,
-                          double *restrict out)
+WIDE static void add_distances(const struct gp *g, int i, double at, double weight, int first,
+                               double *restrict out)
 {
     const double *restrict row = g->x + i * g->most;
     for (int j = first; j < g->count; j++) {
@@ -88,7 +103,7 @@ static void add_distances(const struct gp *g, int i, double at, double weight, i
 }
 
 // Correlations from weighted distances; `out` may be `distance`.
-static void correlate(const double *distance, int from, int to, double *out)
+WIDE static void correlate(const double *distance, int from, int to, double *out)
 {
     for (int j = from; j < to; j++) {
         double t = 1 / (1 + distance[j] / 2);
@@ -114,8 +129,8 @@ static void measure_distances(struct gp *g)
 
 // row[from..to) -= the sum of `count` rows, `stride` apart, each times its factor; four at a time,
 // so that `row` is read and written more seldom.
-static void subtract(double *restrict row, int from, int to, const double *factor,
-                     int factor_stride, const double *restrict rows, int stride, int count)
+WIDE static void subtract(double *restrict row, int from, int to, const double *factor,
+                          int factor_stride, const double *restrict rows, int stride, int count)
 {
     int k = 0;
     for (; k + 4 <= count; k += 4) {
@@ -147,7 +162,7 @@ static void factorize(const struct gp *g, double *cholesky)
 }
 
 // Solves R^T x = v in place, R being the Cholesky factor.
-static void solve_lower(const struct gp *g, const double *cholesky, double *v)
+WIDE static void solve_lower(const struct gp *g, const double *cholesky, double *v)
 {
     for (int k = 0; k < g->count; k++) {
         const double *row = cholesky + k * g->most;
@@ -245,25 +260,44 @@ void gp_fit(struct gp *g, int tries, struct rng *r)
     }
 }
 
-// The variance at a point is 1 - |R^-T c|^2, where R is the Cholesky factor and c are the point's
-// correlations with the points known. All queries are solved for side by side.
-void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation)
+// The distances of a query to the points by its coordinates before the i-th are on row `i` of
+// `partial`: adds the i-th.
+WIDE static void extend(const struct gp *g, int i, double at)
 {
-    assert(count <= g->queries);
-    int n = g->count;
-    double *c = g->ones;
-    for (int q = 0; q < count; q++) {
-        for (int i = 0; i < n; i++)
-            c[i] = 0;
-        for (int i = 0; i < g->width; i++)
-            add_distances(g, i, x[q * g->width + i], g->weight[i], 0, c);
-        correlate(c, 0, n, c);
-        mean[q] = g->now.mean + dot(c, g->now.alpha, n);
-        deviation[q] = 1;
-        for (int i = 0; i < n; i++)
-            g->columns[i * count + q] = c[i];
+    const double *restrict row = g->x + i * g->most, *restrict before = g->partial + i * g->most;
+    double *restrict after = g->partial + (i + 1) * g->most, weight = g->weight[i];
+    for (int j = 0; j < g->count; j++) {
+        double distance = fabs(row[j] - at);
+        after[j] = before[j] + weight * (distance < 1 ? distance : 1);
     }
-    for (int i = 0; i < n; i++) {
+}
+
+// Fills in the correlations of a query with the points, and returns its mean. It is like the query
+// before in its first `same` coordinates.
+static double expect(struct gp *g, const double *x, int same, double *c)
+{
+    for (int i = same; i < g->width; i++)
+        extend(g, i, x[i]);
+    const double *distance = g->partial + g->width * g->most;
+    correlate(distance, 0, g->count, c);
+    return g->now.mean + dot(c, g->now.alpha, g->count);
+}
+
+static int common(const double *a, const double *b, int width)
+{
+    int i = 0;
+    while (i < width && a[i] == b[i])
+        i++;
+    return i;
+}
+
+// The variance at a point is 1 - |R^-T c|^2, where R is the Cholesky factor and c are the point's
+// correlations with the points known: the columns, which are solved for side by side.
+static void deviate(struct gp *g, int count, double *deviation)
+{
+    for (int q = 0; q < count; q++)
+        deviation[q] = 1;
+    for (int i = 0; i < g->count; i++) {
         double *row = g->columns + i * count;
         subtract(row, 0, count, g->now.cholesky + i, g->most, g->columns, count, i);
         for (int q = 0; q < count; q++) {
@@ -273,6 +307,75 @@ void gp_predict(struct gp *g, const double *x, int count, double *mean, double *
     }
     for (int q = 0; q < count; q++)
         deviation[q] = g->now.scale * sqrt(fmax(deviation[q], 0));
+}
+
+void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation)
+{
+    assert(count <= g->queries);
+    double *c = g->ones;
+    for (int q = 0; q < count; q++) {
+        const double *at = x + q * g->width;
+        mean[q] = expect(g, at, q ? common(at, at - g->width, g->width) : 0, c);
+        for (int i = 0; i < g->count; i++)
+            g->columns[i * count + q] = c[i];
+    }
+    deviate(g, count, deviation);
+}
+
+static int by_promise(const void *a, const void *b)
+{
+    const struct gp_hope *x = a, *y = b;
+    return (x->promise < y->promise) - (x->promise > y->promise);
+}
+
+static int by_coordinates(const void *a, const void *b)
+{
+    const struct gp_hope *p = a, *q = b;
+    int i = common(p->x, q->x, p->width);
+    return i == p->width ? p->query - q->query : p->x[i] < q->x[i] ? -1 : 1;
+}
+
+// What each query may come to at most, by its mean: it is no less sure than the nearest point alone
+// makes it. Those that are alike in many coordinates follow each other.
+static void hope(struct gp *g, const double *x, int count, double target)
+{
+    for (int q = 0; q < count; q++)
+        g->hope[q] = (struct gp_hope){.x = x + q * g->width, .width = g->width, .query = q};
+    qsort(g->hope, (size_t)count, sizeof *g->hope, by_coordinates);
+    for (int k = 0; k < count; k++) {
+        struct gp_hope *h = &g->hope[k];
+        double *c = g->correlations + h->query * g->most, nearest = 0;
+        h->mean = expect(g, h->x, k ? common(h->x, h[-1].x, g->width) : 0, c);
+        for (int i = 0; i < g->count; i++)
+            nearest = nearest > c[i] ? nearest : c[i];
+        double most = g->now.scale * sqrt(fmax(1 - nearest * nearest / (1 + g->noise), 0));
+        h->promise = gp_expected_improvement(h->mean, most, target);
+    }
+}
+
+// Those with the most hope first, a few at a time, until no hope is left above what is sure.
+void gp_promise(struct gp *g, const double *x, int count, double target, double *promise)
+{
+    enum { FEW = 16 };
+    double largest = -INFINITY, deviation[FEW];
+    hope(g, x, count, target);
+    for (int q = 0; q < count; q++)
+        promise[q] = -INFINITY;
+    qsort(g->hope, (size_t)count, sizeof *g->hope, by_promise);
+    for (int first = 0; first < count && g->hope[first].promise * (1 + SLACK) + SLACK >= largest;
+         first += FEW) {
+        const struct gp_hope *h = g->hope + first;
+        int few = count - first < FEW ? count - first : FEW;
+        for (int q = 0; q < few; q++)
+            for (int i = 0; i < g->count; i++)
+                g->columns[i * few + q] = g->correlations[h[q].query * g->most + i];
+        deviate(g, few, deviation);
+        for (int q = 0; q < few; q++) {
+            double p = gp_expected_improvement(h[q].mean, deviation[q], target);
+            promise[h[q].query] = p;
+            largest = fmax(largest, p);
+        }
+    }
 }
 
 double gp_expected_improvement(double mean, double deviation, double target)

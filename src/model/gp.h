@@ -35,6 +35,12 @@ struct gp_solution {
     double mean, scale, likelihood;
 };
 
+struct gp_hope { // what a query may come to, before its deviation is known
+    double mean, promise;
+    const double *x;
+    int width, query;
+};
+
 struct gp {
     int width, most, queries; // coordinates; points it holds; points it predicts at once
     int count;
@@ -44,6 +50,10 @@ struct gp {
     struct gp_solution now, other; // the fit, and the one of a try
     double *distances;             // [most][most]: weighted ones between the points, j >= i
     double *ones, *columns;        // scratch: [most], [most][queries]
+    double *correlations;          // of queries: [queries][most]
+    double
+        *partial; // of a query: its distances by none, one, two ... coordinates: [width + 1][most]
+    struct gp_hope *hope; // [queries]
 };
 
 void gp_init(struct gp *g, int width, int most, int queries);
@@ -54,6 +64,9 @@ void gp_add(struct gp *g, const double *x, double y);
 void gp_fit(struct gp *g, int tries, struct rng *r); // at least one point
 // `x` is [count][width], count <= queries. The deviation is that of the value without noise.
 void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation);
+// The expected improvement over `target` at each point, where it can be the largest of all; lower
+// than that one, or -INFINITY, elsewhere: that costs less.
+void gp_promise(struct gp *g, const double *x, int count, double target, double *promise);
 // E[max(0, y - target)] of a normal y (Jones, Schonlau, Welch 1998, equation 15, of a maximum).
 double gp_expected_improvement(double mean, double deviation, double target);
 

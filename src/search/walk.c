@@ -26,8 +26,7 @@
 #include "model/coordinates.h"
 #include "model/gp.h"
 #include "search/looks.h"
-#include "search/moves.h"
-#include "search/rounds.h"
+#include "search/proposals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,23 +49,14 @@ enum {
     OPTION_LOOK,
     OPTION_AHEAD
 };
-enum {
-    MOST_TRIES = 8,      // times `learn`
-    STEPS = 100,         // of a walk, before it is given up
-    MOST_NEIGHBOURS = 48 // of one place that are candidates; of more a random choice
-};
-
-struct candidate {
-    struct config config;
-    int from[SPACE_MAX_PARAMS];
-};
+enum { MOST_TRIES = 8 }; // times `learn`
 
 struct walk {
     struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
-    int starts, elites, children, strangers, near, points, learn, reach;
+    int starts, elites, near, points, learn;
     int first; // trials of the first round; all others are of one
-    double q, refine, doubt, margin;
+    double refine, doubt, margin;
 
     int *ranked; // indices of all results, best first; of equals the older one
     int results, ranked_capacity;
@@ -75,11 +65,10 @@ struct walk {
 
     struct coordinates coordinates;
     struct gp model;
-    struct candidate *candidate;
-    int candidates, most_candidates;
-    double *x, *mean, *deviation; // of them, or of what is open: [width] each, and one
-    double sought;                // exploration weight for choosing among them
-    int shortlist[LOOKS_MOST];    // the most promising of them; its first is to be tried
+    struct proposals proposals;
+    double *x, *mean, *deviation, *promise; // of them, or of what is open: [width] each, and one
+    double sought;                          // exploration weight for choosing among them
+    int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
     int shortlisted;
     bool prepared;      // the round that is due has its shortlist
     int look;           // how many are compiled before one is chosen; 1: none
@@ -97,25 +86,28 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     rng_seed(&w->rng, seed);
     w->starts = (int)option[OPTION_STARTS];
     w->elites = (int)option[OPTION_ELITES];
-    w->children = (int)option[OPTION_CHILDREN];
-    w->strangers = (int)option[OPTION_STRANGERS];
     w->near = (int)option[OPTION_NEAR];
     w->refine = option[OPTION_REFINE];
     w->doubt = option[OPTION_DOUBT];
-    w->q = option[OPTION_Q];
     w->points = (int)option[OPTION_POINTS];
     w->learn = (int)option[OPTION_LEARN];
     w->margin = option[OPTION_MARGIN];
-    w->reach = (int)option[OPTION_REACH];
     w->elite = mem_zero((size_t)w->elites, sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
-    w->most_candidates = w->children + w->strangers + w->near * MOST_NEIGHBOURS;
-    w->candidate = mem_zero((size_t)w->most_candidates, sizeof *w->candidate);
-    size_t most = (size_t)(w->most_candidates + w->rounds.open); // for believe() too
+    w->proposals = (struct proposals){.rounds = &w->rounds,
+                                      .rng = &w->rng,
+                                      .parents = w->elites,
+                                      .children = (int)option[OPTION_CHILDREN],
+                                      .strangers = (int)option[OPTION_STRANGERS],
+                                      .places = w->near,
+                                      .reach = (int)option[OPTION_REACH],
+                                      .q = option[OPTION_Q]};
+    size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open); // for believe() too
     int width = w->coordinates.count + STATISTIC_KIND_COUNT;
     w->x = mem_zero(most * (size_t)width, sizeof *w->x);
     w->mean = mem_zero(most, sizeof *w->mean);
     w->deviation = mem_zero(most, sizeof *w->deviation);
+    w->promise = mem_zero(most, sizeof *w->promise);
     gp_init(&w->model, w->coordinates.count, w->points + w->rounds.open, (int)most);
     w->looks.problem = &w->rounds.problem;
     w->look = problem->look && w->points ? (int)option[OPTION_LOOK] : 1;
@@ -147,99 +139,17 @@ static void rank_result(struct walk *w, int index)
 
 // --- candidates ---
 
-static void add_candidate(struct walk *w, const struct candidate *c)
-{
-    if (w->candidates < w->most_candidates)
-        w->candidate[w->candidates++] = *c;
-}
-
-// Moves the candidate by OpEvo's Eq. 1 again and again until it is allowed: most are known or not
-// legal at first.
-static void add_walked(struct walk *w, struct candidate *c)
-{
-    for (int n = 0; n < STEPS; n++) {
-        if (visited_allows(&w->rounds.visited, &c->config)) {
-            add_candidate(w, c);
-            return;
-        }
-        space_walk(w->rounds.problem.space, w->q, &w->rng, &c->config);
-    }
-}
-
-// OpEvo Eq. 2.
-static void recombine(struct walk *w, int parents, const double *weight, struct candidate *child)
-{
-    const struct space *s = w->rounds.problem.space;
-    for (int i = 0; i < s->param_count; i++) {
-        const struct param *p = &s->param[i];
-        struct config parent;
-        int index = w->ranked[rng_weighted(&w->rng, (size_t)parents, weight)];
-        config_set_get(&w->rounds.visited.given, index, &parent);
-        memcpy(child->config.slot + p->offset, parent.slot + p->offset,
-               (size_t)p->width * sizeof *parent.slot);
-        child->from[i] = index + 1;
-    }
-}
-
-static void add_children(struct walk *w)
-{
-    int parents = w->results < w->elites ? w->results : w->elites;
-    double *weight = mem_zero((size_t)parents, sizeof *weight);
-    for (int i = 0; i < parents; i++)
-        weight[i] = fitness_of(w, i);
-    for (int i = 0; i < w->children; i++) {
-        struct candidate child = {0};
-        recombine(w, parents, weight, &child);
-        add_walked(w, &child);
-    }
-    free(weight);
-}
-
-static void add_strangers(struct walk *w)
-{
-    const struct search_problem *p = &w->rounds.problem;
-    for (int i = 0; i < w->strangers; i++) {
-        struct candidate c = {0};
-        if (p->draw)
-            p->draw(p->context, &w->rng, &c.config);
-        else
-            space_sample(p->space, &w->rng, &c.config);
-        add_walked(w, &c);
-    }
-}
-
-// Those of the graphs and, within reach, all other values of one parameter.
-static void add_neighbours(struct walk *w, int index)
-{
-    const struct space *s = w->rounds.problem.space;
-    struct candidate c;
-    struct config here;
-    config_set_get(&w->rounds.visited.given, index, &here);
-    for (int i = 0; i < s->param_count; i++)
-        c.from[i] = index + 1;
-    int degree = space_degree(s, &here), all = degree + moves_jumps(s, w->reach);
-    bool some = all > MOST_NEIGHBOURS;
-    for (int n = 0; n < (some ? MOST_NEIGHBOURS : all); n++) {
-        int k = some ? (int)rng_below(&w->rng, (uint64_t)all) : n;
-        if (k < degree)
-            space_neighbour(s, &here, k, &c.config);
-        else
-            moves_jump(s, w->reach, &here, k - degree, &c.config);
-        if (visited_allows(&w->rounds.visited, &c.config))
-            add_candidate(w, &c);
-    }
-}
-
 // Returns the exploration weight for choosing among them.
 static double gather(struct walk *w)
 {
-    w->candidates = 0;
+    struct proposals *p = &w->proposals;
+    proposals_begin(p);
     for (int i = 0; i < w->near && i < w->valid; i++)
-        add_neighbours(w, w->ranked[i]);
-    if (w->candidates > 0 && rng_real(&w->rng) < w->refine)
+        proposals_add_neighbours(p, w->ranked[i]);
+    if (p->count > 0 && rng_real(&w->rng) < w->refine)
         return w->doubt * w->margin;
-    add_children(w);
-    add_strangers(w);
+    proposals_add_children(p, w->ranked, w->results);
+    proposals_add_strangers(p);
     return w->margin;
 }
 
@@ -313,30 +223,41 @@ static void fit(struct walk *w, struct gp *g)
 static bool is_shortlisted(const struct walk *w, const struct config *c)
 {
     for (int i = 0; i < w->shortlisted; i++)
-        if (config_equal(&w->candidate[w->shortlist[i]].config, c))
+        if (config_equal(&w->proposals.candidate[w->shortlist[i]].config, c))
             return true;
     return false;
 }
 
-// The most promising candidates, by the coordinates alone.
-static void shortlist(struct walk *w)
+// Fills in what each candidate promises, by the coordinates alone. Where one is chosen, it is
+// enough to know which promises the most.
+static void find_promises(struct walk *w)
 {
     int width = w->coordinates.count;
     w->sought *= rng_real(&w->rng);
     double target = 1 + w->sought * w->model.now.scale;
-    for (int i = 0; i < w->candidates; i++)
-        coordinates_of(&w->coordinates, &w->candidate[i].config, w->x + i * width);
-    gp_predict(&w->model, w->x, w->candidates, w->mean, w->deviation);
+    for (int i = 0; i < w->proposals.count; i++)
+        coordinates_of(&w->coordinates, &w->proposals.candidate[i].config, w->x + i * width);
+    if (w->look == 1) {
+        gp_promise(&w->model, w->x, w->proposals.count, target, w->promise);
+        return;
+    }
+    gp_predict(&w->model, w->x, w->proposals.count, w->mean, w->deviation);
+    for (int i = 0; i < w->proposals.count; i++)
+        w->promise[i] = gp_expected_improvement(w->mean[i], w->deviation[i], target);
+}
+
+// The most promising candidates.
+static void shortlist(struct walk *w)
+{
+    find_promises(w);
     for (w->shortlisted = 0; w->shortlisted < w->look; w->shortlisted++) {
         double most = -INFINITY;
         int chosen = w->shortlisted ? -1 : 0;
-        for (int i = 0; i < w->candidates; i++) {
-            double promise = gp_expected_improvement(w->mean[i], w->deviation[i], target);
-            if (promise > most && !is_shortlisted(w, &w->candidate[i].config)) {
-                most = promise;
+        for (int i = 0; i < w->proposals.count; i++)
+            if (w->promise[i] > most && !is_shortlisted(w, &w->proposals.candidate[i].config)) {
+                most = w->promise[i];
                 chosen = i;
             }
-        }
         if (chosen < 0)
             return;
         w->shortlist[w->shortlisted] = chosen;
@@ -351,7 +272,7 @@ static void choose_informed(struct walk *w, const struct preview *said)
     fit(w, &w->informed);
     double target = 1 + w->sought * w->informed.now.scale;
     for (int i = 0; i < w->shortlisted; i++) {
-        const struct candidate *c = &w->candidate[w->shortlist[i]];
+        const struct candidate *c = &w->proposals.candidate[w->shortlist[i]];
         coordinates_of(&w->coordinates, &c->config, w->x + i * width);
         looks_point(&said[i], w->x + i * width + w->coordinates.count);
     }
@@ -374,7 +295,7 @@ static bool inform(struct walk *w)
     struct config c[LOOKS_MOST];
     struct preview said[LOOKS_MOST];
     for (int i = 0; i < w->shortlisted; i++)
-        c[i] = w->candidate[w->shortlist[i]].config;
+        c[i] = w->proposals.candidate[w->shortlist[i]].config;
     bool known = looks_take(&w->looks, &w->rounds.visited.given, w->rounds.handed_out);
     if (!p->look(p->context, c, w->shortlisted, said) || !known)
         return false;
@@ -399,10 +320,10 @@ static void prepare(struct walk *w)
     if (w->points)
         fit(w, &w->model);
     w->sought = gather(w);
-    if (w->candidates && w->points)
+    if (w->proposals.count && w->points)
         shortlist(w);
-    else if (w->candidates)
-        w->shortlist[w->shortlisted++] = (int)rng_below(&w->rng, (uint64_t)w->candidates);
+    else if (w->proposals.count)
+        w->shortlist[w->shortlisted++] = (int)rng_below(&w->rng, (uint64_t)w->proposals.count);
 }
 
 static void make_round(void *self)
@@ -411,7 +332,7 @@ static void make_round(void *self)
     int size = w->rounds.number == 0 ? w->starts : 1;
     w->prepared = false;
     if (w->shortlisted) {
-        const struct candidate *c = &w->candidate[w->shortlist[0]];
+        const struct candidate *c = &w->proposals.candidate[w->shortlist[0]];
         rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
         return;
     }
@@ -455,12 +376,13 @@ static void destroy(struct strategy *s)
     gp_finish(&w->informed);
     looks_finish(&w->looks);
     coordinates_finish(&w->coordinates);
+    proposals_finish(&w->proposals);
     free(w->ranked);
     free(w->elite);
-    free(w->candidate);
     free(w->x);
     free(w->mean);
     free(w->deviation);
+    free(w->promise);
     free(w);
 }
 

@@ -177,7 +177,8 @@ static bool search(struct search *s, atomic_bool *stop, struct err *e)
 static bool run_once(const struct simulation *simulation, int repeat, atomic_bool *stop,
                      struct err *e)
 {
-    char *canonical = strategy_canonical(simulation->strategy, e);
+    const char *seeded_as = simulation->seeded_as;
+    char *canonical = strategy_canonical(seeded_as ? seeded_as : simulation->strategy, e);
     if (!canonical)
         return false;
     struct judge judge = {simulation->recording};

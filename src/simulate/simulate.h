@@ -12,7 +12,8 @@
 //
 // Each (recording, strategy, repeat) draws from a seed of its own, made of the seed, the
 // recording's name, the strategy with all its options, and the repeat: so the numbers are the same
-// for any number of threads, and do not depend on what else is simulated.
+// for any number of threads, and do not depend on what else is simulated. Two strategies that are
+// alike in part can be given the seeds of one, so that their runs differ no more than they do.
 #ifndef TILEWALK_SIMULATE_SIMULATE_H
 #define TILEWALK_SIMULATE_SIMULATE_H
 
@@ -46,6 +47,7 @@ struct simulation {
     int64_t trials;       // 1 .. SIMULATE_MOST_TRIALS
     int repeats;          // 1 .. SIMULATE_MOST_REPEATS
     uint64_t seed;
+    const char *seeded_as;     // the spec whose seeds it has, for pairs of runs; NULL: its own
     bool noise;                // each trial draws one of the recorded runs (simulate/race.h)
     struct simulated_run *run; // result: [repeats]; NULL before
 };

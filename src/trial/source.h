@@ -61,6 +61,7 @@ void source_destroy(struct source *s);
 //   rugged  the bowl times many local optima (a hash of each parameter's value and its neighbours
 //   in the point)
 //   machine what the loop nest says on a GPU that is made up (trial/machine.h)
+//   trap    three ends at 0.83, and an optimum that hardly any climb reaches (trial/trap.h)
 // options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
 // fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time a measurement
 // takes, default 0), statistics (1: of machine, results have registers, spills and so on, as a

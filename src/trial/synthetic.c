@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "trial/flying.h"
 #include "trial/machine.h"
+#include "trial/trap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@ enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
 // What a hash is for; each gives independent numbers from the same seed and configuration.
 enum purpose { PURPOSE_HIDDEN, PURPOSE_ROUGHNESS, PURPOSE_INVALID, PURPOSE_OUTCOME, PURPOSE_DELAY };
 
-enum landscape { LANDSCAPE_BOWL, LANDSCAPE_RUGGED, LANDSCAPE_MACHINE };
-static const char *const landscapes[] = {"bowl", "rugged", "machine"};
+enum landscape { LANDSCAPE_BOWL, LANDSCAPE_RUGGED, LANDSCAPE_MACHINE, LANDSCAPE_TRAP };
+static const char *const landscapes[] = {"bowl", "rugged", "machine", "trap"};
 
 struct synthetic {
     struct flying flying; // first: a source is a struct synthetic
@@ -24,6 +25,7 @@ struct synthetic {
     double invalid, delay_us, flop;
     bool tells; // statistics, as a driver does
     struct config hidden;
+    struct trap trap; // of LANDSCAPE_TRAP
 };
 
 // Uniform in [0, 1), a function of the seed, the purpose, and `count` numbers.
@@ -65,6 +67,8 @@ static double quality_of(const struct synthetic *s, const struct config *c)
         nest_evaluate(s->space->nest, s->space, c, s->point);
         return machine_quality(s->point);
     }
+    if (s->landscape == LANDSCAPE_TRAP)
+        return trap_quality(&s->trap, c);
     int distance = space_distance(s->space, c, &s->hidden);
     if (distance == 0)
         return 1;
@@ -205,7 +209,8 @@ static bool set_name(struct synthetic *s, const char *name, struct err *e)
         }
     const char *near = str_suggest_list(name, COUNT, landscapes);
     return err_usage(e, "unknown landscape '%s' (%s%s)", name,
-                     near ? "did you mean " : "there are ", near ? near : "bowl, rugged, machine");
+                     near ? "did you mean " : "there are ",
+                     near ? near : "bowl, rugged, machine, trap");
 }
 
 static bool build_machine(struct synthetic *s, struct err *e)
@@ -278,6 +283,8 @@ struct source *synthetic_create(const char *spec, const struct space *space, dou
     char *text = mem_strdup(spec);
     bool ok = parse_spec(s, text, e) && build_machine(s, e) && hide_point(s, e);
     free(text);
+    if (ok && s->landscape == LANDSCAPE_TRAP)
+        trap_init(&s->trap, space, &s->hidden, s->seed);
     if (!ok) {
         err_prefix(e, "source 'synthetic:%s'", spec);
         synthetic_destroy(&s->flying.base);

@@ -7,7 +7,8 @@
 // for the times. With --learned those that have a model are beside them, and each recording has a
 // table over time too: what its trials cost when they were recorded, and the strategy's own time.
 // The first, walk, is held against the best of all others. With --ablation those are walk without
-// each of its parts, and with each alone.
+// each of its parts, and with each alone. With --pairs the strategies that $TILEWALK_STRATEGIES
+// lists are held to the first of them, run by run; with --traps N in N traps (pairs.h).
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
@@ -18,6 +19,7 @@
 #include "base/os.h"
 #include "bench.h"
 #include "learned.h"
+#include "pairs.h"
 #include "recordings.h"
 #include "report/compare_table.h"
 #include "search_tables.h"
@@ -148,6 +150,31 @@ static void compare_all(int trials, int repeats, bool learned, bool ablate)
     recordings_forget(recording, recordings);
 }
 
+// --- strategies, run by run ---
+
+// Those that $TILEWALK_STRATEGIES lists, "A,B"; the first is what others are held to.
+static void compare_pairs(int trials, int repeats, int seeds)
+{
+    struct err e;
+    char **spec;
+    int specs, recordings;
+    const char *wanted = getenv("TILEWALK_STRATEGIES");
+    if (!spec_list_parse(wanted ? wanted : "local,walk", strategy_canonical, &spec, &specs, &e))
+        bench_fail("TILEWALK_STRATEGIES", &e);
+    if (specs > PAIRS_MOST)
+        bench_fail("TILEWALK_STRATEGIES lists too many", NULL);
+    if (repeats) {
+        struct recording **recording = recordings_gather(&recordings);
+        pairs_on_recordings(spec, specs, recording, recordings, trials, repeats);
+        recordings_forget(recording, recordings);
+    }
+    if (seeds)
+        pairs_in_traps(spec, specs, seeds);
+    for (int i = 0; i < specs; i++)
+        free(spec[i]);
+    free(spec);
+}
+
 // --- what it costs ---
 
 static double calibrate(void)
@@ -235,12 +262,21 @@ static void measure_cost(int trials)
 // The cost comes first: the peak of memory is that of the process.
 int main(int argc, char **argv)
 {
-    int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0, ablate = 0;
-    const struct bench_option options[] = {
-        {"trials", &trials, 100000},      {"repeats", &repeats, 10000},
-        {"cost-trials", &cost, 10000000}, {"learned", &learned, 0},
-        {"ablation", &ablate, 0},         {"learned-trials", &learned_trials, 100000}};
-    bench_options(argc, argv, options, 6);
+    int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0, ablate = 0,
+        pairs = 0, traps = 0;
+    const struct bench_option options[] = {{"trials", &trials, 100000},
+                                           {"repeats", &repeats, 10000},
+                                           {"cost-trials", &cost, 10000000},
+                                           {"learned", &learned, 0},
+                                           {"ablation", &ablate, 0},
+                                           {"learned-trials", &learned_trials, 100000},
+                                           {"pairs", &pairs, 0},
+                                           {"traps", &traps, 1000}};
+    bench_options(argc, argv, options, 8);
+    if (pairs || traps) {
+        compare_pairs(trials, pairs ? repeats : 0, traps);
+        return EXIT_SUCCESS;
+    }
     if (learned)
         learned_cost(calibrate(), learned_trials);
     else if (!ablate)

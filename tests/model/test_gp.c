@@ -212,6 +212,39 @@ static void test_expected_improvement(void **state)
     assert_true(fabs(gp_expected_improvement(2, 0, target) - 0.7) < 1e-9);
 }
 
+// The largest is found without knowing how unsure all others are.
+static void test_promise(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    struct rng r;
+    rng_seed(&r, 12);
+    for (int round = 0; round < 20; round++) {
+        struct gp g;
+        double x[MANY][WIDTH], mean[MANY], deviation[MANY], promise[MANY], target = 1 + 0.1 * round;
+        gp_init(&g, WIDTH, POINTS, MANY);
+        for (int i = 0; i < POINTS; i++) {
+            double at[WIDTH];
+            draw(&r, at);
+            gp_add(&g, at, at[0] - at[1] * at[1]);
+        }
+        gp_fit(&g, 20, &r);
+        for (int q = 0; q < MANY; q++)
+            draw(&r, x[q]);
+        gp_predict(&g, *x, MANY, mean, deviation);
+        gp_promise(&g, *x, MANY, target, promise);
+        int best = 0;
+        for (int q = 0; q < MANY; q++) {
+            double wanted = gp_expected_improvement(mean[q], deviation[q], target);
+            double most = gp_expected_improvement(mean[best], deviation[best], target);
+            best = wanted > most ? q : best;
+            assert_true(promise[q] == wanted || promise[q] == -INFINITY);
+        }
+        assert_true(isfinite(promise[best]));
+        gp_finish(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_unit_and_zero_do_not_matter),
         cmocka_unit_test(test_known_points_and_equal_values),
         cmocka_unit_test(test_expected_improvement),
+        cmocka_unit_test(test_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
