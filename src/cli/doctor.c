@@ -1,6 +1,7 @@
 // doctor: what tilewalk needs, whether it is here, and which Debian package brings it.
 #include "cli/common.h"
 #include "cli/doctor_host.h"
+#include "cli/on.h"
 #include "engine/devices.h"
 
 #include "base/file.h"
@@ -9,6 +10,7 @@
 #include "trial/confine.h"
 #include "trial/errand.h"
 #include "trial/operator.h"
+#include "trial/remote.h"
 
 #include <langinfo.h>
 #include <stdio.h>
@@ -201,6 +203,34 @@ static void check_files(struct doctor *d)
     str_finish(&missing);
 }
 
+// Whether an agent answers, and what it has.
+static void check_machine(struct doctor *d, const char *place)
+{
+    struct err e = {0};
+    struct on on;
+    struct str found = {0};
+    int count = 0;
+    bool begun = on_begin(&on, &place, 1, &e);
+    struct remote *r = begun ? remote_connect(&on.dialer, true, &e) : NULL;
+    const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
+    for (int i = 0; i < count; i++)
+        str_printf(&found, "%s%s (%s)", i ? ", " : "", list[i].name, list[i].driver);
+    if (r && !count)
+        str_add(&found, "it has no device");
+    add(d, place, true, count > 0, r ? str_text(&found) : e.text,
+        "ssh has to reach it without a question, and to find tilewalk there, of "
+        "this version (hosts.conf: docs/fleet.md)");
+    str_finish(&found);
+    remote_destroy(r);
+    on_end(&on);
+}
+
+static void check_machines(struct doctor *d, const char *const *place, int count)
+{
+    for (int i = 0; i < count && d->count < MOST_CHECKS; i++)
+        check_machine(d, place[i]);
+}
+
 static void check_terminal(struct doctor *d)
 {
     const char *set = nl_langinfo(CODESET); // main called setlocale
@@ -274,6 +304,8 @@ static void print_json(const struct doctor *d, bool ok)
 static int run_doctor(const struct command *self, const struct arguments *a)
 {
     struct doctor d = {0};
+    const char *place[ON_MOST];
+    int places = arguments_list(a, "on", place, ON_MOST);
     bool ok = true;
     (void)self;
     check_devices(&d);
@@ -285,6 +317,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     check_files(&d);
     check_terminal(&d);
     check_sandbox(&d);
+    check_machines(&d, place, places);
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);
     if (arguments_flag(a, "json"))
@@ -295,7 +328,12 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     return ok ? EXIT_OK : EXIT_FAILED;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option options[] = {
+    {"on", OPTION_REPEATED, "local:|ssh:HOST", "whether an agent can be started there as well"},
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END};
 
 const struct command cmd_doctor = {
     .name = "doctor",

@@ -147,13 +147,11 @@ static bool find_place(struct on *on, const char *text, struct dial_place *out, 
     return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
 }
 
-bool on_begin(struct on *on, const struct arguments *a, struct err *e)
+bool on_begin(struct on *on, const char *const *text, int count, struct err *e)
 {
-    const char *text[ON_MOST + 1];
-    int count = arguments_list(a, "on", text, ON_MOST + 1);
     *on = (struct on){.words = 0};
-    if (count > ON_MOST)
-        return err_usage(e, "--on: at most %d machines", ON_MOST);
+    if (count >= ON_MOST)
+        return err_usage(e, "--on: fewer than %d machines", ON_MOST);
     for (int i = 0; i < count; i++)
         if (!find_place(on, text[i], &on->place[i], e))
             return false;

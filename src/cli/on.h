@@ -2,7 +2,8 @@
 // reached.
 //
 //     struct on on;
-//     if (!on_begin(&on, arguments, e)) ...     before the sandbox is entered
+//     int count = arguments_list(a, "on", text, ON_MOST);
+//     if (!on_begin(&on, text, count, e)) ...     before the sandbox is entered
 //     options.dialer = on_dialer(&on);
 //     on_end(&on);
 //
@@ -36,8 +37,8 @@ struct on {
     int words;
 };
 
-bool on_begin(struct on *on, const struct arguments *a, struct err *e);
-struct dialer *on_dialer(struct on *on); // NULL: --on was not given
+bool on_begin(struct on *on, const char *const *text, int count, struct err *e);
+struct dialer *on_dialer(struct on *on); // NULL: there are no machines
 void on_end(struct on *on);              // in any case
 
 #endif

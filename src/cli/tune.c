@@ -336,8 +336,9 @@ static int run_confined(const struct arguments *a,
 {
     struct err e;
     struct on on;
+    const char *text[ON_MOST];
     int code;
-    if (on_begin(&on, a, &e)) {
+    if (on_begin(&on, text, arguments_list(a, "on", text, ON_MOST), &e)) {
         confine_session(a);
         code = run_session(a, on_dialer(&on), begin);
     } else {

@@ -114,6 +114,17 @@ void session_hear_worker(void *context, int worker, const char *line)
 void session_hear_machine(void *context, const struct remote_news *n)
 {
     struct session *s = context;
+    struct err e;
+    const struct machine_record r = {.name = n->machine,
+                                     .place = n->place,
+                                     .device = s->record.device,
+                                     .driver = s->record.driver,
+                                     .state = n->state,
+                                     .why = n->why,
+                                     .lost = n->again,
+                                     .at = os_unix_time()};
+    if (!store_put_machine(s->host.store, s->record.id, &r, &e))
+        log_warning("what became of machine %s is not stored: %s", n->machine, e.text);
     if (!n->why)
         session_message(s, "info", "machine %s (%s) measures", n->machine, n->place);
     else

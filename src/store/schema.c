@@ -198,13 +198,21 @@ static const char version_17[] =
 // Version 18: machines that measure for a session.
 static const char version_18[] =
     "ALTER TABLE trial ADD COLUMN machine TEXT;\n";
+
+// Version 19: what became of them.
+static const char version_19[] =
+    "CREATE TABLE machine(\n"
+    "    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,\n"
+    "    name TEXT NOT NULL, place TEXT, device TEXT, driver TEXT, state TEXT, why TEXT,\n"
+    "    lost INTEGER, at REAL,\n"
+    "    PRIMARY KEY (session, name)) STRICT, WITHOUT ROWID;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,
-    version_7,  version_8,  version_9,  version_10, version_11, version_12,
-    version_13, version_14, version_15, version_16, version_17, version_18};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
+    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
+    version_15, version_16, version_17, version_18, version_19};
 
 const char *const *db_scripts(int *count)
 {

@@ -160,6 +160,24 @@ static void test_one_gone(void **state)
     assert_ok(&r);
     assert_contains(r.out, "(ssh:far) is lost: ");
     check_same(b, 2);
+    r = RUN(b, "fleet", "2", "--json");
+    assert_ok(&r);
+    const cJSON *machine, *machines = member(json_of(b, r.out), "machines");
+    assert_int_equal(cJSON_GetArraySize(machines), 2);
+    int trials = 0, lost = 0;
+    cJSON_ArrayForEach(machine, machines)
+    {
+        bool far = strcmp(text_of(machine, "place"), "ssh:far") == 0;
+        assert_string_equal(text_of(machine, "state"), far ? "lost" : "left");
+        assert_true(strlen(text_of(machine, "name")) > 0);
+        assert_string_equal(text_of(machine, "device"), "none");
+        assert_string_equal(text_of(machine, "driver"), "none");
+        trials += (int)number_of(machine, "trials");
+        lost += (int)number_of(machine, "lost");
+    }
+    assert_int_equal(trials, atoi(TRIALS));
+    assert_in_range(lost, 0, 1);
+    assert_contains(RUN(b, "fleet").out, "ssh:far");
 }
 
 // What is stored stays, and is gone on with elsewhere, or here.

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define LAVAPIPE "/usr/share/vulkan/icd.d/lvp_icd*.json"
 
@@ -133,6 +134,34 @@ static void test_killed(void **state)
     finish(b, r);
     wait_for_state(b, 1, "paused");
     wait_for_state(b, 2, "paused");
+}
+
+// Agents on the device that is here measure what a run here would, on a line that breaks, too; and
+// what they have begun goes on without them.
+static void test_agents(void **state)
+{
+    struct box *b = *state;
+    const char *bin = box_path(b, "bin"), *count = box_path(b, "connections");
+    struct err e;
+    assert_true(file_make_folders(bin, &e));
+    assert_int_equal(symlink(getenv("TILEWALK_TEST_RELAY"), arena_printf(&b->arena, "%s/ssh", bin)),
+                     0);
+    box_set(b, "PATH", arena_printf(&b->arena, "%s:%s", bin, getenv("PATH")));
+    box_set(b, "TILEWALK_PROGRAM", getenv("TILEWALK_PROGRAM"));
+    box_set(b, "TILEWALK_RELAY", arena_printf(&b->arena, "kill=2 lives=2 count=%s", count));
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--on", "ssh:far", "--on",
+                          "local:", "--trials", "6", "--json");
+    assert_ok(&r);
+    struct events events = events_of(b, r.out);
+    assert_int_equal(count_events(&events, "trial"), 6);
+    for (int i = 0; i < events.count; i++)
+        if (str_equal(text_of(events.line[i], "event"), "trial"))
+            assert_true(strlen(text_of(events.line[i], "machine")) > 0);
+    assert_string_equal(text_of(listed_session(b, 1), "state"), "done");
+    r = RUN(b, "resume", "1", "--trials", "7", "--json");
+    assert_ok(&r);
+    events = events_of(b, r.out);
+    assert_true(is_null(first_event(&events, "trial"), "machine"));
 }
 
 static void test_refused(void **state)
@@ -269,6 +298,7 @@ int main(void)
         FLOW_TEST(test_lines_and_exports),
         FLOW_TEST(test_interrupted),
         FLOW_TEST(test_killed),
+        FLOW_TEST(test_agents),
         FLOW_TEST(test_refused),
         FLOW_TEST(test_usage),
         FLOW_TEST(test_no_descriptors),
