@@ -372,6 +372,7 @@ static int run_check(const struct command *self, const struct arguments *a)
     (void)self;
     confine_begin(&s);
     confine_read_space(&s, a->operand[0]);
+    confine_read_settings(&s, a);
     confine_enter(&s);
     arena_init(&c.storage);
     int code = network_is(a->operand[0])                ? check_tasks(&c, a)

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/common.h"
 #include "engine/recorded.h"
+#include "engine/stored.h"
 #include "trial/confine.h"
 #include "trial/escape.h"
 
@@ -49,6 +50,24 @@ void confine_read_space(struct sandbox *s, const char *name)
     free(folder);
 }
 
+// "--set ggml=DIR"
+static void read_folder(struct sandbox *s, const char *value)
+{
+    if (file_is_folder(value))
+        sandbox_allow(s, SANDBOX_READ, value);
+}
+
+void confine_read_settings(struct sandbox *s, const struct arguments *a)
+{
+    struct arena arena;
+    int count;
+    arena_init(&arena);
+    const struct setting *set = common_settings(a, &arena, &count);
+    for (int i = 0; i < count; i++)
+        read_folder(s, set[i].value);
+    arena_finish(&arena);
+}
+
 void confine_read_source(struct sandbox *s, const char *source)
 {
     if (!recorded_is(source))
@@ -81,6 +100,17 @@ static void read_recording(struct sandbox *s, const struct session_record *r)
     confine_read_source(s, r->source);
 }
 
+static void read_stored_settings(struct sandbox *s, const char *settings)
+{
+    struct arena arena;
+    int count;
+    arena_init(&arena);
+    const struct setting *set = stored_settings(settings, &arena, &count);
+    for (int i = 0; i < count; i++)
+        read_folder(s, set[i].value);
+    arena_finish(&arena);
+}
+
 // The space file may be gone for now.
 static void read_session(struct sandbox *s, const struct session_record *r)
 {
@@ -90,6 +120,7 @@ static void read_session(struct sandbox *s, const struct session_record *r)
     } else {
         sandbox_allow(s, SANDBOX_READ, r->path);
         sandbox_allow(s, SANDBOX_READ, folder);
+        read_stored_settings(s, r->settings);
     }
     free(folder);
 }
@@ -239,6 +270,7 @@ void confine_session(const struct arguments *a)
     confine_write_database(&s, database);
     confine_write_folder(&s, arguments_text(a, "export"));
     confine_read_space(&s, a->operand_count ? a->operand[0] : NULL);
+    confine_read_settings(&s, a);
     confine_read_source(&s, arguments_text(a, "source"));
     confine_read_recordings(&s, database);
     read_warm_starts(&s, arguments_text(a, "warm-start"));

@@ -20,6 +20,7 @@ void confine_enter(struct sandbox *s);
 
 // A preset (that ships) or a file: with it the folder that it includes from.
 void confine_read_space(struct sandbox *s, const char *name);
+void confine_read_settings(struct sandbox *s, const struct arguments *a); // folders of --set
 // The recording of a --source ("replay:FILE..."); of others nothing.
 void confine_read_source(struct sandbox *s, const char *source);
 // Those on which sessions of the database ran.

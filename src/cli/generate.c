@@ -128,6 +128,12 @@ static void add_shipped(struct str *out, char **(*names)(int *count))
     free(name);
 }
 
+static void add_presets(struct str *out)
+{
+    add_shipped(out, script_presets);
+    add_shipped(out, script_foreign_presets);
+}
+
 static void add_strategies(struct str *out)
 {
     for (int i = 0; strategy_kinds[i]; i++)
@@ -162,7 +168,7 @@ struct place_words place_words(const char *shown)
         else if (is(word, "DIR"))
             p.folders = true;
         else if (is(word, "PRESET"))
-            add_shipped(&p.words, script_presets);
+            add_presets(&p.words);
         else if (is(word, "NETWORK"))
             add_shipped(&p.words, network_names);
         else if (is(word, "STRATEGY"))

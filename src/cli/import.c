@@ -303,6 +303,7 @@ static void confine(const struct arguments *a)
     struct sandbox s;
     confine_begin(&s);
     confine_read_space(&s, arguments_text(a, "space"));
+    confine_read_settings(&s, a);
     sandbox_allow(&s, SANDBOX_READ, arguments_text(a, "rules"));
     for (int i = 0; i < a->operand_count; i++)
         confine_read_model(&s, a->operand[i]);

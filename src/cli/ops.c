@@ -37,7 +37,14 @@ static bool find_device(struct view *v, const char *wanted, const struct gpu_inf
 static void read_presets(struct view *v, const struct gpu_info *device)
 {
     struct ops *o = &v->ops;
-    v->preset_name = script_presets(&o->preset_count);
+    int ours, others;
+    char **name = script_presets(&ours), **foreign = script_foreign_presets(&others);
+    o->preset_count = ours + others;
+    v->preset_name = arena_zero(&v->arena, (size_t)o->preset_count + 1, sizeof *v->preset_name);
+    for (int i = 0; i < o->preset_count; i++)
+        v->preset_name[i] = i < ours ? name[i] : foreign[i - ours];
+    free(name);
+    free(foreign);
     o->preset = arena_zero(&v->arena, (size_t)o->preset_count + 1, sizeof *o->preset);
     for (int i = 0; i < o->preset_count; i++)
         catalogue_read(v->preset_name[i], device, &o->preset[i]);
@@ -69,7 +76,6 @@ static void view_finish(struct view *v)
         network_finish(&v->ops.network[i]);
         free(v->network_name[i]);
     }
-    free(v->preset_name);
     free(v->network_name);
     free(v->devices);
     arena_finish(&v->arena);

@@ -102,6 +102,8 @@ static void print_place(const char *place, const struct script *s, const struct 
 static bool same_everywhere(const struct preset *p)
 {
     struct str here = {0}, gpu = {0};
+    if (!p->here && !p->gpu)
+        return strcmp(p->why_here.text, p->why_gpu.text) == 0;
     if (!p->here || !p->gpu)
         return false;
     add_title(p->here, &here);

@@ -90,8 +90,8 @@ void session_describe_problem(struct session *s)
     struct json_writer w = json_begin(&text);
     for (int i = 0; i < count; i++)
         if (!str_equal(setting[i].value, setting[i].standard))
-            (setting[i].values ? json_add_text : json_add_raw)(&w, setting[i].name,
-                                                               setting[i].value);
+            (setting[i].values || setting[i].is_folder ? json_add_text : json_add_raw)(
+                &w, setting[i].name, setting[i].value);
     json_end(&w);
     s->record.settings = take_in_arena(s, &text);
     char hash[33];

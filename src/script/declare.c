@@ -117,19 +117,21 @@ static bool check_kind(lua_State *L)
         luaL_error(L, "kernel: the template is missing (template = \"NAME.comp\")");
     if (!is_template && has_field(L, "values"))
         luaL_error(L, "kernel: values are for templates (a shader has define)");
-    if (!is_shader && (has_field(L, "include") || has_field(L, "define")))
-        luaL_error(L, "kernel: include and define are for shaders (shader = \"NAME.comp\")");
+    if (!is_shader &&
+        (has_field(L, "include") || has_field(L, "define") || has_field(L, "preamble")))
+        luaL_error(L,
+                   "kernel: include, define and preamble are for shaders (shader = \"NAME.comp\")");
     return !is_template;
 }
 
-// kernel { template | shader | spirv, values, include, define, spec, push, bindings, groups,
-// subgroup, when }
+// kernel { template | shader | spirv, values, include, define, preamble, spec, push, bindings,
+// groups, subgroup, when }
 static int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");
-    static const char *const known[] = {"template", "shader", "spirv", "values",   "include",
-                                        "define",   "spec",   "push",  "bindings", "groups",
-                                        "subgroup", "when",   NULL};
+    static const char *const known[] = {"template", "shader", "spirv",    "values",   "include",
+                                        "define",   "spec",   "push",     "bindings", "groups",
+                                        "subgroup", "when",   "preamble", NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);

@@ -328,6 +328,8 @@ static void take_settings(lua_State *L, struct script *s)
     int sizes = 0, choices = 0, reals = 0;
     for (int i = 0; i < s->setting_count; i++) {
         const struct script_setting *setting = &s->setting[i];
+        if (setting->is_folder)
+            continue;
         if (setting->values && choices < OPERATION_MAX_CHOICES)
             choice[choices++] =
                 (struct operation_choice){setting->name, setting->values, .is_plain = true};
@@ -352,6 +354,8 @@ static void set_settings(lua_State *L, const struct script *s, struct operation 
     for (int i = 0; i < s->setting_count; i++) {
         const struct script_setting *setting = &s->setting[i];
         const char *name = setting->name;
+        if (setting->is_folder)
+            continue;
         setting_push(L, setting);
         must(L,
              setting->values     ? operation_set_choice(o, name, setting->value, &e)

@@ -27,6 +27,7 @@ struct shelf {
 };
 
 static const struct shelf presets = {"presets", "preset", "presets"};
+static const struct shelf foreign = {"presets/foreign", "preset", "presets"};
 static const struct shelf networks = {"presets/networks", "network", "networks"};
 
 static char **names_on(const struct shelf *shelf, int *count)
@@ -58,14 +59,24 @@ static char *shipped_on(const struct shelf *shelf, const char *name)
     char *file = mem_printf("%s/%s" SUFFIX, shelf->folder, name);
     char *path = path_shipped(file);
     free(file);
-    return path;
+    return path || shelf != &presets ? path : shipped_on(&foreign, name);
+}
+
+static void free_names(char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
 }
 
 static void complain(const struct shelf *shelf, const char *name, struct err *e)
 {
-    int count;
+    int count, others;
     char **names = names_on(shelf, &count);
     const char *near = str_suggest_list(name, (size_t)count, (const char *const *)names);
+    char **more = names_on(&foreign, &others);
+    if (!near && shelf == &presets)
+        near = str_suggest_list(name, (size_t)others, (const char *const *)more);
     char *network = shelf == &presets ? shipped_on(&networks, name) : NULL;
     struct str all = {0};
     for (int i = 0; i < count; i++)
@@ -82,9 +93,8 @@ static void complain(const struct shelf *shelf, const char *name, struct err *e)
                   count ? str_text(&all) : "none are installed");
     str_finish(&all);
     free(network);
-    for (int i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
+    free_names(names, count);
+    free_names(more, others);
 }
 
 static char *find_on(const struct shelf *shelf, const char *name, struct err *e)
@@ -114,6 +124,11 @@ char *script_find_shipped(const char *name, struct err *e)
 char **script_presets(int *count)
 {
     return names_on(&presets, count);
+}
+
+char **script_foreign_presets(int *count)
+{
+    return names_on(&foreign, count);
 }
 
 char *network_find(const char *name, struct err *e)

@@ -228,6 +228,8 @@ static void run_shader(lua_State *L, struct render *r)
     for (int i = 0; i < stage->head_lines && i < r->lines; i++)
         r->map[i] = i + 1;
     given_define(L, r->script, stage, r->config, &r->glsl);
+    if (stage->preamble)
+        str_printf(&r->glsl, "%s\n", stage->preamble);
     guard_charge(L, stage->source.length / BYTES_PER_STEP);
     str_add_bytes(&r->glsl, stage->source.text, stage->source.length);
 }

@@ -120,7 +120,8 @@ static void keep_scope(lua_State *L, struct script *s)
 {
     for (int i = 0; i < s->setting_count; i++) {
         const char *name = s->setting[i].name;
-        bool is_taken = lua_getfield(L, -1, name) != LUA_TNIL; // by the library
+        bool is_taken = lua_getfield(L, -1, name) != LUA_TNIL || // by the library
+                        s->setting[i].is_folder;
         lua_pop(L, 1);
         if (is_taken)
             continue;

@@ -43,11 +43,13 @@ struct script_options {
     bool space_only;
 };
 
-struct script_setting { // a size(), number() or choice(), and what it is now: as --set would say it
+// A size(), number(), choice() or folder(), and what it is now: as --set would say it.
+struct script_setting {
     const char *name;
     const char *value, *standard; // "1024", "0.5", "f16"
     const char *const *values;    // of a choice, NULL-terminated; NULL: a number
     bool is_whole;                // of a size
+    bool is_folder;               // its value is a path; "": none was named
 };
 
 struct script;
@@ -83,5 +85,7 @@ enum script_form script_export(struct script *s, const char *name, const struct 
 char *script_find(const char *name, struct err *e);
 char *script_find_shipped(const char *name, struct err *e); // the same, but for files
 char **script_presets(int *count); // sorted names of all shipped presets; heap, each and the array
+// The same for those of shaders that are not ours, and do not ship: presets/foreign.
+char **script_foreign_presets(int *count);
 
 #endif

@@ -1,10 +1,14 @@
-// size, number and choice: what a space file is declared for, and what --set and use() make of it.
+// size, number, choice and folder: what a space file is declared for, and what --set and use() make
+// of it.
 #include "script/check.h"
 #include "script/library.h"
 #include "script/script.h"
 #include "script/state.h"
 
+#include "base/file.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 void setting_add_override(struct script *s, const char *name, const char *text, bool from_user)
@@ -39,11 +43,11 @@ const struct script_setting *script_find_setting(const struct script *s, const c
 
 static const char *kind_of(const struct script_setting *s)
 {
-    return s->values ? "choice" : s->is_whole ? "size" : "number";
+    return s->values ? "choice" : s->is_whole ? "size" : s->is_folder ? "folder" : "number";
 }
 
-// `what` is "size", "number" or "choice". A choice may be called as a function of the library is
-// (`type`): templates then see the function, and the choice as a field of `op`.
+// `what` is "size", "number", "choice" or "folder". A choice may be called as a function of the
+// library is (`type`): templates then see the function, and the choice as a field of `op`.
 static void check_new(lua_State *L, const struct script *s, const char *what, const char *name)
 {
     const struct script_setting *known = script_find_setting(s, name);
@@ -96,6 +100,8 @@ void setting_push(lua_State *L, const struct script_setting *setting)
 {
     if (setting->values)
         lua_pushstring(L, setting->value);
+    else if (setting->is_folder)
+        lua_pushstring(L, setting->name); // where it is, is nobody's business
     else if (setting->is_whole)
         lua_stringtonumber(L, setting->value);
     else
@@ -263,11 +269,103 @@ static int declare_choice(lua_State *L) // choice(name, values, standard) -> val
     return 1;
 }
 
+// --- folders ---
+
+enum { MOST_PLACES = 8 };
+
+struct folder_rule {
+    struct script *script;
+    const char *name, *file, *what;
+    const char *place[MOST_PLACES]; // below what --set names
+    int places;
+};
+
+// Where the file lies in the folder or in one of the places below it; NULL: nowhere.
+static const char *find_place(const struct folder_rule *rule, const char *folder)
+{
+    const char *found = NULL;
+    for (int i = -1; i < rule->places && !found; i++) {
+        char *place = i < 0 ? mem_strdup(folder) : path_join(folder, rule->place[i]);
+        char *file = path_join(place, rule->file);
+        char *real = file_exists(file) ? realpath(place, NULL) : NULL;
+        if (real)
+            found = arena_strdup(&rule->script->arena, real);
+        free(real);
+        free(file);
+        free(place);
+    }
+    return found;
+}
+
+// Stored texts need no folder.
+static bool folder_fits(const struct folder_rule *rule, struct override *o)
+{
+    struct script *s = rule->script;
+    const char *found = s->texts.pinned ? o->text : find_place(rule, o->text);
+    if (found)
+        o->text = found;
+    else
+        o->complaint = arena_printf(&s->arena, "there is no %s in it (%s is what it takes)",
+                                    rule->file, rule->what);
+    return found != NULL;
+}
+
+static void read_folder_rule(lua_State *L, struct folder_rule *rule)
+{
+    static const char *const known[] = {"file", "below", "what", NULL};
+    check_fields(L, 2, "folder", known);
+    lua_getfield(L, 2, "file");
+    rule->file = script_keep_text(L, check_string(L, -1, "folder: file"));
+    lua_getfield(L, 2, "what");
+    rule->what = script_keep_text(L, check_string(L, -1, "folder: what"));
+    lua_getfield(L, 2, "below");
+    int list = lua_gettop(L);
+    rule->places = lua_isnil(L, list) ? 0 : check_list(L, list, "folder: below");
+    if (rule->places > MOST_PLACES)
+        luaL_error(L, "folder: below: more than %d places", MOST_PLACES);
+    for (int i = 0; i < rule->places; i++) {
+        lua_geti(L, list, i + 1);
+        rule->place[i] = script_keep_text(L, check_string(L, -1, "folder: below"));
+    }
+}
+
+// A folder of the user's, which no file can name: only --set does. Without it, one of that name
+// beside the space file will do.
+// folder(name, { file = , below = { places }, what = }) -> name
+static int declare_folder(lua_State *L)
+{
+    struct script *s = script_loading(L, "folder");
+    lua_settop(L, 2);
+    struct folder_rule rule = {.script = s, .name = check_identifier(L, 1, "folder")};
+    check_new(L, s, "folder", rule.name);
+    read_folder_rule(L, &rule);
+    struct override *user = find_override(s, rule.name, true);
+    bool is_named = user && folder_fits(&rule, user);
+    if (s->texts.named_count == TEXTS_MAX_NAMED)
+        return luaL_error(L, "more than %d folders", TEXTS_MAX_NAMED);
+    add_setting(L, s, rule.name, "", is_named ? user->text : "", false, NULL);
+    struct script_setting *added = &s->setting[s->setting_count - 1];
+    added->is_folder = true;
+    if (is_named)
+        s->texts.named[s->texts.named_count++] = (struct texts_named){added->name, added->value};
+    struct err e;
+    const char *file = lua_pushfstring(L, "%s/%s", rule.name, rule.file);
+    int text = texts_read(&s->texts, &(struct texts_request){.name = file}, &e);
+    if (text == TEXTS_UNREADABLE)
+        return luaL_error(L, "%s", e.text);
+    if (text < 0 && !(user && user->complaint))
+        return luaL_error(L, "%s is not here: --set %s=DIR says where (%s)", file, rule.name,
+                          rule.what);
+    lua_pushstring(L, rule.name);
+    return 1;
+}
+
 void setting_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"size", declare_size},
                                          {"number", declare_number},
                                          {"choice", declare_choice},
+                                         {"folder", declare_folder},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -221,5 +221,7 @@ void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is
     if (is_spirv)
         return;
     read_folders(L, stage);
+    if (lua_getfield(L, 1, "preamble") != LUA_TNIL)
+        stage->preamble = script_keep_text(L, check_string(L, -1, "kernel: preamble"));
     read_shader(L, s, stage);
 }

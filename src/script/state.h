@@ -70,7 +70,8 @@ struct stage { // a kernel { }
     int folder_count;
     size_t head_bytes; // of its text, up to the end of #version
     int head_lines;
-    struct str source; // what follows, with what it includes; empty: it is SPIR-V
+    const char *preamble; // behind the macros; NULL: nothing
+    struct str source;    // what follows, with what it includes; empty: it is SPIR-V
 };
 
 struct view {

@@ -65,8 +65,10 @@ static char *read_named(const struct texts *t, const char *path, bool is_shipped
 {
     char *lua = path_shipped("lua"), *presets = path_shipped("presets"),
          *shaders = path_shipped("shaders"), *text;
-    const char *folders[5] = {t->folder};
+    const char *folders[5 + TEXTS_MAX_NAMED] = {t->folder};
     int count = 1;
+    for (int i = 0; i < t->named_count; i++)
+        folders[count++] = t->named[i].path;
     const char *const shipped[] = {lua, presets, shaders};
     for (int i = 0; i < 3; i++)
         if (shipped[i])
@@ -129,6 +131,16 @@ static int load_file(struct texts *t, const char *name, char *path, bool is_ship
     return UNREADABLE;
 }
 
+static char *own_path(const struct texts *t, const char *name)
+{
+    for (int i = 0; i < t->named_count; i++) {
+        size_t length = strlen(t->named[i].name);
+        if (strncmp(name, t->named[i].name, length) == 0 && name[length] == '/')
+            return path_join(t->named[i].path, name + length + 1);
+    }
+    return path_join(t->folder, name);
+}
+
 // The text that is called `name`, read when it is new.
 static int load(struct texts *t, const char *name, bool is_shipped, struct err *e)
 {
@@ -137,8 +149,7 @@ static int load(struct texts *t, const char *name, bool is_shipped, struct err *
         return loaded;
     if (t->pinned)
         return load_pinned(t, name);
-    return load_file(t, name, is_shipped ? path_shipped(name) : path_join(t->folder, name),
-                     is_shipped, e);
+    return load_file(t, name, is_shipped ? path_shipped(name) : own_path(t, name), is_shipped, e);
 }
 
 static bool is_open(const struct texts_request *r, int text)

@@ -8,7 +8,8 @@
 // text is called by the bare name ("gemm.lua"), then one of the shipped folders, where it is called
 // "lua/gemm.lua". A file that is being run is passed over: presets/gemm.lua can include
 // lua/gemm.lua as "gemm.lua". With pinned texts (resuming a session) the same names are looked for
-// among them, and no file is read at all.
+// among them, and no file is read at all. A folder that the user names has a name of its own: below
+// it names are looked for in that folder, not in the space file's.
 //
 // The space file is what the user says it is, a pipe too. What it names is a regular file that lies
 // below these folders, wherever links lead: a folder of strangers cannot show what is elsewhere.
@@ -23,10 +24,16 @@
 #define TEXTS_MAX_BYTES (1 << 20) // of one file
 #define TEXTS_MOST      64        // files of one space
 
+#define TEXTS_MAX_NAMED 4
+
 struct texts {
     struct script_text *item; // the strings are ours
     int count, capacity;
-    char *folder;                     // of the space file
+    char *folder; // of the space file
+    struct texts_named {
+        const char *name, *path; // NAME/x is the file x in there, wherever the space file lies
+    } named[TEXTS_MAX_NAMED];
+    int named_count;
     const struct script_text *pinned; // NULL: read files
     int pinned_count;
 };

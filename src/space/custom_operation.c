@@ -184,9 +184,12 @@ static bool dequantize(struct custom_operation *c, const char *from, const char 
                        struct custom_step *step, struct err *e)
 {
     int buffer = find_buffer(c, from);
-    if (buffer < 0 || buffer >= c->tensor_count || !c->filling[buffer].block.weights)
-        return err_set(e, "%s is no input of blocks", from);
+    bool is_input = buffer >= 0 && buffer < c->tensor_count;
+    if (!is_input ||
+        (!c->filling[buffer].block.weights && c->buffer[buffer].element != ELEMENT_F16))
+        return err_set(e, "%s is no input of blocks, nor of f16", from);
     struct tensor numbers = custom_tensor(c, buffer);
+    numbers.element = ELEMENT_F32;
     *step = (struct custom_step){.count = 2, .buffer = {buffer}};
     return write_buffer(c, &numbers, to, &step->buffer[1], e);
 }

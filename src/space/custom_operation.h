@@ -22,7 +22,7 @@
 #define CUSTOM_MAX_BUFFERS (OPERATION_MAX_TENSORS + CUSTOM_MAX_STEPS)
 
 struct custom_step {
-    struct operation operation; // kind NULL: makes numbers of the first buffer's blocks
+    struct operation operation; // kind NULL: makes numbers (f32) of the first buffer
     int count;
     int buffer[OPERATION_MAX_TENSORS]; // of its tensors, in their order; the last is written
 };
@@ -69,7 +69,7 @@ struct tensor custom_tensor(const struct custom_operation *c, int index);
 // `names` are the buffers of a complete operation's tensors, in their order.
 bool custom_add_step(struct custom_operation *c, const struct operation *o,
                      const char *const *names, int count, struct err *e);
-// A step that makes numbers (f32) of the blocks of `from`.
+// A step that makes numbers (f32) of the blocks, or the halves, of `from`.
 bool custom_add_dequantize(struct custom_operation *c, const char *from, const char *to,
                            struct err *e);
 bool custom_is_computed(const struct custom_operation *c,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "space/custom_operation.h"
+#include "space/half.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,13 @@ static void dequantize(const struct custom_operation *c, int index, const void *
 {
     const struct block_format *f = &c->filling[index].block;
     double weight[BLOCK_MAX_WEIGHTS];
-    int64_t bytes = block_bytes(f), blocks = tensor_count(&c->buffer[index]) / bytes;
+    int64_t count = tensor_count(&c->buffer[index]);
+    if (!f->weights) {
+        for (int64_t i = 0; i < count; i++)
+            to[i] = half_to_float(((const uint16_t *)from)[i]);
+        return;
+    }
+    int64_t bytes = block_bytes(f), blocks = count / bytes;
     for (int64_t b = 0; b < blocks; b++) {
         block_get(f, (const unsigned char *)from + b * bytes, weight);
         for (int i = 0; i < f->weights; i++)

@@ -54,6 +54,12 @@ char **script_presets(int *count)
     return names;
 }
 
+char **script_foreign_presets(int *count)
+{
+    *count = 0;
+    return NULL;
+}
+
 char **network_names(int *count)
 {
     char **names = mem_zero(1, sizeof *names);

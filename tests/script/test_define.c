@@ -93,7 +93,7 @@ static const struct error_case cases[] = {
     {REFERENCE("{ 'matmull', 'X' }"), NULL,
      "a.lua:1: define: step 1: unknown operator 'matmull' (did you mean 'matmul'?)"},
     {REFERENCE("{ 'dequantize', 'X', 'W' }"), NULL,
-     "a.lua:1: d: step 1 (dequantize): X is no input of blocks"},
+     "a.lua:1: d: step 1 (dequantize): X is no input of blocks, nor of f16"},
     {REFERENCE("{ 'dequantize', 'X' }"), NULL,
      "a.lua:1: define: step 1: dequantize has 2 buffers, 1 are named"},
     {REFERENCE("{ 'dequantize', 'X', 'W', N = 4 }"), NULL,

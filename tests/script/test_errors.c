@@ -273,7 +273,7 @@ static const struct error_case cases[] = {
     {SHADER(", values = error"), NULL,
      "a.lua:1: kernel: values are for templates (a shader has define)"},
     {OPERATOR PARAM "kernel { template = 't.comp', include = {} }", NULL,
-     "a.lua:1: kernel: include and define are for shaders (shader = \"NAME.comp\")"},
+     "a.lua:1: kernel: include, define and preamble are for shaders (shader = \"NAME.comp\")"},
     {OPERATOR PARAM "kernel { shader = 'x.comp' }", NULL,
      "a.lua:1: kernel: shader \"x.comp\": no such file below the space file's folder"},
     {SHADER(""), "; SPIR-V in words\n07230203",

@@ -1,0 +1,70 @@
+-- presets/foreign/ggml-mul-mat-vec.lua: ggml's product of a matrix with up to eight vectors (mul_mat_vec*.comp) as it is, with what it
+-- ships: D = A B^T, A of M rows of K weights, B of N vectors. This is what makes tokens: it is rated by the bytes that it reads.
+local subgroups = include "subgroups.lua"
+
+local M, N, K = size("M", device.is_cpu and 256 or 4096), size("N", 1), size("K", device.is_cpu and 256 or 4096)
+local kind = choice("type", { "q4_K", "q6_K", "q4_0", "q8_0", "f16", "f32" }) -- of A
+folder("ggml", { file = "types.glsl", below = { "src/ggml-vulkan/vulkan-shaders", "ggml/src/ggml-vulkan/vulkan-shaders" },
+                 what = "a checkout of llama.cpp or ggml, or its vulkan-shaders" })
+
+local in_256s = kind == "q4_K" or kind == "q6_K"                              -- sixteen invocations a block
+local bits = ({ q4_K = 4.5, q6_K = 6.5625, q4_0 = 4.5, q8_0 = 8.5, f16 = 16, f32 = 32 })[kind]
+local whole = { -4, 4, whole = true }
+local is_block = kind ~= "f16" and kind ~= "f32"
+
+operator.define {
+  name      = "ggml_mul_mat_vec",
+  flop      = 2 * M * N * K,
+  bytes     = M * K * bits / 8 + 4 * N * (M + K),
+  inputs    = { is_block and { "A", M, K, blocks = kind } or { "A", M, K, type = kind, fill = whole }, { "B", N, K, fill = whole } },
+  output    = { "D", N, M },
+  reference = kind == "f32" and { { "matmul", "B", "A", "D", N = N, M = M, K = K, layout = "nt" } } or {
+    { "dequantize", "A", "W" },
+    { "matmul", "B", "W", "D", N = N, M = M, K = K, layout = "nt" },
+  },
+  tolerance = { nmse = 5e-4, exact = true },
+}
+
+param.BLOCK_SIZE = discrete { 4, 8, 16, 32, 64, 128, 256 }
+param.NUM_ROWS   = discrete { 1, 2, 4, 8 }
+param.sum        = categorical { "shared", "subgroups", "subgroup" }          -- how an output's parts are added up
+local subgroup   = subgroups.choose(function(c) return c.BLOCK_SIZE end)
+local warp       = subgroups.size
+
+constraint("whole subgroups", function(c) return c.sum == "shared" or c.BLOCK_SIZE % warp(c) == 0 end)
+constraint("one subgroup", function(c) return c.sum ~= "subgroup" or c.BLOCK_SIZE == warp(c) end)
+constraint("sixteen a block", function(c) return not in_256s or c.BLOCK_SIZE >= 16 end)
+constraint("sums of an invocation", function(c) return c.NUM_ROWS * N <= (device.is_cpu and 4 or 64) end) -- more: a minute in a compiler
+
+resources(function(c) return {
+  invocations  = { c.BLOCK_SIZE },
+  shared_bytes = c.sum == "subgroup" and 0 or 4 * N * c.NUM_ROWS * c.BLOCK_SIZE,
+  groups       = { (M + c.NUM_ROWS - 1) // c.NUM_ROWS },
+} end)
+
+kernel {
+  shader = "ggml/mul_mat_vec" .. (in_256s and "_" .. kind:lower() or "") .. ".comp", include = { "ggml" },
+  bindings = { "A", "B", "D", "B", "B" },                                     -- the last two: what is fused, nothing here
+  subgroup = subgroup,
+  define = function(c)
+    local all = {
+      B_TYPE = "float", B_TYPEV2 = "vec2", B_TYPEV4 = "vec4", D_TYPE = "float", LOAD_VEC_A = 1, FLOAT_TYPE = "float",
+      FLOAT_TYPEV2 = "vec2", USE_SUBGROUP_ADD = c.sum == "subgroups", USE_SUBGROUP_ADD_NO_SHMEM = c.sum == "subgroup",
+    }
+    all["DATA_A_" .. kind:upper()] = true
+    return all
+  end,
+  spec = function(c) return { [0] = c.BLOCK_SIZE, c.NUM_ROWS, N } end,
+  push = function(c) -- columns, strides, those of a batch; what is fused; base, ne02, ne12, broadcasts
+    return { K, K, K, M, M * K, K, M, 0, 0, 1, 1, 1, 1 }
+  end,
+}
+
+-- What ships: with one subgroup and with four; GCN, whose subgroups have 64 lanes, computes twice as many rows.
+local w = device.subgroup_size
+local block, rows = in_256s and math.max(w, 16) or w, ({ q4_K = 2, q6_K = 2, q4_0 = 2, f16 = 2 })[kind] or 1
+local function tuple(times, rows)
+  return { BLOCK_SIZE = times * block, NUM_ROWS = rows, sum = block ~= w and "shared" or times == 1 and "subgroup" or "subgroups",
+           subgroup_size = subgroup and w or nil }
+end
+baseline { usual = tuple(1, rows), large = tuple(4, rows), gcn = w == 64 and is_block and tuple(1, 2 * rows) or nil }
