@@ -34,6 +34,7 @@ static const char *const specs[] = {
     "tpe:joint=0",
     "autotvm:plan=40:chains=8:steps=10",
     "forest:plan=50:trees=5",
+    "lfbo:trees=3:near=20",
     "ansor:plan=100:pop=64",
 };
 
@@ -89,7 +90,7 @@ static void check_legal(struct space *s, bool (*legal)(void *context, const stru
         d.workers = 1 + i % 4;
         assert_false(drive_run(&d, TRIALS));
         bool chooses = str_starts(specs[i], "tpe") || str_starts(specs[i], "ansor") ||
-                       str_starts(specs[i], "forest");
+                       str_starts(specs[i], "forest") || str_starts(specs[i], "lfbo");
         int points = chooses ? CANDIDATES : 1; // that a trial is the best of
         assert_in_range(looks, TRIALS, TRIALS * LOOKS * points);
         for (int n = 0; n < TRIALS; n++) {

@@ -44,6 +44,8 @@ static const char *const specs[] = {
     "tpe:gamma=0.9:candidates=2:moved=32:starts=1",
     "autotvm:plan=100:chains=8:steps=10",
     "forest:plan=100:trees=5:starts=2:near=5",
+    "lfbo:trees=3:near=20",
+    "lfbo:trees=2:near=10:copies=5:measured=7:patience=0:starts=3",
     "ansor:plan=100:pop=64:generations=2:warmup=100",
     "ansor:plan=200:pop=32:generations=1:adaptive=1:crossover=0.5:epsilon=0.3:sample=5",
     "autotvm:plan=61:epsilon=0.3:chains=3:steps=5:patience=2:loss=reg",

@@ -35,6 +35,7 @@ static const struct {
     {"tpe:starts=1:batch=4", 0},
     {"autotvm:plan=4:chains=8:steps=10", 0},
     {"forest:plan=4:trees=3", 0},
+    {"lfbo:trees=3", 0},
     {"ansor:plan=4:pop=16:warmup=4", 0},
     {"walk:starts=4", 0},
     {"walk:starts=2:ahead=3", 0},

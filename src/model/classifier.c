@@ -1,0 +1,209 @@
+#include "model/classifier.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct node {
+    int column; // -1: a leaf
+    int32_t at; // left where x <= at
+    int left;   // the right one follows it
+    double probability;
+};
+
+struct classifier {
+    int trees, width;
+    int *root; // [trees]
+    struct node *node;
+    int nodes, capacity;
+};
+
+// A tree that is being grown.
+struct growth {
+    struct classifier *forest;
+    const struct classifier_rows *of;
+    int *sample; // [rows]: rows, of a node side by side
+    int *column; // [width], shuffled
+    struct value {
+        int32_t x;
+        double weight, good;
+    } * value; // [rows]: of a node, in one column
+    struct rng *rng;
+};
+
+struct split {
+    int column;
+    int32_t at;
+    double loss;
+};
+
+static double entropy(double good, double all)
+{
+    double p = good / all;
+    return p <= 0 || p >= 1 ? 0 : -all * (p * log(p) + (1 - p) * log(1 - p));
+}
+
+static int by_x(const void *a, const void *b)
+{
+    const struct value *x = a, *y = b;
+    return (x->x > y->x) - (x->x < y->x);
+}
+
+// The best place to split a node in that column, where it is better than `best`.
+static void look_at(struct growth *g, int column, int first, int count, struct split *best)
+{
+    double all = 0, good = 0, left = 0, left_good = 0;
+    for (int i = 0; i < count; i++) {
+        int row = g->sample[first + i];
+        double w = g->of->weight[row];
+        g->value[i] =
+            (struct value){g->of->x[row * g->forest->width + column], w, g->of->good[row] ? w : 0};
+        all += w;
+        good += g->value[i].good;
+    }
+    qsort(g->value, (size_t)count, sizeof *g->value, by_x);
+    for (int i = 0; i + 1 < count; i++) {
+        left += g->value[i].weight;
+        left_good += g->value[i].good;
+        if (g->value[i].x == g->value[i + 1].x)
+            continue;
+        double loss = entropy(left_good, left) + entropy(good - left_good, all - left);
+        if (loss < best->loss)
+            *best = (struct split){column, g->value[i].x, loss};
+    }
+}
+
+// More columns than it wants to look at, where none of these can be split.
+static struct split find_split(struct growth *g, int first, int count)
+{
+    int width = g->forest->width, wanted = (int)ceil(sqrt(width));
+    struct split best = {.column = -1, .loss = INFINITY};
+    for (int i = 0; i < width && (i < wanted || best.column < 0); i++) {
+        int k = i + (int)rng_below(g->rng, (uint64_t)(width - i)), column = g->column[k];
+        g->column[k] = g->column[i];
+        g->column[i] = column;
+        look_at(g, column, first, count, &best);
+    }
+    return best;
+}
+
+static int add_nodes(struct classifier *f, int count)
+{
+    int first = f->nodes;
+    for (; count > 0; count--) {
+        MEM_GROW(f->node, f->nodes, f->capacity);
+        f->node[f->nodes++] = (struct node){.column = -1};
+    }
+    return first;
+}
+
+static double share(const struct growth *g, int first, int count)
+{
+    double all = 0, good = 0;
+    for (int i = 0; i < count; i++) {
+        int row = g->sample[first + i];
+        all += g->of->weight[row];
+        good += g->of->good[row] ? g->of->weight[row] : 0;
+    }
+    return good / all;
+}
+
+// The rows of the left side come first. Returns how many.
+static int part(struct growth *g, const struct split *s, int first, int count)
+{
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        int row = g->sample[first + i];
+        if (g->of->x[row * g->forest->width + s->column] > s->at)
+            continue;
+        g->sample[first + i] = g->sample[first + left];
+        g->sample[first + left++] = row;
+    }
+    return left;
+}
+
+static void grow(struct growth *g, int at, int first, int count)
+{
+    struct classifier *f = g->forest;
+    double probability = f->node[at].probability = share(g, first, count);
+    if (probability <= 0 || probability >= 1)
+        return;
+    struct split s = find_split(g, first, count);
+    if (s.column < 0)
+        return;
+    int left = part(g, &s, first, count), child = add_nodes(f, 2);
+    f->node[at] = (struct node){s.column, s.at, child, probability};
+    grow(g, child, first, left);
+    grow(g, child + 1, first + left, count - left);
+}
+
+struct classifier *classifier_fit(const struct classifier_rows *rows, int trees, struct rng *r)
+{
+    struct classifier *f = mem_zero(1, sizeof *f);
+    struct growth g = {.forest = f, .of = rows, .rng = r};
+    f->trees = trees;
+    f->width = rows->width;
+    f->root = mem_zero((size_t)trees, sizeof *f->root);
+    g.sample = mem_zero((size_t)rows->count, sizeof *g.sample);
+    g.column = mem_zero((size_t)rows->width, sizeof *g.column);
+    g.value = mem_zero((size_t)rows->count, sizeof *g.value);
+    for (int i = 0; i < rows->width; i++)
+        g.column[i] = i;
+    for (int t = 0; t < trees; t++) {
+        for (int i = 0; i < rows->count; i++)
+            g.sample[i] = (int)rng_below(r, (uint64_t)rows->count);
+        f->root[t] = add_nodes(f, 1);
+        grow(&g, f->root[t], 0, rows->count);
+    }
+    free(g.sample);
+    free(g.column);
+    free(g.value);
+    return f;
+}
+
+void classifier_destroy(struct classifier *f)
+{
+    if (!f)
+        return;
+    free(f->root);
+    free(f->node);
+    free(f);
+}
+
+static const struct node *step_down(const struct classifier *f, const struct node *n,
+                                    const int32_t *x)
+{
+    return &f->node[n->left + (x[n->column] > n->at)];
+}
+
+double classifier_vote(const struct classifier *f, int tree, const int32_t *x, int *leaf)
+{
+    const struct node *n = &f->node[f->root[tree]];
+    while (n->column >= 0)
+        n = step_down(f, n, x);
+    if (leaf)
+        *leaf = (int)(n - f->node);
+    return n->probability;
+}
+
+double classifier_probability(const struct classifier *f, const int32_t *x)
+{
+    double sum = 0;
+    for (int t = 0; t < f->trees; t++)
+        sum += classifier_vote(f, t, x, NULL);
+    return sum / f->trees;
+}
+
+int classifier_path(const struct classifier *f, int tree, const int32_t *x, int *column)
+{
+    int count = 0;
+    for (const struct node *n = &f->node[f->root[tree]]; n->column >= 0; n = step_down(f, n, x)) {
+        bool known = false;
+        for (int i = 0; i < count && !known; i++)
+            known = column[i] == n->column;
+        if (!known)
+            column[count++] = n->column;
+    }
+    return count;
+}

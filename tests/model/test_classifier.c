@@ -1,0 +1,117 @@
+// A forest of random trees: what it learns, by weight, and what its trees say of themselves.
+#include "base/mem.h"
+#include "model/classifier.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { WIDTH = 5, ROWS = 300, TREES = 100 };
+
+static void draw(struct rng *r, int32_t x[WIDTH])
+{
+    for (int i = 0; i < WIDTH; i++)
+        x[i] = (int32_t)rng_below(r, 8);
+}
+
+static bool is_good(const int32_t *x)
+{
+    return x[0] <= 2 && x[3] > 4;
+}
+
+static struct classifier *learned(uint64_t seed, int32_t x[ROWS][WIDTH])
+{
+    struct rng r;
+    bool good[ROWS];
+    double weight[ROWS];
+    rng_seed(&r, seed);
+    for (int i = 0; i < ROWS; i++) {
+        draw(&r, x[i]);
+        good[i] = is_good(x[i]);
+        weight[i] = 1;
+    }
+    return classifier_fit(&(struct classifier_rows){*x, good, weight, ROWS, WIDTH}, TREES, &r);
+}
+
+// By a rule of two columns, points that it has not seen.
+static void test_tells_apart(void **state)
+{
+    (void)state;
+    enum { UNSEEN = 500 };
+    int32_t x[ROWS][WIDTH];
+    struct rng r;
+    int right = 0;
+    struct classifier *f = learned(1, x);
+    rng_seed(&r, 2);
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(classifier_probability(f, x[i]) > 0.5, is_good(x[i]));
+    for (int i = 0; i < UNSEEN; i++) {
+        int32_t c[WIDTH];
+        draw(&r, c);
+        right += (classifier_probability(f, c) > 0.5) == is_good(c);
+    }
+    assert_true(right > 0.95 * UNSEEN);
+    classifier_destroy(f);
+}
+
+// Of rows that nothing tells apart, a leaf says how much of the weight is good.
+static void test_weights_count(void **state)
+{
+    (void)state;
+    int32_t x[40][WIDTH] = {{0}};
+    bool good[40];
+    double weight[40];
+    struct rng r;
+    rng_seed(&r, 3);
+    for (int i = 0; i < 40; i++) {
+        good[i] = i % 2;
+        weight[i] = good[i] ? 3 : 1;
+    }
+    struct classifier *f =
+        classifier_fit(&(struct classifier_rows){*x, good, weight, 40, WIDTH}, TREES, &r);
+    assert_true(fabs(classifier_probability(f, x[0]) - 0.75) < 0.03);
+    classifier_destroy(f);
+}
+
+// The way down a tree names columns once each; others do not matter to where it ends.
+static void test_paths(void **state)
+{
+    (void)state;
+    int32_t x[ROWS][WIDTH];
+    struct rng r;
+    struct classifier *f = learned(4, x);
+    rng_seed(&r, 5);
+    for (int t = 0; t < TREES; t++) {
+        int column[WIDTH], leaf, other;
+        bool on_path[WIDTH] = {false};
+        int32_t moved[WIDTH];
+        int count = classifier_path(f, t, x[t], column);
+        assert_in_range(count, 0, WIDTH);
+        for (int i = 0; i < count; i++) {
+            assert_false(on_path[column[i]]);
+            on_path[column[i]] = true;
+        }
+        draw(&r, moved);
+        for (int i = 0; i < WIDTH; i++)
+            if (on_path[i])
+                moved[i] = x[t][i];
+        double vote = classifier_vote(f, t, x[t], &leaf);
+        assert_true(vote >= 0 && vote <= 1);
+        assert_true(classifier_vote(f, t, moved, &other) == vote);
+        assert_int_equal(leaf, other);
+    }
+    classifier_destroy(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tells_apart),
+        cmocka_unit_test(test_weights_count),
+        cmocka_unit_test(test_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
