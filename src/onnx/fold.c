@@ -2,6 +2,7 @@
 #include "onnx/operators.h"
 
 #include "base/str.h"
+#include "space/half.h"
 
 #include <math.h>
 
@@ -111,13 +112,31 @@ struct onnx_tensor *fold_neg(const struct onnx_at *n)
     return fold_one(n, negative);
 }
 
+static double itself(double a)
+{
+    return a;
+}
+
+static double single(double a)
+{
+    return (double)(float)a;
+}
+
+static double half(double a)
+{
+    return (double)half_to_float(half_from_float((float)a));
+}
+
 struct onnx_tensor *fold_cast(const struct onnx_at *n)
 {
-    int to = onnx_out(n, 0)->type;
-    if (to == ONNX_BOOL)
-        return NULL;
-    bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
-    return is_real ? fold_same(n) : fold_one(n, trunc);
+    switch (onnx_out(n, 0)->type) {
+    case ONNX_BOOL: return NULL;
+    case ONNX_DOUBLE: return fold_one(n, itself);
+    case ONNX_FLOAT:
+    case ONNX_BFLOAT16: return fold_one(n, single);
+    case ONNX_FLOAT16: return fold_one(n, half);
+    default: return fold_one(n, trunc);
+    }
 }
 
 struct onnx_tensor *fold_constant(const struct onnx_at *n)
@@ -131,7 +150,7 @@ struct onnx_tensor *fold_constant_of_shape(const struct onnx_at *n)
 {
     const struct onnx_attribute *a = onnx_attribute(n->node, "value");
     struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
-    t->fill = a && a->tensor && a->tensor->count == 1 ? onnx_element(a->tensor, 0) : 0;
+    t->fill = a && a->tensor ? onnx_element(a->tensor, 0) : 0;
     return t;
 }
 

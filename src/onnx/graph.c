@@ -97,7 +97,8 @@ static bool bind_input(const struct onnx_info *info, const struct onnx_dimension
         return err_set(e, "input '%s' leaves its dimension %d open (--set '%s=1' says how large)",
                        v->name, i + 1, name);
     }
-    return true;
+    return onnx_fits(&v->shape) ||
+           err_set(e, "input '%s' has more elements than any buffer holds", v->name);
 }
 
 static bool is_dimension(const struct onnx_model *m, const char *name)
@@ -271,6 +272,8 @@ static enum onnx_verdict infer(const struct onnx_at *n)
         const struct onnx_value *v = onnx_in(n, i);
         if (v && !v->has_shape)
             return onnx_lacks(n, "the shape of '%s' is not known", v->name);
+        if (v && v->constant && !onnx_type_bytes(v->constant->type))
+            return onnx_lacks(n, "'%s' is %s", v->name, onnx_type_name(v->constant->type));
     }
     return n->step->kind->infer(n);
 }
@@ -287,8 +290,7 @@ static bool is_foldable(const struct onnx_at *n)
 
 static bool check_output(const struct onnx_at *n, const struct onnx_value *v)
 {
-    int64_t count = onnx_count(&v->shape);
-    if (count < INT32_MAX)
+    if (onnx_fits(&v->shape))
         return true;
     struct str text = {0};
     onnx_shape_add(&text, &v->shape);

@@ -452,6 +452,8 @@ enum onnx_verdict infer_constant(const struct onnx_at *n)
     const struct onnx_attribute *a = onnx_attribute(n->node, "value");
     if (!a || !a->tensor)
         return onnx_lacks(n, "its value is no tensor");
+    if (!onnx_type_bytes(a->tensor->type))
+        return onnx_lacks(n, "its value is %s", onnx_type_name(a->tensor->type));
     TRY(onnx_gives(n, &a->tensor->shape));
     onnx_out(n, 0)->type = a->tensor->type;
     return ONNX_FINE;
@@ -470,6 +472,8 @@ enum onnx_verdict infer_constant_of_shape(const struct onnx_at *n)
         out.size[out.rank++] = to.value[i];
     }
     TRY(onnx_gives(n, &out));
+    if (a && a->tensor && (!onnx_type_bytes(a->tensor->type) || a->tensor->count != 1))
+        return onnx_lacks(n, "its value is no number");
     onnx_out(n, 0)->type = a && a->tensor ? a->tensor->type : ONNX_FLOAT;
     return ONNX_FINE;
 }

@@ -177,8 +177,11 @@ static bool is_known(const struct onnx_at *n)
     return true;
 }
 
-static void drop_layers(struct lowering *l, int from)
+static void drop_layers(struct lowering *l, const struct onnx_at *n, int from)
 {
+    for (int i = 0; i < n->node->output_count; i++)
+        if (onnx_out(n, i))
+            l->flow[n->step->output[i]] = (struct flow){.is_there = false};
     for (int i = from; i < l->out->layer_count; i++)
         for (int k = 0; k < l->out->layer[i].from_count; k++) {
             int source = l->out->layer[i].from[k].source;
@@ -202,7 +205,7 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
     else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
         s->lacking = "it cannot be computed so";
     if (s->lacking)
-        drop_layers(l, before);
+        drop_layers(l, &n, before);
 }
 
 static void add_output(struct onnx_layers *l, int layer, const struct onnx_value *v)

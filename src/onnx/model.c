@@ -44,6 +44,17 @@ int64_t onnx_count(const struct onnx_shape *s)
     return count;
 }
 
+bool onnx_fits(const struct onnx_shape *s)
+{
+    int64_t count = 1;
+    for (int i = 0; i < s->rank; i++)
+        if (s->size[i] < -1)
+            return false;
+        else if (s->size[i] > 0)
+            count = times_signed(count, s->size[i]);
+    return count < INT32_MAX;
+}
+
 // --- elements ---
 
 static uint64_t bits_of(const unsigned char *raw, int bytes)

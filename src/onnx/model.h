@@ -36,7 +36,7 @@ enum onnx_type { // as the format numbers them
     ONNX_TYPES
 };
 
-const char *onnx_type_name(int type); // "float"; "type 8" where it is none of these
+const char *onnx_type_name(int type); // "float"; "of a type that tilewalk does not know"
 int onnx_type_bytes(int type);        // 0: none of these
 
 struct onnx_shape {
@@ -45,6 +45,9 @@ struct onnx_shape {
 };
 
 int64_t onnx_count(const struct onnx_shape *s); // elements; saturates at 2^63-1
+// Whether a buffer holds it. All shapes of a model that was read do, so that no product of some of
+// their sizes overflows; what a dimension is that is left open is not asked.
+bool onnx_fits(const struct onnx_shape *s);
 
 // A constant: its elements as the file has them, or numbers that were computed, or all the same.
 struct onnx_tensor {

@@ -241,8 +241,10 @@ static enum onnx_verdict of_two(struct lowering *l, const struct onnx_at *n, con
 // it can be made after the other one.
 static struct onnx_layer *may_join(struct lowering *l, const struct onnx_at *n, int index)
 {
-    const struct onnx_shape *x = &onnx_in(n, index)->shape, *other = &onnx_in(n, 1 - index)->shape;
-    return onnx_count(x) == onnx_count(other) ? lowering_sum(l, n, index, ONNX_SHIFTED) : NULL;
+    int64_t count = onnx_count(&onnx_out(n, 0)->shape);
+    bool is_even =
+        onnx_count(&onnx_in(n, 0)->shape) == count && onnx_count(&onnx_in(n, 1)->shape) == count;
+    return is_even ? lowering_sum(l, n, index, ONNX_SHIFTED) : NULL;
 }
 
 static int newest_input(const struct onnx_layer *layer)

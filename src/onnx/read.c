@@ -59,6 +59,11 @@ static const unsigned char *map_file(struct reading *r, int fd, size_t *length)
 
 // --- constants ---
 
+static bool too_large(struct reading *r, const char *name)
+{
+    return err_set(r->err, "'%s' has more elements than any buffer holds", name);
+}
+
 static bool read_shape(struct reading *r, const Onnx__TensorProto *t, struct onnx_tensor *out)
 {
     if (t->n_dims > ONNX_MAX_RANK)
@@ -71,7 +76,7 @@ static bool read_shape(struct reading *r, const Onnx__TensorProto *t, struct onn
         out->shape.size[i] = t->dims[i];
     }
     out->count = onnx_count(&out->shape);
-    return true;
+    return onnx_fits(&out->shape) || too_large(r, out->name);
 }
 
 static bool check_count(struct reading *r, const struct onnx_tensor *t, size_t there)
@@ -186,7 +191,7 @@ static bool read_tensor(struct reading *r, const Onnx__TensorProto *t,
     *out = (struct onnx_tensor){.name = text(r, t->name), .type = t->data_type};
     if (!read_shape(r, t, out))
         return false;
-    if (!onnx_type_bytes(out->type)) // texts: a node that reads it is none that we have
+    if (!onnx_type_bytes(out->type)) // texts, say: a node that reads it is lacking
         return true;
     if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
         if (!read_external(r, t, &raw))
@@ -296,7 +301,7 @@ static bool read_info(struct reading *r, const Onnx__ValueInfoProto *v, struct o
         out->shape.size[i] = is_known && d->dim_value > 0 ? d->dim_value : -1;
         out->open[i] = is_named ? text(r, d->dim_param) : "";
     }
-    return true;
+    return onnx_fits(&out->shape) || too_large(r, out->name);
 }
 
 static bool read_infos(struct reading *r, Onnx__ValueInfoProto *const *from, size_t count,

@@ -365,7 +365,7 @@ static enum onnx_verdict add_affine(struct lowering *l, const struct onnx_at *n,
     const struct onnx_shape *x = &onnx_in(n, index)->shape;
     int64_t size[4] = {onnx_count(x) / (c->channels * c->inner), c->channels, 1, c->inner};
     int source;
-    if (x->rank == 4 && x->size[1] == c->channels)
+    if (x->rank == 4 && x->size[1] == c->channels && x->size[2] * x->size[3] == c->inner)
         lowering_image(x, size);
     TRY(lowering_flow(l, n, index, &source));
     struct onnx_layer *to = lowering_add(l, n, "depthwise", NULL, onnx_out(n, 0));

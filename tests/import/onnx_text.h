@@ -1,8 +1,9 @@
-// ONNX files for tests, written field by field (onnx.proto numbers them).
+// ONNX files for tests, written field by field (onnx.proto numbers them), and what becomes of them.
 #ifndef TILEWALK_TESTS_IMPORT_ONNX_TEXT_H
 #define TILEWALK_TESTS_IMPORT_ONNX_TEXT_H
 
 #include "base/str.h"
+#include "onnx/layers.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +17,25 @@ void onnx_put_message(struct str *s, int field, struct str *message); // which i
 void onnx_put_value(struct str *graph, int field, const char *name, const int *sizes);
 void onnx_put_constant(struct str *graph, const char *name, const int *sizes, const float *data,
                        int count);
-// "Conv" "x w b" -> "y"; `attributes`: "group=2 pads=1,1,1,1".
-void onnx_put_node(struct str *graph, const char *kind, const char *inputs, const char *output,
+// One of any type; `bytes` of `data`, none where they are 0.
+void onnx_put_typed(struct str *graph, const char *name, int type, const struct onnx_shape *shape,
+                    const void *data, size_t bytes);
+// "Conv" "x w b" -> "y", or to several; `attributes`: "group=2 pads=1,1,1,1 alpha=0.5 mode=SAME".
+void onnx_put_node(struct str *graph, const char *kind, const char *inputs, const char *outputs,
                    const char *attributes);
 // The model that the graph, which is finished, makes.
 void onnx_put_model(struct str *s, struct str *graph);
+
+// A model's layers.
+struct lowered {
+    struct str bytes;
+    struct onnx_model model;
+    struct onnx_graph graph;
+    struct onnx_layers layers;
+};
+
+bool lowered_make(struct lowered *m, struct str *graph, struct err *e); // finished in any case
+void lowered_finish(struct lowered *m);
+const char *lowered_setting(const struct onnx_layer *l, const char *name); // "" where it has none
 
 #endif
