@@ -92,6 +92,17 @@ static void add_shapes(struct str *s, const struct onnx_graph *g, const struct o
     onnx_shape_add(s, &v->shape);
 }
 
+// One line of the file, and a note. `what` is finished.
+static void note(struct writing *w, struct str *what)
+{
+    struct str line = {0};
+    add_plain(&line, str_text(what));
+    import_note(w->out, "%s", str_text(&line));
+    str_printf(&w->out->text, "-- without %s\n", str_text(&line));
+    str_finish(&line);
+    str_finish(what);
+}
+
 static void note_lacking(struct writing *w)
 {
     const struct onnx_graph *g = w->graph;
@@ -103,11 +114,14 @@ static void note_lacking(struct writing *w)
         str_printf(&what, "node '%s' (%s", s->name, s->node->kind);
         add_shapes(&what, g, s);
         str_printf(&what, "): %s", s->lacking);
-        import_note(w->out, "%s", str_text(&what));
-        str_add(&w->out->text, "-- without ");
-        add_plain(&w->out->text, str_text(&what));
-        str_add_char(&w->out->text, '\n');
-        str_finish(&what);
+        note(w, &what);
+    }
+    for (int i = 0; i < g->value_count; i++) {
+        struct str what = {0};
+        if (!g->value[i].lacking)
+            continue;
+        str_printf(&what, "output '%s': %s", g->value[i].name, g->value[i].lacking);
+        note(w, &what);
     }
 }
 

@@ -251,7 +251,7 @@ struct onnx_tensor *fold_gather(const struct onnx_at *n)
     struct onnx_tensor *t = begin(n, &value);
     int64_t count = t ? onnx_count(&onnx_out(n, 0)->shape) : 0;
     for (int64_t i = 0; i < count; i++) {
-        int64_t index = (int64_t)onnx_element(which->constant, i / inner % many);
+        int64_t index = onnx_whole(which->constant, i / inner % many);
         index += index < 0 ? size : 0;
         if (index < 0 || index >= size)
             return NULL;

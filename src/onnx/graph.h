@@ -28,6 +28,8 @@ struct onnx_value {
     int uses;                           // by steps that are needed
     bool is_output, is_input;
     const struct onnx_info *told; // what the file says of it; NULL: nothing
+    const char *lacking;          // why no layer gives it, an output; NULL: one does, or its node
+                                  // says why
 };
 
 struct onnx_operator;

@@ -7,11 +7,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define NEEDS_INPUT(index)                                                                         \
+    do {                                                                                           \
+        if (!onnx_in(n, index))                                                                    \
+            return onnx_wrong(n, "its input %d is missing", (index) + 1);                          \
+    } while (0)
+
 #define NEEDS(count)                                                                               \
     do {                                                                                           \
         for (int needed = 0; needed < (count); needed++)                                           \
-            if (!onnx_in(n, needed))                                                               \
-                return onnx_wrong(n, "its input %d is missing", needed + 1);                       \
+            NEEDS_INPUT(needed);                                                                   \
     } while (0)
 
 static const struct onnx_shape *shape_in(const struct onnx_at *n, int index)
@@ -27,10 +32,20 @@ enum onnx_verdict infer_same(const struct onnx_at *n)
     return onnx_gives(n, shape_in(n, 0));
 }
 
+// As models said it before version 7.
+static bool was_for_training(const struct onnx_at *n)
+{
+    return n->graph->model->opset < 7 && !onnx_int(n->node, "is_test", 0);
+}
+
 enum onnx_verdict infer_dropout(const struct onnx_at *n)
 {
+    const struct onnx_value *trains = onnx_in(n, 2);
     if (onnx_out(n, 1) && onnx_out(n, 1)->uses)
         return onnx_lacks(n, "its mask is used");
+    if (was_for_training(n) || (trains && (!trains->constant || onnx_count(&trains->shape) != 1 ||
+                                           onnx_whole(trains->constant, 0) != 0)))
+        return onnx_lacks(n, "it is for training");
     return infer_same(n);
 }
 
@@ -38,8 +53,11 @@ enum onnx_verdict infer_batch_norm(const struct onnx_at *n)
 {
     NEEDS(5);
     const struct onnx_shape *x = shape_in(n, 0);
-    if (onnx_int(n->node, "training_mode", 0))
+    if (onnx_int(n->node, "training_mode", 0) || was_for_training(n))
         return onnx_lacks(n, "it is for training");
+    for (int i = 1; i < n->node->output_count; i++)
+        if (onnx_out(n, i) && n->graph->model->opset >= 7)
+            return onnx_lacks(n, "it also gives what training asks for");
     for (int i = 1; i < 5; i++)
         if (x->rank < 2 || onnx_count(shape_in(n, i)) != x->size[1])
             return onnx_wrong(n, "its input %d has not one number a channel", i + 1);
@@ -74,7 +92,7 @@ enum onnx_verdict infer_sum(const struct onnx_at *n)
     NEEDS(1);
     struct onnx_shape all = *shape_in(n, 0), more;
     for (int i = 1; i < n->node->input_count; i++) {
-        NEEDS(i + 1);
+        NEEDS_INPUT(i);
         if (!onnx_broadcast(&all, shape_in(n, i), &more))
             return onnx_wrong(n, "its inputs' shapes do not go together");
         all = more;
@@ -90,7 +108,7 @@ enum onnx_verdict infer_concat(const struct onnx_at *n)
     if (!onnx_axis(&all, &axis))
         return onnx_wrong(n, "there is no axis %" PRId64, axis);
     for (int i = 1; i < n->node->input_count; i++) {
-        NEEDS(i + 1);
+        NEEDS_INPUT(i);
         struct onnx_shape part = *shape_in(n, i);
         if (part.rank != all.rank)
             return onnx_wrong(n, "its inputs have different numbers of dimensions");
@@ -288,22 +306,6 @@ enum onnx_verdict infer_unsqueeze(const struct onnx_at *n)
 
 // --- some elements, in another order ---
 
-bool onnx_permutation(const struct onnx_at *n, int rank, int *out)
-{
-    const struct onnx_attribute *a = onnx_attribute(n->node, "perm");
-    bool seen[ONNX_MAX_RANK] = {false};
-    if (a && a->int_count != rank)
-        return false;
-    for (int i = 0; i < rank; i++) {
-        int64_t from = a ? a->ints[i] : rank - 1 - i;
-        if (from < 0 || from >= rank || seen[from])
-            return false;
-        seen[from] = true;
-        out[i] = (int)from;
-    }
-    return true;
-}
-
 enum onnx_verdict infer_transpose(const struct onnx_at *n)
 {
     NEEDS(1);
@@ -317,49 +319,6 @@ enum onnx_verdict infer_transpose(const struct onnx_at *n)
     return onnx_gives(n, &out);
 }
 
-static enum onnx_verdict cut(const struct onnx_at *n, const struct onnx_shape *x, int64_t axis,
-                             const int64_t limit[3], struct onnx_range *r, struct onnx_shape *out)
-{
-    if (!onnx_axis(x, &axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, axis);
-    int64_t size = x->size[axis], first = limit[0], end = limit[1], step = limit[2];
-    if (step == 0)
-        return onnx_wrong(n, "its step is 0");
-    if (step < 0)
-        return onnx_lacks(n, "it goes backwards");
-    first = int64_clamp(first < 0 ? first + size : first, 0, size);
-    end = int64_clamp(end < 0 ? end + size : end, 0, size);
-    r->first[axis] = first;
-    r->step[axis] = step;
-    out->size[axis] = end > first ? (end - first + step - 1) / step : 0;
-    return ONNX_FINE;
-}
-
-enum onnx_verdict onnx_slice_of(const struct onnx_at *n, struct onnx_range *r,
-                                struct onnx_shape *out)
-{
-    const struct onnx_shape *x = shape_in(n, 0);
-    struct onnx_list starts, ends, axes, steps;
-    TRY(onnx_list_of(n, "starts", 1, &starts));
-    TRY(onnx_list_of(n, "ends", 2, &ends));
-    TRY(onnx_list_of(n, "axes", 3, &axes));
-    TRY(onnx_list_of(n, NULL, 4, &steps));
-    if (starts.count != ends.count || (axes.is_there && axes.count != starts.count) ||
-        (steps.is_there && steps.count != starts.count))
-        return onnx_wrong(n, "its starts, ends, axes and steps do not go together");
-    *out = *x;
-    for (int i = 0; i < ONNX_MAX_RANK; i++) {
-        r->first[i] = 0;
-        r->step[i] = 1;
-    }
-    for (int i = 0; i < starts.count; i++) {
-        const int64_t limit[3] = {starts.value[i], ends.value[i],
-                                  steps.is_there ? steps.value[i] : 1};
-        TRY(cut(n, x, axes.is_there ? axes.value[i] : i, limit, r, out));
-    }
-    return ONNX_FINE;
-}
-
 enum onnx_verdict infer_slice(const struct onnx_at *n)
 {
     struct onnx_range range;
@@ -367,30 +326,6 @@ enum onnx_verdict infer_slice(const struct onnx_at *n)
     NEEDS(1);
     TRY(onnx_slice_of(n, &range, &out));
     return onnx_gives(n, &out);
-}
-
-enum onnx_verdict onnx_split_of(const struct onnx_at *n, int64_t *axis, int64_t *sizes)
-{
-    const struct onnx_shape *x = shape_in(n, 0);
-    int parts = n->node->output_count;
-    struct onnx_list list;
-    int64_t sum = 0;
-    *axis = onnx_int(n->node, "axis", 0);
-    if (!onnx_axis(x, axis))
-        return onnx_wrong(n, "there is no axis %" PRId64, *axis);
-    if (parts > ONNX_MAX_RANK)
-        return onnx_lacks(n, "it has more than %d outputs", ONNX_MAX_RANK);
-    TRY(onnx_list_of(n, "split", 1, &list));
-    int64_t each = (x->size[*axis] + parts - 1) / parts;
-    for (int i = 0; i < parts; i++) {
-        sizes[i] =
-            list.is_there && i < list.count ? list.value[i] : int64_min(each, x->size[*axis] - sum);
-        if (sizes[i] < 0 || (list.is_there && list.count != parts))
-            return onnx_wrong(n, "its parts are wrong");
-        sum += sizes[i];
-    }
-    return sum == x->size[*axis] ? ONNX_FINE
-                                 : onnx_wrong(n, "its parts are not what there is to split");
 }
 
 enum onnx_verdict infer_split(const struct onnx_at *n)

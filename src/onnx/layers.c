@@ -1,9 +1,11 @@
 #include "onnx/lowering.h"
 
+#include "base/minmax.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { ONNX_MAX_LAYERS = 4096, MOST_OF_A_STEP = 64 };
+enum { ONNX_MAX_LAYERS = 4096 };
 
 // --- where values come from ---
 
@@ -42,7 +44,7 @@ enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int
 const char *lowering_name(struct lowering *l, const char *name)
 {
     const char *tried = name;
-    for (int i = 2;; i++) {
+    for (int i = 2;; i = int_max(i + 1, l->out->layer_count)) {
         bool is_taken = false;
         for (int k = 0; k < l->out->layer_count && !is_taken; k++)
             is_taken = str_equal(l->out->layer[k].name, tried);
@@ -200,7 +202,7 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
     if (s->lacking || is_known(&n))
         return;
     int before = l->out->layer_count;
-    if (before + MOST_OF_A_STEP > ONNX_MAX_LAYERS)
+    if (before + LOWERING_MOST_OF_A_STEP > ONNX_MAX_LAYERS)
         s->lacking = "the network has as many layers as there may be";
     else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
         s->lacking = "it cannot be computed so";
@@ -216,6 +218,20 @@ static void add_output(struct onnx_layers *l, int layer, const struct onnx_value
     MEM_GROW(l->output, l->output_count, l->output_capacity);
     l->output[l->output_count++] = (struct onnx_exit){layer, v};
     l->layer[layer].uses++;
+}
+
+static void find_output(struct lowering *l, int value)
+{
+    struct onnx_value *v = &l->graph->value[value];
+    const struct flow *f = &l->flow[value];
+    if (f->is_there && f->source >= 0)
+        add_output(l->out, f->source, v);
+    else if (v->constant)
+        v->lacking = "it is a constant";
+    else if (v->is_input || f->is_there)
+        v->lacking = "it is an input";
+    else if (!l->graph->step[v->maker].lacking)
+        v->lacking = "no kernel gives it";
 }
 
 // A bias is known once everything is.
@@ -280,11 +296,8 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
         lower_step(&l, &g->step[i]);
     lowering_split(&l);
     add_biases(&l);
-    for (int i = 0; i < g->model->output_count; i++) {
-        int v = onnx_graph_find(g, g->model->output[i].name);
-        if (l.flow[v].is_there && l.flow[v].source >= 0)
-            add_output(out, l.flow[v].source, &g->value[v]);
-    }
+    for (int i = 0; i < g->model->output_count; i++)
+        find_output(&l, onnx_graph_find(g, g->model->output[i].name));
     for (int i = 0; i < out->layer_count; i++) // read by what is lacking
         if (!out->layer[i].uses)
             add_output(out, i, NULL);

@@ -73,7 +73,7 @@ struct onnx_layers {
     struct arena arena;
 };
 
-// `g`: its steps learn here why they are lacking.
+// `g`: its steps and outputs learn here why they are lacking.
 void onnx_lower(struct onnx_graph *g, struct onnx_layers *out);
 void onnx_layers_finish(struct onnx_layers *l);
 

@@ -5,6 +5,8 @@
 #include "onnx/layers.h"
 #include "onnx/operators.h"
 
+enum { LOWERING_MOST_OF_A_STEP = 64 }; // layers
+
 struct flow { // where a value comes from
     int source;
     bool is_there;
@@ -15,6 +17,7 @@ struct lowering {
     struct onnx_graph *graph;
     struct onnx_layers *out;
     struct flow *flow; // of each value
+    int64_t spread;    // elements of constants that were written as large as what they are added to
 };
 
 // What its input is: a value that flows, which it may be the first to read. ONNX_LACKING: it is

@@ -175,11 +175,11 @@ enum onnx_verdict lower_gather(struct lowering *l, const struct onnx_at *n)
         return onnx_lacks(n, "its indices are not known before it runs");
     onnx_axis(&x->shape, &axis);
     int64_t size = x->shape.size[axis], count = which->constant->count;
-    int64_t first = (int64_t)onnx_element(which->constant, 0), step = 0;
+    int64_t first = onnx_whole(which->constant, 0), step = 0;
     if (count > 1)
-        step = (int64_t)onnx_element(which->constant, 1) - first;
+        step = onnx_whole(which->constant, 1) - first;
     for (int64_t i = 1; i < count; i++)
-        if ((int64_t)onnx_element(which->constant, i) != first + i * step)
+        if (onnx_whole(which->constant, i) != first + i * step)
             return onnx_lacks(n, "its indices are not evenly spaced");
     first += first < 0 ? size : 0;
     int64_t last = first + (count - 1) * step;
@@ -250,6 +250,8 @@ enum onnx_verdict lower_concat(struct lowering *l, const struct onnx_at *n)
     char more[20];
     int64_t axis = onnx_int(n->node, "axis", 1);
     int only = 0;
+    if (n->node->input_count > LOWERING_MOST_OF_A_STEP)
+        return onnx_lacks(n, "it joins more than %d", LOWERING_MOST_OF_A_STEP);
     onnx_axis(out, &axis);
     for (int i = 0; i < axis; i++)
         p.rows *= out->size[i];

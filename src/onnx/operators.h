@@ -34,6 +34,8 @@ struct onnx_list {
 };
 enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, int input,
                                struct onnx_list *out);
+// An element of a constant as a place or a size: within those of 32 bits, where none is larger.
+int64_t onnx_whole(const struct onnx_tensor *t, int64_t index);
 // An axis, counted from behind where it is negative; false and `axis` as it was: there is none.
 bool onnx_axis(const struct onnx_shape *s, int64_t *axis);
 bool onnx_broadcast(const struct onnx_shape *a, const struct onnx_shape *b, struct onnx_shape *out);

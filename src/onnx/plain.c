@@ -96,6 +96,8 @@ enum onnx_verdict lower_apply(struct lowering *l, const struct onnx_at *n)
 
 // --- with a constant ---
 
+enum { MOST_ALIKE = 1 << 16, MOST_SPREAD = 1 << 22, MOST_IN_ALL = 1 << 24 };
+
 // The numbers of `c`, one for each channel, if that is all that they differ in: a channel is
 // `inner` elements, of which there are `channels` in turn.
 static const double *by_channel(struct lowering *l, const struct onnx_tensor *c,
@@ -111,7 +113,7 @@ static const double *by_channel(struct lowering *l, const struct onnx_tensor *c,
             break;
         behind *= x->size[i];
     }
-    if (!fits)
+    if (!fits || (c->count == 1 && channels > MOST_ALIKE))
         return NULL;
     double *out = arena_zero(&l->out->arena, (size_t)channels, sizeof *out);
     for (int64_t i = 0; i < channels; i++)
@@ -119,7 +121,7 @@ static const double *by_channel(struct lowering *l, const struct onnx_tensor *c,
     return out;
 }
 
-// As the channels of the sum that x is, of images, or along the last axis.
+// As the channels of the sum that x is, of images, along the last axis, or of all as one.
 static const double *channel_numbers(struct lowering *l, const struct onnx_at *n, int flow,
                                      struct onnx_channels *out)
 {
@@ -140,10 +142,12 @@ static const double *channel_numbers(struct lowering *l, const struct onnx_at *n
         *out = (struct onnx_channels){.channels = x->size[x->rank - 1], .inner = 1};
         numbers = by_channel(l, c, x, out->channels, out->inner);
     }
+    if (!numbers && c->count == 1) {
+        *out = (struct onnx_channels){.channels = 1, .inner = onnx_count(x)};
+        numbers = by_channel(l, c, x, out->channels, out->inner);
+    }
     return numbers;
 }
-
-enum { MOST_SPREAD = 1 << 22 };
 
 // x apply c, element by element, c being constant and written as large as x.
 static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at *n, int flow,
@@ -154,9 +158,10 @@ static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at
     int source;
     if (!onnx_same_shape(&onnx_in(n, flow)->shape, &out->shape))
         return onnx_lacks(n, "a constant makes it larger");
-    if (count > MOST_SPREAD)
+    if (count > MOST_SPREAD || l->spread + count > MOST_IN_ALL)
         return onnx_lacks(n, "a constant of another form than its channels is too large");
     TRY(lowering_flow(l, n, flow, &source));
+    l->spread += count;
     double *value = arena_zero(&l->out->arena, (size_t)count, sizeof *value);
     for (int64_t i = 0; i < count; i++)
         value[i] =

@@ -53,6 +53,14 @@ int64_t onnx_broadcast_index(const struct onnx_shape *from, const struct onnx_sh
     return at;
 }
 
+int64_t onnx_whole(const struct onnx_tensor *t, int64_t index)
+{
+    double value = onnx_element(t, index);
+    return value >= (double)INT32_MAX  ? INT32_MAX
+           : value > (double)INT32_MIN ? (int64_t)value
+                                       : INT32_MIN;
+}
+
 // The numbers of a constant that is a list.
 static enum onnx_verdict read_list(const struct onnx_at *n, const struct onnx_value *v,
                                    struct onnx_list *out)
@@ -64,12 +72,8 @@ static enum onnx_verdict read_list(const struct onnx_at *n, const struct onnx_va
                           v->constant->count, ONNX_MAX_RANK);
     out->is_there = true;
     out->count = (int)v->constant->count;
-    for (int i = 0; i < out->count; i++) {
-        double value = onnx_element(v->constant, i);
-        out->value[i] = value >= (double)INT32_MAX   ? INT32_MAX
-                        : value <= (double)INT32_MIN ? INT32_MIN
-                                                     : (int64_t)value;
-    }
+    for (int i = 0; i < out->count; i++)
+        out->value[i] = onnx_whole(v->constant, i);
     return ONNX_FINE;
 }
 
@@ -91,6 +95,91 @@ enum onnx_verdict onnx_list_of(const struct onnx_at *n, const char *attribute, i
     for (int i = 0; i < out->count; i++)
         out->value[i] = int64_clamp(a->ints[i], INT32_MIN, INT32_MAX);
     return ONNX_FINE;
+}
+
+// --- some elements, in another order ---
+
+bool onnx_permutation(const struct onnx_at *n, int rank, int *out)
+{
+    const struct onnx_attribute *a = onnx_attribute(n->node, "perm");
+    bool seen[ONNX_MAX_RANK] = {false};
+    if (a && a->int_count != rank)
+        return false;
+    for (int i = 0; i < rank; i++) {
+        int64_t from = a ? a->ints[i] : rank - 1 - i;
+        if (from < 0 || from >= rank || seen[from])
+            return false;
+        seen[from] = true;
+        out[i] = (int)from;
+    }
+    return true;
+}
+
+static enum onnx_verdict cut(const struct onnx_at *n, const struct onnx_shape *x, int64_t axis,
+                             const int64_t limit[3], struct onnx_range *r, struct onnx_shape *out)
+{
+    if (!onnx_axis(x, &axis))
+        return onnx_wrong(n, "there is no axis %" PRId64, axis);
+    int64_t size = x->size[axis], first = limit[0], end = limit[1], step = limit[2];
+    if (step == 0)
+        return onnx_wrong(n, "its step is 0");
+    if (step < 0)
+        return onnx_lacks(n, "it goes backwards");
+    first = int64_clamp(first < 0 ? first + size : first, 0, size);
+    end = int64_clamp(end < 0 ? end + size : end, 0, size);
+    r->first[axis] = first;
+    r->step[axis] = step;
+    out->size[axis] = end > first ? (end - first + step - 1) / step : 0;
+    return ONNX_FINE;
+}
+
+enum onnx_verdict onnx_slice_of(const struct onnx_at *n, struct onnx_range *r,
+                                struct onnx_shape *out)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    struct onnx_list starts, ends, axes, steps;
+    TRY(onnx_list_of(n, "starts", 1, &starts));
+    TRY(onnx_list_of(n, "ends", 2, &ends));
+    TRY(onnx_list_of(n, "axes", 3, &axes));
+    TRY(onnx_list_of(n, NULL, 4, &steps));
+    if (starts.count != ends.count || (axes.is_there && axes.count != starts.count) ||
+        (steps.is_there && steps.count != starts.count))
+        return onnx_wrong(n, "its starts, ends, axes and steps do not go together");
+    *out = *x;
+    for (int i = 0; i < ONNX_MAX_RANK; i++) {
+        r->first[i] = 0;
+        r->step[i] = 1;
+    }
+    for (int i = 0; i < starts.count; i++) {
+        const int64_t limit[3] = {starts.value[i], ends.value[i],
+                                  steps.is_there ? steps.value[i] : 1};
+        TRY(cut(n, x, axes.is_there ? axes.value[i] : i, limit, r, out));
+    }
+    return ONNX_FINE;
+}
+
+enum onnx_verdict onnx_split_of(const struct onnx_at *n, int64_t *axis, int64_t *sizes)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    int parts = n->node->output_count;
+    struct onnx_list list;
+    int64_t sum = 0;
+    *axis = onnx_int(n->node, "axis", 0);
+    if (!onnx_axis(x, axis))
+        return onnx_wrong(n, "there is no axis %" PRId64, *axis);
+    if (parts > ONNX_MAX_RANK)
+        return onnx_lacks(n, "it has more than %d outputs", ONNX_MAX_RANK);
+    TRY(onnx_list_of(n, "split", 1, &list));
+    int64_t each = (x->size[*axis] + parts - 1) / parts;
+    for (int i = 0; i < parts; i++) {
+        sizes[i] =
+            list.is_there && i < list.count ? list.value[i] : int64_min(each, x->size[*axis] - sum);
+        if (sizes[i] < 0 || (list.is_there && list.count != parts))
+            return onnx_wrong(n, "its parts are wrong");
+        sum += sizes[i];
+    }
+    return sum == x->size[*axis] ? ONNX_FINE
+                                 : onnx_wrong(n, "its parts are not what there is to split");
 }
 
 // --- windows ---

@@ -1,6 +1,8 @@
 // Convolutions and products, and what is done to a sum before it is stored.
 #include "onnx/lowering.h"
 
+#include "base/minmax.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -55,22 +57,17 @@ static void apply_affine(struct lowering *l, struct onnx_layer *to, const double
 static bool find_padding(const struct onnx_window *w, const struct onnx_shape *image,
                          int64_t *padding, int64_t *extra)
 {
-    int64_t stride = w->stride[0], most = stride + w->kernel[0] + w->kernel[1];
+    int64_t stride = w->stride[0], most = INT32_MAX;
     *padding = w->before[0];
-    if (w->before[0] != w->before[1] || w->stride[0] != w->stride[1] ||
-        w->dilation[0] != w->dilation[1])
-        return false;
-    for (*extra = 0; *extra <= most; ++*extra) {
-        bool fits = true;
-        for (int i = 0; i < 2; i++) {
-            int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
-            int64_t room = image->size[2 + i] + 2 * *padding + *extra - reach;
-            fits = fits && room >= 0 && room / stride + 1 == w->out[i];
-        }
-        if (fits)
-            return true;
+    *extra = 0;
+    for (int i = 0; i < 2; i++) { // room / stride + 1 is how many windows there are
+        int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
+        int64_t room = image->size[2 + i] + 2 * *padding - reach;
+        *extra = int64_max(*extra, (w->out[i] - 1) * stride - room);
+        most = int64_min(most, w->out[i] * stride - 1 - room);
     }
-    return false;
+    return w->before[0] == w->before[1] && w->stride[0] == w->stride[1] &&
+           w->dilation[0] == w->dilation[1] && *extra <= most;
 }
 
 static void set_image(struct lowering *l, struct onnx_layer *to, const char *channels,

@@ -158,6 +158,96 @@ static void sums_are_joined_with_what_is_as_large(void **state)
     lowered_finish(&m);
 }
 
+// What is for training is not what is computed when it is used.
+static void training_is_named(void **state)
+{
+    (void)state;
+    static const unsigned char yes = 1;
+    struct str g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_typed(&g, "half", ONNX_FLOAT, SHAPE(0, 0), numbers, 4);
+    onnx_put_typed(&g, "yes", ONNX_BOOL, SHAPE(0, 0), &yes, 1);
+    onnx_put_node(&g, "Dropout", "x half yes", "a", "");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    expect_lacking(&g, "a", "it is for training");
+    g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_value(&g, 11, "trains", SIZES(1));
+    onnx_put_typed(&g, "half", ONNX_FLOAT, SHAPE(0, 0), numbers, 4);
+    onnx_put_node(&g, "Dropout", "x half trains", "a", "");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    expect_lacking(&g, "a", "it is for training");
+    g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_constant(&g, "c", SIZES(3), numbers, 3);
+    onnx_put_node(&g, "BatchNormalization", "x c c c c", "a mean var saved_mean saved_var", "");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    expect_lacking(&g, "a", "it also gives what training asks for");
+}
+
+static void what_costs_too_much_is_named(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    struct str g = begin(SIZES(1, 1), SIZES(1, MANY)), names = {0};
+    for (int i = 0; i < MANY; i++)
+        str_add(&names, "x ");
+    onnx_put_node(&g, "Concat", str_text(&names), "a", "axis=1");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    str_finish(&names);
+    expect_lacking(&g, "a", "it joins more than 64");
+    g = begin(SIZES(1, 1 << 24), SIZES(1, 1 << 24)); // a factor is one number, not one for each
+    onnx_put_typed(&g, "two", ONNX_FLOAT, SHAPE(0, 0), &numbers[1], 4);
+    onnx_put_node(&g, "Mul", "x two", "y", "");
+    struct lowered m = lower(&g);
+    assert_int_equal(m.layers.layer_count, 1);
+    assert_string_equal(lowered_setting(&m.layers.layer[0], "channels"), "1");
+    assert_string_equal(lowered_setting(&m.layers.layer[0], "width"), "16777216");
+    lowered_finish(&m);
+    g = begin(SIZES(1, 1, 2000000000, 1), SIZES(1, 1, 2, 1));
+    onnx_put_node(&g, "MaxPool", "x", "a",
+                  "kernel_shape=1,1 strides=1000000000,1000000000 pads=0,0,0,5");
+    onnx_put_node(&g, "Relu", "a", "y", "");
+    struct lowered pool = lower(&g);
+    assert_int_equal(pool.layers.layer_count, 2);
+    lowered_finish(&pool);
+}
+
+static void places_are_none_of_an_axis(void **state)
+{
+    (void)state;
+    static const int64_t far[3] = {0, (int64_t)1 << 62, INT64_MIN};
+    struct str g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_typed(&g, "i", ONNX_INT64, SHAPE(1, 3), far, sizeof far);
+    onnx_put_node(&g, "Gather", "x i", "y", "axis=1");
+    expect_lacking(&g, "y", "its indices are");
+}
+
+static const struct onnx_value *value(const struct lowered *m, const char *name)
+{
+    return &m->graph.value[onnx_graph_find(&m->graph, name)];
+}
+
+static void outputs_that_nothing_computes_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"c", "x", "same", "places", "mask"};
+    struct str g = begin(SIZES(1, 1, 4, 4), SIZES(1, 1, 2, 2));
+    for (int i = 0; i < 5; i++)
+        onnx_put_value(&g, 12, names[i], SIZES(1));
+    onnx_put_constant(&g, "c", SIZES(3), numbers, 3);
+    onnx_put_node(&g, "Identity", "x", "same", "");
+    onnx_put_node(&g, "MaxPool", "x", "a places", "kernel_shape=2,2 strides=2,2");
+    onnx_put_node(&g, "Dropout", "a", "b mask", "");
+    onnx_put_node(&g, "Relu", "b", "y", "");
+    struct lowered m = lower(&g);
+    assert_string_equal(value(&m, "c")->lacking, "it is a constant");
+    assert_string_equal(value(&m, "x")->lacking, "it is an input");
+    assert_string_equal(value(&m, "same")->lacking, "it is an input");
+    assert_string_equal(value(&m, "places")->lacking, "no kernel gives it");
+    assert_string_equal(value(&m, "mask")->lacking, "no kernel gives it");
+    assert_null(value(&m, "y")->lacking);
+    assert_int_equal(m.layers.layer_count, 2);
+    lowered_finish(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +257,10 @@ int main(void)
         cmocka_unit_test(what_no_buffer_holds_is_refused),
         cmocka_unit_test(constants_of_unknown_types_are_named),
         cmocka_unit_test(sums_are_joined_with_what_is_as_large),
+        cmocka_unit_test(training_is_named),
+        cmocka_unit_test(what_costs_too_much_is_named),
+        cmocka_unit_test(places_are_none_of_an_axis),
+        cmocka_unit_test(outputs_that_nothing_computes_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
