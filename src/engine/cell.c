@@ -237,6 +237,18 @@ static bool draw_size(struct drawing *d, const char *name, struct err *e)
     return true;
 }
 
+// Of what is defined by its computation: the small problem, and a few more of what may be odd.
+static void draw_near(struct drawing *d, const struct script_setting *s)
+{
+    static const char *const odd[] = {"B",   "N",    "M", "K", "H",  "W",  "L", "D",
+                                      "seq", "head", "T", "C", "CI", "CO", NULL};
+    bool is_grouped = strcmp(d->cell->preset, "grp") == 0;
+    for (int i = 0; odd[i]; i++)
+        if (strcmp(odd[i], s->name) == 0 && !(is_grouped && *s->name == 'C'))
+            put_number(d, arena_strdup(&d->arena, s->name),
+                       strtoll(s->standard, NULL, 10) + (int64_t)rng_below(d->rng, 4));
+}
+
 // Words that do not go together are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
@@ -298,8 +310,11 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
     for (int i = 0; i < d->cell->axes; i++)
         if (strcmp(d->cell->axis[i].name, "type") == 0)
             put(d, "type", d->cell->axis[i].value);
+    bool is_computed = script_find_setting(standard, "shape");
     for (int i = 0; i < count; i++)
-        if (s[i].values)
+        if (is_computed)
+            draw_near(d, &s[i]);
+        else if (s[i].values)
             draw_choice(d, &s[i]);
         else if (!s[i].is_whole)
             draw_number(d, &s[i]);

@@ -319,7 +319,7 @@ static void read_reference(lua_State *L, struct script *s)
 
 // Its sizes, numbers and choices are those that the space file has declared so far. None has a
 // standard: what a file makes of one may change with the file, and the problem must say it.
-static void take_settings(lua_State *L, struct script *s)
+void declare_operator_take_settings(lua_State *L, struct script *s)
 {
     struct arena *arena = &s->custom->arena;
     struct operation_size *size = arena_zero(arena, OPERATION_MAX_SIZES + 1, sizeof *size);
@@ -348,7 +348,7 @@ static void take_settings(lua_State *L, struct script *s)
     s->custom->kind.reals = real;
 }
 
-static void set_settings(lua_State *L, const struct script *s, struct operation *o)
+void declare_operator_set_settings(lua_State *L, const struct script *s, struct operation *o)
 {
     struct err e;
     for (int i = 0; i < s->setting_count; i++) {
@@ -415,7 +415,7 @@ static void begin(lua_State *L, struct script *s)
     if (flop <= 0)
         luaL_error(L, "define: flop: there must be some");
     s->custom = custom_create(name, flop, work.amount > 0 ? &work : NULL);
-    take_settings(L, s);
+    declare_operator_take_settings(L, s);
 }
 
 static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
@@ -431,7 +431,7 @@ static int declare_operator_define(lua_State *L) // operator.define { ... } -> o
     read_tolerance(L, s->custom);
     read_reference(L, s);
     operation_init(&o, &s->custom->kind);
-    set_settings(L, s, &o);
+    declare_operator_set_settings(L, s, &o);
     return declare_operator_end(L, s, &o);
 }
 

@@ -1,5 +1,6 @@
 // Rendering: derived values -> templates -> GLSL, pass by pass.
 #include "base/mem.h"
+#include "define/program.h"
 #include "script/check.h"
 #include "script/order.h"
 #include "script/readonly.h"
@@ -352,6 +353,8 @@ static void finish_render(struct render *r)
 bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
 {
     struct render r = {.script = s, .config = c};
+    if (s->program)
+        return program_job(s->program, c, s->texts.item[0].path, job, e);
     s->render = &r;
     bool done = guard_run(&s->guard, GUARD_RENDER, s->stage[0].place, visit_render, &r, e);
     if (!done)

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "define/program.h"
 #include "script/library.h"
 #include "script/readonly.h"
 #include "script/state.h"
@@ -105,6 +106,7 @@ static void set_globals(lua_State *L, struct script *s)
     setting_open(L);
     declare_operator_open(L);
     declare_operator_define_open(L);
+    declare_compute_open(L);
     declare_open(L);
     declare_param_open(L);
     declare_nest_open(L);
@@ -153,9 +155,13 @@ static int visit_load(lua_State *L)
     include_run_first(L);
     if (!s->operation.kind && !s->space_only)
         return luaL_error(L, "no operator is declared (operator.matmul { ... })");
+    if (s->program && (s->stage_count || s->nest.function != LUA_NOREF ||
+                       s->resources.function != LUA_NOREF || s->scratch.function != LUA_NOREF))
+        return luaL_error(L, "what is computed has its kernels, their resources and their loops "
+                             "(no kernel, resources, scratch, nest beside it)");
     if (s->space->param_count == 0)
         return luaL_error(L, "no parameter is declared (param.NAME = factors(...))");
-    if (s->stage_count == 0 && !s->space_only)
+    if (s->stage_count == 0 && !s->program && !s->space_only)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
     baseline_check(L, s);
     view_build(L, s);
@@ -212,6 +218,8 @@ void script_destroy(struct script *s)
     render_finish(&s->reference);
     job_finish(&s->reference_job);
     custom_destroy(s->custom);
+    program_destroy(s->program);
+    declare_compute_finish(s->defining);
     guard_destroy(&s->guard);
     space_destroy(s->space);
     nest_destroy(s->loop_nest);

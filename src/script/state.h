@@ -5,6 +5,7 @@
 //     network_task.c    their tasks
 //     script.c          makes and ends it, and says what a space file sees
 //     declare_nest.c    nest, and nest_symbol.c: formulas as Lua sees them
+//     declare_compute.c tensor, compute, output
 //     declare_operator_define.c  operator.define
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
 //     declare.c         derived, constraint, resources, kernel, scratch
@@ -85,6 +86,8 @@ struct view {
     lua_Integer changes; // of what it shows
 };
 
+struct defining;
+struct program;
 struct render;
 struct script_options;
 struct script_setting;
@@ -113,6 +116,9 @@ struct script {
     int override_count, override_capacity;
     const struct limits *limits;
     const char *device_type;
+
+    struct defining *defining; // tensors and what is computed, while they are declared
+    struct program *program;   // the kernels that follow from them; NULL: there are templates
 
     struct network_reading *network; // of a network file, else NULL
 
@@ -163,6 +169,13 @@ struct script *declare_operator_begin(lua_State *L);
 void declare_operator_read(lua_State *L, int fields, const struct operation_kind *kind,
                            struct operation *out);
 int declare_operator_end(lua_State *L, struct script *s, const struct operation *o);
+// The settings that were declared become sizes, numbers and choices of what is defined, and are
+// set.
+void declare_operator_take_settings(lua_State *L, struct script *s);
+void declare_operator_set_settings(lua_State *L, const struct script *s, struct operation *o);
+
+void declare_compute_open(lua_State *L);
+void declare_compute_finish(struct defining *f); // NULL is fine
 
 // Keeps the function at 1; an error when it is the second one.
 int declare_rule(lua_State *L, struct script *s, struct rule *r, const char *what);

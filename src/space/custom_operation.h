@@ -48,9 +48,10 @@ struct custom_operation {
     // is above 0, the sum of all (got - expected)^2 <= nmse * the sum of all expected^2.
     double absolute, relative, nmse;
     bool exact;     // no error at all with the first set of inputs
-    int step_count; // 0: a kernel computes what is right
+    int step_count; // 0: a kernel computes what is right, or a definition
     struct custom_step step[CUSTOM_MAX_STEPS];
-    struct arena arena; // names
+    const char *definition; // or this computes what is right: its text (define/definition.h)
+    struct arena arena;     // names
 };
 
 // `work` (NULL: its FLOP) is what it is rated by.

@@ -4,6 +4,7 @@
 #include "trial/operator_kind.h"
 
 #include "base/mem.h"
+#include "define/evaluate.h"
 #include "space/custom_operation.h"
 #include "space/half.h"
 
@@ -13,8 +14,10 @@
 static struct filling filling(const struct operation *o, enum input_set set, int index)
 {
     const struct custom_operation *c = custom_of(o);
-    (void)set; // what is exact depends on an arithmetic that we do not know
     const struct custom_filling *f = &c->filling[index];
+    if (c->definition && c->exact && set == INPUT_EXACT)
+        return (struct filling){.largest = DEFINE_LARGEST, .density = 1};
+    // What is exact otherwise depends on an arithmetic that we do not know.
     return (struct filling){.low = f->low, .high = f->high, .whole = f->whole};
 }
 
@@ -72,9 +75,22 @@ static void compute_step(const struct custom_operation *c, const struct custom_s
     operator_reference(&s->operation, inputs, buffer[s->buffer[output]]);
 }
 
+// Its text was read once before, where it was sent or written.
+static void evaluate(const char *text, const void *const *inputs, void *output)
+{
+    struct definition d = {.stage_count = 0};
+    if (definition_read_text(&d, text, NULL))
+        definition_evaluate(&d, inputs, output);
+    definition_finish(&d);
+}
+
 static void reference(const struct operation *o, const void *const *inputs, void *output)
 {
     const struct custom_operation *c = custom_of(o);
+    if (c->definition) {
+        evaluate(c->definition, inputs, output);
+        return;
+    }
     void *buffer[CUSTOM_MAX_BUFFERS];
     for (int i = 0; i < c->tensor_count - 1; i++)
         buffer[i] = (void *)(uintptr_t)inputs[i]; // no step writes an input

@@ -2,6 +2,7 @@
 #include "trial/message_reader.h"
 
 #include "base/str.h"
+#include "define/definition.h"
 #include "space/custom_operation.h"
 
 #include <float.h>
@@ -108,6 +109,30 @@ static void read_step(struct reader *r, struct json o, struct custom_operation *
         r->bad = "steps";
 }
 
+// What it reads and writes are the buffers.
+static bool definition_fits(const char *text, const struct custom_operation *c)
+{
+    struct definition d = {.stage_count = 0};
+    bool fits = definition_read_text(&d, text, NULL) && d.inputs == c->tensor_count - 1;
+    for (int i = 0; fits && i < c->tensor_count; i++) {
+        int last = d.stage[d.stage_count - 1].tensor;
+        const struct define_tensor *t = &d.tensor[i < d.inputs ? i : last];
+        fits = t->element == c->buffer[i].element &&
+               define_tensor_count(t) == tensor_count(&c->buffer[i]);
+    }
+    definition_finish(&d);
+    return fits;
+}
+
+static void read_definition(struct reader *r, struct json o, struct custom_operation *c)
+{
+    const char *text = reader_text(r, o, "definition");
+    if (r->bad || !definition_fits(text, c))
+        reader_refuse(r, "definition");
+    else
+        c->definition = arena_strdup(&c->arena, text);
+}
+
 static struct custom_operation *read_custom(struct reader *r, struct json o)
 {
     double tolerance[4] = {0}, unused_flop = 1;
@@ -123,6 +148,8 @@ static struct custom_operation *read_custom(struct reader *r, struct json o)
         read_step(r, w.value, c);
     if (!r->bad && c->tensor_count == 0)
         r->bad = "buffers";
+    if (!r->bad && json_member(o, "definition").at)
+        read_definition(r, o, c);
     return c;
 }
 

@@ -112,6 +112,8 @@ static void add_custom(struct json_writer *w, const struct custom_operation *c)
     for (int i = 0; i < c->step_count; i++)
         add_step(w, c, i);
     json_end(w);
+    if (c->definition)
+        json_add_text(w, "definition", c->definition);
     json_add_text(w, "name", c->kind.name);
     json_add_reals(w, "tolerance", 4, (double[]){c->absolute, c->relative, c->nmse, c->exact});
     json_end(w);

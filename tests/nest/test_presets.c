@@ -107,6 +107,9 @@ static const struct product products[] = {
     {"copy", "cpu", "rows=512 columns=512", FLOATS, NULL},
     {"concat", "cpu", "rows=4 first=1048576 second=524288", LIST("f32"), NULL},
     {"strided", "cpu", "count=33554432 n2=64 n3=64 n4=8192 s2=8192 s3=524288", LIST("f32"), NULL},
+    {"gmm", "cpu", "B=2 N=64 M=64 K=32", NULL, NULL},
+    {"cbr", "cpu", "pad=0", NULL, NULL},
+    {"rms-norm", "cpu", "M=64 N=64", NULL, NULL},
     {MINE, "cpu", "N=64 M=32 K=96", NULL, NULL},
 };
 

@@ -138,6 +138,42 @@ static void a_worker_computes_the_same(void **state)
     free(text);
 }
 
+// One that reads other buffers than there are is refused.
+static void a_definition_travels(void **state)
+{
+    static const char *const definitions[] = {
+        "tensor X f32 4\nstage Y f32 map 4:i = a0 read0 a0 read0 *\n",
+        "tensor X f32 5\nstage Y f32 map 4:i = a0 read0\n",
+        "tensor X i8 4\nstage Y f32 map 4:i = a0 read0\n",
+        "tensor X f32 4\nstage Y f32 map 5:i = a0 n4 % read0\n",
+        "tensor X f32 4\ntensor Z f32 4\nstage Y f32 map 4:i = a0 read0 a0 read1 +\n",
+        "tensor X f32 4\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++) {
+        struct custom_operation *c = custom_create("d", 1, NULL);
+        const struct tensor t[] = {{.name = "X", .rank = 1, .size = {4}},
+                                   {.name = "Y", .rank = 1, .size = {4}}};
+        struct operation o;
+        struct message m;
+        for (int k = 0; k < 2; k++)
+            assert_true(custom_add_tensor(c, &t[k], &(struct custom_filling){-1, 1}, NULL));
+        c->definition = definitions[i];
+        operation_init(&o, &c->kind);
+        char *text = hello_text(&o, &(struct job){0});
+        bool is_read = message_parse(text, &m, NULL);
+        assert_int_equal(is_read, i == 0);
+        if (is_read) {
+            float x[4] = {1, -2, 3, 0.5F}, y[4];
+            operator_reference(&m.hello.operation, (const void *[]){x}, y);
+            assert_true(y[0] == 1 && y[1] == 4 && y[2] == 9 && y[3] == 0.25F);
+            message_finish(&m);
+        }
+        free(text);
+        custom_destroy(c);
+    }
+}
+
 static void a_kernel_travels_with_the_operation(void **state)
 {
     (void)state;
@@ -333,6 +369,7 @@ int main(void)
         cmocka_unit_test(steps_are_computed_in_order),
         cmocka_unit_test(fills_are_what_was_asked_for),
         cmocka_unit_test(a_worker_computes_the_same),
+        cmocka_unit_test(a_definition_travels),
         cmocka_unit_test(a_kernel_travels_with_the_operation),
         cmocka_unit_test(blocks_are_weights),
         cmocka_unit_test(errors_are_judged_together),

@@ -1,0 +1,13 @@
+-- presets/dil.lua: dilated convolution, by its definition (DIL of Ansor's benchmark)
+local shapes, padded = include "shapes.lua", include "padded.lua"
+local N, H, W, CI, CO, kernel, stride, pad, dilation = shapes.of(
+  { "N", "H", "W", "CI", "CO", "kernel", "stride", "pad", "dilation" }, { 1, 14, 14, 16, 32, 3, 1, 1, 2 },
+  { { 1, 224, 224, 3, 64, 7, 2, 3, 2 }, { 1, 56, 56, 64, 64, 1, 1, 0, 2 }, { 1, 14, 14, 256, 256, 3, 1, 1, 2 }, { 1, 7, 7, 512, 512, 3, 1, 1, 2 } })
+local X, F = tensor("X", { N, H, W, CI }), tensor("F", { kernel, kernel, CI, CO })
+local P = padded(X, "P", { N, H, W, CI }, { 0, pad, pad, 0 })
+local function out(n) return (n + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1 end
+output(compute("Y", { N, out(H), out(W), CO }, function(n, y, x, f)
+  return sum({ { "r", kernel }, { "s", kernel }, { "c", CI } }, function(r, s, c)
+    return P(n, y * stride + r * dilation, x * stride + s * dilation, c) * F(r, s, c, f)
+  end)
+end))

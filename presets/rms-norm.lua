@@ -1,0 +1,8 @@
+-- presets/rms-norm.lua: rows by the root of their mean square, by its definition
+local shapes = include "shapes.lua"
+local M, N = shapes.of({ "M", "N" }, { 64, 256 }, { { 512, 768 }, { 2048, 1024 }, { 4096, 4096 }, { 1, 8192 } })
+local X, gamma = tensor("X", { M, N }), tensor("gamma", { N })
+local root = compute("root", { M }, function(i)
+  return sqrt(sum({ { "k", N } }, function(k) return X(i, k) * X(i, k) end) / N + 1e-5)
+end)
+output(compute("Y", { M, N }, function(i, j) return X(i, j) / root(i) * gamma(j) end))

@@ -1,0 +1,342 @@
+#include "define/definition.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int operands;
+} ops[NODE_OP_COUNT] = {
+    [NODE_NUMBER] = {"number", 0}, [NODE_AXIS] = {"axis", 0},       [NODE_READ] = {"read", 0},
+    [NODE_ADD] = {"+", 2},         [NODE_SUBTRACT] = {"-", 2},      [NODE_MULTIPLY] = {"*", 2},
+    [NODE_DIVIDE] = {"/", 2},      [NODE_FLOOR_DIVIDE] = {"//", 2}, [NODE_MODULO] = {"%", 2},
+    [NODE_MIN] = {"min", 2},       [NODE_MAX] = {"max", 2},         [NODE_EXP] = {"exp", 1},
+    [NODE_SQRT] = {"sqrt", 1},     [NODE_TANH] = {"tanh", 1},       [NODE_LESS] = {"<", 2},
+    [NODE_AT_MOST] = {"<=", 2},    [NODE_EQUAL] = {"==", 2},        [NODE_SELECT] = {"?", 3},
+    [NODE_CAST] = {"cast", 1},
+};
+
+static const char *const reductions[REDUCE_COUNT] = {"map", "sum", "max", "min", "product"};
+
+const char *node_op_name(enum node_op op)
+{
+    return ops[op].name;
+}
+
+int node_operands(enum node_op op)
+{
+    return ops[op].operands;
+}
+
+const char *reduction_name(enum reduction r)
+{
+    return reductions[r];
+}
+
+double reduction_identity(enum reduction r)
+{
+    return r == REDUCE_MAX ? -INFINITY : r == REDUCE_MIN ? INFINITY : r == REDUCE_PRODUCT ? 1 : 0;
+}
+
+int64_t define_tensor_count(const struct define_tensor *t)
+{
+    int64_t count = 1;
+    for (int i = 0; i < t->rank; i++)
+        count *= t->size[i];
+    return count;
+}
+
+int64_t stage_points(const struct define_stage *s, int first, int count)
+{
+    int64_t points = 1;
+    for (int i = first; i < first + count; i++)
+        points *= s->extent[i];
+    return points;
+}
+
+void definition_finish(struct definition *d)
+{
+    arena_finish(&d->arena);
+    free(d->node);
+    free(d->index);
+    *d = (struct definition){0};
+}
+
+int definition_add_tensor(struct definition *d, const struct define_tensor *t)
+{
+    struct define_tensor *copy = &d->tensor[d->tensor_count];
+    *copy = *t;
+    copy->name = arena_strdup(&d->arena, t->name);
+    return d->tensor_count++;
+}
+
+void definition_add_stage(struct definition *d, const struct define_stage *s)
+{
+    struct define_stage *copy = &d->stage[d->stage_count++];
+    *copy = *s;
+    for (int i = 0; i < s->space + s->reduce; i++)
+        copy->axis[i] = arena_strdup(&d->arena, s->axis[i]);
+}
+
+// --- nodes ---
+
+static bool same_indices(const struct definition *d, const struct node *x, const struct node *y)
+{
+    size_t count = (size_t)d->tensor[x->tensor].rank;
+    return memcmp(d->index + x->index, d->index + y->index, count * sizeof *d->index) == 0;
+}
+
+static bool is_same(const struct definition *d, const struct node *x, const struct node *y)
+{
+    return x->op == y->op && x->is_real == y->is_real && x->a == y->a && x->b == y->b &&
+           x->c == y->c && x->tensor == y->tensor && x->axis == y->axis &&
+           memcmp(&x->number, &y->number, sizeof x->number) == 0 && x->element == y->element &&
+           (x->op != NODE_READ || same_indices(d, x, y));
+}
+
+// The node, old or new.
+static int add(struct definition *d, const struct node *n)
+{
+    for (int i = 0; i < d->node_count; i++)
+        if (is_same(d, &d->node[i], n))
+            return i;
+    if (d->node_count == DEFINE_MAX_NODES)
+        return -1;
+    MEM_GROW(d->node, d->node_count, d->node_capacity);
+    d->node[d->node_count] = *n;
+    return d->node_count++;
+}
+
+static struct node blank(enum node_op op, bool is_real)
+{
+    return (struct node){
+        .op = op, .is_real = is_real, .a = -1, .b = -1, .c = -1, .tensor = -1, .axis = -1};
+}
+
+int definition_number(struct definition *d, double number, bool is_real)
+{
+    struct node n = blank(NODE_NUMBER, is_real);
+    n.number = number == 0 ? 0 : number; // no -0
+    return add(d, &n);
+}
+
+int definition_axis(struct definition *d, int axis)
+{
+    struct node n = blank(NODE_AXIS, false);
+    n.axis = axis;
+    return add(d, &n);
+}
+
+int definition_read(struct definition *d, int tensor, const int *index, int count)
+{
+    struct node n = blank(NODE_READ, d->tensor[tensor].element <= ELEMENT_F16);
+    int first = d->index_count, nodes = d->node_count;
+    n.tensor = tensor;
+    n.index = first;
+    for (int i = 0; i < count; i++) {
+        if (index[i] < 0)
+            return -1;
+        MEM_GROW(d->index, d->index_count, d->index_capacity);
+        d->index[d->index_count++] = index[i];
+    }
+    int found = add(d, &n);
+    if (found != nodes) // an old one
+        d->index_count = first;
+    return found;
+}
+
+int definition_cast(struct definition *d, int a, enum element element)
+{
+    struct node n = blank(NODE_CAST, element <= ELEMENT_F16);
+    n.a = a;
+    n.element = element;
+    return a < 0 ? -1 : add(d, &n);
+}
+
+static bool gives_real(const struct definition *d, enum node_op op, int a, int b, int c)
+{
+    bool any = d->node[a].is_real || (b >= 0 && d->node[b].is_real);
+    switch (op) {
+    case NODE_DIVIDE:
+    case NODE_EXP:
+    case NODE_SQRT:
+    case NODE_TANH: return true;
+    case NODE_LESS:
+    case NODE_AT_MOST:
+    case NODE_EQUAL: return false;
+    case NODE_SELECT: return d->node[b].is_real || d->node[c].is_real;
+    default: return any;
+    }
+}
+
+static bool is_number(const struct definition *d, int node, double number)
+{
+    return d->node[node].op == NODE_NUMBER && d->node[node].number == number;
+}
+
+// Of whole numbers: sums with 0, products with 0 and 1, and what is constant.
+static bool fold(struct definition *d, enum node_op op, int a, int b, int *out)
+{
+    if (node_operands(op) != 2 || d->node[a].is_real || d->node[b].is_real)
+        return false;
+    if ((op == NODE_ADD && is_number(d, a, 0)) || (op == NODE_MULTIPLY && is_number(d, a, 1)))
+        *out = b;
+    else if (((op == NODE_ADD || op == NODE_SUBTRACT) && is_number(d, b, 0)) ||
+             ((op == NODE_MULTIPLY || op == NODE_FLOOR_DIVIDE) && is_number(d, b, 1)))
+        *out = a;
+    else if (op == NODE_MULTIPLY && (is_number(d, a, 0) || is_number(d, b, 0)))
+        *out = definition_number(d, 0, false);
+    else if (d->node[a].op == NODE_NUMBER && d->node[b].op == NODE_NUMBER && op <= NODE_MULTIPLY)
+        *out = definition_number(d,
+                                 op == NODE_ADD        ? d->node[a].number + d->node[b].number
+                                 : op == NODE_SUBTRACT ? d->node[a].number - d->node[b].number
+                                                       : d->node[a].number * d->node[b].number,
+                                 false);
+    else
+        return false;
+    return true;
+}
+
+int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
+{
+    int operands = node_operands(op), folded;
+    if (a < 0 || (operands > 1 && b < 0) || (operands > 2 && c < 0))
+        return -1;
+    if (op == NODE_SELECT && b == c)
+        return b;
+    if (fold(d, op, a, b, &folded))
+        return folded;
+    struct node n = blank(op, gives_real(d, op, a, b, c));
+    n.a = a;
+    n.b = operands > 1 ? b : -1;
+    n.c = operands > 2 ? c : -1;
+    return add(d, &n);
+}
+
+// --- walks ---
+
+// Parts are shared, and a walk along all paths to them might never end: the nodes that an
+// expression consists of are marked instead, and taken in the order in which they stand. `all`:
+// those of indices and conditions, too.
+static bool *marked(const struct definition *d, int node, bool all)
+{
+    bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
+    mark[node] = true;
+    for (int i = node; i >= 0; i--) {
+        const struct node *n = &d->node[i];
+        if (!mark[i])
+            continue;
+        for (int k = 0; all && n->op == NODE_READ && k < d->tensor[n->tensor].rank; k++)
+            mark[d->index[n->index + k]] = true;
+        if (n->a >= 0 && (all || n->op != NODE_SELECT))
+            mark[n->a] = true;
+        if (n->b >= 0)
+            mark[n->b] = true;
+        if (n->c >= 0)
+            mark[n->c] = true;
+    }
+    return mark;
+}
+
+static int list_nodes(const struct definition *d, int node, bool all, int *out)
+{
+    bool *mark = marked(d, node, all);
+    int count = 0;
+    for (int i = 0; i <= node; i++)
+        if (mark[i])
+            out[count++] = i;
+    free(mark);
+    return count;
+}
+
+int definition_nodes_of(const struct definition *d, int node, int *out)
+{
+    return list_nodes(d, node, true, out);
+}
+
+int definition_computed(const struct definition *d, int node, int *out)
+{
+    return list_nodes(d, node, false, out);
+}
+
+static int substitute_read(struct definition *d, const struct node *n, const int *made)
+{
+    int index[DEFINE_MAX_RANK], rank = d->tensor[n->tensor].rank;
+    for (int i = 0; i < rank; i++)
+        index[i] = made[d->index[n->index + i]];
+    return definition_read(d, n->tensor, index, rank);
+}
+
+int definition_substitute(struct definition *d, int node, const int *axis)
+{
+    bool *mark = marked(d, node, true);
+    int *made = mem_alloc(((size_t)node + 1) * sizeof *made);
+    for (int i = 0; i <= node; i++) {
+        const struct node n = d->node[i]; // the pool moves
+        if (!mark[i])
+            continue;
+        switch (n.op) {
+        case NODE_NUMBER: made[i] = i; break;
+        case NODE_AXIS: made[i] = axis[n.axis]; break;
+        case NODE_READ: made[i] = substitute_read(d, &n, made); break;
+        case NODE_CAST: made[i] = definition_cast(d, made[n.a], n.element); break;
+        default:
+            made[i] = definition_op(d, n.op, made[n.a], n.b < 0 ? -1 : made[n.b],
+                                    n.c < 0 ? -1 : made[n.c]);
+        }
+        if (made[i] < 0) {
+            node = i;
+            break;
+        }
+    }
+    int result = made[node];
+    free(mark);
+    free(made);
+    return result;
+}
+
+bool definition_depends(const struct definition *d, int node, int axis)
+{
+    bool *mark = marked(d, node, true), found = false;
+    for (int i = 0; i <= node; i++)
+        found = found || (mark[i] && d->node[i].op == NODE_AXIS && d->node[i].axis == axis);
+    free(mark);
+    return found;
+}
+
+// --- what it costs ---
+
+static int flop_of(const struct definition *d, int node)
+{
+    bool *mark = marked(d, node, false);
+    int count = 0;
+    for (int i = 0; i <= node; i++)
+        count += mark[i] && d->node[i].op >= NODE_ADD && d->node[i].op < NODE_LESS;
+    free(mark);
+    return count;
+}
+
+double definition_flop(const struct definition *d)
+{
+    double sum = 0;
+    for (int i = 0; i < d->stage_count; i++) {
+        const struct define_stage *s = &d->stage[i];
+        sum += (double)stage_points(s, 0, s->space + s->reduce) *
+               (flop_of(d, s->body) + (s->reduction != REDUCE_NONE));
+    }
+    return sum;
+}
+
+static double tensor_size(const struct define_tensor *t)
+{
+    return (double)define_tensor_count(t) * element_bytes(t->element);
+}
+
+double definition_bytes(const struct definition *d)
+{
+    double sum = tensor_size(&d->tensor[d->stage[d->stage_count - 1].tensor]);
+    for (int i = 0; i < d->inputs; i++)
+        sum += tensor_size(&d->tensor[i]);
+    return sum;
+}

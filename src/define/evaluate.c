@@ -1,0 +1,236 @@
+// An expression is computed for many points of one axis at once, node by node.
+#include "define/evaluate.h"
+
+#include "base/mem.h"
+#include "base/minmax.h"
+#include "space/element.h"
+#include "space/half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 256 };
+
+struct evaluation {
+    const struct definition *d;
+    const struct define_stage *s;
+    double *const *tensor;
+    int *order; // the nodes of the body, operands first
+    int count;
+    bool *is_vector; // of each node: it depends on the axis of the lanes
+    double *value;   // LANES of each node; the first one counts where it is no vector
+    int axis;        // of the lanes; -1: the stage has no axes, and there is one lane
+    int lanes;
+    int64_t at[DEFINE_MAX_AXES]; // of `axis`: the first lane's
+};
+
+static double *value_at(const struct evaluation *v, int node)
+{
+    return v->value + (size_t)node * LANES;
+}
+
+static double rounded(double x, enum element e)
+{
+    switch (e) {
+    case ELEMENT_F32: return (double)(float)x;
+    case ELEMENT_F16: return (double)half_to_float(half_from_float((float)x));
+    default: return trunc(x);
+    }
+}
+
+static double one_number(const struct node *n, double a, double b, double c)
+{
+    switch (n->op) {
+    case NODE_ADD: return a + b;
+    case NODE_SUBTRACT: return a - b;
+    case NODE_MULTIPLY: return a * b;
+    case NODE_DIVIDE: return a / b;
+    case NODE_FLOOR_DIVIDE: return floor(a / b);
+    case NODE_MODULO: return a - b * floor(a / b);
+    case NODE_MIN: return fmin(a, b);
+    case NODE_MAX: return fmax(a, b);
+    case NODE_EXP: return exp(a);
+    case NODE_SQRT: return sqrt(a);
+    case NODE_TANH: return tanh(a);
+    case NODE_LESS: return a < b;
+    case NODE_AT_MOST: return a <= b;
+    case NODE_EQUAL: return a == b;
+    case NODE_SELECT: return a != 0 ? b : c;
+    case NODE_CAST: return rounded(a, n->element);
+    default: return 0;
+    }
+}
+
+// What is not selected may lie outside: it is 0.
+static void read_lanes(const struct evaluation *v, const struct node *n, int lanes, double *out)
+{
+    const struct define_tensor *t = &v->d->tensor[n->tensor];
+    for (int i = 0; i < lanes; i++) {
+        int64_t place = 0;
+        bool inside = true;
+        for (int k = 0; k < t->rank; k++) {
+            int node = v->d->index[n->index + k];
+            int64_t index = (int64_t)value_at(v, node)[v->is_vector[node] ? i : 0];
+            inside = inside && index >= 0 && index < t->size[k];
+            place = place * t->size[k] + index;
+        }
+        out[i] = inside ? v->tensor[n->tensor][place] : 0;
+    }
+}
+
+static void compute_node(const struct evaluation *v, int node)
+{
+    const struct node *n = &v->d->node[node];
+    double *out = value_at(v, node);
+    int lanes = v->is_vector[node] ? v->lanes : 1, operands = node_operands(n->op);
+    if (n->op == NODE_NUMBER) {
+        out[0] = n->number;
+    } else if (n->op == NODE_AXIS) {
+        for (int i = 0; i < lanes; i++)
+            out[i] = (double)(v->at[n->axis] + i);
+    } else if (n->op == NODE_READ) {
+        read_lanes(v, n, lanes, out);
+    } else {
+        int b_node = operands > 1 ? n->b : n->a, c_node = operands > 2 ? n->c : n->a;
+        const double *a = value_at(v, n->a), *b = value_at(v, b_node), *c = value_at(v, c_node);
+        bool by_a = v->is_vector[n->a], by_b = v->is_vector[b_node], by_c = v->is_vector[c_node];
+        for (int i = 0; i < lanes; i++)
+            out[i] = one_number(n, a[by_a ? i : 0], b[by_b ? i : 0], c[by_c ? i : 0]);
+    }
+}
+
+static const double *compute_lanes(const struct evaluation *v)
+{
+    for (int i = 0; i < v->count; i++)
+        compute_node(v, v->order[i]);
+    return value_at(v, v->s->body);
+}
+
+static double combine(enum reduction r, double x, double y)
+{
+    switch (r) {
+    case REDUCE_SUM: return x + y;
+    case REDUCE_PRODUCT: return x * y;
+    case REDUCE_MAX: return fmax(x, y);
+    case REDUCE_MIN: return fmin(x, y);
+    default: return y;
+    }
+}
+
+// The next point of the axes first ... first + count - 1, that of the lanes aside.
+static bool advance(struct evaluation *v, int first, int count)
+{
+    for (int i = first + count - 1; i >= first; i--) {
+        if (i == v->axis)
+            continue;
+        if (++v->at[i] < v->s->extent[i])
+            return true;
+        v->at[i] = 0;
+    }
+    return false;
+}
+
+// All points of the reduction, of as many lanes as there are: `sum` has one number each, or one in
+// all when the axis of the lanes is reduced.
+static void reduce_lanes(struct evaluation *v, double *sum)
+{
+    const struct define_stage *s = v->s;
+    bool is_reduced = v->axis >= s->space, by_lane = v->is_vector[s->body];
+    do {
+        int64_t end = is_reduced ? s->extent[v->axis] : 1;
+        for (int64_t from = 0; from < end; from += LANES) {
+            if (is_reduced) {
+                v->at[v->axis] = from;
+                v->lanes = (int)int64_min(LANES, end - from);
+            }
+            const double *x = compute_lanes(v);
+            for (int i = 0; i < v->lanes; i++) {
+                double *to = &sum[is_reduced ? 0 : i];
+                *to = combine(s->reduction, *to, x[by_lane ? i : 0]);
+            }
+        }
+    } while (advance(v, s->space, s->reduce));
+}
+
+static void reset(const struct evaluation *v, double *sum)
+{
+    for (int i = 0; i < LANES; i++)
+        sum[i] = reduction_identity(v->s->reduction);
+}
+
+static int64_t place_of(const struct evaluation *v)
+{
+    int64_t place = 0;
+    for (int i = 0; i < v->s->space; i++)
+        place = place * v->s->extent[i] + v->at[i];
+    return place;
+}
+
+static void compute_stage(struct evaluation *v, double *out)
+{
+    const struct define_stage *s = v->s;
+    double sum[LANES];
+    bool by_lane = v->axis >= 0 && v->axis < s->space;
+    do {
+        int64_t end = by_lane ? s->extent[v->axis] : 1;
+        for (int64_t from = 0; from < end; from += LANES) {
+            v->lanes = 1;
+            if (by_lane) {
+                v->at[v->axis] = from;
+                v->lanes = (int)int64_min(LANES, end - from);
+            }
+            int lanes = v->lanes;
+            reset(v, sum);
+            reduce_lanes(v, sum);
+            memcpy(out + place_of(v), sum, (size_t)lanes * sizeof *sum);
+            if (by_lane)
+                v->at[v->axis] = 0;
+        }
+    } while (advance(v, 0, s->space));
+}
+
+// The last space axis, whose elements lie side by side, unless the reduction has a longer one.
+static int axis_of_lanes(const struct define_stage *s)
+{
+    int space = s->space - 1, reduced = s->space + s->reduce - 1;
+    if (s->reduce == 0 ||
+        (s->space > 0 && s->extent[space] >= int64_min(LANES, s->extent[reduced])))
+        return space;
+    return reduced;
+}
+
+static void evaluate_stage(const struct definition *d, const struct define_stage *s,
+                           double *const *tensor)
+{
+    struct evaluation v = {.d = d, .s = s, .tensor = tensor, .axis = axis_of_lanes(s)};
+    size_t nodes = (size_t)s->body + 1;
+    v.is_vector = mem_zero(nodes, sizeof *v.is_vector);
+    v.value = mem_alloc(nodes * LANES * sizeof *v.value);
+    v.order = mem_alloc(nodes * sizeof *v.order);
+    v.count = definition_nodes_of(d, s->body, v.order);
+    for (int i = 0; i < v.count; i++)
+        v.is_vector[v.order[i]] = v.axis >= 0 && definition_depends(d, v.order[i], v.axis);
+    compute_stage(&v, tensor[s->tensor]);
+    free(v.is_vector);
+    free(v.value);
+    free(v.order);
+}
+
+void definition_evaluate(const struct definition *d, const void *const *inputs, void *output)
+{
+    double *tensor[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
+    int last = d->stage[d->stage_count - 1].tensor;
+    for (int i = 0; i < d->tensor_count; i++) {
+        int64_t count = define_tensor_count(&d->tensor[i]);
+        tensor[i] = mem_alloc((size_t)count * sizeof **tensor);
+        for (int64_t k = 0; i < d->inputs && k < count; k++)
+            tensor[i][k] = element_get(inputs[i], d->tensor[i].element, k);
+    }
+    for (int i = 0; i < d->stage_count; i++)
+        evaluate_stage(d, &d->stage[i], tensor);
+    for (int64_t k = 0; k < define_tensor_count(&d->tensor[last]); k++)
+        element_put(output, d->tensor[last].element, k, tensor[last][k]);
+    for (int i = 0; i < d->tensor_count; i++)
+        free(tensor[i]);
+}

@@ -1,0 +1,316 @@
+// tensor, compute, output: what is computed, from which the space and the kernels follow.
+//
+//     local A, B = tensor("A", { N, K }, "f32"), tensor("B", { K, M })
+//     local C = compute("C", { N, M }, function(i, j)
+//       return sum({ { "k", K } }, function(k) return A(i, k) * B(k, j) end)
+//     end)
+//     output(C)
+//
+// The function is run with symbols and gives an expression. Each reduction in it becomes a stage of
+// its own over the axes that it depends on, unless it is all that the function gives. A comparison
+// of symbols is true once and false once: the function is run for each, and what it gives is
+// selected between.
+#include "define/bounds.h"
+#include "define/program.h"
+#include "script/check.h"
+#include "script/compute.h"
+#include "script/script.h"
+#include "script/state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void declare_compute_finish(struct defining *f)
+{
+    if (f) {
+        definition_finish(&f->d);
+        free(f->place);
+    }
+    free(f);
+}
+
+// --- tensors ---
+
+static int push_tensor(lua_State *L, int tensor)
+{
+    int *x = lua_newuserdatauv(L, sizeof *x, 0);
+    *x = tensor;
+    luaL_setmetatable(L, COMPUTE_TENSOR);
+    return 1;
+}
+
+static int read_tensor(lua_State *L) // A(i, j)
+{
+    const int *tensor = luaL_checkudata(L, 1, COMPUTE_TENSOR);
+    struct defining *f = compute_running(L, "what is read of a tensor");
+    const struct define_tensor *t = &f->d.tensor[*tensor];
+    int index[DEFINE_MAX_RANK], count = lua_gettop(L) - 1;
+    if (count != t->rank)
+        return luaL_error(L, "%s has %d indices, not %d", t->name, t->rank, count);
+    for (int i = 0; i < count; i++) {
+        const char *what = lua_pushfstring(L, "index %d of %s", i + 1, t->name);
+        index[i] = compute_node(L, i + 2, what);
+        if ((index[i] >= 0 && f->d.node[index[i]].is_real))
+            luaL_error(L, "%s is not whole ('//' divides without a rest)", what);
+        lua_pop(L, 1);
+    }
+    int node = definition_read(&f->d, *tensor, index, count);
+    if (!f->place)
+        f->place = mem_zero(DEFINE_MAX_NODES, sizeof *f->place);
+    if (node >= 0 && f->place[node].line == 0)
+        f->place[node] = guard_caller(L);
+    return compute_push(L, node);
+}
+
+// The shape at `index`; 1 to 6 sizes, 2^31-1 numbers at most.
+static void read_shape(lua_State *L, int index, const char *what, struct define_tensor *t)
+{
+    double count = 1;
+    t->rank = check_list(L, index, what);
+    if (t->rank < 1 || t->rank > DEFINE_MAX_RANK)
+        luaL_error(L, "%s has %d sizes, not 1 to %d", what, t->rank, DEFINE_MAX_RANK);
+    for (int i = 0; i < t->rank; i++) {
+        lua_geti(L, index, i + 1);
+        t->size[i] = check_whole(L, -1, what, 1, INT32_MAX);
+        count *= (double)t->size[i];
+        lua_pop(L, 1);
+    }
+    if (count > (double)INT32_MAX)
+        luaL_error(L, "%s has more than 2^31-1 numbers", what);
+}
+
+static const char *new_name(lua_State *L, const struct definition *d, const char *what)
+{
+    const char *name = check_identifier(L, 1, what);
+    if (strlen(name) > COMPUTE_MOST_NAME)
+        luaL_error(L, "%s: a name has at most %d letters", what, COMPUTE_MOST_NAME);
+    for (int i = 0; i < d->tensor_count; i++)
+        if (strcmp(d->tensor[i].name, name) == 0)
+            luaL_error(L, "%s '%s' is declared twice", what, name);
+    return name;
+}
+
+static int declare_tensor(lua_State *L) // tensor(name, shape, type)
+{
+    script_loading(L, "tensor");
+    struct defining *f = compute_state(L);
+    lua_settop(L, 3);
+    struct define_tensor t = {.name = new_name(L, &f->d, "tensor")};
+    const char *what = lua_pushfstring(L, "tensor %s", t.name);
+    if (f->d.stage_count || f->name)
+        luaL_error(L, "%s: inputs are declared before what is computed", what);
+    if (f->d.inputs == DEFINE_MAX_INPUTS)
+        luaL_error(L, "%s: more than %d inputs", what, DEFINE_MAX_INPUTS);
+    read_shape(L, 2, what, &t);
+    t.element = lua_isnil(L, 3) ? ELEMENT_F32 : compute_element(L, 3, what);
+    f->d.inputs++;
+    return push_tensor(L, definition_add_tensor(&f->d, &t));
+}
+
+// --- what is computed ---
+
+// The names of the function's parameters, which are those of the axes.
+static void open_space(lua_State *L, struct defining *f, const struct define_tensor *t)
+{
+    f->axes = t->rank;
+    for (int i = 0; i < t->rank; i++) {
+        char usual[] = {'i', (char)('0' + i), 0};
+        lua_pushvalue(L, 3);
+        const char *name = lua_getlocal(L, NULL, i + 1); // pops the function
+        bool fits = name && strlen(name) <= COMPUTE_MOST_NAME && *name != '(';
+        f->axis[i] = arena_strdup(&f->d.arena, fits ? name : usual);
+        f->extent[i] = t->size[i];
+    }
+}
+
+// Whether the node is nothing but the last stage made, read where it stands: then that stage is
+// what is computed.
+static bool is_last_stage(const struct defining *f, int node, const struct define_tensor *t)
+{
+    const struct node *n = &f->d.node[node];
+    if (n->op != NODE_READ || f->d.stage_count == f->first_stage ||
+        n->tensor != f->d.tensor_count - 1)
+        return false;
+    const struct define_stage *s = &f->d.stage[f->d.stage_count - 1];
+    if (s->space != t->rank)
+        return false;
+    for (int i = 0; i < t->rank; i++) {
+        const struct node *index = &f->d.node[f->d.index[n->index + i]];
+        if (index->op != NODE_AXIS || index->axis != i)
+            return false;
+    }
+    return true;
+}
+
+static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) ... end)
+{
+    script_loading(L, "compute");
+    struct defining *f = compute_state(L);
+    struct define_tensor t = {.rank = 0};
+    bool all[DEFINE_MAX_AXES];
+    memset(all, 1, sizeof all);
+    lua_settop(L, 3);
+    if (f->name)
+        luaL_error(L, "compute(...) stands within another one");
+    t.name = new_name(L, &f->d, "compute");
+    const char *what = lua_pushfstring(L, "compute %s", t.name);
+    read_shape(L, 2, what, &t);
+    check_type(L, 3, what, LUA_TFUNCTION);
+    f->name = t.name;
+    f->serial++;
+    f->reductions = 0;
+    f->first_stage = f->d.stage_count;
+    open_space(L, f, &t);
+    int node = compute_expression(L, f, 3, 0, t.rank), tensor = f->d.tensor_count - 1;
+    if (is_last_stage(f, node, &t))
+        f->d.tensor[tensor].name = arena_strdup(&f->d.arena, t.name);
+    else
+        tensor = compute_add_stage(L, f, t.name, all,
+                                   &(struct define_stage){.reduction = REDUCE_NONE, .body = node});
+    f->name = NULL;
+    f->axes = 0;
+    return push_tensor(L, tensor);
+}
+
+// --- all of it ---
+
+// The whole text of numbers that kernels compute exactly: sums, products and choices of whole
+// numbers that a float holds.
+static bool is_exact(const struct definition *d)
+{
+    struct range known[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
+    for (int i = 0; i < d->inputs; i++)
+        known[i] = (struct range){-DEFINE_LARGEST, DEFINE_LARGEST};
+    for (int i = 0; i < d->stage_count; i++) {
+        const struct define_stage *s = &d->stage[i];
+        double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : 0x1p24;
+        int *node = mem_alloc(((size_t)s->body + 1) * sizeof *node);
+        int count = definition_nodes_of(d, s->body, node);
+        bool exact = s->reduction != REDUCE_PRODUCT;
+        for (int k = 0; k < count; k++) {
+            const struct node *n = &d->node[node[k]];
+            exact = exact && n->op != NODE_DIVIDE && n->op != NODE_EXP && n->op != NODE_SQRT &&
+                    n->op != NODE_TANH && (n->op != NODE_NUMBER || n->number == floor(n->number));
+        }
+        free(node);
+        struct range r = bounds_range(d, s, s->body, known);
+        double terms =
+            s->reduction == REDUCE_SUM ? (double)stage_points(s, s->space, s->reduce) : 1;
+        known[s->tensor] = (struct range){r.low * terms, r.high * terms};
+        if (!exact || !(fmax(-r.low, r.high) * terms <= most))
+            return false;
+    }
+    return true;
+}
+
+// More than four sizes count as four.
+static struct tensor flat(const struct define_tensor *t)
+{
+    struct tensor out = {.name = t->name, .element = t->element};
+    int merged = t->rank > TENSOR_MAX_RANK ? t->rank - TENSOR_MAX_RANK : 0;
+    out.rank = t->rank - merged;
+    out.size[0] = 1;
+    for (int i = 0; i < t->rank; i++) {
+        int to = i < merged ? 0 : i - merged;
+        out.size[to] = i <= merged ? out.size[0] * t->size[i] : t->size[i];
+    }
+    return out;
+}
+
+static void refuse_unread(lua_State *L, const struct definition *d, const bool *read, int output)
+{
+    for (int i = 0; i < d->tensor_count; i++)
+        if (!read[i] && i != output)
+            luaL_error(L, "%s is %s and read by nothing", d->tensor[i].name,
+                       i < d->inputs ? "declared" : "computed");
+}
+
+static void must(lua_State *L, bool done, const struct err *e)
+{
+    if (!done)
+        luaL_error(L, "%s", e->text);
+}
+
+// Sums of so many numbers differ by their order.
+static void set_tolerance(struct custom_operation *c, const struct definition *d)
+{
+    double terms = 1;
+    for (int i = 0; i < d->stage_count; i++)
+        terms =
+            fmax(terms, (double)stage_points(&d->stage[i], d->stage[i].space, d->stage[i].reduce));
+    bool halves = c->buffer[c->tensor_count - 1].element == ELEMENT_F16;
+    c->relative = c->absolute = halves ? 2e-3 : 1e-5 * fmax(1, sqrt(terms) / 4);
+    c->exact = is_exact(d);
+    if (c->buffer[c->tensor_count - 1].element >= ELEMENT_I8)
+        c->relative = c->absolute = 0;
+}
+
+static void define_operation(lua_State *L, struct script *s, const struct definition *d)
+{
+    struct err e;
+    struct operation o;
+    struct str text = {0};
+    double flop = definition_flop(d), bytes = definition_bytes(d);
+    struct workload moved = {bytes, WORK_BYTES};
+    char *name = mem_printf("%s%s", s->space->name, operation_kind_find(s->space->name) ? "_" : "");
+    for (char *c = name; *c; c++)
+        *c = *c == '-' || *c == '.' || *c == ' ' ? '_' : *c;
+    s->custom = custom_create(name, fmax(flop, 1), flop < 4 * bytes ? &moved : NULL);
+    free(name);
+    declare_operator_take_settings(L, s);
+    for (int i = 0; i < d->tensor_count; i++) {
+        if (i >= d->inputs && i != d->tensor_count - 1)
+            continue;
+        struct tensor t = flat(&d->tensor[i]);
+        must(L,
+             custom_add_tensor(s->custom, &t, &(struct custom_filling){-1, 1, .whole = false}, &e),
+             &e);
+    }
+    set_tolerance(s->custom, d);
+    definition_write(d, &text);
+    s->custom->definition = arena_strdup(&s->custom->arena, str_text(&text));
+    str_finish(&text);
+    operation_init(&o, &s->custom->kind);
+    declare_operator_set_settings(L, s, &o);
+    declare_operator_end(L, s, &o);
+}
+
+static int declare_output(lua_State *L) // output(C)
+{
+    struct script *s = declare_operator_begin(L);
+    struct defining *f = compute_state(L);
+    const int *output = luaL_testudata(L, 1, COMPUTE_TENSOR);
+    struct err e;
+    if (!output || *output < f->d.inputs)
+        return luaL_error(L, "output: expected a tensor that is computed");
+    if (f->name)
+        return luaL_error(L, "output(...) stands outside of compute(...)");
+    refuse_unread(L, &f->d, f->read, *output);
+    struct place place = guard_caller(L);
+    const struct program_device device = {s->limits->subgroup_size ? s->limits->subgroup_size : 1,
+                                          strcmp(s->device_type, "cpu") == 0};
+    s->program = program_create(&f->d, device, &e);
+    must(L, s->program, &e);
+    define_operation(L, s, &f->d);
+    must(L, program_add_params(s->program, s->space, &e), &e);
+    s->loop_nest = program_nest(s->program);
+    s->space->nest = s->loop_nest;
+    program_set_rules(s->program, s->space, s->texts.item[place.text].path, place.line);
+    return 0;
+}
+
+void declare_compute_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"tensor", declare_tensor},
+                                         {"compute", declare_compute},
+                                         {"output", declare_output},
+                                         {NULL, NULL}};
+    luaL_newmetatable(L, COMPUTE_TENSOR);
+    lua_pushcfunction(L, read_tensor);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 1);
+    luaL_setfuncs(L, functions, 0);
+    compute_expression_open(L);
+    compute_stage_open(L);
+}

@@ -1,0 +1,182 @@
+// What follows from a definition: kernels, parameters, FLOP, inputs that are exact; and what a
+// wrong one is told.
+#include "help.h"
+
+#include "space/custom_operation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD "local A, B = tensor('A', { 8, 4 }), tensor('B', { 4, 6 })\n"
+#define DOT                                                                                        \
+    "local C = compute('C', { 8, 6 }, function(i, j) return sum({ { 'k', 4 } }, function(k) "      \
+    "return A(i, k) * B(k, j) end) end)\n"
+
+static struct script *load(const char *lua)
+{
+    struct source files[] = {{"a.lua", lua}, {NULL, NULL}};
+    struct err e;
+    char message[1400];
+    struct script *s = script_from(files, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    return s;
+}
+
+static struct job first_job(struct script *s)
+{
+    struct config c;
+    struct job job;
+    struct err e;
+    space_point(script_space(s), 0, &c);
+    assert_true(script_render(s, &c, &job, &e));
+    return job;
+}
+
+static void a_product(void **state)
+{
+    (void)state;
+    struct script *s = load(HEAD DOT "output(C)");
+    const struct space *space = script_space(s);
+    assert_int_equal(space->param_count, 3);
+    assert_string_equal(space->param[0].name, "i");
+    assert_string_equal(space->param[2].name, "k");
+    assert_int_equal(space->size, 10 * 9 * 3); // 2^3 into 3, 2 * 3 into 3, 2^2 into 2 parts
+    const struct operation *o = script_operation(s);
+    assert_true(operation_flop(o) == 2 * 8 * 6 * 4);
+    assert_true(custom_of(o)->exact);
+    assert_int_equal(script_nest(s)->statement_count, 2);
+    struct job job = first_job(s);
+    assert_int_equal(job.pass_count, 1);
+    assert_int_equal(job.scratch_bytes, 0);
+    job_finish(&job);
+    script_destroy(s);
+}
+
+// What becomes of each number alone needs no kernel of its own.
+static void an_epilogue(void **state)
+{
+    (void)state;
+    struct script *s = load(HEAD DOT "output(compute('D', { 8, 6 }, function(i, j) return "
+                                     "max(C(i, j) + A(i, 0), 0.0) end))");
+    struct job job = first_job(s);
+    assert_int_equal(job.pass_count, 1);
+    assert_int_equal(script_space(s)->param_count, 3);
+    job_finish(&job);
+    script_destroy(s);
+    s = load(HEAD DOT "output(compute('D', { 6, 8 }, function(i, j) return C(j, i) end))");
+    job = first_job(s);
+    assert_int_equal(job.pass_count, 2); // transposed: others computed what an invocation stores
+    assert_int_equal(job.scratch_bytes, 8 * 6 * 4);
+    assert_string_equal(script_space(s)->param[0].name, "C_i");
+    job_finish(&job);
+    script_destroy(s);
+}
+
+static void what_is_exact(void **state)
+{
+    static const struct {
+        const char *body;
+        bool exact;
+    } cases[] = {{"A(i, 0) * 2 + i", true},
+                 {"A(i, 0) * 0.5", false},
+                 {"exp(A(i, 0))", false},
+                 {"A(i, 0) / 2", false},
+                 {"max(A(i, 0), -1)", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char lua[300];
+        snprintf(lua, sizeof lua,
+                 "local A = tensor('A', { 8, 4 }) output(compute('C', { 8 }, function(i) return %s "
+                 "end))",
+                 cases[i].body);
+        struct script *s = load(lua);
+        assert_int_equal(custom_of(script_operation(s))->exact, cases[i].exact);
+        script_destroy(s);
+    }
+}
+
+// --- what is wrong ---
+
+static const struct {
+    const char *lua, *expected;
+} errors[] = {
+    {HEAD "output(compute('C', { 8 }, function(i)\nreturn A(i + 1, 0) + B(0, 0)\nend))",
+     "a.lua:3: C: index 1 of A is 8, not 0 to 7 (at i = 7)"},
+    {HEAD "output(compute('C', { 8, 8 }, function(i, j)\nreturn A(i, j // 2) + B(i // 2 - 1, 0) "
+          "end))",
+     "a.lua:3: C: index 1 of B is -1, not 0 to 3 (at i = 0)"},
+    {HEAD "output(compute('C', { 8 }, function(i) return A(i) end))",
+     "a.lua:2: A has 2 indices, not 1"},
+    {HEAD "output(compute('C', { 8 }, function(i) return A(i / 2, 0) end))",
+     "a.lua:2: index 1 of A is not whole ('//' divides without a rest)"},
+    {HEAD "output(compute('C', { 8 }, function(i) return A(A(i, 0), 0) end))",
+     "a.lua:2: index 1 of A is not whole ('//' divides without a rest)"},
+    {HEAD "output(compute('C', { 8 }, function(i) return A(i % i, 0) end))",
+     "a.lua:2: % is for whole numbers, by a positive number"},
+    {HEAD "output(compute('C', { 8 }, function(i) return A end))",
+     "a.lua:2: what the function returns: expected a number or an expression, got a tensor (read "
+     "it: A(i, j))"},
+    {HEAD "output(compute('C', { 8 }, function(i) end))",
+     "a.lua:2: what the function returns: expected a number or an expression, got nothing"},
+    {HEAD "output(compute('C', { 8 }, function(i) return sum({ }, function() return A(i, 0) end) "
+          "end))",
+     "a.lua:2: sum: 0 axes, not 1 to 4 of at most 12 that are open"},
+    {HEAD "output(compute('C', { 8, 0 }, function(i) return A(i, 0) end))",
+     "a.lua:2: compute C is 0, not within 1..2147483647"},
+    {HEAD "output(compute('C', { 65536, 65536 }, function(i, j) return 1.0 end))",
+     "a.lua:2: compute C has more than 2^31-1 numbers"},
+    {HEAD "output(A)", "a.lua:2: output: expected a tensor that is computed"},
+    {HEAD DOT, "a.lua: no operator is declared (operator.matmul { ... })"},
+    {HEAD DOT "local D = compute('D', { 8 }, function(i) return A(i, 0) end) output(C)",
+     "a.lua:3: D is computed and read by nothing"},
+    {"local A = tensor('A', { 2 }) local Z = tensor('Z', { 2 }) output(compute('C', { 2 }, "
+     "function(i) return A(i) end))",
+     "a.lua:1: Z is declared and read by nothing"},
+    {HEAD "local A = tensor('A', { 2 })", "a.lua:2: tensor 'A' is declared twice"},
+    {"tensor('A', { 2 }, 'f64')", "a.lua:1: tensor A: there is no type 'f64' (there are f32, f16, "
+                                  "i8, i32)"},
+    {HEAD DOT "local E = tensor('E', { 2 })",
+     "a.lua:3: tensor E: inputs are declared before what is computed"},
+    {HEAD "A(1, 1)", "a.lua:2: what is read of a tensor stands within compute(...) only"},
+    {HEAD DOT "output(C) param.p = discrete { 1 } kernel { template = 't.comp' }",
+     "a.lua: what is computed has its kernels, their resources and their loops (no kernel, "
+     "resources, scratch, nest beside it)"},
+    {"local X = tensor('X', { 4 }) local last = X\n"
+     "for n = 1, 1000 do local from = last last = compute('T' .. n, { 4 }, function(i) return "
+     "from(i) + 1 end) end",
+     "a.lua:2: more than 32 stages"},
+};
+
+static void wrong_ones(void **state)
+{
+    char message[1400];
+    int wrong = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct source files[] = {{"a.lua", errors[i].lua}, {"t.comp", "x\n"}, {NULL, NULL}};
+        try_script(files, message, sizeof message);
+        if (strcmp(message, errors[i].expected) != 0) {
+            print_error("%s\n   gives: %s\nexpected: %s\n", errors[i].lua, message,
+                        errors[i].expected);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_product),
+        cmocka_unit_test(an_epilogue),
+        cmocka_unit_test(what_is_exact),
+        cmocka_unit_test(wrong_ones),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
