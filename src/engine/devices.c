@@ -141,12 +141,9 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
 bool devices_match(const struct session_record *r, const char *hint, const struct gpu_info *list,
                    int count, int *index, struct err *e)
 {
-    for (*index = 0; *index < count; ++*index) {
-        char id[33];
-        gpu_identity(&list[*index], id);
-        if (str_equal(id, r->device_id))
+    for (*index = 0; *index < count; ++*index)
+        if (gpu_is(&list[*index], r->device_id))
             return true;
-    }
     return err_set(e,
                    "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
                    r->id, r->device, r->driver, hint);

@@ -1,5 +1,6 @@
 // A network is put together: a new one, or one that goes on.
 #include "engine/network_run.h"
+#include "engine/stored.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -20,7 +21,7 @@
 static bool is_same_problem(const struct session_record *a, const struct session_record *b)
 {
     return str_equal(a->operation, b->operation) && str_equal(a->source, b->source) &&
-           str_equal(a->device_id, b->device_id) && str_equal(a->driver, b->driver) &&
+           stored_on_one_device(a, b) && str_equal(a->driver, b->driver) &&
            str_equal(a->compiler, b->compiler);
 }
 

@@ -39,6 +39,14 @@ static const struct setting *join_sizes(struct arena *a, const char *stored,
     return all;
 }
 
+bool stored_on_one_device(const struct session_record *a, const struct session_record *b)
+{
+    return str_equal(a->device_id, b->device_id) ||
+           (str_equal(a->source, "device") && str_equal(b->source, "device") &&
+            str_equal(a->device, b->device) && str_equal(a->driver, b->driver) &&
+            str_equal(a->device_type, b->device_type));
+}
+
 bool stored_has_kernels(struct store *store, const struct session_record *r, struct err *e)
 {
     return !r->scheduler ||

@@ -11,6 +11,10 @@
 // both, or "". Beginning with the results of others makes it another search, in comparisons too.
 const char *stored_beginning(const struct session_record *r);
 
+// Whether both were measured on one kind of device; also where one is so old that its identity is a
+// single card's (gpu_is).
+bool stored_on_one_device(const struct session_record *a, const struct session_record *b);
+
 // Whether a session has a space and trials; else it is a network, and `e` says where they are.
 bool stored_has_kernels(struct store *store, const struct session_record *r, struct err *e);
 

@@ -171,15 +171,30 @@ bool gpu_choose_several(const struct gpu_info *list, int count, const char *want
     return ok;
 }
 
-void gpu_identity(const struct gpu_info *i, char out[33])
+static void hash_identity(const struct gpu_info *i, bool of_card, char out[33])
 {
     struct str s = {0};
     str_printf(&s, "%s\n%s\n%s\n", i->name, i->driver, i->driver_hash);
     str_printf(&s, "%" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 "\n", i->vendor_id, i->device_id,
                i->driver_version, i->api_version);
-    str_printf(&s, "%s %s %d\n", i->device_uuid, i->driver_uuid, i->threads);
+    if (of_card)
+        str_printf(&s, "%s %s ", i->device_uuid, i->driver_uuid);
+    str_printf(&s, "%d\n", i->threads);
     hash_hex(str_text(&s), s.length, out);
     str_finish(&s);
+}
+
+void gpu_identity(const struct gpu_info *i, char out[33])
+{
+    hash_identity(i, false, out);
+}
+
+bool gpu_is(const struct gpu_info *i, const char *identity)
+{
+    char now[33], before[33];
+    hash_identity(i, false, now);
+    hash_identity(i, true, before);
+    return str_equal(identity, now) || str_equal(identity, before);
 }
 
 double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int count)

@@ -76,9 +76,11 @@ bool gpu_is_several(const char *wanted);
 bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
                         int *chosen, struct err *e);
 
-// Identity under which results may be compared: name, driver, version, UUIDs, library hash,
-// threads; 32 hex digits.
+// Identity under which results may be compared: name, driver, versions, library hash, threads; 32
+// hex digits. Cards of one kind with one driver are one, whichever machine they are in.
 void gpu_identity(const struct gpu_info *i, char out[33]);
+// Whether it has that identity, or what was one before: each card had its own.
+bool gpu_is(const struct gpu_info *i, const char *identity);
 
 struct gpu;
 // `validate` turns the Khronos validation layer on; its messages are counted and logged.

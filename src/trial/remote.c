@@ -56,6 +56,12 @@ static int remote_fds(const struct source *s, struct pollfd *out, int most)
     return n;
 }
 
+// One that is not calibrated yet has a single place.
+static int places(const struct remote *r, const struct host *h)
+{
+    return r->margin > 0 && h->anchor_s <= 0 ? 1 : h->workers;
+}
+
 // With a place for it, the one that has the most to spare, and of these the one that has waited
 // longest. What is only compiled may be given to any: there it stands in line.
 static struct host *find_host(const struct remote *r, bool trial)
@@ -64,7 +70,7 @@ static struct host *find_host(const struct remote *r, bool trial)
     int spare = trial ? 1 : INT_MIN;
     for (int i = 0; i < r->dialer->count; i++) {
         struct host *h = &r->host[i];
-        int free = h->workers - (trial ? count_trials(r, &h->flying) : h->flying.count);
+        int free = places(r, h) - (trial ? count_trials(r, &h->flying) : h->flying.count);
         if (h->state != HOST_UP || free < spare ||
             (best && free == spare && h->given_ns >= best->given_ns))
             continue;
@@ -171,6 +177,15 @@ static double patience_s(void)
                                                                                : REMOTE_PATIENCE_S;
 }
 
+static double margin_of(const struct gpu_info *device)
+{
+    const char *text = getenv("TILEWALK_FLEET_MARGIN");
+    double share;
+    if (text && str_to_real(text, &share) && share > 0)
+        return share;
+    return device->is_cpu ? 0 : REMOTE_MARGIN;
+}
+
 static bool wait_for_all(struct remote *r, struct err *e)
 {
     struct pollfd fds[MOST_FDS];
@@ -235,6 +250,7 @@ int remote_count(const struct remote *r)
 bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e)
 {
     gpu_identity(device, r->device_id);
+    r->margin = r->dialer->count > 1 ? margin_of(device) : 0;
     for (int i = 0; i < r->dialer->count; i++)
         host_choose(r, &r->host[i]);
     return !r->is_broken || (e && (*e = r->broken, false));

@@ -12,6 +12,12 @@
 // that the request went by. So what a run stores depends neither on the machines nor on what
 // becomes of them, where times do not.
 //
+// Where several machines measure on a GPU, a fixed kernel is timed (trial/fixed.h) with the first
+// trial of each, which gets no other one meanwhile, and with every REMOTE_CALIBRATES-th. One whose
+// time differs by more than a margin (REMOTE_MARGIN; TILEWALK_FLEET_MARGIN, a share) from the
+// median of the others is set aside, and that trial is asked again. CPU devices, whose times depend
+// on what else runs, are only compared where the margin is given.
+//
 // Whoever is silent for too long is given up (TILEWALK_LINK_SECONDS, 30); where no machine is up
 // for ten times as long, the source cannot go on.
 //
@@ -24,6 +30,9 @@
 #include "trial/dialer.h"
 #include "trial/message.h"
 #include "trial/source.h"
+
+#define REMOTE_CALIBRATES 20
+#define REMOTE_MARGIN     0.1
 
 struct remote;
 

@@ -1,5 +1,6 @@
 #include "trial/remote_host.h"
 
+#include "base/median.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
@@ -42,7 +43,8 @@ static void hang_up(struct host *h)
     slot_clear(&h->slot);
     free(h->list);
     h->list = NULL;
-    h->devices = 0;
+    h->devices = h->calibrate_in = 0;
+    h->anchor_s = 0;
 }
 
 // Before the work has begun nobody goes on without it.
@@ -129,19 +131,20 @@ static void begin(struct remote *r, struct host *h)
 // Where the device is among those that it has; false: there is none like it.
 static bool find_device(const struct remote *r, struct host *h)
 {
-    for (h->device = 0; h->device < h->devices; h->device++) {
-        char id[33];
-        gpu_identity(&h->list[h->device], id);
-        if (str_equal(id, r->device_id))
+    for (h->device = 0; h->device < h->devices; h->device++)
+        if (gpu_is(&h->list[h->device], r->device_id))
             return true;
-    }
     return false;
 }
 
 void host_choose(struct remote *r, struct host *h)
 {
-    if (r->device_id[0] && !find_device(r, h))
+    if (!r->device_id[0])
+        return;
+    if (!find_device(r, h))
         refuse(r, h, "it has not the device that this session is measured on");
+    else if (!str_equal(h->greeting.compiler, r->host[0].greeting.compiler))
+        refuse(r, h, "it compiles with another glslang than the first one");
 }
 
 static void know(struct remote *r, struct host *h)
@@ -194,6 +197,39 @@ static bool take_ready(struct remote *r, struct host *h)
     return true;
 }
 
+// How its time of the fixed kernel differs from the median of the others'; 0: there are none.
+static double deviation(const struct remote *r, const struct host *h, double anchor_s)
+{
+    double *others = mem_zero((size_t)r->dialer->count, sizeof *others);
+    int count = 0;
+    for (int i = 0; i < r->dialer->count; i++)
+        if (&r->host[i] != h && r->host[i].anchor_s > 0)
+            others[count++] = r->host[i].anchor_s;
+    median_sort(others, count);
+    double share = count ? anchor_s / median_sorted(others, count) - 1 : 0;
+    free(others);
+    return share;
+}
+
+// Whether it still is like the others. What it measured may be wrong, if it is not.
+static bool calibrate(struct remote *r, struct host *h, const struct work *w)
+{
+    char why[200];
+    double anchor_s = w->result.anchor_s;
+    if (r->margin <= 0 || !w->request.anchor || anchor_s <= 0)
+        return true;
+    double share = deviation(r, h, anchor_s);
+    h->anchor_s = anchor_s;
+    h->calibrate_in = REMOTE_CALIBRATES;
+    if (fabs(share) <= r->margin)
+        return true;
+    snprintf(why, sizeof why,
+             "a fixed kernel takes %.3g ms there, %.3g %% %s than on the others (at most %.3g %%)",
+             anchor_s * 1e3, fabs(share) * 100, share > 0 ? "more" : "less", r->margin * 100);
+    refuse(r, h, why);
+    return false;
+}
+
 // One that nobody asked for on this connection may be late: it was asked again.
 static bool take_result(struct remote *r, struct host *h, const struct message *m)
 {
@@ -205,9 +241,15 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
     struct work *w = h->flying.item[i];
     if (!work_merge(w, m) || !work_is_done(w))
         return false;
+    work_list_take(&h->flying, i);
+    if (!calibrate(r, h, w)) {
+        work_forget(w);
+        work_list_insert(&r->waiting, w);
+        return true;
+    }
     w->result.worker = m->result.worker;
     snprintf(w->result.machine, sizeof w->result.machine, "%s", h->greeting.machine);
-    work_list_append(&r->done, work_list_take(&h->flying, i));
+    work_list_append(&r->done, w);
     return true;
 }
 
@@ -342,6 +384,8 @@ static char *play_message(struct remote *r, struct work *w)
 
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
 {
+    if (r->margin > 0 && w->request.count == 1 && !w->request.only_compiles)
+        w->request.anchor |= --h->calibrate_in < 0;
     char *text = r->work.made ? play_message(r, w) : work_message(w, NULL);
     h->given_ns = now_ns;
     if (slot_send(&h->slot, text)) {

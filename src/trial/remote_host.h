@@ -35,6 +35,8 @@ struct host {
     int64_t dial_ns;            // DOWN: not before
     int64_t given_ns;           // when it was given something last
     int failures;               // in a row
+    double anchor_s;            // what the fixed kernel took there last; 0: not known
+    int calibrate_in;           // trials
 };
 
 struct remote {
@@ -42,6 +44,7 @@ struct remote {
     struct dialer *dialer;
     struct host *host; // [dialer->count]
     double patience_s;
+    double margin; // of calibrations; 0: there are none
     bool lists;
     char device_id[33]; // "": none was chosen
     bool begun;

@@ -57,11 +57,9 @@ static bool probe(struct rig *r, struct err *e)
 static bool check_identity(const struct gpu *g, const struct hello *h, struct err *e)
 {
     struct gpu_info info = *gpu_get_info(g);
-    char id[33];
     if (!kernel_add_compiler(info.driver, sizeof info.driver, e))
         return false;
-    gpu_identity(&info, id);
-    return !h->device_id[0] || strcmp(id, h->device_id) == 0 ||
+    return !h->device_id[0] || gpu_is(&info, h->device_id) ||
            err_set(e,
                    "device %d is '%s' now, not the one this session was opened on (its driver or "
                    "the list of devices has changed)",

@@ -64,6 +64,12 @@ void work_settle_rest(struct work *w, enum outcome o, enum trial_phase phase, co
             work_settle(w, k, o, phase, reason);
 }
 
+void work_forget(struct work *w)
+{
+    memset(w->settled, 0, sizeof w->settled);
+    w->result = (struct trial_result){.ticket = w->request.ticket, .count = w->request.count};
+}
+
 bool work_merge(struct work *w, const struct message *m)
 {
     const struct trial_result *from = &m->result;

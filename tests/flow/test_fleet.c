@@ -164,6 +164,25 @@ static void test_agents(void **state)
     assert_true(is_null(first_event(&events, "trial"), "machine"));
 }
 
+// One that is not as the others are is set aside, and what it measured is measured again.
+static void test_calibration(void **state)
+{
+    struct box *b = *state;
+    box_set(b, "TILEWALK_FLEET_MARGIN", "1e-9");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--on", "local:", "--on",
+                          "local:", "--trials", "6", "--json");
+    assert_ok(&r);
+    struct events events = events_of(b, r.out);
+    assert_int_equal(count_events(&events, "trial"), 6);
+    const char *machine = NULL;
+    for (int i = 0; i < events.count; i++)
+        if (str_equal(text_of(events.line[i], "event"), "trial")) {
+            machine = machine ? machine : text_of(events.line[i], "machine");
+            assert_string_equal(text_of(events.line[i], "machine"), machine);
+        }
+    assert_contains(r.out, "is refused: a fixed kernel takes ");
+}
+
 static void test_refused(void **state)
 {
     struct box *b = *state;
@@ -299,6 +318,7 @@ int main(void)
         FLOW_TEST(test_interrupted),
         FLOW_TEST(test_killed),
         FLOW_TEST(test_agents),
+        FLOW_TEST(test_calibration),
         FLOW_TEST(test_refused),
         FLOW_TEST(test_usage),
         FLOW_TEST(test_no_descriptors),

@@ -144,11 +144,18 @@ static void test_identity(void **state)
     other[8].device_uuid[0] = 'x';
     other[9].driver_uuid[0] = 'x';
     other[10].threads++;
-    char id[33], id_other[33];
+    // As it was when each card had its own.
+    static const char before[] = "n\nd\nh\n1 2 3 4\nu v 5\n";
+    char id[33], id_other[33], id_before[33];
+    hash_hex(before, sizeof before - 1, id_before);
     gpu_identity(&base, id);
+    assert_true(gpu_is(&base, id_before));
     for (int i = 0; i < 11; i++) {
+        bool is_card = i == 8 || i == 9;
         gpu_identity(&other[i], id_other);
-        assert_int_equal(strcmp(id, id_other) == 0, i == 0);
+        assert_int_equal(strcmp(id, id_other) == 0, i == 0 || is_card);
+        assert_int_equal(gpu_is(&other[i], id), i == 0 || is_card);
+        assert_int_equal(gpu_is(&other[i], id_before), i == 0);
     }
 }
 
