@@ -164,7 +164,7 @@ struct report {
     struct str text; // JSON
     int failed;      // parts
     bool json;       // is what is printed, and nothing else
-    bool has_begun; // the first part is, however short the time
+    bool has_begun;  // the first part is, however short the time
 };
 
 static void add_parts(const struct report *r, struct str *out)
