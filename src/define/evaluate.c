@@ -62,20 +62,43 @@ static double one_number(const struct node *n, double a, double b, double c)
     }
 }
 
+// The most frequent read: neighbouring lanes are so many numbers apart, all of them in the tensor.
+// -1: it is another.
+static int64_t steady_stride(const struct evaluation *v, const struct node *n, int64_t *place)
+{
+    const struct define_tensor *t = &v->d->tensor[n->tensor];
+    int64_t stride = 0;
+    *place = 0;
+    for (int k = 0; k < t->rank; k++) {
+        int node = v->d->index[n->index + k];
+        bool moves = v->is_vector[node];
+        int64_t first = (int64_t)value_at(v, node)[0], last = first + (moves ? v->lanes - 1 : 0);
+        if ((moves && v->d->node[node].op != NODE_AXIS) || first < 0 || last >= t->size[k])
+            return -1;
+        *place = *place * t->size[k] + first;
+        stride = stride * t->size[k] + moves;
+    }
+    return stride;
+}
+
 // What is not selected may lie outside: it is 0.
 static void read_lanes(const struct evaluation *v, const struct node *n, int lanes, double *out)
 {
     const struct define_tensor *t = &v->d->tensor[n->tensor];
-    for (int i = 0; i < lanes; i++) {
+    const double *from = v->tensor[n->tensor];
+    int64_t first, stride = steady_stride(v, n, &first);
+    for (int i = 0; stride >= 0 && i < lanes; i++)
+        out[i] = from[first + i * stride];
+    for (int i = 0; stride < 0 && i < lanes; i++) {
         int64_t place = 0;
         bool inside = true;
         for (int k = 0; k < t->rank; k++) {
             int node = v->d->index[n->index + k];
             int64_t index = (int64_t)value_at(v, node)[v->is_vector[node] ? i : 0];
             inside = inside && index >= 0 && index < t->size[k];
-            place = place * t->size[k] + index;
+            place = inside ? place * t->size[k] + index : 0;
         }
-        out[i] = inside ? v->tensor[n->tensor][place] : 0;
+        out[i] = inside ? from[place] : 0;
     }
 }
 
@@ -95,8 +118,12 @@ static void compute_node(const struct evaluation *v, int node)
         int b_node = operands > 1 ? n->b : n->a, c_node = operands > 2 ? n->c : n->a;
         const double *a = value_at(v, n->a), *b = value_at(v, b_node), *c = value_at(v, c_node);
         bool by_a = v->is_vector[n->a], by_b = v->is_vector[b_node], by_c = v->is_vector[c_node];
-        for (int i = 0; i < lanes; i++)
-            out[i] = one_number(n, a[by_a ? i : 0], b[by_b ? i : 0], c[by_c ? i : 0]);
+        if (n->op == NODE_MULTIPLY && !by_a && by_b) // of most that is computed
+            for (int i = 0; i < lanes; i++)
+                out[i] = a[0] * b[i];
+        else
+            for (int i = 0; i < lanes; i++)
+                out[i] = one_number(n, a[by_a ? i : 0], b[by_b ? i : 0], c[by_c ? i : 0]);
     }
 }
 
@@ -145,10 +172,14 @@ static void reduce_lanes(struct evaluation *v, double *sum)
                 v->lanes = (int)int64_min(LANES, end - from);
             }
             const double *x = compute_lanes(v);
-            for (int i = 0; i < v->lanes; i++) {
-                double *to = &sum[is_reduced ? 0 : i];
-                *to = combine(s->reduction, *to, x[by_lane ? i : 0]);
-            }
+            if (s->reduction == REDUCE_SUM && by_lane && !is_reduced)
+                for (int i = 0; i < v->lanes; i++)
+                    sum[i] += x[i];
+            else
+                for (int i = 0; i < v->lanes; i++) {
+                    double *to = &sum[is_reduced ? 0 : i];
+                    *to = combine(s->reduction, *to, x[by_lane ? i : 0]);
+                }
         }
     } while (advance(v, s->space, s->reduce));
 }
