@@ -30,7 +30,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
-local ggml, subgroups = include "ggml.lua", include "subgroups.lua"
+local subgroups = include "subgroups.lua"
 local ceil_div, divisor, widest = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest
 
 local gemm = {}
@@ -222,11 +222,6 @@ function gemm.kernels(plan, other)
     when = function(c) return plan(c).parts > 1 end,
   }
   scratch(function(c) return gemm.scratch_bytes(plan(c)) end)
-  if other then return end
-  export("ggml", function(c)
-    local p = plan(c)
-    return ggml.tuple(p, p.product.op.type, p.product.op.layout, subgroups.size(c))
-  end)
 end
 
 return gemm

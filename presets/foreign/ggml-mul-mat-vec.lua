@@ -1,6 +1,6 @@
 -- presets/foreign/ggml-mul-mat-vec.lua: ggml's product of a matrix with up to eight vectors (mul_mat_vec*.comp) as it is, with what it
 -- ships: D = A B^T, A of M rows of K weights, B of N vectors. This is what makes tokens: it is rated by the bytes that it reads.
-local subgroups = include "subgroups.lua"
+local subgroups, foreign = include "subgroups.lua", include "foreign.lua"
 
 local M, N, K = size("M", device.is_cpu and 256 or 4096), size("N", 1), size("K", device.is_cpu and 256 or 4096)
 local kind = choice("type", { "q4_K", "q6_K", "q4_0", "q8_0", "f16", "f32" }) -- of A
@@ -42,6 +42,8 @@ resources(function(c) return {
   groups       = { (M + c.NUM_ROWS - 1) // c.NUM_ROWS },
 } end)
 
+local function constants(c) return { { 0, "BLOCK_SIZE", c.BLOCK_SIZE }, { 1, "NUM_ROWS", c.NUM_ROWS }, { 2, "NUM_COLS", N } } end
+
 kernel {
   shader = "ggml/mul_mat_vec" .. (in_256s and "_" .. kind:lower() or "") .. ".comp", include = { "ggml" },
   bindings = { "A", "B", "D", "B", "B" },                                     -- the last two: what is fused, nothing here
@@ -54,7 +56,7 @@ kernel {
     all["DATA_A_" .. kind:upper()] = true
     return all
   end,
-  spec = function(c) return { [0] = c.BLOCK_SIZE, c.NUM_ROWS, N } end,
+  spec = function(c) return foreign.spec(constants(c)) end,
   push = function(c) -- columns, strides, those of a batch; what is fused; base, ne02, ne12, broadcasts
     return { K, K, K, M, M * K, K, M, 0, 0, 1, 1, 1, 1 }
   end,
@@ -68,3 +70,9 @@ local function tuple(times, rows)
            subgroup_size = subgroup and w or nil }
 end
 baseline { usual = tuple(1, rows), large = tuple(4, rows), gcn = w == 64 and is_block and tuple(1, 2 * rows) or nil }
+
+local function about(c) return ("mul_mat_vec %s, M=%d N=%d K=%d; sums by %s"):format(kind, M, N, K, c.sum) end
+export("constants", function(c) return foreign.header("mul_mat_vec", about(c), constants(c)) end)
+export("ggml", function(c)
+  return foreign.diff("ggml-vulkan.cpp", about(c), "mul_mat_vec_" .. kind:lower(), { block, rows, N }, { c.BLOCK_SIZE, c.NUM_ROWS, N })
+end)

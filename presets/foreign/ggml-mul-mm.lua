@@ -1,6 +1,6 @@
 -- presets/foreign/ggml-mul-mm.lua: ggml's matrix product (mul_mm.comp of its Vulkan backend) as it is, with the tiles that it ships:
 -- D = A B^T, A of M rows of K weights, B of N rows of K; D lies column by column, which is N rows of M
-local subgroups = include "subgroups.lua"
+local subgroups, foreign = include "subgroups.lua", include "foreign.lua"
 
 local M, N, K = size("M", device.is_cpu and 64 or 4096), size("N", device.is_cpu and 64 or 512), size("K", device.is_cpu and 256 or 4096)
 local kind = choice("type", { "f32", "f16", "q4_0", "q8_0", "q4_K" })        -- of A
@@ -70,6 +70,14 @@ resources(function(c) return {
   groups       = { (M + c.BM - 1) // c.BM * c.split_k, (N + c.BN - 1) // c.BN },
 } end)
 
+local function constants(c)
+  local all = { { 0, "BLOCK_SIZE", c.BLOCK_SIZE }, { 1, "BM", c.BM }, { 2, "BN", c.BN }, { 4, "WM", c.WM }, { 5, "WN", c.WN },
+    { 6, "WMITER", c.WMITER }, { 7, "TM", c.TM }, { 8, "TN", c.TN }, { 9, "TK", 1 }, { 10, "WARP", warp(c) },
+    { 11, "ALIGNED", c.load > 1 and 1 or 0 } }
+  if block_loads then table.insert(all, { 3, "BK", BK }) end
+  return all
+end
+
 local names = { [1] = "", [4] = "vec4", [8] = "mat2x4" }
 local function product(bindings, when)
   kernel {
@@ -85,10 +93,7 @@ local function product(bindings, when)
       all["DATA_A_" .. kind:upper()] = true
       return all
     end,
-    spec = function(c)
-      return { [0] = c.BLOCK_SIZE, c.BM, c.BN, [4] = c.WM, [5] = c.WN, [6] = c.WMITER, [7] = c.TM, [8] = c.TN, [9] = 1,
-               [10] = warp(c), [11] = c.load > 1 and 1 or 0, [3] = block_loads and BK or nil }
-    end,
+    spec = function(c) return foreign.spec(constants(c)) end,
     push = function(c) -- sizes, strides, those of a batch; base, batches, a part of K; ne02, ne12, broadcasts
       local part = c.split_k == 1 and K or (K + 256 * c.split_k - 1) // (256 * c.split_k) * 256
       return { M, N, K, K, K, M, M * K, N * K, M * N, 0, 1, part, 1, 1, 1, 1 }
@@ -114,8 +119,20 @@ local function tuple(block, bm, bn, wm, wn, tm, tn)
   c.subgroup_size = subgroup and w or nil
   return c
 end
-baseline {
+local shipped = {
   large  = tuple(128, 128, 128, 2 * w, 64, 4, 4),
   medium = tuple(128, 64, 64, w, 32, 4, 2),
   small  = tuple(math.max(w, 16), 32, 32, 32, 32, 2, 2),
 }
+baseline(shipped)
+
+local function about(c)
+  return ("mul_mm %s, M=%d N=%d K=%d, subgroups of %d; loads of %d%s, K in %d"):format(
+    kind, M, N, K, warp(c), c.load, c.load > 1 and " (ALIGNED)" or "", c.split_k)
+end
+export("constants", function(c) return foreign.header("mul_mm", about(c), constants(c)) end)
+export("ggml", function(c)
+  local size = (M <= 32 or N <= 32) and "small" or (M <= 64 or N <= 64) and "medium" or "large"
+  local function values(t, warp) return { t.BLOCK_SIZE, t.BM, t.BN, 16, t.WM, t.WN, t.WMITER, t.TM, t.TN, 1, warp } end
+  return foreign.diff("ggml-vulkan.cpp", about(c), size:sub(1, 1) .. "_warptile", values(shipped[size], w), values(c, warp(c)))
+end)

@@ -1,5 +1,6 @@
 -- presets/foreign/ncnn-conv1x1.lua: ncnn's convolution with kernels of 1 x 1 (convolution_packed_1x1s1d1.comp of its Vulkan layers) as it is,
 -- with the workgroups that it ships. An image of S elements has its channels in fours (pack=4) or one by one, weights lie in 4 x 4.
+local foreign = include "foreign.lua"
 local C, O = size("in_channels", device.is_cpu and 64 or 256), size("out_channels", device.is_cpu and 64 or 1024)
 local S = size("height", device.is_cpu and 28 or 14) * size("width", device.is_cpu and 28 or 14)
 local pack = choice("pack", { "4", "1" })
@@ -46,6 +47,13 @@ resources(function(c) return {
 
 local step = fours and S or S // 4                                            -- from one channel, or four, to the next
 local sizes = { C // 4, step, O // 4, S, S // 4, S // 4, O, C }
+local names = { "c", "cstep", "outc", "outcstep", "outcstep_native", "size", "num_output", "num_input" }
+local function constants(c)
+  local all = { { 0, "bias_term", 0 }, { 1, "activation_type", 0 }, { 4, "elempack", fours and 4 or 1 }, { 5, "out_elempack", fours and 4 or 1 },
+    { 233, "local_size_x", c.x }, { 234, "local_size_y", c.y }, { 235, "local_size_z", 1 } }
+  for i, v in ipairs(sizes) do table.insert(all, { 5 + i, names[i], c.sizes == "constant" and v or 0 }) end
+  return all
+end
 
 kernel {
   shader   = "ncnn/convolution_packed_1x1s1d1.comp", include = { "ncnn" },
@@ -57,11 +65,7 @@ kernel {
     ["psc(x)"] = "(x == 0 ? p.x : x)", ["lfp2afpvec4(v)"] = "v",
     ["buffer_ld4(b, i)"] = "b[i]", ["buffer_sm4(b, i)"] = "b[i]", ["buffer_st4(b, i, v)"] = "{ b[i] = v; }",
   } end,
-  spec     = function(c)
-    local all = { [0] = 0, 0, 0, 0, fours and 4 or 1, fours and 4 or 1, [233] = c.x, [234] = c.y, [235] = 1 }
-    for i, v in ipairs(sizes) do all[5 + i] = c.sizes == "constant" and v or 0 end
-    return all
-  end,
+  spec     = function(c) return foreign.spec(constants(c)) end,
   push     = function(c) return sizes end,
 }
 
@@ -69,3 +73,8 @@ baseline {
   ["local"]  = { x = 8, y = 8, memory = "local", sizes = "pushed" },
   ["global"] = { x = 8, y = O >= 32 and 8 or O >= 16 and 4 or O >= 8 and 2 or 1, memory = "global", sizes = "pushed" },
 }
+
+export("constants", function(c)
+  return foreign.header("convolution_packed_1x1s1d1", ("%d to %d channels of %d, pack %s, local memory: %s"):format(C, O, S, pack,
+    c.memory == "local" and "yes" or "no"), constants(c))
+end)

@@ -237,7 +237,7 @@ static const struct option options[] = {
      "here or on another machine"},
     {"as", OPTION_TEXT, "FORM",
      "print the best configuration in the words of another program, as its space file declares it "
-     "(ggml: the warptile tuple of ggml's matrix product)"},
+     "(constants and ggml, of presets that tune the shaders of others)"},
     {"dry-run", OPTION_FLAG, NULL, "list the files, but write nothing"},
     {"force", OPTION_FLAG, NULL,
      "replace files that are there: those that another session's export wrote, or that FILE names"},

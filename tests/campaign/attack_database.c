@@ -185,7 +185,7 @@ static void read_all(struct attempt *a, const char *id)
     STRIKE(a, "export", id, "--csv", box_path(a->box, "x.csv"));
     STRIKE(a, "export", id, "--warm-start", box_path(a->box, "warm.json"));
     STRIKE(a, "export", "1", id, "--table", table);
-    STRIKE(a, "export", id, "--as", "ggml");
+    STRIKE(a, "export", id, "--as", "words");
     STRIKE(a, "lookup", table, "matmul", "--set", "N=64", "--set", "M=64", "--set", "K=64");
 }
 

@@ -416,81 +416,14 @@ static void folder_of_the_user(void **state)
     assert_contains(r.out, "trials  2  ok 2 ");
 }
 
-static const char *folder_set(struct box *b, const char *folder)
-{
-    return arena_printf(&b->arena, "%s=%s/%s", folder, getenv("TILEWALK_FOREIGN"), folder);
-}
-
-static void presets_of_others(void **state)
-{
-    struct box *b = *state;
-    static const char *const all[][3] = {
-        {"ggml-mul-mm", "ggml", "type=f32"},       {"ggml-mul-mm", "ggml", "type=f16"},
-        {"ggml-mul-mm", "ggml", "type=q8_0"},      {"ggml-mul-mm", "ggml", "type=q4_K"},
-        {"ggml-mul-mat-vec", "ggml", "type=f16"},  {"ggml-mul-mat-vec", "ggml", "type=f32"},
-        {"ggml-mul-mat-vec", "ggml", "type=q4_0"}, {"ggml-mul-mat-vec", "ggml", "type=q8_0"},
-        {"ggml-mul-mat-vec", "ggml", "type=q6_K"}, {"ncnn-conv1x1", "ncnn", "pack=1"},
-    };
-    struct result r = RUN(b, "check", "ggml-mul-mm", "--device", "none");
-    assert_refused(&r, 1, "ggml/types.glsl is not here: --set ggml=DIR says where",
-                   "a checkout of llama.cpp or ggml");
-    if (!has_foreign())
-        skip();
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        r = RUN(b, "check", all[i][0], "--set", folder_set(b, all[i][1]), "--set", all[i][2],
-                "--device", "none");
-        assert_ok(&r);
-        assert_contains(r.out, "template: ok");
-    }
-}
-
-// One trial, small, of what compiles soon; devices may lack the small numbers that blocks need.
-static void try_preset(struct box *b, const char *preset, const char *folder, const char *set,
-                       const char *config)
-{
-    struct result devices = RUN(b, "devices", "--json");
-    if (!has_foreign() || (str_starts(set, "type=q") && !strstr(devices.out, "\"f16\":true")))
-        skip();
-    box_write(b, "start.json",
-              arena_printf(&b->arena,
-                           "{\"format\":\"tilewalk-start\",\"version\":1,"
-                           "\"configurations\":[{\"configuration\":%s}]}",
-                           config));
-    struct result r = RUN(b, "tune", preset, "--set", folder_set(b, folder), "--set", set, "--set",
-                          str_equal(folder, "ggml") ? "M=16" : "in_channels=16", "--trials", "1",
-                          "--seed", "1", "--warm-start", box_path(b, "start.json"));
-    assert_contains(r.out, "trials  1  ok 1 ");
-}
-
-static void try_mul_mm(void **state)
-{
-    try_preset(*state, "ggml-mul-mm", "ggml", "type=q4_0",
-               "{\"BLOCK_SIZE\":16,\"BM\":16,\"BN\":16,\"WM\":8,\"WN\":16,\"WMITER\":1,"
-               "\"TM\":2,\"TN\":1,\"load\":1,\"split_k\":1}");
-}
-
-static void try_mul_mat_vec(void **state)
-{
-    try_preset(*state, "ggml-mul-mat-vec", "ggml", "type=q4_K",
-               "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":1,\"sum\":\"shared\"}");
-}
-
-static void try_convolution(void **state)
-{
-    try_preset(*state, "ncnn-conv1x1", "ncnn", "pack=4",
-               "{\"x\":8,\"y\":4,\"memory\":\"local\",\"sizes\":\"constant\"}");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_right),         FLOW_TEST(texts),
-        FLOW_TEST(takes_spirv),       FLOW_TEST(complaints),
-        FLOW_TEST(writes_an_input),   FLOW_TEST(cut_off_spirv),
-        FLOW_TEST(adopted),           FLOW_TEST(ggml_product),
-        FLOW_TEST(all_are_adopted),   FLOW_TEST(folder_of_the_user),
-        FLOW_TEST(presets_of_others), FLOW_TEST(try_mul_mm),
-        FLOW_TEST(try_mul_mat_vec),   FLOW_TEST(try_convolution),
+        FLOW_TEST(all_right),       FLOW_TEST(texts),
+        FLOW_TEST(takes_spirv),     FLOW_TEST(complaints),
+        FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
+        FLOW_TEST(adopted),         FLOW_TEST(ggml_product),
+        FLOW_TEST(all_are_adopted), FLOW_TEST(folder_of_the_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

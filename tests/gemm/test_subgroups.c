@@ -109,38 +109,10 @@ static void test_presets(void **state)
     variant_each_preset(check_both);
 }
 
-// ggml's tuple ends in the subgroup's size, WARP: the one that the kernel was measured with.
-static void test_ggml(void **state)
-{
-    struct limits l = with_range(LEAST, MOST);
-    struct script *s = variant_load("gemm", "discrete", &l, "");
-    struct rng r;
-    int made = 0;
-    (void)state;
-    rng_seed(&r, 2);
-    for (int i = 0; i < 400 && made < 3; i++) {
-        struct config c;
-        struct resources needs;
-        struct str text = {0};
-        struct err e;
-        char end[32];
-        assert_true(variant_sample(s, &l, &r, &c, &needs));
-        snprintf(end, sizeof end, ", %u} //", size_in(s, &c));
-        if (script_export(s, "ggml", &c, &text, &e) == FORM_MADE) {
-            made++;
-            assert_non_null(strstr(str_text(&text), end));
-        }
-        str_finish(&text);
-    }
-    assert_true(made > 0);
-    script_destroy(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_ggml),
     };
     return cmocka_run_group_tests_name("subgroups", tests, NULL, NULL);
 }
