@@ -1,5 +1,5 @@
-// Presets for shaders of ggml and ncnn, where those are: each is rendered and compiled with what can
-// be chosen, small ones are tuned, and what their maintainers are handed back.
+// Presets for shaders of ggml and ncnn, where those are: all of them compile with what can be
+// chosen, small ones are tuned, and what their maintainers are handed back is right.
 #include "sessions.h"
 
 #include "base/str.h"

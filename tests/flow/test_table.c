@@ -62,14 +62,19 @@ static void test_wrong_words(void **state)
 static void test_form(void **state)
 {
     struct box *b = *state;
-    struct result r =
-        RUN(b, "tune", "gemm", "--set", "N=512", "--set", "M=512", "--set", "K=512", "--source",
-            "synthetic:bowl", "--trials", "200", "--strategy", "random", "--seed", "3");
+    const char *space = arena_printf(
+        &b->arena,
+        "%s\nexport('words', function(c)\n"
+        "  if c.unroll > 0 then return nil, 'it is unrolled' end return 'stage ' .. c.stage end)\n",
+        box_read(b, flow_path(b, "small.lua")));
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    struct result r = RUN(b, "tune", box_write(b, "words.lua", space), "--source", "synthetic:bowl",
+                          "--trials", "50", "--strategy", "random", "--seed", "3");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--as", "ggml", "--best", "200", "--json");
+    r = RUN(b, "export", "1", "--as", "words", "--best", "50", "--json");
     assert_ok(&r);
     const cJSON *form = json_of(b, r.out), *kernel;
-    assert_string_equal(text_of(form, "form"), "ggml");
+    assert_string_equal(text_of(form, "form"), "words");
     int made = 0, refused = 0;
     cJSON_ArrayForEach(kernel, member(form, "kernels"))
     {
@@ -77,16 +82,15 @@ static void test_form(void **state)
         refused += !is_null(kernel, "why_not");
     }
     assert_true(made > 0 && refused > 0);
-    assert_int_equal(made + refused, 200);
-    r = RUN(b, "export", "1", "--as", "ggml", "--best", "200");
+    r = RUN(b, "export", "1", "--as", "words", "--best", "50");
     assert_ok(&r);
-    assert_contains(r.out, "} // BLOCK_SIZE, BM, BN, BK, WM, WN, WMITER, TM, TN, TK, WARP\n");
-    assert_contains(r.out, " has no such form: ");
-    r = RUN(b, "export", "1", "--as", "gml");
-    assert_refused(&r, 1, "exports no 'gml'", "ggml");
+    assert_contains(r.out, "stage none\n");
+    assert_contains(r.out, " has no such form: it is unrolled\n");
+    r = RUN(b, "export", "1", "--as", "word");
+    assert_refused(&r, 1, "exports no 'word'", "words");
     make_synthetic(b);
-    r = RUN(b, "export", "2", "--as", "ggml");
-    assert_refused(&r, 1, "small.lua exports no 'ggml' (it has none)", NULL);
+    r = RUN(b, "export", "2", "--as", "words");
+    assert_refused(&r, 1, "small.lua exports no 'words' (it has none)", NULL);
 }
 
 static void test_no_form(void **state)
@@ -103,6 +107,51 @@ static void test_no_form(void **state)
     assert_refused(&r, 1, "the best trial has no form 'odd': it is even (--best N", NULL);
     r = RUN(b, "export", "1", "--as", "odd", "--best", "3");
     assert_refused(&r, 1, "none of these trials has a form 'odd': it is even", NULL);
+}
+
+// --- portfolios ---
+
+static const char shapes_lua[] =
+    "local N, M = size('N', 64), size('M', 64)\n"
+    "operator.matmul { N = N, M = M, K = 64, type = 'f32' }\n"
+    "param.rows = discrete { 1, 2, 4, 8 }\n"
+    "param.unroll = discrete { 0, 16, 64, 256 }\n"
+    "resources(function(c) return { invocations = { 64, c.rows }, groups = { 1, 1 } } end)\n"
+    "kernel { template = 'small.comp' }\n"
+    "baseline { usual = { rows = 2, unroll = 0 } }\n";
+
+static const cJSON *portfolio(const cJSON *all, int i)
+{
+    return cJSON_GetArrayItem(member(all, "portfolios"), i);
+}
+
+// Two kinds of shapes, which N tells apart: each of both has a best of its own.
+static void test_portfolio(void **state)
+{
+    struct box *b = *state;
+    static const char *const sizes[] = {"N=64", "N=128", "N=512"};
+    const char *file = box_write(b, "shapes.lua", shapes_lua);
+    box_write(b, "small.comp", box_read(b, flow_path(b, "small.comp")));
+    for (int i = 0; i < 3; i++) {
+        struct result r = RUN(b, "tune", file, "--set", sizes[i], "--source",
+                              i < 2 ? "synthetic:rugged:seed=1" : "synthetic:rugged:seed=2",
+                              "--strategy", "grid", "--trials", "16", "--seed", "1");
+        assert_ok(&r);
+    }
+    struct result r = RUN(b, "portfolio", "1", "2", "3", "--json");
+    assert_ok(&r);
+    const cJSON *all = json_of(b, r.out), *two = portfolio(all, 1), *rule = member(two, "rule");
+    assert_true(number_of(portfolio(all, 0), "loss") > number_of(two, "loss"));
+    assert_int_equal(number_of(two, "configurations"), 2);
+    assert_int_equal(cJSON_GetArraySize(member(all, "portfolios")), 2); // a third is no better
+    assert_string_equal(text_of(rule, "size"), "N");
+    assert_true(number_of(rule, "most") == 128);
+    assert_true(number_of(cJSON_GetArrayItem(member(two, "shapes"), 2), "ratio") > 0);
+    r = RUN(b, "portfolio", "1", "3", "--weight", "2=4");
+    assert_refused(&r, 2, "--weight 2=4: there is no such session", "");
+    make_synthetic(b);
+    r = RUN(b, "portfolio", "1", "4");
+    assert_refused(&r, 1, "sessions 1 and 4 have no portfolio: they have different spaces", "");
 }
 
 // --- tables ---
@@ -234,9 +283,9 @@ static void test_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest anywhere[] = {
-        FLOW_TEST(test_csv),           FLOW_TEST(test_form),          FLOW_TEST(test_no_form),
-        FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured), FLOW_TEST(test_lookup),
-        FLOW_TEST(test_nothing_found),
+        FLOW_TEST(test_csv),       FLOW_TEST(test_form),          FLOW_TEST(test_no_form),
+        FLOW_TEST(test_portfolio), FLOW_TEST(test_wrong_words),   FLOW_TEST(test_only_measured),
+        FLOW_TEST(test_lookup),    FLOW_TEST(test_nothing_found),
     };
     const struct CMUnitTest on_device[] = {FLOW_TEST(test_measured)};
     int failed = cmocka_run_group_tests(anywhere, NULL, NULL);

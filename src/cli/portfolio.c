@@ -1,0 +1,366 @@
+// portfolio: few configurations for the shapes that sessions were tuned on, and the rule that
+// chooses among them.
+#include "report/portfolio.h"
+
+#include "base/json_read.h"
+#include "cli/common.h"
+#include "cli/confine.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TRIALS = 1000, MOST_AXES = 16 };
+
+struct shape {
+    struct session_record session;
+    struct ranked_trials trials;
+    const struct baseline_record *baseline; // the fastest; NULL: none ran
+};
+
+struct book {
+    struct arena arena;
+    struct portfolio_problem problem;
+    struct shape *shape;
+    const char *axis[MOST_AXES]; // sizes that are not the same everywhere
+    const char **config;         // JSON, of the candidates
+    double *seconds, *size, *weight;
+    double best_s; // of all, each with its own best, by weights
+};
+
+// --- reading ---
+
+static const char *difference(const struct session_record *a, const struct session_record *b)
+{
+    const char *const pairs[][3] = {
+        {"spaces", a->name, b->name},
+        {"versions of the space's files", a->text_hash, b->text_hash},
+        {"devices", a->device, b->device},
+        {"drivers", a->device_id, b->device_id},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (!str_equal(pairs[i][1], pairs[i][2]))
+            return pairs[i][0];
+    size_t kind = strcspn(a->source, ":") + 1; // shapes may be of several recordings
+    return strncmp(a->source, b->source, kind) == 0 ? NULL : "sources";
+}
+
+static bool read_shape(struct book *b, struct store *store, const char *operand, struct shape *s,
+                       struct err *e)
+{
+    struct baselines baselines;
+    int64_t id;
+    if (!common_session_id(operand, &id, e) ||
+        !store_get_session(store, id, &b->arena, &s->session, e) ||
+        !store_best_trials(store, id, MOST_TRIALS, &b->arena, &s->trials, e) ||
+        !store_get_baselines(store, id, &b->arena, &baselines, e))
+        return false;
+    const char *what = difference(&b->shape[0].session, &s->session);
+    if (what)
+        return err_set(
+            e, "sessions %" PRId64 " and %" PRId64 " have no portfolio: they have different %s",
+            b->shape[0].session.id, id, what);
+    if (!s->trials.count)
+        return err_set(e, "session %" PRId64 " has no valid trial", id);
+    s->baseline = baselines_fastest(&baselines);
+    return true;
+}
+
+static double size_of(const struct session_record *r, const char *name)
+{
+    struct json root;
+    double value = 0;
+    if (json_parse(r->operation, &root))
+        json_number(json_member(root, name), &value);
+    return value;
+}
+
+static bool is_same_everywhere(const struct book *b, const char *name)
+{
+    double first = size_of(&b->shape[0].session, name);
+    for (int i = 1; i < b->problem.shapes; i++) {
+        double other = size_of(&b->shape[i].session, name);
+        if (other < first || other > first)
+            return false;
+    }
+    return true;
+}
+
+static void find_sizes(struct book *b)
+{
+    struct portfolio_problem *p = &b->problem;
+    struct json root;
+    json_parse(b->shape[0].session.operation, &root);
+    for (struct json_walk w = json_walk(root); json_next(&w) && p->axes < MOST_AXES;) {
+        const char *name = json_text_exact(w.key, &b->arena);
+        if (json_type(w.value) == JSON_NUMBER && !is_same_everywhere(b, name))
+            b->axis[p->axes++] = name;
+    }
+    b->size = arena_zero(&b->arena, (size_t)(p->shapes * p->axes) + 1, sizeof *b->size);
+    for (int i = 0; i < p->shapes * p->axes; i++)
+        b->size[i] = size_of(&b->shape[i / p->axes].session, b->axis[i % p->axes]);
+    p->size = b->size;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Every configuration of any session, once, in order.
+static void find_candidates(struct book *b)
+{
+    struct portfolio_problem *p = &b->problem;
+    int all = 0;
+    for (int i = 0; i < p->shapes; i++)
+        all += b->shape[i].trials.count;
+    b->config = arena_zero(&b->arena, (size_t)all, sizeof *b->config);
+    all = 0;
+    for (int i = 0; i < p->shapes; i++)
+        for (int k = 0; k < b->shape[i].trials.count; k++)
+            b->config[all++] = b->shape[i].trials.trial[k].config;
+    qsort(b->config, (size_t)all, sizeof *b->config, compare_texts);
+    for (int i = 0; i < all; i++)
+        if (i == 0 || strcmp(b->config[i], b->config[p->candidates - 1]) != 0)
+            b->config[p->candidates++] = b->config[i];
+}
+
+static void find_times(struct book *b)
+{
+    struct portfolio_problem *p = &b->problem;
+    size_t cells = (size_t)p->shapes * (size_t)p->candidates;
+    b->seconds = arena_zero(&b->arena, cells, sizeof *b->seconds);
+    for (int i = 0; i < p->shapes; i++)
+        for (int k = 0; k < b->shape[i].trials.count; k++) {
+            const struct trial_record *t = &b->shape[i].trials.trial[k];
+            const char *const *at = bsearch(&t->config, b->config, (size_t)p->candidates,
+                                            sizeof *b->config, compare_texts);
+            b->seconds[i * p->candidates + (at - b->config)] = t->seconds;
+        }
+    p->seconds = b->seconds;
+    for (int i = 0; i < p->shapes; i++)
+        b->best_s += b->weight[i] * portfolio_best(p, i);
+}
+
+static bool read_weights(struct book *b, const struct arguments *a, struct err *e)
+{
+    const char *given[PORTFOLIO_MOST_SHAPES];
+    int count = arguments_list(a, "weight", given, PORTFOLIO_MOST_SHAPES);
+    b->weight = arena_zero(&b->arena, (size_t)b->problem.shapes, sizeof *b->weight);
+    b->problem.weight = b->weight;
+    for (int i = 0; i < b->problem.shapes; i++)
+        b->weight[i] = 1;
+    for (int k = 0; k < count; k++) {
+        const char *value = strchr(given[k], '=') + 1;
+        int64_t id = strtoll(given[k], NULL, 10), found = -1;
+        for (int i = 0; i < b->problem.shapes; i++)
+            if (b->shape[i].session.id == id)
+                found = i;
+        if (found < 0)
+            return err_usage(e, "--weight %s: there is no such session among these", given[k]);
+        if (!str_to_real(value, &b->weight[found]) || b->weight[found] <= 0)
+            return err_usage(e, "--weight %s: a weight is a number above 0", given[k]);
+    }
+    return true;
+}
+
+static bool read_book(struct book *b, const struct arguments *a, struct err *e)
+{
+    struct portfolio_problem *p = &b->problem;
+    p->by_worst = str_equal(arguments_text(a, "by"), "worst");
+    if (a->operand_count > PORTFOLIO_MOST_SHAPES)
+        return err_usage(e, "a portfolio is of at most %d sessions", PORTFOLIO_MOST_SHAPES);
+    struct store *store = common_open(a, STORE_READ, e);
+    b->shape = arena_zero(&b->arena, (size_t)a->operand_count, sizeof *b->shape);
+    bool ok = store != NULL;
+    for (; ok && p->shapes < a->operand_count; p->shapes++)
+        ok = read_shape(b, store, a->operand[p->shapes], &b->shape[p->shapes], e);
+    store_close(store);
+    if (!ok || !read_weights(b, a, e))
+        return false;
+    find_sizes(b);
+    find_candidates(b);
+    find_times(b);
+    return true;
+}
+
+// --- what was found ---
+
+static double time_of(const struct book *b, const struct portfolio *f, int shape)
+{
+    return b->seconds[shape * b->problem.candidates + f->candidate[shape]];
+}
+
+static double ratio_of(const struct book *b, const struct portfolio *f, int shape)
+{
+    return time_of(b, f, shape) / portfolio_best(&b->problem, shape);
+}
+
+static int worst_of(const struct book *b, const struct portfolio *f)
+{
+    int worst = 0;
+    for (int i = 1; i < b->problem.shapes; i++)
+        if (ratio_of(b, f, i) > ratio_of(b, f, worst))
+            worst = i;
+    return worst;
+}
+
+static double all_of(const struct book *b, const struct portfolio *f)
+{
+    double all = 0;
+    for (int i = 0; i < b->problem.shapes; i++)
+        all += b->weight[i] * time_of(b, f, i);
+    return all;
+}
+
+static void add_rule(struct json_writer *w, const struct book *b, const struct portfolio *f, int at,
+                     const char *name)
+{
+    const struct portfolio_node *n = &f->node[at];
+    json_begin_object(w, name);
+    if (n->axis < 0) {
+        json_add_raw(w, "config", b->config[n->candidate]);
+    } else {
+        json_add_text(w, "size", b->axis[n->axis]);
+        json_add_real(w, "most", n->most);
+        add_rule(w, b, f, n->below, "then");
+        add_rule(w, b, f, n->above, "else");
+    }
+    json_end(w);
+}
+
+static void add_json(struct json_writer *w, const struct book *b, const struct portfolio *f)
+{
+    json_begin_object(w, NULL);
+    json_add_int(w, "configurations", (f->nodes + 1) / 2);
+    json_add_real(w, "ms", all_of(b, f) * 1e3);
+    json_add_real(w, "loss", all_of(b, f) / b->best_s - 1);
+    json_add_int(w, "worst", b->shape[worst_of(b, f)].session.id);
+    add_rule(w, b, f, 0, "rule");
+    json_begin_list(w, "shapes");
+    for (int i = 0; i < b->problem.shapes; i++) {
+        const struct shape *s = &b->shape[i];
+        json_begin_object(w, NULL);
+        json_add_int(w, "session", s->session.id);
+        json_add_text(w, "title", s->session.title);
+        json_add_real(w, "weight", b->weight[i]);
+        json_add_raw(w, "config", b->config[f->candidate[i]]);
+        json_add_real(w, "ms", time_of(b, f, i) * 1e3);
+        json_add_real(w, "best_ms", portfolio_best(&b->problem, i) * 1e3);
+        json_add_real(w, "loss", ratio_of(b, f, i) - 1);
+        json_add_text(w, "baseline", s->baseline ? s->baseline->name : NULL);
+        json_add_real(w, "ratio", speed_ratio(s->baseline, time_of(b, f, i)));
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+static void print_rule(const struct book *b, const struct portfolio *f, int at, int depth)
+{
+    const struct portfolio_node *n = &f->node[at];
+    struct str text = {0};
+    if (n->axis < 0) {
+        printf("%*s%s\n", 2 * depth, "", text_config(b->config[n->candidate], &text));
+    } else {
+        printf("%*s%s at most %.10g\n", 2 * depth, "", b->axis[n->axis], n->most);
+        print_rule(b, f, n->below, depth + 1);
+        printf("%*selse\n", 2 * depth, "");
+        print_rule(b, f, n->above, depth + 1);
+    }
+    str_finish(&text);
+}
+
+static void print_lines(const struct book *b, const struct portfolio *f)
+{
+    int count = (f->nodes + 1) / 2, worst = worst_of(b, f);
+    printf(
+        "%d configuration%s: %.4g ms in all, %.1f %% more than the best of each; worst: #%" PRId64
+        " %s, %.1f %%\n",
+        count, count == 1 ? "" : "s", all_of(b, f) * 1e3, 100 * (all_of(b, f) / b->best_s - 1),
+        b->shape[worst].session.id, b->shape[worst].session.title,
+        100 * (ratio_of(b, f, worst) - 1));
+    print_rule(b, f, 0, 1);
+}
+
+static void print_shapes(const struct book *b, const struct portfolio *f)
+{
+    printf("\n%6s  %10s  %10s  %7s  %s\n", "", "ms", "best", "more", "");
+    for (int i = 0; i < b->problem.shapes; i++) {
+        const struct shape *s = &b->shape[i];
+        printf("%-6" PRId64 "  %10.4g  %10.4g  %5.1f %%  %s", s->session.id, time_of(b, f, i) * 1e3,
+               portfolio_best(&b->problem, i) * 1e3, 100 * (ratio_of(b, f, i) - 1),
+               s->session.title);
+        if (s->baseline)
+            printf("  %.2f times as fast as '%s'", speed_ratio(s->baseline, time_of(b, f, i)),
+                   s->baseline->name);
+        printf("\n");
+    }
+}
+
+static bool report(const struct book *b, const struct arguments *a, struct err *e)
+{
+    bool is_json = arguments_flag(a, "json"), any = false;
+    int most = (int)arguments_integer(a, "configurations", 3), before = 0;
+    struct portfolio found, last;
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    json_begin_list(&w, "portfolios");
+    for (int k = 1; k <= most; k++) {
+        if (!portfolio_find(&b->problem, k, &found) || found.nodes == before)
+            continue;
+        before = found.nodes;
+        last = found;
+        any = true;
+        if (is_json)
+            add_json(&w, b, &found);
+        else
+            print_lines(b, &found);
+    }
+    if (any && !is_json)
+        print_shapes(b, &last);
+    if (any && is_json)
+        json_print(&w);
+    str_finish(&out);
+    return any || err_set(e,
+                          "no %d configurations were measured on all of these shapes between them "
+                          "(tune each with the others' best: --warm-start ID,ID)",
+                          most);
+}
+
+static int run_portfolio(const struct command *self, const struct arguments *a)
+{
+    struct err e;
+    struct book b = {.problem = {.shapes = 0}};
+    (void)self;
+    confine_stored(a);
+    arena_init(&b.arena);
+    bool ok = read_book(&b, a, &e) && report(&b, a, &e);
+    arena_finish(&b.arena);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+static const struct option options[] = {
+    {"configurations", OPTION_INTEGER, "K", "find portfolios of 1 to K configurations (3)", 1,
+     PORTFOLIO_MOST},
+    {"by", OPTION_WORD, "time|worst",
+     "what counts: the time of all shapes (the standard), or the shape that loses most"},
+    {"weight", OPTION_LIST, "ID=W", "how often the shape of a session is run (1); may be repeated"},
+    OPTION_JSON,
+    OPTION_DB,
+    OPTION_HELP,
+    OPTION_END,
+};
+
+const struct command cmd_portfolio = {
+    .name = "portfolio",
+    .operands = "ID...",
+    .help = "few configurations for the shapes that sessions of one space were tuned on, the rule "
+            "that chooses among them, and what they lose",
+    .least = 1,
+    .most = INT_MAX,
+    .options = options,
+    .run = run_portfolio,
+};
