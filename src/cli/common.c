@@ -236,6 +236,7 @@ void json_session(struct json_writer *w, const struct session_record *r, const c
     json_add_int(w, "budget_trials", r->budget_trials);
     json_add_real(w, "budget_seconds", r->budget_seconds);
     json_add_int(w, "workers", r->workers);
+    json_add_int(w, "cards", r->cards > 1 ? r->cards : 1);
     json_add_int(w, "trials", r->trials);
     json_add_int(w, "rejected", r->rejected);
     json_add_int(w, "ok", r->ok);

@@ -229,7 +229,10 @@ static void print_session(const struct event *event)
     printf("session %" PRId64 "  %s  %s", r.id, r.name, r.title);
     if (r.reduced)
         printf("  (%s)", r.reduced);
-    printf("  on %s\n", r.device);
+    if (r.cards > 1)
+        printf("  on %d cards, each a %s\n", r.cards, r.device);
+    else
+        printf("  on %s\n", r.device);
     printf("        %s%s  strategy %s  seed %" PRIu64 "  %" PRId64 " trial%s  workers %d\n",
            scheduler ? scheduler : r.size, scheduler ? "" : " points",
            strategy_text(r.strategy, false, strategy), r.seed, r.budget_trials,

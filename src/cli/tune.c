@@ -388,7 +388,8 @@ static const struct option tune_options[] = {
      9007199254740992.0},
     {"device", OPTION_TEXT, "DEVICE",
      "index or part of a name (default: the best one; see tilewalk devices); all, or indices "
-     "(0,2): a session on each of them at once"},
+     "(0,2): a session on each of them at once; 0+2, or a name that several cards of one model "
+     "have: one session that measures on all of them"},
     {"source", OPTION_TEXT, "SOURCE",
      "where times come from: device, synthetic:bowl, synthetic:rugged, synthetic:machine, "
      "synthetic:trap, or a recorded space, which then is the one that is searched: "

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
 #include "trial/errand.h"
@@ -139,25 +140,47 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
 }
 
 bool devices_match(const struct session_record *r, const char *hint, const struct gpu_info *list,
-                   int count, int *index, struct err *e)
+                   int count, struct gpu_cards *cards, struct err *e)
 {
-    for (*index = 0; *index < count; ++*index)
-        if (gpu_is(&list[*index], r->device_id))
-            return true;
-    return err_set(e,
+    int wanted = int_clamp(r->cards, 1, GPU_MOST_CARDS);
+    *cards = (struct gpu_cards){.count = 0};
+    for (int i = 0; i < count && cards->count < wanted; i++)
+        if (gpu_is(&list[i], r->device_id))
+            cards->index[cards->count++] = i;
+    return cards->count > 0 ||
+           err_set(e,
                    "session %" PRId64 " was measured on %s (%s), which is not here as it was (%s)",
                    r->id, r->device, r->driver, hint);
 }
 
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
-                        int *count, int *index, struct err *e)
+                        int *count, struct gpu_cards *cards, struct err *e)
 {
     if (!devices_find(list, count, e))
         return false;
-    if (devices_match(r, hint, *list, *count, index, e))
+    if (devices_match(r, hint, *list, *count, cards, e))
         return true;
     free(*list);
     *list = NULL;
     *count = 0;
     return false;
+}
+
+bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e)
+{
+    double seconds[GPU_MOST_CARDS], share;
+    int slowest;
+    for (int i = 0; i < cards->count; i++) {
+        struct clocks clocks;
+        if (!errand_open(cards->index[i], false, devices_patience_s(), &clocks, e))
+            return err_prefix(e, "device %d", cards->index[i]);
+        seconds[i] = clocks.anchor_s;
+    }
+    // CPU devices share their cores with each other and all else: their times say nothing.
+    return list[cards->index[0]].is_cpu ||
+           gpu_cards_agree(seconds, cards->count, &slowest, &share) ||
+           err_set(e,
+                   "device %d takes %.1f %% longer for the calibration kernel: these cards are not "
+                   "one pool (are their clocks limited alike? --device %d,%d tunes on each)",
+                   cards->index[slowest], 100 * share, cards->index[0], cards->index[1]);
 }

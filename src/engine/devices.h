@@ -21,11 +21,14 @@ double devices_patience_s(void);
 // one: results of different compilers are not compared as if they were of one device.
 bool devices_find(struct gpu_info **list, int *count, struct err *e);
 
-// As devices_find; `index` is that of the device that session `r` was measured on. False and `e`,
-// which ends with `hint`, when that device is not here or not as it was.
+// As devices_find; `cards` are those that session `r` was measured on, or as many as are here of
+// that identity. False and `e`, which ends with `hint`, when none is, or not as it was.
 bool devices_match(const struct session_record *r, const char *hint, const struct gpu_info *list,
-                   int count, int *index, struct err *e); // among those of a list
+                   int count, struct gpu_cards *cards, struct err *e); // among those of a list
 bool devices_find_again(const struct session_record *r, const char *hint, struct gpu_info **list,
-                        int *count, int *index, struct err *e);
+                        int *count, struct gpu_cards *cards, struct err *e);
+
+// Whether the calibration kernel takes the same on all of them: only then they are one device.
+bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);
 
 #endif

@@ -118,6 +118,7 @@ static void describe(struct network_run *n, const struct network_options *o,
     r->strategy = copy(n, task->strategy);
     r->seed = task->seed;
     r->workers = task->workers;
+    r->cards = task->cards;
     r->count_rejected = task->count_rejected;
     r->budget_trials = o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->each->seconds;
@@ -222,7 +223,7 @@ static void say_known(struct network_run *n)
 // All at once: each task by itself is held against the device when it is foreseen.
 static bool fits(const struct network_run *n, const struct network *net, struct err *e)
 {
-    const struct gpu_info *info = n->place.on_device ? &n->place.list[n->place.index] : NULL;
+    const struct gpu_info *info = session_place_device(&n->place);
     return !info || network_fits(net, &info->limits, info->memory_bytes, e);
 }
 

@@ -119,9 +119,9 @@ static bool take_task(struct making *m, int i, struct err *e)
 static void take_place(struct making *m)
 {
     struct network_run *n = m->network;
-    const struct gpu_info *info = &n->place.list[n->place.index];
+    const struct gpu_info *info = session_place_device(&n->place);
     struct hello *place = &m->whole.place;
-    *place = (struct hello){.device = n->place.index,
+    *place = (struct hello){.device = info->index,
                             .validate = n->each.validate,
                             .limits = info->limits,
                             .seed = n->record.seed};

@@ -17,7 +17,7 @@
 
 const struct gpu_info *session_place_device(const struct session_place *p)
 {
-    return p->on_device ? &p->list[p->index] : NULL;
+    return p->on_device ? &p->list[p->cards.index[0]] : NULL;
 }
 
 // The machines that measure, where it is not this one.
@@ -41,8 +41,11 @@ static bool find_devices(struct session_place *p, struct err *e)
 
 static bool can_run(const struct session_place *p, struct err *e)
 {
-    const struct gpu_info *info = &p->list[p->index];
-    return gpu_can_run(info, e) && (!p->remote || remote_choose(p->remote, info, e));
+    const struct gpu_info *info = session_place_device(p);
+    if (p->remote && p->cards.count > 1)
+        return err_usage(e, "several cards of a machine are used by --device, not with --on");
+    return gpu_can_run(info, e) && (!p->remote || remote_choose(p->remote, info, e)) &&
+           (p->cards.count == 1 || devices_agree(p->list, &p->cards, e));
 }
 
 static bool is_device_source(const char *source)
@@ -64,7 +67,7 @@ bool session_place_find(struct session *s, struct session_place *p, const char *
                           source)) &&
                connect(p, e);
     p->on_device = true;
-    return find_devices(p, e) && gpu_choose(p->list, p->count, device, &p->index, e) &&
+    return find_devices(p, e) && gpu_choose_cards(p->list, p->count, device, &p->cards, e) &&
            can_run(p, e);
 }
 
@@ -77,13 +80,14 @@ bool session_place_find_again(struct session *s, struct session_place *p,
     if (!is_device_source(r->source))
         return connect(p, e);
     p->on_device = true;
-    return find_devices(p, e) && devices_match(r, hint, p->list, p->count, &p->index, e) &&
+    return find_devices(p, e) && devices_match(r, hint, p->list, p->count, &p->cards, e) &&
            can_run(p, e);
 }
 
 int session_place_workers(const struct session_place *p)
 {
-    return p->remote ? remote_workers(p->remote) : remote_usual_workers(p->on_device, os_cores());
+    return p->remote ? remote_workers(p->remote)
+                     : remote_usual_workers(p->on_device ? p->cards.count : 0, os_cores());
 }
 
 // Cores that have no worker compile for it.
@@ -132,7 +136,8 @@ static bool make_pool(struct session *s, const struct session_place *p, bool val
     char *program = path_program();
     struct pool_options o = {
         .program = program,
-        .device = p->index,
+        .device = p->cards.index[0],
+        .cards = &p->cards,
         .device_id = s->record.device_id,
         .validate = validate,
         .workers = s->record.workers,
@@ -177,6 +182,7 @@ void session_place_describe(struct session *s, const struct session_place *p)
 {
     const struct gpu_info *info = session_place_device(p);
     s->record.source = info ? "device" : arena_strdup(&s->arena, p->spec);
+    s->record.cards = p->cards.count;
     s->record.device = info ? arena_strdup(&s->arena, info->name) : "none";
     s->record.driver = info ? arena_strdup(&s->arena, info->driver) : "none";
     s->record.compiler = !info       ? NULL

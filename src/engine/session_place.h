@@ -17,8 +17,9 @@ struct session_place {     // empty and valid when zeroed
     struct dialer *dialer; // set before the place is found: of the machines that measure, or NULL
     struct remote *remote; // these, until they are the session's source
     struct gpu_info *list; // all devices
-    int count, index;
-    bool on_device;   // measurements come from list[index]
+    int count;
+    struct gpu_cards cards;
+    bool on_device;   // measurements come from `cards` of the list
     const char *spec; // of the source, when not; the caller's
 };
 

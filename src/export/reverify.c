@@ -68,15 +68,16 @@ void reverify_add_text(const struct session_record *r, const struct reverified *
 static bool find_device(const struct session_record *r, struct gpu_info *out, struct err *e)
 {
     struct gpu_info *list;
-    int count, index;
+    struct gpu_cards cards;
+    int count;
     if (!str_equal(r->source, "device"))
         return err_set(e,
                        "the times of session %" PRId64 " are synthetic: there is nothing to "
                        "verify on a device (export without --verify)",
                        r->id);
-    if (!devices_find_again(r, "export without --verify needs no device", &list, &count, &index, e))
+    if (!devices_find_again(r, "export without --verify needs no device", &list, &count, &cards, e))
         return false;
-    *out = list[index];
+    *out = list[cards.index[0]];
     free(list);
     return true;
 }

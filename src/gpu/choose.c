@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,86 @@ bool gpu_is(const struct gpu_info *i, const char *identity)
     hash_identity(i, false, now);
     hash_identity(i, true, before);
     return str_equal(identity, now) || str_equal(identity, before);
+}
+
+static bool are_alike(const struct gpu_info *a, const struct gpu_info *b)
+{
+    char id[33];
+    gpu_identity(a, id);
+    return gpu_is(b, id);
+}
+
+static bool add_card(const struct gpu_info *list, int index, struct gpu_cards *out, struct err *e)
+{
+    for (int i = 0; i < out->count; i++)
+        if (out->index[i] == index)
+            return true;
+    if (out->count == GPU_MOST_CARDS)
+        return err_usage(e, "more than %d cards", GPU_MOST_CARDS);
+    const struct gpu_info *first = &list[out->count ? out->index[0] : index];
+    if (!are_alike(first, &list[index]))
+        return err_usage(e,
+                         "devices %d '%s' and %d '%s' differ in model or driver: they are not one "
+                         "pool (--device %d,%d tunes on each)",
+                         first->index, first->name, index, list[index].name, first->index, index);
+    out->index[out->count++] = index;
+    return true;
+}
+
+static bool take_sum(const struct gpu_info *list, int count, const char *wanted,
+                     struct gpu_cards *out, struct err *e)
+{
+    bool ok = true;
+    char *rest, *text = mem_strdup(wanted);
+    for (char *word = strtok_r(text, "+", &rest); word && ok; word = strtok_r(NULL, "+", &rest)) {
+        int64_t number;
+        ok = (str_to_int(word, 0, MAX_INDEX, &number) && number < count) ||
+             fail_choice(list, count, word, 0, e);
+        ok = ok && add_card(list, (int)number, out, e);
+    }
+    free(text);
+    return ok;
+}
+
+// A whole name wins over a part. False: it is not that of several, or they differ.
+static bool take_named(const struct gpu_info *list, int count, const char *wanted,
+                       bool (*fits)(const char *name, const char *wanted), struct gpu_cards *out)
+{
+    out->count = 0;
+    for (int i = 0; i < count; i++)
+        if (fits(list[i].name, wanted) && !add_card(list, i, out, NULL))
+            return false;
+    return out->count > 1;
+}
+
+bool gpu_choose_cards(const struct gpu_info *list, int count, const char *wanted,
+                      struct gpu_cards *out, struct err *e)
+{
+    int64_t number;
+    *out = (struct gpu_cards){.count = 0};
+    if (wanted && strchr(wanted, '+') && isdigit((unsigned char)wanted[0]) &&
+        !wanted[strspn(wanted, "0123456789+")])
+        return take_sum(list, count, wanted, out, e);
+    if (wanted && *wanted && !str_to_int(wanted, 0, MAX_INDEX, &number) &&
+        (take_named(list, count, wanted, is_name, out) ||
+         (out->count == 0 && take_named(list, count, wanted, contains, out))))
+        return true;
+    out->count = 1;
+    return gpu_choose(list, count, wanted, &out->index[0], e);
+}
+
+#define ALIKE 0.05 // as near as clocks that nobody has locked
+
+bool gpu_cards_agree(const double *seconds, int count, int *slowest, double *share)
+{
+    double fastest_s = seconds[0];
+    *slowest = 0;
+    for (int i = 1; i < count; i++) {
+        fastest_s = fmin(fastest_s, seconds[i]);
+        *slowest = seconds[i] > seconds[*slowest] ? i : *slowest;
+    }
+    *share = fastest_s > 0 ? seconds[*slowest] / fastest_s - 1 : 0;
+    return *share <= ALIKE;
 }
 
 double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int count)

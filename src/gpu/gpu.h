@@ -76,6 +76,19 @@ bool gpu_is_several(const char *wanted);
 bool gpu_choose_several(const struct gpu_info *list, int count, const char *wanted, int *index,
                         int *chosen, struct err *e);
 
+// Cards of one identity: to a session they are one device, of which several can be used at once.
+#define GPU_MOST_CARDS 16
+struct gpu_cards {
+    int index[GPU_MOST_CARDS];
+    int count; // at least 1
+};
+// "0+2", a name that several cards of one identity have, or one device, as gpu_choose.
+bool gpu_choose_cards(const struct gpu_info *list, int count, const char *wanted,
+                      struct gpu_cards *out, struct err *e);
+// Whether the times that the calibration kernel took on each of the cards are near enough; else the
+// place of the slowest, and by which share it is slower than the fastest.
+bool gpu_cards_agree(const double *seconds, int count, int *slowest, double *share);
+
 // Identity under which results may be compared: name, driver, versions, library hash, threads; 32
 // hex digits. Cards of one kind with one driver are one, whichever machine they are in.
 void gpu_identity(const struct gpu_info *i, char out[33]);

@@ -206,13 +206,16 @@ static const char version_19[] =
     "    name TEXT NOT NULL, place TEXT, device TEXT, driver TEXT, state TEXT, why TEXT,\n"
     "    lost INTEGER, at REAL,\n"
     "    PRIMARY KEY (session, name)) STRICT, WITHOUT ROWID;\n";
+
+// Version 20: on how many cards of one model a session measures.
+static const char version_20[] = "ALTER TABLE session ADD COLUMN cards INTEGER NOT NULL DEFAULT 0;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
     version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19};
+    version_15, version_16, version_17, version_18, version_19, version_20};
 
 const char *const *db_scripts(int *count)
 {

@@ -10,7 +10,7 @@
     F(operation, OBJECT) F(settings, OBJECT) F(device, TEXT) F(driver, TEXT) \
     F(device_type, TEXT) F(device_id, TEXT) F(limits, OBJECT) F(source, TEXT) \
     F(strategy, TEXT) F(seed, BITS) F(flop, AMOUNT) F(size, TEXT) F(text_hash, TEXT) \
-    F(budget_trials, COUNT) F(budget_seconds, SPAN) F(workers, WORKERS) F(count_rejected, FLAG) \
+    F(budget_trials, COUNT) F(budget_seconds, SPAN) F(workers, WORKERS) F(cards, COUNT) F(count_rejected, FLAG) \
     F(ran_seconds, SPAN) F(message, MAYBE_TEXT) F(note, MAYBE_TEXT) F(warm, MAYBE_TEXT) \
     F(population, MAYBE_ASKS) F(declared, MAYBE_OBJECT) F(reduced, MAYBE_TEXT) F(history, MAYBE_HISTORY) \
     F(work, AMOUNT) F(unit, MAYBE_TEXT) F(scheduler, MAYBE_TEXT) F(begin_with, MAYBE_OBJECT) \

@@ -81,6 +81,7 @@ struct session_record {
     double dispatch_s;
     double until; // share of the roof at which it ends; 0: none
     int workers;
+    int cards; // devices of this identity that they measure on at once; 0 or 1: one
     bool count_rejected;
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL

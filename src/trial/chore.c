@@ -2,6 +2,7 @@
 
 #include "base/os.h"
 #include "gpu/sensors.h"
+#include "trial/fixed.h"
 #include "trial/peaks.h"
 
 #include <stdlib.h>
@@ -49,7 +50,11 @@ void chore_open(struct wire *w, int device, bool validate)
     struct err e = {0};
     struct clocks clocks = {.why = ""};
     gpu_prepare_environment();
+    kernel_setup();
     struct gpu *g = gpu_open(device, validate, &e);
+    struct fixed anchor = {0};
+    if (g && gpu_get_info(g)->runs)
+        clocks.anchor_s = anchor_time(&anchor, g);
     if (g)
         sensors_read(sensors_open(gpu_get_info(g), clocks.why, sizeof clocks.why), &clocks.now);
     wire_send(w, g ? message_opened(&clocks) : message_failed(&e));

@@ -40,7 +40,8 @@ bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, 
 enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,
                             struct err *e);
 
-// Whether the device can be opened. `clocks` (may be NULL) gets what the system tells of them.
+// Whether the device can be opened. `clocks` (may be NULL) gets what the system tells of them, and
+// what the fixed kernel takes.
 bool errand_open(int device, bool validate, double seconds, struct clocks *clocks, struct err *e);
 
 // Measures the device's roof. It should have nothing else to do meanwhile.

@@ -129,9 +129,11 @@ struct whole_result {
 };
 
 // What a system tells of a device's clocks now; without, why nothing is known.
+// And what the fixed kernel takes there; 0: it cannot be timed.
 struct clocks {
     struct statistics now;
     char why[320];
+    double anchor_s;
 };
 
 struct message {

@@ -348,6 +348,7 @@ static void read_opened(struct reader *r, struct json o, struct clocks *c)
 {
     read_statistics(r, o, "clocks", &c->now);
     COPY_TEXT(r, o, "why", c->why);
+    c->anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
 }
 
 static void read_roof(struct reader *r, struct json o, struct roof *out)

@@ -432,6 +432,7 @@ char *message_opened(const struct clocks *c)
     json_add_name(&w, "clocks");
     statistics_add_json(&c->now, w.out);
     json_add_text(&w, "why", c->why);
+    json_add_real(&w, "anchor_s", c->anchor_s);
     return finish(&w);
 }
 

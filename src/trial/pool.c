@@ -49,7 +49,7 @@ bool pool_wants(const struct pool *p, const struct slot *s)
 
 static bool may_start(const struct pool *p, const struct slot *s)
 {
-    return pool_wants(p, s) && token_may_start(&p->token);
+    return pool_wants(p, s) && token_may_start(&p->token, s->index);
 }
 
 static int pool_wait_ms(const struct source *source)
@@ -109,8 +109,7 @@ static void hand_out(struct pool *p, int64_t now_ns)
             pool_send_prepare(p, idle, now_ns);
         return;
     }
-    int granted = somebody_starts(p, now_ns) ? -1 : token_grant(&p->token);
-    if (granted >= 0)
+    for (int granted; !somebody_starts(p, now_ns) && (granted = token_grant(&p->token)) >= 0;)
         pool_send_go(p, &p->slot[granted], now_ns);
     while (p->waiting.count > 0 && token_may_compile(&p->token) &&
            (idle = find_idle(p, true)) != NULL)
@@ -251,7 +250,12 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     p->slot = mem_zero((size_t)p->slots, sizeof *p->slot);
     for (int i = 0; i < p->slots; i++)
         slot_init(&p->slot[i], i);
-    token_init(&p->token, p->slots, o->is_cpu, os_cores());
+    p->cards = o->cards ? *o->cards : (struct gpu_cards){.index = {o->device}, .count = 1};
+    p->options.cards = &p->cards;
+    token_init(&p->token, &(struct token_wish){.workers = p->slots,
+                                               .is_cpu = o->is_cpu,
+                                               .cores = os_cores(),
+                                               .cards = p->cards.count});
     return &p->base;
 }
 

@@ -21,6 +21,7 @@ struct pool {
     char *program, *fault, *device_id;
     struct operation operation;
     struct limits limits;
+    struct gpu_cards cards;
     int shared_fd;
 
     struct slot *slot; // [slots]: the workers, then the compilers

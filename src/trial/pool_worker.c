@@ -53,7 +53,7 @@ static void leave(struct pool *p, struct slot *s, int64_t at_ns)
 
 static char *hello_text(const struct pool *p, const struct slot *s)
 {
-    struct hello h = {.device = p->options.device,
+    struct hello h = {.device = p->cards.index[s->index % p->cards.count],
                       .validate = p->options.validate,
                       .only_compiles = p->options.only_compiles || s->index >= p->options.workers,
                       .operation = p->operation,
@@ -382,7 +382,7 @@ static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
 void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns)
 {
     if (s->state == SLOT_EMPTY) {
-        if (now_ns >= s->start_ns && pool_wants(p, s) && token_may_start(&p->token))
+        if (now_ns >= s->start_ns && pool_wants(p, s) && token_may_start(&p->token, s->index))
             start(p, s, now_ns);
         return;
     }

@@ -1,6 +1,7 @@
 #include "trial/remote_host.h"
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/os.h"
 
 #include <limits.h>
@@ -11,9 +12,10 @@
 #define MS_NS ((int64_t)1000000)
 enum { GONE_TIMES = 10, USUAL_WORKERS = 4, MOST_FDS = 1024 };
 
-int remote_usual_workers(bool on_device, int cores)
+int remote_usual_workers(int cards, int cores)
 {
-    return !on_device ? 1 : cores < USUAL_WORKERS ? cores : USUAL_WORKERS;
+    int most = cards * USUAL_WORKERS;
+    return !cards ? 1 : int_max(cores < most ? cores : most, cards);
 }
 
 // --- as a source ---

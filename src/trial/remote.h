@@ -69,7 +69,7 @@ int remote_count(const struct remote *r);
 bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e);
 struct source *remote_begin(struct remote *r, const struct remote_work *w);
 
-// As fit a device, where the machine has so many cores.
-int remote_usual_workers(bool on_device, int cores);
+// As fit so many cards of a machine (0: no device measures) that has so many cores.
+int remote_usual_workers(int cards, int cores);
 
 #endif

@@ -14,6 +14,7 @@
 #ifndef TILEWALK_TRIAL_SOURCE_H
 #define TILEWALK_TRIAL_SOURCE_H
 
+#include "gpu/gpu.h"
 #include "space/operation.h"
 #include "trial/trial.h"
 
@@ -78,11 +79,12 @@ struct pool_options {
     const char *program;   // path of this program, for `program measure`
     int device;            // index in gpu_list
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
-    bool validate;         // Vulkan validation layer in the workers
-    int workers;           // >= 1
-    int compilers;         // beside them: they hold no buffers, and start once there is something
-                           // that is only to be compiled
-    bool only_compiles;    // what is submitted is, and nothing needs the device to run anything
+    const struct gpu_cards *cards; // on which workers measure, in turn; NULL: on `device` alone
+    bool validate;                 // Vulkan validation layer in the workers
+    int workers;                   // >= 1
+    int compilers;      // beside them: they hold no buffers, and start once there is something
+                        // that is only to be compiled
+    bool only_compiles; // what is submitted is, and nothing needs the device to run anything
     // Copied; but where the user defined it (custom_of), that definition must outlive the pool.
     const struct operation *operation;
     // The kernel that computes the right result, where the user defined the operation by one; it

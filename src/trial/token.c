@@ -5,13 +5,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void token_init(struct token *t, int workers, bool is_cpu, int cores)
+void token_init(struct token *t, const struct token_wish *w)
 {
-    *t = (struct token){.is_cpu = is_cpu,
-                        .workers = workers,
-                        .most_compiling = is_cpu ? cores : workers,
-                        .hold = mem_zero((size_t)workers, sizeof *t->hold),
-                        .place = mem_zero((size_t)workers, sizeof *t->place)};
+    *t = (struct token){.is_cpu = w->is_cpu,
+                        .workers = w->workers,
+                        .most_compiling = w->is_cpu ? w->cores : w->workers,
+                        .cards = w->is_cpu ? 1 : w->cards,
+                        .hold = mem_zero((size_t)w->workers, sizeof *t->hold),
+                        .place = mem_zero((size_t)w->workers, sizeof *t->place)};
 }
 
 void token_finish(struct token *t)
@@ -34,9 +35,17 @@ static bool is_starving(const struct token *t)
     return t->late_compiles >= 2 * t->workers;
 }
 
-bool token_may_start(const struct token *t)
+static bool is_card_free(const struct token *t, int worker)
 {
-    return count(t, HOLD_DEVICE) == 0;
+    for (int i = worker % t->cards; i < t->workers; i += t->cards)
+        if (t->hold[i] == HOLD_DEVICE)
+            return false;
+    return true;
+}
+
+bool token_may_start(const struct token *t, int worker)
+{
+    return is_card_free(t, worker);
 }
 
 bool token_may_compile(const struct token *t)
@@ -63,7 +72,8 @@ static int first_waiting(const struct token *t)
 {
     int first = -1;
     for (int i = 0; i < t->workers; i++)
-        if (t->hold[i] == HOLD_WAITING && (first < 0 || t->place[i] < t->place[first]))
+        if (t->hold[i] == HOLD_WAITING && is_card_free(t, i) &&
+            (first < 0 || t->place[i] < t->place[first]))
             first = i;
     return first;
 }
@@ -72,7 +82,7 @@ int token_grant(struct token *t)
 {
     bool disturbed = t->is_cpu && count(t, HOLD_COMPILE) > 0;
     int worker = first_waiting(t);
-    if (worker < 0 || disturbed || count(t, HOLD_DEVICE) > 0)
+    if (worker < 0 || disturbed)
         return -1;
     t->hold[worker] = HOLD_DEVICE;
     t->late_compiles = 0;

@@ -309,20 +309,54 @@ static void test_no_descriptors(void **state)
     assert_refused(&r, 1, "cannot start", "Too many open files");
 }
 
+// Lavapipe by two names: two cards of one model. False: it is not here.
+static bool take_two_cards(struct box *b)
+{
+    glob_t found;
+    bool is_here = glob(LAVAPIPE, 0, NULL, &found) == 0;
+    if (is_here) {
+        const char *second = box_write(b, "second.json", box_read(b, found.gl_pathv[0]));
+        const char *drivers = arena_printf(&b->arena, "%s:%s", found.gl_pathv[0], second);
+        box_set(b, "VK_ICD_FILENAMES", drivers);
+        box_set(b, "VK_DRIVER_FILES", drivers);
+    } else {
+        print_message("lavapipe is not here\n");
+    }
+    globfree(&found);
+    return is_here;
+}
+
+// One session; it goes on, on both, and on the one that is left.
+static void test_cards(void **state)
+{
+    struct box *b = *state;
+    if (!take_two_cards(b))
+        return;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--device", "0+1", "--workers", "2",
+                          "--strategy", "random", "--seed", "1", "--trials", "4", "--json");
+    assert_ok(&r);
+    cJSON *session = listed_session(b, 1);
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 1);
+    assert_int_equal(number_of(session, "cards"), 2);
+    assert_int_equal(number_of(session, "ok"), 4);
+    r = RUN(b, "resume", "1", "--trials", "5", "--plain");
+    assert_ok(&r);
+    assert_contains(r.out, "on 2 cards, each a llvmpipe");
+    box_set(b, "VK_ICD_FILENAMES", box_path(b, "second.json"));
+    box_set(b, "VK_DRIVER_FILES", box_path(b, "second.json"));
+    r = RUN(b, "resume", "1", "--trials", "6", "--plain");
+    assert_ok(&r);
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--device", "0+1");
+    assert_refused(&r, 2, "no device '1'", "llvmpipe");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_what_is_here),
-        FLOW_TEST(test_two),
-        FLOW_TEST(test_lines_and_exports),
-        FLOW_TEST(test_interrupted),
-        FLOW_TEST(test_killed),
-        FLOW_TEST(test_agents),
-        FLOW_TEST(test_calibration),
-        FLOW_TEST(test_refused),
-        FLOW_TEST(test_usage),
-        FLOW_TEST(test_no_descriptors),
-        FLOW_TEST(test_portability),
+        FLOW_TEST(test_what_is_here),   FLOW_TEST(test_two),     FLOW_TEST(test_lines_and_exports),
+        FLOW_TEST(test_interrupted),    FLOW_TEST(test_killed),  FLOW_TEST(test_agents),
+        FLOW_TEST(test_calibration),    FLOW_TEST(test_refused), FLOW_TEST(test_usage),
+        FLOW_TEST(test_no_descriptors), FLOW_TEST(test_cards),   FLOW_TEST(test_portability),
         FLOW_TEST(test_no_portability),
     };
     return has_device() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_SKIPPED;

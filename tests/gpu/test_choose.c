@@ -159,6 +159,44 @@ static void test_identity(void **state)
     }
 }
 
+static void test_cards(void **state)
+{
+    (void)state;
+    struct gpu_info list[4] = {{.index = 0, .name = "Card 90", .runs = true, .device_uuid = "a"},
+                               {.index = 1, .name = "Card 90", .runs = true, .device_uuid = "b"},
+                               {.index = 2, .name = "Card 90 D", .runs = true},
+                               {.index = 3, .name = "other", .runs = true}};
+    struct gpu_cards cards;
+    struct err e = {0};
+    assert_true(gpu_choose_cards(list, 4, "1+0+1", &cards, &e));
+    assert_true(cards.count == 2 && cards.index[0] == 1 && cards.index[1] == 0);
+    assert_true(gpu_choose_cards(list, 4, "Card 90", &cards, &e)); // a whole name
+    assert_true(cards.count == 2 && cards.index[0] == 0 && cards.index[1] == 1);
+    assert_true(gpu_choose_cards(list, 2, "card", &cards, &e));
+    assert_int_equal(cards.count, 2);
+    assert_true(gpu_choose_cards(list, 4, NULL, &cards, &e)); // the best alone
+    assert_true(cards.count == 1 && cards.index[0] == 0);
+    assert_true(gpu_choose_cards(list, 4, "3", &cards, &e));
+    assert_true(cards.count == 1 && cards.index[0] == 3);
+    assert_false(gpu_choose_cards(list, 4, "card", &cards, &e)); // they differ
+    assert_non_null(strstr(e.text, "'card' names 3 devices"));
+    assert_false(gpu_choose_cards(list, 4, "0+3", &cards, &e));
+    assert_non_null(strstr(e.text, "differ in model or driver"));
+    assert_false(gpu_choose_cards(list, 4, "0+4", &cards, &e));
+    assert_true(e.usage);
+}
+
+static void test_cards_agree(void **state)
+{
+    (void)state;
+    int slowest;
+    double share;
+    assert_true(gpu_cards_agree((double[]){1.00, 0.98, 1.01}, 3, &slowest, &share));
+    assert_false(gpu_cards_agree((double[]){1.00, 1.07, 1.01}, 3, &slowest, &share));
+    assert_int_equal(slowest, 1);
+    assert_true(share > 0.069 && share < 0.071);
+}
+
 static void test_robust_seconds(void **state)
 {
     (void)state;
@@ -237,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_several),        cmocka_unit_test(test_one_that_runs_nothing),
+        cmocka_unit_test(test_cards),          cmocka_unit_test(test_cards_agree),
         cmocka_unit_test(test_identity),       cmocka_unit_test(test_robust_seconds),
         cmocka_unit_test(test_stamps),         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_results),        cmocka_unit_test(test_environment),
