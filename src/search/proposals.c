@@ -28,7 +28,7 @@ void proposals_finish(struct proposals *p)
     free(p->candidate);
 }
 
-static void add_candidate(struct proposals *p, const struct candidate *c)
+void proposals_add(struct proposals *p, const struct candidate *c)
 {
     if (p->count < proposals_most(p))
         p->candidate[p->count++] = *c;
@@ -40,7 +40,7 @@ static void add_walked(struct proposals *p, struct candidate *c)
 {
     for (int n = 0; n < STEPS; n++) {
         if (visited_allows(&p->rounds->visited, &c->config)) {
-            add_candidate(p, c);
+            proposals_add(p, c);
             return;
         }
         space_walk(p->rounds->problem.space, p->q, p->rng, &c->config);
@@ -104,6 +104,6 @@ void proposals_add_neighbours(struct proposals *p, int index)
         else
             moves_jump(s, p->reach, &here, k - degree, &c.config);
         if (visited_allows(&p->rounds->visited, &c.config))
-            add_candidate(p, &c);
+            proposals_add(p, &c);
     }
 }

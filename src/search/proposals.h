@@ -29,7 +29,8 @@ struct proposals {
 };
 
 int proposals_most(const struct proposals *p);
-void proposals_begin(struct proposals *p); // forgets those that are there
+void proposals_begin(struct proposals *p);                          // forgets those that are there
+void proposals_add(struct proposals *p, const struct candidate *c); // past the most it is left out
 void proposals_add_neighbours(struct proposals *p, int index);
 // `ranked`: indices of results, best first; of the first `parents`, by their fitness.
 void proposals_add_children(struct proposals *p, const int *ranked, int results);

@@ -15,6 +15,9 @@
 // larger it is, the fewer trials go to tiny gains around a known optimum. Trials that refine use
 // `doubt` times that weight.
 //
+// Where no trial promises a gain any more, it leaves for where the model may be wrong
+// (excursion.h).
+//
 // Speeds are shares of the best speed, so their unit does not matter. A failed trial counts as the
 // lower quartile of the others. The number of points in the model is limited, and with it the cost
 // of a trial. With `ahead`, trials are chosen before the results of the latest ones are in, so that
@@ -25,6 +28,8 @@
 // model (informed) chooses among those that fit, knowing what the driver says of all.
 #include "model/coordinates.h"
 #include "model/gp.h"
+#include "search/excursion.h"
+#include "search/field.h"
 #include "search/looks.h"
 #include "search/proposals.h"
 
@@ -46,6 +51,7 @@ enum {
     OPTION_PROFILE,
     OPTION_MARGIN,
     OPTION_REACH,
+    OPTION_LEAVE,
     OPTION_LOOK,
     OPTION_AHEAD
 };
@@ -66,6 +72,8 @@ struct walk {
     struct coordinates coordinates;
     struct gp model;
     struct proposals proposals;
+    struct excursion excursion;
+    struct field field;
     double *x, *mean, *deviation, *promise; // of them, or of what is open: [width] each, and one
     double sought;                          // exploration weight for choosing among them
     int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
@@ -102,6 +110,8 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
                                       .places = w->near,
                                       .reach = (int)option[OPTION_REACH],
                                       .q = option[OPTION_Q]};
+    w->excursion.least = w->points ? option[OPTION_LEAVE] : 0;
+    w->field = (struct field){.problem = &w->rounds.problem, .coordinates = &w->coordinates};
     size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open); // for believe() too
     int width = w->coordinates.count + STATISTIC_KIND_COUNT;
     w->x = mem_zero(most * (size_t)width, sizeof *w->x);
@@ -135,6 +145,7 @@ static void rank_result(struct walk *w, int index)
     w->ranked[place] = index;
     w->results++;
     w->valid += fitness > 0;
+    excursion_told(&w->excursion, index, fitness, w->rounds.handed_out);
 }
 
 // --- candidates ---
@@ -230,11 +241,9 @@ static bool is_shortlisted(const struct walk *w, const struct config *c)
 
 // Fills in what each candidate promises, by the coordinates alone. Where one is chosen, it is
 // enough to know which promises the most.
-static void find_promises(struct walk *w)
+static void find_promises(struct walk *w, double target)
 {
     int width = w->coordinates.count;
-    w->sought *= rng_real(&w->rng);
-    double target = 1 + w->sought * w->model.now.scale;
     for (int i = 0; i < w->proposals.count; i++)
         coordinates_of(&w->coordinates, &w->proposals.candidate[i].config, w->x + i * width);
     if (w->look == 1) {
@@ -247,9 +256,9 @@ static void find_promises(struct walk *w)
 }
 
 // The most promising candidates.
-static void shortlist(struct walk *w)
+static void shortlist(struct walk *w, double target)
 {
-    find_promises(w);
+    find_promises(w, target);
     for (w->shortlisted = 0; w->shortlisted < w->look; w->shortlisted++) {
         double most = -INFINITY;
         int chosen = w->shortlisted ? -1 : 0;
@@ -303,6 +312,66 @@ static bool inform(struct walk *w)
     return true;
 }
 
+// --- excursions ---
+
+static void predict(struct walk *w, int candidate, double *mean, double *deviation)
+{
+    coordinates_of(&w->coordinates, &w->proposals.candidate[candidate].config, w->x);
+    gp_predict(&w->model, w->x, 1, mean, deviation);
+}
+
+// The point of the space that is the farthest from all that is known.
+static bool probe(struct walk *w)
+{
+    struct candidate c = {0};
+    double best = fitness_of(w, 0), mean, deviation;
+    int asked = w->rounds.handed_out;
+    if (!field_farthest(&w->field, &w->rounds.visited.given, asked, w->model.weight, &w->rng,
+                        &c.config))
+        return false;
+    proposals_begin(&w->proposals);
+    proposals_add(&w->proposals, &c);
+    predict(w, 0, &mean, &deviation);
+    excursion_probe(&w->excursion, asked, best * mean, best * deviation);
+    w->shortlist[w->shortlisted++] = 0;
+    return true;
+}
+
+static bool follow(struct walk *w)
+{
+    const struct excursion *e = &w->excursion;
+    proposals_begin(&w->proposals);
+    for (int i = 0; i < e->owned; i++)
+        proposals_add_neighbours(&w->proposals, e->own[i]);
+    if (w->proposals.count == 0)
+        return false;
+    w->sought = 0;
+    shortlist(w, e->own_fitness[0] / fitness_of(w, 0));
+    return true;
+}
+
+// False: it stays at home.
+static bool leave(struct walk *w)
+{
+    enum excursion_trial next = excursion_next(&w->excursion);
+    bool left = next == TRIAL_PROBE ? probe(w) : next == TRIAL_FOLLOWS && follow(w);
+    if (!left && next != TRIAL_HOME)
+        excursion_end(&w->excursion);
+    return left;
+}
+
+static void stay(struct walk *w)
+{
+    double mean, deviation;
+    w->sought = gather(w);
+    if (w->proposals.count == 0)
+        return;
+    w->sought *= rng_real(&w->rng);
+    shortlist(w, 1 + w->sought * w->model.now.scale);
+    predict(w, w->shortlist[0], &mean, &deviation);
+    excursion_promise(&w->excursion, gp_expected_improvement(mean, deviation, 1));
+}
+
 // --- rounds ---
 
 // Finds what the round that is due may be made of.
@@ -317,12 +386,14 @@ static void prepare(struct walk *w)
     if (asked < w->starts || w->results == 0 || fitness_of(w, 0) <= 0 ||
         visited_warm(&w->rounds.visited, &warm))
         return;
-    if (w->points)
+    if (w->points) {
         fit(w, &w->model);
-    w->sought = gather(w);
-    if (w->proposals.count && w->points)
-        shortlist(w);
-    else if (w->proposals.count)
+        if (!w->excursion.least || !leave(w))
+            stay(w);
+        return;
+    }
+    gather(w);
+    if (w->proposals.count)
         w->shortlist[w->shortlisted++] = (int)rng_below(&w->rng, (uint64_t)w->proposals.count);
 }
 
@@ -375,6 +446,7 @@ static void destroy(struct strategy *s)
     gp_finish(&w->model);
     gp_finish(&w->informed);
     looks_finish(&w->looks);
+    field_finish(&w->field);
     coordinates_finish(&w->coordinates);
     proposals_finish(&w->proposals);
     free(w->ranked);
@@ -401,6 +473,9 @@ static const struct spec_option options[] = {
     [OPTION_MARGIN] = {"margin", "improvement sought, at most, in deviations", 0.8, 0, 100, false},
     [OPTION_REACH] = {"reach", "parameters of at most so many values may jump to any", 64, 0, 65536,
                       true},
+    [OPTION_LEAVE] = {"leave",
+                      "gain promised, as a share, below which it looks elsewhere; 0: never", 1e-5,
+                      0, 1, false},
     [OPTION_LOOK] = LOOKS_OPTION,
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},

@@ -209,13 +209,17 @@ static const char version_19[] =
 
 // Version 20: on how many cards of one model a session measures.
 static const char version_20[] = "ALTER TABLE session ADD COLUMN cards INTEGER NOT NULL DEFAULT 0;\n";
+
+// Version 21: strategy walk leaves where nothing more is promised; earlier sessions stay.
+static const char version_21[] =
+    "UPDATE session SET strategy = strategy || ':leave=0' WHERE strategy LIKE 'walk:%';\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
     version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19, version_20};
+    version_15, version_16, version_17, version_18, version_19, version_20, version_21};
 
 const char *const *db_scripts(int *count)
 {

@@ -34,15 +34,18 @@ static const char *const strategies[] = {"opevo",
                                          "rnn:hidden=8:embedding=4",
                                          "tpe:candidates=4:starts=8",
                                          "autotvm:plan=12:chains=8:steps=10",
-                                         "walk:starts=6:points=30",
+                                         "walk:starts=6:points=30:leave=0",
                                          "ansor:plan=12:pop=64:generations=2:warmup=12",
                                          "forest:plan=8:trees=10:starts=4:near=8",
                                          "opevo:async=1:legal=1",
-                                         "walk:starts=6:points=30:ahead=2",
+                                         "walk:starts=6:points=30:ahead=2:leave=0",
                                          "local:batch=4",
-                                         "tpe:batch=5"};
-static const char *const with_nests[] = {"walk:starts=6:points=30",
-                                         "walk:starts=6:points=30:profile=0",
+                                         "tpe:batch=5",
+                                         "walk:starts=6:points=30",
+                                         "walk:starts=6:points=30:ahead=2",
+                                         "lfbo:trees=10"};
+static const char *const with_nests[] = {"walk:starts=6:points=30:leave=0",
+                                         "walk:starts=6:points=30:profile=0:leave=0",
                                          "autotvm:plan=12:chains=8:steps=10:features=itervar",
                                          "ansor:plan=12:pop=64:generations=2:warmup=12"};
 

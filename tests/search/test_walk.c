@@ -194,7 +194,7 @@ static void test_legal_and_warm(void **state)
         while (!sum_is_even(NULL, &warm[i]) || config_set_find(&known, &warm[i]) >= 0);
     struct search_problem problem = {
         .space = s, .legal = sum_is_even, .warm = warm, .warm_count = WARM};
-    struct course *r = course_create(&problem, "walk:strangers=0", 6, 100, bowl);
+    struct course *r = course_create(&problem, "walk:strangers=0:leave=0", 6, 100, bowl);
     int place = 1;
     for (int i = 0; i < WARM; i++)
         if (config_set_find(&known, &warm[i]) < 0) {
