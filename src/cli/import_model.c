@@ -62,6 +62,8 @@ bool import_model(const struct arguments *a, const char *path, const struct impo
     bool ok = import_run(f, &q, &m, e) &&
               (read_network(&m, path, out, &n, e) || err_prefix(e, "%s", path)) &&
               (!out || file_write(out, str_text(&m.text), m.text.length, e));
+    if (!ok)
+        imported_undo(&m);
     if (ok && arguments_flag(a, "json"))
         print_json(f, path, &m, &n);
     else if (ok)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct import_format *const formats[] = {&import_gguf, &import_onnx, &import_perf_log};
 
@@ -42,8 +43,29 @@ bool import_run(const struct import_format *f, const struct import_request *r, s
     return f->imports(r, out, e);
 }
 
+bool import_beside(struct imported *m, const char *path, struct err *e)
+{
+    m->beside = arena_strdup(&m->arena, path);
+    if (!file_exists(path))
+        return true;
+    m->former = arena_printf(&m->arena, "%s.%ld.former", path, (long)getpid());
+    return link(path, m->former) == 0 || rename(path, m->former) == 0 ||
+           err_set(e, "cannot keep '%s' until it is replaced: %s", path, strerror(errno));
+}
+
+void imported_undo(struct imported *m)
+{
+    if (m->former && rename(m->former, m->beside) == 0)
+        unlink(m->former); // which is left where both are the same file
+    else if (m->beside)
+        unlink(m->beside);
+    m->former = NULL;
+}
+
 void imported_finish(struct imported *m)
 {
+    if (m->former)
+        unlink(m->former);
     str_finish(&m->text);
     free(m->note);
     arena_finish(&m->arena);

@@ -31,6 +31,8 @@ struct imported {
     const char **note; // what is left out of it and why, a line each
     int note_count, note_capacity;
     struct arena arena; // of about and notes
+    // ours
+    const char *beside, *former; // a file that was written beside it, and what it was before
 };
 
 struct import_format {
@@ -44,9 +46,13 @@ bool import_detect(const char *path, const struct import_format **out, struct er
 bool import_run(const struct import_format *f, const struct import_request *r, struct imported *out,
                 struct err *e);
 void imported_finish(struct imported *m);
+// Before it is finished: what was written beside the network file is as it was.
+void imported_undo(struct imported *m);
 
 // For formats.
 extern const struct import_format import_gguf, import_onnx, import_perf_log;
+// Before a file is written beside the network file.
+bool import_beside(struct imported *m, const char *path, struct err *e);
 void import_note(struct imported *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -27,6 +27,8 @@ struct recorded { // what an input was, or an output, when somebody ran the mode
     struct onnx_tensor tensor;
     struct onnx_weights weights;
     const char *role; // "input"
+    const char *name; // in the file of weights, where nothing else is called so
+    bool is_held;     // the network reads it, or is held against it
 };
 
 static bool detects(const char *begin, size_t length)
@@ -67,7 +69,7 @@ static void add_value(struct str *s, const char *name)
 
 static const char *source_name(const struct onnx_layers *l, int source)
 {
-    return source < 0 ? l->input[-1 - source].value->name : l->layer[source].name;
+    return source < 0 ? l->input[-1 - source].name : l->layer[source].name;
 }
 
 // --- what the file begins with ---
@@ -123,6 +125,14 @@ static void note_lacking(struct writing *w)
         str_printf(&what, "output '%s': %s", g->value[i].name, g->value[i].lacking);
         note(w, &what);
     }
+    for (int i = 0; i < w->recorded_count; i++) {
+        struct str what = {0};
+        if (w->recorded[i].is_held)
+            continue;
+        str_printf(&what, "%s: nothing reads it, or what it follows from is not recorded",
+                   w->recorded[i].name);
+        note(w, &what);
+    }
 }
 
 static bool has_halves(const struct onnx_layers *l)
@@ -167,33 +177,33 @@ static void add_head(struct writing *w)
 
 // --- inputs and layers ---
 
-// `file = saved "input.data"`, if it was recorded; whether.
+// `file = saved "input_0.recorded"`, if it was recorded; whether.
 static bool add_recorded(struct writing *w, const struct onnx_value *v, const char *role,
                          const char *before)
 {
     struct str *s = &w->out->text;
     for (int i = 0; w->weights && i < w->recorded_count; i++) {
-        if (w->recorded[i].value != v || strcmp(w->recorded[i].role, role) != 0)
+        const struct recorded *r = &w->recorded[i];
+        if (r->value != v || !r->is_held || strcmp(r->role, role) != 0)
             continue;
-        char *name = mem_printf("%s.%s", role, v->name);
         str_printf(s, "%s file = %s ", before, v->type == ONNX_FLOAT16 ? "rounded" : "saved");
-        add_quoted(s, name);
-        free(name);
+        add_quoted(s, r->name);
         return true;
     }
     return false;
 }
 
-static void add_input(struct writing *w, const struct onnx_value *v)
+static void add_input(struct writing *w, const struct onnx_entry *input)
 {
+    const struct onnx_value *v = input->value;
     struct str *s = &w->out->text;
     int skipped = v->shape.rank > TENSOR_MAX_RANK ? v->shape.rank - TENSOR_MAX_RANK : 0;
     int64_t first = 1;
     for (int i = 0; i < skipped; i++)
         first *= v->shape.size[i];
-    add_value(s, v->name);
+    add_value(s, input->name);
     str_add(s, " = input { name = ");
-    add_quoted(s, v->name);
+    add_quoted(s, input->name);
     str_add(s, ", sizes = { ");
     if (!v->shape.rank)
         str_add(s, "1");
@@ -246,7 +256,7 @@ static void add_body(struct writing *w)
     const struct onnx_layers *l = w->layers;
     for (int i = 0; i < l->input_count; i++)
         if (l->input[i].uses)
-            add_input(w, l->input[i].value);
+            add_input(w, &l->input[i]);
     for (int i = 0; i < l->layer_count; i++)
         add_layer(w, &l->layer[i]);
     for (int i = 0; i < l->output_count; i++)
@@ -270,13 +280,9 @@ static int count_weights(const struct onnx_layers *l)
     return count;
 }
 
-static struct weights_new new_tensor(struct writing *w, const char *of, const char *name,
-                                     const struct onnx_weights *from)
+static struct weights_new new_tensor(const char *name, const struct onnx_weights *from)
 {
-    struct weights_new t = {.name = arena_printf(&w->out->arena, "%s.%s", of, name),
-                            .rank = from->shape.rank,
-                            .fill = fill,
-                            .context = from};
+    struct weights_new t = {.name = name, .rank = from->shape.rank, .fill = fill, .context = from};
     for (int i = 0; i < t.rank; i++)
         t.size[i] = (uint64_t)from->shape.size[i];
     return t;
@@ -293,13 +299,13 @@ static bool write_weights(struct writing *w, struct err *e)
     for (int i = 0; i < l->layer_count; i++)
         for (int k = 0; k < l->layer[i].weights_count; k++) {
             const struct onnx_weights *from = &l->layer[i].weights[k];
-            all[count++] = new_tensor(w, l->layer[i].name, from->tensor, from);
+            all[count++] = new_tensor(
+                arena_printf(&w->out->arena, "%s.%s", l->layer[i].name, from->tensor), from);
         }
-    for (int i = 0; i < w->recorded_count; i++) {
-        const struct recorded *from = &w->recorded[i];
-        all[count++] = new_tensor(w, from->role, from->value->name, &from->weights);
-    }
-    bool ok = weights_write(w->weights, all, count, e);
+    for (int i = 0; i < w->recorded_count; i++)
+        if (w->recorded[i].is_held)
+            all[count++] = new_tensor(w->recorded[i].name, &w->recorded[i].weights);
+    bool ok = import_beside(w->out, w->weights, e) && weights_write(w->weights, all, count, e);
     free(all);
     return ok;
 }
@@ -328,6 +334,7 @@ static bool read_one(struct writing *w, const char *role, int number, const stru
     struct recorded *r = &w->recorded[w->recorded_count];
     bool is_there = file_exists(path);
     *r = (struct recorded){.value = v, .role = role};
+    r->name = arena_printf(&w->out->arena, "%s_%d.recorded", role, number);
     bool ok = !is_there || onnx_read_tensor(path, w->model, &r->tensor, e);
     if (ok && is_there && r->tensor.count != onnx_count(&v->shape))
         ok = err_set(e, "it has %" PRId64 " elements, '%s' has %" PRId64, r->tensor.count, v->name,
@@ -335,7 +342,7 @@ static bool read_one(struct writing *w, const char *role, int number, const stru
     if (!ok)
         err_prefix(e, "%s", path);
     if (ok && is_there) {
-        r->weights = (struct onnx_weights){.from = &r->tensor, .shape = r->tensor.shape};
+        r->weights = (struct onnx_weights){.from = &r->tensor, .shape = {1, {r->tensor.count}}};
         w->recorded_count++;
     }
     free(name);
@@ -365,6 +372,47 @@ static bool read_recorded(struct writing *w, struct err *e)
                   err_set(e, "'%s' has no input_0.pb and no output_0.pb", w->request->data));
 }
 
+static struct recorded *find_recorded(struct writing *w, const struct onnx_value *v,
+                                      const char *role)
+{
+    for (int i = 0; i < w->recorded_count; i++)
+        if (w->recorded[i].value == v && strcmp(w->recorded[i].role, role) == 0)
+            return &w->recorded[i];
+    return NULL;
+}
+
+static bool follows(struct writing *w, const struct onnx_layer *layer, const bool *is_known)
+{
+    for (int i = 0; i < layer->from_count; i++) {
+        int source = layer->from[i].source;
+        if (source >= 0 ? !is_known[source]
+                        : !find_recorded(w, w->layers->input[-1 - source].value, "input"))
+            return false;
+    }
+    return true;
+}
+
+// An output is held against what was recorded if it follows from what was: what a node that is
+// lacking gives is anything.
+static void find_held(struct writing *w)
+{
+    const struct onnx_layers *l = w->layers;
+    bool *is_known = mem_zero((size_t)l->layer_count + 1, sizeof *is_known);
+    for (int i = 0; i < l->layer_count; i++)
+        is_known[i] = follows(w, &l->layer[i], is_known);
+    for (int i = 0; i < l->input_count; i++) {
+        struct recorded *r = find_recorded(w, l->input[i].value, "input");
+        if (r)
+            r->is_held = true;
+    }
+    for (int i = 0; i < l->output_count; i++) {
+        struct recorded *r = find_recorded(w, l->output[i].value, "output");
+        if (r)
+            r->is_held = is_known[l->output[i].layer];
+    }
+    free(is_known);
+}
+
 // --- all of it ---
 
 static bool write_network(struct writing *w, struct err *e)
@@ -377,6 +425,7 @@ static bool write_network(struct writing *w, struct err *e)
     }
     if (!read_recorded(w, e) || !name_weights(w, e))
         return false;
+    find_held(w);
     add_head(w);
     add_body(w);
     return write_weights(w, e);

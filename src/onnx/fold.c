@@ -5,6 +5,7 @@
 #include "space/half.h"
 
 #include <math.h>
+#include <string.h>
 
 // Elements, of one and of all: beyond, a constant is no shape and no factor.
 enum { MOST_FOLDED = 1 << 22, MOST_IN_ALL = 1 << 24 };
@@ -18,6 +19,29 @@ static struct onnx_tensor *begin(const struct onnx_at *n, double **value)
     struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
     *value = arena_zero(&n->graph->arena, (size_t)count + 1, sizeof **value);
     t->value = *value;
+    return t;
+}
+
+// Elements of the first input, without a copy where it is no view itself.
+static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_shape *shape,
+                                     int64_t first, const int64_t *strides)
+{
+    struct onnx_view v = {.of = onnx_in(n, 0)->constant, .shape = *shape, .first = first};
+    memcpy(v.stride, strides, (size_t)shape->rank * sizeof *strides);
+    const struct onnx_tensor viewed = {.view = &v};
+    double *value;
+    struct onnx_tensor *t;
+    if (!v.of->view) {
+        struct onnx_view *kept = arena_zero(&n->graph->arena, 1, sizeof *kept);
+        t = arena_zero(&n->graph->arena, 1, sizeof *t);
+        *kept = v;
+        t->view = kept;
+        return t;
+    }
+    t = begin(n, &value);
+    int64_t count = t ? onnx_count(shape) : 0;
+    for (int64_t i = 0; i < count; i++)
+        value[i] = onnx_element(&viewed, i);
     return t;
 }
 
@@ -129,7 +153,12 @@ static double half(double a)
 
 struct onnx_tensor *fold_cast(const struct onnx_at *n)
 {
-    switch (onnx_out(n, 0)->type) {
+    int to = onnx_out(n, 0)->type;
+    int64_t count = onnx_count(&onnx_in(n, 0)->shape);
+    bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
+    if (is_real && count > MOST_FOLDED) // rounded where it is written
+        return fold_view(n, &(struct onnx_shape){1, {count}}, 0, &(int64_t){1});
+    switch (to) {
     case ONNX_BOOL: return NULL;
     case ONNX_DOUBLE: return fold_one(n, itself);
     case ONNX_FLOAT:
@@ -142,7 +171,7 @@ struct onnx_tensor *fold_cast(const struct onnx_at *n)
 struct onnx_tensor *fold_constant(const struct onnx_at *n)
 {
     struct onnx_tensor *t = arena_zero(&n->graph->arena, 1, sizeof *t);
-    *t = *onnx_attribute(n->node, "value")->tensor;
+    *t = *onnx_constant_of(n->node);
     return t;
 }
 
@@ -171,17 +200,6 @@ struct onnx_tensor *fold_size(const struct onnx_at *n)
     return t;
 }
 
-// Element `index` of the output along its axes; `strides` of the input along these.
-static int64_t place(const struct onnx_shape *out, const int64_t *strides, int64_t index)
-{
-    int64_t at = 0;
-    for (int i = out->rank - 1; i >= 0; i--) {
-        at += index % out->size[i] * strides[i];
-        index /= out->size[i];
-    }
-    return at;
-}
-
 static void strides_of(const struct onnx_shape *s, int64_t *out)
 {
     for (int i = s->rank - 1; i >= 0; i--)
@@ -191,13 +209,7 @@ static void strides_of(const struct onnx_shape *s, int64_t *out)
 static struct onnx_tensor *fold_strided(const struct onnx_at *n, int64_t first,
                                         const int64_t *strides)
 {
-    const struct onnx_shape *out = &onnx_out(n, 0)->shape;
-    double *value;
-    struct onnx_tensor *t = begin(n, &value);
-    int64_t count = t ? onnx_count(out) : 0;
-    for (int64_t i = 0; i < count; i++)
-        value[i] = onnx_element(onnx_in(n, 0)->constant, first + place(out, strides, i));
-    return t;
+    return fold_view(n, &onnx_out(n, 0)->shape, first, strides);
 }
 
 struct onnx_tensor *fold_transpose(const struct onnx_at *n)

@@ -91,8 +91,9 @@ static bool bind_input(const struct onnx_info *info, const struct onnx_dimension
     for (int i = 0; i < v->shape.rank; i++) {
         char place[300];
         snprintf(place, sizeof place, "%s.%d", v->name, i);
-        const char *name = info->open[i] && *info->open[i] ? info->open[i] : place;
-        if (v->shape.size[i] >= 0 || is_bound(open, count, name, &v->shape.size[i]))
+        const char *name = *info->open[i] ? info->open[i] : place;
+        if (v->shape.size[i] >= 0 || is_bound(open, count, place, &v->shape.size[i]) ||
+            is_bound(open, count, name, &v->shape.size[i]))
             continue;
         return err_set(e, "input '%s' leaves its dimension %d open (--set '%s=1' says how large)",
                        v->name, i + 1, name);
@@ -149,22 +150,44 @@ static const char *step_name(const struct onnx_node *n)
     return n->output_count ? n->output[0] : "";
 }
 
+static int count_reads(const struct onnx_node *n)
+{
+    int count = n->input_count;
+    for (int i = 0; i < n->attribute_count; i++)
+        count += n->attribute[i].read_count;
+    return count;
+}
+
+// What a graph inside of it reads, where that is none of its own.
+static void connect_reads(struct onnx_graph *g, const struct onnx_node *n, struct onnx_step *s)
+{
+    s->read_count = n->input_count;
+    for (int i = 0; i < n->attribute_count; i++)
+        for (int k = 0; k < n->attribute[i].read_count; k++) {
+            int v = onnx_graph_find(g, n->attribute[i].reads[k]);
+            if (v >= 0)
+                s->input[s->read_count++] = v;
+        }
+}
+
 static bool connect(struct onnx_graph *g, const struct onnx_node *n, struct onnx_step *s,
                     struct err *e)
 {
     bool is_ours = !*n->domain || str_equal(n->domain, "ai.onnx");
     *s = (struct onnx_step){.node = n, .name = step_name(n)};
     s->kind = is_ours ? onnx_operator_find(n->kind) : NULL;
-    s->input = arena_zero(&g->arena, (size_t)n->input_count + 1, sizeof *s->input);
+    s->input = arena_zero(&g->arena, (size_t)count_reads(n) + 1, sizeof *s->input);
     s->output = arena_zero(&g->arena, (size_t)n->output_count + 1, sizeof *s->output);
     for (int i = 0; i < n->input_count; i++) {
         s->input[i] = *n->input[i] ? onnx_graph_find(g, n->input[i]) : -1;
         if (*n->input[i] && s->input[i] < 0)
-            return err_set(e, "node '%s' (%s) reads '%s', which nothing gives", s->name, n->kind,
-                           n->input[i]);
+            return err_set(e, "node '%s' (%s) reads '%s', which nothing gives%s", s->name, n->kind,
+                           n->input[i],
+                           g->model->has_sparse ? " (sparse constants are not read)" : "");
     }
     for (int i = 0; i < n->output_count; i++)
         s->output[i] = *n->output[i] ? onnx_graph_find(g, n->output[i]) : -1;
+    connect_reads(g, n, s);
     return true;
 }
 
@@ -181,7 +204,7 @@ static bool connect_all(struct onnx_graph *g, struct err *e)
                 g->value[s->output[k]].maker = i;
     }
     for (int i = 0; i < g->step_count; i++)
-        for (int k = 0; k < g->step[i].node->input_count; k++) {
+        for (int k = 0; k < g->step[i].read_count; k++) {
             int v = g->step[i].input[k];
             if (v >= 0 && g->value[v].maker >= i)
                 return err_set(e,
@@ -213,7 +236,7 @@ static void drop_unneeded(struct onnx_graph *g)
         for (int k = 0; k < s->node->output_count; k++)
             if (s->output[k] >= 0)
                 needed[i] |= g->value[s->output[k]].uses > 0 || g->value[s->output[k]].is_output;
-        for (int k = 0; needed[i] && k < s->node->input_count; k++)
+        for (int k = 0; needed[i] && k < s->read_count; k++)
             if (s->input[k] >= 0)
                 g->value[s->input[k]].uses++;
     }
@@ -240,12 +263,15 @@ static void note_told(struct onnx_graph *g, const struct onnx_info *info, int co
     }
 }
 
-static bool is_closed(const struct onnx_info *info)
+// Whether it says a whole shape, with what the dimensions are that it only names.
+static bool tells_shape(const struct onnx_graph *g, const struct onnx_info *info,
+                        struct onnx_shape *out)
 {
-    for (int i = 0; i < info->shape.rank; i++)
-        if (info->shape.size[i] < 0)
+    *out = info->shape;
+    for (int i = 0; i < out->rank; i++)
+        if (out->size[i] < 0 && !is_bound(g->open, g->open_count, info->open[i], &out->size[i]))
             return false;
-    return info->has_shape;
+    return info->has_shape && onnx_fits(out);
 }
 
 // What the file says of the outputs of a node that is lacking.
@@ -253,10 +279,9 @@ static void believe_file(const struct onnx_at *n)
 {
     for (int k = 0; k < n->node->output_count; k++) {
         struct onnx_value *v = onnx_out(n, k);
-        if (!v || v->has_shape || !v->told || !is_closed(v->told))
+        if (!v || v->has_shape || !v->told)
             continue;
-        v->has_shape = true;
-        v->shape = v->told->shape;
+        v->has_shape = tells_shape(n->graph, v->told, &v->shape);
         v->type = v->told->type;
     }
 }
@@ -268,6 +293,9 @@ static enum onnx_verdict infer(const struct onnx_at *n)
     for (int i = 0; i < n->node->attribute_count; i++)
         if (n->node->attribute[i].has_graph)
             return onnx_lacks(n, "it has a graph of its own");
+    const char *mistyped = onnx_mistyped(n->node);
+    if (mistyped)
+        return onnx_lacks(n, "its %s is of another type than it has to be", mistyped);
     for (int i = 0; i < n->node->input_count; i++) {
         const struct onnx_value *v = onnx_in(n, i);
         if (v && !v->has_shape)
@@ -299,6 +327,24 @@ static bool check_output(const struct onnx_at *n, const struct onnx_value *v)
     return false;
 }
 
+// What follows from constants alone is one.
+static void fold(const struct onnx_at *n, struct onnx_value *made)
+{
+    struct onnx_tensor *t = n->step->kind->fold(n);
+    if (!t) {
+        struct str text = {0};
+        onnx_shape_add(&text, &made->shape);
+        onnx_lacks(n, "it is of constants alone, which are not computed (%s)", str_text(&text));
+        str_finish(&text);
+        return;
+    }
+    t->name = made->name;
+    t->type = made->type;
+    t->shape = made->shape;
+    t->count = onnx_count(&t->shape);
+    made->constant = t;
+}
+
 static bool infer_step(const struct onnx_at *n)
 {
     enum onnx_verdict verdict = infer(n);
@@ -312,23 +358,15 @@ static bool infer_step(const struct onnx_at *n)
         if (onnx_out(n, i) && onnx_out(n, i)->has_shape && !check_output(n, onnx_out(n, i)))
             return false;
     struct onnx_value *made = onnx_out(n, 0);
-    if (made && n->step->kind->fold && is_foldable(n)) {
-        struct onnx_tensor *t = n->step->kind->fold(n);
-        if (t) {
-            t->name = made->name;
-            t->type = made->type;
-            t->shape = made->shape;
-            t->count = onnx_count(&t->shape);
-            made->constant = t;
-        }
-    }
+    if (made && n->step->kind->fold && is_foldable(n))
+        fold(n, made);
     return true;
 }
 
 bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *open, int open_count,
                      struct onnx_graph *out, struct err *e)
 {
-    *out = (struct onnx_graph){.model = m};
+    *out = (struct onnx_graph){.model = m, .open = open, .open_count = open_count};
     if (!name_values(out, e) || !connect_all(out, e) || !bind_inputs(out, open, open_count, e) ||
         !mark_outputs(out, e))
         return false;
@@ -389,7 +427,7 @@ enum onnx_verdict onnx_gives(const struct onnx_at *n, const struct onnx_shape *s
 {
     struct onnx_value *out = onnx_out(n, 0), *in = onnx_in(n, 0);
     if (!out)
-        return onnx_wrong(n, "it gives nothing");
+        return onnx_lacks(n, "its first output is left out");
     out->has_shape = true;
     out->shape = *shape;
     out->type = in ? in->type : ONNX_FLOAT;

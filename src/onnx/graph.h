@@ -39,11 +39,14 @@ struct onnx_step { // a node that is needed
     const struct onnx_operator *kind; // NULL: unknown
     const char *name;                 // its own, or that of its first output
     int *input, *output;              // values; -1: left out
-    const char *lacking;              // why it cannot be computed; NULL: it can
+    int read_count;      // of `input`: behind the node's own those that graphs inside of it read
+    const char *lacking; // why it cannot be computed; NULL: it can
 };
 
 struct onnx_graph {
     const struct onnx_model *model;
+    const struct onnx_dimension *open;
+    int open_count;
     struct onnx_value *value;
     struct onnx_step *step;
     int value_count, step_count;
@@ -51,6 +54,7 @@ struct onnx_graph {
     struct arena arena;
 };
 
+// `open` has to outlive `out`.
 bool onnx_graph_make(const struct onnx_model *m, const struct onnx_dimension *open, int open_count,
                      struct onnx_graph *out, struct err *e);
 void onnx_graph_finish(struct onnx_graph *g);

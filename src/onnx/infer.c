@@ -176,14 +176,16 @@ enum onnx_verdict infer_reduce_mean(const struct onnx_at *n)
     struct onnx_shape out = {0};
     bool gone[ONNX_MAX_RANK] = {false}, keeps = onnx_int(n->node, "keepdims", 1);
     TRY(onnx_list_of(n, "axes", 1, &axes));
+    if (!axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
+        return infer_same(n);
     for (int i = 0; i < axes.count; i++) {
         if (!onnx_axis(x, &axes.value[i]))
             return onnx_wrong(n, "there is no axis %" PRId64, axes.value[i]);
         gone[axes.value[i]] = true;
     }
     for (int i = 0; i < x->rank; i++)
-        if (keeps || !(gone[i] || !axes.is_there))
-            out.size[out.rank++] = gone[i] || !axes.is_there ? 1 : x->size[i];
+        if (keeps || (axes.count && !gone[i]))
+            out.size[out.rank++] = gone[i] || !axes.count ? 1 : x->size[i];
     return onnx_gives(n, &out);
 }
 
@@ -384,13 +386,13 @@ enum onnx_verdict infer_expand(const struct onnx_at *n)
 
 enum onnx_verdict infer_constant(const struct onnx_at *n)
 {
-    const struct onnx_attribute *a = onnx_attribute(n->node, "value");
-    if (!a || !a->tensor)
+    const struct onnx_tensor *t = onnx_constant_of(n->node);
+    if (!t)
         return onnx_lacks(n, "its value is no tensor");
-    if (!onnx_type_bytes(a->tensor->type))
-        return onnx_lacks(n, "its value is %s", onnx_type_name(a->tensor->type));
-    TRY(onnx_gives(n, &a->tensor->shape));
-    onnx_out(n, 0)->type = a->tensor->type;
+    if (!onnx_type_bytes(t->type))
+        return onnx_lacks(n, "its value is %s", onnx_type_name(t->type));
+    TRY(onnx_gives(n, &t->shape));
+    onnx_out(n, 0)->type = t->type;
     return ONNX_FINE;
 }
 

@@ -5,15 +5,54 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { ONNX_MAX_LAYERS = 4096 };
+enum { ONNX_MAX_LAYERS = 4096, MOST_NAME = 200 };
 
 // --- where values come from ---
+
+// As a name has to be.
+static const char *plain_name(struct lowering *l, const char *name)
+{
+    struct str s = {0};
+    while (*name && s.length < MOST_NAME) {
+        const char *from = name;
+        if (str_next_glyph(&name) == STR_NO_GLYPH)
+            str_add_char(&s, '_');
+        else
+            str_add_bytes(&s, from, (size_t)(name - from));
+    }
+    const char *plain = arena_strdup(&l->out->arena, str_text(&s));
+    str_finish(&s);
+    return plain;
+}
+
+static bool is_taken(const struct lowering *l, const char *name, int step)
+{
+    int value = onnx_graph_find(l->graph, name);
+    if (value >= 0 && l->graph->value[value].maker != step)
+        return true;
+    for (int i = 0; i < l->out->layer_count; i++)
+        if (str_equal(l->out->layer[i].name, name))
+            return true;
+    for (int i = 0; i < l->out->input_count; i++)
+        if (str_equal(l->out->input[i].name, name))
+            return true;
+    return false;
+}
+
+const char *lowering_name(struct lowering *l, const char *name, int step)
+{
+    const char *plain = plain_name(l, name), *tried = plain;
+    for (int i = 2; is_taken(l, tried, step); i = int_max(i + 1, l->out->layer_count))
+        tried = arena_printf(&l->out->arena, "%s.%d", plain, i);
+    return tried;
+}
 
 static int input_of(struct lowering *l, const struct onnx_value *v)
 {
     struct onnx_layers *out = l->out;
+    const char *name = lowering_name(l, v->name, v->maker);
     MEM_GROW(out->input, out->input_count, out->input_capacity);
-    out->input[out->input_count] = (struct onnx_entry){v, 0};
+    out->input[out->input_count] = (struct onnx_entry){.value = v, .name = name};
     return -1 - out->input_count++;
 }
 
@@ -41,28 +80,13 @@ enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int
 
 // --- layers ---
 
-const char *lowering_name(struct lowering *l, const char *name)
-{
-    const char *tried = name;
-    for (int i = 2;; i = int_max(i + 1, l->out->layer_count)) {
-        bool is_taken = false;
-        for (int k = 0; k < l->out->layer_count && !is_taken; k++)
-            is_taken = str_equal(l->out->layer[k].name, tried);
-        for (int k = 0; k < l->out->input_count && !is_taken; k++)
-            is_taken = str_equal(l->out->input[k].value->name, tried);
-        if (!is_taken)
-            return tried;
-        tried = arena_printf(&l->out->arena, "%s.%d", name, i);
-    }
-}
-
 struct onnx_layer *lowering_add(struct lowering *l, const struct onnx_at *n, const char *preset,
                                 const char *more, const struct onnx_value *type)
 {
     struct onnx_layers *out = l->out;
     const char *name =
         more ? arena_printf(&out->arena, "%s.%s", n->step->name, more) : n->step->name;
-    name = lowering_name(l, *name ? name : preset);
+    name = lowering_name(l, *name ? name : preset, (int)(n->step - l->graph->step));
     MEM_GROW(out->layer, out->layer_count, out->layer_capacity);
     struct onnx_layer *new = &out->layer[out->layer_count++];
     *new = (struct onnx_layer){
@@ -84,6 +108,7 @@ static void set_text(struct onnx_layer *to, const char *name, const char *text)
 
 void lowering_set(struct lowering *l, struct onnx_layer *to, const char *name, int64_t value)
 {
+    l->has_wrong_size |= value < 0 || value > INT32_MAX;
     set_text(to, name, arena_printf(&l->out->arena, "%" PRId64, value));
 }
 
@@ -195,6 +220,16 @@ static void drop_layers(struct lowering *l, const struct onnx_at *n, int from)
     l->out->layer_count = from;
 }
 
+static void check_layers(struct lowering *l, const struct onnx_at *n, int from)
+{
+    if (l->has_wrong_size)
+        onnx_lacks(n, "a size of it is more than a kernel takes");
+    l->has_wrong_size = false;
+    for (int i = from; i < l->out->layer_count; i++)
+        if (!onnx_count(&l->out->layer[i].shape))
+            onnx_lacks(n, "it gives nothing");
+}
+
 static void lower_step(struct lowering *l, struct onnx_step *s)
 {
     struct err ignored;
@@ -206,6 +241,8 @@ static void lower_step(struct lowering *l, struct onnx_step *s)
         s->lacking = "the network has as many layers as there may be";
     else if (s->kind->lower(l, &n) != ONNX_FINE && !s->lacking)
         s->lacking = "it cannot be computed so";
+    if (!s->lacking)
+        check_layers(l, &n, before);
     if (s->lacking)
         drop_layers(l, &n, before);
 }
@@ -218,6 +255,13 @@ static void add_output(struct onnx_layers *l, int layer, const struct onnx_value
     MEM_GROW(l->output, l->output_count, l->output_capacity);
     l->output[l->output_count++] = (struct onnx_exit){layer, v};
     l->layer[layer].uses++;
+}
+
+// What something that is lacking reads.
+static void add_read(struct lowering *l, int value)
+{
+    if (value >= 0 && l->flow[value].is_there && l->flow[value].source >= 0)
+        add_output(l->out, l->flow[value].source, NULL);
 }
 
 static void find_output(struct lowering *l, int value)
@@ -298,7 +342,10 @@ void onnx_lower(struct onnx_graph *g, struct onnx_layers *out)
     add_biases(&l);
     for (int i = 0; i < g->model->output_count; i++)
         find_output(&l, onnx_graph_find(g, g->model->output[i].name));
-    for (int i = 0; i < out->layer_count; i++) // read by what is lacking
+    for (int i = 0; i < g->step_count; i++)
+        for (int k = 0; g->step[i].lacking && k < g->step[i].read_count; k++)
+            add_read(&l, g->step[i].input[k]);
+    for (int i = 0; i < out->layer_count; i++) // whose shape is all that is read of it
         if (!out->layer[i].uses)
             add_output(out, i, NULL);
     put_in_order(out);

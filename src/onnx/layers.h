@@ -55,6 +55,7 @@ struct onnx_layer {
 
 struct onnx_entry { // an input of the network
     const struct onnx_value *value;
+    const char *name;
     int uses;
 };
 

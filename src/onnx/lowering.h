@@ -16,8 +16,9 @@ struct flow { // where a value comes from
 struct lowering {
     struct onnx_graph *graph;
     struct onnx_layers *out;
-    struct flow *flow; // of each value
-    int64_t spread;    // elements of constants that were written as large as what they are added to
+    struct flow *flow;   // of each value
+    bool has_wrong_size; // the step has set one
+    int64_t spread; // elements of constants that were written as large as what they are added to
 };
 
 // What its input is: a value that flows, which it may be the first to read. ONNX_LACKING: it is
@@ -36,8 +37,9 @@ void lowering_set_word(struct lowering *l, struct onnx_layer *to, const char *na
 void lowering_read(struct lowering *l, struct onnx_layer *to, const char *tensor, int source);
 struct onnx_weights *lowering_weigh(struct onnx_layer *to, const char *tensor,
                                     const struct onnx_tensor *from);
-const char *lowering_name(struct lowering *l, const char *name); // one that no layer has yet
-void lowering_uses(struct lowering *l, int source);              // something more reads it
+// One that no layer has yet, and no value but those that `step` gives: UTF-8, and not long.
+const char *lowering_name(struct lowering *l, const char *name, int step);
+void lowering_uses(struct lowering *l, int source); // something more reads it
 void lowering_split(struct lowering *l); // layers whose weights are too many for one buffer
 
 // A step's output is what the last layer that was added gives.

@@ -49,28 +49,50 @@ int64_t onnx_count(const struct onnx_shape *s); // elements; saturates at 2^63-1
 // their sizes overflows; what a dimension is that is left open is not asked.
 bool onnx_fits(const struct onnx_shape *s);
 
-// A constant: its elements as the file has them, or numbers that were computed, or all the same.
+struct onnx_tensor;
+
+struct onnx_view {                // some elements of a constant, or all, in another order
+    const struct onnx_tensor *of; // which is no view
+    struct onnx_shape shape;
+    int64_t first, stride[ONNX_MAX_RANK];
+};
+
+// A constant: its elements as the file has them, or numbers that were computed, or all the same, or
+// those of another one.
 struct onnx_tensor {
     const char *name;
     int type;
     struct onnx_shape shape;
     int64_t count;
-    const unsigned char *raw; // little endian, perhaps not aligned
-    const double *value;      // where raw is NULL
-    double fill;              // where both are
+    const unsigned char *raw;     // little endian, perhaps not aligned
+    const double *value;          // where raw is NULL
+    double fill;                  // where both are
+    const struct onnx_view *view; // NULL: none of these three but it
 };
 
 double onnx_element(const struct onnx_tensor *t, int64_t index);
 
+enum onnx_attribute_type { // as the format numbers them
+    ONNX_REAL = 1,
+    ONNX_WHOLE = 2,
+    ONNX_TEXT = 3,
+    ONNX_TENSOR = 4,
+    ONNX_REALS = 6,
+    ONNX_WHOLES = 7
+};
+
 struct onnx_attribute {
     const char *name;
+    int type; // some files do not say it: what it has
     int64_t i;
     double f;
     const char *s;
     const int64_t *ints;
     int int_count;
-    const struct onnx_tensor *tensor; // NULL: none
+    const struct onnx_tensor *tensor; // NULL: none; numbers of a constant, too: "value_ints"
     bool has_graph;
+    const char **reads; // names that the graph inside reads, perhaps of its own
+    int read_count;
 };
 
 struct onnx_node {
@@ -95,6 +117,7 @@ struct onnx_model {
     struct onnx_node *node;
     struct onnx_tensor *constant;
     struct onnx_info *input, *output, *info; // constants may be among the inputs
+    bool has_sparse;                         // constants, which are not read
     int node_count, constant_count, input_count, output_count, info_count;
     // ours
     struct onnx_mapping *mapping;

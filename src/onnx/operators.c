@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 
-// By name. What is neither folded nor lowered gives what it reads.
+// By name.
 static const struct onnx_operator operators[] = {
     {"Add", infer_binary, fold_add, lower_add},
     {"AveragePool", infer_pool, NULL, lower_pool},
@@ -51,5 +51,61 @@ const struct onnx_operator *onnx_operator_find(const char *name)
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (str_equal(operators[i].name, name))
             return &operators[i];
+    return NULL;
+}
+
+static const struct {
+    const char *name;
+    enum onnx_attribute_type type;
+} attributes[] = {
+    {"allowzero", ONNX_WHOLE},
+    {"alpha", ONNX_REAL},
+    {"auto_pad", ONNX_TEXT},
+    {"axes", ONNX_WHOLES},
+    {"axis", ONNX_WHOLE},
+    {"beta", ONNX_REAL},
+    {"bias", ONNX_REAL},
+    {"broadcast", ONNX_WHOLE},
+    {"ceil_mode", ONNX_WHOLE},
+    {"count_include_pad", ONNX_WHOLE},
+    {"dilations", ONNX_WHOLES},
+    {"ends", ONNX_WHOLES},
+    {"epsilon", ONNX_REAL},
+    {"group", ONNX_WHOLE},
+    {"is_test", ONNX_WHOLE},
+    {"keepdims", ONNX_WHOLE},
+    {"kernel_shape", ONNX_WHOLES},
+    {"max", ONNX_REAL},
+    {"min", ONNX_REAL},
+    {"noop_with_empty_axes", ONNX_WHOLE},
+    {"pads", ONNX_WHOLES},
+    {"perm", ONNX_WHOLES},
+    {"shape", ONNX_WHOLES},
+    {"size", ONNX_WHOLE},
+    {"split", ONNX_WHOLES},
+    {"starts", ONNX_WHOLES},
+    {"strides", ONNX_WHOLES},
+    {"to", ONNX_WHOLE},
+    {"training_mode", ONNX_WHOLE},
+    {"transA", ONNX_WHOLE},
+    {"transB", ONNX_WHOLE},
+    {"value", ONNX_TENSOR},
+};
+
+const char *onnx_mistyped(const struct onnx_node *n)
+{
+    for (int i = 0; i < n->attribute_count; i++)
+        for (size_t k = 0; k < sizeof attributes / sizeof *attributes; k++)
+            if (n->attribute[i].type != (int)attributes[k].type &&
+                str_equal(n->attribute[i].name, attributes[k].name))
+                return n->attribute[i].name;
+    return NULL;
+}
+
+const struct onnx_tensor *onnx_constant_of(const struct onnx_node *n)
+{
+    for (int i = 0; i < n->attribute_count; i++)
+        if (str_starts(n->attribute[i].name, "value") && n->attribute[i].tensor)
+            return n->attribute[i].tensor;
     return NULL;
 }

@@ -12,11 +12,15 @@ struct onnx_operator {
     enum onnx_verdict (*infer)(const struct onnx_at *n);
     // The constant of its first output, where all inputs are constant; NULL: it is not folded.
     struct onnx_tensor *(*fold)(const struct onnx_at *n);
-    // Adds its layers, or none; NULL: what it gives is what it reads.
+    // Adds its layers, or none.
     enum onnx_verdict (*lower)(struct lowering *l, const struct onnx_at *n);
 };
 
 const struct onnx_operator *onnx_operator_find(const char *name);
+// The first attribute that has another type than that of its name; NULL: none.
+const char *onnx_mistyped(const struct onnx_node *n);
+// What a Constant is; NULL: nothing that has numbers.
+const struct onnx_tensor *onnx_constant_of(const struct onnx_node *n);
 
 // What a window of a convolution or a pool does to height and width.
 struct onnx_window {

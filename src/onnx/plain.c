@@ -44,7 +44,7 @@ static enum onnx_verdict read_bound(const struct onnx_at *n, const char *name, i
     if (!v->constant || v->constant->count != 1)
         return onnx_lacks(n, "'%s' is not constant", v->name);
     *out = onnx_element(v->constant, 0);
-    return isnan(*out) ? onnx_lacks(n, "'%s' is no number", v->name) : ONNX_FINE;
+    return ONNX_FINE;
 }
 
 static enum onnx_verdict read_activation(const struct onnx_at *n, struct activation *out)
@@ -52,14 +52,20 @@ static enum onnx_verdict read_activation(const struct onnx_at *n, struct activat
     *out = (struct activation){.name = "relu"};
     if (str_equal(n->node->kind, "LeakyRelu"))
         *out = (struct activation){.name = "leaky", .slope = onnx_real(n->node, "alpha", 0.01)};
+    if (!isfinite(out->slope))
+        return onnx_lacks(n, "its alpha is no number");
     if (!str_equal(n->node->kind, "Clip"))
         return ONNX_FINE;
     TRY(read_bound(n, "min", 1, -FLT_MAX, &out->low));
     TRY(read_bound(n, "max", 2, FLT_MAX, &out->high));
-    out->low = fmax(out->low, -FLT_MAX);
-    out->high = fmin(out->high, FLT_MAX);
+    if (isnan(out->low) || isnan(out->high))
+        return onnx_lacks(n, "its min or its max is no number");
     if (out->low > out->high)
         return onnx_lacks(n, "its min is above its max");
+    if (out->low > FLT_MAX || out->high < -FLT_MAX)
+        return onnx_lacks(n, "it leaves nothing but infinity");
+    out->low = fmax(out->low, -FLT_MAX);
+    out->high = fmin(out->high, FLT_MAX);
     bool is_open = out->high >= FLT_MAX;
     out->name = is_open && out->low <= -FLT_MAX ? NULL
                 : is_open && out->low == 0      ? "relu"
@@ -356,18 +362,23 @@ enum onnx_verdict lower_lrn(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
     static const char *const names[] = {"batch", "channels", "height", "width"};
-    int64_t size[4];
+    double alpha = onnx_real(n->node, "alpha", 1e-4), beta = onnx_real(n->node, "beta", 0.75),
+           bias = onnx_real(n->node, "bias", 1);
+    int64_t size[4], window = onnx_int(n->node, "size", 0);
     int source;
     if (!lowering_image(x, size))
         return onnx_lacks(n, "it is not over images (batch, channels, height, width)");
+    if (window < 1 || !isfinite(beta) || !(alpha >= 0 && alpha <= FLT_MAX) ||
+        !(bias > 0 && bias <= FLT_MAX))
+        return onnx_lacks(n, "its size, alpha, beta or bias are none that make sense");
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to = lowering_add(l, n, "lrn", NULL, onnx_out(n, 0));
     for (int i = 0; i < 4; i++)
         lowering_set(l, to, names[i], size[i]);
-    lowering_set(l, to, "window", onnx_int(n->node, "size", 1));
-    lowering_set_real(l, to, "alpha", onnx_real(n->node, "alpha", 1e-4));
-    lowering_set_real(l, to, "beta", onnx_real(n->node, "beta", 0.75));
-    lowering_set_real(l, to, "bias_k", onnx_real(n->node, "bias", 1));
+    lowering_set(l, to, "window", window);
+    lowering_set_real(l, to, "alpha", alpha);
+    lowering_set_real(l, to, "beta", beta);
+    lowering_set_real(l, to, "bias_k", bias);
     lowering_read(l, to, "X", source);
     return lowering_give(l, n, 0);
 }

@@ -229,18 +229,72 @@ static bool read_constants(struct reading *r, const struct skim *s)
 
 // --- nodes ---
 
+static const char *copy_bytes(struct reading *r, const ProtobufCBinaryData *from)
+{
+    char *copy = keep(r, from->len + 1, 1);
+    if (from->len)
+        memcpy(copy, from->data, from->len);
+    return copy;
+}
+
+static int type_of(const Onnx__AttributeProto *a)
+{
+    if (a->type)
+        return (int)a->type;
+    return a->has_i   ? ONNX_WHOLE
+           : a->has_f ? ONNX_REAL
+           : a->has_s ? ONNX_TEXT
+           : a->t     ? ONNX_TENSOR
+                      : ONNX_WHOLES;
+}
+
+// What a Constant says as numbers: the tensor that they are.
+static const struct onnx_tensor *read_numbers(struct reading *r, const Onnx__AttributeProto *a,
+                                              int type)
+{
+    bool is_list = type == ONNX_WHOLES || type == ONNX_REALS;
+    bool is_real = type == ONNX_REAL || type == ONNX_REALS;
+    size_t count = is_list ? a->n_ints + a->n_floats : 1;
+    struct onnx_tensor *t = keep(r, 1, sizeof *t);
+    double *value = keep(r, count, sizeof *value);
+    *t =
+        (struct onnx_tensor){.name = "", .type = is_real ? ONNX_FLOAT : ONNX_INT64, .value = value};
+    t->shape = (struct onnx_shape){is_list, {(int64_t)count}};
+    t->count = (int64_t)count;
+    if (!is_list)
+        value[0] = is_real ? (double)a->f : (double)a->i;
+    for (size_t i = 0; is_list && i < a->n_floats; i++)
+        value[i] = (double)a->floats[i];
+    for (size_t i = 0; is_list && i < a->n_ints; i++)
+        value[a->n_floats + i] = (double)a->ints[i];
+    return t;
+}
+
+static void read_graphs(struct reading *r, const Onnx__AttributeProto *a,
+                        struct onnx_attribute *out)
+{
+    out->has_graph = a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH ||
+                     a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS;
+    if (!out->has_graph)
+        return;
+    const char **reads = keep(r, a->n_strings, sizeof *reads);
+    for (size_t i = 0; i < a->n_strings; i++)
+        reads[i] = copy_bytes(r, &a->strings[i]);
+    out->reads = reads;
+    out->read_count = (int)a->n_strings;
+}
+
 static bool read_attribute(struct reading *r, const Onnx__AttributeProto *a,
                            struct onnx_attribute *out)
 {
-    *out = (struct onnx_attribute){.name = text(r, a->name), .i = a->i, .f = a->f, .s = ""};
-    out->has_graph = a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH ||
-                     a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS;
-    if (a->has_s) {
-        char *copy = keep(r, a->s.len + 1, 1);
-        if (a->s.len)
-            memcpy(copy, a->s.data, a->s.len);
-        out->s = copy;
-    }
+    *out = (struct onnx_attribute){
+        .name = text(r, a->name), .type = type_of(a), .i = a->i, .f = a->f, .s = ""};
+    read_graphs(r, a, out);
+    if (a->has_s)
+        out->s = copy_bytes(r, &a->s);
+    if (str_starts(out->name, "value_") && (out->type == ONNX_REAL || out->type == ONNX_WHOLE ||
+                                            out->type == ONNX_REALS || out->type == ONNX_WHOLES))
+        out->tensor = read_numbers(r, a, out->type);
     int64_t *ints = keep(r, a->n_ints, sizeof *ints);
     for (size_t i = 0; i < a->n_ints; i++)
         ints[i] = a->ints[i];
@@ -348,6 +402,7 @@ static bool read_skimmed(struct reading *r, const struct skim *s)
 {
     if (!read_header(r, s))
         return false;
+    r->out->has_sparse = s->has_sparse;
     Onnx__GraphProto *g =
         onnx__graph_proto__unpack(NULL, s->graph.length, (const uint8_t *)str_text(&s->graph));
     bool ok = g ? read_graph(r, g) && read_constants(r, s)

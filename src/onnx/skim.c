@@ -6,9 +6,17 @@
 #include <stdlib.h>
 
 // The messages that are walked through; onnx.proto names and numbers their fields.
-enum message { PLAIN, MODEL, GRAPH, NODE, ATTRIBUTE, VALUE_INFO, TYPE };
+enum message { PLAIN, MODEL, GRAPH, NODE, ATTRIBUTE, VALUE_INFO, TYPE, NAME };
 
-enum { MODEL_GRAPH = 7, GRAPH_CONSTANT = 5, TENSOR_FLOATS = 4, TENSOR_RAW = 9 };
+enum {
+    MODEL_GRAPH = 7,
+    GRAPH_CONSTANT = 5,
+    GRAPH_SPARSE = 15,
+    ATTRIBUTE_STRINGS = 9,
+    TENSOR_FLOATS = 4,
+    TENSOR_RAW = 9
+};
+enum { MOST_NESTED = 32 };
 
 struct rule {
     enum message in;
@@ -27,10 +35,10 @@ static const struct rule rules[] = {
     {GRAPH, 12, VALUE_INFO},
     {GRAPH, 13, VALUE_INFO},
     {GRAPH, 14, PLAIN}, // quantization
-    {GRAPH, 15, PLAIN}, // sparse constants
+    {GRAPH, GRAPH_SPARSE, PLAIN},
     {NODE, 5, ATTRIBUTE},
-    {ATTRIBUTE, 6, PLAIN},  // a graph
-    {ATTRIBUTE, 11, PLAIN}, // graphs
+    {ATTRIBUTE, 6, GRAPH},  // of a graph in a node only the names that it reads are kept
+    {ATTRIBUTE, 11, GRAPH}, // graphs
     {ATTRIBUTE, 14, PLAIN}, // types
     {ATTRIBUTE, 15, PLAIN},
     {ATTRIBUTE, 22, PLAIN}, // sparse tensors
@@ -40,6 +48,12 @@ static const struct rule rules[] = {
     {TYPE, 5, PLAIN}, // a map
     {TYPE, 8, PLAIN}, // sparse
     {TYPE, 9, PLAIN}, // optional
+};
+
+// Where the names are that a graph inside of a node reads: of its nodes, and of what it gives.
+static const struct rule reading[] = {
+    {GRAPH, 1, NODE},      {GRAPH, 12, VALUE_INFO}, {NODE, 1, NAME},       {NODE, 5, ATTRIBUTE},
+    {ATTRIBUTE, 6, GRAPH}, {ATTRIBUTE, 11, GRAPH},  {VALUE_INFO, 1, NAME},
 };
 
 static const struct rule *rule_of(enum message in, uint32_t field)
@@ -65,20 +79,44 @@ static void add_whole(struct str *s, const struct wire_walk *w)
 static bool filter(struct skim *s, enum message kind, const unsigned char *bytes, size_t length,
                    struct str *out);
 
-static bool filter_field(struct skim *s, const struct rule *r, const struct wire_walk *w,
-                         struct str *out)
+static void add_field(struct str *s, uint32_t field, const void *bytes, size_t length)
 {
+    add_varint(s, (uint64_t)field << 3 | WIRE_BYTES);
+    add_varint(s, length);
+    str_add_bytes(s, bytes, length);
+}
+
+// The names that a message of a graph inside of a node reads, as an attribute's strings.
+static bool add_reads(enum message kind, const unsigned char *bytes, size_t length, int depth,
+                      struct str *out)
+{
+    struct wire_walk w = wire_walk_begin(bytes, length);
+    if (kind == NAME)
+        add_field(out, ATTRIBUTE_STRINGS, bytes, length);
+    while (kind != NAME && wire_next(&w))
+        for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+            if (reading[i].in == kind && reading[i].field == w.field &&
+                (w.kind != WIRE_BYTES || depth == MOST_NESTED ||
+                 !add_reads(reading[i].is, w.data, w.length, depth + (kind == GRAPH), out)))
+                return false;
+    return !w.is_broken;
+}
+
+static bool filter_field(struct skim *s, enum message in, const struct rule *r,
+                         const struct wire_walk *w, struct str *out)
+{
+    s->has_sparse |= in == GRAPH && w->field == GRAPH_SPARSE;
     if (r->is == PLAIN)
         return true;
     if (w->kind != WIRE_BYTES)
         return false;
+    if (in == ATTRIBUTE)
+        return add_reads(GRAPH, w->data, w->length, 0, out);
     if (r->is == GRAPH) // of which there is one: a later one adds to it
         return filter(s, GRAPH, w->data, w->length, &s->graph);
     struct str inner = {0};
     bool ok = filter(s, r->is, w->data, w->length, &inner);
-    add_varint(out, (uint64_t)w->field << 3 | WIRE_BYTES);
-    add_varint(out, inner.length);
-    str_add_bytes(out, str_text(&inner), inner.length);
+    add_field(out, w->field, str_text(&inner), inner.length);
     str_finish(&inner);
     return ok;
 }
@@ -102,7 +140,7 @@ static bool filter(struct skim *s, enum message kind, const unsigned char *bytes
         if (kind == GRAPH && w.field == GRAPH_CONSTANT)
             ok = add_constant(s, &w);
         else if (r)
-            ok = filter_field(s, r, &w, out);
+            ok = filter_field(s, kind, r, &w, out);
         else
             add_whole(out, &w);
     }

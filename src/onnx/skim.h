@@ -1,5 +1,6 @@
 // A model without what is not asked for, and without its large constants, whose places are noted:
-// what is left is small, and no deeper than a graph's nodes' attributes, however the file nests.
+// what is left is small, and no deeper than a graph's nodes' attributes, however the file nests. Of
+// a graph inside of a node stay the names that it reads, as strings of the attribute.
 #ifndef TILEWALK_ONNX_SKIM_H
 #define TILEWALK_ONNX_SKIM_H
 
@@ -24,6 +25,7 @@ struct skim {
     struct str model, graph; // messages of their own
     struct skim_constant *constant;
     int constant_count, constant_capacity;
+    bool has_sparse; // constants, which are left out
 };
 
 // False: this is not made of fields.

@@ -6,7 +6,7 @@
 // What Vulkan asks of every device (maxStorageBufferRange, "Required Limits").
 #define MOST_BYTES ((int64_t)1 << 27)
 
-enum { MOST_PARTS = 4 }; // of a concat
+enum { MOST_PARTS = 4, NO_STEP = -2 }; // parts of a concat
 
 static int64_t element_size(const struct onnx_layer *layer)
 {
@@ -45,7 +45,8 @@ static void add_part(struct lowering *l, const struct onnx_layer *whole, int num
     MEM_GROW(out->layer, out->layer_count, out->layer_capacity);
     struct onnx_layer *part = &out->layer[out->layer_count++];
     *part = *whole;
-    part->name = lowering_name(l, arena_printf(&out->arena, "%s.part%d", whole->name, number));
+    part->name =
+        lowering_name(l, arena_printf(&out->arena, "%s.part%d", whole->name, number), NO_STEP);
     part->channels = count;
     part->bias = whole->bias ? whole->bias + first : NULL;
     part->weights[part->factored] = some_weights(whole, first, count);

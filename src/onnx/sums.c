@@ -11,7 +11,7 @@ static void *keep(struct lowering *l, int64_t count, size_t size)
     return arena_zero(&l->out->arena, (size_t)count, size);
 }
 
-// A tensor of a layer: a constant, or what flows. `factored` learns where a factor can go.
+// A tensor of a layer: a constant, or what flows.
 static enum onnx_verdict take(struct lowering *l, const struct onnx_at *n, int index,
                               struct onnx_layer *to, const char *tensor)
 {
@@ -99,6 +99,40 @@ static const char *preset_of(const struct onnx_window *w, int64_t in, int64_t gr
     return w->kernel[0] * w->kernel[1] == 1 ? "conv1x1" : "conv-implicit";
 }
 
+static void set_channels(struct lowering *l, struct onnx_layer *to, const struct onnx_shape *x,
+                         const struct onnx_shape *w, int64_t groups)
+{
+    bool is_depthwise = str_equal(to->preset, "depthwise");
+    set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
+    if (is_depthwise)
+        lowering_set(l, to, "multiplier", w->size[0] / groups);
+    else
+        lowering_set(l, to, "out_channels", w->size[0]);
+    if (!is_depthwise && groups > 1)
+        lowering_set(l, to, "groups", groups);
+}
+
+// Weights and bias, whatever they are.
+static enum onnx_verdict weigh_conv(struct lowering *l, const struct onnx_at *n,
+                                    struct onnx_layer *to)
+{
+    const struct onnx_shape *w = &onnx_in(n, 1)->shape;
+    if (lowering_is_constant(n, 1))
+        to->factored = to->weights_count;
+    TRY(take(l, n, 1, to, "W"));
+    if (to->factored >= 0) {
+        to->weights[to->factored].factors = w->size[0];
+        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
+    }
+    if (onnx_in(n, 2)) {
+        to->bias = keep(l, to->channels, sizeof *to->bias);
+        for (int64_t i = 0; i < to->channels; i++)
+            to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
+        to->stage = ONNX_SHIFTED;
+    }
+    return ONNX_FINE;
+}
+
 enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
@@ -113,31 +147,11 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to =
         lowering_add(l, n, preset_of(&window, x->size[1], groups), NULL, onnx_out(n, 0));
-    bool is_depthwise = str_equal(to->preset, "depthwise");
-    set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
-    if (is_depthwise)
-        lowering_set(l, to, "multiplier", w->size[0] / groups);
-    else
-        lowering_set(l, to, "out_channels", w->size[0]);
-    if (!is_depthwise && groups > 1)
-        lowering_set(l, to, "groups", groups);
+    set_channels(l, to, x, w, groups);
     set_kernel(l, to, &window, padding, extra);
     lowering_read(l, to, "X", source);
     begin_sum(to, w->size[0], window.out[0] * window.out[1]);
-    if (lowering_is_constant(n, 1)) {
-        to->factored = to->weights_count;
-        lowering_weigh(to, "W", onnx_in(n, 1)->constant);
-        to->weights[to->factored].factors = w->size[0];
-        to->weights[to->factored].inner = w->size[1] * w->size[2] * w->size[3];
-    } else {
-        TRY(take(l, n, 1, to, "W"));
-    }
-    if (onnx_in(n, 2)) {
-        to->bias = keep(l, to->channels, sizeof *to->bias);
-        for (int64_t i = 0; i < to->channels; i++)
-            to->bias[i] = onnx_element(onnx_in(n, 2)->constant, i);
-        to->stage = ONNX_SHIFTED;
-    }
+    TRY(weigh_conv(l, n, to));
     return lowering_give(l, n, 0);
 }
 
@@ -237,6 +251,8 @@ enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
     struct onnx_list axes;
     bool gone[ONNX_MAX_RANK] = {false};
     TRY(onnx_list_of(n, "axes", 1, &axes));
+    if (!axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
+        return lowering_alias(l, n, 0);
     for (int i = 0; i < axes.count; i++)
         if (onnx_axis(x, &axes.value[i]))
             gone[axes.value[i]] = true;
@@ -309,6 +325,8 @@ enum onnx_verdict lower_gemm(struct lowering *l, const struct onnx_at *n)
     bool turns_a = onnx_int(n->node, "transA", 0), turns_b = onnx_int(n->node, "transB", 0);
     const int64_t size[3] = {out->size[0], out->size[1], a->size[!turns_a]};
     double alpha = onnx_real(n->node, "alpha", 1);
+    if (!isfinite(alpha) || !isfinite(onnx_real(n->node, "beta", 1)))
+        return onnx_lacks(n, "its alpha or its beta is no number");
     struct onnx_layer *to = add_product(l, n, size, layouts[turns_a][turns_b]);
     TRY(take_factors(l, n, to, size, turns_b));
     if (alpha != 1) {

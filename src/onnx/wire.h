@@ -1,7 +1,7 @@
 // The fields of a message of Protocol Buffers, one after the other, without making anything of
 // them: how large constants are left out before a library copies what it is given.
 //
-//     struct wire_walk w = wire_walk(bytes, length);
+//     struct wire_walk w = wire_walk_begin(bytes, length);
 //     while (wire_next(&w)) w.field, w.kind, w.data, w.length ...
 //     if (w.is_broken) ...
 #ifndef TILEWALK_ONNX_WIRE_H

@@ -248,6 +248,173 @@ static void outputs_that_nothing_computes_are_named(void **state)
     lowered_finish(&m);
 }
 
+static void attributes_have_the_type_of_their_name(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"alpha=2", "transB=0.5", "alpha=2,", "transB=yes"};
+    for (int i = 0; i < 4; i++) {
+        struct str g = begin(SIZES(1, 2), SIZES(1, 2));
+        onnx_put_constant(&g, "w", SIZES(2, 2), numbers, 4);
+        onnx_put_node(&g, "Gemm", "x w", "y", wrong[i]);
+        expect_lacking(&g, "y", "is of another type than it has to be");
+    }
+}
+
+static void all_axes_or_none_are_reduced(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"noop_with_empty_axes=1", ""};
+    for (int i = 0; i < 2; i++) {
+        struct str g = begin(SIZES(1, 2, 3, 3), SIZES(1, 2, 3, 3));
+        onnx_put_typed(&g, "none", ONNX_INT64, SHAPE(1, 0), NULL, 0);
+        onnx_put_node(&g, "ReduceMean", "x none", "a", words[i]);
+        onnx_put_node(&g, "Relu", "a", "y", "");
+        struct lowered m = lower(&g);
+        assert_int_equal(onnx_count(&value(&m, "a")->shape), i ? 1 : 18);
+        assert_string_equal(lacking(&m, "a"), i ? "it is not the mean of whole images" : "nothing");
+        lowered_finish(&m);
+    }
+}
+
+// r = relu(c), while a graph inside of another node reads c, too.
+static struct str captures(int depth)
+{
+    struct str g = begin(SIZES(1, 2), SIZES(1, 2)), inner = {0}, node = {0};
+    onnx_put_value(&g, 12, "z", SIZES(1, 2));
+    onnx_put_constant(&g, "w", SIZES(2, 2), numbers, 4);
+    onnx_put_node(&g, "MatMul", "x w", "c", "");
+    onnx_put_node(&g, "Relu", "c", "y", "");
+    onnx_put_node(&inner, "Add", "c c", "own", "");
+    onnx_put_node(&inner, "Add", "own c", "last", "");
+    for (int i = 0; i <= depth; i++) {
+        struct str attribute = {0};
+        onnx_put_text(&attribute, 1, "then_branch");
+        onnx_put_message(&attribute, 6, &inner);
+        onnx_put_number(&attribute, 20, 5);
+        onnx_put_text(&node, 2, "z");
+        onnx_put_text(&node, 4, "If");
+        onnx_put_message(&node, 5, &attribute);
+        onnx_put_message(i < depth ? &inner : &g, 1, &node);
+    }
+    return g;
+}
+
+static void what_a_graph_inside_reads_is_an_output(void **state)
+{
+    (void)state;
+    for (int depth = 0; depth < 3; depth++) {
+        struct str g = captures(depth);
+        struct lowered m = lower(&g);
+        assert_int_equal(value(&m, "c")->uses, 4);
+        assert_int_equal(m.layers.layer_count, 2);
+        assert_int_equal(m.layers.output_count, 2);
+        assert_string_equal(lacking(&m, "z"), "there is no such operator here");
+        lowered_finish(&m);
+    }
+    struct str g = captures(1000);
+    expect_refused(&g, "it is no ONNX model, or cut off");
+}
+
+static void no_two_things_have_a_name(void **state)
+{
+    (void)state;
+    struct str g = begin(SIZES(1, 2), SIZES(1, 2)), node = {0}, long_name = {0};
+    onnx_put_value(&g, 11, "b", SIZES(1, 2));
+    onnx_put_text(&node, 1, "x");
+    onnx_put_text(&node, 2, "a");
+    onnx_put_text(&node, 3, "b"); // the node's own name
+    onnx_put_text(&node, 4, "Tanh");
+    onnx_put_message(&g, 1, &node);
+    for (int i = 0; i < 2000; i++)
+        str_add(&long_name, i ? "\xc3\xa4" : "\xff");
+    onnx_put_node(&g, "Mul", "a b", str_text(&long_name), "");
+    onnx_put_node(&g, "Relu", str_text(&long_name), "y", "");
+    str_finish(&long_name);
+    struct lowered m = lower(&g);
+    assert_int_equal(m.layers.layer_count, 3);
+    assert_string_equal(m.layers.layer[0].name, "b.2");
+    assert_string_equal(m.layers.input[1].name, "b");
+    assert_memory_equal(m.layers.layer[1].name, "_\xc3\xa4", 3);
+    assert_int_equal(strlen(m.layers.layer[1].name), 201);
+    lowered_finish(&m);
+}
+
+static void what_a_preset_refuses_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *attributes, *reads, *words;
+    } wrong[] = {
+        {"LRN", "size=0", "x", "none that make sense"},
+        {"LRN", "size=3 bias=0.", "x", "none that make sense"},
+        {"LRN", "size=3 alpha=-1.", "x", "none that make sense"},
+        {"LeakyRelu", "alpha=99999999999999999999999999999999999999999.", "x", "no number"},
+        {"Conv", "", "x nothing", "it gives nothing"},
+        {"Conv", "dilations=2147483646,2147483646 auto_pad=SAME_LOWER", "x w", "a size of it"},
+        {"Clip", "", "x inf inf", "it leaves nothing but infinity"},
+    };
+    static const uint32_t infinity = 0x7f800000;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct str g = begin(SIZES(1, 2, 5, 5), SIZES(1, 2, 5, 5));
+        onnx_put_typed(&g, "inf", ONNX_FLOAT, SHAPE(0, 0), &infinity, 4);
+        onnx_put_typed(&g, "nothing", ONNX_FLOAT, SHAPE(4, 0, 2, 1, 1), NULL, 0);
+        onnx_put_constant(&g, "w", SIZES(2, 2, 4, 4), numbers, 64);
+        onnx_put_node(&g, wrong[i].kind, wrong[i].reads, "y", wrong[i].attributes);
+        expect_lacking(&g, "y", wrong[i].words);
+    }
+}
+
+static void constants_may_be_numbers(void **state)
+{
+    (void)state;
+    struct str g = begin(SIZES(1, 2), SIZES(2, 1));
+    onnx_put_value(&g, 12, "word", SIZES(1));
+    onnx_put_node(&g, "Constant", "", "shape", "value_ints=2,1");
+    onnx_put_node(&g, "Constant", "", "two", "value_float=2.0");
+    onnx_put_node(&g, "Constant", "", "word", "value_string=word");
+    onnx_put_node(&g, "Reshape", "x shape", "a", "");
+    onnx_put_node(&g, "Mul", "a two", "y", "");
+    struct lowered m = lower(&g);
+    assert_int_equal(m.layers.layer_count, 1);
+    assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], 0), 2, 0);
+    assert_int_equal(value(&m, "y")->shape.size[0], 2);
+    assert_string_equal(lacking(&m, "word"), "its value is no tensor");
+    lowered_finish(&m);
+}
+
+// Large matrices of a file are turned, or cast, where they are read.
+static void large_constants_are_read_where_they_are(void **state)
+{
+    (void)state;
+    enum { SIZE = 2100 };
+    static float w[SIZE * SIZE];
+    struct str g = begin(SIZES(1, SIZE), SIZES(1, SIZE));
+    w[1] = 7;
+    onnx_put_constant(&g, "w", SIZES(SIZE, SIZE), w, SIZE * SIZE);
+    onnx_put_node(&g, "Transpose", "w", "turned", "");
+    onnx_put_node(&g, "MatMul", "x turned", "a", "");
+    onnx_put_node(&g, "Cast", "w", "cast", "to=1");
+    onnx_put_node(&g, "MatMul", "a cast", "b", "");
+    onnx_put_node(&g, "Cast", "turned", "again", "to=1");
+    onnx_put_node(&g, "MatMul", "b again", "y", "");
+    struct lowered m = lower(&g);
+    assert_int_equal(m.layers.layer_count, 3);
+    assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], SIZE), 7, 0);
+    assert_float_equal(onnx_weight(&m.layers.layer[1].weights[0], 1), 7, 0);
+    assert_string_equal(lacking(&m, "again"),
+                        "it is of constants alone, which are not computed (2100x2100)");
+    lowered_finish(&m);
+}
+
+static void sparse_constants_are_named(void **state)
+{
+    (void)state;
+    struct str g = begin(SIZES(1, 2), SIZES(1, 2)), sparse = {0};
+    onnx_put_message(&g, 15, &sparse);
+    onnx_put_node(&g, "MatMul", "x w", "y", "");
+    expect_refused(&g, "reads 'w', which nothing gives (sparse constants are not read)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +428,14 @@ int main(void)
         cmocka_unit_test(what_costs_too_much_is_named),
         cmocka_unit_test(places_are_none_of_an_axis),
         cmocka_unit_test(outputs_that_nothing_computes_are_named),
+        cmocka_unit_test(attributes_have_the_type_of_their_name),
+        cmocka_unit_test(all_axes_or_none_are_reduced),
+        cmocka_unit_test(what_a_graph_inside_reads_is_an_output),
+        cmocka_unit_test(no_two_things_have_a_name),
+        cmocka_unit_test(what_a_preset_refuses_is_named),
+        cmocka_unit_test(constants_may_be_numbers),
+        cmocka_unit_test(large_constants_are_read_where_they_are),
+        cmocka_unit_test(sparse_constants_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
