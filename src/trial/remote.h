@@ -8,9 +8,10 @@
 //
 // A request goes to a machine with a free place. Where the connection breaks, what was in flight
 // there is asked again, those asked first before the others, and the machine is dialled again, as a
-// new process with a new name. A result counts once: it is known by its number on the connection
-// that the request went by. So what a run stores depends neither on the machines nor on what
-// becomes of them, where times do not.
+// new process with a new name. Only a request that REMOTE_MOST_LOSSES machines were lost with, one
+// after the other, is taken for the reason, and is `lost`. A result counts once: it is known by its
+// number on the connection that the request went by. So what a run stores depends neither on the
+// machines nor on what becomes of them, where times do not.
 //
 // Where several machines measure on a GPU, a fixed kernel is timed (trial/fixed.h) with the first
 // trial of each, which gets no other one meanwhile, and with every REMOTE_CALIBRATES-th. One whose
@@ -31,8 +32,9 @@
 #include "trial/message.h"
 #include "trial/source.h"
 
-#define REMOTE_CALIBRATES 20
-#define REMOTE_MARGIN     0.1
+#define REMOTE_MOST_LOSSES 10
+#define REMOTE_CALIBRATES  20
+#define REMOTE_MARGIN      0.1
 
 struct remote;
 

@@ -31,9 +31,18 @@ static void tell(const struct remote *r, const struct host *h, const char *state
 
 static int ask_again(struct remote *r, struct host *h)
 {
-    int count = h->flying.count;
-    while (h->flying.count > 0)
-        work_list_insert(&r->waiting, work_list_take_first(&h->flying));
+    int count = 0;
+    while (h->flying.count > 0) {
+        struct work *w = work_list_take_first(&h->flying);
+        bool is_to_blame = ++w->losses >= REMOTE_MOST_LOSSES;
+        if (is_to_blame) {
+            work_settle_rest(w, OUTCOME_LOST, PHASE_NONE, "each machine that had it was lost");
+            work_list_append(&r->done, w);
+        } else {
+            work_list_insert(&r->waiting, w);
+        }
+        count += !is_to_blame;
+    }
     return count;
 }
 
@@ -230,14 +239,14 @@ static bool calibrate(struct remote *r, struct host *h, const struct work *w)
     return false;
 }
 
-// One that nobody asked for on this connection may be late: it was asked again.
+// One that nobody asked for on this connection cannot be: who asked for it would wait for ever.
 static bool take_result(struct remote *r, struct host *h, const struct message *m)
 {
     int i = 0;
     while (i < h->flying.count && h->flying.item[i]->number != m->number)
         i++;
     if (i == h->flying.count)
-        return h->state == HOST_UP;
+        return false;
     struct work *w = h->flying.item[i];
     if (!work_merge(w, m) || !work_is_done(w))
         return false;

@@ -14,6 +14,7 @@ struct work {
     bool settled[TRIAL_MAX_RACERS];
     int64_t number; // counted from 1 over the session
     int attempt;    // workers that died before they began
+    int losses;     // machines that were lost while they had it (remote.h)
     int pick_count; // what was sent last, as indices into the request
     int pick[TRIAL_MAX_RACERS];
 };

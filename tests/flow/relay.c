@@ -5,7 +5,9 @@
 //     cut=SEED   after a number of bytes that the seed and the count of connections give, the line
 //     stall=SEED is cut, stands still for ever, or
 //     kill=SEED  the other side is killed
-//     most=N     bytes above the least that a connection bears
+//     garble=SEED one piece in eight has a byte that was another one, once it has begun
+//     least=N    bytes that a connection bears in any case
+//     most=N     and above these
 //     lives=N    connections that there are in all; then the host cannot be reached
 //     count=FILE in which connections are counted, a byte each
 //
@@ -37,6 +39,7 @@ struct way { // one direction: a ring of pieces on the way
     struct piece *piece[MOST_PIECES];
     unsigned first, last;
     bool closed;
+    long garbles; // seed; -1: it does not
 };
 
 static char option_file[1000];
@@ -78,9 +81,16 @@ static uint64_t mix(uint64_t x)
 
 static long break_after(long seed, long connection)
 {
-    long least = connection ? 0 : LEAST_BYTES;
+    long least = option("least=", connection ? 0 : LEAST_BYTES);
     return least + (long)(mix((uint64_t)seed * 1000 + (uint64_t)connection) %
                           (uint64_t)option("most=", MOST_BYTES));
+}
+
+static void garble(struct piece *p, long seed, unsigned number)
+{
+    uint64_t x = mix((uint64_t)seed * 1000003 + number);
+    if (seed >= 0 && p->count > 0 && number > 1 && x % 8 == 0)
+        p->bytes[(x >> 8) % (uint64_t)p->count] ^= (char)(1 << ((x >> 40) % 8));
 }
 
 static void take(struct way *w, long delay_ms)
@@ -90,6 +100,7 @@ static void take(struct way *w, long delay_ms)
         exit(99);
     ssize_t n = read(w->from, p->bytes, PIECE);
     p->count = n > 0 ? (int)n : 0; // 0: the end, which has its delay too
+    garble(p, w->garbles, w->last);
     p->due_ms = now_ms() + delay_ms;
     w->closed = n <= 0;
     w->piece[w->last++ % MOST_PIECES] = p;
@@ -197,6 +208,8 @@ int main(int argc, char **argv)
     pid_t agent = start(argv + at + 2, ends);
     struct way way[2] = {{.from = STDIN_FILENO, .to = ends[0]},
                          {.from = ends[0], .to = STDOUT_FILENO}};
+    for (int i = 0; i < 2; i++)
+        way[i].garbles = option("garble=", -1) < 0 ? -1 : option("garble=", -1) * 1000 + connection;
     relay(way, agent, limit, option("delay=", 0));
     return 255;
 }

@@ -149,6 +149,39 @@ static void test_killed(void **state)
     assert_true(strlen(box_read(b, box_path(b, "connections"))) > 1);
 }
 
+// One that takes every machine along is not asked for ever.
+static void test_to_blame(void **state)
+{
+    struct box *b = *state;
+    take_relay(b, "kill=1 least=400 most=1");
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:delay_us=20000",
+            "--trials", "1", "--json", "--on", "ssh:far");
+    assert_int_equal(r.code, 3);
+    struct events events = events_of(b, r.out);
+    const cJSON *trial = first_event(&events, "trial");
+    assert_string_equal(text_of(trial, "outcome"), "lost");
+    assert_string_equal(text_of(trial, "reason"), "each machine that had it was lost");
+    assert_int_equal(strlen(box_read(b, box_path(b, "connections"))), 10);
+}
+
+// Whatever comes: no crash, and either all trials or one line.
+static void test_garbled(void **state)
+{
+    struct box *b = *state;
+    take_relay(b, "");
+    for (int seed = 0; seed < 3; seed++) {
+        box_set(b, "TILEWALK_RELAY",
+                arena_printf(&b->arena, "garble=%d count=%s%d", seed, box_path(b, "connections"),
+                             seed));
+        struct result r = TUNE(b, "--strategy", "random", "--on", "ssh:far", "--verbose");
+        assert_in_range(r.code, 0, 1);
+        assert_null(strstr(r.out, "Sanitizer"));
+        if (r.code == 1)
+            assert_one_line(r.err);
+    }
+}
+
 // The others go on.
 static void test_one_gone(void **state)
 {
@@ -263,10 +296,11 @@ static void test_entry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_local),   FLOW_TEST(test_workers),  FLOW_TEST(test_recording),
-        FLOW_TEST(test_slow),    FLOW_TEST(test_cut),      FLOW_TEST(test_stalls),
-        FLOW_TEST(test_killed),  FLOW_TEST(test_one_gone), FLOW_TEST(test_all_gone),
-        FLOW_TEST(test_refused), FLOW_TEST(test_no_agent), FLOW_TEST(test_entry),
+        FLOW_TEST(test_local),    FLOW_TEST(test_workers),  FLOW_TEST(test_recording),
+        FLOW_TEST(test_slow),     FLOW_TEST(test_cut),      FLOW_TEST(test_stalls),
+        FLOW_TEST(test_killed),   FLOW_TEST(test_garbled),  FLOW_TEST(test_to_blame),
+        FLOW_TEST(test_one_gone), FLOW_TEST(test_all_gone), FLOW_TEST(test_refused),
+        FLOW_TEST(test_no_agent), FLOW_TEST(test_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
