@@ -13,11 +13,11 @@
 
 enum { BATCH = 16, ROUNDS = 5, ASKS = BATCH * ROUNDS };
 
-// Nothing of a plan is drawn.
+// Nothing of a plan is drawn, and nothing is a probe.
 static const struct {
     const char *looks, *blind;
 } strategies[] = {
-    {"walk:starts=16:look=3", "walk:starts=16"},
+    {"walk:starts=16:leave=0:look=3", "walk:starts=16:leave=0"},
     {"autotvm:plan=16:epsilon=0:chains=16:steps=60:look=3",
      "autotvm:plan=16:epsilon=0:chains=16:steps=60"},
     {"ansor:plan=16:epsilon=0:warmup=16:pop=64:look=3", "ansor:plan=16:epsilon=0:warmup=16:pop=64"},
