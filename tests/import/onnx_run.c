@@ -171,6 +171,8 @@ static bool fill_place(struct hello *h, struct err *e)
     gpu_prepare_environment();
     if (!gpu_list(&list, &count, e))
         return false;
+    if (count == 0)
+        return err_set(e, "there is no Vulkan device");
     *h = (struct hello){.device = list[0].index, .limits = list[0].limits, .seed = 3};
     free(list);
     for (int i = 0; i < PHASE_COUNT; i++)
