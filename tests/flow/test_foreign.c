@@ -336,21 +336,92 @@ static const struct edit of_mul_mm[] = {
     {"  groups = ", "  groups = function(c) return { M // c.BM, N // c.BN } end }"},
 };
 
-static void ggml_product(void **state)
+static const struct edit of_mul_mat_vec[] = {
+    {"local N = ", "local M, K = size('M', 16), size('K', 256)"},
+    {"  flop = ", "  flop = 2 * M * K, tolerance = { nmse = 5e-4 },"},
+    {"  inputs = ", "  inputs = { { 'A', M, K, blocks = 'q4_K' }, { 'B', K } },"},
+    {"             {", NULL}, // of three
+    {"  output = ", "  output = { 'D', M },"},
+    {"  reference = ", "  reference = { { 'dequantize', 'A', 'W' },\n"
+                       "    { 'matmul', 'W', 'B', 'D', N = M, M = 1, K = K } },"},
+    {"param.BLOCK_SIZE", "param.BLOCK_SIZE = discrete { 16 }"},
+    {"param.NUM_ROWS", "param.NUM_ROWS = discrete { 1 }"},
+    {"param.NUM_COLS", NULL},
+    {"      -- DATA_A_Q4_K", "      DATA_A_Q4_K = true,"},
+    {"      -- B_TYPEV4", "      B_TYPEV4 = 'vec4',"},
+    {"      A_TYPE = ", NULL},
+    {"      [2] = ", "      [2] = 1,"},
+    {"      0, 0, 0, 0, 0, 0, -- uint ncols", "      K, K, K, M, M * K, K,"},
+    {"      0, 0, -- uint batch_stride_d", "      M, 0,"},
+    {"      0, 0, 0, 0, 0, -- uint base", "      0, 1, 1, 1, 1,"},
+    {"  bindings = ", "  bindings = { 'A', 'B', 'D', 'B', 'B' },"},
+    {"  groups = ", "  groups = function(c) return { M // c.NUM_ROWS } end,"},
+};
+
+static const struct edit of_convolution[] = {
+    {"local N = ", "local C, S = size('C', 16), size('S', 64)"},
+    {"  flop = ", "  flop = 2 * C * C * S, tolerance = { nmse = 5e-4 },"},
+    {"  inputs = ", "  inputs = { { 'X', C // 4, S, 4 }, { 'W', C // 4, C // 4, 4, 4 } },"},
+    {"             {", NULL}, // of two
+    {"  output = ", "  output = { 'Y', C // 4, S, 4 },"},
+    {"  reference = ",
+     "  reference = { { 'strided', 'W', 'F', count = C * C, n1 = C // 4, n2 = 4, n3 = C // 4,\n"
+     "      n4 = 4, s1 = 4 * C, s2 = 4, s3 = 16 },\n"
+     "    { 'strided', 'X', 'I', count = C * S, n2 = C // 4, n3 = 4, n4 = S, s2 = 4 * S, s3 = 1,\n"
+     "      s4 = 4 }, { 'matmul', 'F', 'I', 'P', N = C, M = S, K = C },\n"
+     "    { 'strided', 'P', 'Y', count = C * S, n2 = C // 4, n3 = S, n4 = 4, s2 = 4 * S, s3 = 1,\n"
+     "      s4 = S } },"},
+    {"param.elempack", "param.x = discrete { 4, 8 }"},
+    {"param.out_elempack", "param.y = discrete { 2, 4 }"},
+    {"      -- [\"psc(x)", "      ['psc(x)'] = '(x == 0 ? p.x : x)',"},
+    {"      -- [\"buffer_ld4", "      ['buffer_ld4(b, i)'] = 'b[i]',"},
+    {"      -- [\"buffer_st4", "      ['buffer_st4(b, i, v)'] = '{ b[i] = v; }',"},
+    {"      [4] = ", "      [4] = 4, [5] = 4, [233] = c.x, [234] = c.y, [235] = 1,"},
+    {"      [5] = ", NULL},
+    {"      0, 0, 0, 0, 0, 0, -- int c", "      C // 4, S, C // 4, S, S // 4, S // 4,"},
+    {"      0, 0, -- int num_output", "      C, C,"},
+    {"  bindings = ", "  bindings = { 'X', 'Y', 'W', 'W' }, preamble = 'layout(local_size_x_id = '"
+                      "\n    .. '233, local_size_y_id = 234, local_size_z_id = 235) in;',"},
+    {"  groups = ", "  groups = function(c) return { S // 4 // c.x, C // 4 // c.y } end,"},
+};
+
+// `more`: lines beyond one for each edit.
+static void adopt(struct box *b, const char *shader, const struct edit *edits, size_t count,
+                  size_t more)
 {
-    struct box *b = *state;
     if (!has_foreign())
         skip();
-    copy_shaders(b, "ggml");
-    const char *file = box_path(b, "ggml/mm.lua");
-    struct result r = RUN(b, "adopt", box_path(b, "ggml/mul_mm.comp"), "--out", file);
+    char *folder = mem_printf("%.*s", (int)strcspn(shader, "/"), shader);
+    copy_shaders(b, folder);
+    const char *name = arena_printf(&b->arena, "%s/own.lua", folder), *file = box_path(b, name);
+    free(folder);
+    struct result r = RUN(b, "adopt", box_path(b, shader), "--out", file);
     assert_ok(&r);
-    size_t count = sizeof of_mul_mm / sizeof *of_mul_mm;
-    assert_true(count + 4 <= 30); // four lines more than are there
-    box_write(b, "ggml/mm.lua", edited(b, box_read(b, file), of_mul_mm, count));
+    assert_true(count + more <= 30);
+    box_write(b, name, edited(b, box_read(b, file), edits, count));
     r = RUN(b, "tune", file, "--strategy", "random", "--trials", "1", "--seed", "1");
     assert_ok(&r);
     assert_contains(r.out, "trials  1  ok 1 ");
+}
+
+#define ADOPT(b, shader, edits, more) adopt(b, shader, edits, sizeof(edits) / sizeof *(edits), more)
+
+static void ggml_product(void **state)
+{
+    ADOPT(*state, "ggml/mul_mm.comp", of_mul_mm, 4);
+}
+
+static void ggml_vector(void **state)
+{
+    struct result devices = RUN((struct box *)*state, "devices", "--json");
+    if (!strstr(devices.out, "\"f16\":true"))
+        skip();
+    ADOPT(*state, "ggml/mul_mat_vec_q4_k.comp", of_mul_mat_vec, 3);
+}
+
+static void ncnn_convolution(void **state)
+{
+    ADOPT(*state, "ncnn/convolution_packed_1x1s1d1.comp", of_convolution, 7);
 }
 
 // Each of them becomes a space file (that such files load is what the fuzzer looks at).
@@ -419,11 +490,10 @@ static void folder_of_the_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_right),       FLOW_TEST(texts),
-        FLOW_TEST(takes_spirv),     FLOW_TEST(complaints),
-        FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
-        FLOW_TEST(adopted),         FLOW_TEST(ggml_product),
-        FLOW_TEST(all_are_adopted), FLOW_TEST(folder_of_the_user),
+        FLOW_TEST(all_right),        FLOW_TEST(texts),           FLOW_TEST(takes_spirv),
+        FLOW_TEST(complaints),       FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
+        FLOW_TEST(adopted),          FLOW_TEST(ggml_product),    FLOW_TEST(ggml_vector),
+        FLOW_TEST(ncnn_convolution), FLOW_TEST(all_are_adopted), FLOW_TEST(folder_of_the_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
