@@ -3,6 +3,8 @@
 // smallest.
 #include "variant.h"
 
+#include "space/custom_operation.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
