@@ -1,5 +1,7 @@
 #include "define/bounds.h"
 
+#include "define/arithmetic.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,29 +101,21 @@ struct search {
     struct misread *out;
 };
 
-// Of an index or condition that reads nothing; NAN where it does, and where it takes too long.
+// Of an index or condition; NAN where it depends on what is read, and where it takes too long.
 static double value_of(struct search *x, int node)
 {
     const struct node *n = &x->d->node[node];
-    if (++x->work > MOST_WORK)
+    if (n->op == NODE_READ || ++x->work > MOST_WORK)
         return NAN;
-    double a = n->a >= 0 ? value_of(x, n->a) : 0, b = n->b >= 0 ? value_of(x, n->b) : 0;
-    switch (n->op) {
-    case NODE_NUMBER: return n->number;
-    case NODE_AXIS: return (double)x->at[n->axis];
-    case NODE_ADD: return a + b;
-    case NODE_SUBTRACT: return a - b;
-    case NODE_MULTIPLY: return a * b;
-    case NODE_FLOOR_DIVIDE: return floor(a / b);
-    case NODE_MODULO: return a - b * floor(a / b);
-    case NODE_MIN: return fmin(a, b);
-    case NODE_MAX: return fmax(a, b);
-    case NODE_LESS: return a < b;
-    case NODE_AT_MOST: return a <= b;
-    case NODE_EQUAL: return a == b;
-    case NODE_SELECT: return a != 0 ? b : value_of(x, n->c);
-    default: return NAN;
-    }
+    if (n->op == NODE_NUMBER || n->op == NODE_AXIS)
+        return n->op == NODE_NUMBER ? n->number : (double)x->at[n->axis];
+    double a = value_of(x, n->a);
+    if (isnan(a))
+        return NAN;
+    if (n->op == NODE_SELECT)
+        return value_of(x, a != 0 ? n->b : n->c);
+    double b = n->b >= 0 ? value_of(x, n->b) : 0;
+    return isnan(b) ? NAN : node_value(n, a, b, 0);
 }
 
 static bool is_guarded_off(struct search *x)

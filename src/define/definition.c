@@ -260,15 +260,19 @@ int definition_computed(const struct definition *d, int node, int *out)
     return list_nodes(d, node, false, out);
 }
 
-static int substitute_read(struct definition *d, const struct node *n, const int *made)
+// Its indices are made; what stands for the tensor, if something does, at them.
+static int substitute_read(struct definition *d, const struct node *n, const int *made,
+                           const int *expression)
 {
     int index[DEFINE_MAX_RANK], rank = d->tensor[n->tensor].rank;
     for (int i = 0; i < rank; i++)
         index[i] = made[d->index[n->index + i]];
-    return definition_read(d, n->tensor, index, rank);
+    int instead = expression ? expression[n->tensor] : -1;
+    return instead < 0 ? definition_read(d, n->tensor, index, rank)
+                       : definition_substitute(d, instead, index, NULL);
 }
 
-int definition_substitute(struct definition *d, int node, const int *axis)
+int definition_substitute(struct definition *d, int node, const int *axis, const int *expression)
 {
     bool *mark = marked(d, node, true);
     int *made = mem_alloc(((size_t)node + 1) * sizeof *made);
@@ -278,8 +282,8 @@ int definition_substitute(struct definition *d, int node, const int *axis)
             continue;
         switch (n.op) {
         case NODE_NUMBER: made[i] = i; break;
-        case NODE_AXIS: made[i] = axis[n.axis]; break;
-        case NODE_READ: made[i] = substitute_read(d, &n, made); break;
+        case NODE_AXIS: made[i] = axis ? axis[n.axis] : i; break;
+        case NODE_READ: made[i] = substitute_read(d, &n, made, expression); break;
         case NODE_CAST: made[i] = definition_cast(d, made[n.a], n.element); break;
         default:
             made[i] = definition_op(d, n.op, made[n.a], n.b < 0 ? -1 : made[n.b],

@@ -115,8 +115,10 @@ double reduction_identity(enum reduction r);  // what it begins with
 int64_t define_tensor_count(const struct define_tensor *t);
 int64_t stage_points(const struct define_stage *s, int first, int count); // of some of its axes
 
-// The same expression with its axes replaced by nodes; -1 when there are too many nodes.
-int definition_substitute(struct definition *d, int node, const int *axis);
+// The same expression with its axes replaced by nodes (`axis` NULL: they stay), and reads of the
+// tensors that have an `expression`, which is not -1, by it at the indices that are read (NULL:
+// they stay). -1 when there are too many nodes.
+int definition_substitute(struct definition *d, int node, const int *axis, const int *expression);
 // The nodes that it consists of, operands first, itself last; `out` has room for node + 1.
 int definition_nodes_of(const struct definition *d, int node, int *out);
 // The same without what only indices and conditions consist of.

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "define/arithmetic.h"
 #include "space/element.h"
-#include "space/half.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,38 +28,6 @@ struct evaluation {
 static double *value_at(const struct evaluation *v, int node)
 {
     return v->value + (size_t)node * LANES;
-}
-
-static double rounded(double x, enum element e)
-{
-    switch (e) {
-    case ELEMENT_F32: return (double)(float)x;
-    case ELEMENT_F16: return (double)half_to_float(half_from_float((float)x));
-    default: return trunc(x);
-    }
-}
-
-static double one_number(const struct node *n, double a, double b, double c)
-{
-    switch (n->op) {
-    case NODE_ADD: return a + b;
-    case NODE_SUBTRACT: return a - b;
-    case NODE_MULTIPLY: return a * b;
-    case NODE_DIVIDE: return a / b;
-    case NODE_FLOOR_DIVIDE: return floor(a / b);
-    case NODE_MODULO: return a - b * floor(a / b);
-    case NODE_MIN: return fmin(a, b);
-    case NODE_MAX: return fmax(a, b);
-    case NODE_EXP: return exp(a);
-    case NODE_SQRT: return sqrt(a);
-    case NODE_TANH: return tanh(a);
-    case NODE_LESS: return a < b;
-    case NODE_AT_MOST: return a <= b;
-    case NODE_EQUAL: return a == b;
-    case NODE_SELECT: return a != 0 ? b : c;
-    case NODE_CAST: return rounded(a, n->element);
-    default: return 0;
-    }
 }
 
 // The most frequent read: neighbouring lanes are so many numbers apart, all of them in the tensor.
@@ -123,7 +91,7 @@ static void compute_node(const struct evaluation *v, int node)
                 out[i] = a[0] * b[i];
         else
             for (int i = 0; i < lanes; i++)
-                out[i] = one_number(n, a[by_a ? i : 0], b[by_b ? i : 0], c[by_c ? i : 0]);
+                out[i] = node_value(n, a[by_a ? i : 0], b[by_b ? i : 0], c[by_c ? i : 0]);
     }
 }
 

@@ -16,45 +16,6 @@ static bool is_kernel(const struct definition *d, int stage)
     return stage == d->stage_count - 1 || d->stage[stage].reduction != REDUCE_NONE;
 }
 
-// What stands for a read of a stage that is no kernel: its expression, at the read's indices.
-static int inline_read(struct definition *d, const struct node *n, const int *made,
-                       const int *expression)
-{
-    int index[DEFINE_MAX_RANK], rank = d->tensor[n->tensor].rank;
-    for (int i = 0; i < rank; i++)
-        index[i] = made[d->index[n->index + i]];
-    int inlined = expression[n->tensor];
-    return inlined < 0 ? definition_read(d, n->tensor, index, rank)
-                       : definition_substitute(d, inlined, index);
-}
-
-// -1: too many nodes.
-static int inline_all(struct definition *d, int node, const int *expression)
-{
-    int *made = mem_alloc(((size_t)node + 1) * sizeof *made);
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
-    int count = definition_nodes_of(d, node, order), result = -1;
-    for (int i = 0; i < count; i++) {
-        const struct node n = d->node[order[i]];
-        int *out = &made[order[i]];
-        switch (n.op) {
-        case NODE_NUMBER:
-        case NODE_AXIS: *out = order[i]; break;
-        case NODE_READ: *out = inline_read(d, &n, made, expression); break;
-        case NODE_CAST: *out = definition_cast(d, made[n.a], n.element); break;
-        default:
-            *out = definition_op(d, n.op, made[n.a], n.b < 0 ? -1 : made[n.b],
-                                 n.c < 0 ? -1 : made[n.c]);
-        }
-        if (*out < 0)
-            break;
-        result = i == count - 1 ? *out : -1;
-    }
-    free(made);
-    free(order);
-    return result;
-}
-
 static bool add_kernel(struct program *p, const struct define_stage *s, bool is_output,
                        struct err *e)
 {
@@ -113,7 +74,7 @@ static bool make_kernels(struct program *p, struct err *e)
         expression[i] = -1;
     for (int i = 0; i < d->stage_count; i++) {
         struct define_stage *s = &d->stage[i];
-        s->body = inline_all(d, s->body, expression);
+        s->body = definition_substitute(d, s->body, NULL, expression);
         if (s->body < 0)
             return err_set(e, "%s: too large once what it reads is computed in it",
                            d->tensor[s->tensor].name);

@@ -136,7 +136,7 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
     t.rank = s.space ? s.space : 1;
     if (f->d.stage_count == DEFINE_MAX_STAGES)
         luaL_error(L, "more than %d stages", DEFINE_MAX_STAGES);
-    s.body = definition_substitute(&f->d, body, axis);
+    s.body = definition_substitute(&f->d, body, axis, NULL);
     if (s.body < 0)
         compute_push(L, s.body);
     note_reads(f, s.body);

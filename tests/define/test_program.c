@@ -111,6 +111,9 @@ static const struct {
     {HEAD "output(compute('C', { 8, 8 }, function(i, j)\nreturn A(i, j // 2) + B(i // 2 - 1, 0) "
           "end))",
      "a.lua:3: C: index 1 of B is -1, not 0 to 3 (at i = 0)"},
+    {HEAD "output(compute('C', { 8 }, function(i)\nreturn select(A(i, 0) < 1.0, A(i + 1, 0), 0.0)\n"
+          "end))",
+     "a.lua:3: C: index 1 of A is 8, not 0 to 7 (at i = 7)"},
     {HEAD "output(compute('C', { 8 }, function(i) return A(i) end))",
      "a.lua:2: A has 2 indices, not 1"},
     {HEAD "output(compute('C', { 8 }, function(i) return A(i / 2, 0) end))",

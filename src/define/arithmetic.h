@@ -1,0 +1,45 @@
+// What a node of a definition makes of the numbers of its operands. Shared by what computes with
+// them: the reference (evaluate.c) and the bounds of indices (bounds.c).
+#ifndef TILEWALK_DEFINE_ARITHMETIC_H
+#define TILEWALK_DEFINE_ARITHMETIC_H
+
+#include "define/definition.h"
+#include "space/half.h"
+
+#include <math.h>
+
+// As the element holds it; whole ones towards 0.
+static inline double node_rounded(double x, enum element e)
+{
+    switch (e) {
+    case ELEMENT_F32: return (double)(float)x;
+    case ELEMENT_F16: return (double)half_to_float(half_from_float((float)x));
+    default: return trunc(x);
+    }
+}
+
+// Operands that it does not have are ignored; what has none (a number, an axis, a read) gives 0.
+static inline double node_value(const struct node *n, double a, double b, double c)
+{
+    switch (n->op) {
+    case NODE_ADD: return a + b;
+    case NODE_SUBTRACT: return a - b;
+    case NODE_MULTIPLY: return a * b;
+    case NODE_DIVIDE: return a / b;
+    case NODE_FLOOR_DIVIDE: return floor(a / b);
+    case NODE_MODULO: return a - b * floor(a / b);
+    case NODE_MIN: return fmin(a, b);
+    case NODE_MAX: return fmax(a, b);
+    case NODE_EXP: return exp(a);
+    case NODE_SQRT: return sqrt(a);
+    case NODE_TANH: return tanh(a);
+    case NODE_LESS: return a < b;
+    case NODE_AT_MOST: return a <= b;
+    case NODE_EQUAL: return a == b;
+    case NODE_SELECT: return a != 0 ? b : c;
+    case NODE_CAST: return node_rounded(a, n->element);
+    default: return 0;
+    }
+}
+
+#endif
