@@ -394,11 +394,10 @@ static const struct option tune_options[] = {
      "where times come from: device, synthetic:bowl, synthetic:rugged, synthetic:machine, "
      "synthetic:trap, or a recorded space, which then is the one that is searched: "
      "replay:FILE[:speed=X]"},
-    {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]",
+    {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]|none",
      "begin with the best configurations of other sessions, or of files that tilewalk export "
-     "--warm-start wrote, or with what the space declares as its baselines; those of other shapes "
-     "are "
-     "moved to the nearest ones here"},
+     "--warm-start wrote, or with what the space declares as its baselines (default: these); those "
+     "of other shapes are moved to the nearest ones here"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
      "let the model of the strategy begin with the results of other sessions; auto: of all before "
      "it on this device, of this kind of operator, with these parameters (default: none; in a "

@@ -36,7 +36,8 @@ struct session_options {
     bool has_seed;
     uint64_t seed;
     int workers;      // 0: as fits the device
-    const char *warm; // "best.json,3,baseline": what it begins with (warm.h); NULL: nothing
+    const char *warm; // "best.json,3,baseline": what it begins with (warm.h), or "none";
+                      // NULL: the baselines
     // The sessions whose results the strategy's model begins with: "auto", "none", or numbers such
     // as "3,5"; NULL: none.
     const char *transfer;

@@ -44,9 +44,10 @@ struct open_trial {
     char reason[160];            // of a rejection
 };
 
-// Where a new session's search begins (session_begin.c). The first two are the caller's.
+// Where a new session's search begins (session_begin.c). The first three are the caller's.
 struct beginning {
     const char *warm_from; // sources of its warm start, or NULL
+    bool at_baselines;     // it is new, and nothing was said of where it begins
     struct warm_start begun_with;
     struct transfer_wish wish;
     struct transfer transfer;       // what its model begins with

@@ -16,7 +16,8 @@ static void take_warm(struct session *s, const struct warm_start *w)
     str_finish(&keys);
     struct str told = {0};
     str_printf(&told, "warm start: begins with %d configuration%s of %s", w->count,
-               w->count == 1 ? "" : "s", s->beginning.warm_from);
+               w->count == 1 ? "" : "s",
+               s->beginning.at_baselines ? WARM_BASELINE : s->beginning.warm_from);
     if (w->moved)
         str_printf(&told, ", %d moved to the nearest here", w->moved);
     if (w->left_out)
@@ -82,17 +83,28 @@ static bool give_history(struct session *s, struct search_problem *problem, stru
 
 // --- the strategy ---
 
+static bool choose_warm(struct session *s, const struct search_problem *problem, struct err *e)
+{
+    const struct beginning *b = &s->beginning;
+    struct warm_start *warm = &s->beginning.begun_with;
+    if (!b->warm_from && !b->at_baselines)
+        return warm_parse(s->space, s->record.warm, &s->arena, warm, e);
+    if (str_equal(b->warm_from, WARM_NONE))
+        return true;
+    if (b->at_baselines)
+        warm_take_baselines(problem, &s->arena, warm);
+    else if (!warm_read(s->host.store, b->warm_from, problem, &s->arena, warm, e))
+        return false;
+    if (warm->count)
+        take_warm(s, warm);
+    return true;
+}
+
 bool session_make_strategy(struct session *s, struct search_problem *problem, struct err *e)
 {
     struct warm_start *warm = &s->beginning.begun_with;
-    if (!s->beginning.warm_from) {
-        if (!warm_parse(s->space, s->record.warm, &s->arena, warm, e))
-            return false;
-    } else if (warm_read(s->host.store, s->beginning.warm_from, problem, &s->arena, warm, e)) {
-        take_warm(s, warm);
-    } else {
+    if (!choose_warm(s, problem, e))
         return false;
-    }
     problem->warm = warm->config;
     problem->warm_count = warm->count;
     if (!give_history(s, problem, e))

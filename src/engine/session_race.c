@@ -26,7 +26,7 @@ struct race {
     int count;    // of all, the trials before the baselines
     int trials;   // of them
     bool decided; // a race was won by the first already
-    int64_t ask[RACERS];
+    int64_t ask[MOST_RACERS];
     struct config config[MOST_RACERS];
     double seconds[MOST_RACERS];          // by which they rank now
     int baseline_at[SPACE_MAX_BASELINES]; // where each baseline is among them; -1: it cannot run
@@ -115,6 +115,36 @@ static bool choose_racers(struct session *s, struct race *race, bool *due, struc
     return ok;
 }
 
+static int find_racer(const struct race *race, const struct config *c)
+{
+    int at = 0;
+    while (at < race->count && !config_equal(&race->config[at], c))
+        at++;
+    return at;
+}
+
+// Baselines that the search has asked for race as the trials that they are: so whatever is the
+// fastest of a race can be its winner, and the best is never slower than what is in use.
+static bool add_baseline_trials(struct session *s, struct race *race, struct err *e)
+{
+    struct arena arena;
+    struct trial_record t;
+    bool ok = true;
+    arena_init(&arena);
+    for (int i = 0; ok && i < s->space->baseline_count; i++) {
+        const struct config *c = &s->space->baseline[i].config;
+        struct str key = {0};
+        if (s->baselines.of[i].outcome != OUTCOME_OK || find_racer(race, c) < race->count)
+            continue;
+        config_add_key(s->space, c, &key);
+        ok = store_find_trial(s->host.store, s->record.id, str_text(&key), &arena, &t, e) &&
+             (!t.ask || t.outcome != OUTCOME_OK || add_racer(s, race, &t, e));
+        str_finish(&key);
+    }
+    arena_finish(&arena);
+    return session_stored(s, ok, e);
+}
+
 // All that run take part, however slow: results are told as ratios to them, and only times of one
 // race are compared. One that is a trial too is timed once.
 static void add_baselines(const struct session *s, struct race *race)
@@ -122,9 +152,7 @@ static void add_baselines(const struct session *s, struct race *race)
     for (int i = 0; i < s->space->baseline_count; i++) {
         const struct baseline_record *b = &s->baselines.of[i];
         const struct config *c = &s->space->baseline[i].config;
-        int at = 0;
-        while (at < race->count && !config_equal(&race->config[at], c))
-            at++;
+        int at = find_racer(race, c);
         race->baseline_at[i] = b->outcome == OUTCOME_OK ? at : -1;
         if (b->outcome != OUTCOME_OK || at < race->count)
             continue;
@@ -188,8 +216,9 @@ bool race_start(struct session *s, bool *started, struct err *e)
     *started = false;
     bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
     if (ok && due && s->races++ < MOST_RACES) {
+        ok = add_baseline_trials(s, race, e);
         add_baselines(s, race);
-        ok = *started = submit_race(s, race, e);
+        ok = *started = ok && submit_race(s, race, e);
     }
     if (*started) {
         say_long_race(s, race);
@@ -230,7 +259,7 @@ static void tell_race(struct session *s, const struct retime *t, const struct tr
 
 bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
 {
-    struct retime retime[RACERS];
+    struct retime retime[MOST_RACERS];
     int trials = s->race->trials;
     s->in_flight--;
     for (int i = 0; i < trials; i++)

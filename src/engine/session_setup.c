@@ -155,9 +155,11 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     fill_record(s, o, p);
     if (!choose_strategy(s, o, e))
         return false;
+    bool same_space = same_place && !o->set_count;
     s->beginning = (struct beginning){.warm_from = o->warm,
+                                      .at_baselines = !o->warm && !same_space,
                                       .wish = {.wanted = o->transfer, .earlier = o->earlier}};
-    if (same_place && !o->set_count) { // the same space
+    if (same_space) {
         s->record.warm = like.warm;
         s->record.history = like.history;
     }

@@ -169,7 +169,7 @@ static void take(struct reader *r, struct json values)
         r->out->left_out++;
 }
 
-static bool take_baselines(struct reader *r, struct err *e)
+static void take_baselines(struct reader *r)
 {
     const struct space *s = r->problem->space;
     for (int i = 0; i < s->baseline_count; i++)
@@ -177,6 +177,12 @@ static bool take_baselines(struct reader *r, struct err *e)
             r->out->left_out++;
         else
             take_near(r, &s->baseline[i].config, false);
+}
+
+static bool read_baselines(struct reader *r, struct err *e)
+{
+    const struct space *s = r->problem->space;
+    take_baselines(r);
     return r->known.count ||
            err_usage(e,
                      s->baseline_count
@@ -232,7 +238,7 @@ static bool read_source(struct reader *r, struct store *store, const char *sourc
 {
     int64_t id, count;
     if (str_equal(source, WARM_BASELINE))
-        return take_baselines(r, e);
+        return read_baselines(r, e);
     char *text = NULL;
     size_t length = 0;
     struct str record = {0};
@@ -252,6 +258,17 @@ static void keep(const struct config_set *known, struct arena *a, struct warm_st
     out->config = arena_zero(a, (size_t)known->count + 1, sizeof *out->config);
     for (int i = 0; i < known->count; i++)
         config_set_get(known, i, &out->config[i]);
+}
+
+void warm_take_baselines(const struct search_problem *problem, struct arena *a,
+                         struct warm_start *out)
+{
+    struct reader r = {
+        .problem = problem, .arena = a, .known = {.slots = problem->space->slots}, .out = out};
+    *out = (struct warm_start){0};
+    take_baselines(&r);
+    keep(&r.known, a, out);
+    config_set_finish(&r.known);
 }
 
 bool warm_read(struct store *store, const char *sources, const struct search_problem *problem,

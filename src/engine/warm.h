@@ -18,6 +18,7 @@
 #define WARM_FORMAT         "tilewalk-start"
 #define WARM_FORMAT_VERSION 1
 #define WARM_BASELINE       "baseline" // the source that is what the space declares as in use
+#define WARM_NONE           "none"     // what is named instead of sources, to begin with nothing
 #define WARM_STANDARD       8          // of one session
 #define WARM_MOST           64         // of all together
 
@@ -27,6 +28,11 @@ struct warm_start {
     int moved;    // of these, how many are not exactly what was asked for
     int left_out; // configurations for which nothing legal near them was found
 };
+
+// What a session begins with of which nothing else was asked: the baselines of its space that fit
+// here, if there are any.
+void warm_take_baselines(const struct search_problem *problem, struct arena *a,
+                         struct warm_start *out);
 
 // `sources`: names of files, numbers of sessions and WARM_BASELINE, joined by commas. False when
 // one cannot be read, has other parameters, or has nothing that fits.
