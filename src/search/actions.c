@@ -83,7 +83,10 @@ bool actions_apply(const struct actions *a, int k, const struct config *from, st
     int i = owner_of(a, k);
     const struct param *p = &a->space->param[i];
     *to = *from;
-    return act(p, k - a->first[i], to->slot + p->offset);
+    bool changes =
+        space_is_live(a->space, from, i) && act(p, k - a->first[i], to->slot + p->offset);
+    space_settle(a->space, to);
+    return changes;
 }
 
 void actions_mask(const struct actions *a, const struct config *c, bool *legal)
@@ -93,7 +96,7 @@ void actions_mask(const struct actions *a, const struct config *c, bool *legal)
         for (int k = a->first[i]; k < a->first[i + 1]; k++) {
             int32_t value[PARAM_MAX_WIDTH];
             memcpy(value, c->slot + p->offset, (size_t)p->width * sizeof *value);
-            legal[k] = act(p, k - a->first[i], value);
+            legal[k] = space_is_live(a->space, c, i) && act(p, k - a->first[i], value);
         }
     }
 }
@@ -151,6 +154,7 @@ void actions_start(const struct space *space, struct config *out)
             for (int part = 0; part < p->width; part++)
                 v[part] = part == 0 ? p->product : 1;
     }
+    space_settle(space, out);
 }
 
 void neighbours_init(struct neighbours *n, const struct space *space, const struct config *from)

@@ -11,13 +11,16 @@ static bool is_tile(const struct param *p)
     return p->kind == PARAM_FACTORIZATION;
 }
 
-// A uniform one of the parameters that have a second value and are tiles, or are not. NULL: none.
-static const struct param *choose(const struct space *s, struct rng *r, bool tile)
+// A uniform one of the live parameters that have a second value and are tiles, or are not. NULL:
+// none.
+static const struct param *choose(const struct space *s, const struct config *c, bool tile,
+                                  struct rng *r)
 {
     const struct param *chosen = NULL;
     uint64_t seen = 0;
     for (int i = 0; i < s->param_count; i++)
-        if (is_tile(&s->param[i]) == tile && s->param[i].size > 1 && rng_below(r, ++seen) == 0)
+        if (is_tile(&s->param[i]) == tile && s->param[i].size > 1 && space_is_live(s, c, i) &&
+            rng_below(r, ++seen) == 0)
             chosen = &s->param[i];
     return chosen;
 }
@@ -57,7 +60,7 @@ static void mutate_tile(const struct param *p, struct rng *r, int32_t *v)
 
 bool breed_mutate(const struct space *s, struct rng *r, struct config *c)
 {
-    const struct param *tile = choose(s, r, true), *other = choose(s, r, false);
+    const struct param *tile = choose(s, c, true, r), *other = choose(s, c, false, r);
     if (!other || (tile && rng_real(r) < TILES)) {
         if (tile)
             mutate_tile(tile, r, c->slot + tile->offset);
@@ -66,6 +69,7 @@ bool breed_mutate(const struct space *s, struct rng *r, struct config *c)
     if (!tile && rng_real(r) < TILES)
         return moves_step(s, 0, r, c);
     param_sample(other, r, c->slot + other->offset);
+    space_settle(s, c);
     return true;
 }
 
@@ -79,4 +83,5 @@ void breed_cross(const struct space *s, struct rng *r, const struct config *a,
             memcpy(out->slot + p->offset, b->slot + p->offset,
                    (size_t)p->width * sizeof *out->slot);
     }
+    space_settle(s, out);
 }

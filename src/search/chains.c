@@ -55,10 +55,15 @@ static void step(const struct chains *c, struct rng *r, const struct config *fro
     *out = *from;
     if (c->movables == 0)
         return;
-    int which = c->movable[rng_below(r, (uint64_t)c->movables)];
-    const struct param *p = &c->problem->space->param[which];
+    const struct space *s = c->problem->space;
+    int which;
+    do
+        which = c->movable[rng_below(r, (uint64_t)c->movables)];
+    while (!space_is_live(s, from, which));
+    const struct param *p = &s->param[which];
     while (config_equal(out, from))
         param_sample(p, r, out->slot + p->offset);
+    space_settle(s, out);
 }
 
 static void move(const struct chains *c, struct rng *r, const struct config *from,

@@ -214,6 +214,7 @@ static void make_trial(struct de *d, int target, struct config *trial, int from[
             mutate(d, &s->param[i], config, trial);
         from[i] = d->member[mutant ? base[0] : target].index + 1;
     }
+    space_settle(s, trial);
 }
 
 // False: nothing new is left, or could be found.

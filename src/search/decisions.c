@@ -148,6 +148,7 @@ void decisions_config(const struct decisions *d, const struct space *s, const in
             *slot = (e->kind == DECISION_LOW ? *slot * RADIX : 0) + choice[t];
         }
     }
+    space_settle(s, out);
 }
 
 static int choice_of(const struct decision *e, const int32_t *slot)

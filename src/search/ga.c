@@ -105,12 +105,15 @@ static void cross(struct ga *g, struct config *child, int from[SPACE_MAX_PARAMS]
                (size_t)p->width * sizeof *child->slot);
         from[i] = giver->index + 1;
     }
+    space_settle(s, child);
 }
 
 static void redraw(struct ga *g, int i, struct config *child, int from[SPACE_MAX_PARAMS])
 {
-    const struct param *p = &g->rounds.problem.space->param[i];
+    const struct space *s = g->rounds.problem.space;
+    const struct param *p = &s->param[i];
     param_sample(p, &g->rng, child->slot + p->offset);
+    space_settle(s, child);
     from[i] = 0;
 }
 

@@ -1,8 +1,9 @@
 // Grid search: all points in the order of the space's index, the last parameter changing fastest.
 //
-// Illegal points are passed over. It counts with one digit a parameter, so the size of the space
-// is of no matter: nothing is allocated, and an index past 2^64 is as good as any. A run of 2^22
-// illegal points ends it (a smaller space is always searched to the end).
+// Illegal points are passed over, and what are no points of a conditional space. It counts with one
+// digit a parameter, so the size of the space is of no matter: nothing is allocated, and an index
+// past 2^64 is as good as any. A run of 2^22 illegal points ends it (a smaller space is always
+// searched to the end).
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static bool is_warm(const struct grid *g, int count, const struct config *c)
 
 static bool is_legal(const struct grid *g, const struct config *c)
 {
-    return !g->problem.legal || g->problem.legal(g->problem.context, c);
+    return space_is_settled(g->problem.space, c) &&
+           (!g->problem.legal || g->problem.legal(g->problem.context, c));
 }
 
 static bool next_warm(struct grid *g, struct config *out)

@@ -170,11 +170,10 @@ static void fit(struct lfbo *l)
 
 static void step(struct lfbo *l, int param, struct config *c)
 {
-    const struct param *p = &l->rounds.problem.space->param[param];
-    int32_t *v = c->slot + p->offset;
-    int degree = param_degree(p, v);
+    const struct space *s = l->rounds.problem.space;
+    int degree = param_degree(&s->param[param], c->slot + s->param[param].offset);
     if (degree > 0)
-        param_neighbour(p, v, (int)rng_below(&l->rng, (uint64_t)degree), v);
+        space_step(s, c, param, (int)rng_below(&l->rng, (uint64_t)degree), c);
 }
 
 // A size moves within the radius, and up to `radius` others by a step.
@@ -211,6 +210,7 @@ static int values_near(const struct lfbo *l, const struct param *p, const struct
             for (int k = 0; k < degree && count < MOST_VALUES; k++) {
                 out[count] = out[begun];
                 param_neighbour(p, out[begun].slot + p->offset, k, out[count].slot + p->offset);
+                space_settle(l->rounds.problem.space, &out[count]);
                 count += !is_among(out, count, &out[count]);
             }
         }
@@ -381,8 +381,8 @@ static void add_steps(struct lfbo *l, const struct config *c, int from, int para
 {
     const struct param *p = &l->rounds.problem.space->param[param];
     for (int k = 0; k < param_degree(p, c->slot + p->offset); k++) {
-        struct config n = *c;
-        param_neighbour(p, c->slot + p->offset, k, n.slot + p->offset);
+        struct config n;
+        space_step(l->rounds.problem.space, c, param, k, &n);
         if (visited_allows(&l->rounds.visited, &n))
             add_from(l, &n, from);
     }
@@ -393,8 +393,8 @@ static void add_pairs(struct lfbo *l, const struct config *c, int from)
     for (int i = 0; i < l->sizes; i++) {
         const struct param *p = &l->rounds.problem.space->param[l->size[i]];
         for (int k = 0; k < param_degree(p, c->slot + p->offset); k++) {
-            struct config n = *c;
-            param_neighbour(p, c->slot + p->offset, k, n.slot + p->offset);
+            struct config n;
+            space_step(l->rounds.problem.space, c, l->size[i], k, &n);
             for (int j = i + 1; j < l->sizes; j++)
                 add_steps(l, &n, from, l->size[j]);
         }

@@ -28,6 +28,7 @@ void moves_jump(const struct space *s, int reach, const struct config *c, int k,
             value -= p->size;
     *out = *c;
     param_value(p, value, out->slot + p->offset);
+    space_settle(s, out);
 }
 
 static int moves_of(const struct param *p, int reach, const int32_t *v)
@@ -49,7 +50,7 @@ bool moves_step(const struct space *s, int reach, struct rng *r, struct config *
     int can[SPACE_MAX_PARAMS], moves[SPACE_MAX_PARAMS], movers = 0;
     for (int i = 0; i < s->param_count; i++) {
         moves[movers] = moves_of(&s->param[i], reach, c->slot + s->param[i].offset);
-        if (moves[movers] > 0)
+        if (moves[movers] > 0 && space_is_live(s, c, i))
             can[movers++] = i;
     }
     if (movers == 0)
@@ -61,6 +62,7 @@ bool moves_step(const struct space *s, int reach, struct rng *r, struct config *
         jump_elsewhere(p, r, v);
     else
         param_neighbour(p, v, (int)rng_below(r, (uint64_t)moves[mover]), v);
+    space_settle(s, c);
     return true;
 }
 

@@ -103,6 +103,7 @@ static void draw(struct tpe *t, struct config *c, int from[SPACE_MAX_PARAMS])
         else
             param_sample(&s->param[i], &t->rng, c->slot + s->param[i].offset);
     }
+    space_settle(s, c);
 }
 
 // Log of good / bad, a sum over the windows of [first, past) parameters; the uniform density is 1.

@@ -20,6 +20,8 @@ void config_add_json(const struct space *s, const struct config *c, struct str *
 {
     struct json_writer w = json_begin(out);
     for (int i = 0; i < s->param_count; i++) {
+        if (!space_is_live(s, c, i))
+            continue;
         json_add_name(&w, s->param[i].name);
         param_add_json(&s->param[i], c->slot + s->param[i].offset, out);
     }

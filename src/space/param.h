@@ -42,6 +42,10 @@ struct param {
     int offset; // first slot in the configuration
     int line;   // where the space file declares it; 0 when it does not come from a file
     uint64_t size;
+    // Which values of the space's chooser it is there for, a bit each; 0: it is always there. Where
+    // it is not it stands at `rest`. Set by space_condition.
+    uint64_t when;
+    int32_t rest[PARAM_MAX_WIDTH];
 
     // factorization
     int32_t product;

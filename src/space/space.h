@@ -12,6 +12,10 @@
 //
 // A configuration is a small value: copy it, compare it, hash it. Slots past `slots` are zero, so
 // that two equal configurations are equal bytes.
+//
+// A space may be conditional: one of its parameters, the chooser, says which others are there (they
+// are live). One that is not is at rest, at a value of its own: points where it is elsewhere are no
+// points. Whoever changes slots says space_settle then; what the space itself makes is settled.
 #ifndef TILEWALK_SPACE_SPACE_H
 #define TILEWALK_SPACE_SPACE_H
 
@@ -48,6 +52,7 @@ struct space {
     const char *name;
     struct arena arena;
     int param_count, slots, constraint_count;
+    int chooser; // the index of that parameter; -1: the space is not conditional
     struct param param[SPACE_MAX_PARAMS];
     struct constraint *constraint;
     int constraint_capacity;
@@ -66,23 +71,35 @@ void space_destroy(struct space *s);
 // `p` was built with &s->arena. Fails for a second parameter of that name and when there are too
 // many.
 bool space_add(struct space *s, const struct param *p, struct err *e);
+// The parameter `param` is there where the parameter `chooser`, a categorical one of at most 64
+// labels that has no condition, has a value whose bit is set in `values`; elsewhere it stands at
+// `rest`, `width` slots. All conditions of a space have the same chooser. Before space_seal.
+void space_condition(struct space *s, int param, int chooser, uint64_t values, const int32_t *rest);
 void space_add_constraint(struct space *s, const struct constraint *c); // strings are copied
 bool space_seal(struct space *s, struct err *e); // fails for a space without parameters
 
 const struct param *space_find(const struct space *s, const char *name); // NULL when unknown
 
-void space_sample(const struct space *s, struct rng *r, struct config *out); // uniform over all
+bool space_is_live(const struct space *s, const struct config *c, int param);
+void space_settle(const struct space *s, struct config *c); // what is not live comes to rest
+bool space_is_settled(const struct space *s, const struct config *c);
+
+// Uniform over all; of a conditional space, over the chooser and what is live then.
+void space_sample(const struct space *s, struct rng *r, struct config *out);
 void space_point(const struct space *s, uint64_t index, struct config *out); // index < size
-// The parameters each on their own: walks, the sum of degrees, the sum of distances (-1: not
-// connected).
+// The live parameters each on their own: walks, the sum of degrees, the sum of distances (-1: not
+// connected). What the chooser brings begins at rest.
 void space_walk(const struct space *s, double q, struct rng *r, struct config *c);
 int space_degree(const struct space *s, const struct config *c);
 void space_neighbour(const struct space *s, const struct config *c, int k, struct config *out);
+// The k-th neighbour that differs in this parameter; `c` and `out` may be the same.
+void space_step(const struct space *s, const struct config *c, int param, int k,
+                struct config *out);
 int space_distance(const struct space *s, const struct config *a, const struct config *b);
 
 bool config_equal(const struct config *a, const struct config *b);
 uint64_t config_hash(const struct config *c);
-// Appends {"tile_k":[16,4,16],...}.
+// Appends {"tile_k":[16,4,16],...}, of what is live.
 void config_add_json(const struct space *s, const struct config *c, struct str *out);
 // Appends all slots, "16,4,16,0", and reads them back (an error when they are not a point).
 void config_add_key(const struct space *s, const struct config *c, struct str *out);

@@ -63,8 +63,10 @@ static void move_away(const struct space *s, struct rng *r, struct config *c)
     for (int i = 0; i < s->param_count && moved < TRAP_APART; i++) {
         const struct param *p = &s->param[order[i]];
         const struct config old = *c;
-        for (int n = 0; n < TRIES && p->size > 1 && config_equal(c, &old); n++)
+        for (int n = 0; n < TRIES && p->size > 1 && config_equal(c, &old); n++) {
             param_sample(p, r, c->slot + p->offset);
+            space_settle(s, c);
+        }
         moved += p->size > 1;
     }
 }

@@ -147,6 +147,35 @@ static void test_all_legal_points_are_found(void **state)
     space_destroy(s);
 }
 
+static bool is_point(void *context, const struct config *c)
+{
+    struct verdict v;
+    return space_judge(context, NULL, c, &v, NULL) && v.legal;
+}
+
+// Whatever moves comes to rest: of a conditional space all points are found and nothing else, with
+// or without being told what is legal.
+static void test_conditional_spaces(void **state)
+{
+    (void)state;
+    struct space *s = space_conditional();
+    for (int i = 0; i < 2 * SPECS; i++) {
+        struct search_problem problem = {
+            .space = s, .legal = i < SPECS ? is_point : NULL, .context = s};
+        struct drive d = drive_create(specs[i % SPECS], &problem, (uint64_t)i);
+        d.measure = spread;
+        assert_true(drive_run(&d, 1 << 20));
+        assert_int_equal(d.asked.count, s->size);
+        for (int n = 0; n < d.asked.count; n++) {
+            struct config c;
+            config_set_get(&d.asked, n, &c);
+            assert_true(is_point(s, &c));
+        }
+        drive_destroy(&d);
+    }
+    space_destroy(s);
+}
+
 // Nor do they draw random numbers for it: the search is the same to the last trial.
 static void test_rules_that_forbid_nothing_change_nothing(void **state)
 {
@@ -209,6 +238,7 @@ static void test_first_point_is_uniform_among_legal_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditional_spaces),
         cmocka_unit_test(test_proposals_are_legal_and_quick),
         cmocka_unit_test(test_all_legal_points_are_found),
         cmocka_unit_test(test_rules_that_forbid_nothing_change_nothing),

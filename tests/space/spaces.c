@@ -103,6 +103,23 @@ struct space *space_of_one(void)
     return sealed(s);
 }
 
+struct space *space_conditional(void)
+{
+    static const int32_t tile[] = {2, 4}, order[] = {0, 1, 2}, last[] = {1};
+    struct space *s = space_create("conditional");
+    add_categorical(s, "kind", 3);
+    add_discrete(s, "always", 5);
+    add_factorization(s, "tile", 8, 2);
+    add_permutation(s, "order", 3);
+    add_categorical(s, "switch", 2);
+    add_categorical(s, "of two", 2);
+    space_condition(s, 2, 0, 1, tile);
+    space_condition(s, 3, 0, 2, order);
+    space_condition(s, 4, 0, 5, last);
+    space_condition(s, 5, 0, 2, last);
+    return sealed(s);
+}
+
 struct space *space_24(void)
 {
     struct space *s = space_create("24");

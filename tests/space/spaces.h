@@ -14,8 +14,10 @@
 struct space *space_mm(int n, int m, int k); // the paper's: tile_k in 3, tile_n and tile_m in 4
 struct space *space_mixed(void);             // one of each kind: 3 * 6 * 4 * 3 * 5 = 1080 points
 struct space *space_of_one(void); // one of each kind, of one value: a single point, no moves at all
-struct space *space_24(void);     // 24 points: categorical 4 and permutation 3
-struct space *space_huge(void);   // more than 2^64 points
+struct space *space_conditional(
+    void);                      // a chooser of 3 values: 5 * (4 * 2 + 6 * 2 + 2) = 110 points
+struct space *space_24(void);   // 24 points: categorical 4 and permutation 3
+struct space *space_huge(void); // more than 2^64 points
 
 // Spaces by hand: create, add, seal.
 void add_factorization(struct space *s, const char *name, int64_t product, int parts);

@@ -239,13 +239,92 @@ static void test_config_set(void **state)
     space_destroy(s);
 }
 
+// Against all combinations of all values: points are those in which what is not live rests.
+static void test_a_conditional_space(void **state)
+{
+    (void)state;
+    struct space *s = space_conditional();
+    struct config_set points = {.slots = s->slots};
+    bool is_new;
+    assert_int_equal(s->size, 110);
+    for (uint64_t i = 0; i < s->size; i++) {
+        struct config c, settled;
+        struct verdict v;
+        space_point(s, i, &c);
+        settled = c;
+        space_settle(s, &settled);
+        assert_true(config_equal(&c, &settled));
+        assert_true(space_judge(s, NULL, &c, &v, NULL) && v.legal);
+        config_set_add(&points, &c, &is_new);
+        assert_true(is_new);
+    }
+    int product = 1, legal = 0;
+    for (int i = 0; i < s->param_count; i++)
+        product *= (int)s->param[i].size;
+    for (int i = 0; i < product; i++) {
+        struct config c = {{0}};
+        struct verdict v;
+        for (int k = 0, rest = i; k < s->param_count; rest /= (int)s->param[k++].size)
+            param_value(&s->param[k], (uint64_t)rest % s->param[k].size,
+                        c.slot + s->param[k].offset);
+        assert_true(space_judge(s, NULL, &c, &v, NULL));
+        assert_int_equal(v.legal, config_set_find(&points, &c) >= 0);
+        legal += v.legal;
+        space_settle(s, &c);
+        assert_true(config_set_find(&points, &c) >= 0);
+    }
+    assert_int_equal(legal, 110);
+    config_set_finish(&points);
+    space_destroy(s);
+}
+
+// Neighbours are points, other ones, and each once; what a choice brings begins at rest.
+static void test_neighbours_in_a_conditional_space(void **state)
+{
+    (void)state;
+    struct space *s = space_conditional();
+    for (uint64_t i = 0; i < s->size; i++) {
+        struct config c, next, settled;
+        struct config_set seen = {.slots = s->slots};
+        space_point(s, i, &c);
+        for (int k = 0; k < space_degree(s, &c); k++) {
+            bool is_new;
+            space_neighbour(s, &c, k, &next);
+            settled = next;
+            space_settle(s, &settled);
+            assert_true(config_equal(&next, &settled));
+            assert_false(config_equal(&next, &c));
+            config_set_add(&seen, &next, &is_new);
+            assert_true(is_new);
+            for (int p = 1; p < s->param_count && next.slot[0] != c.slot[0]; p++)
+                if (space_is_live(s, &next, p) && !space_is_live(s, &c, p))
+                    assert_memory_equal(next.slot + s->param[p].offset, s->param[p].rest,
+                                        (size_t)s->param[p].width * sizeof *next.slot);
+        }
+        config_set_finish(&seen);
+    }
+    struct config c;
+    struct str text = {0};
+    space_point(s, s->size - 1, &c);
+    config_add_json(s, &c, &text);
+    assert_string_equal(str_text(&text), "{\"kind\":\"2\",\"always\":16,\"switch\":\"1\"}");
+    str_finish(&text);
+    space_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_of_the_paper), cmocka_unit_test(test_sizes_beyond_64_bits),
-        cmocka_unit_test(test_every_point_once),   cmocka_unit_test(test_neighbours_and_distance),
-        cmocka_unit_test(test_degenerate),         cmocka_unit_test(test_text_of_configurations),
-        cmocka_unit_test(test_building_refuses),   cmocka_unit_test(test_config_set),
+        cmocka_unit_test(test_a_conditional_space),
+        cmocka_unit_test(test_neighbours_in_a_conditional_space),
+        cmocka_unit_test(test_sizes_of_the_paper),
+        cmocka_unit_test(test_sizes_beyond_64_bits),
+        cmocka_unit_test(test_every_point_once),
+        cmocka_unit_test(test_neighbours_and_distance),
+        cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_text_of_configurations),
+        cmocka_unit_test(test_building_refuses),
+        cmocka_unit_test(test_config_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
