@@ -1,6 +1,10 @@
 #include "model/coordinates.h"
 
+#include "base/mem.h"
+
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LARGEST_WHOLE 1e9
 #define PROFILE_BITS  8
@@ -77,6 +81,7 @@ void coordinates_init(struct coordinates *s, const struct space *space, bool wit
     if (!with_profile || !space->nest)
         return;
     nest_point_init(&s->point, space->nest);
+    s->known = mem_zero(COORDINATES_KNOWN, sizeof *s->known);
     s->count += PROFILE_NUMBERS;
 }
 
@@ -84,6 +89,7 @@ void coordinates_finish(struct coordinates *s)
 {
     if (s->count > s->own)
         nest_point_finish(&s->point);
+    free(s->known);
 }
 
 static double coordinate_of(const struct coordinate *a, int32_t v)
@@ -98,12 +104,18 @@ static double coordinate_of(const struct coordinate *a, int32_t v)
     return v / a->whole;
 }
 
-static void add_profile(struct coordinates *s, const struct config *c, double *x)
+static const double *profile_at(struct coordinates *s, const struct config *c)
 {
+    struct coordinates_known *k = &s->known[config_hash(c) % COORDINATES_KNOWN];
+    if (k->known && config_equal(&k->config, c))
+        return k->profile;
     nest_evaluate(s->space->nest, s->space, c, &s->point);
-    profile_of(&s->point, x);
+    profile_of(&s->point, k->profile);
     for (int i = 0; i < PROFILE_NUMBERS; i++)
-        x[i] = log2(1 + x[i]) / PROFILE_BITS;
+        k->profile[i] = log2(1 + k->profile[i]) / PROFILE_BITS;
+    k->config = *c;
+    k->known = true;
+    return k->profile;
 }
 
 void coordinates_of(struct coordinates *s, const struct config *c, double *x)
@@ -111,5 +123,5 @@ void coordinates_of(struct coordinates *s, const struct config *c, double *x)
     for (int i = 0; i < s->own; i++)
         x[i] = coordinate_of(&s->at[i], c->slot[s->at[i].slot]);
     if (s->count > s->own)
-        add_profile(s, c, x + s->own);
+        memcpy(x + s->own, profile_at(s, c), PROFILE_NUMBERS * sizeof *x);
 }

@@ -29,7 +29,8 @@
 #include "model/profile.h"
 #include "space/space.h"
 
-#define COORDINATES_MOST (4 * SPACE_MAX_SLOTS + PROFILE_NUMBERS)
+#define COORDINATES_MOST  (4 * SPACE_MAX_SLOTS + PROFILE_NUMBERS)
+#define COORDINATES_KNOWN 4096
 
 struct coordinate {
     enum {
@@ -44,12 +45,20 @@ struct coordinate {
     double whole;         // what the coordinate is divided by
 };
 
+// The profile of a configuration: most are asked for again, of results and of what is next to them.
+struct coordinates_known {
+    struct config config;
+    double profile[PROFILE_NUMBERS];
+    bool known;
+};
+
 struct coordinates {
     int count;
     int own; // how many are of parameters; those of the profile follow them
     struct coordinate at[COORDINATES_MOST];
     const struct space *space;
-    struct nest_point point; // for evaluations: one thread at a time
+    struct nest_point point;         // for evaluations: one thread at a time
+    struct coordinates_known *known; // [COORDINATES_KNOWN], each at its hash; NULL: no profile
 };
 
 // `space` outlives it.
