@@ -244,7 +244,7 @@ static bool draw(struct card *c, const char *path, struct err *e)
     };
     struct chart chart = {
         .title = arena_printf(c->arena, "%s on %s", r->title, session_curves_place(r)),
-        .x = session_curves_axis(scale.horizon, c->curves.seconds),
+        .x = session_curves_axis(scale.horizon, c->curves.axis),
         .y_name = scale.unit_name,
         .line = line,
         .line_count = 2,

@@ -116,7 +116,7 @@ static void add_json_head(const struct contest *c, struct json_writer *w)
 {
     const struct comparison_result *r = &c->result;
     json_add_raw(w, NULL, c->members);
-    json_add_text(w, "against", c->setup.seconds ? "time" : "trials");
+    json_add_text(w, "against", session_curves_axis_word(c->setup.axis));
     json_add_real(w, "horizon", r->horizon);
     json_add_real(w, "shortest", r->shortest);
     if (c->session) {
@@ -170,52 +170,6 @@ static void print(const struct arguments *a, const struct contest *c)
     str_finish(&out);
 }
 
-// --- the picture ---
-
-// Shares times `scale` are drawn.
-static struct chart_line line_of(struct contest *c, int group, const struct curve_grid *grid,
-                                 double scale)
-{
-    const struct comparison_group *g = &c->result.group[group];
-    struct arena *arena = &c->arena;
-    struct spread *at = arena_zero(arena, (size_t)grid->count + 1, sizeof *at);
-    comparison_spread(&c->result, group, grid->step, grid->step, at, grid->count);
-    for (int i = 0; i < grid->count; i++) {
-        at[i].mean *= scale;
-        at[i].deviation *= scale;
-    }
-    return (struct chart_line){
-        .letter = g->letter,
-        .label = g->runs > 1 ? arena_printf(arena, "%s  (%d runs)", g->title, g->runs) : g->title,
-        .at = at,
-        .count = grid->count,
-        .from = grid->from,
-        .step = grid->step,
-        .end = grid->from + c->result.horizon,
-        .band = g->runs > 1,
-        .most = scale,
-    };
-}
-
-static bool draw(struct contest *c, const char *path, struct err *e)
-{
-    struct curve_grid grid = session_curves_grid(c->result.horizon, c->setup.seconds);
-    double highest = c->result.best[0], scale = 1;
-    struct chart chart = {
-        .title = c->title,
-        .x = session_curves_axis(c->result.horizon, c->setup.seconds),
-        .y_name = "optimum / best so far",
-        .line_count = c->result.group_count,
-    };
-    if (c->session)
-        scale = highest / speed_unit(&c->curves.curve[0].record, highest, &chart.y_name);
-    struct chart_line *line = arena_zero(&c->arena, (size_t)chart.line_count, sizeof *line);
-    for (int g = 0; g < chart.line_count; g++)
-        line[g] = line_of(c, g, &grid, scale);
-    chart.line = line;
-    return chart_write(&chart, path, e);
-}
-
 // --- portability ---
 
 static bool check_portability(const struct arguments *a, bool recordings, struct err *e)
@@ -262,6 +216,8 @@ static bool check_words(const struct arguments *a, bool *recordings, struct comp
         arguments_flag(a, "json") + arguments_flag(a, "csv") + arguments_flag(a, "markdown");
     if (formats > 1)
         return err_usage(e, "--json, --csv and --markdown are ways to print the same (choose one)");
+    if ((arguments_flag(a, "cost") || arguments_flag(a, "boxes")) && !plot)
+        return err_usage(e, "--cost and --boxes are of a picture: --plot says where");
     return tell_recordings(a, recordings, e) && check_options(a, *recordings, e) &&
            check_portability(a, *recordings, e) && parse_at(arguments_text(a, "at"), at, e) &&
            (!plot || chart_check_name(plot, e));
@@ -271,7 +227,8 @@ static bool compare(const struct arguments *a, struct contest *c, struct err *e)
 {
     const char *plot = arguments_text(a, "plot");
     comparison_make(&c->setup, &c->result);
-    bool ok = !plot || draw(c, plot, e);
+    struct contest_picture how = {arguments_flag(a, "cost"), arguments_flag(a, "boxes")};
+    bool ok = !plot || contest_draw(c, &how, plot, e);
     if (ok)
         print(a, c);
     comparison_finish(&c->result);
@@ -317,6 +274,9 @@ static const struct option options[] = {
     OPTION_JSON,
     {"plot", OPTION_TEXT, "FILE.svg|FILE.png",
      "draw the curves too: mean and standard deviation of each strategy"},
+    {"cost", OPTION_FLAG, NULL, "draw how long a run takes, in place of its speed"},
+    {"boxes", OPTION_FLAG, NULL,
+     "draw what runs came to, at the last of --at, as boxes in place of curves"},
     OPTION_DB,
     OPTION_HELP,
     OPTION_END,

@@ -34,4 +34,12 @@ bool contest_of_sessions(const struct arguments *a, struct contest *c, struct er
 bool contest_of_recordings(const struct arguments *a, struct contest *c, struct err *e);
 void contest_finish(struct contest *c);
 
+// The curves of c->result, mean and deviation of each group, as a .svg or .png file.
+struct contest_picture {
+    bool cost;  // how long a run takes (lower is better); else its speed
+    bool boxes; // of what its runs came to at the last of c->result.at, in place of curves
+};
+bool contest_draw(struct contest *c, const struct contest_picture *how, const char *path,
+                  struct err *e);
+
 #endif

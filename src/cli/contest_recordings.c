@@ -97,9 +97,9 @@ static bool run_all(struct simulate_plan *p, struct err *e)
     return simulate(p->list, p->count, &o, e);
 }
 
-static void set_up(const struct simulate_plan *p, bool seconds, struct contest *c)
+static void set_up(const struct simulate_plan *p, enum comparison_axis axis, struct contest *c)
 {
-    simulated_comparison_make(p->list, p->recordings, p->strategies, seconds, &c->simulated);
+    simulated_comparison_make(p->list, p->recordings, p->strategies, axis, &c->simulated);
     char text[STRATEGY_TEXT];
     const char **name = arena_zero(&c->arena, (size_t)p->strategies, sizeof *name);
     const char **title = arena_zero(&c->arena, (size_t)p->strategies, sizeof *title);
@@ -135,14 +135,14 @@ static void describe(const struct simulate_plan *p, struct contest *c)
 bool contest_of_recordings(const struct arguments *a, struct contest *c, struct err *e)
 {
     struct simulate_plan plan;
-    bool seconds;
-    if (!session_curves_parse_axis(a, &seconds, e))
+    enum comparison_axis axis;
+    if (!session_curves_parse_axis(a, &axis, e))
         return false;
     struct simulate_words words = common_simulation(a);
-    words.costs_for = seconds ? "--against time" : NULL;
+    words.costs_for = axis == COMPARISON_SECONDS ? "--against time" : NULL;
     bool ok = simulate_plan_make(&words, &plan, e) && run_all(&plan, e);
     if (ok) {
-        set_up(&plan, seconds, c);
+        set_up(&plan, axis, c);
         describe(&plan, c);
     }
     simulate_plan_finish(&plan);

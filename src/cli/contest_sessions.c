@@ -53,8 +53,12 @@ struct groups {
 
 static int group_of(struct contest *c, const struct groups *g, const struct session_record *r)
 {
-    char text[STRATEGY_TEXT];
+    char text[STRATEGY_TEXT], scheduler[STRATEGY_TEXT] = "";
     const char *spec = shown_text(&c->arena, r->strategy), *beginning = stored_beginning(r);
+    if (r->scheduler) // of a network
+        beginning = arena_printf(
+            &c->arena, ", %s%s",
+            strategy_text(shown_text(&c->arena, r->scheduler), false, scheduler), beginning);
     const char *name = arena_printf(&c->arena, "%s%s", spec, beginning);
     int count = c->setup.group_count;
     for (int i = 0; i < count; i++)
@@ -108,7 +112,7 @@ static void set_up(struct contest *c)
     c->setup.problem_count = 1;
     c->setup.run = run;
     c->setup.run_count = curves->count;
-    c->setup.seconds = curves->seconds;
+    c->setup.axis = curves->axis;
     c->session = session;
 }
 

@@ -96,7 +96,7 @@ static void print_plot(const struct picture *p, enum charset charset)
     int rows, cols = COLS;
     struct plot plot;
     struct str out = {0};
-    struct plot_axis x = session_curves_axis(p->scale.horizon, p->curves->seconds);
+    struct plot_axis x = session_curves_axis(p->scale.horizon, p->curves->axis);
     struct plot_axis y = {0, p->scale.highest / p->scale.unit * 1.02, PLOT_REAL, NULL, 0};
     if (!os_terminal_size(STDOUT_FILENO, &rows, &cols) || cols < LEAST_COLS)
         cols = COLS;
@@ -165,7 +165,7 @@ static bool write_chart(const struct picture *p, const char *path, struct err *e
     arena_init(&arena);
     struct chart chart = {
         .title = title_of(p->curves, &arena),
-        .x = session_curves_axis(p->scale.horizon, p->curves->seconds),
+        .x = session_curves_axis(p->scale.horizon, p->curves->axis),
         .y_name = p->scale.unit_name,
         .line = line,
         .line_count = p->curves->count,

@@ -5,15 +5,25 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // --- reading ---
 
-bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct err *e)
+static const char *const axes[] = {
+    [COMPARISON_TRIALS] = "trials", [COMPARISON_SECONDS] = "time", [COMPARISON_SPACE] = "space"};
+
+bool session_curves_parse_axis(const struct arguments *a, enum comparison_axis *axis, struct err *e)
 {
     const char *against = arguments_text(a, "against");
-    *seconds = str_equal(against, "time");
-    return !against || *seconds || str_equal(against, "trials") ||
-           err_usage(e, "--against wants trials or time, not '%s'", against);
+    for (*axis = COMPARISON_TRIALS; against && *axis <= COMPARISON_SPACE; (*axis)++)
+        if (str_equal(against, axes[*axis]))
+            return true;
+    return !against || err_usage(e, "--against wants trials, time or space, not '%s'", against);
+}
+
+const char *session_curves_axis_word(enum comparison_axis axis)
+{
+    return axes[axis];
 }
 
 static bool parse_sessions(const struct arguments *a, int64_t *id, struct err *e)
@@ -32,7 +42,10 @@ struct reader {
     struct plot_point *point;
     int count, capacity;
     double flop;
-    bool seconds;
+    enum comparison_axis axis;
+    double trial;       // on the axis
+    const double *cost; // [number]: seconds of the trials up to it; NULL: they were waited for
+    int64_t costs;      // the last number that has one
 };
 
 static bool take_step(void *context, const struct best_step *s)
@@ -40,7 +53,9 @@ static bool take_step(void *context, const struct best_step *s)
     struct reader *r = context;
     MEM_GROW(r->point, r->count, r->capacity);
     r->point[r->count++] = (struct plot_point){
-        .x = r->seconds ? s->elapsed_s : (double)s->number,
+        .x = r->axis != COMPARISON_SECONDS ? r->trial * (double)s->number
+             : r->cost ? s->elapsed_s + r->cost[s->number < r->costs ? s->number : r->costs]
+                       : s->elapsed_s,
         .y = s->seconds > 0 ? r->flop / s->seconds : 0,
     };
     return true;
@@ -54,10 +69,41 @@ static bool take_whole(void *context, const struct whole_record *w)
     return step.seconds <= 0 || take_step(context, &step);
 }
 
+// What the trials of a session on a recording took when they were recorded, added up: they are
+// answered at once now.
+struct costs {
+    double *upto; // [number]
+    int64_t trials;
+};
+
+static bool take_cost(void *context, const struct trial_record *t)
+{
+    struct costs *c = context;
+    if (t->number <= c->trials)
+        c->upto[t->number] = c->upto[t->number - 1] + t->compile_s + t->device_s;
+    return true;
+}
+
+static bool read_costs(struct store *store, const struct session_record *r, struct arena *arena,
+                       struct reader *out, struct err *e)
+{
+    if (!str_starts(r->source, "replay:") || strstr(r->source, ":speed="))
+        return true;
+    struct costs c = {arena_zero(arena, (size_t)r->trials + 1, sizeof *c.upto), r->trials};
+    out->cost = c.upto;
+    out->costs = r->trials;
+    return store_each_numbered(store, r->id, 1, take_cost, &c, e);
+}
+
 static bool read_curve(struct store *store, struct session_curves *c, struct session_curve *out,
                        struct err *e)
 {
-    struct reader r = {.flop = out->record.flop, .seconds = c->seconds};
+    bool seconds = c->axis == COMPARISON_SECONDS;
+    struct reader r = {.flop = out->record.flop, .axis = c->axis, .trial = 1};
+    if (c->axis == COMPARISON_SPACE)
+        r.trial = 100 / strtod(out->record.size, NULL);
+    if (seconds && !read_costs(store, &out->record, &c->arena, &r, e))
+        return false;
     bool ok = out->whole ? store_each_whole(store, out->record.id, take_whole, &r, e)
                          : session_each_best(store, &out->record, take_step, &r, e);
     struct plot_point *kept = arena_zero(&c->arena, (size_t)r.count + 1, sizeof *kept);
@@ -65,7 +111,8 @@ static bool read_curve(struct store *store, struct session_curves *c, struct ses
         kept[i] = r.point[i];
     free(r.point);
     out->steps = (struct steps){kept, r.count};
-    out->end = c->seconds ? out->record.ran_seconds : (double)out->record.trials;
+    out->end = seconds ? out->record.ran_seconds + (r.cost ? r.cost[out->record.trials] : 0)
+                       : r.trial * (double)out->record.trials;
     if (r.count)
         out->end = fmax(out->end, kept[r.count - 1].x); // told since, or not counted yet
     return ok;
@@ -105,7 +152,7 @@ bool session_curves_read(const struct arguments *a, bool wholes, struct session_
     *out = (struct session_curves){.wholes = wholes};
     arena_init(&out->arena);
     int64_t *id = arena_zero(&out->arena, (size_t)a->operand_count, sizeof *id);
-    bool ok = session_curves_parse_axis(a, &out->seconds, e) && parse_sessions(a, id, e) &&
+    bool ok = session_curves_parse_axis(a, &out->axis, e) && parse_sessions(a, id, e) &&
               read_all(a, id, out, e);
     if (!ok)
         session_curves_finish(out);
@@ -122,22 +169,26 @@ void session_curves_finish(struct session_curves *c)
 
 const char *session_curves_place(const struct session_record *r)
 {
-    return str_equal(r->source, "device") ? r->device : r->source;
+    const char *folder = strrchr(r->source, '/'); // of a recording
+    return str_equal(r->source, "device") ? r->device : folder ? folder + 1 : r->source;
 }
 
-struct curve_grid session_curves_grid(double horizon, bool seconds)
+struct curve_grid session_curves_grid(double horizon, enum comparison_axis axis)
 {
     enum { MOST = 1000 }; // more than a chart has points
     if (!(horizon > 0))
         return (struct curve_grid){.step = 1};
-    double step = seconds ? horizon / MOST : ceil(horizon / MOST);
-    return (struct curve_grid){seconds ? 0 : 1, step, (int)ceil(horizon / step - 1e-9)};
+    bool whole = axis == COMPARISON_TRIALS;
+    double step = whole ? ceil(horizon / MOST) : horizon / MOST;
+    return (struct curve_grid){whole, step, (int)ceil(horizon / step - 1e-9)};
 }
 
-struct plot_axis session_curves_axis(double horizon, bool seconds)
+struct plot_axis session_curves_axis(double horizon, enum comparison_axis axis)
 {
-    if (seconds)
+    if (axis == COMPARISON_SECONDS)
         return (struct plot_axis){0, horizon, PLOT_SECONDS, "running time", 0};
+    if (axis == COMPARISON_SPACE)
+        return (struct plot_axis){0, horizon, PLOT_REAL, "% of the space", 0};
     return (struct plot_axis){1, 1 + horizon, PLOT_WHOLE, "trials", 0};
 }
 
@@ -157,7 +208,7 @@ struct chart_line session_curves_line(const struct session_curves *c, int i,
                                       const struct curve_scale *s, struct arena *arena)
 {
     const struct session_curve *curve = &c->curve[i];
-    struct curve_grid grid = session_curves_grid(s->horizon, c->seconds);
+    struct curve_grid grid = session_curves_grid(s->horizon, c->axis);
     struct spread *at = arena_zero(arena, (size_t)grid.count + 1, sizeof *at);
     steps_spread(&curve->steps, 1, grid.step, grid.step, at, grid.count);
     for (int k = 0; k < grid.count; k++)

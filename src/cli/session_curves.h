@@ -5,30 +5,34 @@
 //     session_curves_finish(&c);
 //
 // Levels are FLOP/s as they were measured in the search; a final race does not rewrite a curve. x
-// is the number of the trial, or running time with --against time, which OPTION_AGAINST offers.
+// is the number of the trial, or what --against says, which OPTION_AGAINST offers: running time, of
+// sessions on a recording with what their trials took when they were recorded, or the share of the
+// space's points that were tried.
 #ifndef TILEWALK_CLI_SESSION_CURVES_H
 #define TILEWALK_CLI_SESSION_CURVES_H
 
 #include "cli/common.h"
 #include "report/chart.h"
+#include "report/compare.h"
 
 #define OPTION_AGAINST                                                                             \
     {                                                                                              \
-        "against", OPTION_TEXT, "trials|time", "the x axis: trials (default) or running time"      \
+        "against", OPTION_TEXT, "trials|time|space",                                               \
+            "the x axis: trials (default), running time, or the share of the space that was tried" \
     }
 
 struct session_curve {
     struct session_record record;
     struct steps steps;
-    double end; // trials or seconds that the session has run
+    double end; // where it ends on the axis
     bool whole; // of a network as a whole, beside the sum of its parts
 };
 
 struct session_curves {
     struct session_curve *curve; // in the order of the operands
     int count;
-    bool seconds; // x; else trials
-    bool wholes;  // networks have a second curve where they were run as a whole
+    enum comparison_axis axis;
+    bool wholes; // networks have a second curve where they were run as a whole
     struct arena arena;
 };
 
@@ -37,25 +41,29 @@ bool session_curves_read(const struct arguments *a, bool wholes, struct session_
                          struct err *e);
 void session_curves_finish(struct session_curves *c);
 
-// What --against says: `*seconds`, or trials. It is an error of usage when it says neither.
-bool session_curves_parse_axis(const struct arguments *a, bool *seconds, struct err *e);
+// What --against says; else trials. Another word is an error of usage.
+bool session_curves_parse_axis(const struct arguments *a, enum comparison_axis *axis,
+                               struct err *e);
 
-// Where it was measured, for titles: the device, or the source where there is none.
+const char *session_curves_axis_word(enum comparison_axis axis);
+
+// Where it was measured, for titles: the device, or the source where there is none (of a recording
+// the file's name).
 const char *session_curves_place(const struct session_record *r);
 
-// An even grid over `horizon` trials or seconds on which no result is lost: value i is what was
+// An even grid over the axis up to `horizon` on which no result is lost: value i is what was
 // reached at the end of cell i, at x = step * (i + 1).
 struct curve_grid {
     double from, step; // of the cells: value i is drawn over from + i * step
     int count;
 };
-struct curve_grid session_curves_grid(double horizon, bool seconds);
+struct curve_grid session_curves_grid(double horizon, enum comparison_axis axis);
 // The x axis of a chart of it.
-struct plot_axis session_curves_axis(double horizon, bool seconds);
+struct plot_axis session_curves_axis(double horizon, enum comparison_axis axis);
 
 // What curves that are drawn together share: how far they go, and a unit that suits the highest.
 struct curve_scale {
-    double horizon; // trials or seconds
+    double horizon; // on the axis
     double highest; // FLOP/s
     double unit;    // FLOP/s of
     const char *unit_name;

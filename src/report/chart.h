@@ -12,7 +12,9 @@
 // differ in lightness too. The y axis begins at 0, unless that would press all lines into its upper
 // half: then it begins below the lowest of them after a twentieth of the x axis.
 //
-// A line is its values on an even grid; a value holds from its x to the next (steps_spread).
+// A line is its values on an even grid; a value holds from its x to the next (steps_spread). Or it
+// is a box, of where several runs ended: from quartile to quartile, whiskers to the least and the
+// most, a thick line at the median, a cross at the mean. A chart has lines or boxes, not both.
 #ifndef TILEWALK_REPORT_CHART_H
 #define TILEWALK_REPORT_CHART_H
 
@@ -20,20 +22,28 @@
 #include "report/plot.h"
 #include "report/steps.h"
 
+struct chart_box {
+    double least, low, median, mean, high, most;
+};
+// Of n >= 1 numbers, which are sorted.
+struct chart_box chart_box_of(double *x, int n);
+
 struct chart_line {
     char letter;
     const char *label;       // in the legend
     const struct spread *at; // value i holds over from + i * step
     int count;
-    double from, step, end; // nothing is drawn at `end` and beyond
-    bool band;              // of mean - deviation to mean + deviation
-    double most;            // the band is cut at 0 and here; 0: it is not cut
+    double from, step, end;      // nothing is drawn at `end` and beyond
+    bool band;                   // of mean - deviation to mean + deviation
+    double most;                 // the band is cut at 0 and here; 0: it is not cut
+    const struct chart_box *box; // at x = from, 1 from the next; NULL: none
 };
 
 struct chart {
     const char *title;  // may be NULL
     struct plot_axis x; // `room` is not used
     const char *y_name;
+    double top; // lines are cut above it; 0: nothing is
     const struct chart_line *line;
     int line_count;
     const char *const *note; // lines of text below the legend

@@ -41,24 +41,17 @@ static const struct style styles[] = {
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
-struct canvas {
-    cairo_t *cairo;
-    const struct chart *chart;
-    double top;                    // of the area
-    double left, right, low, high; // ranges of the axes
-};
-
 static double area_right(void)
 {
     return CHART_WIDTH - RIGHT;
 }
 
-static double place_x(const struct canvas *c, double x)
+double canvas_x(const struct canvas *c, double x)
 {
     return LEFT + (x - c->left) / (c->right - c->left) * (area_right() - LEFT);
 }
 
-static double place_y(const struct canvas *c, double y)
+double canvas_y(const struct canvas *c, double y)
 {
     return c->top + (c->high - y) / (c->high - c->low) * AREA_HEIGHT;
 }
@@ -92,6 +85,7 @@ static double lowest_shown(const struct canvas *c, double top)
         for (int i = 0; i < values_before_end(l); i++)
             if (l->from + i * l->step >= early)
                 lowest = fmin(lowest, lower(l, i));
+        lowest = l->box ? fmin(lowest, l->box->least) : lowest;
     }
     double margin = (top - lowest) / 10;
     return lowest > top / 2 && lowest < top ? lowest - margin : 0;
@@ -102,9 +96,14 @@ static void choose_ranges(struct canvas *c)
     double top = 0;
     c->left = c->chart->x.low;
     c->right = c->chart->x.high > c->left ? c->chart->x.high : c->left + 1;
-    for (int k = 0; k < c->chart->line_count; k++)
-        for (int i = 0; i < values_before_end(&c->chart->line[k]); i++)
-            top = fmax(top, upper(&c->chart->line[k], i));
+    for (int k = 0; k < c->chart->line_count; k++) {
+        const struct chart_line *l = &c->chart->line[k];
+        for (int i = 0; i < values_before_end(l); i++)
+            top = fmax(top, upper(l, i));
+        top = l->box ? fmax(top, l->box->most) : top;
+    }
+    if (c->chart->top > 0)
+        top = fmin(top, c->chart->top);
     c->low = lowest_shown(c, top);
     c->high = top > 0 ? top + (top - c->low) / 25 : 1;
 }
@@ -159,7 +158,7 @@ static void use_ink(cairo_t *cairo, double grey, double width)
     cairo_set_dash(cairo, NULL, 0, 0);
 }
 
-static void stroke(cairo_t *cairo, double x0, double y0, double x1, double y1)
+void canvas_stroke(cairo_t *cairo, double x0, double y0, double x1, double y1)
 {
     cairo_move_to(cairo, x0, y0);
     cairo_line_to(cairo, x1, y1);
@@ -170,14 +169,15 @@ static void draw_x_axis(const struct canvas *c)
 {
     const struct plot_axis *x = &c->chart->x;
     double bottom = c->top + AREA_HEIGHT;
-    struct plot_ticks t = plot_ticks(c->left, c->right, x->scale, 10);
+    bool boxes = c->chart->line_count > 0 && c->chart->line[0].box; // letters tell them apart
+    struct plot_ticks t = plot_ticks(c->left, c->right, x->scale, boxes ? 0 : 10);
     for (int i = 0; i < t.count; i++) {
         char text[24];
-        double at = place_x(c, t.value[i]);
+        double at = canvas_x(c, t.value[i]);
         use_ink(c->cairo, 0.9, 0.5);
-        stroke(c->cairo, at, c->top, at, bottom);
+        canvas_stroke(c->cairo, at, c->top, at, bottom);
         use_ink(c->cairo, 0, 1);
-        stroke(c->cairo, at, bottom, at, bottom + 4);
+        canvas_stroke(c->cairo, at, bottom, at, bottom + 4);
         put_text(c->cairo, at, bottom + 18, ALIGN_MIDDLE, plot_tick_text(&t, t.value[i], text));
     }
     if (x->name)
@@ -189,11 +189,11 @@ static void draw_y_axis(const struct canvas *c)
     struct plot_ticks t = plot_ticks(c->low, c->high, PLOT_REAL, 9);
     for (int i = 0; i < t.count; i++) {
         char text[24];
-        double at = place_y(c, t.value[i]);
+        double at = canvas_y(c, t.value[i]);
         use_ink(c->cairo, 0.9, 0.5);
-        stroke(c->cairo, LEFT, at, area_right(), at);
+        canvas_stroke(c->cairo, LEFT, at, area_right(), at);
         use_ink(c->cairo, 0, 1);
-        stroke(c->cairo, LEFT - 4, at, LEFT, at);
+        canvas_stroke(c->cairo, LEFT - 4, at, LEFT, at);
         put_text(c->cairo, LEFT - 8, at + 4, ALIGN_RIGHT, plot_tick_text(&t, t.value[i], text));
     }
     cairo_save(c->cairo);
@@ -207,13 +207,13 @@ static void draw_frame(const struct canvas *c)
 {
     double bottom = c->top + AREA_HEIGHT;
     use_ink(c->cairo, 0, 1);
-    stroke(c->cairo, LEFT, c->top, LEFT, bottom);
-    stroke(c->cairo, LEFT, bottom, area_right(), bottom);
+    canvas_stroke(c->cairo, LEFT, c->top, LEFT, bottom);
+    canvas_stroke(c->cairo, LEFT, bottom, area_right(), bottom);
 }
 
 // --- lines ---
 
-static void use_style(cairo_t *cairo, int line, double alpha, double width)
+void canvas_style(cairo_t *cairo, int line, double alpha, double width)
 {
     const struct style *s = &styles[line % STYLES];
     cairo_set_source_rgba(cairo, s->red, s->green, s->blue, alpha);
@@ -224,19 +224,22 @@ static void use_style(cairo_t *cairo, int line, double alpha, double width)
 
 static double x_of(const struct canvas *c, const struct chart_line *l, int i)
 {
-    return place_x(c, fmin(l->from + i * l->step, l->end));
+    return canvas_x(c, fmin(l->from + i * l->step, l->end));
 }
 
-// One edge of the steps, from the first value to the end or back.
+// One edge of the steps, from the first value to the end or back; level stretches are one stroke.
 static void trace(const struct canvas *c, const struct chart_line *l,
                   double (*level)(const struct chart_line *l, int i), bool back)
 {
     int n = values_before_end(l);
-    for (int k = 0; k < n; k++) {
-        int i = back ? n - 1 - k : k;
-        double y = place_y(c, level(l, i));
-        cairo_line_to(c->cairo, x_of(c, l, back ? i + 1 : i), y);
+    for (int k = 0, first = 0; k < n; k++) {
+        int i = back ? n - 1 - k : k, next = back ? i - 1 : i + 1;
+        if (k + 1 < n && !(fabs(level(l, next) - level(l, i)) > 0))
+            continue;
+        double y = canvas_y(c, level(l, i));
+        cairo_line_to(c->cairo, x_of(c, l, back ? n - first : first), y);
         cairo_line_to(c->cairo, x_of(c, l, back ? i : i + 1), y);
+        first = k + 1;
     }
 }
 
@@ -264,9 +267,9 @@ static void fill_band(const struct canvas *c, int line)
     trace(c, l, upper, false);
     trace(c, l, lower, true);
     cairo_close_path(c->cairo);
-    use_style(c->cairo, line, 0.12, 1);
+    canvas_style(c->cairo, line, 0.12, 1);
     cairo_fill_preserve(c->cairo);
-    use_style(c->cairo, line, 0.35, 0.6);
+    canvas_style(c->cairo, line, 0.35, 0.6);
     cairo_stroke(c->cairo);
 }
 
@@ -274,7 +277,7 @@ static void dot_band(const struct canvas *c, int line)
 {
     static const double dots[] = {1, 2};
     const struct chart_line *l = &c->chart->line[line];
-    use_style(c->cairo, line, 0.8, 0.8);
+    canvas_style(c->cairo, line, 0.8, 0.8);
     cairo_set_dash(c->cairo, dots, 2, 0);
     trace(c, l, upper, false);
     cairo_stroke(c->cairo);
@@ -298,9 +301,11 @@ static void draw_lines(const struct canvas *c)
     cairo_set_line_join(c->cairo, CAIRO_LINE_JOIN_ROUND);
     draw_bands(c);
     for (int i = 0; i < c->chart->line_count; i++) {
-        use_style(c->cairo, i, 1, 1.8);
+        canvas_style(c->cairo, i, 1, 1.8);
         trace(c, &c->chart->line[i], middle, false);
         cairo_stroke(c->cairo);
+        if (c->chart->line[i].box)
+            canvas_draw_box(c, i);
     }
     cairo_restore(c->cairo);
 }
@@ -342,16 +347,19 @@ static void draw_letters(const struct canvas *c)
     for (int i = 0; i < c->chart->line_count; i++) {
         const struct chart_line *l = &c->chart->line[i];
         int n = values_before_end(l);
+        if (l->box)
+            mark[count++] =
+                (struct mark){i, canvas_x(c, l->from + 0.25), canvas_y(c, l->box->median)};
         if (!n)
             continue;
-        double y = place_y(c, l->at[n - 1].mean);
+        double y = fmax(canvas_y(c, l->at[n - 1].mean), c->top);
         mark[count++] = (struct mark){i, fmin(x_of(c, l, n), area_right()), y};
     }
     spread_marks(mark, count, c->top + AREA_HEIGHT);
     use_font(c->cairo, true);
     for (int i = 0; i < count; i++) {
         char text[2] = {c->chart->line[mark[i].line].letter, 0};
-        use_style(c->cairo, mark[i].line, 1, 1);
+        canvas_style(c->cairo, mark[i].line, 1, 1);
         put_text(c->cairo, mark[i].x + 5, mark[i].y + 4, ALIGN_LEFT, text);
     }
     use_font(c->cairo, false);
@@ -367,8 +375,8 @@ static void draw_legend(const struct canvas *c)
         const struct chart_line *l = &c->chart->line[i];
         char letter[2] = {l->letter, 0};
         double base = y + FONT;
-        use_style(c->cairo, i, 1, 1.8);
-        stroke(c->cairo, LEFT, base - 4, LEFT + 60, base - 4);
+        canvas_style(c->cairo, i, 1, 1.8);
+        canvas_stroke(c->cairo, LEFT, base - 4, LEFT + 60, base - 4);
         use_font(c->cairo, true);
         put_text(c->cairo, LEFT + 76, base, ALIGN_MIDDLE, letter);
         use_font(c->cairo, false);

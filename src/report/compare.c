@@ -116,7 +116,7 @@ static void choose_at(struct comparison_result *r)
     int count = 0;
     for (int i = 0; i < 6; i++) {
         double at = digits[i % 3] * (i < 3 ? power : 10 * power);
-        if (at < r->horizon * (1 - 1e-9) && (s->seconds || at >= 1))
+        if (at < r->horizon * (1 - 1e-9) && (s->axis != COMPARISON_TRIALS || at >= 1))
             found[count++] = at;
     }
     for (int i = count > 3 ? count - 3 : 0; i < count; i++)
@@ -128,7 +128,7 @@ static void choose_at(struct comparison_result *r)
 
 static double area_of(const struct comparison_result *r, int run)
 {
-    double from = r->setup->seconds ? 0 : 1; // trial t holds from t to t + 1
+    double from = r->setup->axis == COMPARISON_TRIALS ? 1 : 0; // trial t holds from t to t + 1
     return r->horizon > 0 ? comparison_mean(&r->share[run], from, from + r->horizon) : 0;
 }
 
@@ -161,6 +161,9 @@ static void measure(const struct comparison_result *r, struct comparison_group *
         x[i] = area_of(r, g->first + i);
     }
     g->area = value_of(x, g->runs);
+    for (int i = 0; i < g->runs; i++)
+        x[i] = level_at_end(&r->run[g->first + i]->curve);
+    g->level = value_of(x, g->runs);
     for (int k = 0; k < r->at_count; k++) {
         for (int i = 0; i < g->runs; i++)
             x[i] = steps_at(&r->share[g->first + i], r->at[k]);
@@ -208,7 +211,7 @@ static double score_group(const struct comparison_result *r, const struct compar
 {
     double sum = 0;
     int problems = 0, end = g->first + g->runs;
-    if (r->setup->seconds)
+    if (r->setup->axis != COMPARISON_TRIALS)
         return NAN;
     for (int i = g->first; i < end; problems++)
         sum += score_runs(r, i, end, &i);

@@ -8,7 +8,7 @@
 //     comparison_finish(&r);
 //
 // A group is a strategy with its options; its runs are repeats, maybe on several problems. A run is
-// a best-so-far step curve (report/steps.h) over trials or seconds; its level, where higher is
+// a best-so-far step curve (report/steps.h) over trials or another axis; its level, where higher is
 // better, becomes a share of the best known of its problem: the optimum where it is known, else the
 // best of all runs. Every curve is 0 before its first valid result and flat after its end, so that
 // all have a value up to the end of the longest one.
@@ -37,11 +37,17 @@ struct comparison_problem {
     const struct score *score; // NULL: the times of the space are not all known
 };
 
+enum comparison_axis { // x of the curves
+    COMPARISON_TRIALS, // whole, from 1 on
+    COMPARISON_SECONDS,
+    COMPARISON_SPACE // per cent of the space's points
+};
+
 struct comparison_run {
     int group, problem;
     uint64_t pair;
     struct steps curve;
-    double end; // trials or seconds of it; a point beyond it moves it
+    double end; // on the axis; a point beyond it moves it
 };
 
 struct comparison_setup {
@@ -52,7 +58,7 @@ struct comparison_setup {
     int problem_count;
     const struct comparison_run *run;
     int run_count;
-    bool seconds; // x of the curves; false: trials, which are whole and begin at 1
+    enum comparison_axis axis;
     double at[COMPARISON_MOST_AT];
     int at_count; // 0: chosen
 };
@@ -62,7 +68,7 @@ struct comparison_value {
 };
 
 struct comparison_goal {
-    double median; // trials or seconds; INFINITY: half of the runs or more never got there
+    double median; // on the axis; INFINITY: half of the runs or more never got there
     int reached;   // runs that did
 };
 
@@ -72,11 +78,12 @@ struct comparison_group {
     char letter; // 'A' is the best; after 'Z' 'a', after 'z' '?'
     int first;   // result.run[first] .. run[first + runs - 1], by problem, then pair
     int runs;
-    double best; // highest level of its runs (sensible on one problem)
+    double best;                   // highest level of its runs (sensible on one problem)
+    struct comparison_value level; // at their ends (the same)
     struct comparison_value at[COMPARISON_MOST_AT]; // share of the best known
     struct comparison_value area;                   // its mean over 0 .. horizon
     struct comparison_goal goal[COMPARISON_GOALS];
-    double score; // mean over the problems; NAN: not known, or x is seconds
+    double score; // mean over the problems; NAN: not known, or x is not trials
     double rank;  // mean over the pairs that all groups have; NAN: there is none
 };
 

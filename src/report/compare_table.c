@@ -5,18 +5,26 @@
 #include <math.h>
 #include <stdio.h>
 
-enum kind { LETTER, RUNS, BEST, AT, AREA, GOAL, SCORE, RANK, P, STRATEGY };
+enum kind { LETTER, RUNS, BEST, MEAN, AT, AREA, GOAL, SCORE, RANK, P, STRATEGY };
 
 struct column {
     enum kind kind;
     int index; // of AT and GOAL
 };
 
-#define MOST_COLUMNS (8 + COMPARISON_MOST_AT + COMPARISON_GOALS)
+#define MOST_COLUMNS (9 + COMPARISON_MOST_AT + COMPARISON_GOALS)
 
 struct columns {
     struct column list[MOST_COLUMNS];
     int count;
+};
+
+static const struct {
+    const char *unit, *mark; // the latter stands behind numbers
+} axis_words[] = {
+    [COMPARISON_TRIALS] = {"trials", ""},
+    [COMPARISON_SECONDS] = {"seconds", "s"},
+    [COMPARISON_SPACE] = {"% of the space", "%"},
 };
 
 // --- columns ---
@@ -41,6 +49,8 @@ static struct columns columns_of(const struct comparison_result *r)
     add_column(&c, RUNS, 0);
     if (r->setup->problem_count == 1)
         add_column(&c, BEST, 0);
+    if (r->setup->problem_count == 1 && r->setup->run_count > r->group_count)
+        add_column(&c, MEAN, 0);
     for (int i = 0; i < r->at_count; i++)
         add_column(&c, AT, i);
     add_column(&c, AREA, 0);
@@ -59,12 +69,12 @@ static struct columns columns_of(const struct comparison_result *r)
 static void add_head(const struct comparison_result *r, const struct column *c, struct str *out)
 {
     static const char *const words[] = {
-        [LETTER] = "",     [RUNS] = "runs",        [BEST] = "best", [AREA] = "area",
-        [SCORE] = "score", [RANK] = "rank",        [P] = "p",       [AT] = "at ",
-        [GOAL] = "to ",    [STRATEGY] = "strategy"};
+        [LETTER] = "",   [RUNS] = "runs",   [BEST] = "best",        [MEAN] = "mean best",
+        [AREA] = "area", [SCORE] = "score", [RANK] = "rank",        [P] = "p",
+        [AT] = "at ",    [GOAL] = "to ",    [STRATEGY] = "strategy"};
     str_add(out, words[c->kind]);
     if (c->kind == AT)
-        str_printf(out, "%.4g%s", r->at[c->index], r->setup->seconds ? "s" : "");
+        str_printf(out, "%.4g%s", r->at[c->index], axis_words[r->setup->axis].mark);
     else if (c->kind == GOAL)
         str_printf(out, "%.0f%%", 100 * comparison_goals[c->index]);
 }
@@ -96,6 +106,15 @@ static void add_share(const struct comparison_value *v, int runs,
         str_printf(out, " %s %.1f", looks->ascii ? "+-" : "±", 100 * v->deviation);
 }
 
+static void add_mean(const struct comparison_group *g, const struct comparison_looks *looks,
+                     struct str *out)
+{
+    add_level(g->level.mean, looks, out);
+    if (g->runs > 1 && g->level.mean > 0)
+        str_printf(out, " %s %.1f %%", looks->ascii ? "+-" : "±",
+                   100 * g->level.deviation / g->level.mean);
+}
+
 static void add_number(struct str *out, const char *format, double value)
 {
     char text[32] = "-";
@@ -120,10 +139,12 @@ static void add_cell(const struct comparison_result *r, int group, const struct 
     case LETTER: str_add_char(out, g->letter); break;
     case RUNS: str_printf(out, "%d", g->runs); break;
     case BEST: add_level(g->best, looks, out); break;
+    case MEAN: add_mean(g, looks, out); break;
     case AT: add_share(&g->at[c->index], g->runs, looks, out); break;
     case AREA: add_share(&g->area, g->runs, looks, out); break;
     case GOAL:
-        add_number(out, r->setup->seconds ? "%.3gs" : "%.4g", g->goal[c->index].median);
+        add_number(out, "%.4g", g->goal[c->index].median);
+        str_add(out, isfinite(g->goal[c->index].median) ? axis_words[r->setup->axis].mark : "");
         break;
     case SCORE: add_number(out, "%.3f", g->score); break;
     case RANK: add_number(out, "%.2f", g->rank); break;
@@ -181,7 +202,7 @@ static int sheet_width(const struct sheet *s, int column)
 
 static void add_notes(const struct comparison_result *r, struct str *out)
 {
-    const char *unit = r->setup->seconds ? "seconds" : "trials";
+    const char *unit = axis_words[r->setup->axis].unit;
     str_printf(out,
                "\nat, area: %% of the best known, mean and standard deviation over runs; area: the "
                "mean over %.4g %s\nto: %s until the median run reaches that share\n",
@@ -191,7 +212,7 @@ static void add_notes(const struct comparison_result *r, struct str *out)
                    "rank, p: by area; p: against A, Wilcoxon signed-rank (paired %s: %d), "
                    "Holm-corrected for all pairs of strategies\n",
                    r->setup->problem_count > 1 ? "problems" : "runs", r->pairs);
-    if (r->shortest < r->horizon && !r->setup->seconds)
+    if (r->shortest < r->horizon && r->setup->axis == COMPARISON_TRIALS)
         str_printf(out, "runs have %.0f to %.0f trials: the curves of short ones go on flat\n",
                    r->shortest, r->horizon);
 }
@@ -247,8 +268,8 @@ static void csv_number(struct str *out, double value)
 
 static void csv_head(const struct comparison_result *r, struct str *out)
 {
-    const char *unit = r->setup->seconds ? "s" : "";
-    str_add(out, "letter,strategy,runs,best");
+    const char *unit = axis_words[r->setup->axis].mark;
+    str_add(out, "letter,strategy,runs,best,mean,mean_std");
     for (int i = 0; i < r->at_count; i++)
         str_printf(out, ",at_%.4g%s,at_%.4g%s_std", r->at[i], unit, r->at[i], unit);
     str_add(out, ",area,area_std");
@@ -264,7 +285,10 @@ static void csv_group(const struct comparison_result *r, int group, struct str *
     str_add_char(out, ',');
     str_add_csv(out, g->name);
     str_printf(out, ",%d", g->runs);
-    csv_number(out, g->best > 0 && r->setup->problem_count == 1 ? g->best : NAN);
+    bool known = g->best > 0 && r->setup->problem_count == 1;
+    csv_number(out, known ? g->best : NAN);
+    csv_number(out, known ? g->level.mean : NAN);
+    csv_number(out, known ? g->level.deviation : NAN);
     for (int i = 0; i < r->at_count; i++) {
         csv_number(out, g->at[i].mean);
         csv_number(out, g->at[i].deviation);
@@ -328,6 +352,10 @@ void comparison_add_group_json(const struct comparison_result *r, int group,
                       !known  ? NAN
                       : flops ? g->best / 1e12
                               : 1e3 / g->best);
+    if (flops) {
+        json_add_real(w, "mean_tflops", known ? g->level.mean / 1e12 : NAN);
+        json_add_real(w, "mean_tflops_std", known ? g->level.deviation / 1e12 : NAN);
+    }
     json_at(r, g, w);
     json_add_real(w, "area", g->area.mean);
     json_add_real(w, "area_std", g->area.deviation);

@@ -29,8 +29,8 @@ void comparison_add_text(const struct comparison_result *r, const struct compari
                          struct str *out);
 void comparison_add_markdown(const struct comparison_result *r,
                              const struct comparison_looks *looks, struct str *out);
-// RFC 4180: letter, strategy, runs, best, at_X and at_X_std, area, area_std, to_90 ..., score,
-// rank, p (against the first).
+// RFC 4180: letter, strategy, runs, best, mean, mean_std, at_X and at_X_std, area, area_std, to_90
+// ..., score, rank, p (against the first).
 void comparison_add_csv(const struct comparison_result *r, struct str *out);
 // Members of a group's object, without braces, so that its owner can add others (docs/json.md).
 void comparison_add_group_json(const struct comparison_result *r, int group,

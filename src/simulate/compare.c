@@ -20,16 +20,20 @@ static void take_problem(const struct recording *r, struct comparison_problem *p
     free(time);
 }
 
-static struct comparison_run run_of(const struct simulated_run *run, double work, bool seconds,
-                                    struct arena *arena)
+static struct comparison_run run_of(const struct simulated_run *run, const struct recording *of,
+                                    enum comparison_axis axis, struct arena *arena)
 {
     struct plot_point *point = arena_zero(arena, (size_t)run->count + 1, sizeof *point);
+    bool seconds = axis == COMPARISON_SECONDS;
+    double trial = axis == COMPARISON_SPACE ? 100 / (double)simulated_size(of) : 1;
     for (int i = 0; i < run->count; i++)
-        point[i] = (struct plot_point){seconds ? run->step[i].at_s : (double)run->step[i].trial,
-                                       work / run->step[i].seconds};
+        point[i] = (struct plot_point){
+            seconds ? run->step[i].at_s : trial * (double)run->step[i].trial,
+            work_of(of) / run->step[i].seconds,
+        };
     return (struct comparison_run){
         .curve = {point, run->count},
-        .end = seconds ? run->recorded_s + run->own_s : (double)run->trials,
+        .end = seconds ? run->recorded_s + run->own_s : trial * (double)run->trials,
     };
 }
 
@@ -37,7 +41,7 @@ static void take_runs(const struct simulation *s, int problem, int group,
                       struct simulated_comparison *c, struct comparison_run *out)
 {
     for (int i = 0; i < s->repeats; i++) {
-        out[i] = run_of(&s->run[i], work_of(s->recording), c->setup.seconds, &c->arena);
+        out[i] = run_of(&s->run[i], s->recording, c->setup.axis, &c->arena);
         out[i].problem = problem;
         out[i].group = group;
         out[i].pair = (uint64_t)i;
@@ -45,10 +49,10 @@ static void take_runs(const struct simulation *s, int problem, int group,
 }
 
 void simulated_comparison_make(const struct simulation *list, int recordings, int strategies,
-                               bool seconds, struct simulated_comparison *out)
+                               enum comparison_axis axis, struct simulated_comparison *out)
 {
     int runs = 0, next = 0;
-    *out = (struct simulated_comparison){.setup = {.seconds = seconds}};
+    *out = (struct simulated_comparison){.setup = {.axis = axis}};
     arena_init(&out->arena);
     for (int i = 0; i < recordings * strategies; i++)
         runs += list[i].repeats;

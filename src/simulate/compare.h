@@ -24,7 +24,7 @@ struct simulated_comparison {
 // `list`: [recordings * strategies], of the same strategies in the same order for each recording.
 // It is not needed afterwards, but for the names of the strategies. `seconds`: x is time.
 void simulated_comparison_make(const struct simulation *list, int recordings, int strategies,
-                               bool seconds, struct simulated_comparison *out);
+                               enum comparison_axis axis, struct simulated_comparison *out);
 void simulated_comparison_finish(struct simulated_comparison *c); // fine on a zeroed one
 
 #endif

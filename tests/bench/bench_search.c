@@ -90,7 +90,7 @@ static void print_tables(const struct simulation *list, int recordings, int stra
     struct simulated_curve *curve = mem_zero((size_t)count, sizeof *curve);
     for (int i = 0; i < count; i++)
         simulated_curve_make(&list[i], &curve[i]);
-    simulated_comparison_make(list, recordings, strategies, false, &comparison);
+    simulated_comparison_make(list, recordings, strategies, COMPARISON_TRIALS, &comparison);
     comparison_make(&comparison.setup, &result);
     search_tables_print(&(struct searched){list, curve, recordings, strategies, &result, variants});
     comparison_finish(&result);
@@ -110,7 +110,7 @@ static void print_times(const struct simulation *list, int recordings, int strat
         struct simulated_comparison comparison;
         struct comparison_result result;
         struct str out = {0};
-        simulated_comparison_make(of, 1, strategies, true, &comparison);
+        simulated_comparison_make(of, 1, strategies, COMPARISON_SECONDS, &comparison);
         comparison_make(&comparison.setup, &result);
         comparison_add_markdown(&result, &(struct comparison_looks){COMPARISON_RATE, false}, &out);
         printf("\n### Over seconds: %s\n\n%s", of->recording->name, str_text(&out));

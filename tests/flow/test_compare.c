@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -54,6 +55,9 @@ static void check_group(struct box *b, const cJSON *group, double best)
 {
     static const int at[] = {5, 25, 60};
     double share[3];
+    assert_float_equal(number_of(group, "mean_tflops"), best * item(group, "best_fraction", 2),
+                       1e-9);
+    assert_float_equal(number_of(group, "mean_tflops_std"), best * item(group, "std", 2), 1e-9);
     for (size_t k = 0; k < COUNT(at); k++) {
         double mean = 0, squares = 0;
         for (int i = 0; i < 3; i++) {
@@ -115,6 +119,25 @@ static void test_time(void **state)
         1e-12);
 }
 
+// Of N trials of a space with 21952 points.
+static void test_share_of_the_space(void **state)
+{
+    struct box *b = *state;
+    tune_six(b);
+    struct result r = RUN(b, "compare", "1", "2", "3", "--json");
+    assert_ok(&r);
+    double horizon = number_of(json_of(b, r.out), "horizon");
+    r = RUN(b, "compare", "1", "2", "3", "--against", "space", "--json");
+    assert_ok(&r);
+    const cJSON *all = json_of(b, r.out);
+    const cJSON *session = member(json_of(b, RUN(b, "show", "1", "--json").out), "session");
+    assert_string_equal(text_of(all, "against"), "space");
+    assert_float_equal(number_of(all, "horizon"),
+                       100 * horizon / strtod(text_of(session, "size"), NULL), 1e-12);
+    r = RUN(b, "compare", "1", "2", "3", "--against", "space");
+    assert_contains(r.out, "% of the space until the median run");
+}
+
 // --- formats ---
 
 static int lines_of(const char *text)
@@ -147,7 +170,8 @@ static void test_formats(void **state)
     r = RUN(b, "compare", "1", "2", "3", "4", "5", "6", "--csv");
     assert_ok(&r);
     assert_int_equal(lines_of(r.out), 3);
-    assert_true(str_starts(r.out, "letter,strategy,runs,best,at_10,at_10_std,at_20,"));
+    assert_true(
+        str_starts(r.out, "letter,strategy,runs,best,mean,mean_std,at_10,at_10_std,at_20,"));
 }
 
 // --- what is refused ---
@@ -179,13 +203,14 @@ static void test_words(void **state)
 {
     struct box *b = *state;
     static const char *const wrong[][3] = {
-        {"--against", "seconds", "trials or time"},
+        {"--against", "seconds", "trials, time or space"},
         {"--at", "0", "ascending numbers above 0"},
         {"--at", "5,3", "5,3"},
         {"--at", "5,x", "5,x"},
         {"--at", ",", "above 0"},
         {"--at", "1,2,3,4,5,6,7,8,9", "at most 8"},
         {"--plot", "curves.gif", ".svg or .png"},
+        {"--cost", "1", "--plot says where"},
     };
     struct result r = RUN(b, "compare", "1");
     assert_refused(&r, 1, "there is no database", NULL);
@@ -226,6 +251,10 @@ static void test_pictures(void **state)
     r = RUN(b, "compare", "1", "2", "3", "--against", "time", "--plot", svg);
     assert_ok(&r);
     assert_contains(box_read(b, svg), "<svg ");
+    r = RUN(b, "compare", "1", "2", "3", "--against", "space", "--cost", "--plot", svg);
+    assert_ok(&r);
+    r = RUN(b, "compare", "1", "2", "3", "4", "--boxes", "--plot", svg);
+    assert_ok(&r);
     r = RUN(b, "plot", "1", "2", "--out", svg);
     assert_ok(&r);
     assert_string_equal(r.out, "");
@@ -274,9 +303,11 @@ static void test_nothing_valid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_numbers),   FLOW_TEST(test_time),          FLOW_TEST(test_formats),
-        FLOW_TEST(test_words),     FLOW_TEST(test_pictures),      FLOW_TEST(test_what_differs),
-        FLOW_TEST(test_text_plot), FLOW_TEST(test_nothing_valid),
+        FLOW_TEST(test_numbers),       FLOW_TEST(test_time),
+        FLOW_TEST(test_formats),       FLOW_TEST(test_share_of_the_space),
+        FLOW_TEST(test_words),         FLOW_TEST(test_pictures),
+        FLOW_TEST(test_what_differs),  FLOW_TEST(test_text_plot),
+        FLOW_TEST(test_nothing_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

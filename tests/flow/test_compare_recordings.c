@@ -137,6 +137,25 @@ static void test_time(void **state)
     assert_refused(&r, 1, "free.json: neither compile nor benchmark times", NULL);
 }
 
+// Its trials are answered at once; their time is that of the recording.
+static void test_time_of_a_session(void **state)
+{
+    struct box *b = *state;
+    char source[512];
+    const char *file = write_recording(b, "bowl.json", 5, true);
+    snprintf(source, sizeof source, "replay:%s", file);
+    struct result r = RUN(b, "tune", "--source", source, "--device", "none", "--strategy", "random",
+                          "--trials", "30", "--seed", "1", "--plain");
+    assert_ok(&r);
+    r = RUN(b, "compare", "1", "--against", "time", "--json");
+    assert_ok(&r);
+    double ran =
+        number_of(member(json_of(b, RUN(b, "show", "1", "--json").out), "session"), "ran_seconds");
+    assert_float_equal(number_of(json_of(b, r.out), "horizon"), ran + 30 * 0.5, 1e-6);
+    r = RUN(b, "compare", "1", "--against", "space", "--json");
+    assert_float_equal(number_of(json_of(b, r.out), "horizon"), 100 * 30. / 64, 1e-9);
+}
+
 // --- formats ---
 
 static void test_formats(void **state)
@@ -160,7 +179,7 @@ static void test_formats(void **state)
     assert_contains(r.out, "one, two; 30 trials, seed 5\n");
     assert_contains(r.out, "(paired problems: 2)");
     r = RUN(b, "compare", one, "--strategy", "random,local", WORDS, "--csv");
-    assert_contains(r.out, "letter,strategy,runs,best,at_");
+    assert_contains(r.out, "letter,strategy,runs,best,mean,mean_std,at_");
     r = RUN(b, "compare", one, "--strategy", "random,local", WORDS, "--markdown");
     assert_true(str_starts(r.out, "|"));
     assert_contains(r.out, "| score |");
@@ -195,7 +214,7 @@ static void test_words(void **state)
     r = RUN(b, "compare", box_write(b, "text.json", "hello"));
     assert_refused(&r, 1, "text.json", NULL);
     r = RUN(b, "compare", file, "--against", "seconds");
-    assert_refused(&r, 2, "trials or time", NULL);
+    assert_refused(&r, 2, "trials, time or space", NULL);
 }
 
 int main(void)
@@ -204,6 +223,7 @@ int main(void)
         FLOW_TEST(test_same_numbers_as_replay),
         FLOW_TEST(test_several_are_problems),
         FLOW_TEST(test_time),
+        FLOW_TEST(test_time_of_a_session),
         FLOW_TEST(test_formats),
         FLOW_TEST(test_words),
     };

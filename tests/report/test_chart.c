@@ -374,6 +374,27 @@ static void the_ending_chooses_the_format(void **state)
     free(jpg);
 }
 
+static void boxes_hold_the_middle_half(void **state)
+{
+    double x[] = {9, 1, 5, 3, 2};
+    const struct chart_box box = chart_box_of(x, 5), one = chart_box_of(x, 1);
+    struct chart_line line[2] = {{.letter = 'A', .label = "a", .from = 1, .step = 1, .box = &box},
+                                 {.letter = 'B', .label = "b", .from = 2, .step = 1, .box = &one}};
+    struct chart c = {
+        .x = {0.5, 2.5, PLOT_WHOLE, "", 0}, .y_name = "", .line = line, .line_count = 2};
+    (void)state;
+    assert_float_equal(box.least, 1, 0);
+    assert_float_equal(box.low, 2, 1e-12);
+    assert_float_equal(box.median, 3, 1e-12);
+    assert_float_equal(box.mean, 4, 1e-12);
+    assert_float_equal(box.high, 5, 1e-12);
+    assert_float_equal(box.most, 9, 0);
+    assert_float_equal(one.least, one.most, 0);
+    char *svg = written(&c, "a.svg", NULL);
+    assert_non_null(strstr(svg, "stroke-width:3;")); // a median
+    free(svg);
+}
+
 static void nothing_to_draw(void **state)
 {
     struct chart_line line[2] = {
@@ -397,6 +418,7 @@ int main(void)
         cmocka_unit_test(high_lines_fill_the_area),
         cmocka_unit_test(long_labels_fit),
         cmocka_unit_test(the_ending_chooses_the_format),
+        cmocka_unit_test(boxes_hold_the_middle_half),
         cmocka_unit_test(nothing_to_draw),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

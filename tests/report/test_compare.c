@@ -131,7 +131,7 @@ static void seconds_begin_at_zero(void **state)
     struct comparison_setup s = three();
     struct comparison_result r;
     (void)state;
-    s.seconds = true;
+    s.axis = COMPARISON_SECONDS;
     comparison_make(&s, &r);
     near(r.group[1].area.mean, (5 * 0.5 + 1 * 0.9) / 10);
     comparison_finish(&r);
@@ -285,7 +285,7 @@ static void scores_by_hand(void **state)
     near(both->score, (first + second) / 2);
     near(both == r.group ? r.group[1].score : r.group[0].score, (5.0 - 3) / (1 - 3));
     comparison_finish(&r);
-    s.seconds = true;
+    s.axis = COMPARISON_SECONDS;
     comparison_make(&s, &r);
     assert_true(isnan(r.group[0].score));
     comparison_finish(&r);
@@ -385,11 +385,14 @@ static void text_by_hand(void **state)
     comparison_make(&s, &r);
     comparison_add_text(&r, &(struct comparison_looks){.ascii = true}, &out);
     const char *expected =
-        "   runs         best          at 1          at 2          at 5         at 10  "
+        "   runs         best               mean best          at 1          at 2 "
+        "         at 5         at 10  "
         "        area  to 90%  to 95%  to 99%  rank      p  strategy\n"
-        "A     2  0.00 GFLOPS  25.0 +- 35.4  30.0 +- 28.3  55.0 +- 63.6  55.0 +- 63.6  "
+        "A     2  0.00 GFLOPS  0.00 GFLOPS +- 115.7 %  25.0 +- 35.4  30.0 +- "
+        "28.3  55.0 +- 63.6  55.0 +- 63.6  "
         "49.5 +- 57.3       -       -       -  2.00      -  quick\n"
-        "B     1  0.00 GFLOPS           0.0           0.0          50.0          90.0  "
+        "B     1  0.00 GFLOPS             0.00 GFLOPS           0.0           "
+        "0.0          50.0          90.0  "
         "        43.0       9       -       -  1.00  1.000  slow\n";
     assert_memory_equal(str_text(&out), expected, strlen(expected));
     assert_non_null(strstr(str_text(&out), "runs have 9 to 10 trials"));
@@ -397,7 +400,8 @@ static void text_by_hand(void **state)
     str_finish(&out);
     comparison_add_markdown(&r, &(struct comparison_looks){0}, &out);
     assert_non_null(strstr(str_text(&out), "|---|---:|---:|"));
-    assert_non_null(strstr(str_text(&out), "| B | 1 | 0.00 GFLOPS | 0.0 | 0.0 | 50.0 | 90.0 |"));
+    assert_non_null(
+        strstr(str_text(&out), "| B | 1 | 0.00 GFLOPS | 0.00 GFLOPS | 0.0 | 0.0 | 50.0 | 90.0 |"));
     assert_non_null(strstr(str_text(&out), "| 49.5 ± 57.3 |"));
     str_finish(&out);
     comparison_finish(&r);
@@ -415,15 +419,17 @@ static void programs_find_every_column(void **state)
     s.at_count = 1;
     comparison_make(&s, &r);
     comparison_add_csv(&r, &out);
-    const char *head = "letter,strategy,runs,best,at_5,at_5_std,area,area_std,to_90,to_95,to_99,"
-                       "score,rank,p\r\nA,\"qui\"\"ck,1\",2,100,0.55,";
+    const char *head =
+        "letter,strategy,runs,best,mean,mean_std,at_5,at_5_std,area,area_std,to_90,to_95,to_99,"
+        "score,rank,p\r\nA,\"qui\"\"ck,1\",2,100,55,63.";
     assert_memory_equal(str_text(&out), head, strlen(head));
-    assert_non_null(strstr(str_text(&out), "\r\nB,slow,1,90,0.5,0,0.43,0,9,,,,1,1\r\n"));
+    assert_non_null(strstr(str_text(&out), "\r\nB,slow,1,90,90,0,0.5,0,0.43,0,9,,,,1,1\r\n"));
     str_finish(&out);
     struct json_writer w = {.out = &out};
     comparison_add_group_json(&r, 1, COMPARISON_FLOPS, &w);
     assert_string_equal(str_text(&out),
                         "\"letter\":\"B\",\"strategy\":\"slow\",\"runs\":1,\"best_tflops\":9e-11,"
+                        "\"mean_tflops\":9e-11,\"mean_tflops_std\":0,"
                         "\"best_fraction\":[0.5],\"std\":[0],\"area\":0.43,\"area_std\":0,\"to\":["
                         "{\"share\":0.9,\"median\":9,\"reached\":1},"
                         "{\"share\":0.95,\"median\":null,\"reached\":0},"
