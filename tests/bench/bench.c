@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_SKIPPED = 77, MOST_ARGUMENTS = 30 };
+enum { EXIT_SKIPPED = 77, MOST_ARGUMENTS = 160 };
 
 void bench_fail(const char *what, const struct err *e)
 {
@@ -38,17 +38,27 @@ void bench_options(int argc, char **argv, const struct bench_option *options, in
         if (which == count) {
             fprintf(stderr, "usage: %s", path_name(argv[0]));
             for (int k = 0; k < count; k++)
-                fprintf(stderr, options[k].most ? " [--%s N]" : " [--%s]", options[k].name);
+                fprintf(stderr, " [--%s%s]", options[k].name,
+                        options[k].text   ? " TEXT"
+                        : options[k].most ? " N"
+                                          : "");
             fputc('\n', stderr);
             exit(2);
         }
         const struct bench_option *o = &options[which];
-        if (o->most == 0) {
+        if (o->text && i + 1 < argc) {
+            *o->text = argv[++i];
+            continue;
+        }
+        if (!o->text && o->most == 0) {
             *o->value = 1;
             continue;
         }
         if (++i == argc || !str_to_int(argv[i], 1, o->most, &value)) {
-            fprintf(stderr, "--%s: a number of 1 to %d\n", o->name, o->most);
+            if (o->text)
+                fprintf(stderr, "--%s wants a text\n", o->name);
+            else
+                fprintf(stderr, "--%s: a number of 1 to %d\n", o->name, o->most);
             exit(2);
         }
         *o->value = (int)value;

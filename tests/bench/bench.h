@@ -23,10 +23,12 @@
 _Noreturn void bench_fail(const char *what, const struct err *e); // `e` may be NULL
 _Noreturn void bench_skip(const char *why);
 
-// `--NAME N` sets `*value`, N within 1 .. most; where that is 0, `--NAME` sets it to 1.
+// `--NAME N` sets `*value`, N within 1 .. most; where that is 0, `--NAME` sets it to 1. With `text`
+// `--NAME TEXT` sets that.
 struct bench_option {
     const char *name;
     int *value, most;
+    const char **text;
 };
 void bench_options(int argc, char **argv, const struct bench_option *options, int count);
 

@@ -1,0 +1,45 @@
+#!/bin/sh
+# figures.sh BENCH PROGRAM: bench figures on very little. Its tables are what compare prints, and what is there is not made again.
+set -eu
+bench=$1 program=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+db=$folder/figures.db
+failed=0
+
+check() {
+    what=$1
+    shift
+    "$@" && return
+    echo "figures: $what"
+    failed=1
+}
+
+make() {
+    "$bench" --only opevo-mm1 --trials 6 --out "$folder" "$@" >/dev/null
+}
+
+count() {
+    "$program" ls --json --db "$db" | grep -o '"note":"figure opevo-mm1' | wc -l
+}
+
+make --seeds 1
+check 'a session of each strategy' [ "$(count)" = 6 ]
+make --seeds 2
+check 'those of the second seed only' [ "$(count)" = 12 ]
+make --seeds 2
+check 'none anew' [ "$(count)" = 12 ]
+
+ids=$(sed -n 's/^`tilewalk compare \(.*\)`$/\1/p' "$folder/figures.md")
+check 'all of them on the page' [ "$(echo "$ids" | wc -w)" = 12 ]
+for axis in trials time; do
+    name=opevo-mm1
+    [ $axis = trials ] || name=opevo-mm1-time
+    # shellcheck disable=SC2086 # a list of numbers
+    "$program" compare $ids --against $axis --csv --db "$db" >"$folder/now.csv"
+    check "$name.csv is what compare prints" cmp "$folder/now.csv" "$folder/$name.csv"
+    for ending in svg png md; do
+        check "$name.$ending" [ -s "$folder/$name.$ending" ]
+    done
+done
+exit $failed
