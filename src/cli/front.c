@@ -4,6 +4,7 @@
 #include "base/shown.h"
 #include "cli/attached.h"
 #include "cli/network_text.h"
+#include "engine/shape_table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,13 +48,24 @@ static void add_network(struct store *store, const struct session_record *r, str
     arena_finish(&a);
 }
 
-// False: it has none, or the database does not say. `a` is to be finished in any case.
-static bool read_baselines(struct store *store, const struct session_record *r, struct arena *a,
+// Without any where the database does not say. `a` is to be finished.
+static void read_baselines(struct store *store, const struct session_record *r, struct arena *a,
                            struct baselines *out)
 {
     struct err ignored;
     arena_init(a);
-    return store_get_baselines(store, r->id, a, out, &ignored) && out->count;
+    if (!store_get_baselines(store, r->id, a, out, &ignored))
+        *out = (struct baselines){.count = 0};
+}
+
+static void read_shapes(const struct event *event, const struct baselines *b, struct arena *a,
+                        struct shape_table *out)
+{
+    static const struct trial_record no_trial;
+    static const struct retime_record no_race;
+    const struct shape_findings f = {event->trial ? event->trial : &no_trial,
+                                     event->retime ? event->retime : &no_race, b};
+    shape_table_read(event->session, &f, a, out);
 }
 
 static void add_end(const struct front *f, const struct event *event, struct json_writer *w)
@@ -67,8 +79,13 @@ static void add_end(const struct front *f, const struct event *event, struct jso
     add_network(f->store, r, w);
     struct arena a;
     struct baselines b;
-    if (read_baselines(f->store, r, &a, &b))
+    struct shape_table shapes;
+    read_baselines(f->store, r, &a, &b);
+    if (b.count)
         speed_add_baselines(r, &b, r->best_seconds, "baselines", w);
+    read_shapes(event, &b, &a, &shapes);
+    if (r->shapes)
+        shape_table_add_json(&shapes, "shapes", w);
     arena_finish(&a);
     json_add_real(w, "ran_seconds", r->ran_seconds);
     json_add_real(w, "busy_seconds", event->busy_seconds);
@@ -286,13 +303,17 @@ static void print_tasks(const struct front *f, const struct session_record *r)
     arena_finish(&a);
 }
 
-static void print_baselines(const struct front *f, const struct session_record *r)
+static void print_baselines(const struct front *f, const struct event *event)
 {
     struct arena a;
     struct baselines b;
+    struct shape_table shapes;
     struct str text = {0};
-    if (read_baselines(f->store, r, &a, &b))
-        speed_add_baseline_lines(r, &b, r->best_seconds, &text);
+    const struct session_record *r = event->session;
+    read_baselines(f->store, r, &a, &b);
+    speed_add_baseline_lines(r, &b, r->best_seconds, &text);
+    read_shapes(event, &b, &a, &shapes);
+    shape_table_add_text(&shapes, &text);
     fputs(str_text(&text), stdout);
     str_finish(&text);
     arena_finish(&a);
@@ -313,7 +334,7 @@ static void print_end(const struct front *f, const struct event *event)
     } else if (event->trial) {
         double seconds = event->retime ? event->retime->seconds : event->trial->seconds;
         print_curve(f);
-        print_baselines(f, r);
+        print_baselines(f, event);
         printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
                text_time(seconds, time), event->trial->number,
                event->retime ? "  (timed again against the runners-up, verified twice)"
@@ -325,7 +346,7 @@ static void print_end(const struct front *f, const struct event *event)
         printf("        %s\n", text_config(event->trial->config, &config));
         str_finish(&config);
     } else {
-        print_baselines(f, r);
+        print_baselines(f, event);
         printf("best    none: no configuration was valid\n");
     }
     if (str_equal(r->state, "paused"))

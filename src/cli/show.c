@@ -3,6 +3,7 @@
 #include "cli/refit_list.h"
 #include "cli/show_trial.h"
 #include "cli/trial_list.h"
+#include "engine/shape_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct view {
     struct retime_record final_race;
     struct steadiness steadiness;
     struct baselines baselines;
+    struct shape_table shapes;
     struct network_summary network; // of a network
     struct arena arena;
 };
@@ -63,6 +65,8 @@ static void print_json(struct view *v, const char *state, int64_t most)
     json_end(&w);
     if (v->baselines.count)
         speed_add_baselines(r, &v->baselines, r->best_seconds, "baselines", &w);
+    if (r->shapes)
+        shape_table_add_json(&v->shapes, "shapes", &w);
     refit_list_add_json(&v->refits, &w);
     if (lists_trials(v))
         trial_list_add_json(&v->trials, most, &w);
@@ -93,6 +97,7 @@ static void print_baselines(const struct view *v, const struct session_record *r
 {
     struct str text = {0};
     speed_add_baseline_lines(r, &v->baselines, r->best_seconds, &text);
+    shape_table_add_text(&v->shapes, &text);
     fputs(str_text(&text), stdout);
     str_finish(&text);
 }
@@ -186,6 +191,8 @@ static bool show(struct view *v, struct err *e)
     const char *state = store_state(v->store, v->session, &runner);
     if (!read_all(v, e))
         return false;
+    shape_table_read(v->session, &(struct shape_findings){&v->best, &v->final_race, &v->baselines},
+                     &v->arena, &v->shapes);
     if (v->format == LIST_JSON) {
         print_json(v, state, most);
         return true;

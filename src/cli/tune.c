@@ -147,12 +147,16 @@ static bool is_network(const struct arguments *a)
 static bool check_network(const struct arguments *a, struct err *e)
 {
     bool network = is_network(a), only = arguments_text(a, "only") != NULL;
+    const char *nothing;
     if (!network && (only || arguments_text(a, "scheduler") || arguments_flag(a, "again")))
         return err_usage(e, "tune: --only, --scheduler and --again are for networks (tilewalk ops "
                             "lists them)");
     if (only && (arguments_text(a, "scheduler") || arguments_flag(a, "again")))
         return err_usage(e, "tune: --only tunes one task, as a session of its own: without "
                             "--scheduler and --again");
+    if (network && (arguments_text(a, "by") || arguments_list(a, "shape", &nothing, 1)))
+        return err_usage(e, "tune: --shape and --by are for a space: the layers of a network have "
+                            "shapes of their own");
     if (!network || only)
         return true;
     if (arguments_text(a, "until"))
@@ -236,6 +240,13 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
     return ok;
 }
 
+static const char *const *take_shapes(const struct arguments *a, struct arena *storage, int *count)
+{
+    const char **text = arena_zero(storage, (size_t)a->given_count + 1, sizeof *text);
+    *count = arguments_list(a, "shape", text, a->given_count);
+    return text;
+}
+
 static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, struct err *e)
 {
     struct session_options o;
@@ -246,6 +257,8 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? a->operand[0] : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
+    o.shape = take_shapes(a, &storage, &o.shape_count);
+    o.by = arguments_text(a, "by");
     bool ok = take_until(a, &o, e) && check_device_word(&o, e) &&
               (is_network(a) ? start_network(f, a, &o, id, e) : engine_start(f->engine, &o, id, e));
     arena_finish(&storage);
@@ -382,6 +395,13 @@ static const struct option tune_options[] = {
      "and budget where nothing else is said",
      1, 9e18},
     OPTION_SET,
+    {"shape", OPTION_LIST, "SIZE=N,SIZE=N[,weight=W]",
+     "look for one configuration for several shapes, each with these sizes and as often as W says "
+     "(default: 1); twice or more"},
+    {"by", OPTION_WORD, "time|worst",
+     "what is to be good of several shapes: the time of all, by weight (default), or the shape "
+     "that "
+     "gains least, or loses most, against the fastest baseline of the space"},
     {"strategy", OPTION_TEXT, "STRATEGY[:KEY=VALUE]...",
      "search strategy (default: walk; see tilewalk strategies)"},
     {"seed", OPTION_INTEGER, "S", "seed of the search and of the inputs (default: a new one)", 0,

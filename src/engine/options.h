@@ -24,7 +24,10 @@ struct session_options {
     int64_t like; // 0: none; else a session: its texts and options count where none are given here
     const struct setting *set; // --set
     int set_count;
-    int listed; // how many of `set`, from the first on, come from the item of a list
+    const char *const *shape; // --shape, "M=512,N=64,weight=3": one configuration for all of them
+    int shape_count;
+    const char *by; // "time", "worst"; NULL: nothing is said
+    int listed;     // how many of `set`, from the first on, come from the item of a list
     const char *note;
     const char *strategy; // NULL: the default
     const char *source;   // NULL or "device"; "synthetic:bowl:..."

@@ -1,6 +1,7 @@
 #include "engine/session.h"
 
 #include "base/os.h"
+#include "engine/session_shapes.h"
 #include "engine/speed.h"
 
 #include <inttypes.h>
@@ -24,6 +25,19 @@ void samples_add_json(const struct samples *samples, struct str *out)
     for (int i = 0; i < samples->count; i++)
         str_printf(out, "%s%.9g", i ? "," : "", samples->seconds[i]);
     str_add(out, "]");
+}
+
+void parts_add_json(const struct trial_result *r, int candidate, struct str *out)
+{
+    for (int i = 0; i < r->shapes; i++) {
+        double seconds = r->part_s[candidate][i];
+        str_add(out, i ? "," : "[");
+        if (seconds > 0)
+            str_printf(out, "%.17g", seconds);
+        else
+            str_add(out, "null");
+    }
+    str_add(out, r->shapes ? "]" : "");
 }
 
 void open_trial_destroy(struct open_trial *t)
@@ -53,6 +67,8 @@ void session_run_clock(struct session *s, bool running)
 bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
                    struct err *e)
 {
+    if (s->shapes)
+        return session_shapes_judge(s, c, v, e);
     return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, v, e);
 }
 

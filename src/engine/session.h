@@ -101,6 +101,8 @@ struct measured_baselines {
 
 enum session_phase { SESSION_RUNNING, SESSION_PAUSED, SESSION_RACING, SESSION_ENDED };
 
+struct session_shapes; // session_shapes.h
+
 struct session {
     // what it is; fixed when it is made
     struct arena arena;
@@ -109,6 +111,7 @@ struct session {
     struct script *script;        // NULL: on a recording, which has the space
     struct recorded recorded;     // empty unless it is on one
     const struct space *space;
+    struct session_shapes *shapes; // NULL: one shape alone; in the arena
     struct limits limits;
     bool has_limits;
     bool tells_statistics; // its driver, of what it compiles
@@ -182,6 +185,8 @@ void session_hear_machine(void *context, const struct remote_news *news);
 void session_say_complaints(struct session *s);
 
 void samples_add_json(const struct samples *samples, struct str *out); // [seconds, ...]
+// What candidate `i` took on each shape, [seconds, null, ...]; nothing where there is one alone.
+void parts_add_json(const struct trial_result *r, int i, struct str *out);
 
 // Dies by SIGKILL at the n-th visit of the point that TILEWALK_KILL names ("commit:3"): tests of
 // crash safety.

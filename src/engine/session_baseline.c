@@ -3,6 +3,7 @@
 // it asks for is the same without.
 #include "base/os.h"
 #include "engine/session_setup.h"
+#include "engine/session_shapes.h"
 #include "engine/session_step.h"
 #include "engine/speed.h"
 #include "report/text.h"
@@ -18,8 +19,11 @@ static bool keep(struct session *s, const struct baseline_record *r, struct err 
 static bool take(struct session *s, struct baseline_record *b, const struct trial_result *r, int i,
                  struct err *e)
 {
-    struct str samples = {0};
+    struct str samples = {0}, parts = {0};
     samples_add_json(&r->samples[i], &samples);
+    parts_add_json(r, i, &parts);
+    b->parts = r->shapes ? arena_strdup(&s->arena, str_text(&parts)) : NULL;
+    str_finish(&parts);
     b->outcome = r->outcome[i];
     b->phase = b->outcome == OUTCOME_OK ? NULL : trial_phase_name(r->phase[i]);
     b->reason = arena_strdup(&s->arena, r->reason[i]);
@@ -84,7 +88,8 @@ static bool judge(struct session *s, int i, struct err *e)
     struct verdict v;
     if (b->misfit)
         return reject(s, i, b->misfit, e);
-    if (!session_judge(s, &b->config, &v, e))
+    if (!(s->shapes ? session_shapes_judge_baseline(s, i, &v, e)
+                    : session_judge(s, &b->config, &v, e)))
         return err_prefix(e, "baseline '%s'", b->name);
     return v.legal ? submit(s, i, e) : reject(s, i, v.reason, e);
 }

@@ -14,7 +14,8 @@ bool canary_start(struct session *s, struct err *e)
 {
     struct canary *c = &s->canary;
     const struct cycle_best *best = &s->cycle.best;
-    if (s->phase != SESSION_RUNNING || c->due_in > 0 || c->open || source_room(s->source) == 0)
+    if (s->shapes || s->phase != SESSION_RUNNING || c->due_in > 0 || c->open ||
+        source_room(s->source) == 0)
         return true;
     c->due_in = SESSION_CANARY_EVERY;
     if (s->source->kind->deterministic || !best->ask)

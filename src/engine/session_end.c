@@ -1,4 +1,5 @@
 // Why a session has ended, by what its search came to.
+#include "engine/session_shapes.h"
 #include "engine/session_step.h"
 #include "engine/speed.h"
 #include "report/text.h"
@@ -72,6 +73,7 @@ static void add_budget(const struct session *s, struct str *why)
 bool session_finish(struct session *s, struct err *e)
 {
     struct str why = {0};
+    session_shapes_say(s);
     if (s->stopping)
         return session_end(s, "stopped", "stopped by the user", e);
     if (s->cycle.rejected_in_row >= CYCLE_MOST_REJECTED) {

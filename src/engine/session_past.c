@@ -1,5 +1,6 @@
 // The stored trials of a session that goes on, as what its search has done before.
 #include "engine/session_setup.h"
+#include "engine/session_shapes.h"
 #include "report/told.h"
 
 #include <inttypes.h>
@@ -37,6 +38,8 @@ static bool take_row(void *context, const struct trial_record *t)
         told_parse(t->statistics, &told);
         session_learn_look(r->session, &trial.config, &told);
     }
+    if (!r->failed)
+        session_shapes_remember(r->session, t->ask, t->parts);
     if (trial.answered && t->told > r->told) {
         r->told = t->told;
         r->ran_seconds = t->elapsed_s;

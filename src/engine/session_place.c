@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/os.h"
 #include "engine/devices.h"
+#include "engine/session_shapes.h"
 #include "engine/stored.h"
 #include "kernel/kernel.h"
 #include "trial/replay_source.h"
@@ -98,12 +99,14 @@ static int compilers(const struct session *s)
 }
 
 // What needs no device; NULL and `e`: it cannot be.
-static struct source *make_up(const struct session *s, const struct session_place *p, struct err *e)
+static struct source *make_up(const struct session *s, const struct session_place *p,
+                              struct script *script, struct err *e)
 {
     const struct recorded *r = &s->recorded;
-    return r->recording ? replay_source_create(r->recording, r->speed, s->record.workers)
-                        : synthetic_create(p->spec + strlen(SYNTHETIC), s->space, s->record.flop,
-                                           s->record.workers, e);
+    return r->recording
+               ? replay_source_create(r->recording, r->speed, s->record.workers)
+               : synthetic_create(p->spec + strlen(SYNTHETIC), script_space(script),
+                                  operation_flop(script_operation(script)), s->record.workers, e);
 }
 
 // The machines take over what would be made here.
@@ -130,8 +133,9 @@ static void hand_over(struct session *s, struct session_place *p, bool validate,
     p->remote = NULL;
 }
 
-static bool make_pool(struct session *s, const struct session_place *p, bool validate,
-                      const char *fault, struct err *e)
+static struct source *make_pool(struct session *s, const struct session_place *p,
+                                struct script *script, bool validate, const char *fault,
+                                struct err *e)
 {
     char *program = path_program();
     struct pool_options o = {
@@ -142,30 +146,55 @@ static bool make_pool(struct session *s, const struct session_place *p, bool val
         .validate = validate,
         .workers = s->record.workers,
         .compilers = s->tells_statistics ? compilers(s) : 0,
-        .operation = script_operation(s->script),
-        .reference = script_reference(s->script),
+        .operation = script_operation(script),
+        .reference = script_reference(script),
         .limits = &s->limits,
         .seed = s->record.seed,
         .is_cpu = session_place_device(p)->is_cpu,
-        .trips_undeclared = !s->space->resources,
+        .trips_undeclared = !script_space(script)->resources,
         .fault = fault,
         .log = session_hear_worker,
         .log_context = s,
     };
-    s->source = pool_create(&o, e);
+    struct source *made = pool_create(&o, e);
     free(program);
-    return s->source != NULL;
+    return made;
+}
+
+static struct source *make_shapes(struct session *s, const struct session_place *p, bool validate,
+                                  const char *fault, struct err *e)
+{
+    struct shapes_options o = {.goal = s->shapes->goal,
+                               .workers = s->record.workers,
+                               .render = session_shapes_render,
+                               .context = s};
+    bool ok = true;
+    for (int i = 0; ok && i < o.goal.count; i++) {
+        struct script *script = s->shapes->of[i].script;
+        o.name[i] = s->shapes->of[i].name;
+        o.of[i] =
+            p->on_device ? make_pool(s, p, script, validate, fault, e) : make_up(s, p, script, e);
+        ok = o.of[i] || err_prefix(e, "%s", o.name[i]);
+    }
+    for (int i = 0; !ok && i < o.goal.count; i++)
+        source_destroy(o.of[i]);
+    return ok ? shapes_create(&o) : NULL;
 }
 
 bool session_place_make_source(struct session *s, struct session_place *p, bool validate,
                                const char *fault, struct err *e)
 {
-    if (!p->on_device)
-        s->source = make_up(s, p, e);
+    if (s->shapes)
+        s->source = make_shapes(s, p, validate, fault, e);
+    else if (!p->on_device)
+        s->source = make_up(s, p, s->script, e);
     if (p->remote && (p->on_device || s->source))
         hand_over(s, p, validate, fault);
-    return s->source || (p->on_device && make_pool(s, p, validate, fault, e));
+    if (!s->source && !s->shapes && p->on_device)
+        s->source = make_pool(s, p, s->script, validate, fault, e);
+    return s->source != NULL;
 }
+
 void session_place_take(struct session *s, const struct session_place *p)
 {
     const struct gpu_info *info = session_place_device(p);

@@ -112,7 +112,8 @@ static double patience_s(const struct session *s)
 
 bool session_try_template(struct session *s, struct err *e)
 {
-    return !s->source->kind->needs_jobs ||
+    bool needs_jobs = s->shapes ? s->has_limits : s->source->kind->needs_jobs;
+    return !needs_jobs ||
            attempt_candidate(s->script, s->has_limits ? &s->limits : NULL, s->record.seed, NULL,
                              patience_s(s), e) != ATTEMPT_FAILED;
 }

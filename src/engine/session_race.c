@@ -8,6 +8,7 @@
 //    faster: who lost a race lost it to a trial that still leads, or to one that lost to it there.
 // There are races until nobody who never raced was measured faster than the winner raced. More
 // trials later are a reason for another one, resuming a session that has nothing left to do is not.
+#include "engine/session_shapes.h"
 #include "engine/session_step.h"
 
 #include <stdlib.h>
@@ -115,9 +116,14 @@ static bool choose_racers(struct session *s, struct race *race, bool *due, struc
     return ok;
 }
 
-static int find_racer(const struct race *race, const struct config *c)
+// Where a baseline is among the racers; their number where it is not. One that is another
+// configuration on some shape is none of the trials.
+static int find_racer(const struct session *s, const struct race *race, int baseline)
 {
     int at = 0;
+    const struct config *c = &s->space->baseline[baseline].config;
+    if (session_shapes_vary(s, baseline))
+        return race->count;
     while (at < race->count && !config_equal(&race->config[at], c))
         at++;
     return at;
@@ -134,7 +140,8 @@ static bool add_baseline_trials(struct session *s, struct race *race, struct err
     for (int i = 0; ok && i < s->space->baseline_count; i++) {
         const struct config *c = &s->space->baseline[i].config;
         struct str key = {0};
-        if (s->baselines.of[i].outcome != OUTCOME_OK || find_racer(race, c) < race->count)
+        if (s->baselines.of[i].outcome != OUTCOME_OK || session_shapes_vary(s, i) ||
+            find_racer(s, race, i) < race->count)
             continue;
         config_add_key(s->space, c, &key);
         ok = store_find_trial(s->host.store, s->record.id, str_text(&key), &arena, &t, e) &&
@@ -152,7 +159,7 @@ static void add_baselines(const struct session *s, struct race *race)
     for (int i = 0; i < s->space->baseline_count; i++) {
         const struct baseline_record *b = &s->baselines.of[i];
         const struct config *c = &s->space->baseline[i].config;
-        int at = find_racer(race, c);
+        int at = find_racer(s, race, i);
         race->baseline_at[i] = b->outcome == OUTCOME_OK ? at : -1;
         if (b->outcome != OUTCOME_OK || at < race->count)
             continue;
@@ -160,6 +167,14 @@ static void add_baselines(const struct session *s, struct race *race)
         race->seconds[at] = b->seconds;
         race->count++;
     }
+}
+
+int race_baseline(const struct session *s, int candidate)
+{
+    for (int i = 0; i < s->space->baseline_count; i++)
+        if (s->race->baseline_at[i] == candidate && session_shapes_vary(s, i))
+            return i;
+    return -1;
 }
 
 static void crown(struct session *s, const struct race *race)
@@ -257,11 +272,12 @@ static void tell_race(struct session *s, const struct retime *t, const struct tr
     }
 }
 
-bool race_finish(struct session *s, const struct trial_result *r, struct err *e)
+bool race_finish(struct session *s, struct trial_result *r, struct err *e)
 {
     struct retime retime[MOST_RACERS];
     int trials = s->race->trials;
     s->in_flight--;
+    session_shapes_rate_race(s, s->race->baseline_at, r);
     for (int i = 0; i < trials; i++)
         retime_init(&retime[i], s->race->ask[i], "race", r, i);
     bool ok = put_race(s, retime, r, e);

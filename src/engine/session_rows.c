@@ -1,6 +1,7 @@
 // What of a session's trials becomes rows of the database, before the strategy is told.
 #include "base/os.h"
 #include "engine/session_setup.h"
+#include "engine/session_shapes.h"
 #include "engine/session_step.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 
 // Texts that a trial record points to while it is stored and reported.
 struct trial_text {
-    struct str key, config, samples, statistics, clocks;
+    struct str key, config, samples, parts, statistics, clocks;
 };
 
 static void trial_text_finish(struct trial_text *t)
@@ -18,6 +19,7 @@ static void trial_text_finish(struct trial_text *t)
     str_finish(&t->key);
     str_finish(&t->config);
     str_finish(&t->samples);
+    str_finish(&t->parts);
     str_finish(&t->statistics);
     str_finish(&t->clocks);
 }
@@ -67,6 +69,8 @@ static struct trial_record describe(const struct session *s, const struct open_t
         record.phase = trial_phase_name(r->phase[0]);
         record.reason = r->reason[0];
         record.early_stopped = r->samples[0].early_stopped;
+        parts_add_json(r, 0, &text->parts);
+        record.parts = r->shapes ? str_text(&text->parts) : NULL;
         record.compile_s = r->compile_s;
         record.pipeline_s = r->pipeline_s;
         record.device_s = r->device_s;
@@ -144,6 +148,7 @@ static bool tell(struct session *s, struct open_trial *t)
 
 void session_tell_again(struct session *s, struct open_trial *t)
 {
+    session_shapes_learn(s, t->cycle.ask, NULL);
     tell(s, t);
     open_trial_destroy(t);
 }
@@ -176,6 +181,8 @@ bool session_put_and_tell(struct session *s, struct open_trial *t, struct err *e
         static const struct statistics none;
         session_learn_look(s, &t->cycle.config, t->result ? &t->result->statistics[0] : &none);
         s->done_before = NULL;
+        if (t->result)
+            session_shapes_learn(s, t->cycle.ask, t->result);
         bool better = tell(s, t);
         ok = session_keep_population(s, e);
         session_emit(s, EVENT_TRIAL, &record, NULL);
@@ -198,9 +205,12 @@ void retime_init(struct retime *t, int64_t ask, const char *kind, const struct t
                                     .at = os_unix_time()}};
     samples_add_json(&r->samples[i], &t->samples);
     t->record.samples = str_text(&t->samples);
+    parts_add_json(r, i, &t->parts);
+    t->record.parts = r->shapes ? str_text(&t->parts) : NULL;
 }
 
 void retime_finish(struct retime *t)
 {
     str_finish(&t->samples);
+    str_finish(&t->parts);
 }

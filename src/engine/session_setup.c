@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "engine/session_place.h"
+#include "engine/session_shapes.h"
 #include "engine/stored.h"
 #include "trial/operator.h"
 
@@ -39,13 +40,30 @@ static void fill_record(struct session *s, const struct session_options *o,
     r->count_rejected = o->count_rejected;
 }
 
+// Those that are not there yet: another shape may read other files.
+static void add_texts(struct session *s, const struct script *script, struct text_record **all,
+                      int *count, int *capacity)
+{
+    int own = 0, known;
+    const struct script_text *text = script ? script_texts(script, &own) : NULL;
+    for (int i = 0; i < own; i++) {
+        for (known = 0; known < *count && !str_equal((*all)[known].name, text[i].name);)
+            known++;
+        if (known < *count)
+            continue;
+        MEM_GROW(*all, *count, *capacity);
+        (*all)[(*count)++] =
+            (struct text_record){text[i].name, session_path(s, text[i].path), text[i].text};
+    }
+}
+
 static bool store_new(struct session *s, struct err *e)
 {
-    int count = 0;
-    const struct script_text *text = s->script ? script_texts(s->script, &count) : NULL;
-    struct text_record *record = mem_zero((size_t)count + 1, sizeof *record);
-    for (int i = 0; i < count; i++)
-        record[i] = (struct text_record){text[i].name, session_path(s, text[i].path), text[i].text};
+    int count = 0, capacity = 0;
+    struct text_record *record = NULL;
+    add_texts(s, s->script, &record, &count, &capacity);
+    for (int i = 1; s->shapes && i < s->shapes->goal.count; i++)
+        add_texts(s, s->shapes->of[i].script, &record, &count, &capacity);
     bool ok = store_create_session(s->host.store, &s->record, record, count, &s->record.id, e) &&
               store_lock_session(s->host.store, s->record.id, e);
     kill_point("create");
@@ -79,6 +97,7 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
     s->record.path = like->path;
     s->record.settings = like->settings;
     s->record.reduced = like->reduced;
+    s->record.shapes = o->shape_count ? NULL : like->shapes;
     o->source = source;
     if (!o->strategy)
         o->strategy = spec_like(s, o, like);
@@ -122,9 +141,11 @@ static bool find_problem(struct session *s, const struct session_options *o,
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
     session_place_describe(s, p);
-    if (!session_take_script(s, session_read_script(s, o, e)))
+    struct session_options first = session_shapes_options(s, o, 0);
+    if (!session_take_script(s, session_read_script(s, &first, e)) || !session_shapes_read(s, o, e))
         return false;
     session_describe_problem(s);
+    session_shapes_describe(s);
     return session_make_search(s, e) &&
            (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e));
 }
@@ -148,6 +169,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
                      : session_place_find(s, p, o->source, o->device, e)))
         return false;
     session_place_take(s, p);
+    if (!session_shapes_take(s, o, e) || !session_shapes_parse(s, e))
+        return false;
     if (same_place)
         take_spills(s, &like);
     if (o->has_spills)
@@ -164,8 +187,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
         s->record.history = like.history;
     }
     if (!find_problem(s, o, p, e) || !session_place_make_source(s, p, o->validate, o->fault, e) ||
-        !session_try_template(s, e) || !session_take_roof(s, session_place_device(p), e) ||
-        !store_new(s, e))
+        !session_try_template(s, e) ||
+        !(s->shapes || session_take_roof(s, session_place_device(p), e)) || !store_new(s, e))
         return false;
     session_run_clock(s, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
@@ -270,7 +293,7 @@ static bool assemble_again(struct session *s, struct err *e)
     if (s->recorded.recording)
         return session_assemble_recorded(s, e);
     return session_take_script(s, stored_script(s->host.store, &s->record, &s->arena, e)) &&
-           session_make_search(s, e);
+           session_shapes_read_again(s, e) && session_make_search(s, e);
 }
 
 static bool resume(struct session *s, int64_t id, const struct session_options *more,
@@ -293,7 +316,7 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
     take_spills(s, &s->record);
     if (more && more->until > 0)
         s->record.until = more->until;
-    if (!assemble_again(s, e) || !session_take_roof(s, session_place_device(p), e) ||
+    if (!assemble_again(s, e) || !(s->shapes || session_take_roof(s, session_place_device(p), e)) ||
         !store_set_roof(s->host.store, &s->record, e) ||
         !session_place_make_source(s, p, more && more->validate, more ? more->fault : NULL, e))
         return false;
@@ -342,6 +365,7 @@ void session_destroy(struct session *s)
     }
     source_destroy(s->source);
     cycle_finish(&s->cycle);
+    session_shapes_finish(s);
     script_destroy(s->script);
     recorded_finish(&s->recorded);
     transfer_finish(&s->beginning.transfer);

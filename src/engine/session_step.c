@@ -2,6 +2,7 @@
 //
 //     collect what the source has  ->  store and tell what may be told  ->  ask, judge, submit
 #include "engine/session_step.h"
+#include "engine/session_shapes.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -94,6 +95,8 @@ static bool ask_more(struct session *s, struct err *e)
         return false;
     if (!begins)
         return true;
+    if (!session_shapes_refer(s, e))
+        return false;
     while (asked == ASK_NEW && s->phase == SESSION_RUNNING && source_room(s->source) > 0 &&
            cycle_may_ask(&s->cycle, budget(s))) {
         if (!ask_one(s, &asked, e))
@@ -105,7 +108,7 @@ static bool ask_more(struct session *s, struct err *e)
 
 // --- answer ---
 
-static bool accept(struct session *s, const struct trial_result *r, struct err *e)
+static bool accept(struct session *s, struct trial_result *r, struct err *e)
 {
     if (r->ticket == TICKET_RACE)
         return race_finish(s, r, e);

@@ -33,7 +33,7 @@ bool session_finish(struct session *s, struct err *e);
 // said.
 #define TICKET_RACE (-1)
 bool race_start(struct session *s, bool *started, struct err *e);
-bool race_finish(struct session *s, const struct trial_result *r, struct err *e);
+bool race_finish(struct session *s, struct trial_result *r, struct err *e);
 
 // Canaries (session_canary.c), so that drift of the device shows.
 #define TICKET_CANARY (-2)
@@ -80,10 +80,13 @@ bool session_keep_population(struct session *s, struct err *e);
 // A new timing of a trial that has been told, as a row (session_rows.c).
 struct retime {
     struct retime_record record; // points to the samples
-    struct str samples;
+    struct str samples, parts;
 };
 void retime_init(struct retime *t, int64_t ask, const char *kind, const struct trial_result *r,
                  int i);
 void retime_finish(struct retime *t);
+// The baseline that a candidate of the race that is under way is, where it is another configuration
+// on some shape; -1: it is a trial, or one configuration.
+int race_baseline(const struct session *s, int candidate);
 
 #endif

@@ -213,13 +213,19 @@ static const char version_20[] = "ALTER TABLE session ADD COLUMN cards INTEGER N
 // Version 21: strategy walk leaves where nothing more is promised; earlier sessions stay.
 static const char version_21[] =
     "UPDATE session SET strategy = strategy || ':leave=0' WHERE strategy LIKE 'walk:%';\n";
+
+// Version 22: sessions that look for one configuration for several shapes.
+static const char version_22[] = "ALTER TABLE session ADD COLUMN shapes TEXT;\n"
+                                 "ALTER TABLE trial ADD COLUMN parts TEXT;\n"
+                                 "ALTER TABLE retime ADD COLUMN parts TEXT;\n"
+                                 "ALTER TABLE baseline ADD COLUMN parts TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
-    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19, version_20, version_21};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
+    version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
+    version_17, version_18, version_19, version_20, version_21, version_22};
 
 const char *const *db_scripts(int *count)
 {

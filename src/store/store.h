@@ -65,6 +65,9 @@ struct session_record {
     const char *limits;    // JSON object: what the space saw as `device`
     const char *source;    // "device" or "synthetic:bowl:..."
     const char *strategy;  // canonical spec
+    // Where one configuration is sought for several shapes (engine/session_shapes.h): which, a JSON
+    // object; `settings` and `operation` are then of the first, times and `flop` of all. NULL: one.
+    const char *shapes;
     uint64_t seed;
     double flop;
     // What its speeds count, where they are no FLOPS: `work` of it a run, "B/s"; unit NULL: FLOPS.
@@ -141,6 +144,8 @@ struct trial_record {
     // (gpu/sensors.h); NULL: nothing (also in sessions from before schema version 15).
     const char *clocks;
     const char *machine; // whose worker it was, an agent's name; NULL: of the process that ran it
+    const char
+        *parts;   // what each of several shapes took, JSON, null: not measured; NULL: one alone
     double drift; // by which share a fixed kernel's times before and after it differ; 0: by little
     // When read by rank (store_best_trials): `seconds` are from the session's last race.
     bool raced;
@@ -231,6 +236,7 @@ struct baseline_record {  // a configuration that the space declares as in use
     double seconds;      // as measured first; 0 unless ok
     double race_seconds; // in the session's last race; 0: it was in none
     const char *samples; // JSON, of the last time
+    const char *parts;   // as trial_record's, of the last time
     double at;           // unix time
 };
 // Seconds to hold others against; 0: there are none.
@@ -254,6 +260,7 @@ struct retime_record { // samples taken again of a trial: final races and drift 
     const char *samples;
     bool verified; // on random inputs, with tolerance
     double at;
+    const char *parts; // as trial_record's
 };
 
 // The roof of the device of that identity, figures as JSON (space/roof.h); NULL: there is none.

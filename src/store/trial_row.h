@@ -15,9 +15,11 @@
     F(reason, MAYBE_TEXT) F(seconds, DURATION) F(samples, MAYBE_LIST) F(early_stopped, FLAG) \
     F(compile_s, SPAN) F(pipeline_s, SPAN) F(device_s, SPAN) F(worker, COUNT) F(elapsed_s, SPAN) \
     F(finished, SPAN) F(origin, MAYBE_ASKS) F(statistics, MAYBE_OBJECT) \
-    F(clocks, MAYBE_OBJECT) F(drift, AMOUNT) F(machine, MAYBE_TEXT)
+    F(clocks, MAYBE_OBJECT) F(drift, AMOUNT) F(machine, MAYBE_TEXT) \
+    F(parts, MAYBE_LIST)
 #define RETIME_FIELDS(F) \
-    F(ask, ORDINAL) F(kind, TEXT) F(seconds, SPAN) F(samples, MAYBE_LIST) F(verified, FLAG) F(at, SPAN)
+    F(ask, ORDINAL) F(kind, TEXT) F(seconds, SPAN) F(samples, MAYBE_LIST) F(verified, FLAG) F(at, SPAN) \
+    F(parts, MAYBE_LIST)
 // clang-format on
 
 // What a damaged row is by its types and numbers alone. It is the condition of an index, so that a

@@ -9,6 +9,7 @@
 
 #define TRIAL_MAX_SAMPLES 32
 #define TRIAL_MAX_RACERS  16
+#define TRIAL_MAX_SHAPES  16
 #define TRIAL_REASON_SIZE 320 // bytes, with the NUL
 
 // Announced by a worker before it is entered, so that a death or a hang is attributed. Each has its
@@ -64,7 +65,10 @@ struct trial_result {
     struct samples samples[TRIAL_MAX_RACERS];
     enum trial_phase phase[TRIAL_MAX_RACERS];         // where it failed; PHASE_NONE when ok
     char reason[TRIAL_MAX_RACERS][TRIAL_REASON_SIZE]; // one sentence; "" when ok
-    struct statistics statistics[TRIAL_MAX_RACERS];   // of those that the driver compiled
+    // Of several shapes of a problem (trial/shapes.h): what each took; 0: it was not measured.
+    int shapes; // 0: one alone
+    double part_s[TRIAL_MAX_RACERS][TRIAL_MAX_SHAPES];
+    struct statistics statistics[TRIAL_MAX_RACERS]; // of those that the driver compiled
     double wall_s;   // per run of the candidate timed last, by the host's clock; 0: none was
     double anchor_s; // what the fixed kernel took; 0: it was not timed
     struct statistics clocks; // while it was timed, where the system tells (gpu/sensors.h)

@@ -1,0 +1,301 @@
+#include "trial/shapes.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A request on its way through the shapes.
+struct passage {
+    struct trial_request request; // without jobs
+    struct trial_result result;
+    struct elimination rule;                     // as it stood when the request came
+    int shape;                                   // that it is at, or waits for; -1: it is done
+    bool is_there;                               // at the shape's source
+    struct samples (*samples)[TRIAL_MAX_SHAPES]; // [request.count]
+};
+
+struct shapes {
+    struct source base;
+    struct source_kind kind; // as the shapes' sources are
+    struct shapes_options options;
+    struct elimination rule;
+    struct passage *passage; // [workers]
+    int count;
+    int at; // the shape whose source works; -1: none
+};
+
+static struct shapes *of(struct source *s)
+{
+    return (struct shapes *)s;
+}
+
+static int count_at(const struct shapes *s, int shape, bool is_there)
+{
+    int n = 0;
+    for (int i = 0; i < s->count; i++)
+        n += s->passage[i].shape == shape && s->passage[i].is_there == is_there;
+    return n;
+}
+
+// --- one more shape ---
+
+// The samples of a candidate are those of its goal, one from each shape.
+static void sum_samples(const struct passage *p, int candidate, struct samples *out)
+{
+    const struct shapes_goal *g = &p->rule.goal;
+    double seconds[TRIAL_MAX_SHAPES];
+    int count = TRIAL_MAX_SAMPLES;
+    for (int i = 0; i < g->count; i++)
+        if (p->samples[candidate][i].count < count)
+            count = p->samples[candidate][i].count;
+    *out = (struct samples){.count = count};
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < g->count; i++)
+            seconds[i] = p->samples[candidate][i].seconds[k];
+        out->seconds[k] = shapes_goal_seconds(g, seconds);
+    }
+}
+
+static void end_candidate(struct passage *p, int i)
+{
+    double seconds[TRIAL_MAX_SHAPES];
+    struct trial_result *r = &p->result;
+    bool is_whole = elimination_next(&p->rule, r->part_s[i]) < 0;
+    memcpy(seconds, r->part_s[i], sizeof seconds);
+    if (r->outcome[i] != OUTCOME_OK)
+        return;
+    if (!is_whole)
+        elimination_expect(&p->rule, seconds);
+    r->seconds[i] = shapes_goal_seconds(&p->rule.goal, seconds);
+    if (is_whole)
+        sum_samples(p, i, &r->samples[i]);
+    else
+        r->samples[i] =
+            (struct samples){.seconds = {r->seconds[i]}, .count = 1, .early_stopped = true};
+}
+
+static void end(struct passage *p)
+{
+    for (int i = 0; i < p->request.count; i++)
+        end_candidate(p, i);
+    p->shape = -1;
+}
+
+static bool is_hopeless(const struct passage *p)
+{
+    double least[TRIAL_MAX_SHAPES] = {0};
+    if (p->result.outcome[0] != OUTCOME_OK)
+        return p->request.count == 1;
+    if (p->request.count > 1 || p->request.incumbent_s <= 0)
+        return false;
+    for (int i = 0; i < p->rule.goal.count; i++) {
+        const struct samples *one = &p->samples[0][i];
+        for (int k = 0; k < one->count; k++)
+            if (k == 0 || one->seconds[k] < least[i])
+                least[i] = one->seconds[k];
+    }
+    return elimination_is_over(&p->rule, p->result.part_s[0], least);
+}
+
+// Any candidate that has come so far was measured on the same shapes as the others.
+static int next_shape(const struct passage *p)
+{
+    for (int i = 0; i < p->request.count; i++)
+        if (p->result.outcome[i] == OUTCOME_OK)
+            return elimination_next(&p->rule, p->result.part_s[i]);
+    return -1;
+}
+
+static void take_candidate(const struct shapes *s, struct passage *p, int i,
+                           const struct trial_result *r)
+{
+    struct trial_result *all = &p->result;
+    if (all->outcome[i] != OUTCOME_OK)
+        return;
+    all->statistics[i] = r->statistics[i];
+    all->outcome[i] = r->outcome[i];
+    all->phase[i] = r->phase[i];
+    all->part_s[i][p->shape] = r->seconds[i];
+    p->samples[i][p->shape] = r->samples[i];
+    if (r->outcome[i] != OUTCOME_OK)
+        snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
+                 r->reason[i]);
+}
+
+static void take(const struct shapes *s, struct passage *p, const struct trial_result *r)
+{
+    struct trial_result *all = &p->result;
+    for (int i = 0; i < p->request.count; i++)
+        take_candidate(s, p, i, r);
+    all->compile_s += r->compile_s;
+    all->pipeline_s += r->pipeline_s;
+    all->device_s += r->device_s;
+    all->clocks = r->clocks;
+    all->worker = r->worker;
+    p->is_there = false;
+    p->shape = is_hopeless(p) ? -1 : next_shape(p);
+    if (p->shape < 0)
+        end(p);
+}
+
+// --- the source ---
+
+static int shapes_room(const struct source *source)
+{
+    const struct shapes *s = (const struct shapes *)source;
+    return s->options.workers - s->count;
+}
+
+static void shapes_submit(struct source *source, struct trial_request *r)
+{
+    struct shapes *s = of(source);
+    struct passage *p = &s->passage[s->count++];
+    *p = (struct passage){.request = *r, .rule = s->rule};
+    p->result.ticket = r->ticket;
+    p->result.count = r->count;
+    p->result.shapes = p->rule.goal.count;
+    p->samples = mem_zero((size_t)r->count, sizeof *p->samples);
+    for (int i = 0; i < r->count; i++)
+        p->result.outcome[i] = OUTCOME_OK;
+    p->shape = elimination_next(&p->rule, p->result.part_s[0]);
+}
+
+static int shapes_fds(const struct source *source, struct pollfd *out, int most)
+{
+    const struct shapes *s = (const struct shapes *)source;
+    return s->at < 0 ? 0 : source_fds(s->options.of[s->at], out, most);
+}
+
+static int busiest(const struct shapes *s)
+{
+    int at = -1;
+    for (int i = 0; i < s->rule.goal.count; i++)
+        if (count_at(s, i, false) > (at < 0 ? 0 : count_at(s, at, false)))
+            at = i;
+    return at;
+}
+
+static int shapes_wait_ms(const struct source *source)
+{
+    const struct shapes *s = (const struct shapes *)source;
+    if (s->at < 0)
+        return busiest(s) < 0 ? -1 : 0;
+    return source_wait_ms(s->options.of[s->at]);
+}
+
+static bool send_waiting(struct shapes *s, struct err *e)
+{
+    struct source *source = s->options.of[s->at];
+    for (int i = 0; i < s->count && source_room(source) > 0; i++) {
+        struct passage *p = &s->passage[i];
+        struct trial_request r = p->request;
+        if (p->shape != s->at || p->is_there)
+            continue;
+        if (r.incumbent_s > 0)
+            r.incumbent_s = p->rule.incumbent_s[s->at];
+        if (!s->options.render(s->options.context, &p->request, s->at, &r, e))
+            return false;
+        source_submit(source, &r);
+        p->is_there = true;
+    }
+    return true;
+}
+
+static void collect_all(struct shapes *s)
+{
+    struct trial_result r;
+    while (source_collect(s->options.of[s->at], &r)) {
+        int i = 0;
+        while (i < s->count &&
+               !(s->passage[i].is_there && s->passage[i].request.ticket == r.ticket))
+            i++;
+        assert(i < s->count);
+        take(s, &s->passage[i], &r);
+    }
+}
+
+static bool shapes_step(struct source *source, struct err *e)
+{
+    struct shapes *s = of(source);
+    if (s->at < 0)
+        s->at = busiest(s);
+    if (s->at < 0)
+        return true;
+    if (!send_waiting(s, e) || !source_step(s->options.of[s->at], e))
+        return false;
+    collect_all(s);
+    if (count_at(s, s->at, true) == 0)
+        s->at = -1;
+    return true;
+}
+
+static bool shapes_collect(struct source *source, struct trial_result *out)
+{
+    struct shapes *s = of(source);
+    int i = 0;
+    while (i < s->count && s->passage[i].shape >= 0)
+        i++;
+    if (i == s->count)
+        return false;
+    *out = s->passage[i].result;
+    free(s->passage[i].samples);
+    memmove(s->passage + i, s->passage + i + 1, (size_t)(--s->count - i) * sizeof *s->passage);
+    return true;
+}
+
+static double shapes_busy_seconds(const struct source *source)
+{
+    const struct shapes *s = (const struct shapes *)source;
+    double all = 0;
+    for (int i = 0; i < s->rule.goal.count; i++)
+        all += source_busy_seconds(s->options.of[i]);
+    return all;
+}
+
+static void shapes_destroy(struct source *source)
+{
+    struct shapes *s = of(source);
+    for (int i = 0; i < s->count; i++)
+        free(s->passage[i].samples);
+    for (int i = 0; i < s->rule.goal.count; i++)
+        source_destroy(s->options.of[i]);
+    free(s->passage);
+    free(s);
+}
+
+struct source *shapes_create(const struct shapes_options *o)
+{
+    struct shapes *s = mem_zero(1, sizeof *s);
+    s->kind = (struct source_kind){.name = "shapes",
+                                   .deterministic = o->of[0]->kind->deterministic,
+                                   .room = shapes_room,
+                                   .submit = shapes_submit,
+                                   .fds = shapes_fds,
+                                   .wait_ms = shapes_wait_ms,
+                                   .step = shapes_step,
+                                   .collect = shapes_collect,
+                                   .busy_seconds = shapes_busy_seconds,
+                                   .destroy = shapes_destroy};
+    s->base.kind = &s->kind;
+    s->options = *o;
+    s->rule.goal = o->goal;
+    s->passage = mem_zero((size_t)o->workers, sizeof *s->passage);
+    s->at = -1;
+    return &s->base;
+}
+
+void shapes_learn(struct source *source, const double part_s[])
+{
+    struct shapes *s = of(source);
+    elimination_learn(&s->rule, part_s);
+}
+
+void shapes_refer(struct source *source, const double reference_s[])
+{
+    struct shapes *s = of(source);
+    memcpy(s->rule.goal.reference_s, reference_s, sizeof s->rule.goal.reference_s);
+}

@@ -1,0 +1,278 @@
+// One configuration for several shapes: against each shape measured alone in whole, killed and gone
+// on with, on the device, and what is refused.
+#include "sessions.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPES = 3, POINTS = 375 };
+
+static const char space[] =
+    "local N, M, K = size('N', 64), size('M', 64), size('K', 64)\n"
+    "operator.matmul { N = N, M = M, K = K, type = 'f32' }\n"
+    "param.rows = discrete { 1, 2, 4, 8, 16 }\n"
+    "param.columns = discrete { 1, 2, 4, 8, 16 }\n"
+    "param.threads = discrete { 8, 16, 32, 64, 128 }\n"
+    "param.unroll = discrete { 1, 2, 4 }\n"
+    "constraint('fits', function(c) return c.columns * c.threads <= 16 * M end)\n"
+    "kernel { template = 'shapes.comp', groups = function(c) return {\n"
+    "  (M + c.columns * c.threads - 1) // (c.columns * c.threads), (N + c.rows - 1) // c.rows } "
+    "end }\n"
+    "nest(function(c, d)\n"
+    "  local y = d.loop { 'y', kind = 'block_y', length = d.ceil_div(N, c.rows) }\n"
+    "  local x = d.loop { 'x', kind = 'block_x', length = d.ceil_div(M, c.columns * c.threads) }\n"
+    "  local t = d.loop { 't', kind = 'thread_x', length = c.threads }\n"
+    "  local k = d.loop { 'k', length = K // c.unroll }\n"
+    "  local u = d.loop { 'u', kind = 'unrolled', length = c.unroll }\n"
+    "  local i = d.loop { 'i', kind = 'unrolled', length = c.rows }\n"
+    "  local j = d.loop { 'j', kind = 'unrolled', length = c.columns }\n"
+    "  local a, b, out = d.buffer { 'a', N, K }, d.buffer { 'b', K, M }, d.buffer { 'c', N, M }\n"
+    "  local sum = d.buffer { 'sum', c.rows, c.columns, memory = 'registers' }\n"
+    "  local row, column = y * c.rows + i, (x * c.threads + t) * c.columns + j\n"
+    "  d.statement { 'products', loops = { y, x, t, k, u, i, j }, multiply = 1, add = 1,\n"
+    "    updates = sum { i, j }, reads = { a { row, k * c.unroll + u }, b { k * c.unroll + u, "
+    "column } } }\n"
+    "  d.statement { 'store', loops = { y, x, t, i, j }, stores = out { row, column }, reads = { "
+    "sum { i, j } } }\n"
+    "end)\n";
+
+static const char shipped[] =
+    "baseline { shipped = { rows = 2, columns = 2, threads = 64, unroll = 1 } }\n";
+
+static const char shader[] =
+    "#version 450\n"
+    "layout(local_size_x = ${c.threads}) in;\n"
+    "layout(std430, binding = 0) readonly buffer A { float a[]; };\n"
+    "layout(std430, binding = 1) readonly buffer B { float b[]; };\n"
+    "layout(std430, binding = 2) writeonly buffer C { float c[]; };\n"
+    "void main()\n{\n"
+    "  for (uint i = 0; i < ${c.rows}; i++)\n"
+    "    for (uint j = 0; j < ${c.columns}; j++) {\n"
+    "      uint row = gl_WorkGroupID.y * ${c.rows} + i, column = gl_GlobalInvocationID.x * "
+    "${c.columns} + j;\n"
+    "      if (row >= ${N} || column >= ${M}) continue;\n"
+    "      float sum = 0.0;\n"
+    "      for (uint k = 0; k < ${K}; k++) sum += a[row * ${K} + k] * b[k * ${M} + column];\n"
+    "      c[row * ${M} + column] = sum;\n"
+    "    }\n}\n";
+
+// The first is loved by small tiles; weights are 1, 2, 1.
+static const char *const size[SHAPES] = {"N=64,M=32,K=64", "N=512,M=256,K=128,weight=2",
+                                         "N=8,M=1024,K=256"};
+static const char *const alone[SHAPES][3] = {
+    {"N=64", "M=32", "K=64"}, {"N=512", "M=256", "K=128"}, {"N=8", "M=1024", "K=256"}};
+static const double weight[SHAPES] = {1, 2, 1};
+
+#define MACHINE  "--source", "synthetic:machine", "--seed", "7"
+#define TOGETHER "--shape", size[0], "--shape", size[1], "--shape", size[2]
+#define ALL      "--strategy", "grid", "--trials", "1000"
+
+static const char *write_space(struct box *b)
+{
+    box_write(b, "shapes.comp", shader);
+    return box_write(b, "shapes.lua", arena_printf(&b->arena, "%s%s", space, shipped));
+}
+
+static cJSON *shown(struct box *b, const char *id)
+{
+    struct result r = RUN(b, "show", id, "--json", "--trials");
+    assert_ok(&r);
+    return json_of(b, r.out);
+}
+
+struct truth {
+    int count;
+    char *config[POINTS];
+    double ms[POINTS][SHAPES]; // 0: not legal there
+    double shipped_ms[SHAPES];
+};
+
+static int place_of(struct truth *t, char *config)
+{
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->config[i], config) == 0)
+            return i;
+    assert_true(t->count < POINTS);
+    t->config[t->count] = config;
+    return t->count++;
+}
+
+// Each shape alone, all of it.
+static void measure_alone(struct box *b, struct truth *t)
+{
+    *t = (struct truth){0};
+    for (int i = 0; i < SHAPES; i++) {
+        struct result r = RUN(b, "tune", box_path(b, "shapes.lua"), MACHINE, ALL, "--set",
+                              alone[i][0], "--set", alone[i][1], "--set", alone[i][2]);
+        assert_ok(&r);
+        const cJSON *one = shown(b, arena_printf(&b->arena, "%d", i + 1)), *trial;
+        t->shipped_ms[i] = number_of(cJSON_GetArrayItem(member(one, "baselines"), 0), "ms");
+        cJSON_ArrayForEach(trial, member(one, "trials"))
+        {
+            char *config = cJSON_PrintUnformatted(member(trial, "config"));
+            t->ms[place_of(t, arena_strdup(&b->arena, config))][i] = number_of(trial, "ms");
+            cJSON_free(config);
+        }
+    }
+}
+
+static double goal(const struct truth *t, int i, bool by_worst)
+{
+    double all = 0, worst = 0, in_use = 0;
+    for (int k = 0; k < SHAPES; k++) {
+        if (t->ms[i][k] <= 0)
+            return INFINITY;
+        all += weight[k] * t->ms[i][k];
+        in_use += weight[k] * t->shipped_ms[k];
+        worst = fmax(worst, t->ms[i][k] / t->shipped_ms[k]);
+    }
+    return by_worst ? worst * in_use : all;
+}
+
+static int best_of(const struct truth *t, bool by_worst)
+{
+    int best = 0;
+    for (int i = 1; i < t->count; i++)
+        if (goal(t, i, by_worst) < goal(t, best, by_worst))
+            best = i;
+    return best;
+}
+
+static void check_rows(const struct truth *t, const cJSON *one, int best)
+{
+    int worst = 0;
+    const cJSON *rows = member(one, "shapes");
+    assert_int_equal(cJSON_GetArraySize(rows), SHAPES);
+    for (int k = 0; k < SHAPES; k++) {
+        const cJSON *row = cJSON_GetArrayItem(rows, k);
+        assert_true(fabs(number_of(row, "ms") / t->ms[best][k] - 1) < 1e-6);
+        assert_true(fabs(number_of(row, "baseline_ms") / t->shipped_ms[k] - 1) < 1e-6);
+        assert_true(number_of(row, "weight") == weight[k]);
+        if (t->ms[best][k] / t->shipped_ms[k] > t->ms[best][worst] / t->shipped_ms[worst])
+            worst = k;
+    }
+    for (int k = 0; k < SHAPES; k++)
+        assert_int_equal(cJSON_IsTrue(member(cJSON_GetArrayItem(rows, k), "worst")), k == worst);
+}
+
+// What is found is the best there is, by fewer measurements than all of them.
+static void test_against_all(void **state)
+{
+    struct box *b = *state;
+    static struct truth truth;
+    write_space(b);
+    measure_alone(b, &truth);
+    for (int by_worst = 0; by_worst < 2; by_worst++) {
+        int runs = 0, configurations = 0, all = 0, best = best_of(&truth, by_worst);
+        struct result r = RUN(b, "tune", box_path(b, "shapes.lua"), MACHINE, ALL, TOGETHER, "--by",
+                              by_worst ? "worst" : "time");
+        assert_ok(&r);
+        assert_contains(r.out, "worst: ");
+        const char *told = strstr(r.err, "shapes: ");
+        assert_non_null(told);
+        assert_int_equal(sscanf(told,
+                                "shapes: %d measurements of %d configurations said which is the "
+                                "best, all on all shapes are %d",
+                                &runs, &configurations, &all),
+                         3);
+        assert_int_equal(all, SHAPES * configurations);
+        assert_true(runs < all * 2 / 3);
+        const cJSON *one = shown(b, by_worst ? "5" : "4");
+        const cJSON *found = member(member(one, "session"), "best");
+        char *config = cJSON_PrintUnformatted(member(found, "config"));
+        assert_string_equal(config, truth.config[best]);
+        cJSON_free(config);
+        assert_true(fabs(number_of(found, "ms") / goal(&truth, best, by_worst) - 1) < 1e-6);
+        check_rows(&truth, one, best);
+    }
+}
+
+// It goes on as it would have, also with the measurements that it had learnt from.
+static void test_killed(void **state)
+{
+    struct box *b = *state;
+    const char *file = write_space(b);
+    struct result r = RUN(b, "tune", file, MACHINE, TOGETHER, "--trials", "60");
+    assert_ok(&r);
+    box_set(b, "TILEWALK_KILL", "told:25");
+    r = RUN(b, "tune", file, MACHINE, TOGETHER, "--trials", "60");
+    assert_int_equal(r.code, 128 + SIGKILL);
+    box_set(b, "TILEWALK_KILL", NULL);
+    r = RUN(b, "resume", "2");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), sequence(b, 2));
+    assert_int_equal(tamper(b, "SELECT count(*) FROM trial AS a JOIN trial AS b ON a.ask = b.ask "
+                               "AND a.session = 1 AND b.session = 2 AND a.parts IS NOT b.parts"),
+                     0);
+    assert_true(
+        tamper(b, "SELECT count(*) FROM trial WHERE early_stopped AND parts LIKE '%null%'") > 0);
+    r = RUN(b, "tune", "--like", "1", "--seed", "7");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 1), sequence(b, 3));
+}
+
+static void test_refused(void **state)
+{
+    struct box *b = *state;
+    write_space(b);
+    copy_small(b);
+    const char *file = box_path(b, "shapes.lua"), *small = box_path(b, "small.lua");
+    box_write(b, "bare.lua", space);
+    struct result r = RUN(b, "tune", file, MACHINE, "--shape", "N=8");
+    assert_refused(&r, 2, "1 of them", "--shape");
+    r = RUN(b, "tune", file, MACHINE, "--by", "worst");
+    assert_refused(&r, 2, "for several shapes", "--by");
+    r = RUN(b, "tune", file, MACHINE, "--shape", "N=8", "--shape", "M=8");
+    assert_refused(&r, 2, "other sizes than the first, N=8", "--shape M=8");
+    r = RUN(b, "tune", file, MACHINE, "--shape", "N=8,weight=0", "--shape", "N=16");
+    assert_refused(&r, 2, "a weight is a number above 0", "--shape N=8,weight=0");
+    r = RUN(b, "tune", file, MACHINE, "--shape", "N=8,M", "--shape", "N=16");
+    assert_refused(&r, 2, "'M' is no NAME=VALUE", "--shape N=8,M");
+    r = RUN(b, "tune", file, MACHINE, "--shape", "N=8", "--shape", "N=x");
+    assert_refused(&r, 2, "--set N=x: a size is a whole number", "--shape N=x");
+    r = RUN(b, "tune", small, "--source", "synthetic:rugged", "--shape", "N=64", "--shape",
+            "N=128");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "--shape N=128: parameter 'tile' has other values than with N=64");
+    r = RUN(b, "tune", box_path(b, "bare.lua"), MACHINE, "--shape", "N=8", "--shape", "N=16",
+            "--by", "worst");
+    assert_refused(&r, 2, "'bare' declares no baseline", "--by worst");
+}
+
+// On the device: verified on every shape, raced, each shape's ratio of one race.
+static void test_on_device(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", write_space(b), TOGETHER, "--trials", "6", "--seed", "1");
+    assert_ok(&r);
+    const cJSON *one = shown(b, "1"), *row;
+    assert_true(cJSON_IsTrue(member(member(one, "session"), "best_raced")));
+    assert_true(number_of(cJSON_GetArrayItem(member(one, "baselines"), 0), "ratio") >= 1);
+    double all = 0;
+    int i = 0;
+    cJSON_ArrayForEach(row, member(one, "shapes"))
+    {
+        all += weight[i++] * number_of(row, "ms");
+        assert_true(number_of(row, "ratio") > 0);
+    }
+    const cJSON *session = member(one, "session");
+    double best_ms = number_of(session, "flop") / number_of(session, "best_tflops") / 1e9;
+    assert_true(fabs(all / best_ms - 1) < 1e-6);
+    assert_int_equal(
+        tamper(b, "SELECT count(*) FROM retime WHERE verified AND parts LIKE '%null%'"), 0);
+    assert_true(tamper(b, "SELECT count(*) FROM retime WHERE verified") > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_against_all),
+        FLOW_TEST(test_killed),
+        FLOW_TEST(test_refused),
+    };
+    const struct CMUnitTest on_device[] = {FLOW_TEST(test_on_device)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed || !has_device() ? failed : cmocka_run_group_tests(on_device, NULL, NULL);
+}
