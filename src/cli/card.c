@@ -1,9 +1,12 @@
 // What a session found, as a card: a picture and a page of Markdown, to be pasted where a change of
 // a kernel is discussed. It says nothing that the database does not: where no default or naive
-// kernel was measured, the best is held against the first valid trial, and the card says so.
+// kernel was measured, the best is held against the first valid trial, and the card says so. Where
+// the space declares what is in use, that is the default, on each shape.
 #include "base/file.h"
+#include "base/json_read.h"
 #include "cli/common.h"
 #include "cli/session_curves.h"
+#include "engine/shape_table.h"
 #include "export/export.h"
 
 #include <inttypes.h>
@@ -19,7 +22,11 @@ struct card {
     struct session_record *session; // as people may read it
     const char *operation;          // as it is stored
     struct trial_record best;
-    struct best_step first;       // the first valid trial
+    struct best_step first;    // the first valid trial
+    struct retime_record race; // the best's last
+    struct baselines baselines;
+    const struct baseline_record *in_use; // the fastest of them; NULL: none ran
+    struct shape_table shapes;
     int64_t baseline;             // 0: none was named; else a session
     struct session_record rival;  // that one
     const char *result;           // in words, as those that follow
@@ -70,7 +77,21 @@ static bool read_card(struct card *c, const struct arguments *a, struct err *e)
                        "session %" PRId64 " has no valid trial to show (tilewalk show %" PRId64
                        " --trials%s tells what became of them)",
                        r->id, r->id, store_option(c->store));
+    if (!store_get_baselines(c->store, r->id, c->arena, &c->baselines, e) ||
+        !store_get_race(c->store, r->id, r->best_ask, c->arena, &c->race, e))
+        return false;
+    c->in_use = baselines_fastest(&c->baselines);
+    shape_table_read(r, &(struct shape_findings){&c->best, &c->race, &c->baselines}, c->arena,
+                     &c->shapes);
     return read_rival(c, a, e);
+}
+
+// What the best is held against takes.
+static double rival_seconds(const struct card *c)
+{
+    return c->baseline ? c->rival.best_seconds
+           : c->in_use ? baseline_seconds(c->in_use)
+                       : c->first.seconds;
 }
 
 // --- words ---
@@ -94,6 +115,13 @@ static void compare(struct card *c)
             speed_text(rival, rival->best_seconds, speed), text_time(rival->best_seconds, time));
         c->faster =
             arena_printf(c->arena, "%.3g times as fast", rival->best_seconds / r->best_seconds);
+        return;
+    }
+    if (c->in_use) {
+        double seconds = rival_seconds(c);
+        c->against = arena_printf(c->arena, "'%s', which is in use: %s, %s", c->in_use->name,
+                                  speed_text(r, seconds, speed), text_time(seconds, time));
+        c->faster = arena_printf(c->arena, "%.3g times as fast", seconds / r->best_seconds);
         return;
     }
     c->against =
@@ -137,21 +165,17 @@ static bool describe_outcomes(struct card *c, struct err *e)
     return true;
 }
 
-static bool describe_checks(struct card *c, struct err *e)
+static void describe_checks(struct card *c)
 {
-    struct retime_record race;
     const struct session_record *r = c->session;
-    if (!store_get_race(c->store, r->id, c->best.ask, c->arena, &race, e))
-        return false;
     if (!str_equal(r->source, "device"))
         c->verified = arena_printf(c->arena, "no: the times are those of %s, no kernel ran",
                                    session_curves_place(r));
-    else if (race.ask && race.verified)
+    else if (c->race.ask && c->race.verified)
         c->verified = "the whole result was right in the search, and again on random inputs after "
                       "the last race";
     else
         c->verified = "the whole result was right in the search";
-    return true;
 }
 
 // The preset's name, else the file's: a path is nobody else's business, and of no use to them.
@@ -180,6 +204,23 @@ static bool is_default_search(const struct session_record *r)
     return same;
 }
 
+// The sizes of the first shape are settings too: what is said of each counts.
+static void add_shape_options(const struct card *c, struct str *out)
+{
+    struct json root;
+    if (!json_parse(c->session->shapes, &root))
+        return;
+    if (json_is(json_member(root, "by"), "worst"))
+        add_option(out, "by", "worst");
+    for (int i = 0; i < c->shapes.count; i++) {
+        char *text = arena_printf(c->arena, "%s weight=%.10g", c->shapes.row[i].name,
+                                  c->shapes.row[i].weight);
+        for (char *at = text; *at; at++)
+            *at = *at == ' ' ? ',' : *at;
+        add_option(out, "shape", text);
+    }
+}
+
 static void describe_command(struct card *c)
 {
     const struct session_record *r = c->session;
@@ -187,6 +228,7 @@ static void describe_command(struct card *c)
     struct str out = {0}, name = {0}, value = {0};
     str_add(&out, "tilewalk tune ");
     str_add_shell(&out, space_word(c));
+    add_shape_options(c, &out);
     while (text_next_param(&settings, &name, &value))
         add_option(&out, "set", arena_printf(c->arena, "%s=%s", str_text(&name), str_text(&value)));
     if (str_equal(r->source, "device"))
@@ -206,7 +248,8 @@ static bool describe(struct card *c, struct err *e)
     describe_best(c);
     compare(c);
     describe_command(c);
-    return describe_outcomes(c, e) && describe_checks(c, e);
+    describe_checks(c);
+    return describe_outcomes(c, e);
 }
 
 // --- the picture ---
@@ -230,7 +273,7 @@ static bool draw(struct card *c, const char *path, struct err *e)
     struct curve_scale scale = session_curves_scale(&c->curves);
     struct chart_line line[2] = {session_curves_line(&c->curves, 0, &scale, c->arena)};
     const struct session_record *rival = c->baseline ? &c->rival : r;
-    double rival_s = c->baseline ? c->rival.best_seconds : c->first.seconds;
+    double rival_s = rival_seconds(c);
     line[0].label = "best so far, as measured in the search";
     line[1] = level_line(&line[0], rival->flop / rival_s / scale.unit, c->arena);
     line[1].label = c->against;
@@ -263,6 +306,30 @@ static void add_row(struct str *out, const char *name, const char *text)
     str_add(out, " |\n");
 }
 
+static void add_shapes(const struct card *c, struct str *out)
+{
+    char time[32], in_use[32];
+    if (!c->in_use && c->shapes.count == 1)
+        return;
+    str_add(
+        out,
+        "\n| shape | in use | takes | the best takes | times as fast |\n|---|---|---|---|---|\n");
+    for (int i = 0; i < c->shapes.count; i++) {
+        const struct shape_row *r = &c->shapes.row[i];
+        const char *worst = i == c->shapes.worst && c->shapes.count > 1 ? " (the worst)" : "";
+        str_add(out, "| ");
+        str_add_markdown(out, r->name);
+        str_add(out, " | ");
+        str_add_markdown(out, r->baseline ? r->baseline : "-");
+        str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
+                   r->seconds > 0 ? text_time(r->seconds, time) : "-");
+        if (r->baseline && r->seconds > 0)
+            str_printf(out, "%.2f%s |\n", shape_ratio(r), worst);
+        else
+            str_add(out, "- |\n");
+    }
+}
+
 // Blocks are indented: nothing that is in them ends them.
 static void add_page(const struct card *c, const char *picture, struct str *out)
 {
@@ -282,6 +349,7 @@ static void add_page(const struct card *c, const char *picture, struct str *out)
             arena_printf(c->arena, "%s; the best is **%s**", c->against, c->faster));
     add_row(out, "search", c->outcomes);
     add_row(out, "verified", c->verified);
+    add_shapes(c, out);
     str_printf(out, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
     str_printf(out, "%s tilewalk %s:\n\n    %s\n",
                r->warm || r->history ? " (beginning with what other sessions knew)" : "",

@@ -6,6 +6,7 @@
 #include "engine/warm.h"
 #include "export/form.h"
 #include "export/text.h"
+#include "export/tuned.h"
 #include "report/kernel_table.h"
 
 #include <stdlib.h>
@@ -89,10 +90,24 @@ static bool make_table(struct store *store, const struct arguments *a, struct ex
     return ok;
 }
 
+static bool make_tuned(struct store *store, const struct arguments *a, struct export_text *out,
+                       struct err *e)
+{
+    int64_t *id = mem_zero((size_t)a->operand_count, sizeof *id);
+    for (int i = 0; i < a->operand_count; i++)
+        id[i] = strtoll(a->operand[i], NULL, 10);
+    bool ok = export_tuned(store, id, a->operand_count, &out->text, e);
+    free(id);
+    out->entries = a->operand_count;
+    out->what = "session";
+    return ok;
+}
+
 static const struct way ways[] = {
     {.option = "csv", .make = make_csv},
     {.option = "warm-start", .chooses = true, .make = make_warm_start},
     {.option = "table", .many = true, .adds = true, .make = make_table},
+    {.option = "tuned", .many = true, .make = make_tuned},
     {.option = "as", .chooses = true},
     {NULL},
 };
@@ -166,8 +181,8 @@ static bool check_words(const struct arguments *a, const struct way *way, struct
             return false;
     if (a->operand_count > 1 && !(way && way->many))
         return err_usage(e,
-                         "export: '%s' is one argument too many (only --table takes several "
-                         "sessions)",
+                         "export: '%s' is one argument too many (only --table and --tuned "
+                         "take several sessions)",
                          a->operand[1]);
     if (arguments_flag(a, "recording") && !way &&
         (arguments_flag(a, "verify") || arguments_flag(a, "dry-run") ||
@@ -232,6 +247,9 @@ static const struct option options[] = {
     {"table", OPTION_TEXT, "FILE",
      "add the best kernel of each session to a table of many shapes and devices, for tilewalk "
      "lookup; the fastest for a device and a problem stays"},
+    {"tuned", OPTION_TEXT, "FILE",
+     "write no kernel but the best configuration of each session by vendor, device, driver, space "
+     "and class of the shape, with its ratio to what is in use"},
     {"warm-start", OPTION_TEXT, "FILE",
      "write no kernel but the N best configurations (default: 8), for tilewalk tune --warm-start "
      "here or on another machine"},

@@ -241,6 +241,53 @@ static void test_refused(void **state)
     assert_refused(&r, 2, "'bare' declares no baseline", "--by worst");
 }
 
+static const char *device_word(const cJSON *session, const char *name, struct box *b)
+{
+    const char *text = text_of(session, name);
+    bool vendor = strcmp(name, "driver") == 0;
+    return arena_printf(&b->arena, "%.*s", (int)(vendor ? strcspn(text, ",") : strlen(text)), text);
+}
+
+// By vendor, device, driver, space and class: each shape has the one configuration, and its ratio.
+static void check_tuned(struct box *b, const cJSON *one)
+{
+    static const char *const classes[SHAPES] = {"N<=64 M<=32 K<=64", "N<=512 M<=256 K<=128",
+                                                "N<=8 M<=1024 K<=256"};
+    const cJSON *session = member(one, "session");
+    struct result r = RUN(b, "export", "1", "--tuned", box_path(b, "tuned.json"));
+    assert_ok(&r);
+    const cJSON *tree = json_of(b, box_read(b, box_path(b, "tuned.json")));
+    tree = member(member(tree, "tuned"), device_word(session, "driver", b));
+    tree = member(member(tree, text_of(session, "device")), text_of(session, "driver"));
+    tree = member(tree, "shapes");
+    assert_int_equal(cJSON_GetArraySize(tree), SHAPES);
+    for (int i = 0; i < SHAPES; i++) {
+        const cJSON *list = member(tree, classes[i]), *entry = cJSON_GetArrayItem(list, 0);
+        const cJSON *row = cJSON_GetArrayItem(member(one, "shapes"), i);
+        assert_int_equal(cJSON_GetArraySize(list), 1);
+        assert_true(cJSON_Compare(member(entry, "configuration"),
+                                  member(member(session, "best"), "config"), true));
+        assert_true(fabs(number_of(entry, "ratio") / number_of(row, "ratio") - 1) < 1e-6);
+        assert_string_equal(text_of(entry, "baseline"), "shipped");
+    }
+    r = RUN(b, "tune", box_path(b, "shapes.lua"), MACHINE, "--trials", "3");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "2", "--tuned", box_path(b, "more.json"));
+    assert_refused(&r, 1, "session 2 was not measured on a device", "session 2");
+}
+
+static void check_card(struct box *b)
+{
+    struct result r = RUN(b, "card", "1", "--out", box_path(b, "cards"), "--json");
+    assert_ok(&r);
+    const cJSON *files = member(json_of(b, r.out), "files");
+    const char *page = box_read(b, cJSON_GetArrayItem(files, 2)->valuestring);
+    assert_contains(page, "'shipped', which is in use: ");
+    assert_contains(page, "| N=8 M=1024 K=256 | shipped | ");
+    assert_contains(page, " (the worst) |\n");
+    assert_contains(page, " --shape N=512,M=256,K=128,weight=2");
+}
+
 // On the device: verified on every shape, raced, each shape's ratio of one race.
 static void test_on_device(void **state)
 {
@@ -263,6 +310,8 @@ static void test_on_device(void **state)
     assert_int_equal(
         tamper(b, "SELECT count(*) FROM retime WHERE verified AND parts LIKE '%null%'"), 0);
     assert_true(tamper(b, "SELECT count(*) FROM retime WHERE verified") > 0);
+    check_tuned(b, one);
+    check_card(b);
 }
 
 int main(void)
