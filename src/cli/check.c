@@ -2,6 +2,7 @@
 // of a network.
 #include "cli/check_compile.h"
 #include "cli/check_network.h"
+#include "cli/check_sketches.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "engine/attempt.h"
@@ -375,8 +376,10 @@ static int run_check(const struct command *self, const struct arguments *a)
     confine_read_settings(&s, a);
     confine_enter(&s);
     arena_init(&c.storage);
-    int code = network_is(a->operand[0])                ? check_tasks(&c, a)
-               : !load(&c, a, &e)                       ? fail_with(&e, EXIT_FAILED)
+    int code = network_is(a->operand[0]) ? check_tasks(&c, a)
+               : !load(&c, a, &e)        ? fail_with(&e, EXIT_FAILED)
+               : arguments_flag(a, "sketches")
+                   ? check_sketches(c.script, a->operand[0], arguments_flag(a, "json"))
                : arguments_integer(a, "compile", 0) > 0 ? compile(&c, a)
                                                         : look_and_report(&c, a);
     survey_finish(&c.survey);
@@ -393,6 +396,7 @@ static const struct option options[] = {
     {"samples", OPTION_INTEGER, "N",
      "random points to judge in a space too large to count (default: 4000)", 1, 1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},
+    {"sketches", OPTION_FLAG, NULL, "print the shapes that programs of what it computes can have"},
     {"compile", OPTION_INTEGER, "N",
      "compile N random valid configurations with the device's driver, run nothing, and print what "
      "it "

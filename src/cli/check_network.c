@@ -223,7 +223,7 @@ void check_network_print_settings(const struct network *n)
 
 static bool refuse_others(const struct arguments *a, struct err *e)
 {
-    static const char *const flags[] = {"glsl", "validate"};
+    static const char *const flags[] = {"glsl", "sketches", "validate"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (arguments_flag(a, flags[i]))
             return err_usage(e, "--%s is about a space, not a network (tilewalk check PRESET)",

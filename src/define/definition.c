@@ -300,6 +300,36 @@ int definition_substitute(struct definition *d, int node, const int *axis, const
     return result;
 }
 
+static bool is_constant(const struct definition *d, int node)
+{
+    return node >= 0 && d->node[node].op == NODE_NUMBER;
+}
+
+bool definition_affine(const struct definition *d, int node, double factor, double *coefficient)
+{
+    const struct node *n = &d->node[node];
+    switch (n->op) {
+    case NODE_NUMBER: return true;
+    case NODE_AXIS: coefficient[n->axis] += factor; return true;
+    case NODE_ADD:
+    case NODE_SUBTRACT: {
+        bool first = definition_affine(d, n->a, factor, coefficient);
+        double sign = n->op == NODE_ADD ? factor : -factor;
+        return definition_affine(d, n->b, sign, coefficient) && first;
+    }
+    case NODE_MULTIPLY:
+        if (is_constant(d, n->b))
+            return definition_affine(d, n->a, factor * d->node[n->b].number, coefficient);
+        if (is_constant(d, n->a))
+            return definition_affine(d, n->b, factor * d->node[n->a].number, coefficient);
+        return false;
+    case NODE_FLOOR_DIVIDE:
+    case NODE_MODULO: definition_affine(d, n->a, factor, coefficient); return false;
+    case NODE_SELECT: definition_affine(d, n->b, factor, coefficient); return false;
+    default: return false;
+    }
+}
+
 bool definition_depends(const struct definition *d, int node, int axis)
 {
     bool *mark = marked(d, node, true), found = false;

@@ -123,6 +123,9 @@ int definition_substitute(struct definition *d, int node, const int *axis, const
 int definition_nodes_of(const struct definition *d, int node, int *out);
 // The same without what only indices and conditions consist of.
 int definition_computed(const struct definition *d, int node, int *out);
+// Adds `factor` times the expression to the coefficients of axes, one for each. False: it is no sum
+// of axes times numbers; then it is taken for the sum under it.
+bool definition_affine(const struct definition *d, int node, double factor, double *coefficient);
 // Whether the axis occurs in it.
 bool definition_depends(const struct definition *d, int node, int axis);
 

@@ -1,5 +1,4 @@
-// An expression as GLSL. Names in it: tensors have T_ in front, axes an underscore in front and
-// their number behind, so that neither meets a word of GLSL.
+// An expression as GLSL.
 #include "define/bounds.h"
 #include "define/writer.h"
 
@@ -71,7 +70,7 @@ static void write_infix(struct writer *w, const char *sign, const struct node *n
 static void write_whole_division(struct writer *w, const struct node *n)
 {
     bool divides = n->op == NODE_FLOOR_DIVIDE;
-    struct range a = bounds_range(&w->p->inlined, &w->k->stage, n->a, NULL);
+    struct range a = bounds_range(&w->p->inlined, w->stage, n->a, NULL);
     if (a.low >= 0)
         write_infix(w, divides ? "/" : "%", n, false);
     else
@@ -116,12 +115,37 @@ static const struct program_kernel *made_by(const struct writer *w, int tensor)
     return NULL;
 }
 
+static int copy_of(const struct writer *w, const struct node *n)
+{
+    int i = w->prefix ? w->k->copies - 1 : -1; // what is being copied is read where it lies
+    while (i >= 0 && &w->p->inlined.node[w->k->copy[i].read] != n)
+        i--;
+    return i;
+}
+
+static void write_axis(struct writer *w, int axis)
+{
+    if (w->prefix)
+        str_printf(w->out, "%s%s%d", w->prefix, w->stage->axis[axis], axis);
+    else
+        str_printf(w->out, "at%d", axis);
+}
+
 static void write_read(struct writer *w, const struct node *n)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[n->tensor];
     const struct program_kernel *from = made_by(w, n->tensor);
+    int copy = copy_of(w, n);
     if (from == w->k) {
         writer_register(w);
+        return;
+    }
+    if (copy >= 0 && w->t->is_copied[copy]) {
+        writer_copy_element(w, copy);
+        return;
+    }
+    if (copy >= 0 && w->k->copy[copy].plain >= 0) {
+        writer_node(w, w->k->copy[copy].plain);
         return;
     }
     if (!from) {
@@ -169,7 +193,6 @@ static void write_cast(struct writer *w, const struct node *n)
 void writer_node(struct writer *w, int node)
 {
     const struct node *n = &w->p->inlined.node[node];
-    const struct define_stage *s = &w->k->stage;
     bool compares = n->op == NODE_LESS || n->op == NODE_AT_MOST || n->op == NODE_EQUAL;
     bool real = compares ? w->p->inlined.node[n->a].is_real || w->p->inlined.node[n->b].is_real
                          : n->is_real;
@@ -181,7 +204,7 @@ void writer_node(struct writer *w, int node)
     }
     switch (n->op) {
     case NODE_NUMBER: writer_number(w, n->number, n->is_real); break;
-    case NODE_AXIS: str_printf(w->out, "_%s%d", s->axis[n->axis], n->axis); break;
+    case NODE_AXIS: write_axis(w, n->axis); break;
     case NODE_READ: write_read(w, n); break;
     case NODE_ADD:
     case NODE_SUBTRACT:

@@ -3,8 +3,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_LINE = 512 }; // names have 40 letters
 
 static const char *const scalars[ELEMENT_COUNT] = {"float", "float16_t", "int8_t", "int"};
 
@@ -43,92 +47,177 @@ static void write_head(struct writer *w)
     if (uses_element(d, w->k, ELEMENT_I8))
         str_add(w->out, "#extension GL_EXT_shader_8bit_storage : require\n"
                         "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n");
-    str_printf(w->out, "layout(local_size_x = %" PRId64 ") in;\n",
-               tiling_product(w->t, &w->k->stage, TILE_THREADS));
+    str_printf(w->out, "layout(local_size_x = %" PRId64 ") in;\n", tiling_threads(w->t));
     write_buffers(w);
+    writer_shared(w);
     str_add(w->out, "\nint floor_divide(int a, int b)\n{\n"
                     "    return a >= 0 ? a / b : -((b - 1 - a) / b);\n}\n"
                     "\nint modulo(int a, int b)\n{\n"
                     "    return a - b * floor_divide(a, b);\n}\n\n");
 }
 
-// Where the first number of an invocation lies on each axis: those of its neighbours lie between
-// its own.
-static void write_origins(struct writer *w)
-{
-    const struct define_stage *s = &w->k->stage;
-    int first = s->space > 1;
-    int64_t thread = tiling_product(w->t, s, TILE_THREADS), group = 1;
-    for (int a = first; a < s->space; a++)
-        group *= w->t->part[a][TILE_GROUPS];
-    str_add(w->out, "    const int thread = int(gl_LocalInvocationID.x);\n"
-                    "    const int group = int(gl_WorkGroupID.x);\n");
-    for (int a = 0; a < s->space; a++) {
-        const int32_t *part = w->t->part[a];
-        thread /= part[TILE_THREADS];
-        if (a >= first)
-            group /= part[TILE_GROUPS];
-        str_printf(w->out, "    const int first_%s%d = ", s->axis[a], a);
-        if (a < first)
-            str_add(w->out, "int(gl_WorkGroupID.y)");
-        else
-            str_printf(w->out, "group / %" PRId64 " %% %" PRId32, group, part[TILE_GROUPS]);
-        str_printf(w->out, " * %" PRId32 " + thread / %" PRId64 " %% %" PRId32 ";\n",
-                   part[TILE_THREADS] * part[TILE_REGISTERS], thread, part[TILE_THREADS]);
-    }
-}
-
-static void indent(struct writer *w, int depth)
+void writer_indent(struct writer *w, int depth)
 {
     for (int i = 0; i < depth; i++)
         str_add(w->out, "    ");
 }
 
-static void write_loop(struct writer *w, int depth, const char *kind, int axis, int32_t length)
+void writer_line(struct writer *w, int depth, const char *format, ...)
 {
-    indent(w, depth);
-    str_printf(w->out, "%sfor (int %s%d = 0; %s%d < %" PRId32 "; %s%d++)\n",
-               *kind == 'o' ? "" : "[[unroll]] ", kind, axis, kind, axis, length, kind, axis);
+    char line[MOST_LINE];
+    va_list args;
+    writer_indent(w, depth);
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    str_add(w->out, line);
+    str_add_char(w->out, '\n');
 }
 
-// The loops over the block in registers, and its axes as constants. Gives the new depth.
-static int begin_block(struct writer *w, int depth)
+// --- loops ---
+
+// Where a workgroup's numbers begin along each loop, and an invocation's. Parts of the workgroup's
+// number are loops' steps, the last loop's fastest; the first of several is y.
+static void write_origins(struct writer *w)
+{
+    const struct program_loops *l = &w->t->variant->loops;
+    int first = l->space > 1;
+    int64_t thread = tiling_product(w->t, TILE_THREADS), group = 1;
+    for (int a = first; a < l->space; a++)
+        group *= w->t->part[a][TILE_GROUPS];
+    writer_line(w, 1, "const int thread = int(gl_LocalInvocationID.x);");
+    writer_line(w, 1, "const int group = int(gl_WorkGroupID.x);");
+    for (int a = 0; a < l->space; a++) {
+        const int32_t *part = w->t->part[a];
+        int inner = part[TILE_OUTER] * part[TILE_INNER];
+        thread /= part[TILE_THREADS];
+        if (a >= first)
+            group /= part[TILE_GROUPS];
+        writer_indent(w, 1);
+        str_printf(w->out, "const int base_%s%d = ", l->name[a], a);
+        if (a < first)
+            str_add(w->out, "int(gl_WorkGroupID.y)");
+        else
+            str_printf(w->out, "group / %" PRId64 " %% %" PRId32, group, part[TILE_GROUPS]);
+        str_printf(w->out, " * %d;\n", part[TILE_VIRTUAL] * part[TILE_THREADS] * inner);
+        writer_line(w, 1,
+                    "const int first_%s%d = base_%s%d + thread / %" PRId64 " %% %" PRId32 " * %d;",
+                    l->name[a], a, l->name[a], a, thread * tiling_reduced(w->t, TILE_SHARED),
+                    part[TILE_THREADS], inner);
+    }
+}
+
+static void write_loop(struct writer *w, int depth, char kind, int loop, int part)
+{
+    int32_t length = w->t->part[loop][part];
+    bool is_space = loop < w->t->variant->loops.space;
+    bool written = is_space || tiling_is_written(w->t, part);
+    if (length > 1)
+        writer_line(w, depth, "%sfor (int %c%d = 0; %c%d < %" PRId32 "; %c%d++)",
+                    written ? "[[unroll]] " : "", kind, loop, kind, loop, length, kind, loop);
+}
+
+static void write_loops(struct writer *w, int depth, char kind, int part)
+{
+    const struct program_loops *l = &w->t->variant->loops;
+    bool is_space = strchr("vwr", kind);
+    int first = is_space ? 0 : l->space, count = is_space ? l->space : l->reduce;
+    for (int a = first; a < first + count; a++)
+        write_loop(w, depth, kind, a, part);
+}
+
+// " + o2 * 8", or nothing where the loop has one step.
+static void write_term(struct writer *w, char kind, int loop, int part, int64_t stride)
+{
+    if (w->t->part[loop][part] > 1)
+        str_printf(w->out, " + %c%d * %" PRId64, kind, loop, stride);
+}
+
+static void write_space_place(struct writer *w, int loop)
+{
+    const int32_t *part = w->t->part[loop];
+    int32_t inner = part[TILE_INNER], outer = part[TILE_OUTER] * inner;
+    str_printf(w->out, "first_%s%d", w->t->variant->loops.name[loop], loop);
+    write_term(w, 'v', loop, TILE_VIRTUAL, (int64_t)part[TILE_THREADS] * outer);
+    write_term(w, 'w', loop, TILE_OUTER, inner);
+    write_term(w, 'r', loop, TILE_INNER, 1);
+}
+
+// ((o * M + m) * W + u) * S + the invocation among those that share.
+static void write_reduced_place(struct writer *w, int loop)
+{
+    const int32_t *part = w->t->part[loop];
+    int64_t shared = part[TILE_SHARED], written = shared * part[TILE_WRITTEN];
+    str_add(w->out, shared > 1 ? "share" : "0");
+    write_term(w, 'o', loop, TILE_LOOP, written * part[TILE_MIDDLE]);
+    write_term(w, 'm', loop, TILE_MIDDLE, written);
+    write_term(w, 'u', loop, TILE_WRITTEN, shared);
+}
+
+// Axes `first` on as digits of what is called `name`.
+static void write_digits(struct writer *w, int depth, const char *name, int first, int count)
 {
     const struct define_stage *s = &w->k->stage;
-    for (int a = 0; a < s->space; a++)
-        if (w->t->part[a][TILE_REGISTERS] > 1)
-            write_loop(w, depth, "r", a, w->t->part[a][TILE_REGISTERS]);
-    indent(w, depth++);
-    str_add(w->out, "{\n");
-    for (int a = 0; a < s->space; a++) {
-        indent(w, depth);
-        str_printf(w->out, "const int _%s%d = first_%s%d", s->axis[a], a, s->axis[a], a);
-        if (w->t->part[a][TILE_REGISTERS] > 1)
-            str_printf(w->out, " + r%d * %" PRId32, a, w->t->part[a][TILE_THREADS]);
+    int64_t stride = stage_points(s, first, count);
+    for (int a = first; a < first + count; a++) {
+        stride /= s->extent[a];
+        if (s->extent[a] == 1)
+            writer_line(w, depth, "const int _%s%d = 0;", s->axis[a], a);
+        else
+            writer_line(w, depth, "const int _%s%d = %s / %" PRId64 " %% %" PRId64 ";", s->axis[a],
+                        a, name, stride, s->extent[a]);
+    }
+}
+
+// The axes as constants, where the loops stand.
+static void write_axes(struct writer *w, int depth, bool reduces)
+{
+    const struct program_loops *l = &w->t->variant->loops;
+    const struct define_stage *s = &w->k->stage;
+    bool each = w->t->variant->plan == PLAN_TILE;
+    for (int a = 0; a < l->space + (reduces ? l->reduce : 0); a++) {
+        writer_indent(w, depth);
+        if (each)
+            str_printf(w->out, "const int _%s%d = ", s->axis[a], a);
+        else
+            str_add(w->out, a < l->space ? "const int all = " : "const int part = ");
+        (a < l->space ? write_space_place : write_reduced_place)(w, a);
         str_add(w->out, ";\n");
     }
-    return depth;
+    if (!each)
+        write_digits(w, depth, "all", 0, s->space);
+    if (!each && reduces)
+        write_digits(w, depth, "part", s->space, s->reduce);
+}
+
+static int begin_block(struct writer *w, int depth)
+{
+    writer_line(w, depth, "{");
+    return depth + 1;
 }
 
 static void end_block(struct writer *w, int depth)
 {
-    indent(w, depth);
-    str_add(w->out, "}\n");
+    writer_line(w, depth - 1, "}");
 }
 
+// The register's number counts all parts of all loops.
 void writer_register(struct writer *w)
 {
-    str_add(w->out, "value[");
-    int terms = 0;
-    for (int a = 0; a < w->k->stage.space; a++) {
-        int64_t stride = 1;
-        for (int b = a + 1; b < w->k->stage.space; b++)
-            stride *= w->t->part[b][TILE_REGISTERS];
-        if (w->t->part[a][TILE_REGISTERS] > 1)
-            str_printf(w->out, "%sr%d * %" PRId64, terms++ ? " + " : "", a, stride);
+    const struct tiling *t = w->t;
+    int64_t stride = 1;
+    str_add(w->out, "value[0");
+    for (int a = t->variant->loops.space - 1; a >= 0; a--) {
+        const int32_t *part = t->part[a];
+        write_term(w, 'r', a, TILE_INNER, stride);
+        write_term(w, 'w', a, TILE_OUTER, stride * part[TILE_INNER]);
+        write_term(w, 'v', a, TILE_VIRTUAL, stride * part[TILE_INNER] * part[TILE_OUTER]);
+        stride *= (int64_t)part[TILE_INNER] * part[TILE_OUTER] * part[TILE_VIRTUAL];
     }
-    str_add(w->out, terms ? "]" : "0]");
+    str_add_char(w->out, ']');
 }
+
+// --- statements ---
 
 // What an expression uses twice is computed once, in a variable, unless conditions say when it may
 // be.
@@ -136,9 +225,9 @@ static void name_parts(struct writer *w, int depth, int body)
 {
     const struct definition *d = &w->p->inlined;
     int *order = mem_alloc(((size_t)body + 1) * sizeof *order);
-    int *uses = mem_zero((size_t)body + 1, sizeof *uses),
-        count = definition_computed(d, body, order);
-    w->is_named = mem_zero((size_t)body + 1, sizeof *w->is_named);
+    int *uses = mem_zero((size_t)body + 1, sizeof *uses);
+    int count = definition_computed(d, body, order);
+    w->is_named = mem_zero((size_t)d->node_count, sizeof *w->is_named);
     bool has_choices = false;
     for (int i = 0; i < count; i++) {
         const struct node *n = &d->node[order[i]];
@@ -151,7 +240,7 @@ static void name_parts(struct writer *w, int depth, int body)
         const struct node *n = &d->node[order[i]];
         if (uses[order[i]] < 2 || n->op == NODE_NUMBER || n->op == NODE_AXIS)
             continue;
-        indent(w, depth);
+        writer_indent(w, depth);
         str_printf(w->out, "const %s part%d = ", n->is_real ? "float" : "int", order[i]);
         writer_node(w, order[i]);
         str_add(w->out, ";\n");
@@ -167,28 +256,42 @@ static void forget_parts(struct writer *w)
     w->is_named = NULL;
 }
 
+void writer_combine(struct writer *w, const char *a, const char *b)
+{
+    enum reduction r = w->k->stage.reduction;
+    if (r == REDUCE_MAX || r == REDUCE_MIN)
+        str_printf(w->out, "%s(%s, %s)", reduction_name(r), a, b);
+    else
+        str_printf(w->out, "%s %s %s", a, r == REDUCE_SUM ? "+" : "*", b);
+}
+
+static char *text_of(struct writer *w, void (*write)(struct writer *w))
+{
+    struct str text = {0}, *out = w->out;
+    w->out = &text;
+    write(w);
+    w->out = out;
+    return str_take(&text);
+}
+
+static void write_body(struct writer *w)
+{
+    writer_node(w, w->k->stage.body);
+}
+
 static void write_update(struct writer *w, int depth)
 {
-    const struct define_stage *s = &w->k->stage;
-    name_parts(w, depth, s->body);
-    indent(w, depth);
-    writer_register(w);
-    str_add(w->out, " = ");
-    if (s->reduction == REDUCE_MAX || s->reduction == REDUCE_MIN) {
-        str_printf(w->out, "%s(", reduction_name(s->reduction));
-        writer_register(w);
-        str_add(w->out, ", ");
-        writer_node(w, s->body);
-        str_add_char(w->out, ')');
-    } else {
-        if (s->reduction != REDUCE_NONE)
-            writer_register(w);
-        str_add(w->out, s->reduction == REDUCE_SUM       ? " + "
-                        : s->reduction == REDUCE_PRODUCT ? " * "
-                                                         : "");
-        writer_node(w, s->body);
-    }
+    name_parts(w, depth, w->k->stage.body);
+    char *old = text_of(w, writer_register), *new = text_of(w, write_body);
+    writer_indent(w, depth);
+    str_printf(w->out, "%s = ", old);
+    if (w->k->stage.reduction == REDUCE_NONE)
+        str_add(w->out, new);
+    else
+        writer_combine(w, old, new);
     str_add(w->out, ";\n");
+    free(old);
+    free(new);
     forget_parts(w);
 }
 
@@ -196,7 +299,7 @@ static void write_identity(struct writer *w)
 {
     const struct define_stage *s = &w->k->stage;
     bool real = w->p->inlined.node[s->body].is_real;
-    int64_t count = tiling_product(w->t, s, TILE_REGISTERS);
+    int64_t count = tiling_registers(w->t);
     double identity = reduction_identity(s->reduction);
     str_printf(w->out, "    %s value[%" PRId64 "];\n", real ? "float" : "int", count);
     if (s->reduction == REDUCE_NONE)
@@ -210,31 +313,37 @@ static void write_identity(struct writer *w)
     str_add(w->out, ";\n");
 }
 
-static void write_reduction(struct writer *w)
+// Where the step of the outer loops begins along each axis of the reduction.
+static void write_reduced_bases(struct writer *w, int depth)
 {
     const struct define_stage *s = &w->k->stage;
-    int depth = 1;
-    for (int part = TILE_LOOP; part <= TILE_WRITTEN; part++)
-        for (int a = s->space; a < s->space + s->reduce; a++)
-            if (w->t->part[a][part] > 1)
-                write_loop(w, depth, part == TILE_LOOP ? "o" : "u", a, w->t->part[a][part]);
-    indent(w, depth++);
-    str_add(w->out, "{\n");
     for (int a = s->space; a < s->space + s->reduce; a++) {
-        indent(w, depth);
-        str_printf(w->out, "const int _%s%d = ", s->axis[a], a);
-        if (w->t->part[a][TILE_LOOP] > 1)
-            str_printf(w->out, "o%d * %" PRId32, a, w->t->part[a][TILE_WRITTEN]);
-        if (w->t->part[a][TILE_WRITTEN] > 1)
-            str_printf(w->out, "%su%d", w->t->part[a][TILE_LOOP] > 1 ? " + " : "", a);
-        if (w->t->part[a][TILE_LOOP] == 1 && w->t->part[a][TILE_WRITTEN] == 1)
-            str_add(w->out, "0");
+        writer_indent(w, depth);
+        str_printf(w->out, "const int base_%s%d = 0", s->axis[a], a);
+        write_term(w, 'o', a, TILE_LOOP,
+                   (int64_t)w->t->part[a][TILE_MIDDLE] * w->t->part[a][TILE_WRITTEN]);
         str_add(w->out, ";\n");
     }
+}
+
+// Ansor's order of the parts: S3 and the virtual threads between R1 and R2, S4 within.
+static void write_reduction(struct writer *w)
+{
+    write_loops(w, 1, 'o', TILE_LOOP);
+    int depth = begin_block(w, 1);
+    if (w->t->variant->plan == PLAN_TILE)
+        write_reduced_bases(w, depth);
+    writer_fill(w, depth);
+    write_loops(w, depth, 'm', TILE_MIDDLE);
+    write_loops(w, depth, 'v', TILE_VIRTUAL);
+    write_loops(w, depth, 'w', TILE_OUTER);
+    write_loops(w, depth, 'u', TILE_WRITTEN);
+    write_loops(w, depth, 'r', TILE_INNER);
     int inner = begin_block(w, depth);
+    write_axes(w, inner, true);
     write_update(w, inner);
-    end_block(w, inner - 1);
-    end_block(w, depth - 1);
+    end_block(w, inner);
+    end_block(w, depth);
 }
 
 static void write_store(struct writer *w)
@@ -243,10 +352,16 @@ static void write_store(struct writer *w)
     const struct define_tensor *t = &w->p->inlined.tensor[w->p->output];
     int stored = w->k->epilogue < 0 ? s->body : w->k->epilogue;
     bool real = w->p->inlined.node[stored].is_real;
+    if (tiling_reduced(w->t, TILE_SHARED) > 1)
+        writer_line(w, 1, "if (share == 0)");
+    write_loops(w, 1, 'v', TILE_VIRTUAL);
+    write_loops(w, 1, 'w', TILE_OUTER);
+    write_loops(w, 1, 'r', TILE_INNER);
     int depth = begin_block(w, 1);
+    write_axes(w, depth, false);
     if (w->k->epilogue >= 0)
         name_parts(w, depth, stored);
-    indent(w, depth);
+    writer_indent(w, depth);
     if (w->k->is_output)
         str_printf(w->out, "T_%s[", t->name);
     else
@@ -267,17 +382,23 @@ static void write_store(struct writer *w)
         writer_node(w, stored);
     str_add(w->out, ");\n");
     forget_parts(w);
-    end_block(w, depth - 1);
+    end_block(w, depth);
 }
 
 bool program_glsl(const struct program *p, int kernel, const struct tiling *t, struct str *out)
 {
-    struct writer w = {.p = p, .k = &p->kernel[kernel], .t = t, .out = out};
+    const struct program_kernel *k = &p->kernel[kernel];
+    struct writer w = {.p = p, .k = k, .t = t, .out = out, .stage = &k->stage, .prefix = "_"};
+    int64_t sharing = tiling_reduced(t, TILE_SHARED);
     write_head(&w);
     str_add(out, "void main()\n{\n");
     write_origins(&w);
+    if (sharing > 1)
+        writer_line(&w, 1, "const int share = thread %% %" PRId64 ";", sharing);
     write_identity(&w);
     write_reduction(&w);
+    if (sharing > 1)
+        writer_exchange(&w);
     write_store(&w);
     str_add(out, "}\n");
     return !writer_is_full(&w);

@@ -5,9 +5,96 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_REGISTERS      64 // of a block
-#define MOST_WRITTEN        512
-#define MOST_WRITTEN_ON_CPU 128
+enum { TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
+
+// --- what is read from copies ---
+
+// The reads of the expression that no choice and no index stands around.
+static int unguarded_reads(const struct definition *d, int node, int *out)
+{
+    bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
+    int count = 0;
+    mark[node] = true;
+    for (int i = node; i >= 0; i--) {
+        const struct node *n = &d->node[i];
+        const int operand[] = {n->a, n->b, n->c};
+        if (mark[i] && n->op == NODE_READ)
+            out[count++] = i;
+        for (int k = 0; mark[i] && n->op != NODE_SELECT && k < node_operands(n->op); k++)
+            mark[operand[k]] = true;
+    }
+    free(mark);
+    return count;
+}
+
+static bool has_affine_indices(const struct definition *d, const struct node *n,
+                               struct program_copy *c)
+{
+    bool affine = true;
+    memset(c->coefficient, 0, sizeof c->coefficient);
+    for (int i = 0; i < d->tensor[n->tensor].rank; i++)
+        affine = definition_affine(d, d->index[n->index + i], 1, c->coefficient[i]) && affine;
+    return affine;
+}
+
+static int reads_of(const struct definition *d, int node, int tensor)
+{
+    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
+    int count = definition_nodes_of(d, node, order);
+    for (int i = 0; i < count; i++)
+        reads += d->node[order[i]].op == NODE_READ && d->node[order[i]].tensor == tensor;
+    free(order);
+    return reads;
+}
+
+// What is computed where it is read is copied only where all of its reads are.
+static void drop_partly_copied(const struct definition *d, struct program_kernel *k)
+{
+    int kept = 0;
+    for (int i = 0; i < k->copies; i++) {
+        int tensor = d->node[k->copy[i].read].tensor, copied = 0;
+        for (int j = 0; j < k->copies; j++)
+            copied += d->node[k->copy[j].read].tensor == tensor;
+        if (k->copy[i].stage < 0 || copied == reads_of(d, k->stage.body, tensor))
+            k->copy[kept++] = k->copy[i];
+    }
+    k->copies = kept;
+}
+
+static int read_itself(struct definition *d, int tensor)
+{
+    int index[DEFINE_MAX_RANK];
+    for (int i = 0; i < d->tensor[tensor].rank; i++)
+        index[i] = definition_axis(d, i);
+    return definition_read(d, tensor, index, d->tensor[tensor].rank);
+}
+
+// `expression`: of each tensor, what is computed in its place, or -1.
+static void find_copies(struct program *p, struct program_kernel *k, const int *expression)
+{
+    struct definition *d = &p->inlined;
+    const struct sketch *s = &p->sketches.sketch[0];
+    int *read = mem_alloc(((size_t)k->stage.body + 1) * sizeof *read);
+    int reads = unguarded_reads(d, k->stage.body, read);
+    for (int i = reads - 1; i >= 0 && k->copies < PROGRAM_MAX_COPIES; i--) {
+        const struct node *n = &d->node[read[i]];
+        struct program_copy *c = &k->copy[k->copies];
+        bool is_computed = expression[n->tensor] >= 0;
+        *c = (struct program_copy){
+            .read = read[i], .plain = -1, .stage = is_computed ? n->tensor - d->inputs : -1};
+        if (s->is_cached[n->tensor] && has_affine_indices(d, n, c))
+            k->copies++;
+    }
+    free(read);
+    drop_partly_copied(d, k);
+    for (int i = 0; i < k->copies; i++) {
+        struct program_copy *c = &k->copy[i];
+        int tensor = d->node[c->read].tensor;
+        c->expression = c->stage < 0 ? read_itself(d, tensor) : expression[tensor];
+        if (c->stage >= 0)
+            c->plain = definition_substitute(d, c->read, NULL, expression);
+    }
+}
 
 // --- which stages become kernels ---
 
@@ -16,51 +103,55 @@ static bool is_kernel(const struct definition *d, int stage)
     return stage == d->stage_count - 1 || d->stage[stage].reduction != REDUCE_NONE;
 }
 
-static bool add_kernel(struct program *p, const struct define_stage *s, bool is_output,
+// The expressions of stages that are no kernels stand in place of reads of them, copies aside.
+static bool compute_in_place(struct program *p, struct program_kernel *k, const int *expression)
+{
+    struct definition *d = &p->inlined;
+    int others[TENSORS];
+    memcpy(others, expression, sizeof others);
+    bool ok = true;
+    for (int i = 0; i < k->copies; i++) {
+        others[d->node[k->copy[i].read].tensor] = -1;
+        ok = ok && k->copy[i].expression >= 0 && (k->copy[i].stage < 0 || k->copy[i].plain >= 0);
+    }
+    k->stage.body = definition_substitute(d, k->stage.body, NULL, others);
+    return ok && k->stage.body >= 0;
+}
+
+static bool is_tiled(const struct program *p, int tensor)
+{
+    return p->sketches.sketch[0].plan[tensor] == PLAN_TILE;
+}
+
+static bool add_kernel(struct program *p, const struct define_stage *s, const int *expression,
                        struct err *e)
 {
+    const char *name = p->inlined.tensor[s->tensor].name;
     if (p->kernel_count == PROGRAM_MAX_KERNELS)
         return err_set(e, "more than %d reductions one after the other (%s is one too many)",
-                       PROGRAM_MAX_KERNELS, p->inlined.tensor[s->tensor].name);
+                       PROGRAM_MAX_KERNELS, name);
     struct program_kernel *k = &p->kernel[p->kernel_count++];
-    *k = (struct program_kernel){.stage = *s, .epilogue = -1, .is_output = is_output};
+    *k = (struct program_kernel){.stage = *s, .epilogue = -1, .is_output = s->tensor == p->output};
+    if (is_tiled(p, s->tensor))
+        find_copies(p, k, expression);
+    if (!compute_in_place(p, k, expression))
+        return err_set(e, "%s: too large once what it reads is computed in it", name);
     k->scratch = p->scratch_bytes / 4;
-    if (!is_output)
+    if (!k->is_output)
         p->scratch_bytes += 4 * (uint64_t)define_tensor_count(&p->inlined.tensor[s->tensor]);
     return true;
 }
 
-// Whether each read of the tensor in the expression is at the very point that is computed; and it
-// is read at all.
-static bool reads_in_place(const struct definition *d, int node, int tensor)
-{
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
-    int count = definition_nodes_of(d, node, order);
-    bool in_place = true;
-    for (int i = 0; i < count; i++) {
-        const struct node *n = &d->node[order[i]];
-        if (n->op != NODE_READ || n->tensor != tensor)
-            continue;
-        reads++;
-        for (int k = 0; k < d->tensor[tensor].rank; k++) {
-            const struct node *index = &d->node[d->index[n->index + k]];
-            in_place = in_place && index->op == NODE_AXIS && index->axis == k;
-        }
-    }
-    free(order);
-    return in_place && reads > 0;
-}
-
 // The output as what becomes of the numbers of the last reduction, in its kernel.
-static bool fuse_output(struct program *p, const struct define_stage *s)
+static bool fuse_output(struct program *p, const struct define_stage *s, int body)
 {
     struct definition *d = &p->inlined;
     struct program_kernel *k = p->kernel_count ? &p->kernel[p->kernel_count - 1] : NULL;
     if (!k || s->reduction != REDUCE_NONE || s->space != k->stage.space ||
         memcmp(s->extent, k->stage.extent, (size_t)s->space * sizeof *s->extent) != 0 ||
-        !reads_in_place(d, s->body, k->stage.tensor))
+        !reads_in_place(d, body, k->stage.tensor))
         return false;
-    k->epilogue = s->body;
+    k->epilogue = body;
     k->is_output = true;
     p->scratch_bytes = 4 * k->scratch;
     return true;
@@ -69,22 +160,103 @@ static bool fuse_output(struct program *p, const struct define_stage *s)
 static bool make_kernels(struct program *p, struct err *e)
 {
     struct definition *d = &p->inlined;
-    int expression[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];
-    for (int i = 0; i < d->tensor_count; i++)
+    int expression[TENSORS];
+    p->output = d->stage[d->stage_count - 1].tensor;
+    for (int i = 0; i < TENSORS; i++)
         expression[i] = -1;
     for (int i = 0; i < d->stage_count; i++) {
-        struct define_stage *s = &d->stage[i];
-        s->body = definition_substitute(d, s->body, NULL, expression);
-        if (s->body < 0)
+        const struct define_stage *s = &d->stage[i];
+        int body = definition_substitute(d, s->body, NULL, expression);
+        if (body < 0)
             return err_set(e, "%s: too large once what it reads is computed in it",
                            d->tensor[s->tensor].name);
-        p->output = s->tensor;
         if (!is_kernel(d, i))
-            expression[s->tensor] = s->body;
-        else if (!fuse_output(p, s) && !add_kernel(p, s, i == d->stage_count - 1, e))
+            expression[s->tensor] = body;
+        else if (!fuse_output(p, s, body) && !add_kernel(p, s, expression, e))
             return false;
     }
     return true;
+}
+
+// --- in which ways ---
+
+static void set_loop(struct program_loops *l, int64_t extent, const char *name)
+{
+    int i = l->space + l->reduce;
+    l->extent[i] = extent;
+    l->name[i] = name;
+    l->param[i] = -1;
+}
+
+// The names of axes as one.
+static const char *joined(struct program *p, const struct define_stage *s, int first, int count)
+{
+    struct str name = {0};
+    for (int a = first; a < first + count; a++)
+        if (s->extent[a] > 1)
+            str_printf(&name, "%s%s", name.length ? "_" : "", s->axis[a]);
+    const char *kept = arena_strdup(&p->inlined.arena, name.length ? str_text(&name) : "all");
+    str_finish(&name);
+    return kept;
+}
+
+static void add_variant(struct program *p, struct program_kernel *k, enum stage_plan plan)
+{
+    const struct define_stage *s = &k->stage;
+    struct program_variant *v = &k->variant[k->variants++];
+    struct program_loops *l = &v->loops;
+    *v = (struct program_variant){.plan = plan, .unroll = -1};
+    for (int i = 0; i < PROGRAM_MAX_COPIES; i++)
+        v->copied[i] = -1;
+    if (plan == PLAN_TILE) {
+        for (int a = 0; a < s->space; a++, l->space++)
+            set_loop(l, s->extent[a], s->axis[a]);
+        for (int a = s->space; a < s->space + s->reduce; a++, l->reduce++)
+            set_loop(l, s->extent[a], s->axis[a]);
+        return;
+    }
+    set_loop(l, stage_points(s, 0, s->space), joined(p, s, 0, s->space));
+    l->space = 1;
+    if (s->reduce) {
+        set_loop(l, stage_points(s, s->space, s->reduce), joined(p, s, s->space, s->reduce));
+        l->reduce = 1;
+    }
+}
+
+static void add_variants(struct program *p)
+{
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct program_kernel *k = &p->kernel[i];
+        bool crosses = false;
+        add_variant(p, k, is_tiled(p, k->stage.tensor) ? PLAN_TILE : PLAN_SERIAL);
+        for (int n = 0; n < p->sketches.count; n++)
+            crosses = crosses || p->sketches.sketch[n].plan[k->stage.tensor] == PLAN_CROSS;
+        if (crosses)
+            add_variant(p, k, PLAN_CROSS);
+    }
+}
+
+int program_variant_of(const struct program *p, int sketch, int kernel)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    return p->sketches.sketch[sketch].plan[k->stage.tensor] == PLAN_CROSS;
+}
+
+// "tiled", or "serial", or "cross-thread(top+sum)" of the reductions that are shared.
+static void name_sketches(struct program *p)
+{
+    for (int i = 0; i < p->sketches.count; i++) {
+        struct str name = {0};
+        bool tiles = false;
+        for (int k = 0; k < p->kernel_count; k++) {
+            const char *stage = p->inlined.tensor[p->kernel[k].stage.tensor].name;
+            if (program_variant_of(p, i, k))
+                str_printf(&name, "%s%s", name.length ? "+" : "cross-thread(", stage);
+            tiles = tiles || is_tiled(p, p->kernel[k].stage.tensor);
+        }
+        str_add(&name, name.length ? ")" : tiles ? "tiled" : "serial");
+        p->sketch_name[i] = str_take(&name);
+    }
 }
 
 struct program *program_create(const struct definition *d, struct program_device device,
@@ -93,197 +265,31 @@ struct program *program_create(const struct definition *d, struct program_device
     struct program *p = mem_zero(1, sizeof *p);
     struct str text = {0};
     p->device = device;
+    p->chooser = -1;
     bool ok = definition_write(d, &text);
     if (!ok)
         err_set(e, "the definition is too large (what it shares is written out)");
-    ok = ok && definition_read_text(&p->inlined, str_text(&text), e) && make_kernels(p, e);
+    ok = ok && definition_read_text(&p->inlined, str_text(&text), e);
     str_finish(&text);
     if (ok)
-        return p;
-    program_destroy(p);
-    return NULL;
+        sketches_derive(&p->inlined, (struct sketch_device){device.subgroup, device.invocations},
+                        &p->sketches);
+    if (!ok || !make_kernels(p, e)) {
+        program_destroy(p);
+        return NULL;
+    }
+    add_variants(p);
+    name_sketches(p);
+    return p;
 }
 
 void program_destroy(struct program *p)
 {
+    for (int i = 0; p && i < SKETCH_MOST; i++)
+        free(p->sketch_name[i]);
     if (p)
         definition_finish(&p->inlined);
     free(p);
-}
-
-// --- the space ---
-
-// "k", or "scores_k" where there are several kernels; a second one of that name has a number.
-static char *param_name(const struct program *p, const struct space *s, int kernel, int axis)
-{
-    const struct define_stage *stage = &p->kernel[kernel].stage;
-    const char *tensor = p->inlined.tensor[stage->tensor].name;
-    char *name = p->kernel_count > 1 ? mem_printf("%s_%s", tensor, stage->axis[axis])
-                                     : mem_strdup(stage->axis[axis]);
-    for (int i = 2; space_find(s, name); i++) {
-        free(name);
-        name = mem_printf("%s_%s%d", tensor, stage->axis[axis], i);
-    }
-    return name;
-}
-
-static bool add_param(struct program *p, struct space *s, int kernel, int axis, struct err *e)
-{
-    struct program_kernel *k = &p->kernel[kernel];
-    struct param param;
-    int parts = axis < k->stage.space ? TILE_PARTS : 2;
-    char *name = param_name(p, s, kernel, axis);
-    k->param[axis] = s->param_count;
-    bool ok = param_factorization(&param, &s->arena, name, k->stage.extent[axis], parts, e) &&
-              space_add(s, &param, e);
-    free(name);
-    return ok;
-}
-
-bool program_add_params(struct program *p, struct space *s, struct err *e)
-{
-    for (int i = 0; i < p->kernel_count; i++)
-        for (int a = 0; a < p->kernel[i].stage.space + p->kernel[i].stage.reduce; a++) {
-            p->kernel[i].param[a] = -1;
-            if (p->kernel[i].stage.extent[a] > 1 && !add_param(p, s, i, a, e))
-                return false;
-        }
-    p->space = s;
-    return true;
-}
-
-struct tiling program_tiling(const struct program *p, int kernel, const struct config *c)
-{
-    const struct program_kernel *k = &p->kernel[kernel];
-    struct tiling t;
-    for (int a = 0; a < DEFINE_MAX_AXES; a++)
-        for (int i = 0; i < TILE_PARTS; i++)
-            t.part[a][i] = 1;
-    for (int a = 0; a < k->stage.space + k->stage.reduce; a++) {
-        const struct param *q = k->param[a] < 0 ? NULL : &p->space->param[k->param[a]];
-        if (q)
-            memcpy(t.part[a], c->slot + q->offset, (size_t)q->width * sizeof *c->slot);
-    }
-    return t;
-}
-
-static int64_t product(const struct tiling *t, int first, int count, int part)
-{
-    int64_t n = 1;
-    for (int a = first; a < first + count; a++)
-        n *= t->part[a][part];
-    return n;
-}
-
-int64_t tiling_product(const struct tiling *t, const struct define_stage *s, int part)
-{
-    return product(t, 0, s->space, part);
-}
-
-int64_t tiling_reduced(const struct tiling *t, const struct define_stage *s, int part)
-{
-    return product(t, s->space, s->reduce, part);
-}
-
-// --- rules ---
-
-static bool registers_fit(const struct program *p, int kernel, const struct tiling *t)
-{
-    return tiling_product(t, &p->kernel[kernel].stage, TILE_REGISTERS) <= MOST_REGISTERS;
-}
-
-static bool is_short(const struct program *p, int kernel, const struct tiling *t)
-{
-    const struct define_stage *s = &p->kernel[kernel].stage;
-    return tiling_product(t, s, TILE_REGISTERS) * tiling_reduced(t, s, TILE_WRITTEN) <=
-           (p->device.is_cpu ? MOST_WRITTEN_ON_CPU : MOST_WRITTEN);
-}
-
-static bool fills_subgroup(const struct program *p, int kernel, const struct tiling *t)
-{
-    const struct define_stage *s = &p->kernel[kernel].stage;
-    int64_t points = stage_points(s, 0, s->space);
-    return tiling_product(t, s, TILE_THREADS) >= int64_min(p->device.subgroup, points / 2);
-}
-
-static const struct {
-    const char *name;
-    bool (*holds)(const struct program *p, int kernel, const struct tiling *t);
-} rules[] = {{"registers", registers_fit},
-             {"what is written out", is_short},
-             {"whole subgroups", fills_subgroup}};
-enum { RULES = sizeof rules / sizeof *rules };
-
-static int rule_holds(const struct program *p, int rule, const struct config *c)
-{
-    for (int i = 0; i < p->kernel_count; i++) {
-        struct tiling t = program_tiling(p, i, c);
-        if (!rules[rule].holds(p, i, &t))
-            return 0;
-    }
-    return 1;
-}
-
-static int has_registers(void *context, const struct config *c, struct err *e)
-{
-    (void)e;
-    return rule_holds(context, 0, c);
-}
-
-static int has_short_text(void *context, const struct config *c, struct err *e)
-{
-    (void)e;
-    return rule_holds(context, 1, c);
-}
-
-static int has_subgroups(void *context, const struct config *c, struct err *e)
-{
-    (void)e;
-    return rule_holds(context, 2, c);
-}
-
-// Of space axes in the dispatch: the first axis is y, the others x.
-static void find_groups(const struct program_kernel *k, const struct tiling *t, uint64_t out[3])
-{
-    const struct define_stage *s = &k->stage;
-    int first = s->space > 1;
-    out[0] = (uint64_t)product(t, first, s->space - first, TILE_GROUPS);
-    out[1] = (uint64_t)product(t, 0, first, TILE_GROUPS);
-    out[2] = 1;
-}
-
-// What the largest of the kernels needs, of each.
-static bool get_resources(void *context, const struct config *c, struct resources *out,
-                          struct err *e)
-{
-    const struct program *p = context;
-    (void)e;
-    *out = (struct resources){.group_size = {1, 1, 1}};
-    for (int i = 0; i < p->kernel_count; i++) {
-        const struct define_stage *s = &p->kernel[i].stage;
-        struct tiling t = program_tiling(p, i, c);
-        uint64_t groups[3], registers = (uint64_t)tiling_product(&t, s, TILE_REGISTERS);
-        uint64_t written = registers * (uint64_t)tiling_reduced(&t, s, TILE_WRITTEN);
-        find_groups(&p->kernel[i], &t, groups);
-        for (int k = 0; k < 3; k++)
-            out->groups[k] = uint64_max(out->groups[k], groups[k]);
-        out->group_size[0] =
-            uint64_max(out->group_size[0], (uint64_t)tiling_product(&t, s, TILE_THREADS));
-        out->accumulators = uint64_max(out->accumulators, registers);
-        out->statements = uint64_max(out->statements, written);
-        out->loop_trips = uint64_max(out->loop_trips, (uint64_t)tiling_reduced(&t, s, TILE_LOOP));
-    }
-    return true;
-}
-
-void program_set_rules(struct program *p, struct space *s, const char *file, int line)
-{
-    int (*const holds[RULES])(void *, const struct config *,
-                              struct err *) = {has_registers, has_short_text, has_subgroups};
-    for (int i = 0; i < RULES; i++)
-        space_add_constraint(s, &(struct constraint){rules[i].name, file, line, p, holds[i]});
-    s->resources = get_resources;
-    s->resources_context = p;
 }
 
 // --- the kernels ---
@@ -297,7 +303,7 @@ bool program_job(const struct program *p, const struct config *c, const char *na
         struct str text = {0};
         uint64_t groups[3];
         struct pass *pass = &job->pass[job->pass_count++];
-        find_groups(&p->kernel[i], &t, groups);
+        tiling_groups(&t, groups);
         for (int k = 0; k < 3; k++)
             pass->groups[k] = (uint32_t)groups[k];
         bool fits = program_glsl(p, i, &t, &text);

@@ -1,5 +1,5 @@
 // How a definition is computed on a device: which stages become kernels, the space of their
-// tilings, and one tiling's GLSL.
+// sketches and tilings, and the GLSL of one point of it.
 //
 //     struct program *p = program_create(&d, device, e);
 //     program_add_params(p, space, e);            then space_seal
@@ -8,31 +8,70 @@
 //     program_destroy(p);
 //
 // Stages without a reduction are computed where they are read; each of the others, and the output,
-// is a kernel, in order, with what they hand on in scratch memory (32 bits a number). An invocation
-// of a kernel computes a block of numbers in registers: each space axis is split into workgroups,
-// invocations and registers, each axis of the reduction into a loop and what is written out of it.
-// What the output makes of each number of the last reduction alone, a bias and a relu say, is
-// computed before the number is stored. A program is immutable, and usable from any thread.
+// is a kernel, in order, with what they hand on in scratch memory (32 bits a number). What the
+// output makes of each number of the last reduction alone, a bias and a relu say, is computed
+// before the number is stored.
+//
+// A kernel is a nest of tiled loops around one statement. Where tiles read numbers again, the loops
+// are the axes, and what is read may be copied to shared memory; elsewhere all space axes are one
+// loop, and so are all axes of the reduction, which the invocations of a workgroup may share. The
+// sketch (define/sketch.h) says which. A program is immutable, and usable from any thread.
 #ifndef TILEWALK_DEFINE_PROGRAM_H
 #define TILEWALK_DEFINE_PROGRAM_H
 
-#include "define/definition.h"
+#include "define/sketch.h"
 #include "kernel/job.h"
 #include "space/space.h"
 
 #define PROGRAM_MAX_KERNELS JOB_MAX_PASSES
+#define PROGRAM_MAX_COPIES  3 // a kernel; what it reads besides is read where it lies
+
+// Parts of a loop over space, outermost first, as Ansor's S0 to S4. The numbers of an invocation
+// are those of all parts but the first and the third.
+enum { TILE_GROUPS, TILE_VIRTUAL, TILE_THREADS, TILE_OUTER, TILE_INNER, TILE_PARTS };
+// Of a loop over a reduction, as R0 to R2; the last one is of neighbours that work together.
+enum { TILE_LOOP, TILE_MIDDLE, TILE_WRITTEN, TILE_SHARED };
+
+// The loops of a kernel: those over space first. Their parts are parameters.
+struct program_loops {
+    int space, reduce;
+    int64_t extent[DEFINE_MAX_AXES];
+    const char *name[DEFINE_MAX_AXES];
+    int param[DEFINE_MAX_AXES]; // -1: it is of length 1, and not tiled
+};
+
+// One way to compute a kernel.
+struct program_variant {
+    enum stage_plan plan; // PLAN_TILE: a loop each axis; else all axes of a kind are one
+    struct program_loops loops;
+    int copied[PROGRAM_MAX_COPIES]; // parameters: whether that read is of a copy
+    int unroll;                     // the parameter: written out are so many statements; -1: none
+};
+
+// A read that may be of a copy in shared memory: its indices are sums of axes.
+struct program_copy {
+    int read;       // the node of the kernel's body
+    int plain;      // what is computed in its place where there is no copy; -1: it is read
+    int expression; // what is copied, over the tensor's axes
+    int stage;      // of that expression; -1: it is a read
+    double coefficient[DEFINE_MAX_RANK][DEFINE_MAX_AXES]; // of each index
+};
 
 struct program_kernel {
     struct define_stage stage; // of `inlined`
     int epilogue;              // what is stored in place of a reduction's numbers, by them; or -1
     bool is_output;
-    uint64_t scratch;           // where its numbers begin, in numbers
-    int param[DEFINE_MAX_AXES]; // of each axis; -1: it is of length 1, and not tiled
+    uint64_t scratch; // where its numbers begin, in numbers
+    struct program_copy copy[PROGRAM_MAX_COPIES];
+    int copies;
+    struct program_variant variant[2];
+    int variants;
 };
 
 struct program_device {
-    uint32_t subgroup; // invocations that it runs together
-    bool is_cpu;       // long kernels take its driver's compiler long
+    uint32_t subgroup;    // invocations that it runs together
+    uint32_t invocations; // that a workgroup can have
+    bool is_cpu;          // long kernels take its driver's compiler long
 };
 
 struct program {
@@ -41,15 +80,19 @@ struct program {
     int kernel_count;
     int output; // the tensor
     uint64_t scratch_bytes;
+    struct sketches sketches;
+    char *sketch_name[SKETCH_MOST];
+    int chooser; // the parameter that says which sketch it is; -1: there is one
     const struct space *space;
     struct program_device device;
 };
 
-// Parts of axes, as a configuration has them: what is not split is 1.
-enum { TILE_GROUPS, TILE_THREADS, TILE_REGISTERS, TILE_PARTS }; // of space axes
-enum { TILE_LOOP, TILE_WRITTEN };                               // of a reduction's
+// One point's tiles of one kernel: what is not split is 1.
 struct tiling {
-    int32_t part[DEFINE_MAX_AXES][TILE_PARTS];
+    const struct program_variant *variant;
+    int32_t part[DEFINE_MAX_AXES][TILE_PARTS]; // of each loop
+    bool is_copied[PROGRAM_MAX_COPIES];
+    int32_t unroll;
 };
 
 // `d` is copied.
@@ -57,13 +100,33 @@ struct program *program_create(const struct definition *d, struct program_device
                                struct err *e);
 void program_destroy(struct program *p);
 
+// Which variant of the kernel the sketch has.
+int program_variant_of(const struct program *p, int sketch, int kernel);
+
 bool program_add_params(struct program *p, struct space *s, struct err *e);
 // `file` and `line`: where the constraints are said to be declared. `p` outlives the space.
 void program_set_rules(struct program *p, struct space *s, const char *file, int line);
 
+// --- tiles (tiling.c) ---
+
 struct tiling program_tiling(const struct program *p, int kernel, const struct config *c);
-int64_t tiling_product(const struct tiling *t, const struct define_stage *s, int part); // of space
-int64_t tiling_reduced(const struct tiling *t, const struct define_stage *s, int part);
+// Which of its parameter's parts a part of a loop is; -1: it has none, and the part is 1.
+int tiling_place(enum stage_plan plan, bool is_space, int part);
+// The product of a part of all loops over space, or over the reduction.
+int64_t tiling_product(const struct tiling *t, int part);
+int64_t tiling_reduced(const struct tiling *t, int part);
+int64_t tiling_registers(const struct tiling *t); // numbers of an invocation
+int64_t tiling_threads(const struct tiling *t);   // invocations of a workgroup
+// How many of a copy's numbers lie along an index, for a workgroup and a step of the outer loops.
+int64_t tiling_extent(const struct tiling *t, const struct program_copy *c, int index);
+int64_t tiling_copied(const struct program *p, const struct program_copy *c,
+                      const struct tiling *t); // in all
+// Which parts of the loops over the reduction are written out.
+bool tiling_is_written(const struct tiling *t, int part);
+int64_t tiling_statements(const struct tiling *t); // that are written out
+void tiling_groups(const struct tiling *t, uint64_t out[3]);
+
+// --- one point's kernels ---
 
 // `job` is filled for the caller (job_finish); `name` is where it is said to come from.
 bool program_job(const struct program *p, const struct config *c, const char *name, struct job *job,
@@ -72,5 +135,7 @@ bool program_job(const struct program *p, const struct config *c, const char *na
 struct nest *program_nest(const struct program *p);
 // The text of one kernel (glsl.c); false: it is too long.
 bool program_glsl(const struct program *p, int kernel, const struct tiling *t, struct str *out);
+// A sketch for people (outline.c): its loops and statements, without sizes.
+void program_outline(const struct program *p, int sketch, struct str *out);
 
 #endif

@@ -288,8 +288,10 @@ static int declare_output(lua_State *L) // output(C)
         return luaL_error(L, "output(...) stands outside of compute(...)");
     refuse_unread(L, &f->d, f->read, *output);
     struct place place = guard_caller(L);
-    const struct program_device device = {s->limits->subgroup_size ? s->limits->subgroup_size : 1,
-                                          strcmp(s->device_type, "cpu") == 0};
+    const struct program_device device = {
+        .subgroup = s->limits->subgroup_size ? s->limits->subgroup_size : 1,
+        .invocations = s->limits->invocations,
+        .is_cpu = strcmp(s->device_type, "cpu") == 0};
     s->program = program_create(&f->d, device, &e);
     must(L, s->program, &e);
     define_operation(L, s, &f->d);

@@ -235,6 +235,11 @@ const struct space *script_space(const struct script *s)
     return s->space;
 }
 
+const struct program *script_program(const struct script *s)
+{
+    return s->program;
+}
+
 const struct nest *script_nest(const struct script *s)
 {
     return s->loop_nest;

@@ -60,6 +60,9 @@ void script_destroy(struct script *s);
 const struct space *script_space(const struct script *s);
 // What nest() declared, NULL when nothing; the space's `nest` too.
 const struct nest *script_nest(const struct script *s);
+struct program;
+// How what the file defines is computed (define/program.h); NULL: its kernels are templates.
+const struct program *script_program(const struct script *s);
 // Complete; its kind is NULL where only the space was wanted and no operator is declared.
 const struct operation *script_operation(const struct script *s);
 // The kernel that computes what is right for an operation that is defined by one; else no passes.

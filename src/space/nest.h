@@ -19,7 +19,7 @@
 #include "space/formula.h"
 
 #define NEST_MAX_DIMS       6
-#define NEST_MAX_PATH       32 // loops around a statement
+#define NEST_MAX_PATH       48 // loops around a statement
 #define NEST_MAX_ACCESSES   8  // of a statement
 #define NEST_MAX_LOOPS      128
 #define NEST_MAX_BUFFERS    32

@@ -43,14 +43,17 @@ static void a_product(void **state)
     (void)state;
     struct script *s = load(HEAD DOT "output(C)");
     const struct space *space = script_space(s);
-    assert_int_equal(space->param_count, 3);
+    assert_int_equal(space->param_count, 6);
     assert_string_equal(space->param[0].name, "i");
     assert_string_equal(space->param[2].name, "k");
-    assert_int_equal(space->size, 10 * 9 * 3); // 2^3 into 3, 2 * 3 into 3, 2^2 into 2 parts
+    assert_string_equal(space->param[3].name, "place_A");
+    assert_string_equal(space->param[5].name, "unroll");
+    // 2^3 into 5, 2 * 3 into 5, 2^2 into 3 parts; two places; three or four limits
+    assert_int_equal(space->size, 35 * 25 * 6 * 2 * 2 * space->param[5].size);
     const struct operation *o = script_operation(s);
     assert_true(operation_flop(o) == 2 * 8 * 6 * 4);
     assert_true(custom_of(o)->exact);
-    assert_int_equal(script_nest(s)->statement_count, 2);
+    assert_int_equal(script_nest(s)->statement_count, 2 + 4 + 1); // fills, choices, the store
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
     assert_int_equal(job.scratch_bytes, 0);
@@ -66,7 +69,7 @@ static void an_epilogue(void **state)
                                      "max(C(i, j) + A(i, 0), 0.0) end))");
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
-    assert_int_equal(script_space(s)->param_count, 3);
+    assert_int_equal(script_space(s)->param_count, 6);
     job_finish(&job);
     script_destroy(s);
     s = load(HEAD DOT "output(compute('D', { 6, 8 }, function(i, j) return C(j, i) end))");

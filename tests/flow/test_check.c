@@ -51,6 +51,28 @@ static void test_sizes_of_the_paper(void **state)
     }
 }
 
+static void test_sketches(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "check", "nrm", "--device", "none", "--sketches", "--json");
+    assert_int_equal(r.code, 0);
+    const cJSON *list = member(json_of(b, r.out), "sketches");
+    assert_int_equal(cJSON_GetArraySize(list), 2);
+    const cJSON *shared = cJSON_GetArrayItem(list, 1), *rules = member(shared, "rules");
+    assert_string_equal(text_of(shared, "name"), "cross-thread(Y_sum1)");
+    assert_int_equal(cJSON_GetArraySize(rules), 3);
+    assert_string_equal(cJSON_GetArrayItem(rules, 1)->valuestring, "cross-thread reduction");
+    assert_non_null(strstr(text_of(shared, "text"), "invocations that share i_j.1\n"));
+    r = RUN(b, "check", "gmm", "--device", "none", "--sketches");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "sketch 1 of 1: tiled\nrules: cache write, "));
+    r = RUN(b, "check", "mm1", "--sketches");
+    assert_int_equal(r.code, 2);
+    assert_non_null(strstr(r.err, "its kernels are templates, which have no sketches"));
+    r = RUN(b, "check", "alexnet", "--sketches");
+    assert_int_equal(r.code, 2);
+}
+
 static void test_name_with_a_quote(void **state)
 {
     struct box *b = *state;
@@ -352,6 +374,7 @@ static void test_matrix_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_sketches),
         FLOW_TEST(test_sizes_of_the_paper),
         FLOW_TEST(test_parameters),
         FLOW_TEST(test_name_with_a_quote),

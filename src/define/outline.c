@@ -1,0 +1,207 @@
+// A sketch for people, its loops as lists and what stands in them:
+//
+//     C: sum over k
+//       workgroups i.0, j.0
+//         virtual threads i.1, j.1
+//           invocations i.2, j.2
+//             for k.0
+//               A.shared[i, k] = A[i, k]
+//               for k.1
+//                 unrolled i.3, j.3
+//                   for k.2
+//                     unrolled i.4, j.4
+//                       C.local[i, j] += A.shared[i, k] * B.shared[k, j]
+//             C[i, j] = C.local[i, j]
+#include "define/program.h"
+
+#include <math.h>
+#include <string.h>
+
+struct outliner {
+    const struct program *p;
+    const struct program_kernel *k;
+    const struct program_variant *v;
+    const struct define_stage *stage; // whose axes an expression's are
+    bool copies;                      // whether reads of copies are said to be that
+    struct str *out;
+};
+
+static void write_node(struct outliner *o, int node);
+
+static void write_list(struct outliner *o, const int *node, int count)
+{
+    for (int i = 0; i < count; i++) {
+        str_add(o->out, i ? ", " : "");
+        write_node(o, node[i]);
+    }
+}
+
+static bool is_copied(const struct outliner *o, int node)
+{
+    for (int i = 0; i < o->k->copies && o->copies; i++)
+        if (o->k->copy[i].read == node)
+            return true;
+    return false;
+}
+
+static void write_read(struct outliner *o, int node)
+{
+    const struct definition *d = &o->p->inlined;
+    const struct node *n = &d->node[node];
+    bool own = n->tensor == o->k->stage.tensor;
+    str_printf(o->out, "%s%s[", d->tensor[n->tensor].name,
+               own                  ? ".local"
+               : is_copied(o, node) ? ".shared"
+                                    : "");
+    write_list(o, d->index + n->index, d->tensor[n->tensor].rank);
+    str_add_char(o->out, ']');
+}
+
+static void write_call(struct outliner *o, const char *name, const struct node *n)
+{
+    const int operand[] = {n->a, n->b, n->c};
+    str_printf(o->out, "%s(", name);
+    write_list(o, operand, node_operands(n->op));
+    str_add_char(o->out, ')');
+}
+
+static void write_node(struct outliner *o, int node)
+{
+    const struct node *n = &o->p->inlined.node[node];
+    switch (n->op) {
+    case NODE_NUMBER: str_add_real(o->out, n->number); return;
+    case NODE_AXIS: str_add(o->out, o->stage->axis[n->axis]); return;
+    case NODE_READ: write_read(o, node); return;
+    case NODE_MIN:
+    case NODE_MAX:
+    case NODE_EXP:
+    case NODE_SQRT:
+    case NODE_TANH: write_call(o, node_op_name(n->op), n); return;
+    case NODE_CAST: write_call(o, element_name(n->element), n); return;
+    case NODE_SELECT: write_call(o, "select", n); return;
+    default: break;
+    }
+    str_add_char(o->out, '(');
+    write_node(o, n->a);
+    str_printf(o->out, " %s ", node_op_name(n->op));
+    write_node(o, n->b);
+    str_add_char(o->out, ')');
+}
+
+static void begin_line(struct outliner *o, int depth)
+{
+    for (int i = 0; i < depth; i++)
+        str_add(o->out, "  ");
+}
+
+// A part of all loops of a kind, if there are any: "for r.0, s.0". Gives the new depth.
+static int write_loops(struct outliner *o, int depth, const char *what, bool space, int part)
+{
+    const struct program_loops *l = &o->v->loops;
+    int count = 0, place = tiling_place(o->v->plan, space, part);
+    for (int a = space ? 0 : l->space; a < (space ? l->space : l->space + l->reduce); a++) {
+        if (l->extent[a] == 1 || place < 0)
+            continue;
+        if (count++ == 0) {
+            begin_line(o, depth);
+            str_printf(o->out, "%s ", what);
+        } else {
+            str_add(o->out, ", ");
+        }
+        str_printf(o->out, "%s.%d", l->name[a], place);
+    }
+    str_add(o->out, count ? "\n" : "");
+    return depth + (count > 0);
+}
+
+// "C.local[i, j]", by the axes of the stage.
+static void write_element(struct outliner *o, const char *name, const char *suffix)
+{
+    str_printf(o->out, "%s%s[", name, suffix);
+    for (int a = 0; a < o->stage->space; a++)
+        str_printf(o->out, "%s%s", a ? ", " : "", o->stage->axis[a]);
+    str_add_char(o->out, ']');
+}
+
+static void write_own(struct outliner *o, const char *suffix)
+{
+    bool stores = !*suffix && o->k->is_output;
+    int tensor = stores ? o->p->output : o->k->stage.tensor;
+    write_element(o, o->p->inlined.tensor[tensor].name, suffix);
+}
+
+static void write_copies(struct outliner *o, int depth)
+{
+    const struct definition *d = &o->p->inlined;
+    for (int i = 0; i < o->k->copies && o->v->plan == PLAN_TILE; i++) {
+        const struct program_copy *c = &o->k->copy[i];
+        begin_line(o, depth);
+        if (c->stage >= 0) {
+            o->stage = &d->stage[c->stage];
+            write_element(o, d->tensor[d->node[c->read].tensor].name, ".shared");
+        } else {
+            write_read(o, c->read);
+        }
+        o->copies = false;
+        str_add(o->out, " = ");
+        write_node(o, c->stage >= 0 ? c->expression : c->read);
+        o->stage = &o->k->stage;
+        o->copies = true;
+        str_add_char(o->out, '\n');
+    }
+}
+
+static void write_update(struct outliner *o, int depth)
+{
+    static const char *const signs[] = {" = ", " += ", " max= ", " min= ", " *= "};
+    begin_line(o, depth);
+    write_own(o, ".local");
+    str_add(o->out, signs[o->k->stage.reduction]);
+    write_node(o, o->k->stage.body);
+    str_add_char(o->out, '\n');
+}
+
+static void write_kernel(struct outliner *o)
+{
+    const struct define_stage *s = &o->k->stage;
+    str_printf(o->out, "%s: %s", o->p->inlined.tensor[s->tensor].name,
+               reduction_name(s->reduction));
+    for (int a = s->space; a < s->space + s->reduce; a++)
+        str_printf(o->out, "%s%s", a == s->space ? " over " : ", ", s->axis[a]);
+    str_add_char(o->out, '\n');
+    int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
+    depth = write_loops(o, depth, "virtual threads", true, TILE_VIRTUAL);
+    depth = write_loops(o, depth, "invocations", true, TILE_THREADS);
+    depth = write_loops(o, depth, "invocations that share", false, TILE_SHARED);
+    int inner = write_loops(o, depth, "for", false, TILE_LOOP);
+    write_copies(o, inner);
+    inner = write_loops(o, inner, "for", false, TILE_MIDDLE);
+    inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);
+    inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
+    inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
+    write_update(o, inner);
+    if (o->v->plan == PLAN_CROSS) {
+        begin_line(o, depth);
+        write_own(o, ".local");
+        str_add(o->out, " of all that share, by shared memory\n");
+    }
+    begin_line(o, depth);
+    write_own(o, "");
+    str_add(o->out, " = ");
+    if (o->k->epilogue >= 0)
+        write_node(o, o->k->epilogue);
+    else
+        write_own(o, ".local");
+    str_add_char(o->out, '\n');
+}
+
+void program_outline(const struct program *p, int sketch, struct str *out)
+{
+    for (int i = 0; i < p->kernel_count; i++) {
+        const struct program_kernel *k = &p->kernel[i];
+        struct outliner o = {.p = p, .k = k, .stage = &k->stage, .copies = true, .out = out};
+        o.v = &k->variant[program_variant_of(p, sketch, i)];
+        o.copies = o.v->plan == PLAN_TILE;
+        write_kernel(&o);
+    }
+}

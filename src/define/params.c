@@ -1,0 +1,180 @@
+// The parameters of a program's space: the sketch, and what each way to compute a kernel leaves
+// open.
+#include "define/program.h"
+
+#include "base/minmax.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_THREADS = 64, USUAL_WRITTEN = 4 }; // where a parameter begins that a sketch brings
+
+struct adding {
+    struct program *p;
+    struct space *s;
+    int kernel, variant;
+    struct err *e;
+};
+
+// "k", or "scores_k" where there are several kernels, or "k_cross" of a second way; another one of
+// that name has a number.
+static char *new_name(const struct adding *a, const char *what)
+{
+    const struct program_kernel *k = &a->p->kernel[a->kernel];
+    const char *tensor = a->p->kernel_count > 1 ? a->p->inlined.tensor[k->stage.tensor].name : "";
+    const char *way = a->variant ? "_cross" : "";
+    char *name = mem_printf("%s%s%s%s", tensor, *tensor ? "_" : "", what, way);
+    for (int i = 2; space_find(a->s, name); i++) {
+        free(name);
+        name = mem_printf("%s%s%s%s%d", tensor, *tensor ? "_" : "", what, way, i);
+    }
+    return name;
+}
+
+// Of the sketches in which the kernel is computed this way, a bit each; 0: of all.
+static uint64_t sketches_of(const struct adding *a)
+{
+    uint64_t those = 0, all = 0;
+    for (int i = 0; i < a->p->sketches.count; i++) {
+        all |= UINT64_C(1) << i;
+        if (program_variant_of(a->p, i, a->kernel) == a->variant)
+            those |= UINT64_C(1) << i;
+    }
+    return those == all ? 0 : those;
+}
+
+// Gives its index; -1: it could not be added. `rest`: where it is in sketches that lack it; NULL:
+// none does.
+static int add(const struct adding *a, bool built, const struct param *param, const int32_t *rest)
+{
+    int index = a->s->param_count;
+    uint64_t when = sketches_of(a);
+    if (!built || !space_add(a->s, param, a->e))
+        return -1;
+    if (when && rest)
+        space_condition(a->s, index, a->p->chooser, when, rest);
+    return index;
+}
+
+static int32_t divisor_up_to(int64_t number, int64_t most)
+{
+    int64_t d = int64_min(number, most);
+    while (number % d)
+        d--;
+    return (int32_t)d;
+}
+
+static int parts_of(const struct program_variant *v, bool is_space)
+{
+    if (v->plan == PLAN_TILE)
+        return is_space ? TILE_PARTS : 3;
+    return is_space || v->plan == PLAN_CROSS ? 3 : 2;
+}
+
+// Where the split of a loop begins, in the order of the parameter's parts. `threads`: how many more
+// a workgroup has, usually.
+static void set_rest(const struct program_variant *v, int loop, int64_t *threads, int32_t *rest)
+{
+    const struct program_loops *l = &v->loops;
+    bool is_space = loop < l->space, has_threads = is_space || v->plan == PLAN_CROSS;
+    int parts = parts_of(v, is_space);
+    int32_t part = divisor_up_to(l->extent[loop], has_threads ? *threads : USUAL_WRITTEN);
+    for (int i = 1; i < parts; i++)
+        rest[i] = 1;
+    rest[0] = (int32_t)(l->extent[loop] / part);
+    rest[has_threads ? parts / 2 : parts - 1] = part;
+    *threads /= has_threads ? part : 1;
+}
+
+static bool add_loop(const struct adding *a, int loop, const int32_t *rest)
+{
+    struct program_kernel *k = &a->p->kernel[a->kernel];
+    struct program_variant *v = &k->variant[a->variant];
+    struct param param;
+    bool is_space = loop < v->loops.space;
+    bool is_common = is_space && k->variant[0].plan == PLAN_SERIAL; // it is there in every sketch
+    if (is_common && a->variant == 1) {
+        v->loops.param[loop] = k->variant[0].loops.param[loop];
+        return true;
+    }
+    char *name = new_name(a, v->loops.name[loop]);
+    bool built = param_factorization(&param, &a->s->arena, name, v->loops.extent[loop],
+                                     parts_of(v, is_space), a->e);
+    v->loops.param[loop] = add(a, built, &param, is_common ? NULL : rest);
+    free(name);
+    return v->loops.param[loop] >= 0;
+}
+
+static bool add_loops(const struct adding *a)
+{
+    const struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
+    int32_t rest[DEFINE_MAX_AXES][TILE_PARTS];
+    int64_t threads = USUAL_THREADS;
+    int count = v->loops.space + v->loops.reduce;
+    for (int i = count - 1; i >= 0; i--) // the last ones have the threads
+        set_rest(v, i, &threads, rest[i]);
+    for (int i = 0; i < count; i++)
+        if (v->loops.extent[i] > 1 && !add_loop(a, i, rest[i]))
+            return false;
+    return true;
+}
+
+static bool add_copies(const struct adding *a)
+{
+    static const char *const places[] = {"memory", "shared"};
+    struct program_kernel *k = &a->p->kernel[a->kernel];
+    struct program_variant *v = &k->variant[a->variant];
+    for (int i = 0; i < k->copies && v->plan == PLAN_TILE; i++) {
+        const struct definition *d = &a->p->inlined;
+        struct param param;
+        char *what = mem_printf("place_%s", d->tensor[d->node[k->copy[i].read].tensor].name);
+        char *name = new_name(a, what);
+        v->copied[i] = add(a, param_categorical(&param, &a->s->arena, name, 2, places, a->e),
+                           &param, &(int32_t){0});
+        free(name);
+        free(what);
+        if (v->copied[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+// Ansor's limits of what is written out (auto_unroll_max_step), as far as a driver's compiler is
+// quick with so much.
+static bool add_unroll(const struct adding *a)
+{
+    static const double limits[] = {0, 16, 64, 512};
+    struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
+    struct param param;
+    if (v->plan != PLAN_TILE || v->loops.reduce == 0)
+        return true;
+    char *name = new_name(a, "unroll");
+    v->unroll = add(
+        a, param_discrete(&param, &a->s->arena, name, a->p->device.is_cpu ? 3 : 4, limits, a->e),
+        &param, &(int32_t){0});
+    free(name);
+    return v->unroll >= 0;
+}
+
+static bool add_chooser(struct program *p, struct space *s, struct err *e)
+{
+    struct param param;
+    p->chooser = s->param_count;
+    return param_categorical(&param, &s->arena, "sketch", p->sketches.count,
+                             (const char *const *)p->sketch_name, e) &&
+           space_add(s, &param, e);
+}
+
+bool program_add_params(struct program *p, struct space *s, struct err *e)
+{
+    if (p->sketches.count > 1 && !add_chooser(p, s, e))
+        return false;
+    for (int i = 0; i < p->kernel_count; i++)
+        for (int v = 0; v < p->kernel[i].variants; v++) {
+            const struct adding a = {p, s, i, v, e};
+            if (!add_loops(&a) || !add_copies(&a) || !add_unroll(&a))
+                return false;
+        }
+    p->space = s;
+    return true;
+}

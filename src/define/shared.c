@@ -1,0 +1,151 @@
+// What the invocations of a workgroup share: copies of what tiles read, and parts of reductions.
+#include "define/writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+// Inputs of 16 and 8 bits are widened.
+static const char *type_of(bool is_real)
+{
+    return is_real ? "float" : "int";
+}
+
+void writer_shared(struct writer *w)
+{
+    const struct definition *d = &w->p->inlined;
+    for (int i = 0; i < w->k->copies; i++)
+        if (w->t->is_copied[i])
+            str_printf(w->out, "shared %s copy%d[%" PRId64 "];\n",
+                       type_of(d->node[w->k->copy[i].read].is_real), i,
+                       tiling_copied(w->p, &w->k->copy[i], w->t));
+    if (tiling_reduced(w->t, TILE_SHARED) > 1)
+        str_printf(w->out, "shared %s partial[%" PRId64 "];\n",
+                   type_of(d->node[w->k->stage.body].is_real),
+                   tiling_threads(w->t) * tiling_registers(w->t));
+}
+
+// --- copies ---
+
+// How far below its value at the beginning of all axes an index goes: by those that it falls with.
+static int64_t falls_by(const struct writer *w, const struct program_copy *c, int index)
+{
+    struct program_copy falling = *c;
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        falling.coefficient[index][a] = fmin(c->coefficient[index][a], 0);
+    return tiling_extent(w->t, &falling, index) - 1;
+}
+
+// The least that each index is: low0_1 is that of the first copy's second.
+static void write_lows(struct writer *w, int depth, int copy)
+{
+    const struct definition *d = &w->p->inlined;
+    const struct program_copy *c = &w->k->copy[copy];
+    const struct node *n = &d->node[c->read];
+    w->prefix = "base_";
+    for (int i = 0; i < d->tensor[n->tensor].rank; i++) {
+        writer_indent(w, depth);
+        str_printf(w->out, "const int low%d_%d = ", copy, i);
+        writer_node(w, d->index[n->index + i]);
+        str_printf(w->out, " - %" PRId64 ";\n", falls_by(w, c, i));
+    }
+    w->prefix = "_";
+}
+
+// A number of the tensor at at0, at1, ..., or what is computed there.
+static void write_copied(struct writer *w, const struct program_copy *c)
+{
+    w->prefix = NULL;
+    w->stage = c->stage >= 0 ? &w->p->inlined.stage[c->stage] : w->stage;
+    writer_node(w, c->expression);
+    w->stage = &w->k->stage;
+    w->prefix = "_";
+}
+
+static void write_copy(struct writer *w, int depth, int copy)
+{
+    const struct program_copy *c = &w->k->copy[copy];
+    const struct definition *d = &w->p->inlined;
+    int rank = d->tensor[d->node[c->read].tensor].rank;
+    int64_t count = tiling_copied(w->p, c, w->t), stride = count;
+    writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {", count,
+                tiling_threads(w->t));
+    for (int i = 0; i < rank; i++) {
+        int64_t extent = tiling_extent(w->t, c, i);
+        stride /= extent;
+        if (extent == 1)
+            writer_line(w, depth + 1, "const int at%d = low%d_%d;", i, copy, i);
+        else
+            writer_line(w, depth + 1, "const int at%d = low%d_%d + e / %" PRId64 " %% %" PRId64 ";",
+                        i, copy, i, stride, extent);
+    }
+    writer_indent(w, depth + 1);
+    str_printf(w->out, "copy%d[e] = ", copy);
+    write_copied(w, c);
+    str_add(w->out, ";\n");
+    writer_line(w, depth, "}");
+}
+
+void writer_fill(struct writer *w, int depth)
+{
+    bool any = false;
+    for (int i = 0; i < w->k->copies; i++)
+        any = any || w->t->is_copied[i];
+    if (any && tiling_reduced(w->t, TILE_LOOP) > 1)
+        writer_line(w, depth, "barrier();"); // the step before has read
+    for (int i = 0; i < w->k->copies; i++) {
+        if (!w->t->is_copied[i])
+            continue;
+        write_lows(w, depth, i);
+        write_copy(w, depth, i);
+    }
+    if (any)
+        writer_line(w, depth, "barrier();");
+}
+
+void writer_copy_element(struct writer *w, int copy)
+{
+    const struct program_copy *c = &w->k->copy[copy];
+    const struct definition *d = &w->p->inlined;
+    const struct node *n = &d->node[c->read];
+    int64_t stride = tiling_copied(w->p, c, w->t);
+    str_printf(w->out, "copy%d[0", copy);
+    for (int i = 0; i < d->tensor[n->tensor].rank; i++) {
+        int64_t extent = tiling_extent(w->t, c, i);
+        stride /= extent;
+        if (extent == 1)
+            continue;
+        str_add(w->out, " + (");
+        writer_node(w, d->index[n->index + i]);
+        str_printf(w->out, " - low%d_%d) * %" PRId64, copy, i, stride);
+    }
+    str_add_char(w->out, ']');
+}
+
+// --- parts of reductions ---
+
+// Of n invocations the upper half hands its numbers to the lower one, until one has all. Those that
+// share are neighbours.
+void writer_exchange(struct writer *w)
+{
+    int64_t threads = tiling_threads(w->t), registers = tiling_registers(w->t);
+    int64_t sharing = tiling_reduced(w->t, TILE_SHARED);
+    writer_line(w, 1, "[[unroll]] for (int i = 0; i < %" PRId64 "; i++)", registers);
+    writer_line(w, 2, "partial[i * %" PRId64 " + thread] = value[i];", threads);
+    writer_line(w, 1, "for (int n = %" PRId64 "; n > 1; n = (n + 1) / 2) {", sharing);
+    writer_line(w, 2, "const int half_n = (n + 1) / 2;");
+    writer_line(w, 2, "barrier();");
+    writer_line(w, 2, "if (share < n - half_n)");
+    writer_line(w, 3, "[[unroll]] for (int i = 0; i < %" PRId64 "; i++)", registers);
+    char mine[64], theirs[80];
+    snprintf(mine, sizeof mine, "partial[i * %" PRId64 " + thread]", threads);
+    snprintf(theirs, sizeof theirs, "partial[i * %" PRId64 " + thread + half_n]", threads);
+    writer_indent(w, 4);
+    str_printf(w->out, "%s = ", mine);
+    writer_combine(w, mine, theirs);
+    str_add(w->out, ";\n");
+    writer_line(w, 1, "}");
+    writer_line(w, 1, "barrier();");
+    writer_line(w, 1, "[[unroll]] for (int i = 0; i < %" PRId64 "; i++)", registers);
+    writer_line(w, 2, "value[i] = partial[i * %" PRId64 " + thread - share];", threads);
+}

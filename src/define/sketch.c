@@ -1,0 +1,302 @@
+#include "define/sketch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1, TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
+
+// --- the graph of stages ---
+
+struct graph {
+    const struct definition *d;
+    struct sketch_device device;
+    bool reads[TENSORS][TENSORS]; // [a][b]: a's expression reads b
+    bool has_reuse[TENSORS];
+};
+
+// `at`: what is looked at. `is_copied`: its numbers are stored by another stage, which Ansor calls
+// a cache write: it is tiled then, and that stage is its consumer.
+struct state {
+    struct sketch sketch;
+    int at;
+    bool is_copied;
+};
+
+static const struct define_stage *stage_of(const struct graph *g, int tensor)
+{
+    return tensor < g->d->inputs ? NULL : &g->d->stage[tensor - g->d->inputs];
+}
+
+static bool is_output(const struct graph *g, int tensor)
+{
+    return tensor == g->d->stage[g->d->stage_count - 1].tensor;
+}
+
+static bool reduces(const struct graph *g, int tensor)
+{
+    const struct define_stage *s = stage_of(g, tensor);
+    return s && s->reduction != REDUCE_NONE;
+}
+
+// The space axes, longer than 1, that occur in no index of the stage's reads of the tensor, a bit
+// each; 0 where it does not read it.
+static unsigned lacking_axes(const struct definition *d, const struct define_stage *s, int tensor)
+{
+    unsigned occurring = 0, all = 0;
+    bool is_read = false;
+    int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
+    int count = definition_nodes_of(d, s->body, order);
+    for (int i = 0; i < count; i++) {
+        const struct node *n = &d->node[order[i]];
+        if (n->op != NODE_READ || n->tensor != tensor)
+            continue;
+        is_read = true;
+        for (int k = 0; k < d->tensor[tensor].rank; k++)
+            for (int a = 0; a < s->space; a++)
+                if (definition_depends(d, d->index[n->index + k], a))
+                    occurring |= 1U << a;
+    }
+    free(order);
+    for (int a = 0; a < s->space; a++)
+        all |= s->extent[a] > 1 ? 1U << a : 0;
+    return is_read ? all & ~occurring : 0;
+}
+
+bool stage_has_reuse(const struct definition *d, const struct define_stage *s)
+{
+    unsigned met[TENSORS];
+    int different = 0;
+    for (int t = 0; t < d->tensor_count; t++) {
+        unsigned lacking = lacking_axes(d, s, t);
+        bool is_new = lacking != 0;
+        for (int i = 0; i < different; i++)
+            is_new = is_new && met[i] != lacking;
+        if (is_new)
+            met[different++] = lacking;
+    }
+    return different >= 2 || (different == 1 && s->reduction != REDUCE_NONE);
+}
+
+bool reads_in_place(const struct definition *d, int node, int tensor)
+{
+    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
+    int count = definition_nodes_of(d, node, order);
+    bool in_place = true;
+    for (int i = 0; i < count; i++) {
+        const struct node *n = &d->node[order[i]];
+        if (n->op != NODE_READ || n->tensor != tensor)
+            continue;
+        reads++;
+        for (int k = 0; k < d->tensor[tensor].rank; k++) {
+            const struct node *index = &d->node[d->index[n->index + k]];
+            in_place = in_place && index->op == NODE_AXIS && index->axis == k;
+        }
+    }
+    free(order);
+    return in_place && reads > 0;
+}
+
+static void make_graph(struct graph *g, const struct definition *d, struct sketch_device device)
+{
+    *g = (struct graph){.d = d, .device = device};
+    for (int i = 0; i < d->stage_count; i++) {
+        const struct define_stage *s = &d->stage[i];
+        int *order = mem_alloc(((size_t)s->body + 1) * sizeof *order);
+        int count = definition_nodes_of(d, s->body, order);
+        for (int k = 0; k < count; k++)
+            if (d->node[order[k]].op == NODE_READ)
+                g->reads[s->tensor][d->node[order[k]].tensor] = true;
+        free(order);
+        g->has_reuse[s->tensor] = stage_has_reuse(d, s);
+    }
+}
+
+// The stages that read the tensor, past those that are computed where they are read, which are
+// `reached`, as is the tensor itself. Gives how many, and the first.
+static int find_consumers(const struct graph *g, const struct state *s, int tensor, bool *reached,
+                          int *first)
+{
+    int count = 0;
+    *first = NONE;
+    memset(reached, 0, TENSORS * sizeof *reached);
+    reached[tensor] = true;
+    for (int t = tensor + 1; t < g->d->tensor_count; t++) {
+        bool reads = false;
+        for (int from = tensor; from < t; from++)
+            reads = reads || (reached[from] && g->reads[t][from]);
+        if (reads && s->sketch.plan[t] == PLAN_INLINE)
+            reached[t] = true;
+        else if (reads && count++ == 0)
+            *first = t;
+    }
+    return count;
+}
+
+static int consumers(const struct graph *g, const struct state *s, int tensor, int *first)
+{
+    bool reached[TENSORS];
+    return find_consumers(g, s, tensor, reached, first);
+}
+
+// Whether what `tensor` is computed from of those that are `reached` are the numbers at its point.
+static bool follows(const struct graph *g, int tensor, const bool *reached)
+{
+    const struct define_stage *b = stage_of(g, tensor);
+    for (int from = 0; from < tensor; from++) {
+        const struct define_stage *a = stage_of(g, from);
+        if (!reached[from] || !g->reads[tensor][from])
+            continue;
+        if (a->space != b->space || !reads_in_place(g->d, b->body, from) ||
+            memcmp(a->extent, b->extent, (size_t)a->space * sizeof *a->extent) != 0)
+            return false;
+    }
+    return true;
+}
+
+// The only consumer, of the same numbers one by one, as is each stage on the way to it; NONE: there
+// is no such one.
+static int matching_consumer(const struct graph *g, const struct state *s, int tensor)
+{
+    bool reached[TENSORS];
+    int consumer;
+    if (!stage_of(g, tensor) || find_consumers(g, s, tensor, reached, &consumer) != 1 ||
+        (reduces(g, tensor) && reduces(g, consumer)))
+        return NONE;
+    for (int t = tensor + 1; t <= consumer; t++)
+        if ((reached[t] || t == consumer) && !follows(g, t, reached))
+            return NONE;
+    return consumer;
+}
+
+// --- the rules ---
+
+enum verdict_of_rule { PASS, APPLY, APPLY_AND_STOP };
+
+// What is read by tiles comes from shared memory. The copy is a stage of its own, and what is
+// copied is looked at again: it may be computed as it is copied.
+static enum verdict_of_rule cache_read(const struct graph *g, struct state *s)
+{
+    int consumer;
+    if (s->sketch.is_cached[s->at] || consumers(g, s, s->at, &consumer) == 0 ||
+        s->sketch.plan[consumer] != PLAN_TILE || !g->reads[consumer][s->at])
+        return PASS;
+    s->sketch.is_cached[s->at] = true;
+    return APPLY_AND_STOP;
+}
+
+static enum verdict_of_rule always_inline(const struct graph *g, struct state *s)
+{
+    if (!stage_of(g, s->at) || is_output(g, s->at) || reduces(g, s->at))
+        return PASS;
+    s->sketch.plan[s->at--] = PLAN_INLINE;
+    return APPLY_AND_STOP;
+}
+
+static enum verdict_of_rule cross_thread(const struct graph *g, struct state *s)
+{
+    const struct define_stage *stage = stage_of(g, s->at);
+    if (!reduces(g, s->at) || s->is_copied)
+        return PASS;
+    int64_t space = stage_points(stage, 0, stage->space);
+    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    if (g->has_reuse[s->at] ? space > g->device.invocations || space >= reduced
+                            : reduced <= g->device.subgroup)
+        return PASS;
+    s->sketch.plan[s->at--] = PLAN_CROSS;
+    return APPLY;
+}
+
+static enum verdict_of_rule cache_write(const struct graph *g, struct state *s)
+{
+    if (!g->has_reuse[s->at] || s->is_copied || matching_consumer(g, s, s->at) != NONE)
+        return PASS;
+    s->is_copied = true;
+    return APPLY_AND_STOP;
+}
+
+static enum verdict_of_rule tile(struct state *s)
+{
+    s->sketch.plan[s->at--] = PLAN_TILE;
+    s->is_copied = false;
+    return APPLY_AND_STOP;
+}
+
+static enum verdict_of_rule tile_fused(const struct graph *g, struct state *s)
+{
+    bool fuses = s->is_copied || (g->has_reuse[s->at] && matching_consumer(g, s, s->at) != NONE);
+    return fuses ? tile(s) : PASS;
+}
+
+static enum verdict_of_rule tile_alone(const struct graph *g, struct state *s)
+{
+    return g->has_reuse[s->at] ? tile(s) : PASS;
+}
+
+static enum verdict_of_rule skip(const struct graph *g, struct state *s)
+{
+    (void)g;
+    s->at--;
+    return APPLY_AND_STOP;
+}
+
+static const struct {
+    const char *name;
+    enum verdict_of_rule (*apply)(const struct graph *g, struct state *s); // in place, unless PASS
+} rules[RULE_COUNT] = {
+    [RULE_CACHE_READ] = {"cache read", cache_read},
+    [RULE_INLINE] = {"always inline", always_inline},
+    [RULE_CROSS] = {"cross-thread reduction", cross_thread},
+    [RULE_CACHE_WRITE] = {"cache write", cache_write},
+    [RULE_TILE_FUSED] = {"multi-level tiling with fusion", tile_fused},
+    [RULE_TILE] = {"multi-level tiling", tile_alone},
+    [RULE_SKIP] = {"skip", skip},
+};
+
+const char *sketch_rule_name(enum sketch_rule r)
+{
+    return rules[r].name;
+}
+
+// --- the derivation ---
+
+// Goes on with the state until it is done, and with those that split off it, depth first: what
+// shares no reduction comes out first, since the rule that shares is the only one that leaves the
+// others a choice, and is put off.
+static void derive(const struct graph *g, struct state s, struct sketches *out)
+{
+    while (s.at >= 0 && out->count < SKETCH_MOST) {
+        struct state other;
+        bool splits = false;
+        for (int r = 0; r < RULE_COUNT; r++) {
+            struct state next = s;
+            enum verdict_of_rule verdict = rules[r].apply(g, &next);
+            if (verdict == PASS)
+                continue;
+            if (next.sketch.rules < SKETCH_MOST_RULES)
+                next.sketch.rule[next.sketch.rules++] = (enum sketch_rule)r;
+            if (verdict == APPLY) {
+                other = next;
+                splits = true;
+                continue;
+            }
+            s = next;
+            break;
+        }
+        if (!splits)
+            continue;
+        derive(g, s, out);
+        s = other;
+    }
+    if (out->count < SKETCH_MOST)
+        out->sketch[out->count++] = s.sketch;
+}
+
+void sketches_derive(const struct definition *d, struct sketch_device device, struct sketches *out)
+{
+    struct graph *g = mem_alloc(sizeof *g);
+    struct state start = {.at = d->tensor_count - 1};
+    make_graph(g, d, device);
+    out->count = 0;
+    derive(g, start, out);
+    free(g);
+}

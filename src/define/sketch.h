@@ -1,0 +1,70 @@
+// Sketches: which shapes a program of a definition can have, by Ansor's rules for GPUs (OSDI 2020,
+// section 4.1; the rules and their order are those of TVM's sketch_policy_rules.cc). A sketch says
+// of each stage how it is computed; sizes of tiles and the like are left to the search.
+//
+//     struct sketches found;
+//     sketches_derive(&d, device, &found);
+//     found.sketch[0].plan[tensor], found.sketch[0].rule[...]
+//
+// The derivation starts at the output. A state is a stage to look at and what was decided so far;
+// each rule, in its order, passes, or applies and gives states to go on with, after which later
+// rules are tried or not. Pure, and usable from any thread.
+#ifndef TILEWALK_DEFINE_SKETCH_H
+#define TILEWALK_DEFINE_SKETCH_H
+
+#include "define/definition.h"
+
+#define SKETCH_MOST       32
+#define SKETCH_MOST_RULES 96
+
+enum stage_plan {
+    PLAN_SERIAL, // an input, or a stage of which each invocation computes its numbers alone
+    PLAN_INLINE, // computed where it is read
+    PLAN_TILE,   // in tiles of several levels (SSSRRSRS)
+    PLAN_CROSS   // invocations share the reduction of each number
+};
+
+enum sketch_rule {
+    RULE_CACHE_READ,
+    RULE_INLINE,
+    RULE_CROSS,
+    RULE_CACHE_WRITE,
+    RULE_TILE_FUSED,
+    RULE_TILE,
+    RULE_SKIP,
+    RULE_COUNT
+};
+
+struct sketch {
+    enum stage_plan plan[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES]; // of each tensor
+    bool is_cached[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];       // its tiles lie in shared memory
+    enum sketch_rule rule[SKETCH_MOST_RULES];                    // that applied, in order
+    int rules;
+};
+
+struct sketches {
+    struct sketch sketch[SKETCH_MOST];
+    int count; // at least 1
+};
+
+// What of a device decides.
+struct sketch_device {
+    int64_t subgroup, invocations; // that run together; that a workgroup can have
+};
+
+const char *sketch_rule_name(enum sketch_rule r); // "multi-level tiling with fusion"
+
+// Not more than SKETCH_MOST: of more, the first ones, in which reductions are not shared.
+void sketches_derive(const struct definition *d, struct sketch_device device, struct sketches *out);
+
+// Whether tiles of the stage's numbers read the same numbers again: a reduction of which an input
+// lacks one of the space axes, or two such inputs (TVM: NeedsMultilevelTiling). Unlike there,
+// inputs that lack the same axes count once: a scale and a shift of each channel are no reuse,
+// whether they stand in one stage or in two.
+bool stage_has_reuse(const struct definition *d, const struct define_stage *s);
+
+// Whether each read of the tensor in the expression is at the very point that is computed, and
+// there is one.
+bool reads_in_place(const struct definition *d, int node, int tensor);
+
+#endif

@@ -1,0 +1,277 @@
+// One point's tiles, what they need of a device, and which of them are worth a try.
+#include "define/program.h"
+
+#include "base/minmax.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_REGISTERS      64 // of an invocation's numbers
+#define MOST_WRITTEN        512
+#define MOST_WRITTEN_ON_CPU 128
+#define MOST_VIRTUAL        8  // TVM's max_vthread_extent
+#define MOST_INNERMOST      64 // and its max_innermost_split_factor
+
+static int sketch_of(const struct program *p, const struct config *c)
+{
+    return p->chooser < 0 ? 0 : c->slot[p->space->param[p->chooser].offset];
+}
+
+static int32_t index_of(const struct program *p, int param, const struct config *c)
+{
+    return param < 0 ? 0 : c->slot[p->space->param[param].offset];
+}
+
+int tiling_place(enum stage_plan plan, bool is_space, int part)
+{
+    static const int8_t space[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, 3, 4},
+                                               [PLAN_SERIAL] = {0, 2, 1, -1, -1},
+                                               [PLAN_CROSS] = {0, 2, 1, -1, -1}};
+    static const int8_t reduce[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, -1, -1},
+                                                [PLAN_SERIAL] = {0, -1, 1, -1, -1},
+                                                [PLAN_CROSS] = {0, -1, 2, 1, -1}};
+    return is_space ? space[plan][part] : reduce[plan][part];
+}
+
+struct tiling program_tiling(const struct program *p, int kernel, const struct config *c)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    struct tiling t = {.variant = &k->variant[program_variant_of(p, sketch_of(p, c), kernel)]};
+    const struct program_loops *l = &t.variant->loops;
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        for (int i = 0; i < TILE_PARTS; i++) {
+            const struct param *q =
+                a < l->space + l->reduce && l->param[a] >= 0 ? &p->space->param[l->param[a]] : NULL;
+            int place = tiling_place(t.variant->plan, a < l->space, i);
+            t.part[a][i] = q && place >= 0 ? c->slot[q->offset + place] : 1;
+        }
+    for (int i = 0; i < k->copies && t.variant->plan == PLAN_TILE; i++)
+        t.is_copied[i] = index_of(p, t.variant->copied[i], c);
+    if (t.variant->unroll >= 0) {
+        const struct param *q = &p->space->param[t.variant->unroll];
+        t.unroll = (int32_t)q->number[c->slot[q->offset]];
+    }
+    return t;
+}
+
+static int64_t product(const struct tiling *t, int first, int count, int part)
+{
+    int64_t n = 1;
+    for (int a = first; a < first + count; a++)
+        n *= t->part[a][part];
+    return n;
+}
+
+int64_t tiling_product(const struct tiling *t, int part)
+{
+    return product(t, 0, t->variant->loops.space, part);
+}
+
+int64_t tiling_reduced(const struct tiling *t, int part)
+{
+    return product(t, t->variant->loops.space, t->variant->loops.reduce, part);
+}
+
+int64_t tiling_registers(const struct tiling *t)
+{
+    return tiling_product(t, TILE_VIRTUAL) * tiling_product(t, TILE_OUTER) *
+           tiling_product(t, TILE_INNER);
+}
+
+int64_t tiling_threads(const struct tiling *t)
+{
+    return tiling_product(t, TILE_THREADS) * tiling_reduced(t, TILE_SHARED);
+}
+
+// How far a loop runs within a workgroup, and within a step of the outer loops over the reduction.
+static int64_t reach(const struct tiling *t, int loop)
+{
+    const int32_t *part = t->part[loop];
+    if (loop >= t->variant->loops.space)
+        return (int64_t)part[TILE_MIDDLE] * part[TILE_WRITTEN];
+    return (int64_t)part[TILE_VIRTUAL] * part[TILE_THREADS] * part[TILE_OUTER] * part[TILE_INNER];
+}
+
+int64_t tiling_extent(const struct tiling *t, const struct program_copy *c, int index)
+{
+    double extent = 1;
+    for (int a = 0; a < t->variant->loops.space + t->variant->loops.reduce; a++)
+        extent += fabs(c->coefficient[index][a]) * (double)(reach(t, a) - 1);
+    return (int64_t)extent;
+}
+
+int64_t tiling_copied(const struct program *p, const struct program_copy *c, const struct tiling *t)
+{
+    int64_t count = 1;
+    for (int i = 0; i < p->inlined.tensor[p->inlined.node[c->read].tensor].rank; i++)
+        count *= tiling_extent(t, c, i);
+    return count;
+}
+
+// From the inside out, as long as no more statements than the limit come of it; without a limit
+// the innermost part is.
+bool tiling_is_written(const struct tiling *t, int part)
+{
+    if (t->variant->unroll < 0)
+        return part == TILE_WRITTEN;
+    int64_t statements = tiling_registers(t) * tiling_reduced(t, TILE_WRITTEN);
+    if (part == TILE_MIDDLE)
+        statements *= tiling_reduced(t, TILE_MIDDLE);
+    return part != TILE_LOOP && statements <= t->unroll;
+}
+
+int64_t tiling_statements(const struct tiling *t)
+{
+    int64_t statements = tiling_registers(t);
+    for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
+        statements *= tiling_is_written(t, part) ? tiling_reduced(t, part) : 1;
+    return statements;
+}
+
+// In the dispatch the first of several loops is y, the others x.
+void tiling_groups(const struct tiling *t, uint64_t out[3])
+{
+    int space = t->variant->loops.space, first = space > 1;
+    out[0] = (uint64_t)product(t, first, space - first, TILE_GROUPS);
+    out[1] = (uint64_t)product(t, 0, first, TILE_GROUPS);
+    out[2] = 1;
+}
+
+// --- rules ---
+
+static bool registers_fit(const struct program *p, int kernel, const struct tiling *t)
+{
+    (void)p;
+    (void)kernel;
+    return tiling_registers(t) <= MOST_REGISTERS;
+}
+
+static bool is_short(const struct program *p, int kernel, const struct tiling *t)
+{
+    (void)kernel;
+    return tiling_statements(t) <= (p->device.is_cpu ? MOST_WRITTEN_ON_CPU : MOST_WRITTEN);
+}
+
+static bool fills_subgroup(const struct program *p, int kernel, const struct tiling *t)
+{
+    const struct define_stage *s = &p->kernel[kernel].stage;
+    int64_t points = stage_points(s, 0, s->space);
+    if (t->variant->plan == PLAN_CROSS)
+        points *= stage_points(s, s->space, s->reduce);
+    return tiling_threads(t) >= int64_min(p->device.subgroup, points / 2);
+}
+
+// Else it is another sketch.
+static bool is_shared(const struct program *p, int kernel, const struct tiling *t)
+{
+    (void)p;
+    (void)kernel;
+    return t->variant->plan != PLAN_CROSS || tiling_reduced(t, TILE_SHARED) > 1;
+}
+
+static bool has_few_virtual(const struct program *p, int kernel, const struct tiling *t)
+{
+    (void)p;
+    (void)kernel;
+    return t->variant->plan != PLAN_TILE || tiling_product(t, TILE_VIRTUAL) <= MOST_VIRTUAL;
+}
+
+static bool has_short_innermost(const struct program *p, int kernel, const struct tiling *t)
+{
+    const struct program_loops *l = &t->variant->loops;
+    (void)p;
+    (void)kernel;
+    for (int a = 0; a < l->space + l->reduce && t->variant->plan == PLAN_TILE; a++)
+        if (t->part[a][a < l->space ? TILE_INNER : TILE_WRITTEN] > MOST_INNERMOST)
+            return false;
+    return true;
+}
+
+#define ANY_PLAN PLAN_SERIAL
+
+static const struct {
+    const char *name;
+    enum stage_plan plan; // of kernels that it is about
+    bool (*holds)(const struct program *p, int kernel, const struct tiling *t);
+} rules[] = {{"registers", ANY_PLAN, registers_fit},
+             {"what is written out", ANY_PLAN, is_short},
+             {"whole subgroups", ANY_PLAN, fills_subgroup},
+             {"shared reductions", PLAN_CROSS, is_shared},
+             {"virtual threads", PLAN_TILE, has_few_virtual},
+             {"innermost parts", PLAN_TILE, has_short_innermost}};
+enum { RULES = sizeof rules / sizeof *rules };
+
+struct rule_context {
+    const struct program *p;
+    int rule;
+};
+
+static int rule_holds(void *context, const struct config *c, struct err *e)
+{
+    const struct rule_context *r = context;
+    (void)e;
+    for (int i = 0; i < r->p->kernel_count; i++) {
+        struct tiling t = program_tiling(r->p, i, c);
+        if (!rules[r->rule].holds(r->p, i, &t))
+            return 0;
+    }
+    return 1;
+}
+
+static uint64_t shared_numbers(const struct program *p, int kernel, const struct tiling *t)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    int64_t count = 0;
+    for (int i = 0; i < k->copies; i++)
+        count += t->is_copied[i] ? tiling_copied(p, &k->copy[i], t) : 0;
+    if (tiling_reduced(t, TILE_SHARED) > 1)
+        count += tiling_threads(t) * tiling_registers(t);
+    return (uint64_t)count;
+}
+
+// What the largest of the kernels needs, of each.
+static bool get_resources(void *context, const struct config *c, struct resources *out,
+                          struct err *e)
+{
+    const struct program *p = context;
+    (void)e;
+    *out = (struct resources){.group_size = {1, 1, 1}};
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct tiling t = program_tiling(p, i, c);
+        uint64_t groups[3], trips = (uint64_t)tiling_reduced(&t, TILE_LOOP);
+        tiling_groups(&t, groups);
+        for (int k = 0; k < 3; k++)
+            out->groups[k] = uint64_max(out->groups[k], groups[k]);
+        out->group_size[0] = uint64_max(out->group_size[0], (uint64_t)tiling_threads(&t));
+        out->accumulators = uint64_max(out->accumulators, (uint64_t)tiling_registers(&t));
+        out->statements = uint64_max(out->statements, (uint64_t)tiling_statements(&t));
+        out->shared_bytes = uint64_max(out->shared_bytes, 4 * shared_numbers(p, i, &t));
+        for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
+            if (!tiling_is_written(&t, part))
+                trips *= (uint64_t)tiling_reduced(&t, part);
+        out->loop_trips = uint64_max(out->loop_trips, trips);
+    }
+    return true;
+}
+
+static bool has_plan(const struct program *p, enum stage_plan plan)
+{
+    bool has = plan == ANY_PLAN;
+    for (int i = 0; i < p->kernel_count; i++)
+        for (int v = 0; v < p->kernel[i].variants; v++)
+            has = has || p->kernel[i].variant[v].plan == plan;
+    return has;
+}
+
+void program_set_rules(struct program *p, struct space *s, const char *file, int line)
+{
+    for (int i = 0; i < RULES; i++) {
+        if (!has_plan(p, rules[i].plan))
+            continue;
+        struct rule_context *r = arena_zero(&s->arena, 1, sizeof *r);
+        *r = (struct rule_context){p, i};
+        space_add_constraint(s, &(struct constraint){rules[i].name, file, line, r, rule_holds});
+    }
+    s->resources = get_resources;
+    s->resources_context = p;
+}

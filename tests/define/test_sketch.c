@@ -1,0 +1,216 @@
+// Which sketches Ansor's rules derive: those of its worked examples, rule by rule, and how many
+// tilings one has.
+#include "help.h"
+
+#include "define/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct script *load(const char *lua)
+{
+    struct source files[] = {{"a.lua", lua}, {NULL, NULL}};
+    struct err e;
+    char message[1400];
+    struct script *s = script_from(files, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    return s;
+}
+
+#define PRODUCT(n, m, k)                                                                           \
+    "local A, B = tensor('A', { " #n ", " #k " }), tensor('B', { " #k ", " #m " })\n"              \
+    "local C = compute('C', { " #n ", " #m " }, function(i, j) return sum({ { 'k', " #k            \
+    " } }, function(k) return A(i, k) * B(k, j) end) end)\n"
+
+static const struct {
+    const char *what, *lua;
+    int count;
+    const char *name[4], *rules[4];
+} examples[] = {
+    {"matrix product",
+     PRODUCT(64, 64, 64) "output(C)",
+     1,
+     {"tiled"},
+     {"cache write, multi-level tiling with fusion, cache read, skip, cache read, skip"}},
+    {"product and relu",
+     PRODUCT(64, 64, 64) "output(compute('D', { 64, 64 }, function(i, j) return max(C(i, j), 0.0) "
+                         "end))",
+     1,
+     {"tiled"},
+     {"skip, multi-level tiling with fusion, cache read, skip, cache read, skip"}},
+    {"product with a long reduction",
+     PRODUCT(4, 4, 1024) "output(C)",
+     2,
+     {"tiled", "cross-thread(C)"},
+     {"cache write, multi-level tiling with fusion, cache read, skip, cache read, skip",
+      "cross-thread reduction, skip, skip"}},
+    {"batch product",
+     "local A, B = tensor('A', { 4, 32, 16 }), tensor('B', { 4, 16, 32 })\n"
+     "output(compute('C', { 4, 32, 32 }, function(b, i, j) return sum({ { 'k', 16 } }, function(k) "
+     "return A(b, i, k) * B(b, k, j) end) end))",
+     1,
+     {"tiled"},
+     {"cache write, multi-level tiling with fusion, cache read, skip, cache read, skip"}},
+    {"convolution, bias, relu",
+     "local X, W, b = tensor('X', { 8, 8, 16 }), tensor('W', { 3, 3, 16, 32 }), tensor('b', { 32 "
+     "})\n"
+     "local P = compute('P', { 10, 10, 16 }, function(y, x, c) return select(y >= 1 and y < 9 and "
+     "x >= 1 and x < 9, X(y - 1, x - 1, c), 0.0) end)\n"
+     "local Y = compute('Y', { 8, 8, 32 }, function(y, x, f) return sum({ { 'r', 3 }, { 's', 3 }, "
+     "{ 'c', 16 } }, function(r, s, c) return P(y + r, x + s, c) * W(r, s, c, f) end) end)\n"
+     "local Z = compute('Z', { 8, 8, 32 }, function(y, x, f) return Y(y, x, f) + b(f) end)\n"
+     "output(compute('R', { 8, 8, 32 }, function(y, x, f) return max(Z(y, x, f), 0.0) end))",
+     1,
+     {"tiled"},
+     {"skip, always inline, multi-level tiling with fusion, cache read, always inline, skip, "
+      "cache read, skip, skip"}},
+    {"softmax",
+     "local X = tensor('X', { 32, 256 })\n"
+     "local top = compute('top', { 32 }, function(i) return max({ { 'k', 256 } }, function(k) "
+     "return X(i, k) end) end)\n"
+     "local E = compute('E', { 32, 256 }, function(i, j) return exp(X(i, j) - top(i)) end)\n"
+     "local all = compute('all', { 32 }, function(i) return sum({ { 'k', 256 } }, function(k) "
+     "return E(i, k) end) end)\n"
+     "output(compute('Y', { 32, 256 }, function(i, j) return E(i, j) / all(i) end))",
+     4,
+     {"serial", "cross-thread(top)", "cross-thread(all)", "cross-thread(top+all)"},
+     {"skip, skip, always inline, skip, skip",
+      "skip, skip, always inline, cross-thread reduction, skip",
+      "skip, cross-thread reduction, always inline, skip, skip",
+      "skip, cross-thread reduction, always inline, cross-thread reduction, skip"}},
+    {"2-norm",
+     "local A = tensor('A', { 4, 64, 64 })\n"
+     "output(compute('Y', { 4 }, function(b) return sqrt(sum({ { 'i', 64 }, { 'j', 64 } }, "
+     "function(i, j) return A(b, i, j) * A(b, i, j) end)) end))",
+     2,
+     {"serial", "cross-thread(Y_sum1)"},
+     {"skip, skip, skip", "skip, cross-thread reduction, skip"}},
+    {"relu",
+     "local A = tensor('A', { 64 }) output(compute('Y', { 64 }, function(i) return max(A(i), 0.0) "
+     "end))",
+     1,
+     {"serial"},
+     {"skip, skip"}},
+};
+
+static void worked_examples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct script *s = load(examples[i].lua);
+        const struct program *p = script_program(s);
+        if (p->sketches.count != examples[i].count)
+            fail_msg("%s: %d sketches, not %d", examples[i].what, p->sketches.count,
+                     examples[i].count);
+        for (int n = 0; n < p->sketches.count; n++) {
+            struct str rules = {0};
+            for (int r = 0; r < p->sketches.sketch[n].rules; r++)
+                str_printf(&rules, "%s%s", r ? ", " : "",
+                           sketch_rule_name(p->sketches.sketch[n].rule[r]));
+            if (strcmp(str_text(&rules), examples[i].rules[n]) != 0)
+                fail_msg("%s: %s", examples[i].what, str_text(&rules));
+            assert_string_equal(p->sketch_name[n], examples[i].name[n]);
+            str_finish(&rules);
+        }
+        script_destroy(s);
+    }
+}
+
+// Of one parameter's values, those that the rule leaves; the others are of the space's first point.
+static int left_by(const struct space *s, const char *rule, const char *param)
+{
+    const struct param *p = space_find(s, param);
+    const struct constraint *c = s->constraint;
+    while (strcmp(c->name, rule) != 0)
+        c++;
+    int left = 0;
+    for (uint64_t i = 0; i < p->size; i++) {
+        struct config config;
+        struct err e;
+        space_point(s, 0, &config);
+        for (int k = 0; k < s->param_count; k++) // all of a loop in its outermost part
+            if (s->param[k].kind == PARAM_FACTORIZATION)
+                for (int part = 0; part < s->param[k].width; part++)
+                    config.slot[s->param[k].offset + part] = part ? 1 : s->param[k].product;
+        param_value(p, i, config.slot + p->offset);
+        left += c->holds(c->context, &config, &e) == 1;
+    }
+    return left;
+}
+
+// 52 256 736 for a product of 1024^3, Ansor's number of its tilings.
+static void tilings(void **state)
+{
+    (void)state;
+    struct script *s = load(PRODUCT(1024, 1024, 1024) "output(C)");
+    const struct space *space = script_space(s);
+    assert_int_equal(space_find(space, "i")->size, 1001);
+    assert_int_equal(left_by(space, "innermost parts", "i"), 966);
+    assert_int_equal(left_by(space, "innermost parts", "j"), 966);
+    assert_int_equal(space_find(space, "k")->size, 66);
+    assert_int_equal(left_by(space, "innermost parts", "k"), 56);
+    script_destroy(s);
+}
+
+// Parameters of one way to share a reduction are there in the sketches that have it, and legal at
+// rest.
+static void live_parameters(void **state)
+{
+    (void)state;
+    struct script *s = load(examples[5].lua); // softmax
+    const struct space *space = script_space(s);
+    assert_string_equal(space->param[space->chooser].name, "sketch");
+    for (int i = 0; i < 4; i++) {
+        struct config c = {{0}};
+        const bool shares[] = {i % 2, i / 2};
+        static const char *const names[2][2] = {{"top_k", "top_k_cross"}, {"all_k", "all_k_cross"}};
+        c.slot[space->param[space->chooser].offset] = i;
+        for (int k = 0; k < 2; k++)
+            for (int way = 0; way < 2; way++) {
+                int param = (int)(space_find(space, names[k][way]) - space->param);
+                assert_int_equal(space_is_live(space, &c, param), way == shares[k]);
+            }
+    }
+    script_destroy(s);
+}
+
+static void outlines(void **state)
+{
+    (void)state;
+    struct script *s = load(examples[0].lua);
+    struct str text = {0};
+    program_outline(script_program(s), 0, &text);
+    assert_string_equal(str_text(&text),
+                        "C: sum over k\n"
+                        "  workgroups i.0, j.0\n"
+                        "    virtual threads i.1, j.1\n"
+                        "      invocations i.2, j.2\n"
+                        "        for k.0\n"
+                        "          A.shared[i, k] = A[i, k]\n"
+                        "          B.shared[k, j] = B[k, j]\n"
+                        "          for k.1\n"
+                        "            unrolled i.3, j.3\n"
+                        "              for k.2\n"
+                        "                unrolled i.4, j.4\n"
+                        "                  C.local[i, j] += (A.shared[i, k] * B.shared[k, j])\n"
+                        "        C[i, j] = C.local[i, j]\n");
+    str_finish(&text);
+    script_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_examples),
+        cmocka_unit_test(tilings),
+        cmocka_unit_test(live_parameters),
+        cmocka_unit_test(outlines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
