@@ -43,7 +43,8 @@ const char *tuned_folder(void)
 
 static char *export_folder(const struct tuned *t)
 {
-    return mem_printf("%s/%s-%d", tuned_folder(), t->preset, t->seed);
+    const char *slash = strrchr(t->preset, '/'); // of a path
+    return mem_printf("%s/%s-%d", tuned_folder(), slash ? slash + 1 : t->preset, t->seed);
 }
 
 // --- tuning ---
