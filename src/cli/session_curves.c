@@ -175,7 +175,7 @@ const char *session_curves_place(const struct session_record *r)
 
 struct curve_grid session_curves_grid(double horizon, enum comparison_axis axis)
 {
-    enum { MOST = 1000 }; // more than a chart has points
+    enum { MOST = 400 }; // a chart is 700 points wide
     if (!(horizon > 0))
         return (struct curve_grid){.step = 1};
     bool whole = axis == COMPARISON_TRIALS;

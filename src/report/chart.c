@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "report/chart_draw.h"
+#include "report/svg_text.h"
 
 #include <cairo-svg.h>
 #include <string.h>
@@ -23,25 +24,6 @@ static cairo_status_t draw_on(const struct chart *c, cairo_surface_t *surface)
     return status;
 }
 
-// Numbers keep two decimals, a hundredth of a point: cairo writes six, half of a file. Letters are
-// outlines in it, so that there is no text but numbers and names.
-static void shorten_numbers(struct str *svg)
-{
-    size_t to = 0;
-    int decimals = -1; // of the number that is being copied; -1: none yet
-    for (size_t from = 0; from < svg->length; from++) {
-        char c = svg->text[from];
-        bool digit = c >= '0' && c <= '9';
-        if (digit && decimals >= 0 && ++decimals > 2)
-            continue;
-        if (!digit)
-            decimals = c == '.' ? 0 : -1;
-        svg->text[to++] = c;
-    }
-    svg->text[to] = '\0';
-    svg->length = to;
-}
-
 static cairo_status_t make_svg(const struct chart *c, struct str *out)
 {
     cairo_surface_t *surface =
@@ -52,7 +34,7 @@ static cairo_status_t make_svg(const struct chart *c, struct str *out)
         status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
     if (status == CAIRO_STATUS_SUCCESS)
-        shorten_numbers(out);
+        svg_shorten(out);
     return status;
 }
 

@@ -227,18 +227,26 @@ static double x_of(const struct canvas *c, const struct chart_line *l, int i)
     return canvas_x(c, fmin(l->from + i * l->step, l->end));
 }
 
+typedef double level_of(const struct chart_line *l, int i);
+
+// Whatever lies far above the area is the same: it is cut there.
+static double level_within(const struct canvas *c, const struct chart_line *l, level_of *level,
+                           int i)
+{
+    return fmin(level(l, i), 2 * c->high);
+}
+
 // One edge of the steps, from the first value to the end or back; level stretches are one stroke.
-static void trace(const struct canvas *c, const struct chart_line *l,
-                  double (*level)(const struct chart_line *l, int i), bool back)
+static void trace(const struct canvas *c, const struct chart_line *l, level_of *level, bool back)
 {
     int n = values_before_end(l);
     for (int k = 0, first = 0; k < n; k++) {
         int i = back ? n - 1 - k : k, next = back ? i - 1 : i + 1;
-        if (k + 1 < n && !(fabs(level(l, next) - level(l, i)) > 0))
+        double here = level_within(c, l, level, i);
+        if (k + 1 < n && !(fabs(level_within(c, l, level, next) - here) > 0))
             continue;
-        double y = canvas_y(c, level(l, i));
-        cairo_line_to(c->cairo, x_of(c, l, back ? n - first : first), y);
-        cairo_line_to(c->cairo, x_of(c, l, back ? i : i + 1), y);
+        cairo_line_to(c->cairo, x_of(c, l, back ? n - first : first), canvas_y(c, here));
+        cairo_line_to(c->cairo, x_of(c, l, back ? i : i + 1), canvas_y(c, here));
         first = k + 1;
     }
 }

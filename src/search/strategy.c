@@ -1,5 +1,7 @@
 #include "search/strategy.h"
 
+#include "search/schedule.h"
+
 #include <assert.h>
 #include <math.h>
 #include <poll.h>
@@ -25,14 +27,26 @@ const struct strategy_kind *strategy_find(const char *name)
     return kind < 0 ? NULL : strategy_kinds[kind];
 }
 
+// Of a strategy or a scheduler; NULL: there is none of that name.
+static const struct spec_option *options_of(const char *name)
+{
+    const struct strategy_kind *kind = strategy_find(name);
+    if (kind)
+        return kind->options;
+    for (const struct schedule_kind *s = schedule_kinds; s->name; s++)
+        if (str_equal(s->name, name))
+            return s->options;
+    return NULL;
+}
+
 // Whether `option`, key=value, says what would hold without it.
-static bool is_default(const struct strategy_kind *kind, const char *option, size_t length)
+static bool is_default(const struct spec_option *known, const char *option, size_t length)
 {
     bool same = false;
-    for (int i = 0; kind && kind->options[i].name && !same; i++) {
+    for (int i = 0; known && known[i].name && !same; i++) {
         struct str text = {0};
-        str_printf(&text, "%s=", kind->options[i].name);
-        spec_add_value(&kind->options[i], kind->options[i].value, &text);
+        str_printf(&text, "%s=", known[i].name);
+        spec_add_value(&known[i], known[i].value, &text);
         same = text.length == length && memcmp(str_text(&text), option, length) == 0;
         str_finish(&text);
     }
@@ -43,10 +57,10 @@ char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT])
 {
     size_t name = strcspn(spec, ":");
     int used = snprintf(out, STRATEGY_TEXT, "%.*s", (int)(name < 200 ? name : 200), spec);
-    const struct strategy_kind *kind = strategy_find(out);
+    const struct spec_option *known = options_of(out);
     for (spec += name; *spec == ':';) {
         size_t length = strcspn(++spec, ":"), room = STRATEGY_TEXT - (size_t)used;
-        if (length + 2 < room && (all || !is_default(kind, spec, length)))
+        if (length + 2 < room && (all || !is_default(known, spec, length)))
             used += snprintf(out + used, room, " %.*s", (int)length, spec);
         spec += length;
     }

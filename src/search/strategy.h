@@ -153,9 +153,9 @@ char *strategy_canonical_for(const char *spec, int workers, bool tells, struct e
 // number of workers. Heap, the caller's.
 char *strategy_without_ahead(const char *spec);
 
-// A stored spec as people read it, everywhere: its name and what differs from the defaults, "walk
-// ahead=1"; `all`: with every option. What this program does not know (any more) is kept. Options
-// that `out` has no room for are left out. Returns `out`.
+// A stored spec, of a strategy or of a scheduler, as people read it, everywhere: its name and what
+// differs from the defaults, "walk ahead=1"; `all`: with every option. What this program does not
+// know (any more) is kept. Options that `out` has no room for are left out. Returns `out`.
 char *strategy_text(const char *spec, bool all, char out[STRATEGY_TEXT]);
 
 enum ask strategy_ask(struct strategy *s, struct config *out);

@@ -42,4 +42,20 @@ for axis in trials time; do
         check "$name.$ending" [ -s "$folder/$name.$ending" ]
     done
 done
+
+# Killed in the midst of a session, it goes on with that one.
+db=$folder/killed/figures.db
+killed() {
+    setsid "$bench" --only opevo-mm1 --seeds 1 --trials 100 --jobs 1 --out "$folder/killed" >/dev/null
+}
+killed &
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ ! -f "$db" ] || [ "$(count)" = 0 ] || break
+    sleep 0.2
+done
+kill -9 -- "-$(pgrep -f -- "--out $folder/killed" | head -n 1)" 2>/dev/null || true
+wait
+make_killed() { "$bench" --only opevo-mm1 --seeds 1 --trials 100 --out "$folder/killed" >/dev/null; }
+check 'what was killed goes on' make_killed
+check 'each session once' [ "$(count)" = 6 ]
 exit $failed

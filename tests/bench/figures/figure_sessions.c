@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "bench.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -247,30 +248,43 @@ static void make_run(const struct figure_runs *all, const struct figure_run *r)
 
 // --- all ---
 
-static void make_share(const struct figure_runs *r, int job, int jobs)
+// Whoever is done with one takes the next: the pipe holds the numbers of those that are missing.
+static void take_all(const struct figure_runs *r, int queue)
 {
-    for (int i = 0, missing = 0; i < r->count; i++) {
-        if (r->run[i].done || missing++ % jobs != job)
-            continue;
+    for (int i; read(queue, &i, sizeof i) == sizeof i;) {
         make_run(r, &r->run[i]);
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "\r%d of %d sessions\033[K", i + 1, r->count);
     }
 }
 
+static void start_job(const struct figure_runs *r, const int queue[2])
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0)
+        bench_fail("cannot start a process", NULL);
+    if (pid == 0) {
+        close(queue[1]);
+        take_all(r, queue[0]);
+        exit(EXIT_SUCCESS);
+    }
+}
+
 void figure_runs_make(struct figure_runs *r, int jobs)
 {
     bool failed = false;
-    for (int job = 0; job < jobs; job++) {
-        fflush(NULL);
-        pid_t pid = fork();
-        if (pid < 0)
-            bench_fail("cannot start a process", NULL);
-        if (pid == 0) {
-            make_share(r, job, jobs);
-            exit(EXIT_SUCCESS);
-        }
-    }
+    int queue[2];
+    if (pipe(queue) != 0)
+        bench_fail("cannot make a pipe", NULL);
+    for (int job = 0; job < jobs; job++)
+        start_job(r, queue);
+    close(queue[0]);
+    signal(SIGPIPE, SIG_IGN); // all jobs may fail at once
+    for (int i = 0; i < r->count; i++)
+        if (!r->run[i].done && write(queue[1], &i, sizeof i) != sizeof i)
+            break;
+    close(queue[1]);
     for (int status; wait(&status) > 0;)
         failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     if (isatty(STDERR_FILENO))
