@@ -278,6 +278,8 @@ static void print_pass(const struct pass *p, int i)
            p->groups[2]);
     if (p->subgroup)
         printf(", subgroups of %u", p->subgroup);
+    if (p->once)
+        printf(", runs once, before the others are timed");
     pass_add_given(p, &given);
     printf("%s%s\n%s", given.length ? "\n// " : "", str_text(&given), p->glsl);
     str_finish(&given);

@@ -142,6 +142,7 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
     *to = (struct kernel_pass){.glsl = from->glsl,
                                .word = k->spirv[i].word,
                                .word_count = k->spirv[i].count,
+                               .once = from->once,
                                .subgroup_size = from->subgroup,
                                .push = from->push,
                                .push_bytes = from->push_bytes};

@@ -63,6 +63,11 @@ bool kernel_check_use(const struct kernel_facts *f, const struct pass *p, int in
         if (f->written >> i & 1)
             return err_at(e, kernel_pass_file(p), 0, "it writes to buffer %d, which is an input",
                           i);
+    // The output comes behind the inputs.
+    if (p->once && inputs < 32 && f->written >> inputs & 1)
+        return err_at(e, kernel_pass_file(p), 0,
+                      "it writes to the output, and is not timed (once = true is for what packs "
+                      "inputs into scratch)");
     return true;
 }
 

@@ -36,6 +36,9 @@ struct pass {
     int *line_map;       // template line of generated line i+1; `line_count` of them
     int line_count;
     uint32_t groups[3];
+    // It makes of inputs what others of the job read: it runs before they are timed. It stands
+    // before them, and writes to scratch alone.
+    bool once;
     uint32_t subgroup; // invocations that each of its subgroups must have; 0: as the driver likes
     struct spec_constant constant[JOB_MAX_CONSTANTS];
     int constant_count;

@@ -29,6 +29,7 @@ struct kernel_pass {
     const uint32_t *word; // SPIR-V, entry point main
     size_t word_count;
     uint32_t local_size[3], groups[3];
+    bool once;              // made what others read, before these were timed
     uint32_t subgroup_size; // that it was measured with and must have; 0: any
     const uint8_t *push;    // push constants, whole words
     uint32_t push_bytes;

@@ -85,6 +85,8 @@ static void add_pass(struct json_writer *w, const struct kernel_description *d, 
     json_add_axes(w, "groups", p->groups);
     if (p->subgroup_size)
         json_add_count(w, "subgroup_size", p->subgroup_size);
+    if (p->once)
+        json_add_flag(w, "once", true);
     if (p->push_bytes) {
         json_begin_list(w, "push_constants"); // as words
         for (uint32_t at = 0; at < p->push_bytes; at += sizeof word) {

@@ -125,13 +125,13 @@ static bool check_kind(lua_State *L)
 }
 
 // kernel { template | shader | spirv, values, include, define, preamble, spec, push, bindings,
-// groups, subgroup, when }
+// groups, subgroup, once, when }
 static int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");
     static const char *const known[] = {"template", "shader", "spirv",    "values",   "include",
                                         "define",   "spec",   "push",     "bindings", "groups",
-                                        "subgroup", "when",   "preamble", NULL};
+                                        "subgroup", "when",   "preamble", "once",     NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
@@ -152,6 +152,10 @@ static int declare_kernel(lua_State *L)
     stage->define = keep_kernel_function(L, "define");
     stage->spec = keep_kernel_function(L, "spec");
     stage->push = keep_kernel_function(L, "push");
+    lua_getfield(L, 1, "once");
+    stage->once = lua_toboolean(L, -1);
+    if (stage->once && s->stage_count > 1 && !stage[-1].once)
+        return luaL_error(L, "kernel: one that runs once stands before those that do not");
     given_read_bindings(L, stage);
     if (!is_shader)
         render_compile(L, stage);

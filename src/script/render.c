@@ -336,6 +336,7 @@ static int visit_render(lua_State *L)
         given_fill(L, r->script, r->stage, r->config, p);
         find_groups(L, r, p->groups);
         p->subgroup = stage_subgroup(L, r->script, r->stage, r->config);
+        p->once = r->stage->once;
     }
     if (r->job.pass_count == 0)
         return luaL_error(L, "no kernel is left: every 'when' is false");

@@ -63,6 +63,7 @@ struct stage { // a kernel { }
     struct str lua; // while it is compiled
     int function;   // the template's chunk
     int when, values, groups, subgroup, define, spec, push;
+    bool once;                             // it packs inputs, and is not timed
     const char *binding[JOB_MAX_BINDINGS]; // names of buffers
     int binding_count;                     // 0: the operator's in their order
     // Of a shader that others wrote, instead of a template:

@@ -56,6 +56,8 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
                     j->scratch_bytes, l->buffer_bytes);
     if (l->buffers && (uint32_t)bindings > l->buffers)
         return fail(why, OUTCOME_REJECTED, "buffers %d > %" PRIu32, bindings, l->buffers);
+    if (j->pass[j->pass_count - 1].once)
+        return fail(why, OUTCOME_COMPILE, "all kernels run once: none is left to be timed");
     for (int i = 0; i < j->pass_count; i++) {
         const struct pass *p = &j->pass[i];
         struct err e = {0};
@@ -65,6 +67,10 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         c->pass_count = i + 1;
         if (!check_pass(c, i, p, l, bindings - 1 - (j->scratch_bytes > 0), why))
             return false;
+        if (p->once && c->packing < i)
+            return fail(why, OUTCOME_COMPILE,
+                        "a kernel that runs once stands behind one that does not");
+        c->packing += p->once;
         for (int d = 0; d < 3; d++)
             c->pass[i].groups[d] = p->groups[d];
     }
@@ -99,15 +105,32 @@ struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buf
     return (struct gpu_sequence){c->pass, c->pass_count, buffer, c->bindings};
 }
 
+struct gpu_sequence candidate_timed(const struct candidate *c, struct gpu_buffer *const *buffer)
+{
+    return (struct gpu_sequence){c->pass + c->packing, c->pass_count - c->packing, buffer,
+                                 c->bindings};
+}
+
+enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
+                               struct gpu_buffer *const *buffer, double timeout_s, struct err *e)
+{
+    const struct gpu_sequence packing = {c->pass, c->packing, buffer, c->bindings};
+    double seconds;
+    return c->packing ? gpu_run(g, &packing, 1, timeout_s, &seconds, e) : GPU_OK;
+}
+
 enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
                               struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                               struct gpu_parts *out, struct err *e)
 {
-    const struct gpu_sequence all = candidate_sequence(c, buffer);
+    const struct gpu_sequence timed = candidate_timed(c, buffer);
     *out = (struct gpu_parts){0};
+    enum gpu_status status = candidate_pack(c, g, buffer, pace->timeout_s, e);
+    if (status != GPU_OK)
+        return status;
     if (c->uses_group_count)
-        return gpu_run(g, &all, 1, pace->timeout_s, &out->seconds, e);
-    return gpu_run_in_parts(g, &all, pace, out, e);
+        return gpu_run(g, &timed, 1, pace->timeout_s, &out->seconds, e);
+    return gpu_run_in_parts(g, &timed, pace, out, e);
 }
 
 bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, bool roll,
@@ -115,6 +138,7 @@ bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, 
 {
     *out = (struct candidate){.bindings = c->bindings + 1,
                               .pass_count = c->pass_count,
+                              .packing = c->packing,
                               .has_loops = c->has_loops,
                               .uses_group_count = c->uses_group_count};
     for (int i = 0; i < c->pass_count; i++) {

@@ -13,8 +13,8 @@
 #include "trial/trial.h"
 
 struct candidate {
-    int bindings; // buffers that its passes may see
-    int pass_count;
+    int bindings;            // buffers that its passes may see
+    int pass_count, packing; // the first ones are those that run once
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's, which outlives it
     uint32_t push_bytes[JOB_MAX_PASSES];
@@ -36,7 +36,11 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
 struct statistics candidate_statistics(const struct candidate *c);
 // All its passes on those buffers, as many as it has bindings. It lives as long as both.
 struct gpu_sequence candidate_sequence(const struct candidate *c, struct gpu_buffer *const *buffer);
-// Runs it once, in short submissions where that changes nothing.
+// Those that are timed; and the run of the others before, where there are any.
+struct gpu_sequence candidate_timed(const struct candidate *c, struct gpu_buffer *const *buffer);
+enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
+                               struct gpu_buffer *const *buffer, double timeout_s, struct err *e);
+// Runs all once, those that are timed in short submissions where that changes nothing.
 enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
                               struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                               struct gpu_parts *out, struct err *e);

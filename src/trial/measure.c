@@ -253,14 +253,17 @@ static void add_samples(struct samples *s, const struct gpu_samples *more)
 
 static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing)
 {
-    const struct gpu_sequence all = candidate_sequence(&t->candidate[i], t->rig->buffer);
+    const struct gpu_sequence timed = candidate_timed(&t->candidate[i], t->rig->buffer);
     struct gpu_samples samples = {0};
     struct err e = {0};
     if (!enter(t, PHASE_TIME, i))
         return false;
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    if (status == GPU_OK) // others of a race use the same scratch
+        status = candidate_pack(&t->candidate[i], t->rig->gpu, t->rig->buffer, patience(t), &e);
     if (status == GPU_OK)
-        status = gpu_time(t->rig->gpu, &all, timing, t->message->request.incumbent_s, &samples, &e);
+        status =
+            gpu_time(t->rig->gpu, &timed, timing, t->message->request.incumbent_s, &samples, &e);
     rig_sense(t->rig, &t->result.clocks);
     t->result.wall_s = samples.wall_s;
     add_samples(&t->result.samples[i], &samples);

@@ -57,6 +57,7 @@ static void read_pass(struct reader *r, struct json o, struct pass *p)
     }
     reader_three(r, o, "groups", p->groups);
     p->subgroup = (uint32_t)reader_number(r, o, "subgroup", 0, UINT32_MAX);
+    p->once = reader_number(r, o, "once", 0, 1) > 0;
     read_constants(r, o, p);
     p->push_bytes = (uint32_t)reader_small(r, o, "push", JOB_MAX_PUSH, p->push);
     p->binding_count = reader_small(r, o, "bindings", JOB_MAX_BINDINGS, p->binding);

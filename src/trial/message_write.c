@@ -150,6 +150,7 @@ static void add_pass(struct json_writer *w, const struct pass *p)
     json_end(w);
     json_add_axes(w, "groups", p->groups);
     json_add_count(w, "subgroup", p->subgroup);
+    json_add_count(w, "once", p->once);
     json_add_text(w, "template", p->template_name ? p->template_name : "");
     json_add_text(w, "glsl", p->glsl);
     json_begin_list(w, "constants"); // id, whether it is a bool, value

@@ -241,6 +241,7 @@ static char *sample_trial(void)
                                              .line_map = lines,
                                              .line_count = 3,
                                              .groups = {1, 2, (uint32_t)(10 * i + p)},
+                                             .once = p == 0,
                                              .subgroup = 16u * (uint32_t)p};
     }
     const struct kept kept = {.made = {made, sizeof made}, .seconds = 0.5};
@@ -267,9 +268,8 @@ static void trials_arrive(void **state)
     assert_string_equal(first->pass[1].glsl, "#version 450\n\"quotes\" \\ \t\x01 caf\xc3\xa9");
     assert_string_equal(first->pass[1].template_name, "a.comp");
     assert_int_equal(first->pass[2].groups[2], 22);
-    assert_true(first->pass[0].subgroup == 0 && first->pass[2].subgroup == 32);
-    assert_int_equal(first->pass[2].line_count, 3);
-    assert_int_equal(first->pass[2].line_map[2], 9);
+    assert_true(first->pass[0].once && first->pass[2].subgroup == 32 && !first->pass[2].once);
+    assert_true(first->pass[2].line_count == 3 && first->pass[2].line_map[2] == 9);
     message_finish(&m);
     free(text);
 }
