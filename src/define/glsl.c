@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 512 }; // names have 40 letters
+enum { MOST_LINE = 512, MOST_NAME = 80 }; // names have 40 letters
 
 static const char *const scalars[ELEMENT_COUNT] = {"float", "float16_t", "int8_t", "int"};
 
@@ -174,20 +174,44 @@ static void write_axes(struct writer *w, int depth, bool reduces)
 {
     const struct program_loops *l = &w->t->variant->loops;
     const struct define_stage *s = &w->k->stage;
-    bool each = w->t->variant->plan == PLAN_TILE;
+    bool each = w->t->variant->plan == PLAN_TILE, guards = w->t->variant->is_guarded;
     for (int a = 0; a < l->space + (reduces ? l->reduce : 0); a++) {
+        const char *kind = a < l->space ? "all" : "part";
+        char name[MOST_NAME];
+        snprintf(name, sizeof name, each ? "%s%d" : "%s", each ? s->axis[a] : kind, a);
         writer_indent(w, depth);
-        if (each)
-            str_printf(w->out, "const int _%s%d = ", s->axis[a], a);
-        else
-            str_add(w->out, a < l->space ? "const int all = " : "const int part = ");
+        str_printf(w->out, "const int %s%s = ", guards ? "raw_" : each ? "_" : "", name);
         (a < l->space ? write_space_place : write_reduced_place)(w, a);
         str_add(w->out, ";\n");
+        if (guards)
+            writer_line(w, depth, "const int %s%s = min(raw_%s, %" PRId64 ");", each ? "_" : "",
+                        name, name, l->length[a] - 1);
     }
     if (!each)
         write_digits(w, depth, "all", 0, s->space);
     if (!each && reduces)
         write_digits(w, depth, "part", s->space, s->reduce);
+}
+
+// Before what is done only where no loop of these, over space or the reduction, is past its end.
+static void write_guard(struct writer *w, int depth, bool space)
+{
+    const struct program_loops *l = &w->t->variant->loops;
+    bool each = w->t->variant->plan == PLAN_TILE;
+    int first = space ? 0 : l->space, count = space ? l->space : l->reduce, guards = 0;
+    for (int a = first; a < first + count; a++) {
+        if (l->extent[a] == l->length[a])
+            continue;
+        if (guards++ == 0)
+            writer_indent(w, depth);
+        str_add(w->out, guards == 1 ? "if (" : " && ");
+        if (each)
+            str_printf(w->out, "raw_%s%d", l->name[a], a);
+        else
+            str_printf(w->out, "raw_%s", space ? "all" : "part");
+        str_printf(w->out, " < %" PRId64, l->length[a]);
+    }
+    str_add(w->out, guards ? ")\n" : "");
 }
 
 static int begin_block(struct writer *w, int depth)
@@ -341,7 +365,10 @@ static void write_reduction(struct writer *w)
     write_loops(w, depth, 'r', TILE_INNER);
     int inner = begin_block(w, depth);
     write_axes(w, inner, true);
-    write_update(w, inner);
+    write_guard(w, inner, false);
+    int guarded = begin_block(w, inner);
+    write_update(w, guarded);
+    end_block(w, guarded);
     end_block(w, inner);
     end_block(w, depth);
 }
@@ -359,6 +386,8 @@ static void write_store(struct writer *w)
     write_loops(w, 1, 'r', TILE_INNER);
     int depth = begin_block(w, 1);
     write_axes(w, depth, false);
+    write_guard(w, depth, true);
+    depth = begin_block(w, depth);
     if (w->k->epilogue >= 0)
         name_parts(w, depth, stored);
     writer_indent(w, depth);
@@ -383,6 +412,7 @@ static void write_store(struct writer *w)
     str_add(w->out, ");\n");
     forget_parts(w);
     end_block(w, depth);
+    end_block(w, depth - 1);
 }
 
 bool program_glsl(const struct program *p, int kernel, const struct tiling *t, struct str *out)

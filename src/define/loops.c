@@ -5,6 +5,7 @@
 // of axes that are one loop, the last one is taken for the loop.
 #include "define/weave.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +53,11 @@ static void count_operations(struct weaver *w, int node, unsigned copied, enum r
 static int add_parts(const struct weaver *w, bool space, int index, int *path, int count)
 {
     for (int a = 0; a < weave_loops(w); a++)
-        if (weave_is_space(w, a) == space && w->loop[a][index] >= 0)
+        if (weave_is_space(w, a) == space && w->loop[a][index] >= 0) {
             path[count++] = w->loop[a][index];
+            if (w->written[a][index] >= 0)
+                path[count++] = w->written[a][index];
+        }
     return count;
 }
 
@@ -84,6 +88,7 @@ static struct nest_statement *new_statement(struct weaver *w, const char *name, 
                                             struct nest_access first)
 {
     struct nest *n = w->nest;
+    assert(n->statement_count < NEST_MAX_STATEMENTS);
     struct nest_statement *s = &n->statement[n->statement_count++];
     int *path = arena_zero(&n->arena, NEST_MAX_PATH, sizeof *path), nothing = weave_constant(w, 0);
     struct nest_access *access = arena_zero(&n->arena, NEST_MAX_ACCESSES, sizeof *access);

@@ -22,36 +22,58 @@ static char *new_name(const struct adding *a, const char *what)
 {
     const struct program_kernel *k = &a->p->kernel[a->kernel];
     const char *tensor = a->p->kernel_count > 1 ? a->p->inlined.tensor[k->stage.tensor].name : "";
-    const char *way = a->variant ? "_cross" : "";
-    char *name = mem_printf("%s%s%s%s", tensor, *tensor ? "_" : "", what, way);
+    const struct program_variant *v = &k->variant[a->variant];
+    const char *way = v->plan == PLAN_CROSS ? "_cross" : "", *end = v->is_guarded ? "_guarded" : "";
+    char *name = mem_printf("%s%s%s%s%s", tensor, *tensor ? "_" : "", what, way, end);
     for (int i = 2; space_find(a->s, name); i++) {
         free(name);
-        name = mem_printf("%s%s%s%s%d", tensor, *tensor ? "_" : "", what, way, i);
+        name = mem_printf("%s%s%s%s%s%d", tensor, *tensor ? "_" : "", what, way, end, i);
     }
     return name;
 }
 
-// Of the sketches in which the kernel is computed this way, a bit each; 0: of all.
-static uint64_t sketches_of(const struct adding *a)
+// What ways to compute a kernel have a parameter in common: those that differ in whether its
+// reduction is shared, or in whether its ends are guarded.
+enum common { OF_ONE, SHARED_OR_NOT, GUARDED_OR_NOT };
+
+static bool has_in_common(const struct program_kernel *k, int one, int other, enum common common)
 {
+    const struct program_variant *a = &k->variant[one], *b = &k->variant[other];
+    return one == other || (common == SHARED_OR_NOT && a->is_guarded == b->is_guarded) ||
+           (common == GUARDED_OR_NOT && a->plan == b->plan);
+}
+
+// The first of the ways that have it in common.
+static int first_of(const struct adding *a, enum common common)
+{
+    int first = 0;
+    while (!has_in_common(&a->p->kernel[a->kernel], first, a->variant, common))
+        first++;
+    return first;
+}
+
+// Of the sketches that have it, a bit each; 0: of all.
+static uint64_t sketches_of(const struct adding *a, enum common common)
+{
+    const struct program_kernel *k = &a->p->kernel[a->kernel];
     uint64_t those = 0, all = 0;
     for (int i = 0; i < a->p->sketches.count; i++) {
         all |= UINT64_C(1) << i;
-        if (program_variant_of(a->p, i, a->kernel) == a->variant)
+        if (has_in_common(k, program_variant_of(a->p, i, a->kernel), a->variant, common))
             those |= UINT64_C(1) << i;
     }
     return those == all ? 0 : those;
 }
 
-// Gives its index; -1: it could not be added. `rest`: where it is in sketches that lack it; NULL:
-// none does.
-static int add(const struct adding *a, bool built, const struct param *param, const int32_t *rest)
+// Gives its index; -1: it could not be added. `rest`: where it is in sketches that lack it, which
+// are not those of `when`.
+static int add(const struct adding *a, bool built, const struct param *param, uint64_t when,
+               const int32_t *rest)
 {
     int index = a->s->param_count;
-    uint64_t when = sketches_of(a);
     if (!built || !space_add(a->s, param, a->e))
         return -1;
-    if (when && rest)
+    if (when)
         space_condition(a->s, index, a->p->chooser, when, rest);
     return index;
 }
@@ -64,7 +86,7 @@ static int32_t divisor_up_to(int64_t number, int64_t most)
     return (int32_t)d;
 }
 
-static int parts_of(const struct program_variant *v, bool is_space)
+int program_parts(const struct program_variant *v, bool is_space)
 {
     if (v->plan == PLAN_TILE)
         return is_space ? TILE_PARTS : 3;
@@ -77,7 +99,7 @@ static void set_rest(const struct program_variant *v, int loop, int64_t *threads
 {
     const struct program_loops *l = &v->loops;
     bool is_space = loop < l->space, has_threads = is_space || v->plan == PLAN_CROSS;
-    int parts = parts_of(v, is_space);
+    int parts = program_parts(v, is_space);
     int32_t part = divisor_up_to(l->extent[loop], has_threads ? *threads : USUAL_WRITTEN);
     for (int i = 1; i < parts; i++)
         rest[i] = 1;
@@ -92,15 +114,16 @@ static bool add_loop(const struct adding *a, int loop, const int32_t *rest)
     struct program_variant *v = &k->variant[a->variant];
     struct param param;
     bool is_space = loop < v->loops.space;
-    bool is_common = is_space && k->variant[0].plan == PLAN_SERIAL; // it is there in every sketch
-    if (is_common && a->variant == 1) {
-        v->loops.param[loop] = k->variant[0].loops.param[loop];
+    enum common common = is_space && k->variant[0].plan == PLAN_SERIAL ? SHARED_OR_NOT : OF_ONE;
+    int first = first_of(a, common);
+    if (first < a->variant) {
+        v->loops.param[loop] = k->variant[first].loops.param[loop];
         return true;
     }
     char *name = new_name(a, v->loops.name[loop]);
     bool built = param_factorization(&param, &a->s->arena, name, v->loops.extent[loop],
-                                     parts_of(v, is_space), a->e);
-    v->loops.param[loop] = add(a, built, &param, is_common ? NULL : rest);
+                                     program_parts(v, is_space), a->e);
+    v->loops.param[loop] = add(a, built, &param, sketches_of(a, common), rest);
     free(name);
     return v->loops.param[loop] >= 0;
 }
@@ -124,13 +147,18 @@ static bool add_copies(const struct adding *a)
     static const char *const places[] = {"memory", "shared"};
     struct program_kernel *k = &a->p->kernel[a->kernel];
     struct program_variant *v = &k->variant[a->variant];
+    int first = first_of(a, GUARDED_OR_NOT);
+    if (first < a->variant) {
+        memcpy(v->copied, k->variant[first].copied, sizeof v->copied);
+        return true;
+    }
     for (int i = 0; i < k->copies && v->plan == PLAN_TILE; i++) {
         const struct definition *d = &a->p->inlined;
         struct param param;
         char *what = mem_printf("place_%s", d->tensor[d->node[k->copy[i].read].tensor].name);
         char *name = new_name(a, what);
         v->copied[i] = add(a, param_categorical(&param, &a->s->arena, name, 2, places, a->e),
-                           &param, &(int32_t){0});
+                           &param, sketches_of(a, GUARDED_OR_NOT), &(int32_t){0});
         free(name);
         free(what);
         if (v->copied[i] < 0)
@@ -144,14 +172,17 @@ static bool add_copies(const struct adding *a)
 static bool add_unroll(const struct adding *a)
 {
     static const double limits[] = {0, 16, 64, 512};
-    struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
+    struct program_kernel *k = &a->p->kernel[a->kernel];
+    struct program_variant *v = &k->variant[a->variant];
     struct param param;
-    if (v->plan != PLAN_TILE || v->loops.reduce == 0)
+    int first = first_of(a, GUARDED_OR_NOT);
+    v->unroll = k->variant[first].unroll;
+    if (first < a->variant || v->plan != PLAN_TILE || v->loops.reduce == 0)
         return true;
     char *name = new_name(a, "unroll");
     v->unroll = add(
         a, param_discrete(&param, &a->s->arena, name, a->p->device.is_cpu ? 3 : 4, limits, a->e),
-        &param, &(int32_t){0});
+        &param, sketches_of(a, GUARDED_OR_NOT), &(int32_t){0});
     free(name);
     return v->unroll >= 0;
 }

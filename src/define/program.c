@@ -180,10 +180,12 @@ static bool make_kernels(struct program *p, struct err *e)
 
 // --- in which ways ---
 
-static void set_loop(struct program_loops *l, int64_t extent, const char *name)
+static void set_loop(struct program_variant *v, int64_t length, const char *name)
 {
+    struct program_loops *l = &v->loops;
     int i = l->space + l->reduce;
-    l->extent[i] = extent;
+    l->length[i] = length;
+    l->extent[i] = v->is_guarded ? guarded_extent(length) : length;
     l->name[i] = name;
     l->param[i] = -1;
 }
@@ -200,86 +202,184 @@ static const char *joined(struct program *p, const struct define_stage *s, int f
     return kept;
 }
 
-static void add_variant(struct program *p, struct program_kernel *k, enum stage_plan plan)
+static void add_variant(struct program *p, struct program_kernel *k, enum stage_plan plan,
+                        bool guarded)
 {
     const struct define_stage *s = &k->stage;
     struct program_variant *v = &k->variant[k->variants++];
     struct program_loops *l = &v->loops;
-    *v = (struct program_variant){.plan = plan, .unroll = -1};
+    *v = (struct program_variant){.plan = plan, .is_guarded = guarded, .unroll = -1};
     for (int i = 0; i < PROGRAM_MAX_COPIES; i++)
         v->copied[i] = -1;
     if (plan == PLAN_TILE) {
         for (int a = 0; a < s->space; a++, l->space++)
-            set_loop(l, s->extent[a], s->axis[a]);
+            set_loop(v, s->extent[a], s->axis[a]);
         for (int a = s->space; a < s->space + s->reduce; a++, l->reduce++)
-            set_loop(l, s->extent[a], s->axis[a]);
+            set_loop(v, s->extent[a], s->axis[a]);
         return;
     }
-    set_loop(l, stage_points(s, 0, s->space), joined(p, s, 0, s->space));
+    set_loop(v, stage_points(s, 0, s->space), joined(p, s, 0, s->space));
     l->space = 1;
     if (s->reduce) {
-        set_loop(l, stage_points(s, s->space, s->reduce), joined(p, s, s->space, s->reduce));
+        set_loop(v, stage_points(s, s->space, s->reduce), joined(p, s, s->space, s->reduce));
         l->reduce = 1;
     }
 }
 
-static void add_variants(struct program *p)
+static bool is_shared(const struct sketch *s, int tensor)
 {
-    for (int i = 0; i < p->kernel_count; i++) {
-        struct program_kernel *k = &p->kernel[i];
-        bool crosses = false;
-        add_variant(p, k, is_tiled(p, k->stage.tensor) ? PLAN_TILE : PLAN_SERIAL);
-        for (int n = 0; n < p->sketches.count; n++)
-            crosses = crosses || p->sketches.sketch[n].plan[k->stage.tensor] == PLAN_CROSS;
-        if (crosses)
-            add_variant(p, k, PLAN_CROSS);
-    }
+    return s->plan[tensor] == PLAN_CROSS;
 }
 
 int program_variant_of(const struct program *p, int sketch, int kernel)
 {
     const struct program_kernel *k = &p->kernel[kernel];
-    return p->sketches.sketch[sketch].plan[k->stage.tensor] == PLAN_CROSS;
+    const struct sketch *s = &p->sketches.sketch[sketch];
+    int v = k->variants - 1;
+    while (v > 0 && ((k->variant[v].plan == PLAN_CROSS) != is_shared(s, k->stage.tensor) ||
+                     k->variant[v].is_guarded != s->is_guarded[k->stage.tensor]))
+        v--;
+    return v;
 }
 
-// "tiled", or "serial", or "cross-thread(top+sum)" of the reductions that are shared.
+static bool computes_alike(const struct program *p, const struct sketch *a, const struct sketch *b)
+{
+    bool alike = true;
+    for (int k = 0; k < p->kernel_count; k++) {
+        int tensor = p->kernel[k].stage.tensor;
+        alike = alike && is_shared(a, tensor) == is_shared(b, tensor) &&
+                a->is_guarded[tensor] == b->is_guarded[tensor];
+    }
+    return alike;
+}
+
+// Sketches can differ in stages that are computed in another's kernel: one of each kind stays.
+static void drop_twins(struct program *p)
+{
+    struct sketches *s = &p->sketches;
+    int kept = 0;
+    for (int i = 0; i < s->count; i++) {
+        bool is_new = true;
+        for (int k = 0; k < kept; k++)
+            is_new = is_new && !computes_alike(p, &s->sketch[i], &s->sketch[k]);
+        if (is_new)
+            s->sketch[kept++] = s->sketch[i];
+    }
+    s->count = kept;
+}
+
+// The first is that of the first sketch: what is not shared and not guarded.
+static void add_variants(struct program *p)
+{
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct program_kernel *k = &p->kernel[i];
+        int tensor = k->stage.tensor;
+        bool has[2][2] = {{false}};
+        for (int n = 0; n < p->sketches.count; n++) {
+            const struct sketch *s = &p->sketches.sketch[n];
+            bool *met = &has[is_shared(s, tensor)][s->is_guarded[tensor]];
+            enum stage_plan alone = is_tiled(p, tensor) ? PLAN_TILE : PLAN_SERIAL;
+            if (!*met)
+                add_variant(p, k, is_shared(s, tensor) ? PLAN_CROSS : alone, s->is_guarded[tensor]);
+            *met = true;
+        }
+    }
+}
+
+// Appends "how(top+sum)" of the kernels for which it holds, if there are any.
+static void add_which(const struct program *p, const struct sketch *s, const char *how,
+                      bool (*holds)(const struct sketch *s, int tensor), struct str *name)
+{
+    int count = 0;
+    for (int k = 0; k < p->kernel_count; k++) {
+        int tensor = p->kernel[k].stage.tensor;
+        if (!holds(s, tensor))
+            continue;
+        str_add(name, name->length && !count ? "," : "");
+        str_printf(name, "%s%s", count++ ? "+" : how, p->inlined.tensor[tensor].name);
+    }
+    str_add(name, count ? ")" : "");
+}
+
+static bool is_guarded(const struct sketch *s, int tensor)
+{
+    return s->is_guarded[tensor];
+}
+
+// "tiled", or "serial"; or what is shared and what is guarded: "cross-thread(top+sum),guarded(Y)".
 static void name_sketches(struct program *p)
 {
     for (int i = 0; i < p->sketches.count; i++) {
         struct str name = {0};
         bool tiles = false;
-        for (int k = 0; k < p->kernel_count; k++) {
-            const char *stage = p->inlined.tensor[p->kernel[k].stage.tensor].name;
-            if (program_variant_of(p, i, k))
-                str_printf(&name, "%s%s", name.length ? "+" : "cross-thread(", stage);
+        for (int k = 0; k < p->kernel_count; k++)
             tiles = tiles || is_tiled(p, p->kernel[k].stage.tensor);
-        }
-        str_add(&name, name.length ? ")" : tiles ? "tiled" : "serial");
+        add_which(p, &p->sketches.sketch[i], "cross-thread(", is_shared, &name);
+        add_which(p, &p->sketches.sketch[i], "guarded(", is_guarded, &name);
+        if (!name.length)
+            str_add(&name, tiles ? "tiled" : "serial");
         p->sketch_name[i] = str_take(&name);
     }
+}
+
+static bool build(struct program *p, const char *text, bool guards, struct err *e)
+{
+    const struct sketch_device device = {p->device.subgroup, p->device.invocations, guards};
+    if (!definition_read_text(&p->inlined, text, e))
+        return false;
+    sketches_derive(&p->inlined, device, &p->sketches);
+    if (!make_kernels(p, e))
+        return false;
+    drop_twins(p);
+    add_variants(p);
+    name_sketches(p);
+    return true;
+}
+
+// Whether a space has room for all ways to compute all kernels.
+static bool fits_space(const struct program *p)
+{
+    int slots = 1, params = 1;
+    for (int i = 0; i < p->kernel_count; i++)
+        for (int n = 0; n < p->kernel[i].variants; n++) {
+            const struct program_variant *v = &p->kernel[i].variant[n];
+            int more = v->plan == PLAN_TILE && n == 0 ? p->kernel[i].copies + 1 : 0;
+            slots += more;
+            params += more;
+            for (int a = 0; a < v->loops.space + v->loops.reduce; a++) {
+                params += v->loops.extent[a] > 1;
+                slots += v->loops.extent[a] > 1 ? program_parts(v, a < v->loops.space) : 0;
+            }
+        }
+    return slots <= SPACE_MAX_SLOTS && params <= SPACE_MAX_PARAMS;
+}
+
+static struct program *create(const char *text, struct program_device device, bool guards,
+                              struct err *e)
+{
+    struct program *p = mem_zero(1, sizeof *p);
+    p->device = device;
+    p->chooser = -1;
+    if (build(p, text, guards, e))
+        return p;
+    program_destroy(p);
+    return NULL;
 }
 
 struct program *program_create(const struct definition *d, struct program_device device,
                                struct err *e)
 {
-    struct program *p = mem_zero(1, sizeof *p);
     struct str text = {0};
-    p->device = device;
-    p->chooser = -1;
-    bool ok = definition_write(d, &text);
-    if (!ok)
+    struct program *p = NULL;
+    if (definition_write(d, &text))
+        p = create(str_text(&text), device, true, e);
+    else
         err_set(e, "the definition is too large (what it shares is written out)");
-    ok = ok && definition_read_text(&p->inlined, str_text(&text), e);
-    str_finish(&text);
-    if (ok)
-        sketches_derive(&p->inlined, (struct sketch_device){device.subgroup, device.invocations},
-                        &p->sketches);
-    if (!ok || !make_kernels(p, e)) {
+    if (p && !fits_space(p)) {
         program_destroy(p);
-        return NULL;
+        p = create(str_text(&text), device, false, e);
     }
-    add_variants(p);
-    name_sketches(p);
+    str_finish(&text);
     return p;
 }
 

@@ -23,8 +23,9 @@
 #include "kernel/job.h"
 #include "space/space.h"
 
-#define PROGRAM_MAX_KERNELS JOB_MAX_PASSES
-#define PROGRAM_MAX_COPIES  3 // a kernel; what it reads besides is read where it lies
+#define PROGRAM_MAX_KERNELS  JOB_MAX_PASSES
+#define PROGRAM_MAX_VARIANTS 4 // of a kernel: shared or not, guarded or not
+#define PROGRAM_MAX_COPIES   3 // a kernel; what it reads besides is read where it lies
 
 // Parts of a loop over space, outermost first, as Ansor's S0 to S4. The numbers of an invocation
 // are those of all parts but the first and the third.
@@ -35,7 +36,8 @@ enum { TILE_LOOP, TILE_MIDDLE, TILE_WRITTEN, TILE_SHARED };
 // The loops of a kernel: those over space first. Their parts are parameters.
 struct program_loops {
     int space, reduce;
-    int64_t extent[DEFINE_MAX_AXES];
+    int64_t extent[DEFINE_MAX_AXES]; // at least its length, more where its end is guarded
+    int64_t length[DEFINE_MAX_AXES];
     const char *name[DEFINE_MAX_AXES];
     int param[DEFINE_MAX_AXES]; // -1: it is of length 1, and not tiled
 };
@@ -43,6 +45,7 @@ struct program_loops {
 // One way to compute a kernel.
 struct program_variant {
     enum stage_plan plan; // PLAN_TILE: a loop each axis; else all axes of a kind are one
+    bool is_guarded;      // loops may run past their ends
     struct program_loops loops;
     int copied[PROGRAM_MAX_COPIES]; // parameters: whether that read is of a copy
     int unroll;                     // the parameter: written out are so many statements; -1: none
@@ -64,7 +67,7 @@ struct program_kernel {
     uint64_t scratch; // where its numbers begin, in numbers
     struct program_copy copy[PROGRAM_MAX_COPIES];
     int copies;
-    struct program_variant variant[2];
+    struct program_variant variant[PROGRAM_MAX_VARIANTS];
     int variants;
 };
 
@@ -103,6 +106,7 @@ void program_destroy(struct program *p);
 // Which variant of the kernel the sketch has.
 int program_variant_of(const struct program *p, int sketch, int kernel);
 
+int program_parts(const struct program_variant *v, bool is_space); // of a loop's parameter
 bool program_add_params(struct program *p, struct space *s, struct err *e);
 // `file` and `line`: where the constraints are said to be declared. `p` outlives the space.
 void program_set_rules(struct program *p, struct space *s, const char *file, int line);

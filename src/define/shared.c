@@ -66,18 +66,23 @@ static void write_copy(struct writer *w, int depth, int copy)
 {
     const struct program_copy *c = &w->k->copy[copy];
     const struct definition *d = &w->p->inlined;
-    int rank = d->tensor[d->node[c->read].tensor].rank;
+    const struct define_tensor *t = &d->tensor[d->node[c->read].tensor];
+    bool guards = w->t->variant->is_guarded; // loops run past their ends, and so do indices
     int64_t count = tiling_copied(w->p, c, w->t), stride = count;
     writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {", count,
                 tiling_threads(w->t));
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < t->rank; i++) {
         int64_t extent = tiling_extent(w->t, c, i);
         stride /= extent;
         if (extent == 1)
-            writer_line(w, depth + 1, "const int at%d = low%d_%d;", i, copy, i);
+            writer_line(w, depth + 1, "const int %s%d = low%d_%d;", guards ? "past" : "at", i, copy,
+                        i);
         else
-            writer_line(w, depth + 1, "const int at%d = low%d_%d + e / %" PRId64 " %% %" PRId64 ";",
-                        i, copy, i, stride, extent);
+            writer_line(w, depth + 1, "const int %s%d = low%d_%d + e / %" PRId64 " %% %" PRId64 ";",
+                        guards ? "past" : "at", i, copy, i, stride, extent);
+        if (guards)
+            writer_line(w, depth + 1, "const int at%d = clamp(past%d, 0, %" PRId64 ");", i, i,
+                        t->size[i] - 1);
     }
     writer_indent(w, depth + 1);
     str_printf(w->out, "copy%d[e] = ", copy);
@@ -109,6 +114,7 @@ void writer_copy_element(struct writer *w, int copy)
     const struct definition *d = &w->p->inlined;
     const struct node *n = &d->node[c->read];
     int64_t stride = tiling_copied(w->p, c, w->t);
+    w->prefix = w->t->variant->is_guarded ? "raw_" : "_";
     str_printf(w->out, "copy%d[0", copy);
     for (int i = 0; i < d->tensor[n->tensor].rank; i++) {
         int64_t extent = tiling_extent(w->t, c, i);
@@ -120,6 +126,7 @@ void writer_copy_element(struct writer *w, int copy)
         str_printf(w->out, " - low%d_%d) * %" PRId64, copy, i, stride);
     }
     str_add_char(w->out, ']');
+    w->prefix = "_";
 }
 
 // --- parts of reductions ---

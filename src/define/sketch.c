@@ -153,6 +153,14 @@ static bool follows(const struct graph *g, int tensor, const bool *reached)
     return true;
 }
 
+static bool is_smooth(int64_t number)
+{
+    for (int prime = 2; prime <= 7; prime++)
+        while (number % prime == 0)
+            number /= prime;
+    return number == 1;
+}
+
 // The only consumer, of the same numbers one by one, as is each stage on the way to it; NONE: there
 // is no such one.
 static int matching_consumer(const struct graph *g, const struct state *s, int tensor)
@@ -166,6 +174,29 @@ static int matching_consumer(const struct graph *g, const struct state *s, int t
         if ((reached[t] || t == consumer) && !follows(g, t, reached))
             return NONE;
     return consumer;
+}
+
+int64_t guarded_extent(int64_t length)
+{
+    if (length <= 8 || is_smooth(length))
+        return length;
+    int64_t extent = (length + 7) / 8 * 8;
+    while (!is_smooth(extent))
+        extent += 8;
+    return extent;
+}
+
+// Of the loops that it has: axes where it is tiled, else all of a kind as one.
+static bool has_odd_lengths(const struct graph *g, int tensor)
+{
+    const struct define_stage *s = stage_of(g, tensor);
+    int64_t space = stage_points(s, 0, s->space);
+    int64_t reduced = stage_points(s, s->space, s->reduce);
+    bool odd = !g->has_reuse[tensor] &&
+               (guarded_extent(space) != space || guarded_extent(reduced) != reduced);
+    for (int a = 0; a < s->space + s->reduce && g->has_reuse[tensor]; a++)
+        odd = odd || guarded_extent(s->extent[a]) != s->extent[a];
+    return odd;
 }
 
 // --- the rules ---
@@ -190,6 +221,18 @@ static enum verdict_of_rule always_inline(const struct graph *g, struct state *s
         return PASS;
     s->sketch.plan[s->at--] = PLAN_INLINE;
     return APPLY_AND_STOP;
+}
+
+// Lengths that no tile divides, or few: loops run past their ends, and what lies there is computed
+// for nothing.
+static enum verdict_of_rule guard_ends(const struct graph *g, struct state *s)
+{
+    const struct define_stage *stage = stage_of(g, s->at);
+    if (!stage || !g->device.guards || s->is_copied || s->sketch.is_guarded[s->at] ||
+        !has_odd_lengths(g, s->at))
+        return PASS;
+    s->sketch.is_guarded[s->at] = true;
+    return APPLY;
 }
 
 static enum verdict_of_rule cross_thread(const struct graph *g, struct state *s)
@@ -245,6 +288,7 @@ static const struct {
 } rules[RULE_COUNT] = {
     [RULE_CACHE_READ] = {"cache read", cache_read},
     [RULE_INLINE] = {"always inline", always_inline},
+    [RULE_GUARD] = {"guarded ends", guard_ends},
     [RULE_CROSS] = {"cross-thread reduction", cross_thread},
     [RULE_CACHE_WRITE] = {"cache write", cache_write},
     [RULE_TILE_FUSED] = {"multi-level tiling with fusion", tile_fused},

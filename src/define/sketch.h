@@ -27,6 +27,7 @@ enum stage_plan {
 enum sketch_rule {
     RULE_CACHE_READ,
     RULE_INLINE,
+    RULE_GUARD, // not Ansor's
     RULE_CROSS,
     RULE_CACHE_WRITE,
     RULE_TILE_FUSED,
@@ -38,6 +39,7 @@ enum sketch_rule {
 struct sketch {
     enum stage_plan plan[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES]; // of each tensor
     bool is_cached[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];       // its tiles lie in shared memory
+    bool is_guarded[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];      // its loops run past their ends
     enum sketch_rule rule[SKETCH_MOST_RULES];                    // that applied, in order
     int rules;
 };
@@ -50,7 +52,12 @@ struct sketches {
 // What of a device decides.
 struct sketch_device {
     int64_t subgroup, invocations; // that run together; that a workgroup can have
+    bool guards;                   // whether ends may be guarded
 };
+
+// How far a loop of that length runs where it may run past its end: to a multiple of 8 without a
+// prime factor above 7; as far as its length where that has no such factor, or is at most 8.
+int64_t guarded_extent(int64_t length);
 
 const char *sketch_rule_name(enum sketch_rule r); // "multi-level tiling with fusion"
 

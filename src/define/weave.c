@@ -1,5 +1,6 @@
 #include "define/weave.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +55,59 @@ static enum nest_loop_kind kind_of(const struct weaver *w, int loop, int index)
 static int add_loop(struct weaver *w, char *name, enum nest_loop_kind kind, int length)
 {
     struct nest *n = w->nest;
+    assert(n->loop_count < NEST_MAX_LOOPS); // a space has too few slots for more
     n->loop[n->loop_count] =
         (struct nest_loop){arena_strdup(&n->arena, name), kind, length, .place = -1};
     free(name);
     return n->loop_count++;
+}
+
+// Of a part of all loops over space, or over the reduction.
+int weave_product(struct weaver *w, bool space, int index)
+{
+    int of_all = weave_constant(w, 1);
+    for (int a = 0; a < weave_loops(w); a++)
+        if (weave_is_space(w, a) == space)
+            of_all = weave_multiply(w, of_all, weave_part(w, a, index));
+    return of_all;
+}
+
+// Numbers of an invocation.
+static int registers(struct weaver *w)
+{
+    return weave_multiply(
+        w, weave_product(w, true, TILE_VIRTUAL),
+        weave_multiply(w, weave_product(w, true, TILE_OUTER), weave_product(w, true, TILE_INNER)));
+}
+
+// Whether the configuration writes the part of the reduction's loops out (tiling_is_written).
+static int is_written(struct weaver *w, int index)
+{
+    int statements = weave_multiply(w, registers(w), weave_product(w, false, TILE_WRITTEN));
+    if (index == TILE_MIDDLE)
+        statements = weave_multiply(w, statements, weave_product(w, false, TILE_MIDDLE));
+    int most = formulas_number(&w->nest->formulas, w->v->unroll);
+    return formulas_add(&w->nest->formulas, FORMULA_NOT,
+                        weave_compute(w, FORMULA_LESS, most, statements), 0, 0);
+}
+
+// What may be written out or not is two loops, of which one has a single iteration.
+static void add_part(struct weaver *w, int a, int index, const char *what)
+{
+    struct formulas *f = &w->nest->formulas;
+    const char *name = w->v->loops.name[a];
+    int length = weave_part(w, a, index), one = weave_constant(w, 1);
+    bool chooses = !weave_is_space(w, a) && w->v->unroll >= 0 &&
+                   (index == TILE_MIDDLE || index == TILE_WRITTEN);
+    if (chooses) {
+        int written = is_written(w, index);
+        w->written[a][index] =
+            add_loop(w, mem_printf("%s_%s%d_written", what, name, a), NEST_UNROLLED,
+                     formulas_add(f, FORMULA_CHOOSE, written, length, one));
+        length = formulas_add(f, FORMULA_CHOOSE, written, one, length);
+    }
+    w->loop[a][index] =
+        add_loop(w, mem_printf("%s_%s%d", what, name, a), kind_of(w, a, index), length);
 }
 
 void weave_add_loops(struct weaver *w)
@@ -74,10 +124,9 @@ void weave_add_loops(struct weaver *w)
                 length = weave_part(w, a, index);
             const char *what = weave_is_space(w, a) ? space[index] : reduce[index];
             w->step[a][index] = step;
-            w->loop[a][index] = -1;
+            w->loop[a][index] = w->written[a][index] = -1;
             if (!formulas_is_constant(&w->nest->formulas, length, 1))
-                w->loop[a][index] = add_loop(w, mem_printf("%s_%s%d", what, w->v->loops.name[a], a),
-                                             kind_of(w, a, index), length);
+                add_part(w, a, index, what);
             step = weave_multiply(w, step, length);
         }
     }
@@ -85,21 +134,12 @@ void weave_add_loops(struct weaver *w)
         w->halving = add_loop(w, mem_strdup("halving"), NEST_SERIAL, weave_constant(w, 1));
 }
 
-// Of a part of all loops over space, or over the reduction.
-int weave_product(struct weaver *w, bool space, int index)
-{
-    int of_all = weave_constant(w, 1);
-    for (int a = 0; a < weave_loops(w); a++)
-        if (weave_is_space(w, a) == space)
-            of_all = weave_multiply(w, of_all, weave_part(w, a, index));
-    return of_all;
-}
-
 // --- buffers ---
 
 int weave_add_buffer(struct weaver *w, const char *name, enum nest_memory memory, int bytes)
 {
     struct nest *n = w->nest;
+    assert(n->buffer_count < NEST_MAX_BUFFERS);
     n->buffer[n->buffer_count] = (struct nest_buffer){.name = arena_strdup(&n->arena, name),
                                                       .memory = memory,
                                                       .bytes = bytes,
@@ -124,9 +164,7 @@ int weave_buffer_of(struct weaver *w, int tensor, bool is_input)
 
 void weave_add_registers(struct weaver *w)
 {
-    int count = weave_multiply(
-        w, weave_product(w, true, TILE_VIRTUAL),
-        weave_multiply(w, weave_product(w, true, TILE_OUTER), weave_product(w, true, TILE_INNER)));
+    int count = registers(w);
     w->registers = weave_add_buffer(w, "value", NEST_REGISTERS, 4);
     w->nest->buffer[w->registers].used = w->when;
     w->nest->buffer[w->registers].dim_count = 1;
@@ -226,14 +264,16 @@ int weave_add_terms(struct weaver *w, const double *coefficient, enum weave_part
                 continue;
             double by = which == INNER_PARTS ? fabs(coefficient[axis]) : coefficient[axis];
             int factor = weave_multiply(w, weave_constant(w, by), scale);
-            term[count++] =
-                (struct nest_term){w->loop[a][i], weave_multiply(w, factor, w->step[a][i])};
+            int step = weave_multiply(w, factor, w->step[a][i]);
+            term[count++] = (struct nest_term){w->loop[a][i], step};
+            if (w->written[a][i] >= 0)
+                term[count++] = (struct nest_term){w->written[a][i], step};
         }
     }
     return count;
 }
 
-enum { MOST_TERMS = 4 * DEFINE_MAX_AXES + 8 };
+enum { MOST_TERMS = 6 * DEFINE_MAX_AXES + 8 };
 
 struct nest_term *weave_new_terms(struct weaver *w)
 {

@@ -11,10 +11,11 @@ struct weaver {
     const struct program_kernel *k;
     const struct program_variant *v;
     struct nest *nest;
-    int when;                                          // the formula: it is computed this way
-    int loop[DEFINE_MAX_AXES][TILE_PARTS];             // of each part of each loop; -1: of length 1
-    int step[DEFINE_MAX_AXES][TILE_PARTS];             // how far one iteration leads: a formula
-    int buffer[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES]; // of each tensor, or -1
+    int when;                                 // the formula: it is computed this way
+    int loop[DEFINE_MAX_AXES][TILE_PARTS];    // of each part of each loop; -1: of length 1
+    int written[DEFINE_MAX_AXES][TILE_PARTS]; // the same, where the configuration writes it out
+    int step[DEFINE_MAX_AXES][TILE_PARTS];    // how far one iteration leads: a formula
+    int buffer[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];      // of each tensor, or -1
     int copy[PROGRAM_MAX_COPIES], fill[PROGRAM_MAX_COPIES]; // its buffer, the loop that fills it
     int halving;   // the loop in which invocations that share hand on their numbers
     int registers; // a buffer

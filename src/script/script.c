@@ -160,7 +160,8 @@ static int visit_load(lua_State *L)
         return luaL_error(L, "what is computed has its kernels, their resources and their loops "
                              "(no kernel, resources, scratch, nest beside it)");
     if (s->space->param_count == 0)
-        return luaL_error(L, "no parameter is declared (param.NAME = factors(...))");
+        return luaL_error(L, s->program ? "there is nothing to choose (all sizes are 1)"
+                                        : "no parameter is declared (param.NAME = factors(...))");
     if (s->stage_count == 0 && !s->program && !s->space_only)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
     baseline_check(L, s);

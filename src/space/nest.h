@@ -19,11 +19,11 @@
 #include "space/formula.h"
 
 #define NEST_MAX_DIMS       6
-#define NEST_MAX_PATH       48 // loops around a statement
+#define NEST_MAX_PATH       64 // loops around a statement
 #define NEST_MAX_ACCESSES   8  // of a statement
-#define NEST_MAX_LOOPS      128
-#define NEST_MAX_BUFFERS    32
-#define NEST_MAX_STATEMENTS 32
+#define NEST_MAX_LOOPS      512
+#define NEST_MAX_BUFFERS    128
+#define NEST_MAX_STATEMENTS 128
 
 // AutoTVM's eleven annotations, in its order.
 enum nest_loop_kind {

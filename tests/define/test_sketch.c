@@ -91,6 +91,13 @@ static const struct {
      2,
      {"serial", "cross-thread(Y_sum1)"},
      {"skip, skip, skip", "skip, cross-thread reduction, skip"}},
+    {"product of odd sizes and relu",
+     PRODUCT(17, 19, 13) "output(compute('D', { 17, 19 }, function(i, j) return max(C(i, j), 0.0) "
+                         "end))",
+     2,
+     {"tiled", "guarded(C)"},
+     {"skip, multi-level tiling with fusion, cache read, skip, cache read, skip",
+      "skip, guarded ends, multi-level tiling with fusion, cache read, skip, cache read, skip"}},
     {"relu",
      "local A = tensor('A', { 64 }) output(compute('Y', { 64 }, function(i) return max(A(i), 0.0) "
      "end))",
@@ -158,6 +165,17 @@ static void tilings(void **state)
     script_destroy(s);
 }
 
+// The shortest lengths that leave a choice of tiles, and none where there is one.
+static void guarded_lengths(void **state)
+{
+    static const int64_t lengths[][2] = {{1, 1},     {7, 7},     {8, 8},       {11, 16},
+                                         {13, 16},   {17, 24},   {23, 24},     {29, 32},
+                                         {100, 100}, {127, 128}, {1009, 1024}, {2048, 2048}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        assert_int_equal(guarded_extent(lengths[i][0]), lengths[i][1]);
+}
+
 // Parameters of one way to share a reduction are there in the sketches that have it, and legal at
 // rest.
 static void live_parameters(void **state)
@@ -207,9 +225,8 @@ static void outlines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples),
-        cmocka_unit_test(tilings),
-        cmocka_unit_test(live_parameters),
+        cmocka_unit_test(worked_examples), cmocka_unit_test(tilings),
+        cmocka_unit_test(guarded_lengths), cmocka_unit_test(live_parameters),
         cmocka_unit_test(outlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "trial/operator.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,4 +211,22 @@ bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t
     finish(&p);
     job_finish(&job);
     return ok;
+}
+
+struct gpu *proof_open(int *code)
+{
+    struct gpu_info *list = NULL;
+    int count = 0;
+    struct err e;
+    gpu_prepare_environment();
+    bool any = gpu_list(&list, &count, &e) && count > 0;
+    free(list);
+    *code = any ? 1 : 77;
+    if (!any) {
+        puts("skipped: no Vulkan device");
+        return NULL;
+    }
+    kernel_setup();
+    struct gpu *g = gpu_open(0, true, &e);
+    return g ? g : gpu_open(0, false, &e); // the layer is not installed
 }

@@ -8,6 +8,10 @@
 #include "gpu/gpu.h"
 #include "script/script.h"
 
+// The first device, with the validation layer where it is installed; the caller's (gpu_close).
+// NULL: there is none, and `*code` is what a test program exits with.
+struct gpu *proof_open(int *code);
+
 // False and `e`: it is wrong, or is not what it declares, does not compile, load or run. `wrong`
 // says which.
 bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t seed, bool *wrong,

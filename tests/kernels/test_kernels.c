@@ -109,27 +109,15 @@ static void nothing_was_said(void **state)
 
 int main(void)
 {
-    struct gpu_info *list = NULL;
-    int count = 0;
-    struct err e;
-    gpu_prepare_environment();
-    if (!gpu_list(&list, &count, &e) || count == 0) {
-        puts("skipped: no Vulkan device");
-        free(list);
-        return 77;
-    }
-    free(list);
-    kernel_setup();
-    gpu = gpu_open(0, true, &e);
-    if (!gpu)
-        gpu = gpu_open(0, false, &e); // the layer is not installed
-    if (!gpu)
-        return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(all_cells_are_right),
         cmocka_unit_test(nothing_was_said),
     };
+    int code;
+    gpu = proof_open(&code);
+    if (!gpu)
+        return code;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gpu_close(gpu);
     return failed;
