@@ -13,8 +13,7 @@
 // leaves: a few trials, probes, go where nothing is known. Where the results are what the model
 // says, it is right. The probe that is the furthest above it, in deviations, shows where it is
 // wrong: from there single moves follow, until some in a row were no gain on the best of these (the
-// more, the more surprising it was). Any
-// gain on the best of all leads home.
+// more, the more surprising it was). Any gain on the best of all leads home.
 #ifndef TILEWALK_SEARCH_EXCURSION_H
 #define TILEWALK_SEARCH_EXCURSION_H
 

@@ -4,21 +4,10 @@
 
 // A program that has a table of its own (a test with strategies of its own) links that instead.
 const struct strategy_kind *const strategy_kinds[] = {
-    &strategy_walk,
-    &strategy_opevo,
-    &strategy_random,
-    &strategy_rnn,
-    &strategy_local,
-    &strategy_annealing,
-    &strategy_ga,
-    &strategy_de,
-    &strategy_grid,
-    &strategy_gbfs,
-    &strategy_na2c,
-    &strategy_tpe,
-    &strategy_autotvm,
-    &strategy_ansor,
-    &strategy_forest,
-    &strategy_lfbo,
-    NULL,
+    &strategy_walk,    &strategy_opevo,     &strategy_random,
+    &strategy_rnn,     &strategy_local,     &strategy_annealing,
+    &strategy_ga,      &strategy_de,        &strategy_grid,
+    &strategy_gbfs,    &strategy_na2c,      &strategy_tpe,
+    &strategy_autotvm, &strategy_ansor,     &strategy_forest,
+    &strategy_lfbo,    &strategy_portfolio, NULL,
 };

@@ -64,6 +64,18 @@ void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_M
         memcpy(r->lineage[place].ask, from, sizeof r->lineage[place].ask);
 }
 
+void rounds_hear(struct rounds *r, const struct config *c, double fitness)
+{
+    assert(is_handed_out(r) && r->told == r->handed_out);
+    if (config_set_find(&r->visited.given, c) >= 0)
+        return;
+    int index = visited_add(&r->visited, c);
+    MEM_GROW(r->fitness, index, r->fitness_capacity);
+    r->fitness[index] = fitness;
+    r->handed_out++;
+    r->told++;
+}
+
 bool rounds_draw(struct rounds *r, struct rng *rng)
 {
     struct config c;

@@ -51,6 +51,10 @@ void rounds_add(struct rounds *r, const struct config *c, const int from[SPACE_M
 bool rounds_draw(struct rounds *r, struct rng *rng); // adds what visited_draw gives; false: nothing
 void rounds_add_warm(struct rounds *r);              // adds all warm points that are left
 
+// A result of another search, as if it had been asked for and told here. What was given here before
+// is passed over. Only while a round is due; without open trials (`open` is 0).
+void rounds_hear(struct rounds *r, const struct config *c, double fitness);
+
 // For the kind of a strategy in rounds.
 void rounds_tell(struct strategy *s, const struct config *c, enum outcome o, double fitness);
 bool rounds_origin(const struct strategy *s, int64_t ask[SPACE_MAX_PARAMS]);

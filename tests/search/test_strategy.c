@@ -45,6 +45,7 @@ static const char *const specs[] = {
     "autotvm:plan=100:chains=8:steps=10",
     "forest:plan=100:trees=5:starts=2:near=5",
     "lfbo:trees=3:near=20",
+    "portfolio:window=20",
     "lfbo:trees=2:near=10:copies=5:measured=7:patience=0:starts=3",
     "ansor:plan=100:pop=64:generations=2:warmup=100",
     "ansor:plan=200:pop=32:generations=1:adaptive=1:crossover=0.5:epsilon=0.3:sample=5",
