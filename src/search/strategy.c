@@ -175,6 +175,11 @@ bool strategy_take_refit(struct strategy *s, struct refit *out)
     return s->kind->take_refit && s->kind->take_refit(s, out);
 }
 
+bool strategy_forecast(struct strategy *s, struct forecast *out)
+{
+    return s->kind->forecast && s->kind->forecast(s, out);
+}
+
 void strategy_destroy(struct strategy *s)
 {
     if (s)

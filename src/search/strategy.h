@@ -101,6 +101,12 @@ struct refit {
     double bytes;   // of the model
 };
 
+// What a model expects of a configuration before it is measured: a normal distribution of fitness,
+// with the noise of a measurement.
+struct forecast {
+    double mean, deviation;
+};
+
 struct strategy {
     const struct strategy_kind *kind;
 };
@@ -130,6 +136,9 @@ struct strategy_kind {
     // Gives each refit once, oldest first; called after every ask and tell. False: none is left.
     // NULL: the strategy has no model.
     bool (*take_refit)(struct strategy *s, struct refit *out);
+    // Called right after ASK_NEW: what is expected of that configuration, should it not fail.
+    // False: nothing, as no model chose it. NULL: nothing ever is.
+    bool (*forecast)(struct strategy *s, struct forecast *out);
     void (*destroy)(struct strategy *s); // work under way is asked to end early
 };
 
@@ -171,6 +180,7 @@ int strategy_wait_fd(const struct strategy *s);
 //     }
 bool strategy_wait(struct strategy *s);
 bool strategy_take_refit(struct strategy *s, struct refit *out);
+bool strategy_forecast(struct strategy *s, struct forecast *out);
 void strategy_destroy(struct strategy *s);
 
 #endif

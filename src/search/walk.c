@@ -1,31 +1,16 @@
 // Bayesian optimisation over evolutionary proposals: a Gaussian process chooses, by expected
 // improvement, among the children that OpEvo's evolution breeds (docs/walk.md).
 //
-// The first trials are random points. For each later trial the candidates are all single moves from
-// the very best results, children of the best results (recombined, then walked on each parameter's
-// graph until they are legal and new, as OpEvo makes them), and a few strangers (drawn from the
-// whole space, then walked in the same way). Some trials refine: their candidates are the single
-// moves only, so that no neighbour of the best stays untried for long. A Gaussian process over the
-// coordinates of parameters and kernel (coordinates.h, gp.h), fitted to the best and the latest
-// results, predicts the speed of each candidate and how unsure that is.
+// The first trials are random points. For each later one the candidates are single moves from the
+// very best results, children of the best (proposals.h) and strangers; trials that refine have the
+// moves alone. A Gaussian process, fitted to the best and the latest results, says of each what it
+// promises: the expected improvement over a target that lies a random share of `margin` deviations
+// above the best. Where no trial promises a gain any more, it leaves (excursion.h).
 //
-// The candidate with the largest expected improvement is tried. The improvement is one over a
-// target above the best speed so far: above it by a share of `margin` standard deviations of all
-// values, drawn anew for each trial. `margin` is the exploration weight of other systems: the
-// larger it is, the fewer trials go to tiny gains around a known optimum. Trials that refine use
-// `doubt` times that weight.
-//
-// Where no trial promises a gain any more, it leaves for where the model may be wrong
-// (excursion.h).
-//
-// Speeds are shares of the best speed, so their unit does not matter. A failed trial counts as the
-// lower quartile of the others. The number of points in the model is limited, and with it the cost
-// of a trial. With `ahead`, trials are chosen before the results of the latest ones are in, so that
-// several can be compiled and measured at a time; the model then takes its own predictions for the
-// missing results.
-//
-// Where the driver tells of what it compiles, the best `look` candidates are compiled, and a second
-// model (informed) chooses among those that fit, knowing what the driver says of all.
+// Speeds are shares of the best, so that their unit does not matter. A failed trial counts as the
+// lower quartile of the others. With `ahead`, the model takes its own predictions for results that
+// are not in. Where the driver tells of what it compiles, the best `look` candidates are compiled,
+// and a second model (informed), which knows what it says of all, chooses among those that fit.
 #include "model/coordinates.h"
 #include "model/gp.h"
 #include "search/excursion.h"
@@ -79,6 +64,7 @@ struct walk {
     int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
     int shortlisted;
     bool prepared;      // the round that is due has its shortlist
+    bool by_model;      // the latest trial was chosen by the model
     int look;           // how many are compiled before one is chosen; 1: none
     struct gp informed; // by the coordinates, and what the driver says
     struct looks looks;
@@ -402,6 +388,7 @@ static void make_round(void *self)
     struct walk *w = self;
     int size = w->rounds.number == 0 ? w->starts : 1;
     w->prepared = false;
+    w->by_model = w->shortlisted && w->points;
     if (w->shortlisted) {
         const struct candidate *c = &w->proposals.candidate[w->shortlist[0]];
         rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
@@ -421,6 +408,21 @@ static enum ask ask(struct strategy *s, struct config *out)
     if (w->prepared && w->shortlisted > 1 && !inform(w))
         return ASK_COMPILE;
     return rounds_ask(&w->rounds, out, make_round, w);
+}
+
+// The model is still the one that chose.
+static bool forecast(struct strategy *s, struct forecast *out)
+{
+    struct walk *w = (struct walk *)s;
+    if (!w->by_model)
+        return false;
+    const struct gp *g = &w->model;
+    double best = fitness_of(w, 0);
+    point_of(w, g, w->rounds.handed_out - 1, w->x);
+    gp_predict(&w->model, w->x, 1, &out->mean, &out->deviation);
+    out->mean *= best;
+    out->deviation = best * hypot(out->deviation, sqrt(g->noise) * g->now.scale);
+    return true;
 }
 
 static int population(const struct strategy *s, int most, struct individual *out)
@@ -491,5 +493,6 @@ const struct strategy_kind strategy_walk = {
     .population = population,
     .generation = rounds_generation,
     .origin = rounds_origin,
+    .forecast = forecast,
     .destroy = destroy,
 };

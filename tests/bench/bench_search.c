@@ -8,7 +8,8 @@
 // table over time too: what its trials cost when they were recorded, and the strategy's own time.
 // The first, walk, is held against the best of all others. With --ablation those are walk without
 // each of its parts, and with each alone. With --pairs the strategies that $TILEWALK_STRATEGIES
-// lists are held to the first of them, run by run; with --traps N in N traps (pairs.h).
+// lists are held to the first of them, run by run; with --traps N in N traps (pairs.h). With
+// --calibration: how often results are where walk's model expected them (calibration.h).
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
@@ -18,6 +19,7 @@
 // --learned: of a fit and the plan that comes of it (learned.h).
 #include "base/os.h"
 #include "bench.h"
+#include "calibration.h"
 #include "learned.h"
 #include "pairs.h"
 #include "recordings.h"
@@ -175,6 +177,17 @@ static void compare_pairs(int trials, int repeats, int seeds)
     free(spec);
 }
 
+// --- whether it knows what it does not know ---
+
+static void calibrate_walk(int trials, int repeats)
+{
+    int recordings;
+    const char *spec = getenv("TILEWALK_STRATEGIES");
+    struct recording **recording = recordings_gather(&recordings);
+    calibration_on_recordings(spec ? spec : "walk", recording, recordings, trials, repeats);
+    recordings_forget(recording, recordings);
+}
+
 // --- what it costs ---
 
 static double calibrate(void)
@@ -263,7 +276,7 @@ static void measure_cost(int trials)
 int main(int argc, char **argv)
 {
     int trials = 500, repeats = 50, cost = 100000, learned_trials = 1000, learned = 0, ablate = 0,
-        pairs = 0, traps = 0;
+        pairs = 0, traps = 0, calibration = 0;
     const struct bench_option options[] = {{"trials", &trials, 100000},
                                            {"repeats", &repeats, 10000},
                                            {"cost-trials", &cost, 10000000},
@@ -271,8 +284,13 @@ int main(int argc, char **argv)
                                            {"ablation", &ablate, 0},
                                            {"learned-trials", &learned_trials, 100000},
                                            {"pairs", &pairs, 0},
-                                           {"traps", &traps, 1000}};
-    bench_options(argc, argv, options, 8);
+                                           {"traps", &traps, 1000},
+                                           {"calibration", &calibration, 0}};
+    bench_options(argc, argv, options, 9);
+    if (calibration) {
+        calibrate_walk(trials, repeats);
+        return EXIT_SUCCESS;
+    }
     if (pairs || traps) {
         compare_pairs(trials, pairs ? repeats : 0, traps);
         return EXIT_SUCCESS;

@@ -86,6 +86,51 @@ static void test_finds_the_bottom(void **state)
     space_destroy(s);
 }
 
+// How far off forecasts are in the mean of the last trials, as a share of how far off it would be
+// to expect the mean of all results before.
+static double forecast_error(const struct search_problem *problem, measure_function *measure)
+{
+    enum { STARTS = 10, TRIALS = 80, LAST = 40 };
+    struct strategy *w = strategy_create("walk:leave=0", problem, 1, NULL);
+    double error = 0, guessed = 0, best = 0, sum = 0;
+    for (int n = 0; n < TRIALS; n++) {
+        struct config c;
+        struct forecast f;
+        assert_int_equal(strategy_ask(w, &c), ASK_NEW);
+        double fitness = measure(problem->space, &c);
+        best = fmax(best, fitness);
+        assert_int_equal(strategy_forecast(w, &f), n >= STARTS);
+        if (n >= STARTS)
+            assert_true(f.deviation > 0 && f.deviation < 10 * best);
+        if (n >= TRIALS - LAST) {
+            error += fabs(fitness - f.mean);
+            guessed += fabs(fitness - sum / n);
+        }
+        sum += fitness;
+        strategy_tell(w, &c, OUTCOME_OK, fitness);
+    }
+    strategy_destroy(w);
+    return error / guessed;
+}
+
+// In the unit of fitness, and near to what comes; of a search without a model none.
+static void test_forecasts(void **state)
+{
+    (void)state;
+    struct space *s = space_mm(512, 1024, 1024);
+    struct search_problem problem = {.space = s};
+    struct config c;
+    struct forecast f;
+    double error = forecast_error(&problem, bowl);
+    assert_true(error < 0.8);
+    assert_true(forecast_error(&problem, bowl_in_another_unit) == error);
+    struct strategy *l = strategy_create("local", &problem, 1, NULL);
+    assert_int_equal(strategy_ask(l, &c), ASK_NEW);
+    assert_false(strategy_forecast(l, &f));
+    strategy_destroy(l);
+    space_destroy(s);
+}
+
 static void test_breeds_after_its_starts(void **state)
 {
     (void)state;
@@ -277,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_the_bottom),
+        cmocka_unit_test(test_forecasts),
         cmocka_unit_test(test_breeds_after_its_starts),
         cmocka_unit_test(test_neighbours_of_the_best),
         cmocka_unit_test(test_asks_ahead),
