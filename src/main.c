@@ -20,16 +20,16 @@
 extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop, cmd_budget,
     cmd_pin, cmd_weigh, cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_card, cmd_note,
     cmd_rm, cmd_export, cmd_lookup, cmd_devices, cmd_doctor, cmd_ops, cmd_strategies, cmd_import,
-    cmd_replay, cmd_adopt, cmd_prove, cmd_agent, cmd_fleet, cmd_portfolio, cmd_completion, cmd_man,
-    cmd_browse;
+    cmd_replay, cmd_adopt, cmd_prove, cmd_agent, cmd_worker, cmd_fleet, cmd_portfolio,
+    cmd_completion, cmd_man, cmd_browse;
 
 const struct command *const commands[] = {
-    &cmd_tune,    &cmd_resume, &cmd_watch, &cmd_pause,      &cmd_stop,      &cmd_budget,
-    &cmd_pin,     &cmd_weigh,  &cmd_check, &cmd_ls,         &cmd_show,      &cmd_compare,
-    &cmd_plot,    &cmd_card,   &cmd_note,  &cmd_rm,         &cmd_export,    &cmd_lookup,
-    &cmd_devices, &cmd_doctor, &cmd_ops,   &cmd_strategies, &cmd_import,    &cmd_replay,
-    &cmd_adopt,   &cmd_prove,  &cmd_agent, &cmd_fleet,      &cmd_portfolio, &cmd_completion,
-    &cmd_man,     NULL,
+    &cmd_tune,       &cmd_resume, &cmd_watch, &cmd_pause,      &cmd_stop,   &cmd_budget,
+    &cmd_pin,        &cmd_weigh,  &cmd_check, &cmd_ls,         &cmd_show,   &cmd_compare,
+    &cmd_plot,       &cmd_card,   &cmd_note,  &cmd_rm,         &cmd_export, &cmd_lookup,
+    &cmd_devices,    &cmd_doctor, &cmd_ops,   &cmd_strategies, &cmd_import, &cmd_replay,
+    &cmd_adopt,      &cmd_prove,  &cmd_agent, &cmd_worker,     &cmd_fleet,  &cmd_portfolio,
+    &cmd_completion, &cmd_man,    NULL,
 };
 
 const struct command *command_find(const char *name)

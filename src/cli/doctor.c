@@ -204,25 +204,46 @@ static void check_files(struct doctor *d)
 }
 
 // Whether an agent answers, and what it has.
-static void check_machine(struct doctor *d, const char *place)
+static void check_place(struct doctor *d, const char *place, struct on *on, const char *hint,
+                        bool begun, struct err e)
 {
-    struct err e = {0};
-    struct on on;
     struct str found = {0};
     int count = 0;
-    bool begun = on_begin(&on, &place, 1, &e);
-    struct remote *r = begun ? remote_connect(&on.dialer, true, &e) : NULL;
+    struct remote *r = begun ? remote_connect(&on->dialer, true, &e) : NULL;
     const struct gpu_info *list = r ? remote_devices(r, &count) : NULL;
     for (int i = 0; i < count; i++)
         str_printf(&found, "%s%s (%s)", i ? ", " : "", list[i].name, list[i].driver);
     if (r && !count)
         str_add(&found, "it has no device");
-    add(d, place, true, count > 0, r ? str_text(&found) : e.text,
-        "ssh has to reach it without a question, and to find tilewalk there, of "
-        "this version (hosts.conf: docs/fleet.md)");
+    add(d, place, true, count > 0, r ? str_text(&found) : e.text, hint);
     str_finish(&found);
     remote_destroy(r);
-    on_end(&on);
+    on_end(on);
+}
+
+static void check_machine(struct doctor *d, const char *place)
+{
+    struct err e = {0};
+    struct on on;
+    bool begun = on_begin(&on, &place, 1, &e);
+    check_place(d, place, &on,
+                "ssh has to reach it without a question, and to find tilewalk there, of this "
+                "version (hosts.conf: docs/fleet.md)",
+                begun, e);
+}
+
+static void check_pool(struct doctor *d, const struct arguments *a)
+{
+    struct err e = {0};
+    struct on on;
+    if (!arguments_text(a, "pool"))
+        return;
+    bool begun = on_begin_pool(&on, a, &e);
+    on.dialer.wait_s = 1;
+    check_place(d, begun ? on.place[0].name : "pool", &on,
+                "tilewalk worker --pool runs on each machine that measures, of this version "
+                "(docs/fleet.md)",
+                begun, e);
 }
 
 static void check_machines(struct doctor *d, const char *const *place, int count)
@@ -318,6 +339,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
     check_terminal(&d);
     check_sandbox(&d);
     check_machines(&d, place, places);
+    check_pool(&d, a);
     for (int i = 0; i < d.count; i++)
         ok = ok && (d.check[i].ok || !d.check[i].needed);
     if (arguments_flag(a, "json"))
@@ -330,6 +352,7 @@ static int run_doctor(const struct command *self, const struct arguments *a)
 
 static const struct option options[] = {
     {"on", OPTION_REPEATED, "local:|ssh:HOST", "whether an agent can be started there as well"},
+    OPTION_POOL("which devices measure there as well"),
     OPTION_JSON,
     OPTION_DB,
     OPTION_HELP,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "trial/remote.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -147,7 +148,50 @@ static bool find_place(struct on *on, const char *text, struct dial_place *out, 
     return err_usage(e, "--on '%s' is neither local: nor ssh:HOST", text);
 }
 
-bool on_begin(struct on *on, const char *const *text, int count, struct err *e)
+// --- a pool ---
+
+bool on_pool_options(const struct arguments *a, struct queue_options *out, struct err *e)
+{
+    const char *url = arguments_text(a, "pool");
+    *out = (struct queue_options){.url = url,
+                                  .credentials = arguments_text(a, "credentials"),
+                                  .ca = arguments_text(a, "ca"),
+                                  .name = "tilewalk",
+                                  .patience_s = remote_patience_s()};
+    if (!url)
+        return err_usage(e, "missing --pool nats://HOST");
+    return ((str_starts(url, "nats://") || str_starts(url, "tls://")) && !strpbrk(url, " ,")) ||
+           err_usage(e, "--pool '%s' is neither nats://HOST[:PORT] nor tls://HOST[:PORT]", url);
+}
+
+// Without the password that it may have.
+static const char *shown_url(struct on *on, const char *url)
+{
+    const char *at = strrchr(url, '@'), *host = strstr(url, "://") + strlen("://");
+    return keep(on, at ? mem_printf("%.*s%s", (int)(host - url), url, at + 1) : mem_strdup(url));
+}
+
+static bool find_pool(struct on *on, const struct arguments *a, struct dial_place *out,
+                      struct err *e)
+{
+    struct queue_options o;
+    struct line l = {.count = 0};
+    if (!on_pool_options(a, &o, e))
+        return false;
+    const char *const words[] = {keep(on, path_program()), "agent", "--pool", o.url};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add(&l, words[i]);
+    if (o.credentials)
+        add(&l, "--credentials"), add(&l, o.credentials);
+    if (o.ca)
+        add(&l, "--ca"), add(&l, o.ca);
+    *out = (struct dial_place){.name = shown_url(on, o.url), .argv = take(on, &l)};
+    return true;
+}
+
+// --- the whole ---
+
+static bool find_places(struct on *on, const char *const *text, int count, struct err *e)
 {
     *on = (struct on){.words = 0};
     if (count >= ON_MOST)
@@ -155,7 +199,31 @@ bool on_begin(struct on *on, const char *const *text, int count, struct err *e)
     for (int i = 0; i < count; i++)
         if (!find_place(on, text[i], &on->place[i], e))
             return false;
-    return !count || dialer_begin(&on->dialer, on->place, count, e);
+    return true;
+}
+
+bool on_begin_all(struct on *on, const struct arguments *a, struct err *e)
+{
+    const char *text[ON_MOST];
+    int count = arguments_list(a, "on", text, ON_MOST);
+    if (!find_places(on, text, count, e) ||
+        (arguments_text(a, "pool") && !find_pool(on, a, &on->place[count++], e)) ||
+        (count && !dialer_begin(&on->dialer, on->place, count, e)))
+        return false;
+    on->dialer.wait_s = arguments_real(a, "wait", 0);
+    return true;
+}
+
+bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e)
+{
+    *on = (struct on){.words = 0};
+    return find_pool(on, a, &on->place[0], e) && dialer_begin(&on->dialer, on->place, 1, e);
+}
+
+bool on_begin(struct on *on, const char *const *text, int count, struct err *e)
+{
+    return find_places(on, text, count, e) &&
+           (!count || dialer_begin(&on->dialer, on->place, count, e));
 }
 
 struct dialer *on_dialer(struct on *on)

@@ -2,8 +2,7 @@
 // reached.
 //
 //     struct on on;
-//     int count = arguments_list(a, "on", text, ON_MOST);
-//     if (!on_begin(&on, text, count, e)) ...     before the sandbox is entered
+//     if (!on_begin_all(&on, a, e)) ...           before the sandbox is entered
 //     options.dialer = on_dialer(&on);
 //     on_end(&on);
 //
@@ -14,10 +13,14 @@
 //
 // `address` is what ssh is given (default: the name), `program` what is started there (default:
 // tilewalk); all other words are options of ssh.
+//
+// --pool URL is one more such place: an agent here that measures by the workers of a pool
+// (fleet/broker.h).
 #ifndef TILEWALK_CLI_ON_H
 #define TILEWALK_CLI_ON_H
 
 #include "cli/command.h"
+#include "fleet/queue.h"
 #include "trial/dialer.h"
 
 #define ON_MOST 64
@@ -29,6 +32,21 @@
             "an agent here; may be repeated: all of them, which have to be alike, measure for "    \
             "the session"                                                                          \
     }
+#define OPTION_POOL(what)                                                                          \
+    {"pool", OPTION_TEXT, "nats://HOST[:PORT]", what},                                             \
+        {"credentials", OPTION_TEXT, "FILE", "of the pool's user, as nsc writes it"},              \
+    {                                                                                              \
+        "ca", OPTION_TEXT, "FILE",                                                                 \
+            "certificates by which the pool's server (tls://HOST) is known (default: the "         \
+            "system's)"                                                                            \
+    }
+#define OPTION_WAIT                                                                                \
+    {                                                                                              \
+        "wait", OPTION_REAL, "S",                                                                  \
+            "how long to wait while no machine, or no worker of the pool, measures on such a "     \
+            "device (default: 300)",                                                               \
+            0.001, 1e9                                                                             \
+    }
 
 struct on {
     struct dialer dialer; // no pid: --on was not given
@@ -38,6 +56,10 @@ struct on {
 };
 
 bool on_begin(struct on *on, const char *const *text, int count, struct err *e);
+bool on_begin_all(struct on *on, const struct arguments *a, struct err *e);  // --on, --pool, --wait
+bool on_begin_pool(struct on *on, const struct arguments *a, struct err *e); // --pool alone
+// Those of --pool, --credentials and --ca. False: there is no --pool, or it is none.
+bool on_pool_options(const struct arguments *a, struct queue_options *out, struct err *e);
 struct dialer *on_dialer(struct on *on); // NULL: there are no machines
 void on_end(struct on *on);              // in any case
 

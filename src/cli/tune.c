@@ -29,7 +29,8 @@ extern const struct command cmd_tune;
          "end once the best reaches so much of the device's roof (tilewalk devices --roof), 95% "  \
          "say"},                                                                                   \
         {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
-        OPTION_ON, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                         \
+        OPTION_ON, OPTION_POOL("measure by the workers of a pool (tilewalk worker --pool)"),       \
+        OPTION_WAIT, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,                       \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
          "write the best kernel there at the end, unless a faster one is there"},                  \
@@ -107,11 +108,11 @@ static int run(const struct arguments *a, struct front *f, struct detach *backgr
 // A whole network is run on a device here, and --device all is of this machine.
 static bool check_on(const struct arguments *a, struct err *e)
 {
-    const char *first;
-    if (!arguments_list(a, "on", &first, 1))
+    const char *first = arguments_text(a, "pool"), *option = first ? "pool" : "on";
+    if (!first && !arguments_list(a, "on", &first, 1))
         return true;
     if (fleet_wanted(a))
-        return err_usage(e, "tune: --on %s: --device %s is of this machine", first,
+        return err_usage(e, "tune: --%s %s: --device %s is of this machine", option, first,
                          arguments_text(a, "device"));
     return true;
 }
@@ -349,9 +350,8 @@ static int run_confined(const struct arguments *a,
 {
     struct err e;
     struct on on;
-    const char *text[ON_MOST];
     int code;
-    if (on_begin(&on, text, arguments_list(a, "on", text, ON_MOST), &e)) {
+    if (on_begin_all(&on, a, &e)) {
         confine_session(a);
         code = run_session(a, on_dialer(&on), begin);
     } else {

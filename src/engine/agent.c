@@ -4,13 +4,11 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "engine/devices.h"
-#include "kernel/kernel.h"
 #include "trial/flying.h"
 #include "trial/frame.h"
 #include "trial/remote.h"
 #include "trial/work.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,6 +28,7 @@ struct agent {
     struct message begun_with; // the pool uses what a hello holds
     struct source *source;     // NULL: nothing is to be measured yet
     struct work_list waiting;  // for a place in the pool
+    int64_t trials;            // that could be calibrated with
     int64_t heard_ns;
 };
 
@@ -46,17 +45,6 @@ static void hear_worker(void *context, int worker, const char *line)
 
 // --- what it is asked ---
 
-// "rack1-5fd0c2a9": of a host's name what may be in it.
-static void name_machine(char *out, size_t size)
-{
-    char host[48] = "";
-    gethostname(host, sizeof host - 1);
-    for (char *c = host; *c; c++)
-        if (!isalnum((unsigned char)*c) && (*c != '.' || c == host))
-            *c = c == host ? 'x' : '-';
-    snprintf(out, size, "%s-%08x", *host ? host : "host", (unsigned)os_seed());
-}
-
 static bool say_alive(struct agent *a)
 {
     say(a, message_plain(MESSAGE_ALIVE));
@@ -65,9 +53,7 @@ static bool say_alive(struct agent *a)
 
 static bool greet(struct agent *a)
 {
-    struct greeting g = {.version = TILEWALK_VERSION, .cores = os_cores()};
-    snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
-    name_machine(g.machine, sizeof g.machine);
+    struct greeting g = greeting_of_this();
     say(a, message_greet(&g));
     return true;
 }
@@ -144,12 +130,20 @@ static bool begin(struct agent *a, struct message *m)
     return true;
 }
 
+// The first one, and every so often.
+static bool calibrates(struct agent *a, const struct trial_request *r)
+{
+    int each = a->begun_with.hello.calibrates;
+    return each > 0 && r->count == 1 && !r->only_compiles && a->trials++ % each == 0;
+}
+
 static bool take_trial(struct agent *a, struct message *m)
 {
     if (!a->source || a->begun_with.type != MESSAGE_HELLO || m->request.count < 1 ||
         a->waiting.count >= MOST_WAITING)
         return false;
     m->request.ticket = ticket_of(m->number, m->request.only_compiles);
+    m->request.anchor |= calibrates(a, &m->request);
     work_list_append(&a->waiting, work_create(&m->request, m->number));
     return true;
 }

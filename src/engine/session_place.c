@@ -28,15 +28,30 @@ static bool connect(struct session_place *p, struct err *e)
     return p->remote || !p->dialer;
 }
 
+static void take_devices(struct session_place *p)
+{
+    const struct gpu_info *list = remote_devices(p->remote, &p->count);
+    p->list = mem_zero((size_t)p->count + 1, sizeof *p->list);
+    memcpy(p->list, list, (size_t)p->count * sizeof *list);
+}
+
 static bool find_devices(struct session_place *p, struct err *e)
 {
     if (!p->dialer)
         return devices_find(&p->list, &p->count, e);
     if (!connect(p, e))
         return false;
-    const struct gpu_info *list = remote_devices(p->remote, &p->count);
-    p->list = mem_zero((size_t)p->count + 1, sizeof *p->list);
-    memcpy(p->list, list, (size_t)p->count * sizeof *list);
+    take_devices(p);
+    return true;
+}
+
+// A pool may have it later.
+static bool await_device(struct session_place *p, const struct err *why)
+{
+    if (!p->remote || !remote_wait_for_devices(p->remote, why->text))
+        return false;
+    free(p->list);
+    take_devices(p);
     return true;
 }
 
@@ -68,8 +83,12 @@ bool session_place_find(struct session *s, struct session_place *p, const char *
                           source)) &&
                connect(p, e);
     p->on_device = true;
-    return find_devices(p, e) && gpu_choose_cards(p->list, p->count, device, &p->cards, e) &&
-           can_run(p, e);
+    if (!find_devices(p, e))
+        return false;
+    while (!gpu_choose_cards(p->list, p->count, device, &p->cards, e))
+        if (!await_device(p, e))
+            return false;
+    return can_run(p, e);
 }
 
 bool session_place_find_again(struct session *s, struct session_place *p,
@@ -81,8 +100,12 @@ bool session_place_find_again(struct session *s, struct session_place *p,
     if (!is_device_source(r->source))
         return connect(p, e);
     p->on_device = true;
-    return find_devices(p, e) && devices_match(r, hint, p->list, p->count, &p->cards, e) &&
-           can_run(p, e);
+    if (!find_devices(p, e))
+        return false;
+    while (!devices_match(r, hint, p->list, p->count, &p->cards, e))
+        if (!await_device(p, e))
+            return false;
+    return can_run(p, e);
 }
 
 int session_place_workers(const struct session_place *p)

@@ -25,6 +25,7 @@ struct dialer {
     int socket;
     const struct dial_place *place; // the caller's
     int count;
+    double wait_s; // how long whoever asks waits while no machine is there; 0: as is usual
 };
 
 bool dialer_begin(struct dialer *d, const struct dial_place *place, int count, struct err *e);

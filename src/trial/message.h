@@ -38,6 +38,14 @@
 // An agent that is asked whether it is alive says so. One that cannot go on says
 // failed and why. What its workers write to stderr it passes on as said.
 //
+// One that measures by the workers of a pool (fleet/broker.h) greets as such, and needs no list:
+//
+//     greet    versions                  -> greet; member, of each worker of the pool, as often as
+//                                           it says that it is there, and when it leaves
+//     hello    what is computed          -> ready, or failed and why
+//     trial    the jobs                  -> result, with the name of who measured it
+//     leave    a member, and why         -> member, once it has left
+//
 // A worker announces a phase before it enters it, with the time and the candidate it is about, so
 // that a death, a hang or an overlap is attributed. A result says which candidates it settles: a
 // device that is lost ends a race early.
@@ -77,6 +85,8 @@ enum message_type {
     MESSAGE_PLAY,
     MESSAGE_ALIVE,
     MESSAGE_SAID,
+    MESSAGE_MEMBER,
+    MESSAGE_LEAVE,
     MESSAGE_TYPE_COUNT
 };
 
@@ -86,6 +96,17 @@ struct greeting {
     char machine[64];  // the process, unlike any other: "rack1-5fd0c2a9"; letters, digits, - and .
     char compiler[64]; // the glslang that is built in
     int cores;
+    bool is_pool; // it measures by members, which it tells of
+};
+
+struct greeting greeting_of_this(void); // of this process, with a name that no other has
+
+// A worker of a pool. Its device, where it has one, is the only one of the message's list.
+struct member {
+    bool leaves;   // it takes no more work
+    char why[256]; // "": nobody asked it to
+    int players;   // how many trials it acts out at once
+    int measurers; // and measures; 0: none
 };
 
 struct hello {
@@ -103,6 +124,7 @@ struct hello {
     int64_t start;          // number of this start of a worker, from 1 over the session
     char fault[512];        // as in pool_options
     int workers, compilers; // of an agent; a worker is one itself
+    int calibrates; // an agent times the fixed kernel with each so many-th trial; 0: as it is asked
 };
 
 // A network that is run as a whole: with one set of kernels, or two in turns.
@@ -140,7 +162,8 @@ struct message {
     enum message_type type;
     struct hello hello;           // HELLO
     struct trial_request request; // TRIAL; configurations are not sent. COMPILE: its first job
-    struct greeting greeting;     // GREET
+    struct greeting greeting;     // GREET, MEMBER; LEAVE: its machine
+    struct member member;         // MEMBER; LEAVE: why
     int workers;                  // PLAY
     int worker;                   // SAID
     char said[1024];              // SAID
@@ -162,7 +185,7 @@ struct message {
     struct spirv module[JOB_MAX_PASSES]; // COMPILED
     char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
     int device_count;
-    struct gpu_info *device_list;      // DEVICES
+    struct gpu_info *device_list;      // DEVICES, MEMBER
     int device;                        // OPEN, PEAKS
     struct roof roof;                  // ROOF
     bool validate;                     // OPEN
@@ -178,6 +201,9 @@ char *message_plain(enum message_type type); // PREPARE, GO, READY, PREPARED, AL
 char *message_greet(const struct greeting *g);
 char *message_play(int workers);
 char *message_said(int worker, const char *line);
+char *message_member(const struct greeting *g, const struct member *m,
+                     const struct gpu_info *device); // NULL: it has none
+char *message_leave(const char *machine, const char *why);
 char *message_hello(const struct hello *h);
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
                     int attempt, const struct kept *kept);

@@ -95,6 +95,7 @@ static void read_hello(struct reader *r, struct json o, struct hello *h)
     h->start = reader_i64(r, o, "start");
     h->workers = (int)reader_number(r, o, "workers", 0, MOST_WORKERS);
     h->compilers = (int)reader_number(r, o, "compilers", 0, MOST_WORKERS);
+    h->calibrates = (int)reader_number(r, o, "calibrates", 0, 1e6);
 }
 
 // False for anything but whole bytes of two digits each. They are the caller's, on the heap.
@@ -175,10 +176,21 @@ static void read_candidate(struct reader *r, struct json o, int i, struct messag
         reader_refuse(r, "samples");
 }
 
+// A name is stored and shown, and may be a folder's.
+static bool is_name(const char *text)
+{
+    return text[0] && text[0] != '.' && text[0] != '-' &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
+               strlen(text);
+}
+
 static void read_result(struct reader *r, struct json o, struct message *m)
 {
     m->number = reader_i64(r, o, "number");
     m->result.worker = (int)reader_number(r, o, "worker", 0, MOST_WORKERS - 1);
+    COPY_TEXT(r, o, "machine", m->result.machine);
+    if (m->result.machine[0] && !is_name(m->result.machine))
+        reader_refuse(r, "machine");
     m->at_ns = reader_i64(r, o, "at_ns");
     m->only_compiled = reader_bool(r, o, "only_compiled");
     m->result.anchor_s = reader_number(r, o, "anchor_s", 0, 1e9);
@@ -209,24 +221,25 @@ static void read_failure(struct reader *r, struct json o, struct err *e)
     err_at(e, reader_text(r, o, "file"), line, "%s", reader_text(r, o, "text"));
 }
 
-// A name is stored and shown, and may be a folder's.
-static bool is_name(const char *text)
+static void read_name(struct reader *r, struct json o, char *out, size_t size)
 {
-    return text[0] && text[0] != '.' && text[0] != '-' &&
-           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
-               strlen(text);
+    const char *name = reader_text(r, o, "machine");
+    snprintf(out, size, "%s", name);
+    if (!is_name(name))
+        reader_refuse(r, "machine");
 }
 
-static void read_greeting(struct reader *r, struct json o, struct greeting *g)
+// False: it is of another version.
+static bool read_greeting(struct reader *r, struct json o, struct greeting *g)
 {
     COPY_TEXT(r, o, "version", g->version);
     if (!str_equal(g->version, TILEWALK_VERSION))
-        return;
-    COPY_TEXT(r, o, "machine", g->machine);
+        return false;
+    read_name(r, o, g->machine, sizeof g->machine);
     COPY_TEXT(r, o, "compiler", g->compiler);
     g->cores = (int)reader_number(r, o, "cores", 1, 1 << 20);
-    if (!is_name(g->machine))
-        reader_refuse(r, "machine");
+    g->is_pool = reader_bool(r, o, "is_pool");
+    return true;
 }
 
 static void read_said(struct reader *r, struct json o, struct message *m)
@@ -294,6 +307,25 @@ static void read_devices(struct reader *r, struct json o, struct message *m)
         if (d->index != m->device_count)
             reader_refuse(r, "index");
     }
+}
+
+static void read_member(struct reader *r, struct json o, struct message *m)
+{
+    if (!read_greeting(r, o, &m->greeting))
+        return;
+    m->member.leaves = reader_bool(r, o, "leaves");
+    COPY_TEXT(r, o, "why", m->member.why);
+    m->member.players = (int)reader_number(r, o, "players", 0, MOST_WORKERS);
+    m->member.measurers = (int)reader_number(r, o, "measurers", 0, MOST_WORKERS);
+    read_devices(r, o, m);
+    if (m->device_count > 1 || (m->member.measurers && !m->device_count))
+        reader_refuse(r, "devices");
+}
+
+static void read_leave(struct reader *r, struct json o, struct message *m)
+{
+    read_name(r, o, m->greeting.machine, sizeof m->greeting.machine);
+    COPY_TEXT(r, o, "why", m->member.why);
 }
 
 static void read_open(struct reader *r, struct json o, struct message *m)
@@ -379,6 +411,8 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_GREET: read_greeting(r, o, &m->greeting); break;
     case MESSAGE_PLAY: m->workers = (int)reader_number(r, o, "workers", 1, MOST_WORKERS); break;
     case MESSAGE_SAID: read_said(r, o, m); break;
+    case MESSAGE_MEMBER: read_member(r, o, m); break;
+    case MESSAGE_LEAVE: read_leave(r, o, m); break;
     default: break;
     }
 }

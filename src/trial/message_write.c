@@ -1,6 +1,4 @@
-#include "trial/message.h"
-
-#include "base/json.h"
+#include "trial/message_writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,18 +29,20 @@ const char *message_type_name(enum message_type type)
         [MESSAGE_PLAY] = "play",
         [MESSAGE_ALIVE] = "alive",
         [MESSAGE_SAID] = "said",
+        [MESSAGE_MEMBER] = "member",
+        [MESSAGE_LEAVE] = "leave",
     };
     return names[type];
 }
 
-static struct json_writer start(struct str *text, enum message_type type)
+struct json_writer message_start(struct str *text, enum message_type type)
 {
     struct json_writer w = json_begin(text);
     json_add_text(&w, "type", message_type_name(type));
     return w;
 }
 
-static char *finish(struct json_writer *w)
+char *message_end(struct json_writer *w)
 {
     json_end(w);
     return str_take(w->out);
@@ -51,8 +51,8 @@ static char *finish(struct json_writer *w)
 char *message_plain(enum message_type type)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, type);
-    return finish(&w);
+    struct json_writer w = message_start(&s, type);
+    return message_end(&w);
 }
 
 static void add_operation(struct json_writer *w, const struct operation *o)
@@ -219,7 +219,7 @@ static void add_kept(struct json_writer *w, const struct gpu_kept *kept)
 char *message_hello(const struct hello *h)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_HELLO);
+    struct json_writer w = message_start(&s, MESSAGE_HELLO);
     add_place(&w, h);
     json_add_flag(&w, "only_compiles", h->only_compiles);
     add_any_operation(&w, &h->operation);
@@ -228,7 +228,8 @@ char *message_hello(const struct hello *h)
     json_add_int(&w, "start", h->start);
     json_add_int(&w, "workers", h->workers);
     json_add_int(&w, "compilers", h->compilers);
-    return finish(&w);
+    json_add_int(&w, "calibrates", h->calibrates);
+    return message_end(&w);
 }
 
 char *message_trial(const struct trial_request *r, const int *pick, int count, int64_t number,
@@ -236,7 +237,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
 {
     static const struct kept none;
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_TRIAL);
+    struct json_writer w = message_start(&s, MESSAGE_TRIAL);
     json_add_int(&w, "number", number);
     json_add_int(&w, "attempt", attempt);
     json_add_flag(&w, "race", r->race);
@@ -253,27 +254,27 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     for (int i = 0; i < count; i++)
         add_job(&w, NULL, &r->job[pick[i]]);
     json_end(&w);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_failed(const struct err *why)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_FAILED);
+    struct json_writer w = message_start(&s, MESSAGE_FAILED);
     json_add_text(&w, "file", why->file);
     json_add_int(&w, "line", why->line);
     json_add_text(&w, "text", why->text);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_phase(enum trial_phase phase, int candidate, int64_t at_ns)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_PHASE);
+    struct json_writer w = message_start(&s, MESSAGE_PHASE);
     json_add_text(&w, "phase", trial_phase_name(phase));
     json_add_int(&w, "candidate", candidate);
     json_add_int(&w, "at_ns", at_ns);
-    return finish(&w);
+    return message_end(&w);
 }
 
 static void add_samples(struct json_writer *w, double seconds, const struct samples *s)
@@ -300,9 +301,10 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
                      const struct gpu_kept *kept, int64_t at_ns)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_RESULT);
+    struct json_writer w = message_start(&s, MESSAGE_RESULT);
     json_add_int(&w, "number", r->ticket);
     json_add_int(&w, "worker", r->worker);
+    json_add_text(&w, "machine", r->machine);
     json_add_int(&w, "at_ns", at_ns);
     json_add_real(&w, "compile_s", r->compile_s);
     json_add_real(&w, "pipeline_s", r->pipeline_s);
@@ -317,37 +319,7 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
     for (int i = 0; i < r->count; i++)
         add_candidate(&w, r, i, settled[i]);
     json_end(&w);
-    return finish(&w);
-}
-
-// --- agents ---
-
-char *message_greet(const struct greeting *g)
-{
-    struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_GREET);
-    json_add_text(&w, "version", g->version);
-    json_add_text(&w, "machine", g->machine);
-    json_add_text(&w, "compiler", g->compiler);
-    json_add_int(&w, "cores", g->cores);
-    return finish(&w);
-}
-
-char *message_play(int workers)
-{
-    struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_PLAY);
-    json_add_int(&w, "workers", workers);
-    return finish(&w);
-}
-
-char *message_said(int worker, const char *line)
-{
-    struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_SAID);
-    json_add_int(&w, "worker", worker);
-    json_add_text(&w, "line", line);
-    return finish(&w);
+    return message_end(&w);
 }
 
 // --- errands ---
@@ -355,28 +327,28 @@ char *message_said(int worker, const char *line)
 char *message_compile(const struct job *job)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_COMPILE);
+    struct json_writer w = message_start(&s, MESSAGE_COMPILE);
     add_job(&w, "job", job);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_compiled(const struct spirv *module, int count)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_COMPILED);
+    struct json_writer w = message_start(&s, MESSAGE_COMPILED);
     json_begin_list(&w, "modules");
     for (int i = 0; i < count; i++)
         add_bytes(&w, NULL, module[i].word, module[i].count * sizeof *module[i].word);
     json_end(&w);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_list(const char *drivers)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_LIST);
+    struct json_writer w = message_start(&s, MESSAGE_LIST);
     json_add_text(&w, "drivers", drivers);
-    return finish(&w);
+    return message_end(&w);
 }
 
 static void add_device(struct json_writer *w, const struct gpu_info *d)
@@ -406,52 +378,57 @@ static void add_device(struct json_writer *w, const struct gpu_info *d)
     json_end(w);
 }
 
+void message_add_devices(struct json_writer *w, const struct gpu_info *list, int count)
+{
+    json_begin_list(w, "devices");
+    for (int i = 0; i < count; i++)
+        add_device(w, &list[i]);
+    json_end(w);
+}
+
 char *message_devices(const struct gpu_info *list, int count)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_DEVICES);
-    json_begin_list(&w, "devices");
-    for (int i = 0; i < count; i++)
-        add_device(&w, &list[i]);
-    json_end(&w);
-    return finish(&w);
+    struct json_writer w = message_start(&s, MESSAGE_DEVICES);
+    message_add_devices(&w, list, count);
+    return message_end(&w);
 }
 
 char *message_open(int device, bool validate)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_OPEN);
+    struct json_writer w = message_start(&s, MESSAGE_OPEN);
     json_add_int(&w, "device", device);
     json_add_flag(&w, "validate", validate);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_opened(const struct clocks *c)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_OPENED);
+    struct json_writer w = message_start(&s, MESSAGE_OPENED);
     json_add_name(&w, "clocks");
     statistics_add_json(&c->now, w.out);
     json_add_text(&w, "why", c->why);
     json_add_real(&w, "anchor_s", c->anchor_s);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_peaks(int device)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_PEAKS);
+    struct json_writer w = message_start(&s, MESSAGE_PEAKS);
     json_add_int(&w, "device", device);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_roof(const struct roof *r)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_ROOF);
+    struct json_writer w = message_start(&s, MESSAGE_ROOF);
     json_add_name(&w, "roof");
     roof_add_json(r, w.out);
-    return finish(&w);
+    return message_end(&w);
 }
 
 static void add_task(struct json_writer *w, const struct whole_task *t, int sets)
@@ -468,7 +445,7 @@ static void add_task(struct json_writer *w, const struct whole_task *t, int sets
 char *message_whole(const struct whole *whole)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_WHOLE);
+    struct json_writer w = message_start(&s, MESSAGE_WHOLE);
     add_place(&w, &whole->place);
     json_add_flag(&w, "races", whole->races);
     json_begin_list(&w, "tasks");
@@ -478,13 +455,13 @@ char *message_whole(const struct whole *whole)
     json_begin_object(&w, "plan");
     plan_add_json(&whole->plan, &w);
     json_end(&w);
-    return finish(&w);
+    return message_end(&w);
 }
 
 char *message_whole_result(const struct whole_result *r)
 {
     struct str s = {0};
-    struct json_writer w = start(&s, MESSAGE_WHOLE_RESULT);
+    struct json_writer w = message_start(&s, MESSAGE_WHOLE_RESULT);
     json_add_flag(&w, "verified", r->verified);
     json_add_text(&w, "reason", r->reason);
     json_begin_list(&w, "sets");
@@ -494,5 +471,5 @@ char *message_whole_result(const struct whole_result *r)
         json_end(&w);
     }
     json_end(&w);
-    return finish(&w);
+    return message_end(&w);
 }

@@ -1,5 +1,6 @@
 #include "trial/remote_host.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/os.h"
@@ -93,15 +94,17 @@ static void hand_out(struct remote *r, int64_t now_ns)
     }
 }
 
-static int64_t gone_ns(const struct remote *r)
+int64_t remote_gone_ns(const struct remote *r)
 {
-    return (int64_t)(r->patience_s * GONE_TIMES * 1e9);
+    double seconds = r->dialer->wait_s > 0 ? r->dialer->wait_s : r->patience_s * GONE_TIMES;
+    return (int64_t)(seconds * 1e9);
 }
 
 static int remote_wait_ms(const struct source *s)
 {
     const struct remote *r = (const struct remote *)s;
-    int64_t now_ns = os_now_ns(), wake_ns = r->alone_ns ? r->alone_ns + gone_ns(r) : INT64_MAX;
+    int64_t now_ns = os_now_ns(),
+            wake_ns = r->alone_ns ? r->alone_ns + remote_gone_ns(r) : INT64_MAX;
     for (int i = 0; i < r->dialer->count; i++) {
         int64_t ns = host_wake_ns(r, &r->host[i]);
         wake_ns = ns < wake_ns ? ns : wake_ns;
@@ -120,17 +123,25 @@ static int count_in(const struct remote *r, enum host_state state)
     return count;
 }
 
+static bool has_places(const struct remote *r)
+{
+    for (int i = 0; i < r->dialer->count; i++)
+        if (r->host[i].state == HOST_UP && r->host[i].workers > 0)
+            return true;
+    return false;
+}
+
 static void look_for_the_end(struct remote *r, int64_t now_ns)
 {
     if (count_in(r, HOST_REFUSED) == r->dialer->count)
         r->is_broken = true;
-    if (count_in(r, HOST_UP) > 0)
+    if (has_places(r))
         r->alone_ns = 0;
     else if (!r->alone_ns)
         r->alone_ns = now_ns;
-    else if (now_ns > r->alone_ns + gone_ns(r) && !r->is_broken)
+    else if (now_ns > r->alone_ns + remote_gone_ns(r) && !r->is_broken)
         r->is_broken = !err_set(&r->broken, "no machine could be reached for %.4g s",
-                                (double)gone_ns(r) * 1e-9);
+                                (double)remote_gone_ns(r) * 1e-9);
 }
 
 static bool remote_step(struct source *s, struct err *e)
@@ -171,7 +182,7 @@ static const struct source_kind playing_kind = {REMOTE_KIND, .deterministic = tr
 
 // --- its beginning ---
 
-static double patience_s(void)
+double remote_patience_s(void)
 {
     const char *text = getenv("TILEWALK_LINK_SECONDS");
     double seconds;
@@ -205,7 +216,8 @@ struct remote *remote_connect(struct dialer *d, bool lists, struct err *e)
     r->base.kind = &playing_kind;
     r->dialer = d;
     r->lists = lists;
-    r->patience_s = patience_s();
+    r->patience_s = remote_patience_s();
+    r->connected_ns = os_now_ns();
     r->host = mem_zero((size_t)d->count, sizeof *r->host);
     for (int i = 0; i < d->count; i++)
         slot_init(&r->host[i].slot, i);
@@ -246,13 +258,17 @@ int remote_workers(const struct remote *r)
 
 int remote_count(const struct remote *r)
 {
-    return r->dialer->count;
+    int count = 0;
+    for (int i = 0; i < r->dialer->count; i++)
+        count += int_max(r->host[i].crew.count, 1);
+    return count;
 }
 
 bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e)
 {
     gpu_identity(device, r->device_id);
-    r->margin = r->dialer->count > 1 ? margin_of(device) : 0;
+    bool several = r->dialer->count > 1 || r->host[0].greeting.is_pool;
+    r->margin = several ? margin_of(device) : 0;
     for (int i = 0; i < r->dialer->count; i++)
         host_choose(r, &r->host[i]);
     return !r->is_broken || (e && (*e = r->broken, false));
@@ -264,7 +280,34 @@ struct source *remote_begin(struct remote *r, const struct remote_work *w)
     r->begun = true;
     r->base.kind = w->made ? &playing_kind : &measuring_kind;
     for (int i = 0; i < r->dialer->count; i++)
-        r->host[i].workers =
-            w->workers ? w->workers : remote_usual_workers(!w->made, r->host[i].greeting.cores);
+        r->host[i].workers = r->host[i].greeting.is_pool ? 0
+                             : w->workers
+                                 ? w->workers
+                                 : remote_usual_workers(!w->made, r->host[i].greeting.cores);
     return &r->base;
+}
+
+bool remote_wait_for_devices(struct remote *r, const char *why)
+{
+    struct pollfd fds[MOST_FDS];
+    int before = r->host[0].devices;
+    if (!r->host[0].greeting.is_pool)
+        return false;
+    if (!r->has_said_waits)
+        log_warning("%s; waiting for a worker that has it, up to %.4g s", why,
+                    (double)remote_gone_ns(r) * 1e-9);
+    r->has_said_waits = true;
+    while (os_now_ns() < r->connected_ns + remote_gone_ns(r) && remote_step(&r->base, NULL)) {
+        if (r->host[0].devices != before)
+            return true;
+        poll(fds, (nfds_t)remote_fds(&r->base, fds, MOST_FDS), remote_wait_ms(&r->base));
+    }
+    return false;
+}
+
+void remote_fit(struct hello *h, int device, int workers, int cores)
+{
+    h->device = device;
+    h->workers = workers;
+    h->compilers = int_max(int_min(h->compilers, cores - workers), 0);
 }

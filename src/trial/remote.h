@@ -19,8 +19,11 @@
 // median of the others is set aside, and that trial is asked again. CPU devices, whose times depend
 // on what else runs, are only compared where the margin is given.
 //
+// A pool (--pool, fleet/broker.h) is one machine with as many places as its workers have; they come
+// and go, and which of them takes a trial is the pool's. Each is calibrated as a machine is.
+//
 // Whoever is silent for too long is given up (TILEWALK_LINK_SECONDS, 30); where no machine is up
-// for ten times as long, the source cannot go on.
+// for ten times as long (--wait), the source cannot go on.
 //
 // The other side is not trusted: what it says is checked as a worker's is, and one that says what
 // cannot be is taken for lost. That its times are true nobody can check.
@@ -42,9 +45,10 @@ struct remote;
 struct remote_news {
     const char *place;   // as the user wrote it: "ssh:rack1"
     const char *machine; // the agent's name
-    const char *state;   // "up", "lost": it is dialled again, "refused": it does not fit
-    const char *why;     // unless it is up
-    int again;           // requests that are asked again for it
+    const char
+        *state; // "up", "lost": it is dialled again, "refused": it does not fit, "left", "stuck"
+    const char *why; // unless it is up
+    int again;       // requests that are asked again for it
 };
 
 struct remote_work {
@@ -70,7 +74,14 @@ int remote_count(const struct remote *r);
 // All are to measure on a device like this one. False: one has none.
 bool remote_choose(struct remote *r, const struct gpu_info *device, struct err *e);
 struct source *remote_begin(struct remote *r, const struct remote_work *w);
+// Of a pool: waits until it has other devices than remote_devices says, because of `why`. False: it
+// was waited for long enough, or there is no pool.
+bool remote_wait_for_devices(struct remote *r, const char *why);
+// What is computed, as a machine with so many workers and cores does on its own `device`.
+void remote_fit(struct hello *h, int device, int workers, int cores);
 
+// How long a line may be silent.
+double remote_patience_s(void);
 // As fit so many cards of a machine (0: no device measures) that has so many cores.
 int remote_usual_workers(int cards, int cores);
 

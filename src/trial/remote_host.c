@@ -2,8 +2,8 @@
 
 #include "base/median.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/os.h"
-#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 // It is asked whether it is alive so often while it may be silent.
 enum { MOST_DOUBLINGS = 6, LISTS_LONGER = 4, ASKED_ALIVE = 6 };
 
-static const char *place_of(const struct remote *r, const struct host *h)
+const char *host_place(const struct remote *r, const struct host *h)
 {
     return r->dialer->place[h->slot.index].name;
 }
@@ -22,8 +22,8 @@ static const char *place_of(const struct remote *r, const struct host *h)
 static void tell(const struct remote *r, const struct host *h, const char *state, const char *why,
                  int again)
 {
-    struct remote_news news = {place_of(r, h), h->greeting.machine, state, why, again};
-    if (r->begun && r->work.tell)
+    struct remote_news news = {host_place(r, h), h->greeting.machine, state, why, again};
+    if (r->begun && r->work.tell && !h->greeting.is_pool)
         r->work.tell(r->work.context, &news);
 }
 
@@ -52,8 +52,10 @@ static void hang_up(struct host *h)
     slot_clear(&h->slot);
     free(h->list);
     h->list = NULL;
-    h->devices = h->calibrate_in = 0;
+    h->devices = 0;
     h->anchor_s = 0;
+    h->listing_ns = 0;
+    crew_finish(&h->crew);
 }
 
 // Before the work has begun nobody goes on without it.
@@ -62,7 +64,7 @@ static void break_off(struct remote *r, const struct host *h, const char *why)
     if (r->begun || r->is_broken)
         return;
     r->is_broken = true;
-    err_set(&r->broken, "%s: %s", place_of(r, h), why);
+    err_set(&r->broken, "%s: %s", host_place(r, h), why);
 }
 
 static void lose(struct remote *r, struct host *h, const char *how, int64_t now_ns)
@@ -84,12 +86,12 @@ static void lose(struct remote *r, struct host *h, const char *how, int64_t now_
 }
 
 // It is there, and says or shows that it cannot be of use.
-static void refuse(struct remote *r, struct host *h, const char *why)
+void host_refuse(struct remote *r, struct host *h, const char *why)
 {
     break_off(r, h, why);
     tell(r, h, "refused", why, ask_again(r, h));
     if (r->begun && !r->broken.text[0])
-        err_set(&r->broken, "%s: %s", place_of(r, h), why); // should it be the last
+        err_set(&r->broken, "%s: %s", host_place(r, h), why); // should it be the last
     hang_up(h);
     h->state = HOST_REFUSED;
 }
@@ -98,8 +100,7 @@ static void refuse(struct remote *r, struct host *h, const char *why)
 
 static void greet(struct host *h)
 {
-    struct greeting g = {.version = TILEWALK_VERSION, .machine = "tune", .cores = os_cores()};
-    snprintf(g.compiler, sizeof g.compiler, "%s", kernel_built_in());
+    struct greeting g = greeting_of_this();
     slot_send(&h->slot, message_greet(&g));
 }
 
@@ -121,19 +122,16 @@ static void begin(struct remote *r, struct host *h)
 {
     const struct remote_work *w = &r->work;
     h->state = HOST_BEGINNING;
-    h->workers = w->workers ? w->workers : remote_usual_workers(!w->made, h->greeting.cores);
+    if (!h->greeting.is_pool)
+        h->workers = w->workers ? w->workers : remote_usual_workers(!w->made, h->greeting.cores);
     if (w->made) {
-        slot_send(&h->slot, message_play(h->workers));
+        slot_send(&h->slot, message_play(int_max(h->workers, 1)));
         return;
     }
     struct hello hello = w->hello;
-    hello.device = h->device;
-    hello.workers = h->workers;
-    hello.compilers = h->greeting.cores - h->workers;
-    if (hello.compilers < 0 || !w->hello.compilers)
-        hello.compilers = 0;
-    if (hello.compilers > w->hello.compilers)
-        hello.compilers = w->hello.compilers;
+    hello.calibrates = r->margin > 0 ? REMOTE_CALIBRATES : 0;
+    if (!h->greeting.is_pool)
+        remote_fit(&hello, h->device, h->workers, h->greeting.cores);
     slot_send(&h->slot, message_hello(&hello));
 }
 
@@ -148,15 +146,15 @@ static bool find_device(const struct remote *r, struct host *h)
 
 void host_choose(struct remote *r, struct host *h)
 {
-    if (!r->device_id[0])
+    if (!r->device_id[0] || h->greeting.is_pool)
         return;
     if (!find_device(r, h))
-        refuse(r, h, "it has not the device that this session is measured on");
+        host_refuse(r, h, "it has not the device that this session is measured on");
     else if (!str_equal(h->greeting.compiler, r->host[0].greeting.compiler))
-        refuse(r, h, "it compiles with another glslang than the first one");
+        host_refuse(r, h, "it compiles with another glslang than the first one");
 }
 
-static void know(struct remote *r, struct host *h)
+void host_know(struct remote *r, struct host *h)
 {
     h->state = HOST_KNOWN;
     host_choose(r, h);
@@ -175,12 +173,13 @@ static bool take_greeting(struct remote *r, struct host *h, const struct message
     snprintf(why, sizeof why, "it has tilewalk %.*s, this is %s (install the same there)", 31,
              m->greeting.version, TILEWALK_VERSION);
     if (!str_equal(m->greeting.version, TILEWALK_VERSION)) {
-        refuse(r, h, why);
+        host_refuse(r, h, why);
     } else if (r->lists) {
         h->state = HOST_LISTING;
-        slot_send(&h->slot, message_list(""));
+        if (!h->greeting.is_pool)
+            slot_send(&h->slot, message_list(""));
     } else {
-        know(r, h);
+        host_know(r, h);
     }
     return true;
 }
@@ -192,7 +191,7 @@ static bool take_devices(struct remote *r, struct host *h, struct message *m)
     h->list = m->device_list;
     h->devices = m->device_count;
     m->device_list = NULL;
-    know(r, h);
+    host_know(r, h);
     return true;
 }
 
@@ -206,36 +205,58 @@ static bool take_ready(struct remote *r, struct host *h)
     return true;
 }
 
-// How its time of the fixed kernel differs from the median of the others'; 0: there are none.
-static double deviation(const struct remote *r, const struct host *h, double anchor_s)
+// Of all that were timed but the one that is at `own`: what the fixed kernel took there last.
+// Returns how many.
+static int other_anchors(const struct remote *r, const double *own, double *out)
 {
-    double *others = mem_zero((size_t)r->dialer->count, sizeof *others);
     int count = 0;
+    for (int i = 0; i < r->dialer->count; i++) {
+        const struct host *h = &r->host[i];
+        if (&h->anchor_s != own && h->anchor_s > 0)
+            out[count++] = h->anchor_s;
+        for (int k = 0; k < h->crew.count; k++)
+            if (&h->crew.of[k].anchor_s != own && h->crew.of[k].anchor_s > 0)
+                out[count++] = h->crew.of[k].anchor_s;
+    }
+    return count;
+}
+
+// How a time of the fixed kernel differs from the median of the others'; 0: there are none.
+static double deviation(const struct remote *r, const double *own, double anchor_s)
+{
+    size_t most = 0;
     for (int i = 0; i < r->dialer->count; i++)
-        if (&r->host[i] != h && r->host[i].anchor_s > 0)
-            others[count++] = r->host[i].anchor_s;
+        most += 1 + (size_t)r->host[i].crew.count;
+    double *others = mem_zero(most, sizeof *others);
+    int count = other_anchors(r, own, others);
     median_sort(others, count);
     double share = count ? anchor_s / median_sorted(others, count) - 1 : 0;
     free(others);
     return share;
 }
 
-// Whether it still is like the others. What it measured may be wrong, if it is not.
-static bool calibrate(struct remote *r, struct host *h, const struct work *w)
+// Whether who measured it, a machine or a member of a pool, still is like the others. What it
+// measured may be wrong, if it is not.
+static bool calibrate(struct remote *r, struct host *h, struct crew_member *of, double anchor_s)
 {
     char why[200];
-    double anchor_s = w->result.anchor_s;
-    if (r->margin <= 0 || !w->request.anchor || anchor_s <= 0)
+    double *own = of ? &of->anchor_s : &h->anchor_s;
+    if (of && of->is_set_aside)
+        return false;
+    if (r->margin <= 0 || anchor_s <= 0)
         return true;
-    double share = deviation(r, h, anchor_s);
-    h->anchor_s = anchor_s;
-    h->calibrate_in = REMOTE_CALIBRATES;
+    double share = deviation(r, own, anchor_s);
+    *own = anchor_s;
     if (fabs(share) <= r->margin)
         return true;
     snprintf(why, sizeof why,
              "a fixed kernel takes %.3g ms there, %.3g %% %s than on the others (at most %.3g %%)",
              anchor_s * 1e3, fabs(share) * 100, share > 0 ? "more" : "less", r->margin * 100);
-    refuse(r, h, why);
+    *own = 0;
+    if (of)
+        crew_set_aside(r, h, of, why);
+    else
+        host_refuse(r, h, why);
     return false;
 }
 
@@ -251,13 +272,15 @@ static bool take_result(struct remote *r, struct host *h, const struct message *
     if (!work_merge(w, m) || !work_is_done(w))
         return false;
     work_list_take(&h->flying, i);
-    if (!calibrate(r, h, w)) {
+    bool pooled = h->greeting.is_pool;
+    const char *machine = pooled ? m->result.machine : h->greeting.machine;
+    if (!calibrate(r, h, pooled ? crew_find(&h->crew, machine) : NULL, m->result.anchor_s)) {
         work_forget(w);
         work_list_insert(&r->waiting, w);
         return true;
     }
     w->result.worker = m->result.worker;
-    snprintf(w->result.machine, sizeof w->result.machine, "%s", h->greeting.machine);
+    snprintf(w->result.machine, sizeof w->result.machine, "%s", machine);
     work_list_append(&r->done, w);
     return true;
 }
@@ -268,9 +291,10 @@ static bool take_message(struct remote *r, struct host *h, struct message *m)
     case MESSAGE_ALIVE: return true;
     case MESSAGE_GREET: return take_greeting(r, h, m);
     case MESSAGE_DEVICES: return take_devices(r, h, m);
+    case MESSAGE_MEMBER: return h->greeting.is_pool && crew_hear(h, m, os_now_ns());
     case MESSAGE_READY: return take_ready(r, h);
     case MESSAGE_RESULT: return take_result(r, h, m);
-    case MESSAGE_FAILED: refuse(r, h, m->failure.text); return true;
+    case MESSAGE_FAILED: host_refuse(r, h, m->failure.text); return true;
     case MESSAGE_SAID:
         if (r->begun && r->work.log)
             r->work.log(r->work.context, m->worker, m->said);
@@ -331,7 +355,7 @@ static void log_line(void *context, int index, const char *line)
 {
     const struct remote *r = context;
     char text[1200];
-    snprintf(text, sizeof text, "%s: %s", r->dialer->place[index].name, line);
+    snprintf(text, sizeof text, "%s: %s", host_place(r, &r->host[index]), line);
     if (r->begun && r->work.log)
         r->work.log(r->work.context, index, text);
 }
@@ -363,6 +387,8 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns)
         h->asked_ns = now_ns;
     }
     link_flush(&h->slot.link); // when it is gone, reading will tell
+    if (h->greeting.is_pool)
+        crew_step(r, h, now_ns);
 }
 
 int64_t host_wake_ns(const struct remote *r, const struct host *h)
@@ -372,7 +398,8 @@ int64_t host_wake_ns(const struct remote *r, const struct host *h)
     if (h->state == HOST_DOWN)
         return h->dial_ns;
     int64_t ask = ask_ns(r, h), silent = h->heard_ns + silence_ns(r, h);
-    return ask < silent ? ask : silent;
+    int64_t wake = ask < silent ? ask : silent, looks = crew_wake_ns(r, h);
+    return wake < looks ? wake : looks;
 }
 
 static char *play_message(struct remote *r, struct work *w)
@@ -393,8 +420,6 @@ static char *play_message(struct remote *r, struct work *w)
 
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns)
 {
-    if (r->margin > 0 && w->request.count == 1 && !w->request.only_compiles)
-        w->request.anchor |= --h->calibrate_in < 0;
     char *text = r->work.made ? play_message(r, w) : work_message(w, NULL);
     h->given_ns = now_ns;
     if (slot_send(&h->slot, text)) {

@@ -1,6 +1,7 @@
 // Inside the remote source. remote.c is the source: what goes in, what comes out, which machine
 // gets what. remote_host.c is everything that happens to one machine: it is dialled, greets,
-// speaks, is silent, is lost.
+// speaks, is silent, is lost. A pool (fleet/broker.h) is one of them that has many places, those of
+// its members, of whom remote_pool.c knows.
 //
 //     DOWN -> GREETING (-> LISTING) -> KNOWN -> BEGINNING -> UP
 //     any  -> DOWN       dialled again after a pause
@@ -23,6 +24,24 @@ enum host_state {
     HOST_REFUSED
 };
 
+// The workers of a pool (remote_pool.c).
+struct crew_member {
+    struct greeting greeting;
+    struct member says;
+    struct gpu_info device; // where it measures
+    int64_t heard_ns;
+    bool is_at_work;   // its places count
+    bool is_stuck;     // it says why nothing comes of them
+    bool is_set_aside; // and what it still gives does not
+    double anchor_s;   // as a host's
+};
+
+struct crew {
+    struct crew_member *of;
+    int count, capacity;
+    char unlike[200]; // why one does not fit; "": all that were heard of do
+};
+
 struct host {
     enum host_state state;
     struct slot slot; // the connection, and what is written to stderr there; EMPTY: there is none
@@ -36,7 +55,8 @@ struct host {
     int64_t given_ns;           // when it was given something last
     int failures;               // in a row
     double anchor_s;            // what the fixed kernel took there last; 0: not known
-    int calibrate_in;           // trials
+    struct crew crew;           // of a pool
+    int64_t listing_ns;         // LISTING: since then
 };
 
 struct remote {
@@ -44,6 +64,8 @@ struct remote {
     struct dialer *dialer;
     struct host *host; // [dialer->count]
     double patience_s;
+    int64_t connected_ns; // since then machines are waited for
+    bool has_said_waits;
     double margin; // of calibrations; 0: there are none
     bool lists;
     char device_id[33]; // "": none was chosen
@@ -61,5 +83,17 @@ void host_step(struct remote *r, struct host *h, int64_t now_ns);
 int64_t host_wake_ns(const struct remote *r, const struct host *h);
 void host_give(struct remote *r, struct host *h, struct work *w, int64_t now_ns);
 void host_finish(struct host *h);
+void host_know(struct remote *r, struct host *h); // to KNOWN: what it has is known
+void host_refuse(struct remote *r, struct host *h, const char *why);
+const char *host_place(const struct remote *r, const struct host *h);
+
+int64_t remote_gone_ns(const struct remote *r); // how long it waits while no machine is there
+
+bool crew_hear(struct host *h, struct message *m, int64_t now_ns); // MEMBER; takes its device
+void crew_step(struct remote *r, struct host *h, int64_t now_ns);
+int64_t crew_wake_ns(const struct remote *r, const struct host *h);
+struct crew_member *crew_find(struct crew *c, const char *machine); // NULL
+void crew_set_aside(struct remote *r, struct host *h, struct crew_member *of, const char *why);
+void crew_finish(struct crew *c);
 
 #endif
