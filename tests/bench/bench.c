@@ -76,7 +76,7 @@ void bench_cube_init(struct bench_cube *out, int size)
 
 // --- the program ---
 
-static char *find_program(void)
+char *bench_program(void)
 {
     const char *named = getenv("TILEWALK_PROGRAM");
     char *self = path_program(), *folder = path_folder(self);
@@ -96,7 +96,7 @@ static double cpu_of_children(void)
 
 void bench_start(struct bench_child *c, const char *const *arguments)
 {
-    char *program = find_program();
+    char *program = bench_program();
     const char *argv[MOST_ARGUMENTS + 2] = {program};
     int ends[2];
     for (int i = 0; arguments[i] && i < MOST_ARGUMENTS; i++)

@@ -39,7 +39,9 @@ struct bench_cube {
 };
 void bench_cube_init(struct bench_cube *out, int size);
 
-// A run of build/tilewalk (or $TILEWALK_PROGRAM), its stdout to be read from `out`. bench_end waits
+char *bench_program(void); // path of build/tilewalk, or $TILEWALK_PROGRAM; heap
+
+// A run of it, its stdout to be read from `out`. bench_end waits
 // for it and returns the CPU seconds of it and its workers.
 struct bench_child {
     pid_t pid;

@@ -1,99 +1,127 @@
 // bench fleet: how much faster several machines are, and what they cost the run that they measure
-// for. Agents on this machine (--on local:), trials that are made up and take `--ms` each in the
-// mean; `--trials` of them for each machine.
+// for. Agents on this machine (--on local:, pipes), then workers of a pool here (--pool, NATS);
+// trials that are made up and take `--ms` each in the mean; `--trials` of them for each machine.
 //
 // Speed-up: how many trials a second, against one machine; of the ideal, which is the number of
-// machines. Share of a core: CPU time of the run itself (search, database, messages), not of its
-// agents.
+// machines. Share of a core: CPU time of the run itself (search, database, messages) and of the
+// process by which it uses a pool, not of what measures, nor of the pool's server.
 #include "bench.h"
+#include "bench_pool.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_MACHINES = 16, FIXED_WORDS = 8 };
+enum { MOST_MACHINES = 16, FIXED_WORDS = 9 };
 
 struct figures {
     double rate, cores; // trials a second; of the run itself
 };
 
-static struct figures run(int machines, int trials, int ms)
+struct plan {
+    int trials, most, ms;
+    bool pooled;
+};
+
+static void fail_unless(bool ok)
+{
+    if (!ok)
+        bench_fail("not all trials came back", NULL);
+}
+
+static struct figures run(const struct plan *p, int machines)
 {
     const char *words[FIXED_WORDS + MOST_MACHINES + 1] = {"tune", "gemm", "--strategy", "random",
                                                           "--json"};
-    char *source = mem_printf("--source=synthetic:rugged:delay_us=%d", ms * 1000);
-    char *budget = mem_printf("--trials=%d", trials * machines);
+    char *source = mem_printf("--source=synthetic:rugged:delay_us=%d", p->ms * 1000);
+    char *budget = mem_printf("--trials=%d", p->trials * machines);
+    char *pool = mem_printf("--pool=%s", pool_url());
     int n = 5;
     words[n++] = source;
     words[n++] = budget;
     words[n++] = "--seed=1";
-    for (int i = 0; i < machines; i++)
+    if (p->pooled)
+        words[n++] = pool;
+    for (int i = 0; i < machines && !p->pooled; i++)
         words[n++] = "--on=local:";
     struct bench_child c;
     static char line[1 << 16];
-    double ran_s = 0, told = 0;
+    double ran_s = 0, told = 0, broker_s = 0;
     bench_start(&c, words);
     while (fgets(line, sizeof line, c.out)) {
         cJSON *event = cJSON_Parse(line);
+        if (strcmp(bench_text(event, "event"), "trial") == 0 &&
+            bench_number(event, "trial") == p->trials * machines)
+            broker_s = pool_broker_cpu_s();
         if (strcmp(bench_text(event, "event"), "end") == 0) {
             ran_s = bench_number(event, "ran_seconds");
             told = bench_number(event, "trials");
         }
         cJSON_Delete(event);
     }
-    double cpu_s = bench_end(&c);
+    double cpu_s = bench_end(&c) + broker_s;
     free(source);
     free(budget);
-    if (told != trials * machines || !(ran_s > 0))
-        bench_fail("not all trials came back", NULL);
+    free(pool);
+    fail_unless(told == p->trials * machines && ran_s > 0);
     return (struct figures){told / ran_s, cpu_s / ran_s};
 }
 
-// With what lies beside it.
-static void remove_database(const char *folder, char *database)
+static void print_rows(const struct plan *p)
 {
-    static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char *path = mem_printf("%s%s", database, suffixes[i]);
-        unlink(path);
-        free(path);
-    }
-    rmdir(folder);
-    free(database);
-}
-
-int main(int argc, char **argv)
-{
-    int trials = 40, most = 16, ms = 300;
-    bench_options(argc, argv,
-                  (const struct bench_option[]){{"trials", &trials, 10000},
-                                                {"machines", &most, MOST_MACHINES},
-                                                {"ms", &ms, 60000}},
-                  3);
     struct figures one = {0};
-    char folder[] = "/tmp/tilewalk-bench-XXXXXX";
-    if (!mkdtemp(folder))
-        bench_fail("no folder for a database", NULL);
-    char *database = path_join(folder, "tilewalk.db");
-    setenv("TILEWALK_DB", database, 1);
-    printf("%8s  %10s  %8s  %8s  %10s\n", "machines", "trials/s", "speed-up", "of ideal",
-           "of a core");
-    for (int machines = 1; machines <= most; machines *= 2) {
-        struct figures f = run(machines, trials, ms);
+    int workers = 0;
+    printf("%s\n%8s  %10s  %8s  %8s  %10s\n", p->pooled ? "by a pool" : "by pipes", "machines",
+           "trials/s", "speed-up", "of ideal", "of a core");
+    for (int machines = 1; machines <= p->most; machines *= 2) {
+        if (p->pooled)
+            pool_add_workers(machines - workers);
+        workers = machines;
+        struct figures f = run(p, machines);
         if (machines == 1)
             one = f;
         printf("%8d  %10.2f  %8.2f  %7.1f%%  %9.2f%%\n", machines, f.rate, f.rate / one.rate,
                100 * f.rate / one.rate / machines, 100 * f.cores);
-        if (machines * 2 > most && machines > 1) {
+        if (machines * 2 > p->most && machines > 1) {
             bench_figure("speed-up, of the ideal", f.rate / one.rate / machines, "", AT_LEAST, 0.9);
             bench_figure("the run itself, at most machines", 100 * f.cores, "% of a core", UNDER,
                          3);
         }
     }
-    remove_database(folder, database);
-    return EXIT_SUCCESS;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+int main(int argc, char **argv)
+{
+    struct plan p = {.trials = 40, .most = MOST_MACHINES, .ms = 300};
+    bench_options(argc, argv,
+                  (const struct bench_option[]){{"trials", &p.trials, 10000},
+                                                {"machines", &p.most, MOST_MACHINES},
+                                                {"ms", &p.ms, 60000}},
+                  3);
+    char folder[] = "/tmp/tilewalk-bench-XXXXXX";
+    if (!mkdtemp(folder))
+        bench_fail("no folder for a database", NULL);
+    char *database = path_join(folder, "tilewalk.db");
+    setenv("TILEWALK_DB", database, 1);
+    print_rows(&p);
+    p.pooled = pool_begin(folder);
+    if (p.pooled)
+        print_rows(&p);
+    else
+        printf("by a pool: not measured, as there is no nats-server\n");
+    pool_end();
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(database);
+    return 0;
 }
