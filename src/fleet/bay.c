@@ -144,10 +144,14 @@ static bool spawn(struct bay_agent *a)
     return ok;
 }
 
-static struct bay_agent *start_agent(struct bay *b, const char *run)
+// NULL: not now, or, with `over`, never again.
+static struct bay_agent *start_agent(struct bay *b, const char *run, bool *over)
 {
-    char *run_text = queue_get(b->queue, run), *text = run_text ? first_message(b, run_text) : NULL;
+    char *run_text = NULL;
+    bool known = queue_get(b->queue, run, &run_text);
+    char *text = run_text ? first_message(b, run_text) : NULL;
     struct bay_agent *a = text ? free_agent(b) : NULL;
+    *over = known && !text;
     free(run_text);
     if (!a || !spawn(a)) {
         free(text);
@@ -322,8 +326,13 @@ static bool send_next(struct bay *b, int64_t now_ns)
         return false;
     struct taken *j = b->job[i];
     struct bay_agent *a = agent_of(b, j->run);
-    if (!a && !(a = start_agent(b, j->run))) {
-        hand_back(b, i);
+    bool over = false;
+    if (!a && !(a = start_agent(b, j->run, &over))) {
+        if (over)
+            letter_done(j->letter);
+        else
+            letter_return(j->letter);
+        remove_job(b, i);
         return true;
     }
     if (!a->ready)

@@ -357,7 +357,7 @@ static bool serve(struct broker *b, const struct queue_options *o, struct err *e
         ok = step(b, e);
     link_flush(&b->link);
     if (b->begun_with)
-        queue_forget(b->queue, b->class, b->run);
+        queue_forget(b->queue, b->run);
     return ok;
 }
 

@@ -343,19 +343,21 @@ void queue_put_soon(struct queue *q, const char *subject, const char *id, const 
         queue_post(q, letter_make(LETTER_REFUSED, subject, natsStatus_GetText(s)));
 }
 
-char *queue_get(struct queue *q, const char *run)
+bool queue_get(struct queue *q, const char *run, char **text)
 {
     natsMsg *m = NULL;
-    char subject[QUEUE_ID];
+    char subject[QUEUE_ID + 16];
     snprintf(subject, sizeof subject, "tw.run.%s", run);
-    if (js_GetLastMsg(&m, q->js, "TWRUNS", subject, NULL, NULL) != NATS_OK)
-        return NULL;
+    natsStatus s = js_GetLastMsg(&m, q->js, "TWRUNS", subject, NULL, NULL);
+    *text = NULL;
+    if (s != NATS_OK)
+        return s == NATS_NOT_FOUND;
     struct letter *l = letter_of(LETTER_SAID, m);
-    char *text = l->text;
+    *text = l->text;
     l->text = NULL;
     letter_free(l);
     natsMsg_Destroy(m);
-    return text;
+    return true;
 }
 
 static bool make_stream(struct queue *q, int i, struct err *e)
@@ -443,17 +445,15 @@ static void purge(struct queue *q, const char *stream, const char *subject)
     js_PurgeStream(q->js, stream, &o, NULL);
 }
 
-void queue_forget(struct queue *q, const char *class, const char *run)
+void queue_forget(struct queue *q, const char *run)
 {
-    char subject[QUEUE_ID];
-    snprintf(subject, sizeof subject, "tw.job.%s.%s.>", class, run);
-    purge(q, "TWJOBS", subject);
+    char subject[QUEUE_ID + 16];
+    snprintf(subject, sizeof subject, "tw.run.%s", run);
+    purge(q, "TWRUNS", subject);
     snprintf(subject, sizeof subject, "tw.over.%s", run);
     queue_say(q, subject, "");
     natsSubscription_Destroy(q->results);
     q->results = NULL;
     snprintf(subject, sizeof subject, "tw.result.%s.>", run);
     purge(q, "TWRESULTS", subject);
-    snprintf(subject, sizeof subject, "tw.run.%s", run);
-    purge(q, "TWRUNS", subject);
 }

@@ -74,12 +74,15 @@ bool queue_put(struct queue *q, const char *subject, const char *id, const char 
                struct err *e); // waits until it is kept
 // The same without waiting: when it is not kept, a letter tells.
 void queue_put_soon(struct queue *q, const char *subject, const char *id, const char *text);
-char *queue_get(struct queue *q, const char *run); // of TWRUNS, heap; NULL: it is not there
+// Of TWRUNS, heap; NULL: the run has ended. False: it is not known now.
+bool queue_get(struct queue *q, const char *run, char **text);
 
 // For runs. make: the streams and what takes from them, where they are not there yet.
 bool queue_make(struct queue *q, const char *class, struct err *e);
 bool queue_take_results(struct queue *q, const char *run, struct err *e); // KEPT, all that come
-void queue_forget(struct queue *q, const char *class, const char *run);   // all of a run
+// All of a run but its jobs, which workers drop: 2.9.10 of the server skips jobs of other runs when
+// those of one are purged.
+void queue_forget(struct queue *q, const char *run);
 
 // For workers: takes jobs of a class (KEPT), one for each place that it was given, as soon as runs
 // have made what they are taken from. stop: no more, but what is on the way.

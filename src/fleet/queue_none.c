@@ -62,10 +62,10 @@ void queue_put_soon(struct queue *q, const char *subject, const char *id, const 
     (void)q, (void)subject, (void)id, (void)text;
 }
 
-char *queue_get(struct queue *q, const char *run)
+bool queue_get(struct queue *q, const char *run, char **text)
 {
-    (void)q, (void)run;
-    return NULL;
+    (void)q, (void)run, (void)text;
+    return false;
 }
 
 bool queue_make(struct queue *q, const char *class, struct err *e)
@@ -80,9 +80,9 @@ bool queue_take_results(struct queue *q, const char *run, struct err *e)
     return false;
 }
 
-void queue_forget(struct queue *q, const char *class, const char *run)
+void queue_forget(struct queue *q, const char *run)
 {
-    (void)q, (void)class, (void)run;
+    (void)q, (void)run;
 }
 
 struct puller *queue_pull(struct queue *q, const char *class, int places)
