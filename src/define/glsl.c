@@ -37,7 +37,14 @@ static void write_buffers(struct writer *w)
                    "scratch");
 }
 
-static void write_head(struct writer *w)
+// GLSL's own round towards 0.
+static const char floor_divide[] = "\nint floor_divide(int a, int b)\n{\n"
+                                   "    return a >= 0 ? a / b : -((b - 1 - a) / b);\n}\n";
+static const char modulo[] = "\nint modulo(int a, int b)\n{\n"
+                             "    return a - b * floor_divide(a, b);\n}\n";
+
+// `main`: what stands behind it.
+static void write_head(struct writer *w, const char *main)
 {
     const struct definition *d = &w->p->inlined;
     str_add(w->out, "#version 450\n#extension GL_EXT_control_flow_attributes : require\n");
@@ -50,10 +57,10 @@ static void write_head(struct writer *w)
     str_printf(w->out, "layout(local_size_x = %" PRId64 ") in;\n", tiling_threads(w->t));
     write_buffers(w);
     writer_shared(w);
-    str_add(w->out, "\nint floor_divide(int a, int b)\n{\n"
-                    "    return a >= 0 ? a / b : -((b - 1 - a) / b);\n}\n"
-                    "\nint modulo(int a, int b)\n{\n"
-                    "    return a - b * floor_divide(a, b);\n}\n\n");
+    bool divides = strstr(main, "floor_divide("), takes_rest = strstr(main, "modulo(");
+    str_add(w->out, divides || takes_rest ? floor_divide : "");
+    str_add(w->out, takes_rest ? modulo : "");
+    str_add(w->out, "\n");
 }
 
 void writer_indent(struct writer *w, int depth)
@@ -74,6 +81,20 @@ void writer_line(struct writer *w, int depth, const char *format, ...)
     str_add_char(w->out, '\n');
 }
 
+void writer_digit(struct writer *w, const char *of, int64_t stride, int64_t count, int64_t by)
+{
+    if (count == 1) {
+        str_add_char(w->out, '0');
+        return;
+    }
+    str_add(w->out, of);
+    if (stride > 1)
+        str_printf(w->out, " / %" PRId64, stride);
+    str_printf(w->out, " %% %" PRId64, count);
+    if (by > 1)
+        str_printf(w->out, " * %" PRId64, by);
+}
+
 // --- loops ---
 
 // Where a workgroup's numbers begin along each loop, and an invocation's. Parts of the workgroup's
@@ -82,28 +103,26 @@ static void write_origins(struct writer *w)
 {
     const struct program_loops *l = &w->t->variant->loops;
     int first = l->space > 1;
-    int64_t thread = tiling_product(w->t, TILE_THREADS), group = 1;
+    int64_t thread = tiling_threads(w->t), group = 1;
     for (int a = first; a < l->space; a++)
         group *= w->t->part[a][TILE_GROUPS];
     writer_line(w, 1, "const int thread = int(gl_LocalInvocationID.x);");
     writer_line(w, 1, "const int group = int(gl_WorkGroupID.x);");
     for (int a = 0; a < l->space; a++) {
         const int32_t *part = w->t->part[a];
-        int inner = part[TILE_OUTER] * part[TILE_INNER];
+        int64_t inner = part[TILE_OUTER] * part[TILE_INNER];
         thread /= part[TILE_THREADS];
         if (a >= first)
             group /= part[TILE_GROUPS];
         writer_indent(w, 1);
         str_printf(w->out, "const int base_%s%d = ", l->name[a], a);
-        if (a < first)
-            str_add(w->out, "int(gl_WorkGroupID.y)");
-        else
-            str_printf(w->out, "group / %" PRId64 " %% %" PRId32, group, part[TILE_GROUPS]);
-        str_printf(w->out, " * %d;\n", part[TILE_VIRTUAL] * part[TILE_THREADS] * inner);
-        writer_line(w, 1,
-                    "const int first_%s%d = base_%s%d + thread / %" PRId64 " %% %" PRId32 " * %d;",
-                    l->name[a], a, l->name[a], a, thread * tiling_reduced(w->t, TILE_SHARED),
-                    part[TILE_THREADS], inner);
+        writer_digit(w, a < first ? "int(gl_WorkGroupID.y)" : "group", a < first ? 1 : group,
+                     part[TILE_GROUPS], part[TILE_VIRTUAL] * part[TILE_THREADS] * inner);
+        str_add(w->out, ";\n");
+        writer_indent(w, 1);
+        str_printf(w->out, "const int first_%s%d = base_%s%d + ", l->name[a], a, l->name[a], a);
+        writer_digit(w, "thread", thread, part[TILE_THREADS], inner);
+        str_add(w->out, ";\n");
     }
 }
 
@@ -130,7 +149,9 @@ static void write_loops(struct writer *w, int depth, char kind, int part)
 static void write_term(struct writer *w, char kind, int loop, int part, int64_t stride)
 {
     if (w->t->part[loop][part] > 1)
-        str_printf(w->out, " + %c%d * %" PRId64, kind, loop, stride);
+        str_printf(w->out, " + %c%d", kind, loop);
+    if (w->t->part[loop][part] > 1 && stride > 1)
+        str_printf(w->out, " * %" PRId64, stride);
 }
 
 static void write_space_place(struct writer *w, int loop)
@@ -161,11 +182,10 @@ static void write_digits(struct writer *w, int depth, const char *name, int firs
     int64_t stride = stage_points(s, first, count);
     for (int a = first; a < first + count; a++) {
         stride /= s->extent[a];
-        if (s->extent[a] == 1)
-            writer_line(w, depth, "const int _%s%d = 0;", s->axis[a], a);
-        else
-            writer_line(w, depth, "const int _%s%d = %s / %" PRId64 " %% %" PRId64 ";", s->axis[a],
-                        a, name, stride, s->extent[a]);
+        writer_indent(w, depth);
+        str_printf(w->out, "const int _%s%d = ", s->axis[a], a);
+        writer_digit(w, name, stride, s->extent[a], 1);
+        str_add(w->out, ";\n");
     }
 }
 
@@ -418,10 +438,9 @@ static void write_store(struct writer *w)
 bool program_glsl(const struct program *p, int kernel, const struct tiling *t, struct str *out)
 {
     const struct program_kernel *k = &p->kernel[kernel];
-    struct writer w = {.p = p, .k = k, .t = t, .out = out, .stage = &k->stage, .prefix = "_"};
+    struct str main = {0};
+    struct writer w = {.p = p, .k = k, .t = t, .out = &main, .stage = &k->stage, .prefix = "_"};
     int64_t sharing = tiling_reduced(t, TILE_SHARED);
-    write_head(&w);
-    str_add(out, "void main()\n{\n");
     write_origins(&w);
     if (sharing > 1)
         writer_line(&w, 1, "const int share = thread %% %" PRId64 ";", sharing);
@@ -430,6 +449,10 @@ bool program_glsl(const struct program *p, int kernel, const struct tiling *t, s
     if (sharing > 1)
         writer_exchange(&w);
     write_store(&w);
-    str_add(out, "}\n");
-    return !writer_is_full(&w);
+    bool fits = !writer_is_full(&w);
+    w.out = out;
+    write_head(&w, str_text(&main));
+    str_printf(out, "void main()\n{\n%s}\n", str_text(&main));
+    str_finish(&main);
+    return fits;
 }

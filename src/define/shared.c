@@ -47,7 +47,10 @@ static void write_lows(struct writer *w, int depth, int copy)
         writer_indent(w, depth);
         str_printf(w->out, "const int low%d_%d = ", copy, i);
         writer_node(w, d->index[n->index + i]);
-        str_printf(w->out, " - %" PRId64 ";\n", falls_by(w, c, i));
+        int64_t falls = falls_by(w, c, i);
+        if (falls)
+            str_printf(w->out, " - %" PRId64, falls);
+        str_add(w->out, ";\n");
     }
     w->prefix = "_";
 }
@@ -74,12 +77,10 @@ static void write_copy(struct writer *w, int depth, int copy)
     for (int i = 0; i < t->rank; i++) {
         int64_t extent = tiling_extent(w->t, c, i);
         stride /= extent;
-        if (extent == 1)
-            writer_line(w, depth + 1, "const int %s%d = low%d_%d;", guards ? "past" : "at", i, copy,
-                        i);
-        else
-            writer_line(w, depth + 1, "const int %s%d = low%d_%d + e / %" PRId64 " %% %" PRId64 ";",
-                        guards ? "past" : "at", i, copy, i, stride, extent);
+        writer_indent(w, depth + 1);
+        str_printf(w->out, "const int %s%d = low%d_%d + ", guards ? "past" : "at", i, copy, i);
+        writer_digit(w, "e", stride, extent, 1);
+        str_add(w->out, ";\n");
         if (guards)
             writer_line(w, depth + 1, "const int at%d = clamp(past%d, 0, %" PRId64 ");", i, i,
                         t->size[i] - 1);
@@ -123,7 +124,9 @@ void writer_copy_element(struct writer *w, int copy)
             continue;
         str_add(w->out, " + (");
         writer_node(w, d->index[n->index + i]);
-        str_printf(w->out, " - low%d_%d) * %" PRId64, copy, i, stride);
+        str_printf(w->out, " - low%d_%d)", copy, i);
+        if (stride > 1)
+            str_printf(w->out, " * %" PRId64, stride);
     }
     str_add_char(w->out, ']');
     w->prefix = "_";

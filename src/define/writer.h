@@ -28,6 +28,8 @@ bool writer_is_full(const struct writer *w); // then nothing more is written
 void writer_line(struct writer *w, int depth, const char *format, ...)
     __attribute__((format(printf, 3, 4))); // indented, with its end
 void writer_indent(struct writer *w, int depth);
+// A digit of a number, times `by`: "thread / 8 % 4 * 2"; "0" where it has one value.
+void writer_digit(struct writer *w, const char *of, int64_t stride, int64_t count, int64_t by);
 void writer_number(struct writer *w, double number, bool is_real);
 void writer_node(struct writer *w, int node);
 // The number of the block in registers that the loops around stand at.
