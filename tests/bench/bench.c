@@ -118,11 +118,16 @@ void bench_start(struct bench_child *c, const char *const *arguments)
     free(program);
 }
 
-double bench_end(struct bench_child *c)
+bool bench_wait(struct bench_child *c)
 {
     int status;
     fclose(c->out);
-    if (waitpid(c->pid, &status, 0) != c->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return waitpid(c->pid, &status, 0) == c->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+double bench_end(struct bench_child *c)
+{
+    if (!bench_wait(c))
         bench_fail("the program failed", NULL);
     return cpu_of_children() - c->cpu_before;
 }

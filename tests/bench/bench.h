@@ -16,6 +16,7 @@
 #include "base/err.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -41,8 +42,8 @@ void bench_cube_init(struct bench_cube *out, int size);
 
 char *bench_program(void); // path of build/tilewalk, or $TILEWALK_PROGRAM; heap
 
-// A run of it, its stdout to be read from `out`. bench_end waits
-// for it and returns the CPU seconds of it and its workers.
+// A run of it, its stdout to be read from `out`. bench_end waits for it and returns the CPU seconds
+// of it and its workers; bench_wait only says whether it ended well.
 struct bench_child {
     pid_t pid;
     FILE *out;
@@ -50,6 +51,7 @@ struct bench_child {
 };
 void bench_start(struct bench_child *c, const char *const *arguments);
 double bench_end(struct bench_child *c);
+bool bench_wait(struct bench_child *c);
 
 // A run that prints one JSON value. Owned by the caller.
 cJSON *bench_json(const char *const *arguments);

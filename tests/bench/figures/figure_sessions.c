@@ -182,7 +182,8 @@ static void add_begin(struct words *w, const struct figure_runs *all, const stru
         add_word(w, "--count-rejected"); // as the papers do
 }
 
-// Runs it to its end. Its note is there before its first trial, so that it is found again.
+// Runs it to its end, whether it finds anything valid or not: the database says what is done. Its
+// note is there before its first trial, so that it is found again.
 static int64_t follow(struct words *w, const char *db, const char *note)
 {
     struct bench_child child;
@@ -206,7 +207,7 @@ static int64_t follow(struct words *w, const char *db, const char *note)
         bench_end(&naming);
         free(id);
     }
-    bench_end(&child);
+    bench_wait(&child);
     free(line);
     return session;
 }
@@ -290,6 +291,8 @@ void figure_runs_make(struct figure_runs *r, int jobs)
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");
     find_stored(r);
+    for (int i = 0; i < r->count; i++)
+        failed = failed || !r->run[i].done;
     if (failed)
         bench_fail("not all sessions came to their end; the next run goes on with them", NULL);
 }
