@@ -117,8 +117,9 @@ static void add_result(struct writer *w, const struct trial *t)
 
 // --- its configuration ---
 
-struct part { // of the configuration: a parameter as text
+struct part { // of the configuration: a live parameter as text
     char *text;
+    int name; // how long that is, in front
     int cols;
     bool moved;
 };
@@ -129,7 +130,7 @@ static struct part part_of(struct app *app, const struct trial *t, int i)
     const struct param *p = &app->model.open.space->param[i];
     struct str text = {0};
     str_printf(&text, "%s ", p->name);
-    struct part part = {.moved = false};
+    struct part part = {.name = (int)strlen(p->name)};
     const struct trial *from =
         t->has_origin && t->origin[i] > 0 ? model_trial(&app->model, t->origin[i]) : NULL;
     if (from && !value_equal(p, &from->config, &t->config)) {
@@ -172,25 +173,26 @@ static void add_config(struct writer *w, const struct trial *t)
         add_wrapped(w, STYLE_WARN, w->app->model.open.trouble.text);
         return;
     }
+    int count = 0;
     for (int i = 0; i < s->param_count; i++)
-        part[i] = part_of(w->app, t, i);
-    int lines = lines_for(part, s->param_count, w->p->cols), col = 0;
+        if (space_is_live(s, &t->config, i))
+            part[count++] = part_of(w->app, t, i);
+    int lines = lines_for(part, count, w->p->cols), col = 0;
     w->loose = w->row - w->first + lines + 6 <= w->p->rows; // two blank lines, four texts to come
     w->row += w->loose;
-    for (int i = 0; i < s->param_count; i++) {
+    for (int i = 0; i < count; i++) {
         const char *value = strchr(part[i].text, ' ');
         int row = w->row + i % lines;
         if (i > 0 && i % lines == 0)
-            col += 2 + widest(part, i - lines, i, s->param_count);
+            col += 2 + widest(part, i - lines, i, count);
         pane_text_cut(w->p, row, col, w->p->cols - col, STYLE_DIM, part[i].text);
         if (value) {
-            int name = (int)strlen(s->param[i].name);
-            pane_text_cut(w->p, row, col + name, w->p->cols - col - name,
+            pane_text_cut(w->p, row, col + part[i].name, w->p->cols - col - part[i].name,
                           part[i].moved ? STYLE_WARN : STYLE_TEXT, value);
         }
     }
     w->row += lines + w->loose;
-    for (int i = 0; i < s->param_count; i++)
+    for (int i = 0; i < count; i++)
         free(part[i].text);
 }
 

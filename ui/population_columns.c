@@ -27,7 +27,9 @@ void heat_value_add(const struct heat_columns *c, int i, const struct config *co
 {
     const struct param *p = &c->space->param[c->column[i].param];
     const int32_t *v = config->slot + p->offset;
-    if (p->kind == PARAM_FACTORIZATION)
+    if (!space_is_live(c->space, config, c->column[i].param))
+        str_add_char(out, '-'); // the configuration has no such parameter
+    else if (p->kind == PARAM_FACTORIZATION)
         str_add_int(out, v[c->column[i].slot]);
     else
         value_add_text(p, v, out);

@@ -107,7 +107,7 @@ void config_add_difference(const struct space *s, const struct config *c, const 
     const char *blank = "";
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
-        if (from && value_equal(p, c, from))
+        if (!space_is_live(s, c, i) || (from && value_equal(p, c, from)))
             continue;
         str_add(out, blank);
         str_add(out, brief ? brief[i] : p->name);

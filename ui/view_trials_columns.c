@@ -119,7 +119,10 @@ void column_add_text(const struct column *c, const struct model *m, const struct
     case COLUMN_ASK: str_printf(out, "%" PRId64, t->ask); break;
     case COLUMN_REASON: add_reason(t, out); break;
     case COLUMN_PARAM:
-        if (t->has_config)
+        if (t->has_config &&
+            !space_is_live(m->open.space, &t->config, (int)(c->param - m->open.space->param)))
+            str_add(out, "-"); // the configuration has no such parameter
+        else if (t->has_config)
             value_add_text(c->param, t->config.slot + c->param->offset, out);
         break;
     }
