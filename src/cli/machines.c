@@ -1,5 +1,8 @@
-// fleet: the machines that measure, or measured, for sessions.
+// fleet: the machines that measure, or measured, for sessions; and what can be said to one of a
+// pool.
 #include "cli/common.h"
+#include "cli/drain.h"
+#include "cli/on.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,6 +65,53 @@ static void print(const struct arguments *a, struct store *s, struct arena *aren
         print_text(s, arena, list, count);
 }
 
+// One that measures now is not forgotten: it would only be put down again.
+static bool may_be_forgotten(struct store *s, const char *name, struct err *e)
+{
+    struct arena arena;
+    struct machine_record *list;
+    int count, met = 0;
+    int64_t busy = 0;
+    arena_init(&arena);
+    bool ok = store_list_machines(s, 0, &arena, &list, &count, e);
+    for (int i = 0; ok && i < count; i++) {
+        bool is_it = str_equal(list[i].name, name);
+        met += is_it;
+        if (is_it && str_equal(state_now(s, &list[i]), "up"))
+            busy = list[i].session;
+    }
+    if (ok && !met)
+        ok = err_usage(e, "there is no machine '%s' (tilewalk fleet lists them)", name);
+    else if (ok && busy)
+        ok = err_set(e, "'%s' measures for session %" PRId64 " now", name, busy);
+    arena_finish(&arena);
+    return ok;
+}
+
+static int forget(const struct arguments *a, const char *name)
+{
+    struct err e;
+    struct store *s = common_open(a, STORE_WRITE, &e);
+    bool ok = s && may_be_forgotten(s, name, &e) && store_forget_machine(s, name, &e);
+    store_close(s);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
+
+// "drain" and "forget" with a machine; no session has such a number.
+static int command_machine(const struct arguments *a)
+{
+    struct err e;
+    bool forgets = str_equal(a->operand[0], "forget");
+    if (!forgets && !str_equal(a->operand[0], "drain"))
+        err_usage(&e, "'%s' is neither drain nor forget (tilewalk fleet drain MACHINE)",
+                  a->operand[0]);
+    else if (forgets && arguments_text(a, "pool"))
+        err_usage(&e, "fleet forget is about the database, not a pool (leave --pool out)");
+    else
+        return forgets ? forget(a, a->operand[1]) : drain_machine(a, a->operand[1]);
+    return fail_with(&e, EXIT_USAGE);
+}
+
 static int run_fleet(const struct command *self, const struct arguments *a)
 {
     struct err e;
@@ -70,6 +120,10 @@ static int run_fleet(const struct command *self, const struct arguments *a)
     int64_t id = 0;
     int count;
     (void)self;
+    if (a->operand_count == 2)
+        return command_machine(a);
+    if (arguments_text(a, "pool"))
+        return fail_with((err_usage(&e, "--pool is for fleet drain MACHINE"), &e), EXIT_USAGE);
     if (a->operand_count && !common_session_id(a->operand[0], &id, &e))
         return fail_with(&e, EXIT_USAGE);
     arena_init(&arena);
@@ -87,13 +141,16 @@ static int run_fleet(const struct command *self, const struct arguments *a)
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
+static const struct option options[] = {OPTION_POOL("of drain: the pool, by its server"),
+                                        OPTION_JSON, OPTION_DB, OPTION_HELP, OPTION_END};
 
 const struct command cmd_fleet = {
     .name = "fleet",
-    .operands = "[ID]",
-    .help = "list the machines that measure for sessions (tune --on), or for session ID",
-    .most = 1,
+    .operands = "[ID | drain MACHINE | forget MACHINE]",
+    .help = "list the machines that measure for sessions (tune --on), or for session ID; drain: a "
+            "pool's worker finishes what it measures and leaves; forget: one that is gone is not "
+            "listed any more",
+    .most = 2,
     .options = options,
     .run = run_fleet,
 };

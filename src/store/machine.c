@@ -23,6 +23,13 @@ bool store_put_machine(struct store *s, int64_t session, const struct machine_re
     return query_run(&q);
 }
 
+bool store_forget_machine(struct store *s, const char *name, struct err *e)
+{
+    struct query q = query_start(s, "DELETE FROM machine WHERE name = ?1", e);
+    query_bind_text(&q, name);
+    return query_run(&q);
+}
+
 bool store_list_machines(struct store *s, int64_t session, struct arena *a,
                          struct machine_record **out, int *count, struct err *e)
 {

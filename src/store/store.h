@@ -456,6 +456,8 @@ bool store_put_machine(struct store *s, int64_t session, const struct machine_re
                        struct err *e);
 bool store_list_machines(struct store *s, int64_t session, struct arena *a,
                          struct machine_record **out, int *count, struct err *e);
+// Of all sessions. What it measured stays, under its name.
+bool store_forget_machine(struct store *s, const char *name, struct err *e);
 
 // What drivers said of configurations that were compiled, each once.
 bool store_put_look(struct store *s, int64_t session, const struct look_record *r, struct err *e);

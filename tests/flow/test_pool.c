@@ -128,6 +128,47 @@ static void test_drained(void **state)
     assert_int_equal(finish(b, second).code, 0);
 }
 
+// The same by name, from where the run is; and who is gone can be forgotten.
+static void test_drained_by_name(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    begin_with_ours(b, "random");
+    struct running *first = start_worker(b, &s), *second;
+    struct running *run = BEGIN(b, SLOW, "--strategy", "random", "--pool", s.url);
+    wait_for_trials(b, 2, 5);
+    const char *said = printed_so_far(b, first), *end = strstr(said, " measures");
+    assert_non_null(end);
+    const char *name = arena_printf(&b->arena, "%.*s", (int)(end - said), said);
+    second = start_worker(b, &s);
+    struct result r = RUN(b, "fleet", "forget", name);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "measures for session 2 now");
+    r = RUN(b, "fleet", "drain", name, "--pool", s.url);
+    assert_int_equal(r.code, 0);
+    assert_contains(r.out, "finishes what it measures, and leaves the pool");
+    assert_int_equal(finish(b, first).code, 0);
+    r = finish(b, run);
+    check_same(b, &r, 2);
+    assert_int_equal(RUN(b, "fleet", "forget", name).code, 0);
+    assert_null(strstr(RUN(b, "fleet").out, name));
+    assert_int_equal(RUN(b, "fleet", "forget", name).code, 2);
+    assert_int_equal(RUN(b, "fleet", "drain", name).code, 2);
+    send_signal(second, SIGINT);
+    assert_int_equal(finish(b, second).code, 0);
+}
+
+static void test_nobody_to_drain(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    struct result r = RUN(b, "fleet", "drain", "nobody", "--pool", s.url);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no worker 'nobody' has answered");
+    assert_int_equal(RUN(b, "fleet", "drain", "a.b", "--pool", s.url).code, 2);
+    assert_int_equal(RUN(b, "fleet", "dismiss", "nobody").code, 2);
+}
+
 // What it was at comes again to the other one.
 static void test_killed_worker(void **state)
 {
@@ -372,12 +413,24 @@ static void test_garbage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_same),          FLOW_TEST(test_late),          FLOW_TEST(test_drained),
-        FLOW_TEST(test_killed_worker), FLOW_TEST(test_late_result),   FLOW_TEST(test_killed_run),
-        FLOW_TEST(test_killed_server), FLOW_TEST(test_lost_storage),  FLOW_TEST(test_shared),
-        FLOW_TEST(test_refused),       FLOW_TEST(test_not_permitted), FLOW_TEST(test_full),
-        FLOW_TEST(test_too_long),      FLOW_TEST(test_nobody),        FLOW_TEST(test_rights),
+        FLOW_TEST(test_same),
+        FLOW_TEST(test_late),
+        FLOW_TEST(test_drained),
+        FLOW_TEST(test_killed_worker),
+        FLOW_TEST(test_late_result),
+        FLOW_TEST(test_killed_run),
+        FLOW_TEST(test_killed_server),
+        FLOW_TEST(test_lost_storage),
+        FLOW_TEST(test_shared),
+        FLOW_TEST(test_refused),
+        FLOW_TEST(test_not_permitted),
+        FLOW_TEST(test_full),
+        FLOW_TEST(test_too_long),
+        FLOW_TEST(test_nobody),
+        FLOW_TEST(test_rights),
         FLOW_TEST(test_garbage),
+        FLOW_TEST(test_drained_by_name),
+        FLOW_TEST(test_nobody_to_drain),
     };
     if (!pool_server_program()) {
         printf("skipped: there is no nats-server, or the program was built without pools\n");

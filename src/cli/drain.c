@@ -1,0 +1,73 @@
+#include "cli/drain.h"
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/common.h"
+#include "cli/on.h"
+#include "trial/message.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER_MS = 5000 };
+
+// Names are words of subjects.
+static bool is_name(const char *text)
+{
+    return *text && strlen(text) < QUEUE_ID && !strpbrk(text, ".*> \t\r\n");
+}
+
+static bool says_that_it_leaves(const struct letter *l)
+{
+    struct message m;
+    if (l->kind != LETTER_SAID || !message_parse(l->text, &m, NULL))
+        return false;
+    bool leaves = m.type == MESSAGE_MEMBER && m.member.leaves;
+    message_finish(&m);
+    return leaves;
+}
+
+static bool wait_for_answer(struct queue *q, const char *machine, struct err *e)
+{
+    int64_t end_ns = os_now_ns() + ANSWER_MS * INT64_C(1000000);
+    while (os_now_ns() < end_ns) {
+        struct pollfd fd = {.fd = queue_fd(q), .events = POLLIN};
+        struct letter *l;
+        poll(&fd, 1, 100);
+        while ((l = queue_next(q))) {
+            bool leaves = says_that_it_leaves(l), closed = l->kind == LETTER_CLOSED;
+            if (closed)
+                err_set(e, "the pool's server: %s", l->text);
+            letter_free(l);
+            if (leaves || closed)
+                return leaves;
+        }
+    }
+    return err_set(e,
+                   "no worker '%s' has answered in %d s (tilewalk doctor --pool says which are "
+                   "there)",
+                   machine, ANSWER_MS / 1000);
+}
+
+int drain_machine(const struct arguments *a, const char *machine)
+{
+    struct err e;
+    struct queue_options o;
+    char here[QUEUE_ID + 16], leave[QUEUE_ID + 16];
+    if (!on_pool_options(a, &o, &e) ||
+        !(is_name(machine) || err_usage(&e, "'%s' is no machine's name", machine)))
+        return fail_with(&e, EXIT_USAGE);
+    snprintf(here, sizeof here, "tw.here.%s", machine);
+    snprintf(leave, sizeof leave, "tw.leave.%s", machine);
+    struct queue *q = queue_open(&o, &e);
+    bool ok = q && queue_hear(q, here, &e);
+    if (ok)
+        queue_say(q, leave, "");
+    ok = ok && wait_for_answer(q, machine, &e);
+    queue_close(q);
+    if (ok)
+        printf("%s finishes what it measures, and leaves the pool\n", machine);
+    return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);
+}
