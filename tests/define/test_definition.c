@@ -34,12 +34,7 @@ static void draw(void)
 // Runs the space file's reference on the inputs.
 static void compute(const char *lua)
 {
-    struct source files[] = {{"a.lua", lua}, {NULL, NULL}};
-    struct err e;
-    char message[1400];
-    struct script *s = script_from(files, &e);
-    if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
+    struct script *s = must_load_text(lua);
     const void *inputs[] = {input[0], input[1]};
     draw();
     memset(output, 0xff, sizeof output);

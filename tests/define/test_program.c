@@ -17,17 +17,6 @@
     "local C = compute('C', { 8, 6 }, function(i, j) return sum({ { 'k', 4 } }, function(k) "      \
     "return A(i, k) * B(k, j) end) end)\n"
 
-static struct script *load(const char *lua)
-{
-    struct source files[] = {{"a.lua", lua}, {NULL, NULL}};
-    struct err e;
-    char message[1400];
-    struct script *s = script_from(files, &e);
-    if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
-    return s;
-}
-
 static struct job first_job(struct script *s)
 {
     struct config c;
@@ -41,7 +30,7 @@ static struct job first_job(struct script *s)
 static void a_product(void **state)
 {
     (void)state;
-    struct script *s = load(HEAD DOT "output(C)");
+    struct script *s = must_load_text(HEAD DOT "output(C)");
     const struct space *space = script_space(s);
     assert_int_equal(space->param_count, 6);
     assert_string_equal(space->param[0].name, "i");
@@ -65,14 +54,16 @@ static void a_product(void **state)
 static void an_epilogue(void **state)
 {
     (void)state;
-    struct script *s = load(HEAD DOT "output(compute('D', { 8, 6 }, function(i, j) return "
-                                     "max(C(i, j) + A(i, 0), 0.0) end))");
+    struct script *s =
+        must_load_text(HEAD DOT "output(compute('D', { 8, 6 }, function(i, j) return "
+                                "max(C(i, j) + A(i, 0), 0.0) end))");
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
     assert_int_equal(script_space(s)->param_count, 6);
     job_finish(&job);
     script_destroy(s);
-    s = load(HEAD DOT "output(compute('D', { 6, 8 }, function(i, j) return C(j, i) end))");
+    s = must_load_text(HEAD DOT
+                       "output(compute('D', { 6, 8 }, function(i, j) return C(j, i) end))");
     job = first_job(s);
     assert_int_equal(job.pass_count, 2); // transposed: others computed what an invocation stores
     assert_int_equal(job.scratch_bytes, 8 * 6 * 4);
@@ -98,7 +89,7 @@ static void what_is_exact(void **state)
                  "local A = tensor('A', { 8, 4 }) output(compute('C', { 8 }, function(i) return %s "
                  "end))",
                  cases[i].body);
-        struct script *s = load(lua);
+        struct script *s = must_load_text(lua);
         assert_int_equal(custom_of(script_operation(s))->exact, cases[i].exact);
         script_destroy(s);
     }

@@ -12,17 +12,6 @@
 
 #include <cmocka.h>
 
-static struct script *load(const char *lua)
-{
-    struct source files[] = {{"a.lua", lua}, {NULL, NULL}};
-    struct err e;
-    char message[1400];
-    struct script *s = script_from(files, &e);
-    if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
-    return s;
-}
-
 #define PRODUCT(n, m, k)                                                                           \
     "local A, B = tensor('A', { " #n ", " #k " }), tensor('B', { " #k ", " #m " })\n"              \
     "local C = compute('C', { " #n ", " #m " }, function(i, j) return sum({ { 'k', " #k            \
@@ -110,7 +99,7 @@ static void worked_examples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        struct script *s = load(examples[i].lua);
+        struct script *s = must_load_text(examples[i].lua);
         const struct program *p = script_program(s);
         if (p->sketches.count != examples[i].count)
             fail_msg("%s: %d sketches, not %d", examples[i].what, p->sketches.count,
@@ -155,7 +144,7 @@ static int left_by(const struct space *s, const char *rule, const char *param)
 static void tilings(void **state)
 {
     (void)state;
-    struct script *s = load(PRODUCT(1024, 1024, 1024) "output(C)");
+    struct script *s = must_load_text(PRODUCT(1024, 1024, 1024) "output(C)");
     const struct space *space = script_space(s);
     assert_int_equal(space_find(space, "i")->size, 1001);
     assert_int_equal(left_by(space, "innermost parts", "i"), 966);
@@ -181,7 +170,7 @@ static void guarded_lengths(void **state)
 static void live_parameters(void **state)
 {
     (void)state;
-    struct script *s = load(examples[5].lua); // softmax
+    struct script *s = must_load_text(examples[5].lua); // softmax
     const struct space *space = script_space(s);
     assert_string_equal(space->param[space->chooser].name, "sketch");
     for (int i = 0; i < 4; i++) {
@@ -201,7 +190,7 @@ static void live_parameters(void **state)
 static void outlines(void **state)
 {
     (void)state;
-    struct script *s = load(examples[0].lua);
+    struct script *s = must_load_text(examples[0].lua);
     struct str text = {0};
     program_outline(script_program(s), 0, &text);
     assert_string_equal(str_text(&text),

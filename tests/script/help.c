@@ -29,6 +29,21 @@ struct script *script_from(const struct source *files, struct err *e)
     return script_from_with(files, NULL, 0, e);
 }
 
+struct script *must_load(const struct source *files)
+{
+    struct err e;
+    char message[1400];
+    struct script *s = script_from(files, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    return s;
+}
+
+struct script *must_load_text(const char *lua)
+{
+    return must_load((struct source[]){{"a.lua", lua}, {NULL, NULL}});
+}
+
 char *try_script(const struct source *files, char *out, size_t size)
 {
     struct err e;

@@ -25,6 +25,10 @@ struct script *script_from(const struct source *files, struct err *e);
 struct script *script_from_with(const struct source *files, const struct setting *set,
                                 int set_count, struct err *e);
 
+// The same, where an error fails the test; and of one text, a.lua.
+struct script *must_load(const struct source *files);
+struct script *must_load_text(const char *lua);
+
 // The message of the first error, "" when there is none. `out` is returned.
 char *try_script(const struct source *files, char *out, size_t size);
 

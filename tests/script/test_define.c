@@ -145,13 +145,7 @@ static void each_error_reads_as_promised(void **state)
 
 static struct script *load(const char *lua, const char *glsl)
 {
-    struct source files[] = {{"a.lua", lua}, {"t.comp", glsl}, {NULL, NULL}};
-    struct err e;
-    char message[1400];
-    struct script *s = script_from(files, &e);
-    if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
-    return s;
+    return must_load((struct source[]){{"a.lua", lua}, {"t.comp", glsl}, {NULL, NULL}});
 }
 
 static void steps_are_connected_by_names(void **state)

@@ -21,16 +21,6 @@
     "  return v == 'bands' and { 'rows', 'columns' } or { 'bands' } end }\n"                       \
     "param.width = custom { values = { 4, 1 }, neighbours = function(v) return { 5 - v } end }\n"
 
-static struct script *must_load(const struct source *files)
-{
-    struct err e;
-    char message[1400];
-    struct script *s = script_from(files, &e);
-    if (!s)
-        fail_msg("%s", err_format(&e, message, sizeof message));
-    return s;
-}
-
 // `body` asserts with Lua's assert inside a rule, at the point with index `point`.
 static void holds_in_rule(const char *declarations, const char *body, uint64_t point)
 {
