@@ -7,14 +7,13 @@
 static int degree_of(const struct space *s, const struct config *c, int param)
 {
     const struct param *p = &s->param[param];
-    return param_degree(p, c->slot + p->offset);
+    return space_is_live(s, c, param) ? param_degree(p, c->slot + p->offset) : 0;
 }
 
 static struct config moved(const struct space *s, const struct config *c, int param, int k)
 {
-    const struct param *p = &s->param[param];
-    struct config out = *c;
-    param_neighbour(p, c->slot + p->offset, k, out.slot + p->offset);
+    struct config out;
+    space_step(s, c, param, k, &out);
     return out;
 }
 

@@ -229,8 +229,11 @@ static bool draw_config(struct projection *p, int row, int col, struct config *c
         *c = p->held;
     else
         space_sample(p->space, &p->rng, c);
-    return draw_axis(p, &p->x, col, same ? &p->y : NULL, row, c) &&
-           (p->is_flat || same || draw_axis(p, &p->y, row, NULL, 0, c));
+    bool drawn = draw_axis(p, &p->x, col, same ? &p->y : NULL, row, c) &&
+                 (p->is_flat || same || draw_axis(p, &p->y, row, NULL, 0, c));
+    if (p->space->chooser >= 0 && on_axis(p, p->space->chooser))
+        space_settle(p->space, c); // other parameters are live there
+    return drawn;
 }
 
 static bool in_doubt(const struct place *c)
