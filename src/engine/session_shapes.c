@@ -44,7 +44,6 @@ static bool add_shape(struct session *s, const char *text, struct json_writer *w
 bool session_shapes_take(struct session *s, const struct session_options *o, struct err *e)
 {
     struct str text = {0};
-    struct json_writer w = json_begin(&text);
     bool ok = true;
     if (o->shape_count && (s->recorded.recording || s->machines))
         return err_usage(e, "--shape is for sessions on one machine, and not on a recording");
@@ -57,6 +56,7 @@ bool session_shapes_take(struct session *s, const struct session_options *o, str
                          o->shape_count, TRIAL_MAX_SHAPES);
     if (o->until > 0)
         return err_usage(e, "--until ends the search for one shape: of several there is no roof");
+    struct json_writer w = json_begin(&text);
     json_add_text(&w, "by", o->by ? o->by : "time");
     json_begin_list(&w, "shapes");
     for (int i = 0; ok && i < o->shape_count; i++)
