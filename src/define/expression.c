@@ -115,14 +115,6 @@ static const struct program_kernel *made_by(const struct writer *w, int tensor)
     return NULL;
 }
 
-static int copy_of(const struct writer *w, const struct node *n)
-{
-    int i = w->prefix ? w->k->copies - 1 : -1; // what is being copied is read where it lies
-    while (i >= 0 && &w->p->inlined.node[w->k->copy[i].read] != n)
-        i--;
-    return i;
-}
-
 static void write_axis(struct writer *w, int axis)
 {
     if (w->prefix)
@@ -135,7 +127,8 @@ static void write_read(struct writer *w, const struct node *n)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[n->tensor];
     const struct program_kernel *from = made_by(w, n->tensor);
-    int copy = copy_of(w, n);
+    int node = (int)(n - w->p->inlined.node);
+    int copy = w->prefix ? program_copy_of(w->k, node) : -1; // what is copied is read where it lies
     if (from == w->k) {
         writer_register(w);
         return;

@@ -11,14 +11,6 @@
 
 // --- statements ---
 
-static int copy_of(const struct weaver *w, int node)
-{
-    int i = w->k->copies - 1;
-    while (i >= 0 && w->k->copy[i].read != node)
-        i--;
-    return i;
-}
-
 // `copied`, a bit each: reads that are of copies; the others are computed in place, if they are
 // computed at all.
 static void add_operations(const struct weaver *w, int node, unsigned copied, int *of_op)
@@ -27,7 +19,7 @@ static void add_operations(const struct weaver *w, int node, unsigned copied, in
     int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
     int count = definition_computed(d, node, order);
     for (int i = 0; i < count; i++) {
-        int copy = copy_of(w, order[i]);
+        int copy = program_copy_of(w->k, order[i]);
         of_op[d->node[order[i]].op]++;
         if (copy >= 0 && !(copied >> copy & 1) && w->k->copy[copy].plain >= 0)
             add_operations(w, w->k->copy[copy].plain, 0, of_op);
@@ -123,7 +115,7 @@ static void add_reads(struct weaver *w, struct nest_statement *s, int node, unsi
     int count = definition_nodes_of(d, node, order);
     for (int i = 0; i < count; i++) {
         const struct node *read = &d->node[order[i]];
-        int copy = read->op == NODE_READ ? copy_of(w, order[i]) : -1;
+        int copy = read->op == NODE_READ ? program_copy_of(w->k, order[i]) : -1;
         struct nest_access x;
         if (read->op != NODE_READ)
             continue;

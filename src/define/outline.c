@@ -36,23 +36,15 @@ static void write_list(struct outliner *o, const int *node, int count)
     }
 }
 
-static bool is_copied(const struct outliner *o, int node)
-{
-    for (int i = 0; i < o->k->copies && o->copies; i++)
-        if (o->k->copy[i].read == node)
-            return true;
-    return false;
-}
-
 static void write_read(struct outliner *o, int node)
 {
     const struct definition *d = &o->p->inlined;
     const struct node *n = &d->node[node];
     bool own = n->tensor == o->k->stage.tensor;
     str_printf(o->out, "%s%s[", d->tensor[n->tensor].name,
-               own                  ? ".local"
-               : is_copied(o, node) ? ".shared"
-                                    : "");
+               own                                             ? ".local"
+               : o->copies && program_copy_of(o->k, node) >= 0 ? ".shared"
+                                                               : "");
     write_list(o, d->index + n->index, d->tensor[n->tensor].rank);
     str_add_char(o->out, ']');
 }

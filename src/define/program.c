@@ -1,7 +1,5 @@
 #include "define/program.h"
 
-#include "base/minmax.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +92,14 @@ static void find_copies(struct program *p, struct program_kernel *k, const int *
         if (c->stage >= 0)
             c->plain = definition_substitute(d, c->read, NULL, expression);
     }
+}
+
+int program_copy_of(const struct program_kernel *k, int node)
+{
+    int i = k->copies - 1;
+    while (i >= 0 && k->copy[i].read != node)
+        i--;
+    return i;
 }
 
 // --- which stages become kernels ---

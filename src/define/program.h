@@ -103,6 +103,8 @@ struct program *program_create(const struct definition *d, struct program_device
                                struct err *e);
 void program_destroy(struct program *p);
 
+// Which of the kernel's copies the read is of; -1: of none.
+int program_copy_of(const struct program_kernel *k, int node);
 // Which variant of the kernel the sketch has.
 int program_variant_of(const struct program *p, int sketch, int kernel);
 

@@ -62,7 +62,11 @@ static unsigned lacking_axes(const struct definition *d, const struct define_sta
     return is_read ? all & ~occurring : 0;
 }
 
-bool stage_has_reuse(const struct definition *d, const struct define_stage *s)
+// Whether tiles of the stage's numbers read the same numbers again: a reduction of which an input
+// lacks one of the space axes, or two such inputs (TVM: NeedsMultilevelTiling). Unlike there,
+// inputs that lack the same axes count once: a scale and a shift of each channel are no reuse,
+// whether they stand in one stage or in two.
+static bool has_reuse(const struct definition *d, const struct define_stage *s)
 {
     unsigned met[TENSORS];
     int different = 0;
@@ -107,7 +111,7 @@ static void make_graph(struct graph *g, const struct definition *d, struct sketc
             if (d->node[order[k]].op == NODE_READ)
                 g->reads[s->tensor][d->node[order[k]].tensor] = true;
         free(order);
-        g->has_reuse[s->tensor] = stage_has_reuse(d, s);
+        g->has_reuse[s->tensor] = has_reuse(d, s);
     }
 }
 

@@ -64,12 +64,6 @@ const char *sketch_rule_name(enum sketch_rule r); // "multi-level tiling with fu
 // Not more than SKETCH_MOST: of more, the first ones, in which reductions are not shared.
 void sketches_derive(const struct definition *d, struct sketch_device device, struct sketches *out);
 
-// Whether tiles of the stage's numbers read the same numbers again: a reduction of which an input
-// lacks one of the space axes, or two such inputs (TVM: NeedsMultilevelTiling). Unlike there,
-// inputs that lack the same axes count once: a scale and a shift of each channel are no reuse,
-// whether they stand in one stage or in two.
-bool stage_has_reuse(const struct definition *d, const struct define_stage *s);
-
 // Whether each read of the tensor in the expression is at the very point that is computed, and
 // there is one.
 bool reads_in_place(const struct definition *d, int node, int tensor);
