@@ -221,8 +221,9 @@ static void write_times(struct writer *w, struct app *app, const struct sessions
 static void write_device(struct writer *w, const struct session_record *r)
 {
     bool real = str_equal(r->source, "device");
-    char *text = mem_printf("%s, driver %s%s%s", r->device, r->driver, real ? "" : "; times from ",
-                            real ? "" : r->source);
+    char *text =
+        mem_printf("%s, driver %s%s%s%s", r->device, r->driver, r->cold ? ", timed cold" : "",
+                   real ? "" : "; times from ", real ? "" : r->source);
     write_fact(w, "device", STYLE_TEXT, text);
     free(text);
 }

@@ -15,6 +15,7 @@ static bool differ(const struct session_record *a, const struct session_record *
         {"sources", a->source, b->source},
         {"spaces", a->name, b->name},
         {"settings", a->settings, b->settings},
+        {"timings", a->cold ? "--cold" : "without --cold", b->cold ? "--cold" : "without --cold"},
         {"versions of the space's files", a->text_hash, b->text_hash},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {

@@ -117,7 +117,7 @@ static void print_text(const struct view *v, const struct session_record *r, con
         printf("problem  %s  (%s, %s points)\n", r->title, r->name, r->size);
     if (r->reduced)
         printf("         %s\n", r->reduced);
-    printf("device   %s  (%s)\n", r->device, r->driver);
+    printf("device   %s  (%s)%s\n", r->device, r->driver, r->cold ? "  timed cold" : "");
     printf("search   %s  seed %" PRIu64 "%s%s\n",
            strategy_text(r->strategy, arguments_flag(v->a, "options"), strategy), r->seed,
            r->scheduler ? "  scheduler " : "", r->scheduler ? r->scheduler : "");

@@ -95,6 +95,7 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
         .device = h->device,
         .device_id = h->device_id,
         .validate = h->validate,
+        .cold = h->cold,
         .workers = h->workers > 0 ? h->workers : 1,
         .compilers = h->compilers,
         .operation = &h->operation,

@@ -21,7 +21,7 @@
 static bool is_same_problem(const struct session_record *a, const struct session_record *b)
 {
     return str_equal(a->operation, b->operation) && str_equal(a->source, b->source) &&
-           stored_on_one_device(a, b) && str_equal(a->driver, b->driver) &&
+           stored_on_one_device(a, b) && a->cold == b->cold && str_equal(a->driver, b->driver) &&
            str_equal(a->compiler, b->compiler);
 }
 
@@ -120,6 +120,7 @@ static void describe(struct network_run *n, const struct network_options *o,
     r->workers = task->workers;
     r->cards = task->cards;
     r->count_rejected = task->count_rejected;
+    r->cold = task->cold;
     r->budget_trials = o->each->trials ? o->each->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->each->seconds;
     r->note = copy(n, o->each->note);
@@ -394,6 +395,7 @@ static void take_options_again(struct network_run *n, const struct session_optio
                                 .strategy = r->strategy,
                                 .workers = more && more->workers ? more->workers : r->workers,
                                 .count_rejected = r->count_rejected,
+                                .cold = r->cold,
                                 .validate = more && more->validate,
                                 .fault = more ? more->fault : NULL};
     take_options(n, &o);

@@ -142,6 +142,7 @@ static void hand_over(struct session *s, struct session_place *p, bool validate,
                             .context = s};
     if (p->on_device) {
         w.hello = (struct hello){.validate = validate,
+                                 .cold = s->record.cold,
                                  .operation = *script_operation(s->script),
                                  .limits = s->limits,
                                  .trips_undeclared = !s->space->resources,
@@ -167,6 +168,7 @@ static struct source *make_pool(struct session *s, const struct session_place *p
         .cards = &p->cards,
         .device_id = s->record.device_id,
         .validate = validate,
+        .cold = s->record.cold,
         .workers = s->record.workers,
         .compilers = s->tells_statistics ? compilers(s) : 0,
         .operation = script_operation(script),

@@ -38,6 +38,7 @@ static void fill_record(struct session *s, const struct session_options *o,
     r->until = o->until;
     r->workers = o->workers ? o->workers : session_place_workers(p);
     r->count_rejected = o->count_rejected;
+    r->cold = o->cold;
 }
 
 // Those that are not there yet: another shape may read other files.
@@ -106,6 +107,7 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
     o->until = o->until > 0 ? o->until : like->until;
     o->workers = o->workers ? o->workers : like->workers;
     o->count_rejected |= like->count_rejected;
+    o->cold |= like->cold;
     return true;
 }
 
@@ -175,6 +177,8 @@ static bool start(struct session *s, struct session_options *o, struct session_p
         take_spills(s, &like);
     if (o->has_spills)
         s->limits.spills = o->spills;
+    if (o->cold && !p->on_device)
+        return err_usage(e, "--cold says how kernels are timed: there is no device");
     fill_record(s, o, p);
     if (!choose_strategy(s, o, e))
         return false;

@@ -168,7 +168,7 @@ static bool choose_listed(struct choice *c, const char *list, bool named, struct
 static bool is_of_one_kind(const struct session_record *a, const struct session_record *b)
 {
     size_t kind = strcspn(a->title, " ");
-    return stored_on_one_device(a, b) && str_equal(a->source, b->source) &&
+    return stored_on_one_device(a, b) && a->cold == b->cold && str_equal(a->source, b->source) &&
            kind == strcspn(b->title, " ") && strncmp(a->title, b->title, kind) == 0;
 }
 

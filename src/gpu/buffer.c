@@ -283,6 +283,19 @@ enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, str
     return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
 }
 
+enum gpu_status gpu_copy(struct gpu *g, const struct gpu_buffer *from, struct gpu_buffer *const *to,
+                         int count, struct err *e)
+{
+    for (int i = 0; i < count; i++)
+        GPU_TRY(check_range(to[i], 0, from->bytes, e));
+    GPU_TRY(vk_begin(g, COPY_TIMEOUT_S, e));
+    for (int i = 0; i < count; i++) {
+        const VkBufferCopy region = {from->guard, to[i]->guard, from->bytes};
+        vkCmdCopyBuffer(g->command, from->handle, to[i]->handle, 1, &region);
+    }
+    return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
+}
+
 bool vk_remembers(struct gpu *g, double patience_s)
 {
     const uint32_t word = 0x600df00d;

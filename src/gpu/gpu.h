@@ -124,6 +124,10 @@ enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, 
 enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
                          uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
+// All of `from`, without its guards, into the beginning of each of `count` others, which are at
+// least as large.
+enum gpu_status gpu_copy(struct gpu *g, const struct gpu_buffer *from, struct gpu_buffer *const *to,
+                         int count, struct err *e);
 
 // Memory in which buffers are placed, one beside the other, or several in the same place where they
 // are not used at the same time. Offsets and `bytes` are multiples of GPU_PLACE_BYTES, which is as
@@ -176,12 +180,16 @@ struct gpu_pass {
 
 // What is run: the passes in order, a full compute barrier between and after them, all on the same
 // buffers, bound at 0 .. buffer_count-1; then what follows, on buffers of its own. It owns nothing.
+//
+// Where there are `copies` of the buffers (0 or 1: none), those of copy c begin at buffer[c *
+// stride], and each run takes the next copy: it does not find in a cache what the run before read.
 struct gpu_sequence {
     const struct gpu_pass *pass;
     int pass_count;
     struct gpu_buffer *const *buffer;
     int buffer_count;
     const struct gpu_sequence *next; // NULL: nothing follows
+    int copies, stride;
 };
 
 // Runs the sequence `repeats` times in one submission and waits at most `timeout_s`. `seconds` (may

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/os.h"
 #include "gpu/vk.h"
 
@@ -91,11 +92,12 @@ static bool is_runnable(const struct gpu *g, const struct gpu_sequence *s)
     return ok;
 }
 
-// `passes` gets how many there are in all.
+// `passes` gets how many there are in all, `turns` how many different buffers they are run on.
 static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence *s, int repeats,
-                                 int *passes, struct err *e)
+                                 int *passes, int *turns, struct err *e)
 {
     *passes = 0;
+    *turns = 1;
     for (; s; s = s->next) {
         if (repeats < 1 || !is_runnable(g, s)) {
             err_set(e,
@@ -105,6 +107,7 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence 
             return GPU_FAILED;
         }
         *passes += s->pass_count;
+        *turns = int_max(*turns, int_min(s->copies, repeats));
     }
     return GPU_OK;
 }
@@ -134,7 +137,7 @@ static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
     return GPU_OK;
 }
 
-// A set of all the buffers that the pipeline sees.
+// A set of all the buffers that the pipeline sees, of one copy.
 static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
                                   struct gpu_buffer *const *buffer, VkDescriptorSet *set,
                                   struct err *e)
@@ -193,18 +196,23 @@ static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDes
         }
 }
 
+// The descriptor sets of a run on each of the copies that are used, one after the other.
+struct turns {
+    VkDescriptorSet *set; // [count * passes]
+    int count, passes;
+};
+
 // Timestamps are no barriers: without one after each dispatch they would overlap, and the sum would
 // not be what `repeats` runs take one after the other.
-static void record(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
-                   int repeats)
+static void record(struct gpu *g, const struct gpu_sequence *s, const struct turns *t, int repeats)
 {
     if (g->stamps) {
         vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
         vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
     }
-    bool is_single = !s->next && s->pass_count == 1;
+    bool is_single = t->passes == 1 && t->count == 1;
     for (int n = 0; n < repeats; n++)
-        record_once(g, s, set, n > 0 && is_single);
+        record_once(g, s, t->set + n % t->count * t->passes, n > 0 && is_single);
     if (g->stamps)
         vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
 }
@@ -225,22 +233,28 @@ static enum gpu_status read_stamps(struct gpu *g, double *seconds, struct err *e
     return GPU_OK;
 }
 
-static enum gpu_status create_sets(struct gpu *g, const struct gpu_sequence *s,
-                                   VkDescriptorSet *set, struct err *e)
+static enum gpu_status create_sets(struct gpu *g, const struct gpu_sequence *all,
+                                   const struct turns *t, struct err *e)
 {
-    for (; s; s = s->next)
-        for (int i = 0; i < s->pass_count; i++)
-            GPU_TRY(create_set(g, s->pass[i].pipeline, s->buffer, set++, e));
+    VkDescriptorSet *set = t->set;
+    for (int turn = 0; turn < t->count; turn++)
+        for (const struct gpu_sequence *s = all; s; s = s->next) {
+            int copy = s->copies > 1 ? (int)((g->turn + (unsigned)turn) % (unsigned)s->copies) : 0;
+            for (int i = 0; i < s->pass_count; i++)
+                GPU_TRY(create_set(g, s->pass[i].pipeline, s->buffer + (ptrdiff_t)copy * s->stride,
+                                   set++, e));
+        }
     return GPU_OK;
 }
 
-static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, VkDescriptorSet *set,
+static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, const struct turns *t,
                                 int repeats, double timeout_s, double *seconds, struct err *e)
 {
     double host_s;
-    GPU_TRY(create_sets(g, s, set, e));
+    GPU_TRY(create_sets(g, s, t, e));
     GPU_TRY(vk_begin(g, timeout_s, e));
-    record(g, s, set, repeats);
+    record(g, s, t, repeats);
+    g->turn += (unsigned)repeats;
     GPU_TRY(vk_submit(g, timeout_s, &host_s, e));
     if (!seconds)
         return GPU_OK;
@@ -251,12 +265,12 @@ static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, VkD
 enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
                         double *seconds, struct err *e)
 {
-    int passes;
-    GPU_TRY(check_run(g, s, repeats, &passes, e));
+    struct turns t;
+    GPU_TRY(check_run(g, s, repeats, &t.passes, &t.count, e));
     GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run are free
-    GPU_TRY(need_sets(g, passes, e));
-    VkDescriptorSet *set = mem_zero((size_t)passes, sizeof(VkDescriptorSet));
-    enum gpu_status status = run_with(g, s, set, repeats, timeout_s, seconds, e);
-    free(set);
+    GPU_TRY(need_sets(g, t.count * t.passes, e));
+    t.set = mem_zero((size_t)(t.count * t.passes), sizeof *t.set);
+    enum gpu_status status = run_with(g, s, &t, repeats, timeout_s, seconds, e);
+    free(t.set);
     return status;
 }

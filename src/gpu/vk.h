@@ -87,6 +87,7 @@ struct gpu {
     VkQueryPool stamps;
     VkDescriptorPool descriptors;
     int most_sets;             // that it has room for
+    unsigned turn;             // copies of buffers (gpu_sequence) are taken from this one on
     struct gpu_buffer staging; // made when first needed
     bool pending;
 };

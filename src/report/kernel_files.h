@@ -45,6 +45,7 @@ struct kernel_binding { // binding i of descriptor set 0 is a storage buffer
 struct kernel_timing {
     double seconds;
     const char *samples;    // JSON array of seconds
+    bool cold;              // its inputs were in memory, not in a cache (tune --cold)
     double of_roof;         // share of what the roof of its device leaves to it; 0: not known
     const char *roof_by;    // what bounds that
     bool retimed;           // in a race against the other best ones

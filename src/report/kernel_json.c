@@ -137,6 +137,8 @@ static void add_timing(struct json_writer *w, const struct kernel_description *d
     json_add_real(w, "tflops", d->flop / t->seconds / 1e12);
     json_add_raw(w, "samples", t->samples ? t->samples : "[]");
     json_add_flag(w, "retimed", t->retimed);
+    if (t->cold)
+        json_add_flag(w, "cold", true);
     if (t->of_roof > 0) {
         json_add_real(w, "of_roof", t->of_roof);
         json_add_text(w, "roof_by", t->roof_by);

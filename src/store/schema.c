@@ -219,13 +219,16 @@ static const char version_22[] = "ALTER TABLE session ADD COLUMN shapes TEXT;\n"
                                  "ALTER TABLE trial ADD COLUMN parts TEXT;\n"
                                  "ALTER TABLE retime ADD COLUMN parts TEXT;\n"
                                  "ALTER TABLE baseline ADD COLUMN parts TEXT;\n";
+
+// Version 23: kernels may be timed with their inputs in memory, and not in a cache.
+static const char version_23[] = "ALTER TABLE session ADD COLUMN cold INTEGER NOT NULL DEFAULT 0;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
     version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
-    version_17, version_18, version_19, version_20, version_21, version_22};
+    version_17, version_18, version_19, version_20, version_21, version_22, version_23};
 
 const char *const *db_scripts(int *count)
 {

@@ -86,6 +86,7 @@ struct session_record {
     int workers;
     int cards; // devices of this identity that they measure on at once; 0 or 1: one
     bool count_rejected;
+    bool cold; // what is timed finds its inputs in memory, and not in a cache (tune --cold)
     double ran_seconds;  // running time so far, pauses excluded
     const char *message; // why it ended or paused; NULL
     const char *note;    // the user's; NULL

@@ -253,12 +253,13 @@ static void add_samples(struct samples *s, const struct gpu_samples *more)
 
 static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing)
 {
-    const struct gpu_sequence timed = candidate_timed(&t->candidate[i], t->rig->buffer);
+    struct gpu_sequence timed = candidate_timed(&t->candidate[i], t->rig->buffer);
     struct gpu_samples samples = {0};
     struct err e = {0};
     if (!enter(t, PHASE_TIME, i))
         return false;
     enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    copies_use(&t->rig->copies, &timed);
     if (status == GPU_OK) // others of a race use the same scratch
         status = candidate_pack(&t->candidate[i], t->rig->gpu, t->rig->buffer, patience(t), &e);
     if (status == GPU_OK)
@@ -455,14 +456,13 @@ static void measure_all(struct trial *t)
     for (int i = 0; i < t->result.count && !t->leaving; i++)
         if (t->alive[i])
             t->alive[i] = verify(t, i, INPUT_EXACT) && (!race || verify(t, i, INPUT_RANDOM));
-    if (first_alive(t) < 0)
+    int i = first_alive(t);
+    if (i < 0)
         return;
     rig_sense(t->rig, &(struct statistics){0});
     struct err e = {0};
-    if (race)
-        time_race(t); // on the random inputs of the last one that was verified
-    else if (accept(t, 0, rig_load_to_time(t->rig, &e), &e))
-        time_single(t);
+    if (accept(t, i, rig_load_to_time(t->rig, race, &e), &e))
+        (race ? time_race : time_single)(t);
 }
 
 static void time_anchor(struct trial *t)

@@ -113,6 +113,7 @@ struct hello {
     int device;
     char device_id[33]; // as in pool_options; "": not checked
     bool validate;
+    bool cold;          // kernels are timed on copies of the buffers, in turns (copies.h)
     bool only_compiles; // it holds no buffers, and takes no other trials than those
     struct operation operation;
     struct custom_operation *custom; // of which it is, once it is read; NULL: built in

@@ -190,6 +190,7 @@ static void add_place(struct json_writer *w, const struct hello *h)
     json_add_int(w, "device", h->device);
     json_add_text(w, "device_id", h->device_id);
     json_add_flag(w, "validate", h->validate);
+    json_add_flag(w, "cold", h->cold);
     add_limits(w, &h->limits);
     snprintf(seed, sizeof seed, "%" PRIu64, h->seed); // all 64 bits: not a number
     json_add_text(w, "seed", seed);

@@ -55,6 +55,7 @@ static char *hello_text(const struct pool *p, const struct slot *s)
 {
     struct hello h = {.device = p->cards.index[s->index % p->cards.count],
                       .validate = p->options.validate,
+                      .cold = p->options.cold,
                       .only_compiles = p->options.only_compiles || s->index >= p->options.workers,
                       .operation = p->operation,
                       .limits = p->limits,

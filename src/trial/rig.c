@@ -37,6 +37,8 @@ static bool create_buffers(struct rig *r, struct err *e)
             return err_prefix(e, "buffer %s", r->layout.buffer[i].name);
     if (gpu_buffer_create(r->gpu, sizeof(uint32_t), &r->report, e) != GPU_OK)
         return err_prefix(e, "the buffer of a report");
+    if (r->hello.cold && copies_create(&r->copies, r->gpu, &r->layout, e) != GPU_OK)
+        return false;
     r->fetched = mem_alloc(r->layout.buffer[r->layout.count - 1].bytes);
     r->guards = mem_alloc((size_t)(r->layout.count + 1) * 2 * RIG_GUARD_BYTES);
     return true;
@@ -175,9 +177,11 @@ enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
     return status;
 }
 
-enum gpu_status rig_load_to_time(struct rig *r, struct err *e)
+enum gpu_status rig_load_to_time(struct rig *r, bool are_random, struct err *e)
 {
-    return gpu_get_info(r->gpu)->is_cpu ? GPU_OK : rig_load(r, INPUT_RANDOM, e);
+    bool stay = are_random || gpu_get_info(r->gpu)->is_cpu;
+    enum gpu_status status = stay ? GPU_OK : rig_load(r, INPUT_RANDOM, e);
+    return status == GPU_OK ? copies_load(&r->copies, r->gpu, r->buffer, e) : status;
 }
 
 static const struct operator_buffer *output_of(const struct rig *r)

@@ -14,6 +14,7 @@
 #define TILEWALK_TRIAL_RIG_H
 
 #include "gpu/sensors.h"
+#include "trial/copies.h"
 #include "trial/fixed.h"
 #include "trial/message.h"
 #include "trial/shared.h"
@@ -26,6 +27,7 @@ struct rig {
     struct gpu *gpu;
     struct sensors *sensors; // NULL: nothing tells
     struct fixed anchor;
+    struct copies copies; // for what is timed, where the hello asks for them
     struct shared shared;
     struct operator_layout layout;
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
@@ -52,8 +54,9 @@ const char *rig_buffer_name(const struct rig *r, int buffer);
 void rig_sizes(const struct rig *r, uint64_t bytes[OPERATOR_MAX_BUFFERS + 1]); // of those buffers
 enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e);
 // Loads what kernels are timed on: on GPUs random numbers, since exact small integers cost less
-// power, and cards that power holds back run them faster; on CPU devices what is there already.
-enum gpu_status rig_load_to_time(struct rig *r, struct err *e);
+// power, and cards that power holds back run them faster; on CPU devices, and where they are random
+// already, what is there.
+enum gpu_status rig_load_to_time(struct rig *r, bool are_random, struct err *e);
 enum gpu_status rig_fetch(struct rig *r, struct err *e);
 
 // What an injected fault does to the fetched result.

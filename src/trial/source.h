@@ -81,6 +81,7 @@ struct pool_options {
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     const struct gpu_cards *cards; // on which workers measure, in turn; NULL: on `device` alone
     bool validate;                 // Vulkan validation layer in the workers
+    bool cold;                     // kernels are timed on copies of the buffers, in turns
     int workers;                   // >= 1
     int compilers;      // beside them: they hold no buffers, and start once there is something
                         // that is only to be compiled

@@ -166,6 +166,30 @@ static void test_share_and_until(void **state)
     assert_contains(RUN(b, "show", "3").out, "of the roof (memory), an empty dispatch takes 1");
 }
 
+// Kept with the session, taken over by one that is like it, by an agent, by all tasks of a network.
+static void test_cold(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--cold", "--strategy", "random",
+                          "--seed", "1", "--workers", "1", "--trials", "2", "--json");
+    assert_ok(&r);
+    assert_true(cJSON_IsTrue(member(session(b, "1"), "cold")));
+    assert_contains(RUN(b, "show", "1").out, "  timed cold\n");
+    r = RUN(b, "resume", "1", "--trials", "4", "--json");
+    assert_ok(&r);
+    assert_true(cJSON_IsTrue(member(session(b, "1"), "cold")));
+    assert_true(number_of(session(b, "1"), "trials") == 4);
+    r = RUN(b, "tune", "--like", "1", "--trials", "2", "--on", "local:", "--json");
+    assert_ok(&r);
+    assert_true(cJSON_IsTrue(member(session(b, "2"), "cold")));
+    r = tune(b, "2", NO_FAULT);
+    assert_true(cJSON_IsFalse(member(session(b, "3"), "cold")));
+    r = RUN(b, "compare", "1", "3");
+    assert_refused(&r, 1, "they have different timings", "--cold");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--cold", "--source", "synthetic:bowl");
+    assert_refused(&r, 2, "--cold says how kernels are timed", "there is no device");
+}
+
 static void test_bad_until(void **state)
 {
     struct box *b = *state;
@@ -188,7 +212,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_sensed),          FLOW_TEST(test_liar),
         FLOW_TEST(test_drift),           FLOW_TEST(test_measured_roof),
-        FLOW_TEST(test_share_and_until), FLOW_TEST(test_bad_until),
+        FLOW_TEST(test_share_and_until), FLOW_TEST(test_cold),
+        FLOW_TEST(test_bad_until),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

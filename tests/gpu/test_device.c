@@ -211,6 +211,52 @@ static void test_staging(void **state)
     f->g->memory = memory;
 }
 
+// Each run counts in the copy that it is run on. They take turns from one call to the next as well,
+// in both of two sequences, of which one has a single copy.
+static void test_copies_take_turns(void **state)
+{
+    struct fixture *f = *state;
+    struct gpu_pipeline *p = rig_pipeline(f->g, "b[i] += a[i];");
+    const struct gpu_pass pass = {p, GROUPS};
+    struct gpu_buffer *turn[3 * 4] = {NULL}, *alone[3];
+    for (int i = 0; i < 3; i++)
+        alone[i] = rig_buffer(f->g, N, i == 0);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
+            turn[4 * k + i] = rig_buffer(f->g, N, i == 0);
+    const struct gpu_sequence last = {&pass, 1, alone, 3},
+                              all = {&pass, 1, turn, 3, &last, .copies = 3, .stride = 4};
+    static const int repeats[] = {1, 1, 5, 2, 40};
+    int runs = 0;
+    for (size_t n = 0; n < sizeof repeats / sizeof *repeats; n++) {
+        runs += repeats[n];
+        assert_int_equal(gpu_run(f->g, &all, repeats[n], 60, NULL, NULL), GPU_OK);
+        int sum = 0;
+        for (int k = 0; k < 3; k++) {
+            rig_read(f->g, turn[4 * k + 1], f->word, N);
+            int had = (int)f->word[N - 1];
+            assert_in_range(had, runs / 3, (runs + 2) / 3);
+            sum += had;
+        }
+        assert_int_equal(sum, runs);
+        rig_read(f->g, alone[1], f->word, N);
+        assert_int_equal(f->word[0], runs);
+    }
+    struct gpu_buffer *to[] = {turn[1], turn[5], turn[9]};
+    refill(f);
+    assert_int_equal(gpu_copy(f->g, f->buffer[0], to, 3, NULL), GPU_OK);
+    for (int k = 0; k < 3; k++) {
+        rig_read(f->g, to[k], f->word, N);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(f->word[i], 3 * i + 1);
+    }
+    for (int i = 0; i < 12; i++)
+        gpu_buffer_destroy(f->g, turn[i]);
+    for (int i = 0; i < 3; i++)
+        gpu_buffer_destroy(f->g, alone[i]);
+    gpu_pipeline_destroy(f->g, p);
+}
+
 static void test_bad_runs(void **state)
 {
     struct fixture *f = *state;
@@ -304,6 +350,7 @@ int main(void)
         cmocka_unit_test_prestate(test_places_and_what_follows, &f),
         cmocka_unit_test_prestate(test_ranges, &f),
         cmocka_unit_test_prestate(test_staging, &f),
+        cmocka_unit_test_prestate(test_copies_take_turns, &f),
         cmocka_unit_test_prestate(test_bad_runs, &f),
         cmocka_unit_test_prestate(test_bad_module, &f),
         cmocka_unit_test_prestate(test_timeout, &f),

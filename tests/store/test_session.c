@@ -32,6 +32,7 @@ static const struct session_record full = {
     .budget_seconds = 12.5,
     .workers = 3,
     .count_rejected = true,
+    .cold = true,
     .ran_seconds = 0.125,
     .message = "the user asked",
     .note = "a\nb",
@@ -53,7 +54,8 @@ static void assert_same_session(const struct session_record *a, const struct ses
     assert_true(a->created == b->created && a->flop == b->flop && a->seed == b->seed);
     assert_true(a->work == b->work);
     assert_true(a->budget_trials == b->budget_trials && a->budget_seconds == b->budget_seconds);
-    assert_true(a->workers == b->workers && a->count_rejected == b->count_rejected);
+    assert_true(a->workers == b->workers && a->count_rejected == b->count_rejected &&
+                a->cold == b->cold);
     assert_true(a->ran_seconds == b->ran_seconds);
     const char *const texts[][2] = {
         {a->state, b->state},
