@@ -104,6 +104,7 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
         .trips_undeclared = h->trips_undeclared,
         .seed = h->seed,
         .is_cpu = info->is_cpu,
+        .keeps_busy = !info->is_cpu,
         .fault = h->fault,
         .log = hear_worker,
         .log_context = a,

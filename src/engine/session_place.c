@@ -176,6 +176,7 @@ static struct source *make_pool(struct session *s, const struct session_place *p
         .limits = &s->limits,
         .seed = s->record.seed,
         .is_cpu = session_place_device(p)->is_cpu,
+        .keeps_busy = !session_place_device(p)->is_cpu,
         .trips_undeclared = !script_space(script)->resources,
         .fault = fault,
         .log = session_hear_worker,

@@ -4,6 +4,9 @@
 #include "kernel/kernel.h"
 
 // Some milliseconds of a CPU device; of a GPU enough to fill it.
+#define BURN_S         0.002 // that somebody may have to wait for the device
+#define BURN_TIMEOUT_S 10.0
+enum { MOST_BURNS = 100 };
 enum { ANCHOR_OF_CPU = 32, ANCHOR_OF_GPU = 4096, ANCHOR_CHAINS = 2, ANCHOR_BYTES = 1024 };
 
 void fixed_finish(struct fixed *f, struct gpu *g)
@@ -86,15 +89,33 @@ static enum gpu_status make_anchor(struct fixed *a, struct gpu *g, struct err *e
     return status;
 }
 
+static uint32_t anchor_groups(const struct gpu *g)
+{
+    return gpu_get_info(g)->is_cpu ? ANCHOR_OF_CPU : ANCHOR_OF_GPU;
+}
+
 double anchor_time(struct fixed *a, struct gpu *g)
 {
     struct err e;
     double seconds = 0;
-    uint32_t groups = gpu_get_info(g)->is_cpu ? ANCHOR_OF_CPU : ANCHOR_OF_GPU;
     enum gpu_status status = a->buffers ? GPU_OK : make_anchor(a, g, &e);
     if (status == GPU_OK)
-        status = fixed_time(a, g, groups, &seconds, &e);
+        status = fixed_time(a, g, anchor_groups(g), &seconds, &e);
     if (status != GPU_OK)
         log_warning("the fixed kernel: %s", e.text);
     return seconds;
+}
+
+bool anchor_burn(struct fixed *a, struct gpu *g, struct err *e)
+{
+    double seconds = 0, spent = 0;
+    enum gpu_status status = a->buffers ? GPU_OK : make_anchor(a, g, e);
+    const struct gpu_pass pass = {.pipeline = a->pipeline, .groups = {anchor_groups(g), 1, 1}};
+    const struct gpu_sequence all = {
+        .pass = &pass, .pass_count = 1, .buffer = a->buffer, .buffer_count = a->buffers};
+    for (int i = 0; i < MOST_BURNS && status == GPU_OK && spent < BURN_S; i++) {
+        status = gpu_run(g, &all, 1 + i, BURN_TIMEOUT_S, &seconds, e);
+        spent += seconds;
+    }
+    return status == GPU_OK;
 }

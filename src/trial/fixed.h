@@ -41,4 +41,7 @@ void fixed_add_arithmetic(const char *vector, const char *scalar, int chains, st
 // device that is lost is lost to them soon enough.
 double anchor_time(struct fixed *a, struct gpu *g);
 
+// Runs the same as often as takes a few milliseconds. False and `e`: the device is of no more use.
+bool anchor_burn(struct fixed *a, struct gpu *g, struct err *e);
+
 #endif

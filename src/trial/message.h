@@ -10,6 +10,14 @@
 //     go     the device is yours         -> phase run, verify, time
 //                                        <- result
 //
+// A warmer keeps the device busy while no worker has it, so that its clocks stay where they are when
+// kernels are timed:
+//
+//     hello                              -> opens the device
+//                                        <- ready, or failed and why
+//     go     the device is yours         -> a fixed kernel, again and again
+//     rest   somebody needs it           <- ready, once the device is free
+//
 // An errand (errand.h) is one request to a worker of its own, and one answer:
 //
 //     compile  a job's texts             -> phase compile of each pass
@@ -66,6 +74,7 @@ enum message_type {
     MESSAGE_PREPARE,
     MESSAGE_TRIAL,
     MESSAGE_GO,
+    MESSAGE_REST,
     MESSAGE_READY,
     MESSAGE_FAILED,
     MESSAGE_PREPARED,
@@ -114,6 +123,7 @@ struct hello {
     char device_id[33]; // as in pool_options; "": not checked
     bool validate;
     bool cold;          // kernels are timed on copies of the buffers, in turns (copies.h)
+    bool warms;         // it keeps the device busy, and measures nothing: no buffers
     bool only_compiles; // it holds no buffers, and takes no other trials than those
     struct operation operation;
     struct custom_operation *custom; // of which it is, once it is read; NULL: built in

@@ -80,6 +80,7 @@ static void read_place(struct reader *r, struct json o, struct hello *h)
     snprintf(h->device_id, sizeof h->device_id, "%s", reader_text(r, o, "device_id"));
     h->validate = reader_bool(r, o, "validate");
     h->cold = reader_bool(r, o, "cold");
+    h->warms = reader_bool(r, o, "warms");
     read_limits(r, o, &h->limits);
     h->seed = strtoull(reader_text(r, o, "seed"), NULL, 10);
     reader_array(r, o, "deadline_s", PHASE_COUNT, (struct bounds){0, 1e9}, h->deadline_s);

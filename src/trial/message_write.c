@@ -6,31 +6,19 @@
 const char *message_type_name(enum message_type type)
 {
     static const char *const names[MESSAGE_TYPE_COUNT] = {
-        [MESSAGE_HELLO] = "hello",
-        [MESSAGE_PREPARE] = "prepare",
-        [MESSAGE_TRIAL] = "trial",
-        [MESSAGE_GO] = "go",
-        [MESSAGE_READY] = "ready",
-        [MESSAGE_FAILED] = "failed",
-        [MESSAGE_PREPARED] = "prepared",
-        [MESSAGE_PHASE] = "phase",
-        [MESSAGE_RESULT] = "result",
-        [MESSAGE_COMPILE] = "compile",
-        [MESSAGE_COMPILED] = "compiled",
-        [MESSAGE_LIST] = "list",
-        [MESSAGE_DEVICES] = "devices",
-        [MESSAGE_OPEN] = "open",
-        [MESSAGE_OPENED] = "opened",
-        [MESSAGE_PEAKS] = "peaks",
-        [MESSAGE_ROOF] = "roof",
-        [MESSAGE_WHOLE] = "whole",
-        [MESSAGE_WHOLE_RESULT] = "whole_result",
-        [MESSAGE_GREET] = "greet",
-        [MESSAGE_PLAY] = "play",
-        [MESSAGE_ALIVE] = "alive",
-        [MESSAGE_SAID] = "said",
-        [MESSAGE_MEMBER] = "member",
-        [MESSAGE_LEAVE] = "leave",
+        [MESSAGE_HELLO] = "hello",     [MESSAGE_PREPARE] = "prepare",
+        [MESSAGE_TRIAL] = "trial",     [MESSAGE_GO] = "go",
+        [MESSAGE_REST] = "rest",       [MESSAGE_READY] = "ready",
+        [MESSAGE_FAILED] = "failed",   [MESSAGE_PREPARED] = "prepared",
+        [MESSAGE_PHASE] = "phase",     [MESSAGE_RESULT] = "result",
+        [MESSAGE_COMPILE] = "compile", [MESSAGE_COMPILED] = "compiled",
+        [MESSAGE_LIST] = "list",       [MESSAGE_DEVICES] = "devices",
+        [MESSAGE_OPEN] = "open",       [MESSAGE_OPENED] = "opened",
+        [MESSAGE_PEAKS] = "peaks",     [MESSAGE_ROOF] = "roof",
+        [MESSAGE_WHOLE] = "whole",     [MESSAGE_WHOLE_RESULT] = "whole_result",
+        [MESSAGE_GREET] = "greet",     [MESSAGE_PLAY] = "play",
+        [MESSAGE_ALIVE] = "alive",     [MESSAGE_SAID] = "said",
+        [MESSAGE_MEMBER] = "member",   [MESSAGE_LEAVE] = "leave",
     };
     return names[type];
 }
@@ -191,6 +179,7 @@ static void add_place(struct json_writer *w, const struct hello *h)
     json_add_text(w, "device_id", h->device_id);
     json_add_flag(w, "validate", h->validate);
     json_add_flag(w, "cold", h->cold);
+    json_add_flag(w, "warms", h->warms);
     add_limits(w, &h->limits);
     snprintf(seed, sizeof seed, "%" PRIu64, h->seed); // all 64 bits: not a number
     json_add_text(w, "seed", seed);

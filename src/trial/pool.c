@@ -12,6 +12,8 @@
 
 #define MS_NS ((int64_t)1000000)
 
+enum { MOST_SPAWNS_OF_WARMER = 10 };
+
 static struct pool *pool_of(struct source *s)
 {
     return (struct pool *)s;
@@ -42,8 +44,18 @@ static int pool_fds(const struct source *source, struct pollfd *out, int most)
     return n;
 }
 
+static bool has_trials(const struct pool *p)
+{
+    for (int i = 0; i < p->first_warmer; i++)
+        if (p->slot[i].state == SLOT_BUSY)
+            return true;
+    return false;
+}
+
 bool pool_wants(const struct pool *p, const struct slot *s)
 {
+    if (s->index >= p->first_warmer) // one that dies again and again does without
+        return has_trials(p) && s->spawns < MOST_SPAWNS_OF_WARMER;
     return s->index < p->options.workers || p->compiling.count > 0;
 }
 
@@ -82,9 +94,9 @@ static struct slot *find_slot(const struct pool *p, enum slot_state state)
 // Who measures compiles for others too, if no compiler is idle.
 static struct slot *find_idle(const struct pool *p, bool to_measure)
 {
-    int count = to_measure ? p->options.workers : p->slots;
+    int count = to_measure ? p->options.workers : p->first_warmer;
     for (int i = 0; i < count; i++) {
-        struct slot *s = &p->slot[to_measure ? i : p->slots - 1 - i];
+        struct slot *s = &p->slot[to_measure ? i : count - 1 - i];
         if (s->state == SLOT_IDLE)
             return s;
     }
@@ -98,6 +110,25 @@ static bool somebody_starts(const struct pool *p, int64_t now_ns)
             now_ns >= p->slot[i].start_ns)
             return true;
     return find_slot(p, SLOT_STARTING) != NULL;
+}
+
+// A warmer rests as soon as somebody needs its card, or nobody needs it to be warm.
+static void let_warmers_rest(struct pool *p, int64_t now_ns)
+{
+    for (int i = p->first_warmer; i < p->slots; i++) {
+        struct slot *s = &p->slot[i];
+        bool rests = token_is_wanted(&p->token, i) || somebody_starts(p, now_ns) || !has_trials(p);
+        if (s->state == SLOT_WARMING && s->phase == PHASE_NONE && rests)
+            pool_send_rest(p, s, now_ns);
+    }
+}
+
+static void let_warmers_warm(struct pool *p, int64_t now_ns)
+{
+    for (int i = p->first_warmer; i < p->slots; i++)
+        if (p->slot[i].state == SLOT_IDLE && has_trials(p) && !somebody_starts(p, now_ns) &&
+            token_may_warm(&p->token, i))
+            pool_send_warm(p, &p->slot[i], now_ns);
 }
 
 // Who waits for the device goes before who wants to compile: see token.h.
@@ -141,8 +172,11 @@ static bool pool_step(struct source *source, struct err *e)
     p->has_new_work = false;
     for (int i = 0; i < p->slots && !p->is_broken; i++)
         pool_step_worker(p, &p->slot[i], os_now_ns());
-    if (!p->is_broken)
+    if (!p->is_broken) {
+        let_warmers_rest(p, os_now_ns());
         hand_out(p, os_now_ns());
+        let_warmers_warm(p, os_now_ns());
+    }
     count_busy(p, os_now_ns());
     if (p->is_broken && e)
         *e = p->broken;
@@ -246,16 +280,18 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     p->shared_fd = shared_fd;
     p->has_new_work = true;
     p->prepared = o->only_compiles; // there is nothing to prepare
-    p->slots = o->workers + o->compilers;
+    p->first_warmer = o->workers + o->compilers;
+    p->cards = o->cards ? *o->cards : (struct gpu_cards){.index = {o->device}, .count = 1};
+    p->options.cards = &p->cards;
+    p->slots = p->first_warmer + (o->keeps_busy ? p->cards.count : 0);
     p->slot = mem_zero((size_t)p->slots, sizeof *p->slot);
     for (int i = 0; i < p->slots; i++)
         slot_init(&p->slot[i], i);
-    p->cards = o->cards ? *o->cards : (struct gpu_cards){.index = {o->device}, .count = 1};
-    p->options.cards = &p->cards;
     token_init(&p->token, &(struct token_wish){.workers = p->slots,
                                                .is_cpu = o->is_cpu,
                                                .cores = os_cores(),
-                                               .cards = p->cards.count});
+                                               .cards = p->cards.count,
+                                               .warmers = p->slots - p->first_warmer});
     return &p->base;
 }
 

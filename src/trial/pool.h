@@ -24,8 +24,8 @@ struct pool {
     struct gpu_cards cards;
     int shared_fd;
 
-    struct slot *slot; // [slots]: the workers, then the compilers
-    int slots;
+    struct slot *slot; // [slots]: the workers, then the compilers, then a warmer for each card
+    int slots, first_warmer;
     struct token token;
     bool prepared;                             // the shared memory holds inputs and references
     struct work_list waiting, compiling, done; // compiling: what is only to be
@@ -50,6 +50,8 @@ bool pool_wants(const struct pool *p, const struct slot *s);
 void pool_step_worker(struct pool *p, struct slot *s, int64_t now_ns);
 void pool_send_trial(struct pool *p, struct slot *s, struct work *w, int64_t now_ns);
 void pool_send_go(struct pool *p, struct slot *s, int64_t now_ns);
+void pool_send_warm(struct pool *p, struct slot *warmer, int64_t now_ns);
+void pool_send_rest(struct pool *p, struct slot *warmer, int64_t now_ns);
 void pool_send_prepare(struct pool *p, struct slot *s, int64_t now_ns);
 void pool_finish_work(struct pool *p, struct work *w); // to `done`, or to be sent again
 

@@ -53,10 +53,13 @@ static void leave(struct pool *p, struct slot *s, int64_t at_ns)
 
 static char *hello_text(const struct pool *p, const struct slot *s)
 {
-    struct hello h = {.device = p->cards.index[s->index % p->cards.count],
+    bool warms = s->index >= p->first_warmer, measures = s->index < p->options.workers;
+    int place = warms ? s->index - p->first_warmer : s->index;
+    struct hello h = {.device = p->cards.index[place % p->cards.count],
                       .validate = p->options.validate,
                       .cold = p->options.cold,
-                      .only_compiles = p->options.only_compiles || s->index >= p->options.workers,
+                      .warms = warms,
+                      .only_compiles = p->options.only_compiles || (!measures && !warms),
                       .operation = p->operation,
                       .limits = p->limits,
                       .trips_undeclared = p->options.trips_undeclared,
@@ -109,6 +112,20 @@ void pool_send_go(struct pool *p, struct slot *s, int64_t now_ns)
 {
     enter(p, s, PHASE_WAIT, now_ns);
     slot_send(s, message_plain(MESSAGE_GO));
+}
+
+void pool_send_warm(struct pool *p, struct slot *warmer, int64_t now_ns)
+{
+    token_warm(&p->token, warmer->index);
+    watch(p, warmer, PHASE_TIME, now_ns);
+    warmer->state = SLOT_WARMING;
+    slot_send(warmer, message_plain(MESSAGE_GO));
+}
+
+void pool_send_rest(struct pool *p, struct slot *warmer, int64_t now_ns)
+{
+    enter(p, warmer, PHASE_WAIT, now_ns);
+    slot_send(warmer, message_plain(MESSAGE_REST));
 }
 
 // Failures
@@ -217,10 +234,15 @@ static void lose(struct pool *p, struct slot *s, int64_t now_ns)
 
 // What a worker says. All return false when it cannot be: then it is garbage.
 
-static bool take_ready(struct pool *p, struct slot *s)
+static bool take_ready(struct pool *p, struct slot *s, int64_t now_ns)
 {
-    if (s->state != SLOT_STARTING)
+    bool rests = s->state == SLOT_WARMING && s->phase == PHASE_WAIT;
+    if (s->state != SLOT_STARTING && !rests)
         return false;
+    if (rests) {
+        token_release(&p->token, s->index);
+        watch(p, s, PHASE_NONE, now_ns);
+    }
     s->state = SLOT_IDLE;
     s->phase = PHASE_NONE;
     s->deadline_ns = 0;
@@ -243,7 +265,7 @@ static bool take_prepared(struct pool *p, struct slot *s)
 
 static bool is_expected(const struct pool *p, const struct slot *s, const struct message *m)
 {
-    enum hold hold = p->token.hold[s->index];
+    enum hold hold = s->work ? p->token.hold[s->index] : HOLD_NOTHING;
     switch (m->phase) {
     case PHASE_START: return s->state == SLOT_STARTING;
     case PHASE_PREPARE: return s->state == SLOT_PREPARING;
@@ -308,7 +330,7 @@ static bool take_result(struct pool *p, struct slot *s, struct message *m, int64
 static bool take_message(struct pool *p, struct slot *s, struct message *m, int64_t now_ns)
 {
     switch (m->type) {
-    case MESSAGE_READY: return take_ready(p, s);
+    case MESSAGE_READY: return take_ready(p, s, now_ns);
     case MESSAGE_PREPARED: return take_prepared(p, s);
     case MESSAGE_PHASE: return take_phase(p, s, m, now_ns);
     case MESSAGE_RESULT: return take_result(p, s, m, now_ns);

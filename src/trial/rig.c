@@ -96,9 +96,10 @@ bool rig_open(struct rig *r, const struct hello *h, struct err *e)
 {
     *r = (struct rig){.hello = *h, .layout = operator_layout(&h->operation)};
     r->gpu = rig_open_device(h, e);
-    if (r->gpu && !h->only_compiles)
+    bool measures = !h->only_compiles && !h->warms;
+    if (r->gpu && measures)
         open_sensors(r);
-    return r->gpu && (h->only_compiles || (create_buffers(r, e) && probe(r, e)));
+    return r->gpu && (!measures || (create_buffers(r, e) && probe(r, e)));
 }
 
 void rig_sense(struct rig *r, struct statistics *clocks)

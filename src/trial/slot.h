@@ -2,6 +2,7 @@
 //
 //     EMPTY -> STARTING -> IDLE -> PREPARING -> IDLE      one of them, once
 //                          IDLE -> BUSY -> IDLE           for every trial
+//                          IDLE -> WARMING -> IDLE        warmers
 //     any but EMPTY -> ENDING -> EMPTY                    once reaped, which never blocks
 //
 // This file is about the process; what happens to a trial is decided in pool_worker.c.
@@ -18,7 +19,15 @@
 #define SLOT_FDS   2
 #define SLOT_NEVER INT64_MAX
 
-enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_PREPARING, SLOT_BUSY, SLOT_ENDING };
+enum slot_state {
+    SLOT_EMPTY,
+    SLOT_STARTING,
+    SLOT_IDLE,
+    SLOT_PREPARING,
+    SLOT_BUSY,
+    SLOT_WARMING,
+    SLOT_ENDING
+};
 
 struct slot {
     int index;

@@ -82,7 +82,9 @@ struct pool_options {
     const struct gpu_cards *cards; // on which workers measure, in turn; NULL: on `device` alone
     bool validate;                 // Vulkan validation layer in the workers
     bool cold;                     // kernels are timed on copies of the buffers, in turns
-    int workers;                   // >= 1
+    bool keeps_busy;    // a process a card runs a fixed kernel there while no worker has the device
+                        // and trials are on their way, so that its clocks do not fall in between
+    int workers;        // >= 1
     int compilers;      // beside them: they hold no buffers, and start once there is something
                         // that is only to be compiled
     bool only_compiles; // what is submitted is, and nothing needs the device to run anything

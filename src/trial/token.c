@@ -11,6 +11,7 @@ void token_init(struct token *t, const struct token_wish *w)
                         .workers = w->workers,
                         .most_compiling = w->is_cpu ? w->cores : w->workers,
                         .cards = w->is_cpu ? 1 : w->cards,
+                        .first_warmer = w->workers - w->warmers,
                         .hold = mem_zero((size_t)w->workers, sizeof *t->hold),
                         .place = mem_zero((size_t)w->workers, sizeof *t->place)};
 }
@@ -35,12 +36,22 @@ static bool is_starving(const struct token *t)
     return t->late_compiles >= 2 * t->workers;
 }
 
+static int card_of(const struct token *t, int worker)
+{
+    return (worker < t->first_warmer ? worker : worker - t->first_warmer) % t->cards;
+}
+
+static bool is_held(const struct token *t, int card, enum hold hold)
+{
+    for (int i = 0; i < t->workers; i++)
+        if (t->hold[i] == hold && card_of(t, i) == card)
+            return true;
+    return false;
+}
+
 static bool is_card_free(const struct token *t, int worker)
 {
-    for (int i = worker % t->cards; i < t->workers; i += t->cards)
-        if (t->hold[i] == HOLD_DEVICE)
-            return false;
-    return true;
+    return !is_held(t, card_of(t, worker), HOLD_DEVICE);
 }
 
 bool token_may_start(const struct token *t, int worker)
@@ -94,4 +105,20 @@ void token_release(struct token *t, int worker)
     t->hold[worker] = HOLD_NOTHING;
     if (count(t, HOLD_WAITING) == 0)
         t->late_compiles = 0;
+}
+
+bool token_is_wanted(const struct token *t, int warmer)
+{
+    return is_held(t, card_of(t, warmer), HOLD_WAITING);
+}
+
+bool token_may_warm(const struct token *t, int warmer)
+{
+    return is_card_free(t, warmer) && !token_is_wanted(t, warmer);
+}
+
+void token_warm(struct token *t, int warmer)
+{
+    assert(token_may_warm(t, warmer));
+    t->hold[warmer] = HOLD_DEVICE;
 }

@@ -1,7 +1,8 @@
 // Who may use the processor and the device now.
 //
 // Timing is exclusive: one worker holds the device's token; of several cards, over which workers
-// are spread in turn, one each (not of CPU devices: they share their cores). No worker starts
+// are spread in turn, one each (not of CPU devices: they share their cores). While nobody wants a
+// card its warmer, where it has one, may hold it, until somebody does. No worker starts
 // meanwhile, as it makes buffers on the device and tries them; the pool gives the device to nobody
 // while one does or is about to, so that it does not wait for ever for a moment when nothing is
 // timed. On a CPU device a compiler would share the cores with what is timed, so there compiling
@@ -23,6 +24,7 @@ enum hold { HOLD_NOTHING, HOLD_COMPILE, HOLD_WAITING, HOLD_DEVICE };
 struct token {
     bool is_cpu;
     int workers, most_compiling, cards;
+    int first_warmer;  // of `workers`; those from there on are warmers, one a card
     int late_compiles; // begun while somebody was waiting, since the device was last given
     int64_t next_place;
     enum hold *hold; // [workers]
@@ -30,9 +32,9 @@ struct token {
 };
 
 struct token_wish {
-    int workers;
+    int workers; // warmers are the last of them
     bool is_cpu;
-    int cores, cards;
+    int cores, cards, warmers;
 };
 void token_init(struct token *t, const struct token_wish *w);
 void token_finish(struct token *t);
@@ -45,5 +47,11 @@ void token_wait(struct token *t, int worker);
 // or -1.
 int token_grant(struct token *t);
 void token_release(struct token *t, int worker); // whatever it held
+
+// Whether the warmer may have its card, which then is free and wanted by nobody; and whether
+// somebody waits for the card.
+bool token_may_warm(const struct token *t, int warmer);
+bool token_is_wanted(const struct token *t, int warmer);
+void token_warm(struct token *t, int warmer); // token_may_warm holds
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/os.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ void wire_receive(struct wire *w, struct message *m)
     if (!message_parse(text, m, &e))
         leave(e.text);
     free(text);
+}
+
+bool wire_has(const struct wire *w)
+{
+    struct pollfd socket = {.fd = w->link.fd, .events = POLLIN};
+    return poll(&socket, 1, 0) != 0;
 }
 
 void wire_expect(struct wire *w, enum message_type type)

@@ -11,8 +11,9 @@ struct wire {
     struct fault_plan plan;
 };
 
-// All three end the process when the pool has gone: there is nobody left to work for.
+// They end the process when the pool has gone: there is nobody left to work for.
 void wire_receive(struct wire *w, struct message *m); // the message is the caller's to finish
+bool wire_has(const struct wire *w);                  // something has come, or the pool has gone
 void wire_expect(struct wire *w, enum message_type type);
 void wire_send(struct wire *w, char *text); // frees the text
 

@@ -55,11 +55,25 @@ static bool measure(struct worker *w, const struct message *trial)
     struct err e = {0};
     const int64_t matches_only_every = -1;
     wire_enter(&w->wire, PHASE_NONE, 0, trial->attempt == 0 ? trial->number : matches_only_every);
-    if (w->rig.hello.only_compiles && !trial->request.only_compiles)
+    bool measures = !w->rig.hello.only_compiles && !w->rig.hello.warms;
+    if (!measures && !trial->request.only_compiles)
         return err_set(&e, "it only compiles") || refuse(w, &e);
     if (!trial->request.only_compiles && !rig_attach(&w->rig, SHARED_FD, &e))
         return refuse(w, &e);
     return measure_trial(&w->rig, &w->wire, trial);
+}
+
+static bool warm(struct worker *w)
+{
+    struct err e = {0};
+    if (!w->rig.hello.warms)
+        return err_set(&e, "it warms nothing") || refuse(w, &e);
+    while (!wire_has(&w->wire))
+        if (!anchor_burn(&w->rig.anchor, w->rig.gpu, &e))
+            return refuse(w, &e);
+    wire_expect(&w->wire, MESSAGE_REST);
+    wire_send(&w->wire, message_plain(MESSAGE_READY));
+    return true;
 }
 
 static bool answer(struct worker *w)
@@ -71,6 +85,8 @@ static bool answer(struct worker *w)
         go_on = prepare(w);
     else if (m.type == MESSAGE_TRIAL)
         go_on = measure(w, &m);
+    else if (m.type == MESSAGE_GO)
+        go_on = warm(w);
     message_finish(&m);
     return go_on;
 }

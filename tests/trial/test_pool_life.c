@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 // What workers were doing when, by their own clocks (which are one clock: it is the machine's).
 struct span {
     bool timing; // else compiling
+    bool warming;
     int64_t from_ns, to_ns;
 };
 
@@ -29,8 +31,10 @@ struct record {
 static void end_span(struct record *r, int worker, bool timing, int64_t at_ns)
 {
     assert_true(r->count < 1000);
-    r->span[r->count++] =
-        (struct span){.timing = timing, .from_ns = r->since_ns[worker], .to_ns = at_ns};
+    r->span[r->count++] = (struct span){.timing = timing,
+                                        .warming = worker >= r->pool->first_warmer,
+                                        .from_ns = r->since_ns[worker],
+                                        .to_ns = at_ns};
 }
 
 static void note_phase(void *context, int worker, enum trial_phase phase, int64_t at_ns)
@@ -58,14 +62,16 @@ static bool overlap(const struct span *a, const struct span *b)
     return a->from_ns < b->to_ns && b->from_ns < a->to_ns;
 }
 
-static void check_timing(bool is_cpu)
+// A warmer, where there is one, holds the device as workers do, and does so in between.
+static void check_timing(bool is_cpu, bool keeps_busy)
 {
     enum { TRIALS = 24 };
     struct fixture f;
     struct record record = {0};
-    int back = 0, timed = 0, together = 0;
+    int back = 0, timed = 0, together = 0, warmed = 0;
     prepare_pool(&f, 3);
     f.options.is_cpu = is_cpu;
+    f.options.keeps_busy = keeps_busy;
     f.options.fault = "exit@compile:4,exit@compile:8,exit@compile:12,exit@compile:16";
     open_pool(&f);
     struct pool *pool = (struct pool *)f.pool;
@@ -80,7 +86,8 @@ static void check_timing(bool is_cpu)
         back++;
     }
     for (int i = 0; i < record.count; i++) {
-        timed += record.span[i].timing;
+        timed += record.span[i].timing && !record.span[i].warming;
+        warmed += record.span[i].warming;
         for (int k = 0; k < i; k++) {
             const struct span *a = &record.span[i], *b = &record.span[k];
             bool forbidden = f.options.is_cpu ? a->timing || b->timing : a->timing && b->timing;
@@ -89,6 +96,7 @@ static void check_timing(bool is_cpu)
         }
     }
     assert_int_equal(timed, TRIALS * 3 / 4);
+    assert_int_equal(warmed > 0, keeps_busy);
     if (f.options.is_cpu && os_cores() > 1)
         assert_true(together > 0); // compiling does go on in parallel
     assert_int_equal(pool_respawns(f.pool), 4);
@@ -99,8 +107,48 @@ static void check_timing(bool is_cpu)
 static void timing_is_never_disturbed(void **state)
 {
     (void)state;
-    check_timing(true);
-    check_timing(false);
+    check_timing(true, false);
+    check_timing(false, false);
+    check_timing(false, true);
+}
+
+static const struct slot *await_warming(struct fixture *f)
+{
+    const struct pool *p = (const struct pool *)f->pool;
+    const struct slot *warmer = &p->slot[p->first_warmer];
+    submit(f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+    for (int back = 0; warmer->state != SLOT_WARMING; back += source_room(f->pool) > 0) {
+        struct trial_result r;
+        assert_true(back < 200 && drive(f, NULL));
+        if (source_collect(f->pool, &r))
+            submit(f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+    }
+    return warmer;
+}
+
+// It cannot start, dies, or does not give the device back.
+static void a_warmer_that_fails_costs_no_trial(void **state)
+{
+    (void)state;
+    static const int signals[] = {0, SIGKILL, SIGSTOP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct fixture f;
+        prepare_pool(&f, 1);
+        f.options.is_cpu = false;
+        f.options.keeps_busy = true;
+        f.options.deadline_s[PHASE_WAIT] = 1;
+        f.options.fault = signals[i] ? NULL : "exit@start:2,exit@start:3,exit@start:4";
+        open_pool(&f);
+        if (signals[i])
+            kill(await_warming(&f)->child.pid, signals[i]);
+        int64_t more = f.tickets + 5;
+        for (struct trial_result r = {0}; r.ticket < more; r = next_result(&f)) {
+            assert_int_equal(r.outcome[0], OUTCOME_OK);
+            if (source_room(f.pool) > 0)
+                submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
+        }
+        close_pool(&f);
+    }
 }
 
 // One worker starts again while two others always have something to be timed: it gets its moment.
@@ -205,6 +253,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timing_is_never_disturbed),
+        cmocka_unit_test(a_warmer_that_fails_costs_no_trial),
         cmocka_unit_test(a_start_is_not_starved_by_timing),
         cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
         cmocka_unit_test(a_pool_may_stand_still_while_a_worker_ends),
