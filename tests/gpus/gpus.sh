@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# gpus.sh ROOT FOLDER [--kernels N] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels. Drivers and
-# shims of Debian 13 are unpacked below FOLDER, with the C library that they need: nothing is installed.
+# gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels, or
+# of one kernel with each of its choices. Drivers and shims of Debian 13 are unpacked below FOLDER, with the C library that they
+# need: nothing is installed.
 set -euo pipefail
 
 root=$1 folder=$2
@@ -9,7 +10,7 @@ known=(navi31 turing ampere dg2 bmg)
 presets=(gemm gemm16 mm2 conv-direct depthwise softmax gemm-coop)
 packages=(mesa-vulkan-drivers mesa-drm-shim vulkan-validationlayers glslang-tools patchelf)
 tree=$folder/tree libraries=$folder/tree/usr/lib/x86_64-linux-gnu
-kernels=10 names=()
+kernels=10 names=() choices=$root/tests/gpus/choices work=compile_random
 
 refuse() {
     echo "dev: $1" >&2
@@ -22,6 +23,8 @@ read_words() {
             [[ ${2-} =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--kernels needs a number from 1 to 9999"
             kernels=$2
             shift
+        elif [ "$1" = --choices ]; then
+            work=compile_choices
         elif [[ " ${known[*]} " == *" $1 "* ]]; then
             names+=("$1")
         else
@@ -101,7 +104,40 @@ tell() {
     fi
 }
 
-compile() {
+# statistic NAME... of what `check --compile` said, by whatever name the driver has for it.
+statistic() {
+    local said=$1 name
+    shift
+    for name in "$@"; do
+        sed -n "s/.*{\"name\":\"$name\",\"median\":\([0-9]*\).*/\1/p" <<<"$said"
+    done | head -n 1
+}
+
+# tell_choice GPU WHAT SIZE MULTIPLY-ADDS SAID
+tell_choice() {
+    local said=$5 instructions
+    instructions=$(statistic "$said" Instructions 'Instruction count' 'Instruction Count')
+    echo "| $1 | $2 | $3 | ${instructions:--} | $(awk -v n="${instructions:-0}" -v of="$4" 'BEGIN { printf "%.2f", n / of }') |" \
+        "$(statistic "$said" VGPRs 'Number of GPRs' 'Max live registers') |" \
+        "$(statistic "$said" 'Spilled VGPRs' 'SLM Size' 'Spill Count') |" \
+        "$(statistic "$said" 'LDS size' 'Workgroup Memory Size') |"
+}
+
+# Each line of the list: a space of one point, the multiply-adds that it writes out, what is set. Lines begin with # to say why.
+compile_choices() {
+    local name=$1 program=$2 space of settings size said
+    while read -r space of settings; do
+        [[ -n $space && $space != '#'* ]] || continue
+        for size in 512 2048 2047; do
+            # shellcheck disable=SC2086 # a list of words
+            said=$("$program" check "$choices/$space.lua" --compile 1 --device 0 --json $(printf ' --set %s' $settings) \
+                --set size=$size 2>"$folder/errors") || said=
+            tell_choice "$name" "\`$space\` $settings" "$size" "$of" "$said"
+        done
+    done <"$choices/list"
+}
+
+compile_random() {
     local name=$1 program=$2 preset said
     for preset in "${presets[@]}"; do
         said=$("$program" check "$preset" --compile "$kernels" --device 0 --validate --json 2>"$folder/errors") || true
@@ -125,7 +161,7 @@ compile_for() (
         return
     fi
     make_program "$driver" "$shim"
-    compile "$name" "$folder/tilewalk-$driver"
+    $work "$name" "$folder/tilewalk-$driver"
 )
 
 read_words "$@"
@@ -144,8 +180,13 @@ fi
 "$root/dev" build >&2
 export TILEWALK_DATA=$root TILEWALK_GLSLANG=$folder/glslang VK_LAYER_PATH=$tree/usr/share/vulkan/explicit_layer.d
 export VK_LOADER_LAYERS_DISABLE='~implicit~' MESA_SHADER_CACHE_DISABLE=true
-echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
-echo '|---|---|---|---|---|---|---|---|---|---|'
+if [ $work = compile_random ]; then
+    echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
+    echo '|---|---|---|---|---|---|---|---|---|---|'
+else
+    echo '| GPU | choice | size | instructions | a multiply-add | registers | spills | shared bytes |'
+    echo '|---|---|---|---|---|---|---|---|'
+fi
 for name in "${names[@]}"; do
     compile_for "$name"
 done

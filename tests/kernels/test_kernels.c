@@ -1,6 +1,8 @@
 // All presets in all types, layouts and the like are right on the device here: a random operation
 // and configuration of each, with the validation layer listening where it is installed.
 // `tilewalk prove` is the same with many.
+//
+//     test_kernels gemm 20        20 of each type, layout and the like of one preset
 #include "engine/cell.h"
 #include "engine/sample.h"
 #include "kernel/kernel.h"
@@ -20,6 +22,8 @@
 #define MOST_STATEMENTS 150 // CPU drivers translate about a thousand a second
 
 static struct gpu *gpu;
+static const char *only; // preset: NULL, all
+static int rounds = 1;
 
 static void check_cell(const struct cell *cell, const char *device_type, const struct limits *l,
                        struct rng *r)
@@ -54,8 +58,18 @@ static void all_cells_are_right(void **state)
     if (!cells_list(&l, &all, &e))
         fail_msg("%s", err_format(&e, message, sizeof message));
     assert_true(all.count > 0);
-    for (int i = 0; i < all.count; i++)
-        check_cell(&all.cell[i], i % 2 ? "discrete" : "cpu", &l, &r);
+    int checked = 0;
+    for (int i = 0; i < rounds * all.count; i++) {
+        const struct cell *cell = &all.cell[i % all.count];
+        const char *device_type = (i + i / all.count) % 2 ? "discrete" : "cpu";
+        if (only && !str_equal(cell->preset, only))
+            continue;
+        check_cell(cell, device_type, &l, &r);
+        checked++;
+    }
+    if (only)
+        print_message("%d random kernels of %s, 0 wrong\n", checked, only);
+    assert_true(checked > 0);
     cells_finish(&all);
 }
 
@@ -107,8 +121,12 @@ static void nothing_was_said(void **state)
     assert_int_equal(gpu_validation_messages(gpu), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3) {
+        only = argv[1];
+        rounds = atoi(argv[2]);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(all_cells_are_right),
