@@ -95,7 +95,7 @@ local function in_tile(p, x, line, k) return x.tile_buffer { p.z * x.shared + k 
 local function fill(d, w, p, product, x)
   local load = w.cooperative("fill_" .. x.name, {
     elements = p.depth * x.tile, row = x.along_k and p.depth or x.tile, vector = x.vector, threads = p.threads,
-    lanes = { { loop = p.b.lane, count = p.b.lanes }, { loop = p.a.lane, count = p.a.lanes } },
+    lanes = p.lanes,
     most_copied = most_rounds_copied,
   })
   local line, k = load.along, load.across
@@ -222,13 +222,33 @@ function gemm_nest.reduce(d, w, p, product)
   })
 end
 
+-- The loops over the invocations of a matrix, as p.lanes with the fastest first, and an invocation's lanes by them: row by
+-- row or, if s.lanes is not 0, subgroup by subgroup along x.
+local function invocations(d, w, p, s)
+  local function lane(name, kind, count) return { loop = w.loop(name, kind, count), count = count } end
+  local of_warp = s.lanes and d.less(0, s.lanes) or false
+  local y = lane("thread_y", "thread_y", s.lanes and d.choose(of_warp, 1, p.a.lanes) or p.a.lanes)
+  local x = lane("thread_x", "thread_x", s.lanes and d.choose(of_warp, 1, p.b.lanes) or p.b.lanes)
+  p.a.lane, p.b.lane, p.lanes = y.loop, x.loop, { x, y }
+  if not s.lanes then return end
+  local rows = d.max(d.min(s.lanes, p.a.lanes, s.subgroup), d.ceil_div(s.subgroup, p.b.lanes))
+  local columns = s.subgroup // rows
+  local function part(name, count) return lane(name, "thread_x", d.choose(of_warp, count, 1)) end
+  local column, row = part("warp_column", columns), part("warp_row", rows)
+  local across, down = part("warps_across", p.b.lanes // columns), part("warps_down", p.a.lanes // rows)
+  p.lanes = { x, y, column, row, across, down }
+  p.a.lane, p.b.lane = y.loop + down.loop * rows + row.loop, x.loop + across.loop * columns + column.loop
+end
+
 function gemm_nest.declare(product, schedule)
   nest(function(c, d)
     local w, s = nest_words.of(d), schedule(c)
     local p = plan(d, w, product, s)
     p.z = w.loop("thread_z", "thread_z", p.together)
-    p.a.lane, p.b.lane = w.loop("thread_y", "thread_y", p.a.lanes), w.loop("thread_x", "thread_x", p.b.lanes)
-    gemm_nest.launch(d, w, p, product, s.walk, { p.z, p.a.lane, p.b.lane })
+    invocations(d, w, p, s)
+    local threads = { p.z }
+    for i = #p.lanes, 1, -1 do threads[#threads + 1] = p.lanes[i].loop end
+    gemm_nest.launch(d, w, p, product, s.walk, threads)
     p.tile = w.loop("tile", "serial", p.tiles)
     p.i, p.j = w.loop("steps", "serial", p.steps // p.unrolled), w.loop("unrolled_steps", "unrolled", p.unrolled)
     p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)

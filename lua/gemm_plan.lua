@@ -20,6 +20,8 @@
 -- on `tile` lines of each, an invocation on `count` of them: `virtual` groups of `registers` neighbours, the groups
 -- `lanes * registers` apart. K is cut into tiles of `depth` elements, a tile into steps of `step` elements, and one
 -- step is written out in full. A workgroup has `together` matrices, each with its own invocations and shared tiles.
+-- Its invocations are numbered row by row of the tile, or (`warp`) subgroup by subgroup, each a tile of lanes of its own:
+-- what a subgroup reads of A and B for as many products is least where that is as high as wide.
 --
 -- An operand reaches the registers in one of four ways:
 --
@@ -47,6 +49,8 @@ gemm.walks = {
   values = { "rows", "group2", "group4", "group8", "columns" },
   neighbours = function(walk) return bands_next_to[walk] end,
 }
+
+gemm.lanes = subgroups.tiled and { 0, 4, 8 } -- rows of a subgroup's tile, at most; 0: none, row by row
 
 local most_rounds_copied = 16   -- a cooperative load of more rounds is a loop
 local statements_of_gather = 12 -- of the address and the test of one element of an image
@@ -94,10 +98,18 @@ local function add_stage(p, x, pad)
   x.ahead = x.stage ~= "shared" and not x.looped -- the next tile waits in registers
 end
 
+-- The lanes of a subgroup as a tile: as many rows as are wished, there are, and it takes for whole subgroups.
+local function warp(p, lanes, subgroup)
+  if not lanes or lanes == 0 then return nil end
+  local rows = math.max(math.min(lanes, p.a.lanes, subgroup), ceil_div(subgroup, p.b.lanes))
+  local columns = subgroup // rows
+  return { size = subgroup, rows = rows, columns = columns, across = p.b.lanes // columns }
+end
+
 -- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
 -- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
 -- (1), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
--- ("hoist": where a pixel lies is found before the loop; or "recompute").
+-- ("hoist": where a pixel lies is found before the loop; or "recompute"), lanes (0; subgroup: how many those are).
 function gemm.plan(product, s)
   local p = {
     product = product, order = s.order, walk = gemm.bands[s.walk or "rows"], parts = s.split_k or 1,
@@ -106,6 +118,7 @@ function gemm.plan(product, s)
   p.a = operand("a", product.a, product.N, s.rows, s.stage_a)
   p.b = operand("b", product.b, product.M, s.columns, s.stage_b)
   p.threads = p.a.lanes * p.b.lanes -- of one matrix
+  p.warp = warp(p, s.lanes, s.subgroup)
   p.depth = s.depth[1] * s.depth[2]
   local unroll = s.unroll // (p.a.count * p.b.count) -- in elements of K
   p.step = s.cut and divisor(s.depth[2], unroll) or s.depth[2]
@@ -122,6 +135,12 @@ function gemm.plan(product, s)
   end
   p.vector_c = s.vector_c or math.min(widest(p.b.registers), product.result.widest)
   return p
+end
+
+-- Subgroups are full where x alone is a number of them, and are cut from that.
+function gemm.invocations(p)
+  if p.warp then return { p.threads, 1, p.together } end
+  return { p.b.lanes, p.a.lanes, p.together }
 end
 
 function gemm.threads(p) return p.threads * p.together end
@@ -185,7 +204,7 @@ local function resources_of(p)
   local bytes = glsl.bytes(p.product.op.type)
   local function shared_bytes(x) return x.staged and bytes * x.shared_chunks * x.chunk or 0 end
   return {
-    invocations = { p.b.lanes, p.a.lanes, p.together },
+    invocations = gemm.invocations(p),
     groups = gemm.groups(p),
     shared_bytes = p.together * (shared_bytes(p.a) + shared_bytes(p.b)),
     accumulators = p.a.count * p.b.count,
@@ -197,7 +216,7 @@ local function resources_of(p)
 end
 
 local function values(p)
-  return { plan = p, glsl = glsl, text = text, epilogue = epilogue, reduce_group = reduce_group }
+  return { plan = p, glsl = glsl, text = text, epilogue = epilogue, invocations = gemm.invocations(p), reduce_group = reduce_group }
 end
 
 -- Another kernel for the same products is { template = , resources = , values = }, functions of the plan, and subgroup =,

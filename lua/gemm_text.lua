@@ -45,6 +45,21 @@ function text.tile(p)
     walk, columns, walk * columns, walk, walk * columns, height)
 end
 
+-- Where an invocation stands in the tile: statements that say lane_a and lane_b.
+function text.lanes(p)
+  local warp = p.warp
+  if not warp then
+    return "const uint lane_a = " .. (p.a.lanes == 1 and "0" or "gl_LocalInvocationID.y") .. ", lane_b = gl_LocalInvocationID.x;"
+  end
+  return string.format([[
+// A subgroup is a tile of %d x %d invocations.
+    const uint subgroup = gl_LocalInvocationID.x / %d, in_subgroup = gl_LocalInvocationID.x %% %d;
+    const uint lane_a = %s, lane_b = %s;]],
+    warp.rows, warp.columns, warp.size, warp.size,
+    sum(times(over("subgroup", warp.across), warp.rows), over("in_subgroup", warp.columns)),
+    sum(times(modulo("subgroup", warp.across), warp.columns), modulo("in_subgroup", warp.columns)))
+end
+
 -- Where an invocation's matrix begins, in units of `unit` elements. `place`: of an operand, the result or its bias.
 function text.origin(p, place, unit)
   if p.matrices == 1 or place.from_matrix == 0 or place.cycle == 1 then return "0" end

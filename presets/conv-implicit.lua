@@ -33,4 +33,8 @@ if rules.gathers(product) then
   param.index = categorical { "hoist", "recompute" }      -- where a pixel lies: found before the loop, or each time
 end
 
+if gemm.lanes then
+  param.lanes = discrete(gemm.lanes)                      -- rows of a subgroup's tile of them, at most; 0: row by row
+end
+
 rules.declare(product)

@@ -25,4 +25,8 @@ if product.matrices > 1 then
   param.together = discrete { 1, 2 }                      -- matrices of a workgroup
 end
 
+if gemm.lanes then
+  param.lanes = discrete(gemm.lanes)                      -- rows of a subgroup's tile of them, at most; 0: row by row
+end
+
 rules.declare(product)

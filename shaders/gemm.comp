@@ -30,7 +30,7 @@
 #extension GL_EXT_control_flow_attributes : require
 % end
 
-layout(local_size_x = ${b.lanes}, local_size_y = ${a.lanes}, local_size_z = ${p.together}) in;
+layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}, local_size_z = ${p.together}) in;
 
 % local whole = parts == 1
 % local output = whole and glsl.output(op) or glsl.wide(sums)
@@ -266,7 +266,7 @@ void main()
 {
     ${text.tile(p)}
     const uint first_a = tile_row * ${a.tile}, first_b = tile_column * ${b.tile};
-    const uint lane_a = ${a.lanes == 1 and "0" or "gl_LocalInvocationID.y"}, lane_b = gl_LocalInvocationID.x;
+    ${text.lanes(p)}
 % local part = p.matrices == 1 and "gl_WorkGroupID.z" or glsl.modulo("gl_WorkGroupID.z", parts)
     uint k_tile = ${whole and "0" or times(part, p.depth * p.tiles)};
 % find_origins()

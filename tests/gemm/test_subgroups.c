@@ -76,16 +76,33 @@ static void check_range(const char *preset, struct rng *r)
     script_destroy(s);
 }
 
+static bool lays_out_lanes(const struct script *s)
+{
+    const struct space *space = script_space(s);
+    int i = 0;
+    while (i < space->param_count && !str_equal(space->param[i].name, "lanes"))
+        i++;
+    return i < space->param_count;
+}
+
 // One size, or none that may be asked for: the space of before, and kernels that ask for nothing.
+// Lanes are laid out by a size that is known, on a GPU.
 static void check_one(const char *preset, struct rng *r)
 {
     struct limits none = with_range(0, 0), one = with_range(MOST, MOST);
-    struct script *s = variant_load(preset, "discrete", &none, "");
     struct script *same = variant_load(preset, "discrete", &one, "");
+    bool lays_out = lays_out_lanes(same);
+    if (lays_out) {
+        script_destroy(same);
+        same = variant_load(preset, "cpu", &one, "");
+        assert_non_null(strstr("gemm gemm16 conv-implicit conv1x1", preset));
+    }
+    struct script *s = variant_load(preset, lays_out ? "cpu" : "discrete", &none, "");
     struct config c;
     struct resources needs;
     struct job job, other;
     struct err e;
+    assert_false(lays_out_lanes(s));
     assert_string_equal(script_space(s)->size_text, script_space(same)->size_text);
     assert_int_equal(script_space(s)->slots, script_space(same)->slots);
     assert_true(variant_sample(s, &none, r, &c, &needs));

@@ -232,6 +232,7 @@ static const struct mutant {
      "most_rounds_copied, reduce_group = 2"},
     {2, "lua/gemm_nest.lua", "d.ceil_div(16, ", "d.ceil_div(64, "},
     {2, "lua/gemm_nest.lua", "(s.pad or 0)", "0"},
+    {4, "lua/gemm_nest.lua", "d.choose(of_warp, count, 1)", "1"},
     {2, "lua/gemm_nest.lua", "add = is_whole and 0 or 1", "add = is_whole and 0 or 2"},
     {2, "lua/gemm_nest.lua", "p.step // wide)", "p.step)"},
     {2, "lua/gemm_nest.lua", "d.is(walk, \"columns\")", "d.is(walk, \"rows\")"},
