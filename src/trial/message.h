@@ -10,8 +10,8 @@
 //     go     the device is yours         -> phase run, verify, time
 //                                        <- result
 //
-// A warmer keeps the device busy while no worker has it, so that its clocks stay where they are when
-// kernels are timed:
+// A warmer keeps the device busy while no worker has it, so that its clocks stay where they are
+// when kernels are timed:
 //
 //     hello                              -> opens the device
 //                                        <- ready, or failed and why

@@ -3,7 +3,8 @@
 //     rig_open, rig_prepare or rig_attach                            once
 //     rig_scratch; rig_load; run something; rig_fetch; rig_verify    each run that is verified
 //
-// Of one that only compiles, or warms (hello), there is the device and the layout, and none of the rest.
+// Of one that only compiles, or warms (hello), there is the device and the layout, and none of the
+// rest.
 //
 // The device and the operator's buffers live as long as the worker, scratch memory is made to a
 // candidate's measure. Each has a guard before and behind it that the candidate is not told of;

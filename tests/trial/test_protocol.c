@@ -320,7 +320,6 @@ static void damaged_messages_are_refused_or_harmless(void **state)
                      sample_result(),
                      message_phase(PHASE_RUN, 3, 77),
                      message_failed(&(struct err){.text = "x"}),
-                     message_plain(MESSAGE_GO),
                      message_plain(MESSAGE_REST)};
     struct rng r;
     rng_seed(&r, 1);
