@@ -86,7 +86,7 @@ char *bench_program(void)
     return path;
 }
 
-static double cpu_of_children(void)
+double bench_cpu_s(void)
 {
     struct rusage u;
     getrusage(RUSAGE_CHILDREN, &u);
@@ -101,7 +101,7 @@ void bench_start(struct bench_child *c, const char *const *arguments)
     int ends[2];
     for (int i = 0; arguments[i] && i < MOST_ARGUMENTS; i++)
         argv[i + 1] = arguments[i];
-    c->cpu_before = cpu_of_children();
+    c->cpu_before = bench_cpu_s();
     fflush(NULL);
     if (pipe(ends) != 0 || (c->pid = fork()) < 0)
         bench_fail("cannot start a process", NULL);
@@ -129,7 +129,7 @@ double bench_end(struct bench_child *c)
 {
     if (!bench_wait(c))
         bench_fail("the program failed", NULL);
-    return cpu_of_children() - c->cpu_before;
+    return bench_cpu_s() - c->cpu_before;
 }
 
 cJSON *bench_json(const char *const *arguments)

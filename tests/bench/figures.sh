@@ -37,11 +37,32 @@ for axis in trials time; do
     [ $axis = trials ] || name=opevo-mm1-time
     # shellcheck disable=SC2086 # a list of numbers
     "$program" compare $ids --against $axis --csv --db "$db" >"$folder/now.csv"
-    check "$name.csv is what compare prints" cmp "$folder/now.csv" "$folder/$name.csv"
+    grep -v '^#' "$folder/$name.csv" >"$folder/then.csv"
+    check "$name.csv is what compare prints" cmp "$folder/now.csv" "$folder/then.csv"
+    check "$name.csv says what it is of" grep -q '^# .*--trials 6.*seeds 1 to 2; trials of llvmpipe' "$folder/$name.csv"
     for ending in svg png md; do
         check "$name.$ending" [ -s "$folder/$name.$ending" ]
     done
 done
+
+# The family's table: means and goals as compare prints them, of opevo say.
+"$program" compare $ids --csv --db "$db" >"$folder/now.csv"
+mean=$(sed -n 's/^.,opevo:[^,]*,2,[^,]*,\([^,]*\),.*/\1/p' "$folder/now.csv")
+check 'a mean of opevo' [ -n "$mean" ]
+check 'the same mean in the table' grep -q "^mm1,600,\"opevo\",2,$mean," "$folder/opevo.csv"
+words=$("$program" compare $ids --markdown --db "$db" | sed -n 's/^| . | 2 | [^|]* | \([^|]*\) |.*| opevo |$/\1/p')
+check 'in the same words' grep -qF "| mm1 | 600 | $words |" "$folder/opevo.md"
+
+# A page of prose takes what stands between its marks, and the pictures that it shows.
+mkdir "$folder/docs" "$folder/docs/figures"
+page=$folder/docs/page.md
+printf 'before\n<!-- opevo.md -->\nold\n<!-- end -->\nafter ![x](figures/opevo-mm1.svg)\n' >"$page"
+make --seeds 2 --page "$page"
+check 'its table' grep -qF "| mm1 | 600 | $words |" "$page"
+check 'what was there is gone' [ "$(grep -c old "$page")" = 0 ]
+check 'its prose' [ "$(sed -n '1p;$p' "$page" | cut -d' ' -f1 | tr '\n' ' ')" = 'before after ' ]
+check 'its picture' cmp "$folder/opevo-mm1.svg" "$folder/docs/figures/opevo-mm1.svg"
+check 'a line for each run' [ "$(grep -c '^| `' "$folder/runs.md")" = 4 ]
 
 # Killed in the midst of a session, it goes on with that one.
 db=$folder/killed/figures.db

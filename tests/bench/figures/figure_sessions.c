@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "bench.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,18 @@ bool figure_is_wanted(const struct figure_family *f, const struct figure_problem
     char *name = figure_name(f, p);
     bool wanted = !size->only || str_starts(name, size->only);
     free(name);
-    return wanted && !(size->full && str_equal(f->name, "opevo")); // opevo-full is the same there
+    return wanted && !(size->full && p->landscape); // there are others that are not small
 }
 
 int figure_seeds(const struct figure_family *f, const struct figure_size *size)
 {
     return size->seeds ? size->seeds : f->seeds;
+}
+
+char *figure_line_text(const struct figure_line *l)
+{
+    return mem_printf("%s%s%s%s", l->strategy, l->scheduler ? ", " : "",
+                      l->scheduler ? l->scheduler : "", l->transfer ? ", transfer" : "");
 }
 
 static int trials_of(const struct figure_run *r, const struct figure_size *size)
@@ -54,18 +61,12 @@ static void add_run(struct figure_runs *r, const struct figure_run *run, const c
     MEM_GROW(r->run, r->count, r->capacity);
     r->run[r->count] = *run;
     char *name = figure_name(run->family, run->problem);
+    r->run[r->count].points = mem_strdup("");
     r->run[r->count].note =
         mem_printf("figure %s: %s, %d trials, %d s%s", name, what, trials_of(run, &r->size),
                    r->size.seconds, r->size.full ? ", device" : "");
     free(name);
     r->count++;
-}
-
-static char *line_text(const struct figure_line *l)
-{
-    return mem_printf("%s%s%s%s%s", l->strategy, l->scheduler ? ", " : "",
-                      l->scheduler ? l->scheduler : "", l->transfer ? ", transfer from " : "",
-                      l->transfer ? l->transfer : "");
 }
 
 // All of a seed one after the other, so that a slow hour falls on all strategies.
@@ -74,12 +75,24 @@ static void list_figure(struct figure_runs *r, const struct figure_family *f,
 {
     for (int seed = 1; seed <= figure_seeds(f, &r->size); seed++)
         for (const struct figure_line *l = f->line; l->strategy; l++) {
-            char *line = line_text(l), *what = mem_printf("%s, seed %d", line, seed);
+            char *line = figure_line_text(l), *what = mem_printf("%s, seed %d", line, seed);
             add_run(r, &(struct figure_run){.family = f, .problem = p, .line = l, .seed = seed},
                     what);
             free(what);
             free(line);
         }
+}
+
+static void take_stored(struct figure_run *r, const cJSON *session)
+{
+    const char *points = bench_text(session, "size");
+    r->session = (int64_t)bench_number(session, "id");
+    r->done = str_equal(bench_text(session, "state"), "done");
+    r->best = cJSON_IsTrue(cJSON_GetObjectItem(session, "best_raced"))
+                  ? NAN
+                  : bench_number(session, "best_tflops");
+    free(r->points);
+    r->points = mem_strdup(str_equal(points, "0") ? "" : points);
 }
 
 static void find_stored(struct figure_runs *r)
@@ -91,10 +104,8 @@ static void find_stored(struct figure_runs *r)
     cJSON_ArrayForEach(session, cJSON_GetObjectItem(all, "sessions"))
     {
         for (int i = 0; i < r->count; i++)
-            if (str_equal(r->run[i].note, bench_text(session, "note"))) {
-                r->run[i].session = (int64_t)bench_number(session, "id");
-                r->run[i].done = str_equal(bench_text(session, "state"), "done");
-            }
+            if (str_equal(r->run[i].note, bench_text(session, "note")))
+                take_stored(&r->run[i], session);
     }
     cJSON_Delete(all);
 }
@@ -111,10 +122,29 @@ void figure_runs_list(struct figure_runs *r, const char *db, const struct figure
     find_stored(r);
 }
 
+void figure_runs_print(const struct figure_runs *r)
+{
+    for (int i = 0, next; i < r->count; i = next) {
+        const struct figure_run *first = &r->run[i];
+        int done = 0;
+        for (next = i; next < r->count && r->run[next].family == first->family &&
+                       r->run[next].problem == first->problem;
+             next++)
+            done += r->run[next].done;
+        char *name = figure_name(first->family, first->problem);
+        printf("%-26s %3d sessions of %d trials, %d done\n", name, next - i,
+               trials_of(first, &r->size), done);
+        free(name);
+    }
+    fflush(stdout);
+}
+
 void figure_runs_forget(struct figure_runs *r)
 {
-    for (int i = 0; i < r->count; i++)
+    for (int i = 0; i < r->count; i++) {
+        free(r->run[i].points);
         free(r->run[i].note);
+    }
     free(r->run);
     *r = (struct figure_runs){.run = NULL};
 }
@@ -149,7 +179,7 @@ static const char *own_path(struct words *w, const char *file)
 static void add_source(struct words *w, const struct figure_run *r, bool full)
 {
     const struct figure_problem *p = r->problem;
-    const char *space = r->line->strategy ? p->space : r->line->transfer;
+    const char *space = r->line->strategy ? p->space : p->before;
     if (!p->landscape || full)
         add_word(w, strstr(space, ".lua") ? own_path(w, space) : space);
     if (full)
@@ -237,7 +267,7 @@ static void make_run(const struct figure_runs *all, const struct figure_run *r)
     }
     if (r->line->transfer) {
         struct figure_run before = *r;
-        struct figure_line line = {.transfer = r->line->transfer};
+        struct figure_line line = {.strategy = NULL};
         before.line = &line;
         before.note = mem_printf("%s: what it learns from", r->note);
         history = mem_printf("%d", (int)begin(all, &before, "none"));

@@ -3,7 +3,15 @@
 #ifndef TILEWALK_TESTS_FIGURES_H
 #define TILEWALK_TESTS_FIGURES_H
 
+#include <stdbool.h>
+
 #define FIGURE_MOST_SETTINGS 12
+
+// The devices of the recordings.
+struct figure_driver {
+    const char *folder; // beside this file: what its landscapes' names begin with
+    const char *device, *driver, *date;
+};
 
 // One picture and one table each; the bits of figure_family.views.
 enum figure_view {
@@ -20,12 +28,13 @@ struct figure_problem {
     const char *space;     // a preset, or a space file beside this one; NULL: the landscape's
     const char *set[FIGURE_MOST_SETTINGS]; // "N=512", up to a NULL
     int trials;                            // 0: the family's
+    const char *before; // a preset of which a random search is what a model may begin with; NULL
 };
 
 struct figure_line {
     const char *strategy;
     const char *scheduler; // of a network; NULL: no network
-    const char *transfer;  // a preset of which a random search is what the model begins with; NULL
+    bool transfer;         // its model begins with the problem before
 };
 
 // A figure of each problem, with a line of each strategy.
@@ -40,5 +49,6 @@ struct figure_family {
 
 extern const struct figure_family figure_families[];
 extern const int figure_family_count;
+extern const struct figure_driver figure_drivers[]; // up to one without a folder
 
 #endif
