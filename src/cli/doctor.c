@@ -240,7 +240,7 @@ static void check_pool(struct doctor *d, const struct arguments *a)
         return;
     bool begun = on_begin_pool(&on, a, &e);
     on.dialer.wait_s = 1;
-    check_place(d, begun ? on.place[0].name : "pool", &on,
+    check_place(d, "pool", &on,
                 "tilewalk worker --pool runs on each machine that measures, of this version "
                 "(docs/fleet.md)",
                 begun, e);

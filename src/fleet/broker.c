@@ -31,8 +31,8 @@ struct flight {
     char *text; // the message
     int candidates;
     bool only_compiles;
-    int attempt;    // of which each has its own id
-    int64_t due_ns; // then it is put again
+    int64_t attempt; // of which each has its own id
+    int64_t due_ns;  // then it is put again
     int refusals, failures, garbage;
 };
 
@@ -44,7 +44,8 @@ struct broker {
     char *begun_with; // the hello or play; NULL: not yet
     struct flight *flight;
     int count, capacity;
-    bool over; // there is nobody to work for, or nothing to do it by
+    int64_t attempts; // of all trials: one that was set aside is asked for again by its number
+    bool over;        // there is nobody to work for, or nothing to do it by
 };
 
 static void say(struct broker *b, char *text)
@@ -65,14 +66,14 @@ static void put(struct broker *b, struct flight *f)
 {
     char subject[2 * QUEUE_ID + 40], id[QUEUE_ID + 40];
     snprintf(subject, sizeof subject, "tw.job.%s.%s.%" PRId64, b->class, b->run, f->number);
-    snprintf(id, sizeof id, "%.40s-%" PRId64 "-%d", b->run, f->number, f->attempt);
+    snprintf(id, sizeof id, "%.40s-%" PRId64 "-%" PRId64, b->run, f->number, f->attempt);
     f->due_ns = os_now_ns() + (int64_t)(b->patience_s * OVERDUE_TIMES * 1e9);
     queue_put_soon(b->queue, subject, id, f->text);
 }
 
 static void put_anew(struct broker *b, struct flight *f)
 {
-    f->attempt++;
+    f->attempt = b->attempts++;
     put(b, f);
 }
 
@@ -144,6 +145,7 @@ static bool take_trial(struct broker *b, const struct message *m, const char *te
     struct flight *f = &b->flight[b->count++];
     *f = (struct flight){.number = m->number,
                          .text = mem_strdup(text),
+                         .attempt = b->attempts++,
                          .candidates = job_candidates(m),
                          .only_compiles = job_only_compiles(m)};
     char reason[120];

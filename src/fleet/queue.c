@@ -43,7 +43,8 @@ bool queue_fail(struct queue *q, struct err *e, const char *what, natsStatus s)
     if (forbidden)
         err_set(e, "%s: %s", what, q->forbidden);
     pthread_mutex_unlock(&q->mutex);
-    return !forbidden && err_set(e, "%s: %s", what, text && *text ? text : natsStatus_GetText(s));
+    text = text && *text ? text : natsStatus_GetText(s);
+    return !forbidden && err_set(e, "%s: %.*s", what, (int)strcspn(text, "\n"), text);
 }
 
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID])

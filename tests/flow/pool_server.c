@@ -43,8 +43,8 @@ static bool has_port(struct box *b, void *context)
     glob_t found = {0};
     const char *url = NULL;
     if (glob(box_path(b, "ports/*.ports"), 0, NULL, &found) == 0 &&
-        (url = strstr(box_read(b, found.gl_pathv[0]), "nats://")) != NULL) {
-        s->url = arena_printf(&b->arena, "%.*s", (int)strcspn(url, "\""), url);
+        (url = strstr(box_read(b, found.gl_pathv[0]), "://")) != NULL) {
+        s->url = arena_printf(&b->arena, "nats%.*s", (int)strcspn(url, "\""), url);
         s->port = atoi(strrchr(s->url, ':') + 1);
         unlink(found.gl_pathv[0]);
     }

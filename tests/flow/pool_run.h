@@ -1,0 +1,36 @@
+// Runs in a pool, for tests: what they are of, with whom, and whether they are as without one.
+#ifndef TILEWALK_TESTS_POOL_RUN_H
+#define TILEWALK_TESTS_POOL_RUN_H
+
+#include "pool_server.h"
+#include "sessions.h"
+
+#define QUICK "synthetic:rugged:invalid=0.2"
+#define SLOW  "synthetic:rugged:invalid=0.2:delay_us=30000"
+
+// tune on small.lua, seed 5, 60 trials, --json, and `more` words, to their end or in the
+// background.
+struct result tune_list(struct box *b, const char *source, const char *const *more);
+struct running *begin_list(struct box *b, const char *source, const char *const *more);
+#define TUNE(b, source, ...)  tune_list(b, source, (const char *const[]){__VA_ARGS__, NULL})
+#define BEGIN(b, source, ...) begin_list(b, source, (const char *const[]){__VA_ARGS__, NULL})
+
+struct running *start_worker(struct box *b, const struct pool_server *s); // of made-up trials
+
+// Session 1 runs here, undisturbed; then check_same: session `id` ended well, and is the same.
+void begin_with_ours(struct box *b, const char *strategy);
+void check_same(struct box *b, const struct result *r, int64_t id);
+
+// A pool in the middle of its work: session 1 was run here, session 2 is the same by the pool, and
+// has some trials.
+struct scene {
+    struct pool_server server;
+    struct running *worker[2], *run;
+};
+struct scene begin_scene(struct box *b, int workers);
+
+const cJSON *machines_of(struct box *b, const char *id); // of `fleet ID --json`
+// How many machines gave trials; fails unless all of the session's are theirs.
+int at_work(struct box *b, const char *id);
+
+#endif
