@@ -1,84 +1,92 @@
 // fleet: the machines that measure, or measured, for sessions; and what can be said to one of a
 // pool.
+#include "base/os.h"
 #include "cli/common.h"
 #include "cli/drain.h"
 #include "cli/on.h"
+#include "store/machine.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
-// One whose session nobody runs is at nothing.
-static const char *state_now(struct store *s, const struct machine_record *m)
-{
-    bool up = str_equal(m->state, "up");
-    return up && !store_runner(s, m->session) ? "left" : m->state;
-}
-
-static void print_json(struct store *s, const struct machine_record *list, int count)
+static void print_json(struct store *s, const struct machines *list)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
     json_begin_list(&w, "machines");
-    for (int i = 0; i < count; i++) {
-        const struct machine_record *m = &list[i];
+    for (int i = 0; i < list->count; i++) {
+        const struct machine_record *m = &list->of[i];
         json_begin_object(&w, NULL);
         json_add_text(&w, "name", m->name);
         json_add_text(&w, "place", m->place);
         json_add_int(&w, "session", m->session);
         json_add_text(&w, "device", m->device);
         json_add_text(&w, "driver", m->driver);
-        json_add_text(&w, "state", state_now(s, m));
+        json_add_text(&w, "state", store_machine_state(s, m));
         json_add_text(&w, "message", m->why);
         json_add_int(&w, "trials", m->trials);
         json_add_int(&w, "lost", m->lost);
+        json_add_real(&w, "rate", m->rate);
+        json_add_real(&w, "calibration_ms", m->fixed_s > 0 ? m->fixed_s * 1e3 : NAN);
+        json_add_real(&w, "drift", m->fixed_s > 0 ? m->drift : NAN);
         json_add_real(&w, "at", m->at);
         json_end(&w);
     }
     json_print(&w);
 }
 
-// What other machines say of themselves is shown within its line.
-static void print_text(struct store *s, struct arena *a, const struct machine_record *list,
-                       int count)
+static const char *drift_text(const struct machine_record *m, char out[24])
 {
-    if (!count) {
+    bool known = m->fixed_s > 0 && isfinite(m->drift);
+    snprintf(out, 24, known ? "%+.1f %%" : "-", 100 * m->drift);
+    return out;
+}
+
+// What other machines say of themselves is shown within its line.
+static void print_text(struct store *s, struct arena *a, const struct machines *list)
+{
+    if (!list->count) {
         printf("no machines yet (tilewalk tune gemm --on ssh:HOST measures on another one)\n");
         return;
     }
-    printf("%-24s  %-16s  %7s  %-7s  %6s  %4s  %s\n", "machine", "place", "session", "state",
-           "trials", "lost", "device");
-    for (int i = 0; i < count; i++) {
-        const struct machine_record *m = &list[i];
-        printf("%-24s  %-16s  %7" PRId64 "  %-7s  %6" PRId64 "  %4" PRId64 "  %s%s%s\n",
-               shown_text(a, m->name), shown_text(a, m->place), m->session, state_now(s, m),
-               m->trials, m->lost, shown_text(a, m->device), m->why ? "  " : "",
-               m->why ? shown_text(a, m->why) : "");
+    printf("%-24s  %-16s  %7s  %-7s  %6s  %4s  %5s  %7s  %s\n", "machine", "place", "session",
+           "state", "trials", "lost", "rate", "drift", "device");
+    for (int i = 0; i < list->count; i++) {
+        const struct machine_record *m = &list->of[i];
+        char drift[24];
+        printf("%-24s  %-16s  %7" PRId64 "  %-7s  %6" PRId64 "  %4" PRId64 "  %5.3g  %7s  %s%s%s\n",
+               shown_text(a, m->name), shown_text(a, m->place), m->session,
+               store_machine_state(s, m), m->trials, m->lost, m->rate, drift_text(m, drift),
+               shown_text(a, m->device), m->why ? "  " : "", m->why ? shown_text(a, m->why) : "");
     }
 }
 
 static void print(const struct arguments *a, struct store *s, struct arena *arena,
-                  const struct machine_record *list, int count)
+                  const struct machines *list)
 {
     if (arguments_flag(a, "json"))
-        print_json(s, list, count);
+        print_json(s, list);
     else
-        print_text(s, arena, list, count);
+        print_text(s, arena, list);
 }
 
 // One that measures now is not forgotten: it would only be put down again.
 static bool may_be_forgotten(struct store *s, const char *name, struct err *e)
 {
     struct arena arena;
-    struct machine_record *list;
-    int count, met = 0;
+    struct machines list = {0};
+    int met = 0;
     int64_t busy = 0;
     arena_init(&arena);
-    bool ok = store_list_machines(s, 0, &arena, &list, &count, e);
-    for (int i = 0; ok && i < count; i++) {
-        bool is_it = str_equal(list[i].name, name);
+    bool ok = store_list_machines(s, 0, os_unix_time(), &arena, &list, e);
+    for (int i = 0; ok && i < list.count; i++) {
+        const struct machine_record *m = &list.of[i];
+        bool is_it = str_equal(m->name, name);
         met += is_it;
-        if (is_it && str_equal(state_now(s, &list[i]), "up"))
-            busy = list[i].session;
+        const char *state = is_it ? store_machine_state(s, m) : "";
+        if (str_equal(state, "up") || str_equal(state, "stuck"))
+            busy = m->session;
     }
     if (ok && !met)
         ok = err_usage(e, "there is no machine '%s' (tilewalk fleet lists them)", name);
@@ -116,9 +124,8 @@ static int run_fleet(const struct command *self, const struct arguments *a)
 {
     struct err e;
     struct arena arena;
-    struct machine_record *list;
+    struct machines list = {0};
     int64_t id = 0;
-    int count;
     (void)self;
     if (a->operand_count == 2)
         return command_machine(a);
@@ -131,11 +138,9 @@ static int run_fleet(const struct command *self, const struct arguments *a)
     struct store *s = nothing ? NULL
                       : id    ? common_open_session(a, id, &e)
                               : common_open(a, STORE_READ, &e);
-    bool ok = nothing || (s && store_list_machines(s, id, &arena, &list, &count, &e));
-    if (nothing)
-        print(a, NULL, &arena, NULL, 0);
-    else if (ok)
-        print(a, s, &arena, list, count);
+    bool ok = nothing || (s && store_list_machines(s, id, os_unix_time(), &arena, &list, &e));
+    if (ok)
+        print(a, s, &arena, &list);
     store_close(s);
     arena_finish(&arena);
     return ok ? EXIT_OK : fail_with(&e, EXIT_FAILED);

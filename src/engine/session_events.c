@@ -1,6 +1,7 @@
 // What a session says, to its front end and to its log in the database.
 #include "base/log.h"
 #include "engine/session.h"
+#include "store/machine.h"
 #include "trial/remote.h"
 
 #include <inttypes.h>
@@ -122,9 +123,13 @@ void session_hear_machine(void *context, const struct remote_news *n)
                                      .state = n->state,
                                      .why = n->why,
                                      .lost = n->again,
-                                     .at = os_unix_time()};
+                                     .at = os_unix_time(),
+                                     .fixed_s = n->fixed_s,
+                                     .drift = n->drift};
     if (!store_put_machine(s->host.store, s->record.id, &r, &e))
         log_warning("what became of machine %s is not stored: %s", n->machine, e.text);
+    if (n->fixed_s > 0)
+        return; // it was up before
     if (!n->why)
         session_message(s, "info", "machine %s (%s) measures", n->machine, n->place);
     else

@@ -1,13 +1,19 @@
-// Machines that measure for sessions, and what became of them.
+#include "store/machine.h"
+
+#include "base/str.h"
 #include "store/row.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define MINUTE 60.0
 #define MACHINE_FIELDS(F)                                                                          \
     F(name, TEXT)                                                                                  \
     F(place, TEXT)                                                                                 \
-    F(device, TEXT) F(driver, TEXT) F(state, TEXT) F(why, MAYBE_TEXT) F(lost, COUNT) F(at, SPAN)
+    F(device, TEXT)                                                                                \
+    F(driver, TEXT)                                                                                \
+    F(state, TEXT)                                                                                 \
+    F(why, MAYBE_TEXT) F(lost, COUNT) F(at, SPAN) F(fixed_s, SPAN) F(drift, MAYBE_REAL)
 #define AS_MACHINE_FIELD(name, rule) FIELD(machine_record, name, rule),
 
 static const struct field fields[] = {MACHINE_FIELDS(AS_MACHINE_FIELD)};
@@ -15,8 +21,15 @@ static const struct field fields[] = {MACHINE_FIELDS(AS_MACHINE_FIELD)};
 bool store_put_machine(struct store *s, int64_t session, const struct machine_record *r,
                        struct err *e)
 {
-    static const char sql[] = "INSERT OR REPLACE INTO machine(session" MACHINE_FIELDS(
-        AS_COLUMN) ") VALUES (:session" MACHINE_FIELDS(AS_VALUE) ")";
+    static const char sql[] = "INSERT INTO machine(session" MACHINE_FIELDS(
+        AS_COLUMN) ")"
+                   " VALUES (:session" MACHINE_FIELDS(
+                       AS_VALUE) ") ON CONFLICT DO UPDATE SET"
+                                 " at = iif(state = excluded.state, at, excluded.at), state = "
+                                 "excluded.state,"
+                                 " why = ifnull(excluded.why, why), lost = lost + excluded.lost,"
+                                 " drift = iif(excluded.fixed_s > 0, excluded.drift, drift),"
+                                 " fixed_s = iif(excluded.fixed_s > 0, excluded.fixed_s, fixed_s)";
     struct query q = query_start(s, sql, e);
     query_bind_int(&q, session);
     query_bind_fields(&q, FIELDS(fields), r);
@@ -30,31 +43,50 @@ bool store_forget_machine(struct store *s, const char *name, struct err *e)
     return query_run(&q);
 }
 
-bool store_list_machines(struct store *s, int64_t session, struct arena *a,
-                         struct machine_record **out, int *count, struct err *e)
+// What it did in the last minute, if it was up that long.
+static double rate_of(const struct machine_record *r, int64_t recent, double unix_now)
 {
+    double up = unix_now - r->at;
+    return up > 0 ? (double)recent / (up < MINUTE ? up : MINUTE) : 0;
+}
+
+bool store_list_machines(struct store *s, int64_t session, double unix_now, struct arena *a,
+                         struct machines *out, struct err *e)
+{
+#define TRIALS_OF_IT                                                                               \
+    "(SELECT count(*) FROM trial"                                                                  \
+    "  WHERE trial.session = machine.session AND trial.machine = machine.name"
     static const char sql[] =
-        "SELECT session, (SELECT count(*) FROM trial"
-        "  WHERE trial.session = machine.session AND trial.machine = machine.name)" MACHINE_FIELDS(
+        "SELECT session, " TRIALS_OF_IT "), " TRIALS_OF_IT
+        "  AND finished > max(?2, at))" MACHINE_FIELDS(
             AS_COLUMN) " FROM machine WHERE ?1 IN (0, session) ORDER BY at DESC, name";
     struct query q = query_start(s, sql, e);
     struct machine_record *list = NULL;
     int capacity = 0;
     struct err why;
     query_bind_int(&q, session);
-    *count = 0;
+    query_bind_real(&q, unix_now - MINUTE);
+    out->count = 0;
     while (query_next(&q)) {
-        MEM_GROW(list, *count, capacity);
-        struct machine_record *r = &list[*count];
+        MEM_GROW(list, out->count, capacity);
+        struct machine_record *r = &list[out->count];
         *r = (struct machine_record){.session = query_int(&q, 0), .trials = query_int(&q, 1)};
-        if (query_read_fields(&q, 2, FIELDS(fields), a, r, &why))
-            ++*count;
-        else
+        if (query_read_fields(&q, 3, FIELDS(fields), a, r, &why)) {
+            r->rate = rate_of(r, query_int(&q, 2), unix_now);
+            out->count++;
+        } else {
             query_refuse(&q, r->session, "a machine", &why);
+        }
     }
-    *out = arena_zero(a, (size_t)*count + 1, sizeof **out);
-    if (*count)
-        memcpy(*out, list, (size_t)*count * sizeof *list);
+    out->of = arena_zero(a, (size_t)out->count + 1, sizeof *list);
+    if (out->count)
+        memcpy(out->of, list, (size_t)out->count * sizeof *list);
     free(list);
     return query_end(&q);
+}
+
+const char *store_machine_state(struct store *s, const struct machine_record *r)
+{
+    bool at_work = str_equal(r->state, "up") || str_equal(r->state, "stuck");
+    return at_work && !store_runner(s, r->session) ? "left" : r->state;
 }

@@ -222,13 +222,19 @@ static const char version_22[] = "ALTER TABLE session ADD COLUMN shapes TEXT;\n"
 
 // Version 23: kernels may be timed with their inputs in memory, and not in a cache.
 static const char version_23[] = "ALTER TABLE session ADD COLUMN cold INTEGER NOT NULL DEFAULT 0;\n";
+
+// Version 24: how machines were calibrated, and what each measured, quickly found.
+static const char version_24[] = "ALTER TABLE machine ADD COLUMN fixed_s REAL;\n"
+                                 "ALTER TABLE machine ADD COLUMN drift REAL;\n"
+                                 "CREATE INDEX trial_machine ON trial(session, machine, finished)"
+                                 " WHERE machine IS NOT NULL;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
     version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
-    version_17, version_18, version_19, version_20, version_21, version_22, version_23};
+    version_17, version_18, version_19, version_20, version_21, version_22, version_23, version_24};
 
 const char *const *db_scripts(int *count)
 {

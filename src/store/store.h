@@ -217,17 +217,6 @@ struct look_record { // a configuration was compiled before it was chosen, or an
     const char *statistics; // JSON, as trial_record's
 };
 
-struct machine_record {       // an agent that measures for a session
-    const char *name, *place; // "rack1-5fd0c2a9", "ssh:rack1"
-    const char *device, *driver;
-    const char *state; // "up", "lost", "refused"
-    const char *why;   // unless it is up
-    int64_t lost;      // requests that had to be asked again for it
-    double at;         // of the state; unix time
-    int64_t session;   // when read
-    int64_t trials;    // that it measured; when read
-};
-
 struct baseline_record {  // a configuration that the space declares as in use
     int64_t position;     // in the space, from 0 on
     const char *name;     // and there
@@ -450,15 +439,6 @@ bool store_get_baselines(struct store *s, int64_t session, struct arena *a, stru
                          struct err *e);
 // The fastest that ran; NULL: none did.
 const struct baseline_record *baselines_fastest(const struct baselines *b);
-
-// Machines, of a session or (0) of all: those heard of last come first. put: a new one, or what
-// became of it.
-bool store_put_machine(struct store *s, int64_t session, const struct machine_record *r,
-                       struct err *e);
-bool store_list_machines(struct store *s, int64_t session, struct arena *a,
-                         struct machine_record **out, int *count, struct err *e);
-// Of all sessions. What it measured stays, under its name.
-bool store_forget_machine(struct store *s, const char *name, struct err *e);
 
 // What drivers said of configurations that were compiled, each once.
 bool store_put_look(struct store *s, int64_t session, const struct look_record *r, struct err *e);

@@ -47,8 +47,11 @@ struct remote_news {
     const char *machine; // the agent's name
     const char
         *state; // "up", "lost": it is dialled again, "refused": it does not fit, "left", "stuck"
-    const char *why; // unless it is up
-    int again;       // requests that are asked again for it
+    const char *why;       // unless it is up
+    int again;             // requests that are asked again for it
+    double fixed_s, drift; // it was calibrated: what the fixed kernel took there, and by which
+                           // share that is more than the median of the others (NAN: there are
+                           // none); fixed_s 0: it was not
 };
 
 struct remote_work {

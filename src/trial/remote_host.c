@@ -22,7 +22,11 @@ const char *host_place(const struct remote *r, const struct host *h)
 static void tell(const struct remote *r, const struct host *h, const char *state, const char *why,
                  int again)
 {
-    struct remote_news news = {host_place(r, h), h->greeting.machine, state, why, again};
+    const struct remote_news news = {.place = host_place(r, h),
+                                     .machine = h->greeting.machine,
+                                     .state = state,
+                                     .why = why,
+                                     .again = again};
     if (r->begun && r->work.tell && !h->greeting.is_pool)
         r->work.tell(r->work.context, &news);
 }
@@ -221,7 +225,7 @@ static int other_anchors(const struct remote *r, const double *own, double *out)
     return count;
 }
 
-// How a time of the fixed kernel differs from the median of the others'; 0: there are none.
+// How a time of the fixed kernel differs from the median of the others'; NAN: there are none.
 static double deviation(const struct remote *r, const double *own, double anchor_s)
 {
     size_t most = 0;
@@ -230,9 +234,21 @@ static double deviation(const struct remote *r, const double *own, double anchor
     double *others = mem_zero(most, sizeof *others);
     int count = other_anchors(r, own, others);
     median_sort(others, count);
-    double share = count ? anchor_s / median_sorted(others, count) - 1 : 0;
+    double share = count ? anchor_s / median_sorted(others, count) - 1 : NAN;
     free(others);
     return share;
+}
+
+static void tell_calibration(const struct remote *r, const struct host *h,
+                             const struct crew_member *of, double fixed_s, double drift)
+{
+    const struct remote_news news = {.place = host_place(r, h),
+                                     .machine = of ? of->greeting.machine : h->greeting.machine,
+                                     .state = of && of->is_stuck ? "stuck" : "up",
+                                     .fixed_s = fixed_s,
+                                     .drift = drift};
+    if (r->work.tell)
+        r->work.tell(r->work.context, &news);
 }
 
 // Whether who measured it, a machine or a member of a pool, still is like the others. What it
@@ -247,7 +263,8 @@ static bool calibrate(struct remote *r, struct host *h, struct crew_member *of, 
         return true;
     double share = deviation(r, own, anchor_s);
     *own = anchor_s;
-    if (fabs(share) <= r->margin)
+    tell_calibration(r, h, of, anchor_s, share);
+    if (!(fabs(share) > r->margin))
         return true;
     snprintf(why, sizeof why,
              "a fixed kernel takes %.3g ms there, %.3g %% %s than on the others (at most %.3g %%)",

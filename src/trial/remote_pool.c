@@ -91,7 +91,8 @@ bool crew_hear(struct host *h, struct message *m, int64_t now_ns)
 static void tell(struct remote *r, struct host *h, const struct crew_member *of, const char *state,
                  const char *why)
 {
-    struct remote_news news = {host_place(r, h), of->greeting.machine, state, why, 0};
+    const struct remote_news news = {
+        .place = host_place(r, h), .machine = of->greeting.machine, .state = state, .why = why};
     if (r->work.tell)
         r->work.tell(r->work.context, &news);
 }

@@ -181,6 +181,18 @@ static void test_calibration(void **state)
             assert_string_equal(text_of(events.line[i], "machine"), machine);
         }
     assert_contains(r.out, "is refused: a fixed kernel takes ");
+    const cJSON *fleet = member(json_of(b, RUN(b, "fleet", "--json").out), "machines"), *one;
+    int refused = 0;
+    cJSON_ArrayForEach(one, fleet)
+    {
+        assert_true(number_of(one, "calibration_ms") > 0);
+        if (str_equal(text_of(one, "state"), "refused")) {
+            refused++;
+            assert_true(number_of(one, "drift") != 0);
+            assert_contains(text_of(one, "message"), "a fixed kernel takes ");
+        }
+    }
+    assert_int_equal(refused, 1);
 }
 
 static void test_refused(void **state)

@@ -1,0 +1,194 @@
+// Who is let into a pool, by which door, and what it is told who is not: passwords, credentials,
+// certificates, rights; and what a server does not take.
+#include "pool_run.h"
+
+#include "base/str.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void test_refused(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s =
+        pool_start(b, "authorization { users = [ { user: a, password: right } ] }\n");
+    struct result r = TUNE(b, QUICK, "--pool", s.url);
+    assert_refused(&r, 1, s.url, "Authorization Violation");
+    const char *url = arena_printf(&b->arena, "nats://a:wrong@127.0.0.1:%d", s.port);
+    r = TUNE(b, QUICK, "--pool", url);
+    assert_refused(&r, 1, s.url, "Authorization Violation");
+    assert_null(strstr(r.err, "wrong"));
+    r = RUN(b, "worker", "--pool", url);
+    assert_refused(&r, 1, "Authorization Violation", NULL);
+    r = TUNE(b, QUICK, "--pool", s.url, "--credentials", box_path(b, "none.creds"));
+    assert_refused(&r, 1, "none.creds: No such file", NULL);
+    assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0);
+    r = RUN(b, "worker");
+    assert_refused(&r, 2, "missing --pool nats://HOST", NULL);
+    r = TUNE(b, QUICK, "--pool", "127.0.0.1");
+    assert_refused(&r, 2, "neither nats://HOST", NULL);
+    pool_kill(b, &s);
+    r = TUNE(b, QUICK, "--pool", s.url);
+    assert_refused(&r, 1, s.url, "No server available");
+}
+
+// Whoever may not do what a run does gets to know it.
+static void test_not_permitted(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s =
+        pool_start(b, "authorization { users = [ { user: w, password: w, permissions: {\n"
+                      "  publish: { deny: [\"$JS.API.STREAM.CREATE.>\"] } } } ] }\n");
+    const char *url = arena_printf(&b->arena, "nats://w:w@127.0.0.1:%d", s.port);
+    struct result r = TUNE(b, QUICK, "--pool", url);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "ermissions");
+}
+
+static bool says_stuck(struct box *b, void *context)
+{
+    return strstr(printed_so_far(b, context), "is stuck: its results are not kept: ") != NULL;
+}
+
+// The first trial fills it: its result is kept by who has it, and whoever waits is told why.
+static void test_full(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "jetstream { max_file_store: 200, max_mem: 200 }\n");
+    start_worker(b, &s);
+    struct running *run = BEGIN(b, QUICK, "--strategy", "random", "--pool", s.url);
+    wait_until(b, "a word about the server", says_stuck, run);
+    send_signal(run, SIGINT);
+    assert_int_equal(finish(b, run).code, 128 + SIGINT);
+    assert_string_equal(state_of(b, 1), "paused");
+}
+
+static void test_too_long(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "max_payload: 1100\n");
+    start_worker(b, &s);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url);
+    struct events events = events_of(b, r.out);
+    const cJSON *trial = first_event(&events, "trial");
+    assert_string_equal(text_of(trial, "outcome"), "compile");
+    assert_contains(text_of(trial, "reason"), "longer than the pool's server takes");
+}
+
+static void test_nobody(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, "");
+    struct result r = TUNE(b, QUICK, "--pool", s.url, "--wait", "0.5");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no machine could be reached for 0.5 s");
+    assert_string_equal(state_of(b, 1), "failed");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--wait", "0.2");
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "no worker that measures came within 0.2 s");
+}
+
+// With the rights that docs/fleet.md gives each of both; who measures cannot put trials.
+static void test_rights(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(
+        b, "accounts { LAB { jetstream: enabled, users [\n"
+           "{ user: run, password: r, permissions {\n"
+           "  publish [ \"tw.job.>\", \"tw.run.>\", \"tw.who\", \"tw.leave.*\", \"tw.over.*\",\n"
+           "    \"$JS.API.>\", \"$JS.ACK.TWRESULTS.>\" ]\n"
+           "  subscribe [ \"tw.here.>\", \"_INBOX.>\" ] } }\n"
+           "{ user: worker, password: w, permissions {\n"
+           "  publish [ \"tw.result.>\", \"tw.here.>\", \"$JS.ACK.TWJOBS.>\",\n"
+           "    \"$JS.API.CONSUMER.INFO.TWJOBS.*\", \"$JS.API.CONSUMER.MSG.NEXT.TWJOBS.*\",\n"
+           "    \"$JS.API.STREAM.MSG.GET.TWRUNS\" ]\n"
+           "  subscribe [ \"tw.who\", \"tw.leave.*\", \"tw.over.*\", \"_INBOX.>\" ] } }\n"
+           "] } }\n");
+    const char *run = arena_printf(&b->arena, "nats://run:r@127.0.0.1:%d", s.port);
+    const char *worker = arena_printf(&b->arena, "nats://worker:w@127.0.0.1:%d", s.port);
+    begin_with_ours(b, "random");
+    START(b, "worker", "--pool", worker, "--device", "none");
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", run);
+    check_same(b, &r, 2);
+    r = TUNE(b, QUICK, "--strategy", "random", "--pool", worker);
+    assert_int_equal(r.code, 1);
+    assert_contains(r.err, "ermissions Violation");
+}
+
+// By files as nsc writes them; made once, with keys that are used nowhere else.
+static void test_credentials(void **state)
+{
+    struct box *b = *state;
+    struct pool_server s = pool_start(b, box_read(b, flow_path(b, "pool/operator.conf")));
+    const char *lab = flow_path(b, "pool/lab.creds"), *other = flow_path(b, "pool/stranger.creds");
+    begin_with_ours(b, "random");
+    START(b, "worker", "--pool", s.url, "--device", "none", "--credentials", lab);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", s.url, "--credentials", lab);
+    check_same(b, &r, 2);
+    r = TUNE(b, QUICK, "--pool", s.url, "--credentials", other);
+    assert_refused(&r, 1, s.url, "Authorization Violation");
+    r = RUN(b, "worker", "--pool", s.url, "--device", "none", "--credentials", other);
+    assert_refused(&r, 1, "Authorization Violation", NULL);
+    r = TUNE(b, QUICK, "--pool", s.url, "--credentials", flow_path(b, "small.lua"));
+    assert_refused(&r, 1, "small.lua", NULL);
+    r = TUNE(b, QUICK, "--pool", s.url);
+    assert_refused(&r, 1, s.url, "Authorization Violation");
+}
+
+// A certificate of our own for this machine, and who signed it; false: there is no openssl.
+static bool make_certificates(struct box *b)
+{
+    static const char script[] =
+        "cd \"$0\" && exec 2>openssl.log && command -v openssl >/dev/null && "
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ours -keyout ca.key "
+        "-out ca.pem && openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key "
+        "-out server.csr && echo subjectAltName=DNS:localhost >names && "
+        "openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 "
+        "-extfile names -out server.pem";
+    const char *program = b->program;
+    b->program = "/bin/sh";
+    struct result r = RUN(b, "-c", script, b->folder);
+    b->program = program;
+    return r.code == 0;
+}
+
+static void test_tls(void **state)
+{
+    struct box *b = *state;
+    if (!make_certificates(b)) {
+        print_message("there is no openssl: no server with TLS was tried\n");
+        return;
+    }
+    const char *config = arena_printf(&b->arena, "tls { cert_file: \"%s\", key_file: \"%s\" }\n",
+                                      box_path(b, "server.pem"), box_path(b, "server.key"));
+    struct pool_server s = pool_start(b, config);
+    const char *url = arena_printf(&b->arena, "tls://localhost:%d", s.port);
+    const char *ca = box_path(b, "ca.pem");
+    begin_with_ours(b, "random");
+    START(b, "worker", "--pool", url, "--device", "none", "--ca", ca);
+    struct result r = TUNE(b, QUICK, "--strategy", "random", "--pool", url, "--ca", ca);
+    check_same(b, &r, 2);
+    r = TUNE(b, QUICK, "--pool", url); // the system does not know who signed it
+    assert_refused(&r, 1, url, "unable to get local issuer certificate");
+    r = TUNE(b, QUICK, "--pool", url, "--ca", flow_path(b, "small.lua"));
+    assert_refused(&r, 1, "small.lua", NULL);
+    const char *wrong = arena_printf(&b->arena, "tls://127.0.0.1:%d", s.port);
+    r = TUNE(b, QUICK, "--pool", wrong, "--ca", ca); // it is another's name
+    assert_refused(&r, 1, wrong, "mismatch");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(test_refused),     FLOW_TEST(test_not_permitted), FLOW_TEST(test_full),
+        FLOW_TEST(test_too_long),    FLOW_TEST(test_nobody),        FLOW_TEST(test_rights),
+        FLOW_TEST(test_credentials), FLOW_TEST(test_tls),
+    };
+    if (!pool_server_program()) {
+        printf("skipped: there is no nats-server, or the program was built without pools\n");
+        return EXIT_SKIPPED;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
