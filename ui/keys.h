@@ -48,7 +48,8 @@ enum key {
     V(SESSIONS, sessions, "5 F6", "all sessions") \
     V(SPACE, space, "6 F7", "parameters, moves, rules, the space file") \
     V(LOG, log, "7 F8", "messages, and what workers say") \
-    V(KERNEL, kernel, "8", "the kernel of the trial that is selected")
+    V(KERNEL, kernel, "8", "the kernel of the trial that is selected") \
+    V(FLEET, fleet, "9", "the machines that measure for sessions")
 #define AS_VIEW_ID(id, name, keys, help) VIEW_##id,
 // clang-format on
 

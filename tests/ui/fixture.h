@@ -17,7 +17,7 @@
 
 enum fixture_shape {
     // One session, running: 64 of 200 trials of opevo, all outcomes, rejections, messages, a
-    // canary.
+    // canary, five machines.
     FIXTURE_SMALL,
     // Seven sessions of one problem, the newest last: done (raced), done, done (random, with a
     // note), stopped, failed, paused, running.

@@ -43,6 +43,8 @@ static const struct scene scenes[] = {
     {"sessions-none", FIXTURE_NOTHING, VIEW_SESSIONS, ""},
     {"space", FIXTURE_SMALL, VIEW_SPACE, "j j"},
     {"log", FIXTURE_SMALL, VIEW_LOG, ""},
+    {"fleet", FIXTURE_SMALL, VIEW_FLEET, "j j"},
+    {"fleet-none", FIXTURE_NOTHING, VIEW_FLEET, ""},
     {"help", FIXTURE_SMALL, VIEW_MAIN, "?"},
     {"export", FIXTURE_SMALL, VIEW_MAIN, "x"},
     {"new", FIXTURE_SMALL, VIEW_MAIN, "i"},

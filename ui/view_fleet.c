@@ -1,0 +1,309 @@
+// The fleet: the machines that measure, or measured, for the sessions of the database, those at
+// work first; below, all that is known of the one under the cursor.
+#include "app.h"
+#include "app_draw.h"
+#include "base/minmax.h"
+#include "list.h"
+#include "session_text.h"
+#include "store/machine.h"
+#include "table.h"
+#include "wrap.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_SECONDS 1.0 // between two looks at the database
+#define BELOW_FROM   14  // rows of bodies that also show one machine in detail
+#define BELOW_ROWS   8
+#define LABEL_COLS   13
+
+enum fleet_column {
+    FLEET_MACHINE,
+    FLEET_SESSION,
+    FLEET_DEVICE,
+    FLEET_STATE,
+    FLEET_TRIALS,
+    FLEET_LOST,
+    FLEET_RATE,
+    FLEET_CALIBRATION,
+    FLEET_ERROR,
+    FLEET_COLUMNS
+};
+
+static const struct table_column columns[FLEET_COLUMNS] = {
+    [FLEET_MACHINE] = {"machine", 14, 20, 0, false},
+    [FLEET_SESSION] = {"session", 0, 0, 8, true},
+    [FLEET_DEVICE] = {"device", 10, 18, 4, false},
+    [FLEET_STATE] = {"state", 7, 0, 1, false},
+    [FLEET_TRIALS] = {"trials", 0, 0, 2, true},
+    [FLEET_LOST] = {"lost", 0, 0, 7, true},
+    [FLEET_RATE] = {"rate/s", 0, 0, 3, true},
+    [FLEET_CALIBRATION] = {"calibration", 0, 0, 5, true},
+    [FLEET_ERROR] = {"last error", 12, 200, 6, false},
+};
+
+struct machine {
+    struct machine_record record;
+    const char *state; // as users see it
+};
+
+struct fleet {
+    struct arena arena; // of the machines
+    struct machine *machine;
+    int count, at_work;
+    double rate;      // of all
+    double read_at;   // unix time; 0: not yet
+    char cursor[128]; // name of the machine under it; another session's of that name is as good
+    struct list list;
+};
+
+static void *create(struct app *app)
+{
+    struct fleet *f = mem_zero(1, sizeof *f);
+    (void)app;
+    arena_init(&f->arena);
+    return f;
+}
+
+static void destroy(void *state)
+{
+    struct fleet *f = state;
+    arena_finish(&f->arena);
+    free(f);
+}
+
+// --- what is read ---
+
+static bool is_at_work(const struct machine *m)
+{
+    return str_equal(m->state, "up") || str_equal(m->state, "stuck");
+}
+
+// Those at work first, otherwise in the order in which they come.
+static void take(struct fleet *f, struct store *s, const struct machines *list)
+{
+    int count = list->count;
+    struct machine *all = arena_zero(&f->arena, (size_t)count + 1, sizeof *all);
+    f->machine = arena_zero(&f->arena, (size_t)count + 1, sizeof *f->machine);
+    f->count = 0;
+    f->rate = 0;
+    for (int i = 0; i < count; i++)
+        all[i] = (struct machine){list->of[i], store_machine_state(s, &list->of[i])};
+    for (int working = 1; working >= 0; working--) {
+        for (int i = 0; i < count; i++)
+            if (is_at_work(&all[i]) == working)
+                f->machine[f->count++] = all[i];
+        f->at_work = working ? f->count : f->at_work;
+    }
+    for (int i = 0; i < f->at_work; i++)
+        f->rate += f->machine[i].record.rate;
+}
+
+static void point(struct fleet *f)
+{
+    int at = 0;
+    while (at < f->count && !str_equal(f->machine[at].record.name, f->cursor))
+        at++;
+    if (at == f->count) // it was forgotten
+        at = f->list.cursor < f->count ? (int)f->list.cursor : f->count - 1;
+    f->list.count = f->count;
+    f->list.cursor = at < 0 ? 0 : at;
+}
+
+static bool tick(struct app *app, void *state)
+{
+    struct fleet *f = state;
+    struct store *s = app->model.store;
+    struct machines list = {0};
+    double age = app->unix_now - f->read_at;
+    if (age >= 0 && age < READ_SECONDS)
+        return false;
+    arena_finish(&f->arena);
+    arena_init(&f->arena);
+    if (s && !store_list_machines(s, 0, app->unix_now, &f->arena, &list, NULL))
+        list.count = 0; // the model says what is wrong with the database
+    take(f, s, &list);
+    point(f);
+    f->read_at = app->unix_now;
+    app->dirty = true;
+    return false;
+}
+
+// --- drawing ---
+
+static enum style style_of(const struct machine *m)
+{
+    return str_equal(m->state, "up")     ? STYLE_GOOD
+           : str_equal(m->state, "left") ? STYLE_DIM
+                                         : STYLE_BAD;
+}
+
+// What a fixed kernel takes there against the others, or alone when there are none.
+static const char *calibration(const struct machine_record *r, bool whole, char out[64])
+{
+    char drift[24] = "", ms[24] = "-";
+    if (r->fixed_s > 0)
+        snprintf(ms, sizeof ms, "%.3g ms", r->fixed_s * 1e3);
+    if (r->fixed_s > 0 && isfinite(r->drift))
+        snprintf(drift, sizeof drift, "%+.1f %%", 100 * r->drift);
+    if (whole && drift[0])
+        snprintf(out, 64, "%s, %s of the others", ms, drift);
+    else
+        snprintf(out, 64, "%s", drift[0] ? drift : ms);
+    return out;
+}
+
+static void put_row(const struct table *t, const struct pane *p, int row, const struct machine *m)
+{
+    const struct machine_record *r = &m->record;
+    char text[64];
+    bool works = is_at_work(m);
+    enum style style = works ? STYLE_TEXT : STYLE_DIM;
+    table_put(t, p, row, FLEET_MACHINE, style, r->name);
+    snprintf(text, sizeof text, "%" PRId64, r->session);
+    table_put(t, p, row, FLEET_SESSION, style, text);
+    table_put(t, p, row, FLEET_DEVICE, style, r->device);
+    table_put(t, p, row, FLEET_STATE, style_of(m), m->state);
+    snprintf(text, sizeof text, "%" PRId64, r->trials);
+    table_put(t, p, row, FLEET_TRIALS, style, text);
+    snprintf(text, sizeof text, "%" PRId64, r->lost);
+    table_put(t, p, row, FLEET_LOST, r->lost ? STYLE_WARN : style, text);
+    snprintf(text, sizeof text, works ? "%.3g" : "-", r->rate);
+    table_put(t, p, row, FLEET_RATE, style, text);
+    table_put(t, p, row, FLEET_CALIBRATION, style, calibration(r, false, text));
+    table_put(t, p, row, FLEET_ERROR, works ? STYLE_WARN : STYLE_DIM, r->why ? r->why : "");
+}
+
+static void draw_status(const struct fleet *f, const struct pane *p)
+{
+    struct pieces row = {0};
+    pieces_add(&row, 0, STYLE_STRONG, "%d machine%s", f->count, f->count == 1 ? "" : "s");
+    pieces_add(&row, 1, f->at_work ? STYLE_GOOD : STYLE_DIM, "%d at work", f->at_work);
+    if (f->at_work)
+        pieces_add(&row, 2, STYLE_TEXT, "%.3g trials/s in the last minute", f->rate);
+    pieces_draw(&row, p, 0, 3);
+}
+
+static void draw_list(struct fleet *f, const struct pane *p)
+{
+    struct table_panes panes = table_panes(p);
+    struct table t;
+    char note[64];
+    table_fit(&t, columns, FLEET_COLUMNS, 2, panes.rows.cols - 1);
+    f->list.first_row = panes.first_row;
+    list_fit(&f->list, f->count, panes.rows.rows);
+    for (int i = 0; list_shows(&f->list, f->list.top + i); i++) {
+        put_row(&t, &panes.rows, i, &f->machine[f->list.top + i]);
+        if (f->list.top + i == f->list.cursor)
+            pane_select(&panes.rows, i, true);
+    }
+    table_put_heads(&t, &panes.heads, 0);
+    draw_status(f, &panes.status);
+    list_note(&f->list, "rows", note);
+    if (panes.framed)
+        pane_box(p, "Fleet", note, true);
+}
+
+static int put_fact(const struct pane *p, int row, const char *label, const char *text)
+{
+    pane_text(p, row, 1, STYLE_DIM, label);
+    return pane_wrapped(p, row, LABEL_COLS, p->cols - LABEL_COLS - 1, STYLE_TEXT, text);
+}
+
+static void draw_machine(struct app *app, const struct machine *m, const struct pane *box)
+{
+    const struct machine_record *r = &m->record;
+    struct pane p = pane_box(box, r->name, NULL, false);
+    char text[400], ago[24], whole[64];
+    int row = 0;
+    snprintf(text, sizeof text, "%s, for session %" PRId64, r->place, r->session);
+    row = put_fact(&p, row, "place", text);
+    snprintf(text, sizeof text, "%s, %s", r->device, r->driver);
+    row = put_fact(&p, row, "device", text);
+    snprintf(text, sizeof text, "%s for %s", m->state, text_ago(app->unix_now - r->at, ago));
+    row = put_fact(&p, row, "state", text);
+    row = put_fact(&p, row, "calibration", calibration(r, true, whole));
+    put_fact(&p, row, "last error", r->why ? r->why : "none");
+}
+
+static void draw_nothing(const struct pane *body)
+{
+    bool framed = body->rows >= 8 && body->cols >= 30;
+    struct pane inside = framed ? pane_box(body, "Fleet", NULL, true) : *body;
+    pane_text_cut(&inside, 0, 1, inside.cols - 1, STYLE_DIM,
+                  "No machines yet: sessions measure here, unless tune is told --on or --pool.");
+}
+
+static void draw(struct app *app, void *state, const struct pane *body)
+{
+    struct fleet *f = state;
+    bool below = body->rows >= BELOW_FROM;
+    int rows = body->rows - (below ? BELOW_ROWS : 0);
+    struct pane above = pane_part(body, 0, 0, rows, body->cols);
+    struct pane rest = pane_part(body, rows, 0, body->rows - rows, body->cols);
+    if (f->count == 0) {
+        if (f->read_at > 0)
+            draw_nothing(body);
+        return;
+    }
+    draw_list(f, &above);
+    if (below)
+        draw_machine(app, &f->machine[f->list.cursor], &rest);
+}
+
+// --- keys ---
+
+static void moved(struct app *app, struct fleet *f)
+{
+    snprintf(f->cursor, sizeof f->cursor, "%s", f->machine[f->list.cursor].record.name);
+    app->dirty = true;
+}
+
+static bool act(struct app *app, void *state, enum action a)
+{
+    struct fleet *f = state;
+    if (list_act(&f->list, a)) {
+        if (f->count)
+            moved(app, f);
+        return true;
+    }
+    if (f->count == 0)
+        return false;
+    const struct machine_record *r = &f->machine[f->list.cursor].record;
+    if (a == ACT_OPEN)
+        app_open_session(app, r->session);
+    else if (a == ACT_COPY)
+        app_copy(app, r->name);
+    return a == ACT_OPEN || a == ACT_COPY;
+}
+
+static void opened(struct app *app, void *state)
+{
+    struct fleet *f = state;
+    (void)app;
+    f->read_at = 0;
+}
+
+static void click(struct app *app, void *state, int row, int col)
+{
+    struct fleet *f = state;
+    (void)col;
+    if (list_click(&f->list, row))
+        moved(app, f);
+}
+
+const struct view view_fleet = {
+    .name = "fleet",
+    .title = "Fleet",
+    .tab = "Flt",
+    .create = create,
+    .destroy = destroy,
+    .draw = draw,
+    .act = act,
+    .tick = tick,
+    .opened = opened,
+    .click = click,
+};
