@@ -24,7 +24,7 @@ struct puller {
 static bool await_place(struct puller *p, int ms)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)ms * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -90,7 +90,11 @@ struct puller *queue_pull(struct queue *q, const char *class, int places)
     p->places = places;
     snprintf(p->class, sizeof p->class, "%s", class);
     pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->changed, NULL);
+    pthread_condattr_t steady; // the time of day may step
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->changed, &steady);
+    pthread_condattr_destroy(&steady);
     if (pthread_create(&p->thread, NULL, pull, p) != 0)
         p->stops = true;
     return p;

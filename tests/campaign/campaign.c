@@ -21,7 +21,7 @@
 
 static const struct attack *const attacks[] = {
     &attack_kills,     &attack_workers, &attack_database, &attack_files, &attack_sandbox,
-    &attack_compilers, &attack_drivers, &attack_limits,   &attack_keys,
+    &attack_compilers, &attack_drivers, &attack_limits,   &attack_keys,  &attack_fleet,
 };
 enum { ATTACKS = sizeof attacks / sizeof *attacks };
 

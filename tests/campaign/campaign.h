@@ -39,7 +39,7 @@ struct attack {
 };
 
 extern const struct attack attack_kills, attack_workers, attack_database, attack_files,
-    attack_sandbox, attack_compilers, attack_drivers, attack_limits, attack_keys;
+    attack_sandbox, attack_compilers, attack_drivers, attack_limits, attack_keys, attack_fleet;
 
 // --- what attacks share ---
 
