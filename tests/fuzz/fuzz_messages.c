@@ -1,11 +1,16 @@
-// What a worker sends: a stream of frames, cut where the first byte says, each a message.
+// What a worker sends: a stream of frames, cut where the first byte says, each a message. And what
+// comes from a pool: letters, whose subject and text others choose.
 #include "harness.h"
+
+#include "fleet/job.h"
+#include "fleet/queue.h"
 
 #include "trial/frame.h"
 #include "trial/message.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,7 +29,17 @@ static void parse(const char *text)
     if (!message_parse(text, &m, &e))
         return;
     must(m.type < MESSAGE_TYPE_COUNT, "a message has a type");
+    if (m.type == MESSAGE_TRIAL || m.type == MESSAGE_RESULT)
+        must(job_candidates(&m) <= TRIAL_MAX_RACERS, "a job has candidates");
     message_finish(&m);
+}
+
+static void parse_subject(const char *text)
+{
+    char run[QUEUE_ID];
+    int64_t number;
+    if (job_subject(text, run, &number))
+        must(strlen(run) < sizeof run && number >= 0, "a subject has a run and a number");
 }
 
 static void take_frames(struct link *l)
@@ -60,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     char *text = fuzz_text(data + 1, size - 1);
     parse(text);
+    parse_subject(text);
     free(text);
     send_in_two(data + 1, size - 1, (size - 1) * data[0] / 256);
     return 0;
