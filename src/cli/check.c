@@ -9,10 +9,14 @@
 #include "engine/devices.h"
 
 #include "space/survey.h"
+#include "trial/errand.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define PREPROCESS_SECONDS 30.0
 
 struct check {
     struct script *script;
@@ -322,12 +326,40 @@ static int nothing_possible(const struct check *c, const char *file)
     return fail_with(&e, EXIT_NOTHING_VALID);
 }
 
+// Shaders of others are macros for the most part: they are shown as the preprocessor leaves them.
+// Texts without any are shown as they are written, with their comments.
+static bool has_macros(const struct job *job)
+{
+    static const char *const words[] = {"#define", "#if", "#line"};
+    for (int i = 0; i < job->pass_count; i++)
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (strstr(job->pass[i].glsl, words[k]))
+                return true;
+    return false;
+}
+
+static bool render_example(const struct check *c, struct job *job, struct err *e)
+{
+    char *text[JOB_MAX_PASSES];
+    if (!script_render(c->script, &c->survey.example, job, e))
+        return false;
+    if (!has_macros(job))
+        return true;
+    if (!errand_preprocess(job, PREPROCESS_SECONDS, text, e))
+        return false;
+    for (int i = 0; i < job->pass_count; i++) {
+        free(job->pass[i].glsl);
+        job->pass[i].glsl = text[i];
+    }
+    return true;
+}
+
 static int report(const struct check *c, const struct arguments *a)
 {
     struct err e;
     struct job job = {0};
     bool glsl = arguments_flag(a, "glsl");
-    if (glsl && c->survey.valid && !script_render(c->script, &c->survey.example, &job, &e))
+    if (glsl && c->survey.valid && !render_example(c, &job, &e))
         return fail_with(&e, EXIT_FAILED);
     if (arguments_flag(a, "json"))
         print_json(c, glsl ? &job : NULL);

@@ -101,13 +101,9 @@ static bool compile_outside(const char *program, const char *glsl, struct spirv 
     return ok;
 }
 
-bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
+static glslang_input_t input_of(const char *glsl, const glslang_resource_t *resource)
 {
-    *out = (struct spirv){0};
-    if (external_program())
-        return compile_outside(external_program(), glsl, out, e);
-    glslang_resource_t resource = generous_resource();
-    const glslang_input_t input = {
+    return (glslang_input_t){
         .language = GLSLANG_SOURCE_GLSL,
         .stage = GLSLANG_STAGE_COMPUTE,
         .client = GLSLANG_CLIENT_VULKAN,
@@ -118,8 +114,17 @@ bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
         .default_version = 450,
         .default_profile = GLSLANG_NO_PROFILE,
         .messages = GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT,
-        .resource = &resource,
+        .resource = resource,
     };
+}
+
+bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
+{
+    *out = (struct spirv){0};
+    if (external_program())
+        return compile_outside(external_program(), glsl, out, e);
+    const glslang_resource_t resource = generous_resource();
+    const glslang_input_t input = input_of(glsl, &resource);
     glslang_shader_t *shader = glslang_shader_create(&input);
     if (!shader)
         return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
@@ -202,6 +207,36 @@ static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
                       str_starts(f.line, directive) ? f.line : raw->text);
     int line = raw->line >= 1 && raw->line <= p->line_count ? p->line_map[raw->line - 1] : 0;
     return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw->text, raw->line);
+}
+
+// Without lines that are empty, or only say which line follows.
+static void add_lines(const char *text, struct str *out)
+{
+    for (size_t length; *text; text += length) {
+        length = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
+        bool is_empty = strspn(text, " \t\r\n") >= length;
+        if (!is_empty && !str_starts(text, "#line"))
+            str_add_bytes(out, text, length);
+    }
+}
+
+bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e)
+{
+    const glslang_resource_t resource = generous_resource();
+    const glslang_input_t input = input_of(p->glsl, &resource);
+    struct err raw = {0};
+    if (str_starts(p->glsl, JOB_SPIRV))
+        return str_add(out, p->glsl), true;
+    glslang_shader_t *shader = glslang_shader_create(&input);
+    if (!shader)
+        return err_set(e, "glslang refuses the input (is kernel_setup missing?)");
+    bool ok = glslang_shader_preprocess(shader, &input);
+    if (ok)
+        add_lines(glslang_shader_get_preprocessed_code(shader), out);
+    else
+        report_first(glslang_shader_get_info_log(shader), &raw);
+    glslang_shader_delete(shader);
+    return ok || fail_at(p, &raw, e);
 }
 
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)

@@ -67,6 +67,9 @@ bool kernel_knows_matrix(enum matrix_api api);
 // The same for a rendered pass, SPIR-V too, with what it is given (fit.h): `e` names the template,
 // or a file that it includes, and its line.
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
+// Adds a pass' text as its preprocessor leaves it, without comments and without runs of empty
+// lines, by the glslang that is built in. Errors as those of kernel_compile_pass.
+bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e);
 const char *kernel_pass_file(const struct pass *p); // what its errors name
 
 // False for anything that is not a well-formed module, fitted where it has specialization constants

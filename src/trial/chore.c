@@ -33,6 +33,20 @@ void chore_compile(struct wire *w, const struct job *job)
     wire_send(w, ok ? message_compiled(module, job->pass_count) : message_failed(&e));
 }
 
+void chore_preprocess(struct wire *w, const struct job *job)
+{
+    struct str text[JOB_MAX_PASSES] = {{0}};
+    struct err e = {0};
+    bool ok = true;
+    limit_memory();
+    kernel_setup();
+    for (int i = 0; ok && i < job->pass_count; i++) {
+        wire_enter(w, PHASE_COMPILE, i, 0);
+        ok = kernel_preprocess_pass(&job->pass[i], &text[i], &e);
+    }
+    wire_send(w, ok ? message_preprocessed(text, job->pass_count) : message_failed(&e));
+}
+
 void chore_list(struct wire *w, const char *drivers)
 {
     struct gpu_info *list;

@@ -5,6 +5,7 @@
 #include "trial/wire.h"
 
 void chore_compile(struct wire *w, const struct job *job);
+void chore_preprocess(struct wire *w, const struct job *job);
 void chore_list(struct wire *w, const char *drivers); // as VK_DRIVER_FILES, "": as it is
 void chore_peaks(struct wire *w, int device);
 void chore_open(struct wire *w, int device, bool validate);

@@ -206,6 +206,31 @@ static bool take_modules(struct message *answer, const struct job *job, struct s
     return ok;
 }
 
+static bool take_texts(struct message *answer, const struct job *job, char **out)
+{
+    bool ok = answer->text_count == job->pass_count;
+    for (int i = 0; ok && i < answer->text_count; i++) {
+        out[i] = answer->text[i];
+        answer->text[i] = NULL;
+    }
+    message_finish(answer);
+    return ok;
+}
+
+static bool tell_compiler(const struct errand *x, enum errand_end end, const struct job *job,
+                          const struct err *how, struct err *e)
+{
+    if (end == ERRAND_REFUSED && e)
+        *e = *how;
+    if (end == ERRAND_LOST)
+        err_at(
+            e, kernel_pass_file(&job->pass[x->candidate < job->pass_count ? x->candidate : 0]), 0,
+            "its GLSL cannot be compiled: the compiler %s (shorter expressions, fewer cases, fewer "
+            "macros within macros help, or another --glslang)",
+            how->text);
+    return end == ERRAND_DONE;
+}
+
 bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e)
 {
     struct errand x;
@@ -214,15 +239,19 @@ bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, 
     enum errand_end end = run(&x, message_compile(job), seconds, MESSAGE_COMPILED, &answer, &how);
     if (end == ERRAND_DONE && !take_modules(&answer, job, spirv))
         end = lose(&how, "sent garbage");
-    if (end == ERRAND_REFUSED && e)
-        *e = how;
-    if (end == ERRAND_LOST)
-        err_at(
-            e, kernel_pass_file(&job->pass[x.candidate < job->pass_count ? x.candidate : 0]), 0,
-            "its GLSL cannot be compiled: the compiler %s (shorter expressions, fewer cases, fewer "
-            "macros within macros help, or another --glslang)",
-            how.text);
-    return end == ERRAND_DONE;
+    return tell_compiler(&x, end, job, &how, e);
+}
+
+bool errand_preprocess(const struct job *job, double seconds, char **text, struct err *e)
+{
+    struct errand x;
+    struct message answer;
+    struct err how = {0};
+    enum errand_end end =
+        run(&x, message_preprocess(job), seconds, MESSAGE_PREPROCESSED, &answer, &how);
+    if (end == ERRAND_DONE && !take_texts(&answer, job, text))
+        end = lose(&how, "sent garbage");
+    return tell_compiler(&x, end, job, &how, e);
 }
 
 enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,

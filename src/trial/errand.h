@@ -35,6 +35,10 @@ enum errand_end {
 // where one is known.
 bool errand_compile(const struct job *job, double seconds, struct spirv *spirv, struct err *e);
 
+// The texts of a job's passes as their preprocessor leaves them, the caller's to free; else as
+// errand_compile.
+bool errand_preprocess(const struct job *job, double seconds, char **text, struct err *e);
+
 // As gpu_list, of the drivers whose manifests `drivers` names as VK_DRIVER_FILES does; "": of those
 // that the environment leaves. After some seconds the log says what is waited for.
 enum errand_end errand_list(const char *drivers, double seconds, struct gpu_info **list, int *count,

@@ -22,6 +22,8 @@
 //
 //     compile  a job's texts             -> phase compile of each pass
 //                                        <- compiled: the modules; or failed and why
+//     preprocess  the same               -> phase compile of each pass
+//                                        <- preprocessed: the texts; or failed and why
 //     list     which drivers             <- devices, or failed and why
 //     open     a device                  <- opened: its clocks; or failed and why
 //     peaks    of a device               <- roof, or failed and why
@@ -82,6 +84,8 @@ enum message_type {
     MESSAGE_RESULT,
     MESSAGE_COMPILE,
     MESSAGE_COMPILED,
+    MESSAGE_PREPROCESS,
+    MESSAGE_PREPROCESSED,
     MESSAGE_LIST,
     MESSAGE_DEVICES,
     MESSAGE_OPEN,
@@ -171,17 +175,18 @@ struct clocks {
 
 struct message {
     enum message_type type;
-    struct hello hello;           // HELLO
-    struct trial_request request; // TRIAL; configurations are not sent. COMPILE: its first job
-    struct greeting greeting;     // GREET, MEMBER; LEAVE: its machine
-    struct member member;         // MEMBER; LEAVE: why
-    int workers;                  // PLAY
-    int worker;                   // SAID
-    char said[1024];              // SAID
-    int64_t number;               // TRIAL, RESULT: counted from 1 over the session
-    int attempt;                  // TRIAL: 0, or 1 when an earlier worker died at once
-    enum trial_phase phase;       // PHASE
-    int candidate; // PHASE: 0 .. count-1; of a WHOLE a task or layer, or one past these
+    struct hello hello; // HELLO
+    struct trial_request
+        request; // TRIAL; configurations are not sent. COMPILE, PREPROCESS: its first job
+    struct greeting greeting; // GREET, MEMBER; LEAVE: its machine
+    struct member member;     // MEMBER; LEAVE: why
+    int workers;              // PLAY
+    int worker;               // SAID
+    char said[1024];          // SAID
+    int64_t number;           // TRIAL, RESULT: counted from 1 over the session
+    int attempt;              // TRIAL: 0, or 1 when an earlier worker died at once
+    enum trial_phase phase;   // PHASE
+    int candidate;            // PHASE: 0 .. count-1; of a WHOLE a task or layer, or one past these
     int64_t
         at_ns; // PHASE, RESULT: os_now_ns() of the worker; RESULT to an agent: how long it takes
     struct trial_result result;     // RESULT
@@ -194,7 +199,9 @@ struct message {
     struct clocks clocks; // OPENED
     int module_count;
     struct spirv module[JOB_MAX_PASSES]; // COMPILED
-    char drivers[4096];                  // LIST: as VK_DRIVER_FILES says it; "": those there are
+    int text_count;
+    char *text[JOB_MAX_PASSES]; // PREPROCESSED
+    char drivers[4096];         // LIST: as VK_DRIVER_FILES says it; "": those there are
     int device_count;
     struct gpu_info *device_list;      // DEVICES, MEMBER
     int device;                        // OPEN, PEAKS
@@ -225,6 +232,8 @@ char *message_result(const struct trial_result *r, bool only_compiled, const boo
                      const struct gpu_kept *kept, int64_t at_ns);
 char *message_compile(const struct job *job);
 char *message_compiled(const struct spirv *module, int count);
+char *message_preprocess(const struct job *job);
+char *message_preprocessed(const struct str *text, int count);
 char *message_list(const char *drivers);
 char *message_devices(const struct gpu_info *list, int count);
 char *message_open(int device, bool validate);

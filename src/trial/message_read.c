@@ -272,6 +272,18 @@ static void read_modules(struct reader *r, struct json o, struct message *m)
     }
 }
 
+static void read_texts(struct reader *r, struct json o, struct message *m)
+{
+    for (struct json_walk w = reader_list(r, o, "texts"); json_next(&w);) {
+        const char *text = json_text_exact(w.value, &r->arena);
+        if (m->text_count == JOB_MAX_PASSES || !text) {
+            reader_refuse(r, "texts");
+            return;
+        }
+        m->text[m->text_count++] = mem_strdup(text);
+    }
+}
+
 static void read_device(struct reader *r, struct json o, struct gpu_info *d)
 {
     d->index = (int)reader_number(r, o, "index", 0, 1000);
@@ -402,6 +414,8 @@ static void read_body(struct reader *r, struct json o, struct message *m)
     case MESSAGE_FAILED: read_failure(r, o, &m->failure); break;
     case MESSAGE_COMPILE: read_compile(r, o, m); break;
     case MESSAGE_COMPILED: read_modules(r, o, m); break;
+    case MESSAGE_PREPROCESS: read_compile(r, o, m); break;
+    case MESSAGE_PREPROCESSED: read_texts(r, o, m); break;
     case MESSAGE_LIST: COPY_TEXT(r, o, "drivers", m->drivers); break;
     case MESSAGE_DEVICES: read_devices(r, o, m); break;
     case MESSAGE_OPEN: read_open(r, o, m); break;
@@ -465,6 +479,9 @@ void message_finish(struct message *m)
     for (int i = 0; i < m->module_count; i++)
         spirv_finish(&m->module[i]);
     m->module_count = 0;
+    for (int i = 0; i < m->text_count; i++)
+        free(m->text[i]);
+    m->text_count = 0;
     gpu_kept_finish(&m->kept);
     free(m->device_list);
     m->device_list = NULL;

@@ -6,19 +6,34 @@
 const char *message_type_name(enum message_type type)
 {
     static const char *const names[MESSAGE_TYPE_COUNT] = {
-        [MESSAGE_HELLO] = "hello",     [MESSAGE_PREPARE] = "prepare",
-        [MESSAGE_TRIAL] = "trial",     [MESSAGE_GO] = "go",
-        [MESSAGE_REST] = "rest",       [MESSAGE_READY] = "ready",
-        [MESSAGE_FAILED] = "failed",   [MESSAGE_PREPARED] = "prepared",
-        [MESSAGE_PHASE] = "phase",     [MESSAGE_RESULT] = "result",
-        [MESSAGE_COMPILE] = "compile", [MESSAGE_COMPILED] = "compiled",
-        [MESSAGE_LIST] = "list",       [MESSAGE_DEVICES] = "devices",
-        [MESSAGE_OPEN] = "open",       [MESSAGE_OPENED] = "opened",
-        [MESSAGE_PEAKS] = "peaks",     [MESSAGE_ROOF] = "roof",
-        [MESSAGE_WHOLE] = "whole",     [MESSAGE_WHOLE_RESULT] = "whole_result",
-        [MESSAGE_GREET] = "greet",     [MESSAGE_PLAY] = "play",
-        [MESSAGE_ALIVE] = "alive",     [MESSAGE_SAID] = "said",
-        [MESSAGE_MEMBER] = "member",   [MESSAGE_LEAVE] = "leave",
+        [MESSAGE_HELLO] = "hello",
+        [MESSAGE_PREPARE] = "prepare",
+        [MESSAGE_TRIAL] = "trial",
+        [MESSAGE_GO] = "go",
+        [MESSAGE_REST] = "rest",
+        [MESSAGE_READY] = "ready",
+        [MESSAGE_FAILED] = "failed",
+        [MESSAGE_PREPARED] = "prepared",
+        [MESSAGE_PHASE] = "phase",
+        [MESSAGE_RESULT] = "result",
+        [MESSAGE_COMPILE] = "compile",
+        [MESSAGE_COMPILED] = "compiled",
+        [MESSAGE_PREPROCESS] = "preprocess",
+        [MESSAGE_PREPROCESSED] = "preprocessed",
+        [MESSAGE_LIST] = "list",
+        [MESSAGE_DEVICES] = "devices",
+        [MESSAGE_OPEN] = "open",
+        [MESSAGE_OPENED] = "opened",
+        [MESSAGE_PEAKS] = "peaks",
+        [MESSAGE_ROOF] = "roof",
+        [MESSAGE_WHOLE] = "whole",
+        [MESSAGE_WHOLE_RESULT] = "whole_result",
+        [MESSAGE_GREET] = "greet",
+        [MESSAGE_PLAY] = "play",
+        [MESSAGE_ALIVE] = "alive",
+        [MESSAGE_SAID] = "said",
+        [MESSAGE_MEMBER] = "member",
+        [MESSAGE_LEAVE] = "leave",
     };
     return names[type];
 }
@@ -329,6 +344,25 @@ char *message_compiled(const struct spirv *module, int count)
     json_begin_list(&w, "modules");
     for (int i = 0; i < count; i++)
         add_bytes(&w, NULL, module[i].word, module[i].count * sizeof *module[i].word);
+    json_end(&w);
+    return message_end(&w);
+}
+
+char *message_preprocess(const struct job *job)
+{
+    struct str s = {0};
+    struct json_writer w = message_start(&s, MESSAGE_PREPROCESS);
+    add_job(&w, "job", job);
+    return message_end(&w);
+}
+
+char *message_preprocessed(const struct str *text, int count)
+{
+    struct str s = {0};
+    struct json_writer w = message_start(&s, MESSAGE_PREPROCESSED);
+    json_begin_list(&w, "texts");
+    for (int i = 0; i < count; i++)
+        json_add_text(&w, NULL, str_text(&text[i]));
     json_end(&w);
     return message_end(&w);
 }

@@ -107,6 +107,7 @@ int worker_main(void)
     switch (w->first.type) {
     case MESSAGE_HELLO: serve(w); break;
     case MESSAGE_COMPILE: chore_compile(&w->wire, &w->first.request.job[0]); break;
+    case MESSAGE_PREPROCESS: chore_preprocess(&w->wire, &w->first.request.job[0]); break;
     case MESSAGE_LIST: chore_list(&w->wire, w->first.drivers); break;
     case MESSAGE_OPEN: chore_open(&w->wire, w->first.device, w->first.validate); break;
     case MESSAGE_PEAKS: chore_peaks(&w->wire, w->first.device); break;

@@ -127,9 +127,10 @@ static void texts(void **state)
     assert_ok(&r);
     assert_contains(r.out, "constants 0=");
     assert_contains(r.out, "; buffers of bindings 0 0 0 0 3\n");
-    assert_contains(r.out, "#version 450\n#define BROKEN \n#define FLOAT float\n");
-    assert_contains(r.out, "more/common/sum.glsl\n");
-    assert_null(strstr(r.out, "ABSENT"));
+    assert_contains(r.out, "float row_sum(uint row");
+    static const char *const gone[] = {"FLOAT", "BROKEN", "#if", "#define", "#line", "somebody's"};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        assert_null(strstr(r.out, gone[i]));
     // A session is resumed and shown from what it stored.
     r = RUN(b, "tune", file, "--trials", "1", "--seed", "1");
     assert_ok(&r);

@@ -94,6 +94,30 @@ static void modules_arrive(void **state)
     }
 }
 
+static void texts_arrive(void **state)
+{
+    (void)state;
+    struct str given[] = {{0}, {0}};
+    struct message m;
+    str_add(&given[0], "void main() {\n}\n");
+    char *text = message_preprocessed(given, 2);
+    assert_true(message_parse(text, &m, NULL));
+    assert_int_equal(m.text_count, 2);
+    assert_string_equal(m.text[0], "void main() {\n}\n");
+    assert_string_equal(m.text[1], "");
+    message_finish(&m);
+    free(text);
+    str_finish(&given[0]);
+    struct str many = {0};
+    str_add(&many, "{\"type\":\"preprocessed\",\"texts\":[");
+    for (int i = 0; i <= JOB_MAX_PASSES; i++)
+        str_add(&many, i ? ",\"\"" : "\"\"");
+    str_add(&many, "]}");
+    assert_false(message_parse(str_text(&many), &m, NULL));
+    assert_false(message_parse("{\"type\":\"preprocessed\",\"texts\":[7]}", &m, NULL));
+    str_finish(&many);
+}
+
 static void errands_arrive(void **state)
 {
     (void)state;
@@ -102,6 +126,7 @@ static void errands_arrive(void **state)
     static char glsl[] = "void main() {}", name[] = "a.comp";
     const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
     char *texts[] = {message_compile(&job),
+                     message_preprocess(&job),
                      message_list("/a.json:/b.json"),
                      message_open(7, true),
                      message_failed(&why),
@@ -112,19 +137,22 @@ static void errands_arrive(void **state)
     assert_int_equal(m.request.job[0].pass_count, 1);
     assert_string_equal(m.request.job[0].pass[0].glsl, glsl);
     message_finish(&m);
-    assert_true(message_parse(texts[1], &m, NULL));
-    assert_string_equal(m.drivers, "/a.json:/b.json");
+    assert_true(message_parse(texts[1], &m, NULL) && m.type == MESSAGE_PREPROCESS);
+    assert_string_equal(m.request.job[0].pass[0].glsl, glsl);
+    message_finish(&m);
     assert_true(message_parse(texts[2], &m, NULL));
-    assert_true(m.device == 7 && m.validate);
+    assert_string_equal(m.drivers, "/a.json:/b.json");
     assert_true(message_parse(texts[3], &m, NULL));
+    assert_true(m.device == 7 && m.validate);
+    assert_true(message_parse(texts[4], &m, NULL));
     assert_string_equal(m.failure.file, "a.comp");
     assert_int_equal(m.failure.line, 12);
     assert_string_equal(m.failure.text, "no");
-    assert_true(message_parse(texts[4], &m, NULL));
-    assert_true(m.roof.rate[ROOF_F32] == 1e9 && m.roof.rate[ROOF_BYTES] == 0);
     assert_true(message_parse(texts[5], &m, NULL));
-    assert_int_equal(m.device, 3);
+    assert_true(m.roof.rate[ROOF_F32] == 1e9 && m.roof.rate[ROOF_BYTES] == 0);
     assert_true(message_parse(texts[6], &m, NULL));
+    assert_int_equal(m.device, 3);
+    assert_true(message_parse(texts[7], &m, NULL));
     assert_true(m.clocks.now.count == 1 && m.clocks.now.item[0].value == 71);
     assert_string_equal(m.clocks.why, "why");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -231,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_arrive),
         cmocka_unit_test(modules_arrive),
+        cmocka_unit_test(texts_arrive),
         cmocka_unit_test(errands_arrive),
         cmocka_unit_test(networks_arrive),
         cmocka_unit_test(damaged_ones_are_harmless),
