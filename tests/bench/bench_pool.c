@@ -46,6 +46,8 @@ static bool read_url(const char *folder)
     if (glob(pattern, 0, NULL, &found) == 0 && file_read(found.gl_pathv[0], &text, NULL, NULL) &&
         (url = strstr(text, "nats://")) != NULL)
         snprintf(pool.url, sizeof pool.url, "%.*s", (int)strcspn(url, "\""), url);
+    if (url)
+        unlink(found.gl_pathv[0]); // the next one's is another
     globfree(&found);
     free(pattern);
     free(text);
@@ -70,6 +72,11 @@ bool pool_begin(const char *folder)
 const char *pool_url(void)
 {
     return pool.url;
+}
+
+pid_t pool_server_pid(void)
+{
+    return pool.child[0].pid;
 }
 
 void pool_add_workers(int count)

@@ -7,9 +7,11 @@
 #define TILEWALK_TESTS_BENCH_POOL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 bool pool_begin(const char *folder); // its storage; false: there is no nats-server
 const char *pool_url(void);
+pid_t pool_server_pid(void);
 void pool_add_workers(int count);
 double pool_broker_cpu_s(void); // of the processes by which runs use it, so far
 void pool_end(void);
