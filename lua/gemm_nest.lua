@@ -30,12 +30,13 @@ local function add_widths(d, w, p, x, s)
   local bare = x.along_k and 1 or x.gather and w.widest(x.registers) or x.vector
   x.chunk = d.choose(x.staged, w.widest(x.registers), bare)
   x.pitch = x.tile // x.chunk + (s.pad or 0)
-  local chunks, aligned = p.depth * x.pitch, d.ceil_div(16, x.chunk * glsl.bytes(p.op.type))
-  x.shared = d.ceil_div(chunks + w.when(x.doubled, chunks), aligned) * aligned * x.chunk -- elements of one matrix
+  local chunks, aligned = p.depth * x.pitch, d.ceil_div(16, x.chunk * (glsl.bytes(p.op.type) * p.together_k))
+  x.shared = d.ceil_div(chunks + w.when(x.doubled, chunks), aligned) * aligned * (x.chunk * p.together_k) -- elements of one matrix
 end
 
 local function plan(d, w, product, s)
   local p = { op = product.op, parts = s.split_k or 1, together = s.together or 1, sums = glsl.sums(product.op) }
+  p.together_k = s.dot and d.choose(w.is(s.dot, "packed"), 4, 1) or 1 -- what counts as one element of K is four then
   p.a = operand(d, w, "a", product.a, product.N, s.rows, s.stage_a)
   p.b = operand(d, w, "b", product.b, product.M, s.columns, s.stage_b)
   p.threads = p.a.lanes * p.b.lanes
@@ -44,7 +45,7 @@ local function plan(d, w, product, s)
   p.step = s.cut and d.divisor(s.depth[2], unroll) or s.depth[2]
   p.steps = p.depth // p.step
   p.unrolled = d.divisor(p.steps, unroll // p.step)
-  p.tiles = d.ceil_div(product.K, p.depth * p.parts)
+  p.tiles = d.ceil_div(product.K // p.together_k, p.depth * p.parts)
   add_widths(d, w, p, p.a, s)
   add_widths(d, w, p, p.b, s)
   p.vector_c = s.vector_c or d.min(w.widest(p.b.registers), product.result.widest)
@@ -89,7 +90,17 @@ function gemm_nest.in_memory(p, product, x, line, k)
   return x.along_k and x.memory { matrix, line, k } or x.memory { matrix, k, line }
 end
 
-local function in_tile(p, x, line, k) return x.tile_buffer { p.z * x.shared + k * (x.pitch * x.chunk) + line } end
+local function in_tile(p, x, line, k, one)
+  if not one then return x.tile_buffer { p.z * x.shared + k * (x.pitch * x.chunk) + line } end
+  return x.tile_buffer { p.z * x.shared + k * (x.pitch * x.chunk * p.together_k) + line * p.together_k + one }
+end
+
+-- The loop over the four, if there may be some; element k of K, in single ones.
+local function ones(w, p, name)
+  if p.packs then return w.loop(name, "vectorized", p.together_k) end
+end
+
+local function single(p, k, one) return one and k * p.together_k + one or k end
 
 -- The cooperative load of a tile.
 local function fill(d, w, p, product, x)
@@ -100,9 +111,11 @@ local function fill(d, w, p, product, x)
   })
   local line, k = load.along, load.across
   if x.along_k then line, k = k, line end
+  local one = ones(w, p, "fill_one_of_" .. x.name)
   d.statement {
-    "fill " .. x.name, loops = w.joined(p.path, { p.tile }, load.loops), when = x.staged,
-    stores = in_tile(p, x, line, k), reads = { gemm_nest.in_memory(p, product, x, x.first + line, p.k_tile + k) },
+    "fill " .. x.name, loops = w.joined(p.path, { p.tile }, load.loops, { one }), when = x.staged,
+    stores = in_tile(p, x, line, k, one),
+    reads = { gemm_nest.in_memory(p, product, x, x.first + line, single(p, p.k_tile + k, one)) },
   }
 end
 
@@ -114,18 +127,19 @@ local function load(d, w, p, product, x)
   local virtual = w.loop("virtual_" .. x.name, "virtual", x.virtual)
   local register = w.loop("register_" .. x.name, "unrolled", x.registers // x.chunk)
   local vector = w.loop("vector_" .. x.name, "vectorized", x.chunk)
-  local path = w.joined(p.path, { p.tile, p.i, p.j, virtual, register, k, k_vector, vector })
+  local one = ones(w, p, "one_of_" .. x.name)
+  local path = w.joined(p.path, { p.tile, p.i, p.j, virtual, register, k, k_vector, vector }, { one })
   local element, here = k * wide + k_vector, register * x.chunk + vector
   local line = virtual * (x.lanes * x.registers) + x.lane * x.registers + here
   local from = (p.i * p.unrolled + p.j) * p.step + element
   x.buffer = d.buffer { "registers_" .. x.name, p.step, x.count, memory = "registers", type = p.sums }
   local to = x.buffer { element, virtual * x.registers + here }
   d.statement {
-    "load " .. x.name .. " from its tile", loops = path, when = x.staged, stores = to, reads = { in_tile(p, x, line, from) },
+    "load " .. x.name .. " from its tile", loops = path, when = x.staged, stores = to, reads = { in_tile(p, x, line, from, one) },
   }
   d.statement {
     "load " .. x.name, loops = path, when = d.none(x.staged), stores = to,
-    reads = { gemm_nest.in_memory(p, product, x, x.first + line, p.k_tile + from) },
+    reads = { gemm_nest.in_memory(p, product, x, x.first + line, single(p, p.k_tile + from, one)) },
   }
 end
 
@@ -141,7 +155,7 @@ local function products(d, w, p, order)
   local is_whole = p.sums == "i32"
   d.statement {
     "products",
-    loops = w.joined(p.path, { p.tile, p.i, p.j, n_virtual, n_register, m_virtual, m_register, k, vector }),
+    loops = w.joined(p.path, { p.tile, p.i, p.j, n_virtual, n_register, m_virtual, m_register, k, vector }, { ones(w, p, "one") }),
     updates = p.sum { line, column }, reads = { a.buffer { k, line }, b.buffer { k, column } },
     add = is_whole and 0 or 1, multiply = is_whole and 0 or 1, integer = is_whole and 2 or 0,
   }
@@ -244,6 +258,7 @@ function gemm_nest.declare(product, schedule)
   nest(function(c, d)
     local w, s = nest_words.of(d), schedule(c)
     local p = plan(d, w, product, s)
+    p.packs = s.dot and true or false
     p.z = w.loop("thread_z", "thread_z", p.together)
     invocations(d, w, p, s)
     local threads = { p.z }

@@ -15,6 +15,7 @@
 --     of these and bias_place    binding; from_matrix (elements from one matrix to the next), and cycle where the
 --                                matrices repeat: matrix i is number i % cycle in memory
 --     buffer_bytes               the largest buffer
+--     quads                      the same product four elements of K at a time, if it can be so (quads.lua)
 --
 -- A and B are treated alike. An operand consists of `lines` (rows of A, columns of B) of K elements. A workgroup works
 -- on `tile` lines of each, an invocation on `count` of them: `virtual` groups of `registers` neighbours, the groups
@@ -90,7 +91,7 @@ end
 local function add_stage(p, x, pad)
   x.pitch = x.tile // x.chunk + pad
   x.chunks = p.depth * x.pitch
-  local aligned = ceil_div(16, x.chunk * glsl.bytes(p.product.op.type)) -- chunks, so that no gap is behind them
+  local aligned = ceil_div(16, x.chunk * glsl.bytes(p.element)) -- chunks, so that no gap is behind them
   x.shared_chunks = ceil_div(x.stage == "double" and 2 * x.chunks or x.chunks, aligned) * aligned
   x.vectors = p.depth * x.tile // x.vector
   x.rounds = ceil_div(x.vectors, p.threads)
@@ -109,10 +110,11 @@ end
 -- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
 -- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
 -- (1), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
--- ("hoist": where a pixel lies is found before the loop; or "recompute"), lanes (0; subgroup: how many those are).
+-- ("hoist": where a pixel lies is found before the loop; or "recompute"), lanes (0; subgroup: how many those are), dot ("none").
 function gemm.plan(product, s)
+  if s.dot == "packed" then product = product.quads end
   local p = {
-    product = product, order = s.order, walk = gemm.bands[s.walk or "rows"], parts = s.split_k or 1,
+    product = product, element = product.element or product.op.type, order = s.order, walk = gemm.bands[s.walk or "rows"], parts = s.split_k or 1,
     matrices = product.matrices, together = s.together or 1,
   }
   p.a = operand("a", product.a, product.N, s.rows, s.stage_a)
@@ -146,7 +148,8 @@ end
 function gemm.threads(p) return p.threads * p.together end
 
 function gemm.vectors_fit(p)
-  return neighbours(p, p.a) % p.a.vector == 0 and neighbours(p, p.b) % p.b.vector == 0
+  local function fits(x) return neighbours(p, x) % x.vector == 0 and x.place.widest % x.vector == 0 end
+  return fits(p.a) and fits(p.b)
 end
 
 function gemm.next_tile_fits(p)
@@ -196,12 +199,12 @@ end
 
 -- Registers of an invocation: sums, an element of K of what it multiplies, and what waits there for the next tile.
 local function registers(p)
-  local function waiting(x) return x.ahead and ceil_div(x.rounds * x.vector * glsl.bytes(p.product.op.type), 4) or 0 end
+  local function waiting(x) return x.ahead and ceil_div(x.rounds * x.vector * glsl.bytes(p.element), 4) or 0 end
   return p.a.count * p.b.count + p.a.count + p.b.count + waiting(p.a) + waiting(p.b)
 end
 
 local function resources_of(p)
-  local bytes = glsl.bytes(p.product.op.type)
+  local bytes = glsl.bytes(p.element)
   local function shared_bytes(x) return x.staged and bytes * x.shared_chunks * x.chunk or 0 end
   return {
     invocations = gemm.invocations(p),

@@ -5,7 +5,7 @@
 --
 -- The parameters: threads { unused, rows, columns in eights }, registers { unused, virtual and neighbouring rows,
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
--- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; gemm.lanes: lanes.
+-- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; gemm.lanes: lanes; where product.quads: dot.
 
 local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
 
@@ -21,7 +21,7 @@ local function schedule_of(product)
       rows = { r[2], t[2], r[3] }, columns = { r[4], 8 * t[3], r[5] }, depth = { c.tile_k[2], c.tile_k[3] },
       stage_a = c.stage_a, stage_b = c.stage_b, vector_a = c.vector_a, vector_b = c.vector_b,
       pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit,
-      lanes = gemm.lanes and c.lanes, subgroup = subgroups.size(c),
+      dot = product.quads and c.dot, lanes = gemm.lanes and c.lanes, subgroup = subgroups.size(c),
       walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
     }
   end
@@ -35,7 +35,7 @@ function gemm_rules.declare(product)
   constraint("only what is shared is staged", function(c) return gemm.staging_pays(plan(c)) end)
   constraint("whole subgroups", function(c) return gemm.threads(plan(c)) >= subgroups.least end)
   constraint("compiles quickly", function(c) return gemm.compiles_quickly(plan(c)) end)
-  constraint("no empty part of K", function(c) return c.tile_k[2] * c.tile_k[3] * (c.split_k - 1) < product.K end)
+  constraint("no empty part of K", function(c) return plan(c).depth * (c.split_k - 1) < plan(c).product.K end)
   gemm.kernels(plan)
   gemm_nest.declare(product, schedule)
 end

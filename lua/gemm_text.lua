@@ -106,7 +106,7 @@ local function gathered(x, pixel, element) return "gathered_" .. x.name .. "(" .
 -- What n neighbours are read and written as: vectors of elements, or of words, which is all that matrix units take from
 -- an array but single elements.
 function text.moved(p, n)
-  local element = p.product.op.type
+  local element = p.element or p.product.op.type
   if not p.in_words or n == 1 then return element, n end
   return "word", n * glsl.bytes(element) // 4
 end
@@ -122,24 +122,27 @@ local function gathered_chunk(p, x, i, element, n)
     local pixel = x.hoisted and "pixel_" .. x.name .. "_" .. j or text.pixel(p, x, text.register_line(x, j))
     elements[#elements + 1] = gathered(x, pixel, element)
   end
-  return n == 1 and elements[1] or glsl.vector(p.product.op.type, n) .. "(" .. table.concat(elements, ", ") .. ")"
+  return n == 1 and elements[1] or glsl.vector(p.element, n) .. "(" .. table.concat(elements, ", ") .. ")"
 end
+
+-- What is read of an operand at an index in vectors.
+local function memory(x, at) return x.place.rows and "quads_" .. x.name .. "(" .. at .. ")" or "matrix_" .. x.name .. "[" .. at .. "]" end
 
 -- The chunk that begins at element k of register line i, of `size` elements, as it is stored.
 function text.read(p, x, i, k, size)
-  local here, matrix = x.name .. "_at", "matrix_" .. x.name .. "["
+  local here = x.name .. "_at"
   if x.staged then return "tile_" .. x.name .. "[" .. sum(here, k * x.pitch + text.offset(x, i) // x.chunk) .. "]" end
   if x.gather and x.along_k then return gathered_chunk(p, x, i, over(sum("k", k), x.vector), 1) end
   if x.gather then return gathered_chunk(p, x, i, sum("k", k), size) end
   if text.is_plain(p, x) and x.along_k then
-    return matrix .. sum(here, text.offset(x, i) * text.pitch(x) + k // x.vector) .. "]"
+    return memory(x, sum(here, text.offset(x, i) * text.pitch(x) + k // x.vector))
   elseif text.is_plain(p, x) then
-    return matrix .. sum(here, k * text.pitch(x) + text.offset(x, i) // x.vector) .. "]"
+    return memory(x, sum(here, k * text.pitch(x) + text.offset(x, i) // x.vector))
   end
   local element, K = sum("k", k), p.product.K
   local at = p.exact_k and element or "min(" .. element .. ", " .. K - (x.along_k and x.vector or 1) .. ")"
   at = x.along_k and over(at, x.vector) or times(at, text.pitch(x))
-  return within(p, element .. " < " .. K, matrix .. sum("line_" .. x.name .. "_" .. i, at) .. "]", size)
+  return within(p, element .. " < " .. K, memory(x, sum("line_" .. x.name .. "_" .. i, at)), size)
 end
 
 -- Shared tiles --------------------------------------------------------------------------------------------------------
@@ -188,7 +191,7 @@ function text.fetch(p, x, r, k, pixel)
   local inside = element .. " < " .. vectors
   if not p.exact_k then element = glsl.below(element, vectors) end
   if x.along_k then line = times(line, text.pitch(x)) else element = times(element, text.pitch(x)) end
-  local value = "matrix_" .. x.name .. "[" .. sum(text.origin_name(p, x), line, element) .. "]"
+  local value = memory(x, sum(text.origin_name(p, x), line, element))
   return within(p, inside, value, x.vector)
 end
 

@@ -12,7 +12,7 @@ local glsl = {}
 
 local scalars = { f32 = "float", f16 = "float16_t", i8 = "int8_t", i32 = "int", word = "uint" }
 local vectors = { f32 = "vec", f16 = "f16vec", i8 = "i8vec", i32 = "ivec", word = "uvec" }
-local bytes = { f32 = 4, f16 = 2, i8 = 1, i32 = 4 }
+local bytes = { f32 = 4, f16 = 2, i8 = 1, i32 = 4, word = 4 }
 
 -- The type of n neighbours.
 function glsl.vector(element, n) return n == 1 and scalars[element] or vectors[element] .. n end

@@ -11,7 +11,7 @@
 -- X is gathered from the image while it is loaded. Under a kernel of 1x1 without stride and padding it simply is a
 -- matrix; in nchw one for each image then.
 
-local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
+local arithmetic, glsl, quads = include "arithmetic.lua", include "glsl.lua", include "quads.lua"
 local widest = arithmetic.widest
 
 local implicit_gemm = {}
@@ -73,6 +73,7 @@ function implicit_gemm.product(op)
   product.buffer_bytes = math.max(
     glsl.bytes(op.type) * math.max(image.elements, weights.elements),
     glsl.bytes(glsl.output(op)) * op.batch * op.out_channels * s.pixels)
+  product.quads = quads.of(product)
   return product
 end
 

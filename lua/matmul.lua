@@ -4,6 +4,7 @@
 --     local product = matmul.declare(standard, types)   declares sizes (standard: of N, M, K), choices and the operator
 
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
+local quads = include "quads.lua"
 
 local matmul = {}
 
@@ -25,12 +26,14 @@ function matmul.product(op)
   local c = place(op, "c", op.N, op.M)
   a.along_k, b.along_k = a_as_written, not b_as_written
   c.bias, c.bias_place = "columns", { from_matrix = 0 }
-  return {
+  local product = {
     op = op, N = op.N, M = op.M, K = op.K, matrices = op.kind == "batch_matmul" and op.batch or 1,
     a = a, b = b, result = c,
     buffer_bytes = math.max(glsl.bytes(op.type) * math.max(a.elements, b.elements),
       glsl.bytes(glsl.output(op)) * c.elements),
   }
+  product.quads = quads.of(product)
+  return product
 end
 
 function matmul.declare(standard, types)

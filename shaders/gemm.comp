@@ -8,7 +8,9 @@
 // ${a.tile} x ${b.tile} elements of C a workgroup, ${a.count} x ${b.count} an invocation.
 % local sums = glsl.sums(op)
 % local sum, times, over, components = glsl.sum, glsl.times, glsl.over, glsl.components
-% local function stored(n) return glsl.vector(op.type, n) end
+% local packed = p.element == "word" -- four bytes along K, whose products are summed at once
+% local factors = packed and p.element or sums
+% local function stored(n) return glsl.vector(p.element, n) end
 % local function number(n) return glsl.vector(sums, n) end
 % local last = epilogue.of(op, { sums = sums, n = p.vector_c, along_bias = result.bias == "columns" })
 %
@@ -26,6 +28,9 @@
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
+% if packed then
+#extension GL_EXT_spirv_intrinsics : require
+% end
 % if p.hint then
 #extension GL_EXT_control_flow_attributes : require
 % end
@@ -35,8 +40,9 @@ layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}, local
 % local whole = parts == 1
 % local output = whole and glsl.output(op) or glsl.wide(sums)
 % local function binding(number) return "std430, set = 0, binding = " .. number end
-layout(${binding(a.place.binding)}) restrict readonly buffer MatrixA { ${stored(a.vector)} matrix_a[]; };
-layout(${binding(b.place.binding)}) restrict readonly buffer MatrixB { ${stored(b.vector)} matrix_b[]; };
+% local function in_memory(x) return glsl.vector(x.place.rows and op.type or p.element, x.vector) end
+layout(${binding(a.place.binding)}) restrict readonly buffer MatrixA { ${in_memory(a)} matrix_a[]; };
+layout(${binding(b.place.binding)}) restrict readonly buffer MatrixB { ${in_memory(b)} matrix_b[]; };
 % local binding_c = binding(whole and result.binding or op.bindings.scratch)
 layout(${binding_c}) restrict writeonly buffer MatrixC { ${glsl.vector(output, p.vector_c)} matrix_c[]; };
 % if whole and last.text ~= "" then
@@ -46,6 +52,32 @@ ${last.text}
 %   local copies = (p.together > 1 and p.together .. " x " or "") .. (x.stage == "double" and "2 x " or "")
 shared ${stored(x.chunk)} tile_${x.name}[${p.together * x.shared_chunks}]; // ${copies}${p.depth} x ${x.tile} elements
 % end)
+%
+% if packed then
+
+// OpSDot of packed bytes (format 0): by its number, as few compilers know GL_EXT_integer_dot_product.
+spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6019, 6018], id = 4450)
+int dot_of_bytes(uint x, uint y, spirv_literal int format);
+%   -- Four rows as rows of words.
+%   each("place", function(x)
+%     if x.place.rows and not x.gather then
+%       local words = {}
+%       for i = 0, x.vector - 1 do
+%         local rows = {}
+%         for row = 0, 3 do rows[#rows + 1] = components("row_" .. row, x.vector, i, 1) end
+%         words[#words + 1] = "uint(pack32(i8vec4(" .. table.concat(rows, ", ") .. ")))"
+%       end
+
+${stored(x.vector)} quads_${x.name}(uint at)
+{
+%       for row = 0, 3 do
+    const ${in_memory(x)} row_${row} = matrix_${x.name}[${sum("at", row * x.place.rows // x.vector)}];
+%       end
+    return ${stored(x.vector)}(${table.concat(words, ", ")});
+}
+%     end
+%   end)
+% end
 %
 % -- Images ------------------------------------------------------------------------------------------------------------
 %
@@ -62,12 +94,13 @@ uvec3 pixel_of_${x.name}(uint origin, uint line)
     return uvec3(origin + image * ${rows * all_channels}, ${start("row")}, ${start("column")});
 }
 
-// Vector k of what the kernel sees there.
-${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
+// ${x.place.rows and "Byte" or "Vector"} k of what the kernel sees there.
+%   local of_rows = x.place.rows
+${in_memory(x)} ${of_rows and "byte" or "gathered"}_${x.name}(uvec3 pixel, uint k)
 {
 %   local inside = g.padding + g.extra > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
 %   if not p.exact_k then
-%     inside = "k < " .. product.K // x.vector .. (inside == "" and "" or " && " .. inside)
+%     inside = "k < " .. product.K * (of_rows and 4 or 1) // x.vector .. (inside == "" and "" or " && " .. inside)
 %   end
 %   if g.channels_last then
     const uint channel = ${glsl.modulo("k", channels)}, tap = ${over("k", channels)};
@@ -81,8 +114,14 @@ ${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
 %   at = "pixel.x + " .. at
 %   local function value(at) return "matrix_" .. x.name .. "[" .. at .. "]" end
 %   local elements = x.place.elements // x.vector
-    return ${inside == "" and value(at) or glsl.guarded(inside, value(glsl.below(at, elements)), op.type, x.vector)};
+    return ${inside == "" and value(at) or glsl.guarded(inside, value(glsl.below(at, elements)), of_rows and op.type or p.element, x.vector)};
 }
+%   if of_rows then
+%     local bytes = {}
+%     for i = 0, 3 do bytes[#bytes + 1] = "byte_" .. x.name .. "(pixel, " .. sum("4 * k", i) .. ")" end
+
+uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table.concat(bytes, ", ")}))); }
+%   end
 % end)
 %
 % -- Registers ---------------------------------------------------------------------------------------------------------
@@ -111,8 +150,17 @@ ${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
 %   if not loaded[name] then
 %     loaded[name] = true
 %     local value = text.read(p, x, first_i, first_k, size)
-            const ${number(size)} ${name} = ${glsl.converted(value, op.type, sums, size)};
+            const ${glsl.vector(factors, size)} ${name} = ${glsl.converted(value, p.element, factors, size)};
 %   end
+% end
+%
+% -- The product of an element of A with `width` of B.
+% local function product_of(n, m, k)
+%   local of_a = register(a, n, k, 1)
+%   if not packed then return of_a .. " * " .. register(b, m, k, width) end
+%   local dots = {}
+%   for j = m, m + width - 1 do dots[#dots + 1] = "dot_of_bytes(" .. of_a .. ", " .. register(b, j, k, 1) .. ", 0)" end
+%   return width == 1 and dots[1] or number(width) .. "(" .. table.concat(dots, ", ") .. ")"
 % end
 %
 % -- One step, written out: the products of `step` elements of K with all registers, in the order of the loops.
@@ -135,7 +183,7 @@ ${stored(x.vector)} gathered_${x.name}(uvec3 pixel, uint k)
 %         local n, m, k = index.n, index.m, index.k
 %         need(a, n, k)
 %         need(b, m, k)
-            sum_${n}_${m} += ${register(a, n, k, 1)} * ${register(b, m, k, width)};
+            sum_${n}_${m} += ${product_of(n, m, k)};
 %       end
 %     end
 %   end

@@ -214,6 +214,18 @@ static uint64_t largest_heap(VkPhysicalDevice handle)
     return most;
 }
 
+static bool has_dot(const struct adapter *a)
+{
+    VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
+    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &dot};
+    if (!adapter_has_extension(a, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME))
+        return false;
+    vkGetPhysicalDeviceFeatures2(a->handle, &all);
+    return dot.shaderIntegerDotProduct;
+}
+
 static bool describe(struct adapter *a, VkInstance instance)
 {
     VkPhysicalDeviceProperties p;
@@ -230,6 +242,7 @@ static bool describe(struct adapter *a, VkInstance instance)
     describe_place(a);
     describe_features(a, has_arithmetic,
                       is_1_2 || adapter_has_extension(a, VK_KHR_8BIT_STORAGE_EXTENSION_NAME));
+    a->info.limits.dot = has_dot(a);
     a->needs_f16_extension = !is_1_2;
     a->push_bytes = p.limits.maxPushConstantsSize;
     matrix_describe(a, instance);
@@ -309,7 +322,10 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     };
     struct matrix_features matrix = a->matrix;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable;
-    const char *extension[4 + MATRIX_EXTENSIONS];
+    VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+        .shaderIntegerDotProduct = VK_TRUE};
+    const char *extension[5 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
     if (adapter_has_extension(a, PORTABILITY)) // then it must be
         extension[extensions++] = PORTABILITY;
@@ -318,6 +334,11 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     if (i8 && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
     void *chain = matrix_enable(&matrix, extension, &extensions, f16 || i8 ? &storage : NULL);
+    if (a->info.limits.dot) {
+        extension[extensions++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
+        dot.pNext = chain;
+        chain = &dot;
+    }
     if (a->tells_statistics)
         chain = executable_enable(&executable, extension, &extensions, chain);
     const uint32_t features = a->info.limits.features;

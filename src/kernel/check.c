@@ -98,6 +98,8 @@ static const struct capability {
     {SpvCapabilityUniformAndStorageBuffer16BitAccess, 0, "16-bit storage"},
     {SpvCapabilityStorageBuffer8BitAccess, 0, "8-bit storage"},
     {SpvCapabilityUniformAndStorageBuffer8BitAccess, 0, "8-bit storage"},
+    {SpvCapabilityDotProduct, 0, "dot products of integers"},
+    {SpvCapabilityDotProductInput4x8BitPacked, 0, "dot products of bytes"},
     {SpvCapabilityVulkanMemoryModel, FEATURE_MEMORY_MODEL, "Vulkan's memory model"},
     {SpvCapabilityVulkanMemoryModelDeviceScope, FEATURE_MEMORY_MODEL_DEVICE,
      "the device scope of Vulkan's memory model"},
@@ -153,6 +155,11 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
         if (!exceeded)
             snprintf(reason, size, "needs 8-bit integers, which the device does not have");
         exceeded |= KERNEL_NEEDS_I8;
+    }
+    if (f->uses_dot && !l->dot && limits_knows(l, LIMITS_dot)) {
+        if (!exceeded)
+            snprintf(reason, size, "needs dot products of bytes, which the device does not have");
+        exceeded |= KERNEL_NEEDS_FEATURE;
     }
     char lacking[200];
     if (lacks_feature(f, l, lacking, sizeof lacking)) {

@@ -108,6 +108,8 @@ static bool read_capability(struct reader *r, const uint32_t *w, uint32_t n)
     if (w[1] == SpvCapabilityInt8 || w[1] == SpvCapabilityStorageBuffer8BitAccess ||
         w[1] == SpvCapabilityUniformAndStorageBuffer8BitAccess)
         f->uses_i8 = true;
+    if (w[1] == SpvCapabilityDotProduct || w[1] == SpvCapabilityDotProductInput4x8BitPacked)
+        f->uses_dot = true;
     if (w[1] == SpvCapabilityCooperativeMatrixNV)
         f->matrix = MATRIX_NV;
     if (w[1] == SPIRV_CAPABILITY_MATRIX_KHR)

@@ -36,6 +36,7 @@ struct kernel_facts {
     int capability_count;
     bool uses_f16, uses_f16_storage;
     bool uses_i8;           // arithmetic or storage
+    bool uses_dot;          // dot products of four bytes in a word
     enum matrix_api matrix; // what its cooperative matrices are, if it has any
     bool has_loops;         // unrolled or not: a driver may ignore the hint
     bool uses_group_count;  // gl_NumWorkGroups

@@ -56,7 +56,8 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(subgroup_most, uint32_t, NUMBER)       /* of two from it to this one; 0: none */ \
     F(group_subgroups, uint32_t, NUMBER)     /* of a workgroup that asks: maxComputeWorkgroupSubgroups */ \
     F(registers, uint32_t, NUMBER)           /* soft: of an invocation, 32 bits each */ \
-    F(register_lanes, uint32_t, NUMBER)      /* in subgroups up to this size, larger ones share; 0: in all */
+    F(register_lanes, uint32_t, NUMBER)      /* in subgroups up to this size, larger ones share; 0: in all */ \
+    F(dot, bool, FLAG)                       /* dot products of four bytes in a word */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;

@@ -29,6 +29,7 @@ const struct limits variant_gpu = {
     .group_subgroups = 32,
     .f16 = true,
     .i8 = true,
+    .dot = true,
     .matrix = {.api = MATRIX_NV,
                .count = 5,
                .shape = {{16, 16, 16, "f16", "f32"},
@@ -50,6 +51,7 @@ const struct limits variant_cpu = {
     .subgroup_size = 8,
     .f16 = true,
     .i8 = true,
+    .dot = true,
 };
 
 const char *const variant_types[] = {"f32", "f16", "i8", NULL};

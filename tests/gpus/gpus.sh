@@ -117,7 +117,11 @@ statistic() {
 tell_choice() {
     local said=$5 instructions
     instructions=$(statistic "$said" Instructions 'Instruction count' 'Instruction Count')
-    echo "| $1 | $2 | $3 | ${instructions:--} | $(awk -v n="${instructions:-0}" -v of="$4" 'BEGIN { printf "%.2f", n / of }') |" \
+    if [ -z "$instructions" ]; then
+        echo "| $1 | $2 | $3 | no kernel | - | - | - | - |"
+        return
+    fi
+    echo "| $1 | $2 | $3 | $instructions | $(awk -v n="$instructions" -v of="$4" 'BEGIN { printf "%.2f", n / of }') |" \
         "$(statistic "$said" VGPRs 'Number of GPRs' 'Max live registers') |" \
         "$(statistic "$said" 'Spilled VGPRs' 'SLM Size' 'Spill Count') |" \
         "$(statistic "$said" 'LDS size' 'Workgroup Memory Size') |"

@@ -37,6 +37,11 @@ static void test_check(void **state)
     struct limits with_i8 = l;
     with_i8.i8 = true;
     assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
+    f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_dot = true};
+    assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
+    assert_non_null(strstr(reason, "dot products"));
+    with_i8.dot = true;
+    assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
 }
 
 // What a shader with a double asks for, as the reader finds it.

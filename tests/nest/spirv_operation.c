@@ -199,6 +199,13 @@ static void dot(struct machine *m, const uint32_t *w)
     m->id[w[2]].value.known = false;
 }
 
+// Four products and their sum, of bytes in words.
+static void dot_of_bytes(struct machine *m, const uint32_t *w)
+{
+    m->n->integer += 7;
+    m->id[w[2]].value.known = false;
+}
+
 static void construct(struct machine *m, const uint32_t *w)
 {
     struct value made = {.known = true};
@@ -241,13 +248,23 @@ static void choose(struct machine *m, const uint32_t *w)
 
 bool machine_operate(struct machine *m, const uint32_t *w)
 {
-    enum { DYNAMIC = 77, SHUFFLE = 79, CONSTRUCT, EXTRACT, INSERT, DOT = 148, SELECT = 169 };
+    enum {
+        DYNAMIC = 77,
+        SHUFFLE = 79,
+        CONSTRUCT,
+        EXTRACT,
+        INSERT,
+        DOT = 148,
+        SELECT = 169,
+        SIGNED_DOT = 4450
+    };
     switch (machine_op(w)) {
     case OP_EXT_INST: return extended(m, w);
     case SHUFFLE: shuffle(m, w); return true;
     case CONSTRUCT: construct(m, w); return true;
     case EXTRACT: extract(m, w); return true;
     case DOT: dot(m, w); return true;
+    case SIGNED_DOT: dot_of_bytes(m, w); return true;
     case SELECT: choose(m, w); return true;
     case DYNAMIC:
     case INSERT: m->id[w[2]].value.known = false; return true;
