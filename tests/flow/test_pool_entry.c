@@ -90,6 +90,27 @@ static void test_nobody(void **state)
     assert_contains(r.err, "no worker that measures came within 0.2 s");
 }
 
+static bool is_there(struct box *b, void *context)
+{
+    return strstr(printed_so_far(b, context), " measures on ") != NULL;
+}
+
+// Says which devices there are, and waits for another one.
+static void test_other_device(void **state)
+{
+    struct box *b = *state;
+    if (!has_device())
+        return;
+    struct pool_server s = pool_start(b, "");
+    struct running *worker = START(b, "worker", "--pool", s.url);
+    wait_until(b, "the worker", is_there, worker);
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--pool", s.url, "--device",
+                          "no such one", "--wait", "0.3");
+    assert_int_equal(r.code, 2);
+    assert_contains(r.err, "no device 'no such one' (there is");
+    assert_contains(r.err, "waiting for a worker that has it, up to 0.3 s");
+}
+
 // With the rights that docs/fleet.md gives each of both; who measures cannot put trials.
 static void test_rights(void **state)
 {
@@ -198,9 +219,9 @@ static void test_not_built(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_refused),     FLOW_TEST(test_not_permitted), FLOW_TEST(test_full),
-        FLOW_TEST(test_too_long),    FLOW_TEST(test_nobody),        FLOW_TEST(test_rights),
-        FLOW_TEST(test_credentials), FLOW_TEST(test_tls),
+        FLOW_TEST(test_refused),  FLOW_TEST(test_not_permitted), FLOW_TEST(test_full),
+        FLOW_TEST(test_too_long), FLOW_TEST(test_nobody),        FLOW_TEST(test_other_device),
+        FLOW_TEST(test_rights),   FLOW_TEST(test_credentials),   FLOW_TEST(test_tls),
     };
     const struct CMUnitTest without[] = {FLOW_TEST(test_not_built)};
     if (!getenv("TILEWALK_POOLS"))
