@@ -2,6 +2,7 @@
 #include "pool_fixture.h"
 
 #include "base/os.h"
+#include "trial/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 // What workers were doing when, by their own clocks (which are one clock: it is the machine's).
 struct span {
@@ -124,6 +127,33 @@ static const struct slot *await_warming(struct fixture *f)
             submit(f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
     }
     return warmer;
+}
+
+// A warmer is told to begin and to rest before it looks.
+static void what_comes_together_is_seen(void **state)
+{
+    (void)state;
+    int end[2];
+    struct link pool;
+    struct wire w = {0};
+    struct message m;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, end), 0);
+    link_init(&pool, end[0], FRAME_MAX_BYTES);
+    link_init(&w.link, end[1], FRAME_MAX_BYTES);
+    assert_false(wire_has(&w));
+    assert_true(link_queue(&pool, "{\"type\":\"go\"}") && link_queue(&pool, "{\"type\":\"rest\"}"));
+    assert_true(link_flush(&pool));
+    wire_receive(&w, &m);
+    assert_int_equal(m.type, MESSAGE_GO);
+    assert_true(wire_has(&w));
+    wire_receive(&w, &m);
+    assert_int_equal(m.type, MESSAGE_REST);
+    assert_false(wire_has(&w));
+    close(end[0]);
+    assert_true(wire_has(&w)); // its end
+    close(end[1]);
+    link_finish(&pool);
+    link_finish(&w.link);
 }
 
 // It cannot start, dies, or does not give the device back.
@@ -253,6 +283,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timing_is_never_disturbed),
+        cmocka_unit_test(what_comes_together_is_seen),
         cmocka_unit_test(a_warmer_that_fails_costs_no_trial),
         cmocka_unit_test(a_start_is_not_starved_by_timing),
         cmocka_unit_test(a_pool_can_be_dropped_at_any_moment),
