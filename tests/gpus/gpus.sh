@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels, or
-# of one kernel with each of its choices. Drivers and shims of Debian 13 are unpacked below FOLDER, with the C library that they
-# need: nothing is installed.
+# gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels of
+# some presets, or of one kernel with each of its choices; a NAME is a GPU's or a preset's. Drivers and shims of Debian 13 are
+# unpacked below FOLDER, with the C library that they need: nothing is installed.
 set -euo pipefail
 
 root=$1 folder=$2
@@ -10,7 +10,7 @@ known=(navi31 turing ampere dg2 bmg)
 presets=(gemm gemm16 mm2 conv-direct depthwise softmax gemm-coop)
 packages=(mesa-vulkan-drivers mesa-drm-shim vulkan-validationlayers glslang-tools patchelf)
 tree=$folder/tree libraries=$folder/tree/usr/lib/x86_64-linux-gnu
-kernels=10 names=() choices=$root/tests/gpus/choices work=compile_random
+kernels=10 names=() wanted=() choices=$root/tests/gpus/choices work=compile_random
 
 refuse() {
     echo "dev: $1" >&2
@@ -27,12 +27,15 @@ read_words() {
             work=compile_choices
         elif [[ " ${known[*]} " == *" $1 "* ]]; then
             names+=("$1")
+        elif [[ $1 =~ ^[a-z0-9-]+$ && -f $root/presets/$1.lua ]]; then
+            wanted+=("$1")
         else
-            refuse "no GPU '$1' (there are: ${known[*]})"
+            refuse "no GPU, nor preset, '$1' (GPUs: ${known[*]})"
         fi
         shift
     done
     [ ${#names[@]} -gt 0 ] || names=("${known[@]}")
+    [ ${#wanted[@]} = 0 ] || presets=("${wanted[@]}")
 }
 
 # Lists and packages of apt's are our own: the machine's sources, and what it has installed, have no say.

@@ -20,7 +20,7 @@ mkdir "$folder/bin"
 printf '#!/bin/sh\necho "E: no network" >&2\nexit 100\n' >"$folder/bin/apt-get"
 chmod +x "$folder/bin/apt-get"
 
-expect 2 "dev: no GPU 'voodoo2' (there are: navi31 turing ampere dg2 bmg)" voodoo2
+expect 2 "dev: no GPU, nor preset, 'voodoo2' (GPUs: navi31 turing ampere dg2 bmg)" voodoo2
 expect 2 'dev: --kernels needs a number from 1 to 9999' --kernels 0
 expect 2 'dev: --kernels needs a number from 1 to 9999' --kernels
 expect 0 'dev: GPUs are skipped, as drivers cannot be fetched: E: no network' navi31
