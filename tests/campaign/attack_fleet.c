@@ -68,15 +68,6 @@ static bool has_ended(const struct running *r)
     return waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
-static int64_t count_trials(const char *out)
-{
-    static const char event[] = "{\"event\":\"trial\"";
-    int64_t n = 0;
-    for (const char *at = out; (at = strstr(at, event)); at++)
-        n++;
-    return n;
-}
-
 // Returns its exit code.
 static int end_run(struct field *f)
 {

@@ -48,15 +48,6 @@ static void strike_run(struct attempt *a, const struct running *r)
     kill(r->pid, SIGCONT);
 }
 
-static int64_t count_trials(const char *out)
-{
-    static const char event[] = "{\"event\":\"trial\"";
-    int64_t n = 0;
-    for (const char *at = out; (at = strstr(at, event)); at++)
-        n++;
-    return n;
-}
-
 static int64_t stored_trials(struct attempt *a)
 {
     const cJSON *session = listed_session(a->box, 1);

@@ -87,7 +87,8 @@ void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, vo
                 void *context);
 
 // JSON. What is missing or has another type fails the test.
-cJSON *json_of(struct box *b, const char *text);                 // exactly one value
+cJSON *json_of(struct box *b, const char *text); // exactly one value
+int64_t count_trials(const char *out);           // trials in what a run said with --json
 int json_lines(struct box *b, const char *text, cJSON ***lines); // every line parses
 cJSON *member(const cJSON *object, const char *name);
 const char *text_of(const cJSON *object, const char *name);

@@ -86,15 +86,6 @@ static void test_seeds_matter(void **state)
     assert_string_not_equal(sequence(b, 1), sequence(b, 2));
 }
 
-static int64_t count_trials(const char *out)
-{
-    static const char event[] = "{\"event\":\"trial\"";
-    int64_t n = 0;
-    for (const char *at = out; (at = strstr(at, event)); at++)
-        n++;
-    return n;
-}
-
 static int64_t stored_trials(struct box *b)
 {
     const cJSON *session = listed_session(b, 1);
