@@ -5,13 +5,11 @@
 //     if (filter_accepts(f, trial)) ...
 //     filter_destroy(f);
 //
-// Terms are joined by a blank or `and`, by `or`, turned round by `not`, grouped by parentheses;
-// `not` binds before `and`, `and` before `or`. A term is NAME OP VALUE; OP is = != < <= > >= or
-// ~ (contains, whatever the case). A value with blanks or signs stands in double quotes, where \"
-// and \\ are those two characters. NAME is a parameter, a part of one (tile_k[2] or tile_k.2,
-// counted from 1 as in space files), or one of filter_fields; the beginning of a name is enough
-// when only one begins so, a parameter before a field. A dot before it says that it is a field:
-// .registers, where the space has a parameter of that name. `early` alone means early=yes.
+// How terms are written and joined is in expression.h. A NAME is a parameter, a part of one
+// (tile_k[2] or tile_k.2, counted from 1 as in space files), or one of filter_fields; the beginning
+// of a name is enough when only one begins so, a parameter before a field. A dot before it says
+// that it is a field: .registers, where the space has a parameter of that name. `early` alone means
+// early=yes.
 //
 // Speeds and times are those that are shown (trial_text.h). Whole factorizations and permutations
 // are equal to lists, tile_k=16,4,16. Measured numbers (speed, time, spread) are equal to what they

@@ -15,7 +15,7 @@ size_t op_read(const char *text, enum term_op *op)
         enum term_op op;
     } ops[] = {{"!=", TERM_UNEQUAL}, {"<=", TERM_AT_MOST}, {">=", TERM_AT_LEAST},
                {"==", TERM_EQUAL},   {"=", TERM_EQUAL},    {"<", TERM_LESS},
-               {">", TERM_GREATER},  {"~", TERM_CONTAINS}};
+               {">", TERM_GREATER},  {"~", TERM_CONTAINS}, {":", TERM_HAS}};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (str_starts(text, ops[i].text)) {
             *op = ops[i].op;
@@ -28,6 +28,7 @@ bool op_compare(enum term_op op, double a, double b, double tolerance)
 {
     bool equal = fabs(a - b) <= tolerance;
     switch (op) {
+    case TERM_HAS:
     case TERM_EQUAL: return equal;
     case TERM_UNEQUAL: return !equal && !isnan(a);
     case TERM_LESS: return a < b;
@@ -35,6 +36,11 @@ bool op_compare(enum term_op op, double a, double b, double tolerance)
     case TERM_GREATER: return a > b;
     default: return a >= b;
     }
+}
+
+enum term_op op_of_texts(enum term_op op)
+{
+    return op == TERM_HAS ? TERM_CONTAINS : op;
 }
 
 bool op_contains(const char *text, const char *part)

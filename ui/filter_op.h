@@ -1,4 +1,4 @@
-// What filters compare with, of trials (filter_term.c) and of sessions (session_filter.c).
+// What the terms of filters compare with (expression.h).
 //
 //     size_t length = op_read("<=128", &op);      2, TERM_AT_MOST
 //     op_compare(op, number, 128, 0)
@@ -15,14 +15,17 @@ enum term_op {
     TERM_AT_MOST,
     TERM_GREATER,
     TERM_AT_LEAST,
-    TERM_CONTAINS
+    TERM_CONTAINS,
+    TERM_HAS // texts contain it, numbers equal it
 };
 
 // The operator at the beginning of `text`: its length; 0: none, and `op` is as it was.
 size_t op_read(const char *text, enum term_op *op);
 // Equal is what is no further than `tolerance` away. NaN is neither equal nor unequal, less nor
-// more. `op` is not TERM_CONTAINS.
+// more. `op` is not TERM_CONTAINS, and TERM_HAS is to equal.
 bool op_compare(enum term_op op, double a, double b, double tolerance);
+// Of texts: TERM_HAS is to contain.
+enum term_op op_of_texts(enum term_op op);
 // Whatever the case. NULL is as empty.
 bool op_contains(const char *text, const char *part);
 

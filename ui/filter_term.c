@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const term_ops[] = {"=", "!=", "<", "<=", ">", ">=", "~"};
+const char *const term_ops[] = {"=", "!=", "<", "<=", ">", ">=", "~", ":"};
 const char *const filter_fields[] = {"tflops",  "gflops", "rate",       "ms",        "spread",
                                      "number",  "ask",    "generation", "worker",    "registers",
                                      "spills",  "shared", "occupancy",  "code_size", "parent",
@@ -197,8 +197,9 @@ static bool set_listed_numbers(struct term *t, const struct values *v, struct er
 
 static bool set_words(struct term *t, const struct values *v, struct err *e)
 {
+    t->op = op_of_texts(t->op);
     if (t->op != TERM_CONTAINS && t->op > TERM_UNEQUAL)
-        return err_set(e, "words are compared with =, != or ~, not with %s", term_ops[t->op]);
+        return err_set(e, "words are compared with =, !=, : or ~, not with %s", term_ops[t->op]);
     bool known = false;
     for (int i = 0; i < v->count; i++) {
         const char *word = value_word(v, (size_t)i);
@@ -246,10 +247,11 @@ static bool read_list(const struct param *p, const char *text, int32_t *slot)
 
 static bool set_list(struct term *t, struct err *e)
 {
+    t->op = op_of_texts(t->op);
     if (t->op == TERM_CONTAINS)
         return true;
     if (t->op > TERM_UNEQUAL)
-        return err_set(e, "lists are compared with =, != or ~; %s[1] is the first part",
+        return err_set(e, "lists are compared with =, !=, : or ~; %s[1] is the first part",
                        t->param->name);
     if (read_list(t->param, t->value, t->slot))
         return true;
@@ -270,8 +272,9 @@ bool term_set_value(struct term *t, enum term_op op, const char *value, struct e
     case SORT_NUMBER: return set_number(t, e);
     case SORT_LIST: return set_list(t, e);
     case SORT_TEXT:
-        return op <= TERM_UNEQUAL || op == TERM_CONTAINS ||
-               err_set(e, "texts are compared with =, != or ~, not with %s", term_ops[op]);
+        t->op = op_of_texts(op);
+        return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
+               err_set(e, "texts are compared with =, !=, : or ~, not with %s", term_ops[op]);
     default: break;
     }
     struct values values = term_values(t);
@@ -372,7 +375,7 @@ bool term_holds(const struct term *t, const struct trial *trial, const struct fi
 
 bool term_asks_rejected(const struct term *t)
 {
-    if (t->op != TERM_EQUAL && t->op != TERM_CONTAINS)
+    if (t->op == TERM_UNEQUAL)
         return false;
     return t->field == FIELD_REASON || (t->field == FIELD_OUTCOME && t->holds[OUTCOME_REJECTED]);
 }

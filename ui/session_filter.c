@@ -1,9 +1,9 @@
 #include "session_filter.h"
 
 #include "engine/speed.h"
+#include "expression.h"
 #include "session_text.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <strings.h>
 
 enum field {
+    FIELD_ANY = -1,
     FIELD_STATE,
     FIELD_SPACE,
     FIELD_PROBLEM,
@@ -30,6 +31,20 @@ enum field {
 static const char *const session_fields[] = {"state",    "space", "problem", "device", "source",
                                              "strategy", "note",  "id",      "seed",   "trials",
                                              "budget",   "best",  NULL};
+
+struct session_term {
+    int field; // of session_fields, or FIELD_ANY
+    enum term_op op;
+    char *text;    // as typed
+    double number; // of fields that are numbers
+};
+
+struct session_filter {
+    struct expression *expression;
+    struct session_term *term;
+    int count, capacity;
+    const struct model *model; // while it is compiled
+};
 
 // --- what a session says ---
 
@@ -102,9 +117,7 @@ static double best_of(const struct session_record *r, double per_flops, bool as_
 static bool number_holds(const struct session_term *t, const struct session_row *row,
                          double per_flops)
 {
-    bool equality = t->op <= TERM_UNEQUAL;
-    if (!t->text[0])
-        return true;                          // it is still being typed
+    bool equality = t->op == TERM_EQUAL || t->op == TERM_UNEQUAL || t->op == TERM_HAS;
     if (t->field == FIELD_SEED && equality) { // larger than a real can tell
         char seed[24];
         snprintf(seed, sizeof seed, "%" PRIu64, row->record.seed);
@@ -115,14 +128,9 @@ static bool number_holds(const struct session_term *t, const struct session_row 
     return op_compare(t->op, number, t->number, 0);
 }
 
-static bool holds(const struct session_filter *f, const struct session_term *t,
-                  const struct session_row *row)
+static bool text_holds(const struct session_term *t, const struct session_row *row)
 {
     char out[256];
-    if (t->field < 0)
-        return stands_somewhere(row, f->per_flops, t->text);
-    if (t->field >= FIELD_ID)
-        return number_holds(t, row, f->per_flops);
     const char *text = text_of(row, t->field, out);
     if (t->op == TERM_CONTAINS)
         return op_contains(text, t->text);
@@ -132,104 +140,117 @@ static bool holds(const struct session_filter *f, const struct session_term *t,
     return equal == (t->op == TERM_EQUAL);
 }
 
-bool session_filter_accepts(const struct session_filter *f, const struct session_row *row)
+struct shown_row {
+    const struct session_row *row;
+    double per_flops;
+};
+
+static bool term_holds(const void *terms, int number, const void *item)
 {
-    for (int i = 0; i < f->count; i++)
-        if (!holds(f, &f->term[i], row))
-            return false;
-    return true;
+    const struct session_filter *f = terms;
+    const struct session_term *t = &f->term[number];
+    const struct shown_row *shown = item;
+    if (t->field == FIELD_ANY)
+        return stands_somewhere(shown->row, shown->per_flops, t->text);
+    if (t->field >= FIELD_ID)
+        return number_holds(t, shown->row, shown->per_flops);
+    return text_holds(t, shown->row);
+}
+
+bool session_filter_accepts(const struct session_filter *f, const struct session_row *row,
+                            double per_flops)
+{
+    const struct shown_row shown = {row, per_flops};
+    return !f || expression_holds(f->expression, term_holds, f, &shown);
 }
 
 // --- from text ---
 
-// The operator at the start of `text`; its length, 0 for none. Here a colon will do for ~.
-static size_t parse_op(const char *text, enum term_op *op)
+// FIELD_ANY: none begins so; -2: several do.
+static int find_field(const char *name)
 {
-    if (*text != ':')
-        return op_read(text, op);
-    *op = TERM_CONTAINS;
-    return 1;
-}
-
-// -1: none begins so; -2: several do.
-static int find_field(const char *name, size_t length)
-{
-    int found = -1;
+    size_t length = strlen(name);
+    int found = FIELD_ANY;
     for (int i = 0; session_fields[i]; i++) {
         if (strncasecmp(session_fields[i], name, length) != 0)
             continue;
         if (session_fields[i][length] == '\0')
             return i;
-        found = found == -1 ? i : -2;
+        found = found == FIELD_ANY ? i : -2;
     }
     return found;
 }
 
-static bool is_seen(const struct session_filter *f, const struct model *m, const char *word)
+static bool is_seen(const struct model *m, const char *word)
 {
+    double per_flops;
+    sessions_unit(m, &per_flops);
     for (int i = 0; i < m->session_count; i++)
-        if (stands_somewhere(&m->session[i], f->per_flops, word))
+        if (stands_somewhere(&m->session[i], per_flops, word))
             return true;
     return false;
 }
 
-static bool fail_name(const char *word, size_t length, int found, struct err *e)
-{
-    if (found == -2)
-        return err_set(e, "several fields begin with '%.*s'", (int)length, word);
-    return err_set(e, "no field '%.*s' (Tab lists them)", (int)length, word);
-}
-
-static bool parse_value(struct session_term *t, const char *value, struct err *e)
+static bool set_value(struct session_term *t, struct err *e)
 {
     const char *name = session_fields[t->field];
-    snprintf(t->text, sizeof t->text, "%s", value);
-    if (t->field < FIELD_ID)
+    if (t->field < FIELD_ID) {
+        t->op = op_of_texts(t->op);
         return t->op <= TERM_UNEQUAL || t->op == TERM_CONTAINS ||
                err_set(e, "'%s' is a text: it takes : = !=, not < >", name);
+    }
     if (t->op == TERM_CONTAINS)
-        t->op = TERM_EQUAL;
-    return !*value || str_to_real(value, &t->number) ||
-           err_set(e, "'%s' is a number, not '%s'", name, value);
+        return err_set(e, "~ looks for words, '%s' is a number", name);
+    return str_to_real(t->text, &t->number) ||
+           err_set(e, "'%s' is a number, not '%s'", name, t->text);
 }
 
-static bool parse_word(struct session_filter *f, const char *word, const struct model *m,
-                       struct err *e)
+static bool add_term(void *context, const struct typed_term *typed, bool *wrong_value,
+                     struct err *e)
 {
-    struct session_term *t = &f->term[f->count];
-    size_t name = 0;
-    *t = (struct session_term){.field = -1};
-    while (isalpha((unsigned char)word[name]))
-        name++;
-    size_t sign = name ? parse_op(word + name, &t->op) : 0;
-    if (sign) {
-        int found = find_field(word, name);
-        if (found < 0 && !is_seen(f, m, word))
-            return fail_name(word, name, found, e);
-        t->field = found < 0 ? -1 : found;
+    struct session_filter *f = context;
+    MEM_GROW(f->term, f->count, f->capacity);
+    struct session_term *t = &f->term[f->count++];
+    *t = (struct session_term){.field = FIELD_ANY, .op = typed->op};
+    if (!typed->name || !typed->value) {
+        t->text = mem_strdup(typed->name ? typed->name : typed->value);
+        return true;
     }
-    f->count++;
-    if (t->field >= 0)
-        return parse_value(t, word + name + sign, e);
-    snprintf(t->text, sizeof t->text, "%s", word);
-    return true;
+    int found = find_field(typed->name);
+    if (found >= 0) {
+        t->field = found;
+        t->text = mem_strdup(typed->value);
+        *wrong_value = true;
+        return set_value(t, e);
+    }
+    t->text = mem_strdup(typed->whole);
+    if (is_seen(f->model, typed->whole))
+        return true;
+    return found == -2 ? err_set(e, "several fields begin with '%s'", typed->name)
+                       : err_set(e, "no field '%s' (Tab lists them)", typed->name);
 }
 
-bool session_filter_parse(struct session_filter *f, const char *text, const struct model *m,
-                          struct err *e)
+struct session_filter *session_filter_compile(const char *text, const struct model *m,
+                                              struct err *e)
 {
-    *f = (struct session_filter){.count = 0};
-    sessions_unit(m, &f->per_flops);
-    while (*(text += strspn(text, " "))) {
-        char word[80];
-        size_t length = strcspn(text, " ");
-        if (f->count == SESSION_FILTER_TERMS || length >= sizeof word)
-            return err_set(e, "this filter is too long");
-        memcpy(word, text, length);
-        word[length] = '\0';
-        if (!parse_word(f, word, m, e))
-            return false;
-        text += length;
-    }
-    return true;
+    struct session_filter *f = mem_zero(1, sizeof *f);
+    const struct term_reader reader = {f, add_term};
+    f->model = m;
+    f->expression = expression_read(text, &reader, e);
+    f->model = NULL;
+    if (f->expression)
+        return f;
+    session_filter_destroy(f);
+    return NULL;
+}
+
+void session_filter_destroy(struct session_filter *f)
+{
+    if (!f)
+        return;
+    for (int i = 0; i < f->count; i++)
+        free(f->term[i].text);
+    free(f->term);
+    expression_destroy(f->expression);
+    free(f);
 }

@@ -1,42 +1,31 @@
-// Which sessions are listed, as a text that people type: words that must all hold.
+// Which sessions are listed, as a text that people type.
 //
-//     struct session_filter f;
-//     if (session_filter_parse(&f, "gemm state:running best>150 trials<50", model, e))
-//         session_filter_accepts(&f, row)
+//     struct session_filter *f = session_filter_compile("gemm state:done best>150", model, e);
+//     if (session_filter_accepts(f, row, per_flops)) ...
+//     session_filter_destroy(f);
 //
-// A bare word stands anywhere in what a row shows, or in the note, the driver, the path or the last
-// message. FIELD:TEXT (or ~) is a text that contains it, or a number that equals it; FIELD=VALUE is
-// all of it, != the opposite; numbers are also compared with < <= > >=. The beginning of a field's
-// name is enough when only one begins so. `best` is in the unit that the list shows (GB/s of those
-// rated by bytes), and equal when it is shown so; a relative speed is in none. Upper and lower case
-// are the same.
+// How terms are written and joined is in expression.h. A word alone stands anywhere in what a row
+// shows, or in the note, the driver, the path or the last message. FIELD:TEXT (or ~) is a text that
+// contains it, FIELD:NUMBER one that equals it; FIELD=VALUE is all of a text. The beginning of a
+// field's name is enough when only one begins so. `best` is in the unit that the list shows (GB/s
+// of those rated by bytes), and equal when it is shown so; a relative speed is in none. Upper and
+// lower case are the same.
 //
-// A name that is no field is an error, unless the word as it stands is to be seen in some session:
-// "synthetic:rugged", "q=0.3". Pure but for the model that is read. One thread.
+// A name that is no field is an error, unless the term as it stands is to be seen in some session:
+// synthetic:rugged, q=0.3. Pure but for the model that is read. One thread.
 #ifndef TILEWALK_UI_SESSION_FILTER_H
 #define TILEWALK_UI_SESSION_FILTER_H
 
-#include "filter_op.h"
 #include "model.h"
 
-#define SESSION_FILTER_TERMS 24
+struct session_filter;
 
-struct session_term {
-    int field; // of session_fields; -1: any
-    enum term_op op;
-    char text[80];
-    double number; // of fields that are numbers
-};
-
-struct session_filter {
-    struct session_term term[SESSION_FILTER_TERMS];
-    int count;
-    double per_flops; // the unit of speeds
-};
-
-// False and `e`: a name or a value means nothing, or there are too many words.
-bool session_filter_parse(struct session_filter *f, const char *text, const struct model *m,
-                          struct err *e);
-bool session_filter_accepts(const struct session_filter *f, const struct session_row *row);
+// NULL and `e`, which names the column (from 1). The model is needed during the call only.
+struct session_filter *session_filter_compile(const char *text, const struct model *m,
+                                              struct err *e);
+void session_filter_destroy(struct session_filter *f); // NULL is fine
+// NULL accepts every row. Speeds are shown in units of 1 / `per_flops` FLOP/s (sessions_unit).
+bool session_filter_accepts(const struct session_filter *f, const struct session_row *row,
+                            double per_flops);
 
 #endif

@@ -24,6 +24,7 @@ static void destroy(void *state)
 {
     struct sessions_view *v = state;
     sessions_finish_panel(&v->panel);
+    session_filter_destroy(v->wanted);
     free(v->facts);
     free(v->row);
     free(v);
@@ -98,15 +99,16 @@ static bool act_on_order(struct app *app, struct sessions_view *v, enum action a
 // False: the text is no filter, `complaint` says why, and the last good one stays.
 static bool set_filter(struct app *app, struct sessions_view *v, const char *text)
 {
-    struct session_filter terms;
     struct err e;
     app->dirty = true;
     v->complaint[0] = '\0';
-    if (!session_filter_parse(&terms, text, &app->model, &e)) {
+    struct session_filter *wanted = session_filter_compile(text, &app->model, &e);
+    if (!wanted) {
         snprintf(v->complaint, sizeof v->complaint, "%s", e.text);
         return false;
     }
-    v->terms = terms;
+    session_filter_destroy(v->wanted);
+    v->wanted = wanted;
     snprintf(v->filter, sizeof v->filter, "%s", text + strspn(text, " "));
     sessions_sync(app, v);
     return true;

@@ -67,7 +67,7 @@ struct sessions_view {
     enum sessions_column sort;
     bool ascending;
     char filter[LINE_SIZE], before[LINE_SIZE]; // the last good one; as it was when typing began
-    struct session_filter terms;               // of the filter
+    struct session_filter *wanted;             // what the filter says; NULL: all
     char complaint[256];                       // about what is typed
     bool typing;
     struct session_facts *facts;

@@ -127,13 +127,15 @@ static void find_cursor(struct app *app, struct sessions_view *v)
 void sessions_sync(struct app *app, struct sessions_view *v)
 {
     const struct model *m = &app->model;
+    double per_flops;
     v->count = 0;
-    sessions_unit(m, &v->terms.per_flops);
+    sessions_unit(m, &per_flops);
     for (int i = 0; i < m->session_count; i++) {
-        if (m->session[i].record.network || !session_filter_accepts(&v->terms, &m->session[i]))
+        const struct session_row *row = &m->session[i];
+        if (row->record.network || !session_filter_accepts(v->wanted, row, per_flops))
             continue; // tasks are on their network's screen
         MEM_GROW(v->row, v->count, v->capacity);
-        v->row[v->count++] = &m->session[i];
+        v->row[v->count++] = row;
     }
     sort_rows(v);
     find_cursor(app, v);

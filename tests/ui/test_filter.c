@@ -98,9 +98,11 @@ static void parameters_are_compared(void **state)
     set(s, &t, "pad", 1);
     set(s, &t, "stage_a", 1);
     YES("tm=128"), YES("tm==128"), YES("TM = 128"), NO("tm!=128"), YES("tm>64"), NO("tm<128");
-    YES("tm<=128"), YES("tm>=128"), NO("tm>128"), YES("tm~12"), NO("tm~3");
+    YES("tm<=128"), YES("tm>=128"), NO("tm>128"), YES("tm~12"), NO("tm~3"), YES("tm:128"),
+        NO("tm:12");
     YES("pad=.5"), YES("pad=5e-1"), YES("pad!=0"), YES("pad<8"), YES("pad~.5");
-    YES("stage_a=shared"), NO("stage_a!=shared"), YES("stage_a~HAR"), YES("stage_b=direct");
+    YES("stage_a=shared"), NO("stage_a!=shared"), YES("stage_a~HAR"), YES("stage_a:har"),
+        YES("stage_b=direct");
     YES("p=.5"); // a parameter before fields that begin alike
     struct trial unknown = t;
     unknown.has_config = false;
@@ -182,7 +184,7 @@ static void outcomes_and_logic(void **state)
     const struct space *s = *state;
     struct trial t = make_trial(s, 0);
     t.early_stopped = true;
-    YES(""), YES("  "), YES("outcome=ok"), YES("out!=wrong"), YES("outcome~o"), YES("early");
+    YES(""), YES("  "), YES("outcome=ok"), YES("out!=wrong"), YES("outcome:o"), YES("early");
     NO("outcome=wrong outcome=ok"), YES("outcome=wrong or outcome=ok");
     YES("outcome=ok or outcome=ok outcome=wrong"), NO("(outcome=ok or outcome=ok) outcome=wrong");
     YES("not outcome=wrong and early"), NO("not (outcome=wrong or early)"), YES("not not early");
@@ -197,7 +199,7 @@ static void rejected_ones_are_asked_for(void **state)
     } cases[] = {{"", false},
                  {"outcome=rejected", true},
                  {"outcome!=ok", false},
-                 {"outcome~ject", true},
+                 {"outcome:ject", true},
                  {"not outcome=rejected", false},
                  {"tm=64", false},
                  {"tm=64 (early or outcome=rejected)", true},
@@ -224,7 +226,7 @@ static void complaints_name_column_and_remedy(void **state)
         {"stage_a=sharde", "column 9: it is never 'sharde' (did you mean 'shared'?)"},
         {"outcome=rejectd", "column 9: it is never 'rejectd' (did you mean 'rejected'?)"},
         {"reason~\"ü\" tm=x", "column 15: 'x' is not a number"},
-        {"tm", "column 1: 'tm' needs = != < <= > >= or ~ and a value after it"},
+        {"tm", "column 1: 'tm' needs = != < <= > >= : or ~ and a value after it"},
         {"early rejected", "column 7: 'rejected' is an outcome: outcome=rejected"},
         {"tm=", "column 4: a value belongs here"},
         {"tm=1 or", "column 8: something is missing here"},
@@ -233,10 +235,12 @@ static void complaints_name_column_and_remedy(void **state)
         {"tm=1)", "column 5: ')' without a '('"},
         {"()", "column 2: a term is missing before ')'"},
         {"reason~\"open", "column 8: the closing '\"' is missing"},
+        {"\"tm\"=1", "column 1: a name belongs here, without quotes"},
+        {"early \"tm\"", "column 7: a name belongs here, without quotes"},
         {"=3", "column 1: a name belongs here"},
         {"!early", "column 1: a name belongs here"},
-        {"stage_a<shared", "column 9: words are compared with =, != or ~, not with <"},
-        {"reason>x", "column 8: texts are compared with =, != or ~, not with >"},
+        {"stage_a<shared", "column 9: words are compared with =, !=, : or ~, not with <"},
+        {"reason>x", "column 8: texts are compared with =, !=, : or ~, not with >"},
         {"tflops~4", "column 8: ~ looks for words, this is a number"},
         {"tile_k[4]=1", "column 1: 'tile_k' has parts tile_k[1] to tile_k[3]"},
         {"tile_k[=1", "column 1: 'tile_k' has parts tile_k[1] to tile_k[3]"},
@@ -246,7 +250,8 @@ static void complaints_name_column_and_remedy(void **state)
         {"tile_k=16,4,2", "column 8: it is never '16,4,2', but "},
         {"tile_k=16,4,1,", "column 8: it is never '16,4,1,', but "},
         {"order=n,m,n", "column 7: it is never 'n,m,n', but "},
-        {"tile_k<3", "column 8: lists are compared with =, != or ~; tile_k[1] is the first part"},
+        {"tile_k<3",
+         "column 8: lists are compared with =, !=, : or ~; tile_k[1] is the first part"},
         {"zzzzzz=1", "column 1: unknown name 'zzzzzz'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -374,10 +379,10 @@ static void random_expressions_mean_what_they_say(void **state)
 static void random_texts_are_judged(void **state)
 {
     static const char *const pieces[] = {
-        "tm",   "tile_k", "[2]",   ".",       "=",        "!=", "<",   ">=",     "~",
-        "(",    ")",      "\"",    " ",       "not",      "or", "and", "128",    "\\",
-        "ü",    "\xff",   "early", "outcome", "ok",       "!",  ",",   "16,4,1", "order",
-        "-1e9", "1e999",  "[",     "]",       "order[1]", "\t"};
+        "tm",    "tile_k", "[2]",   ".",     "=",       "!=",       "<",  ">=",  "~",
+        ":",     "(",      ")",     "\"",    " ",       "not",      "or", "and", "128",
+        "\\",    "ü",      "\xff",  "early", "outcome", "ok",       "!",  ",",   "16,4,1",
+        "order", "-1e9",   "1e999", "[",     "]",       "order[1]", "\t"};
     struct rng r;
     rng_seed(&r, 3);
     struct trial t = make_trial(*state, 0);

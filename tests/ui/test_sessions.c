@@ -88,7 +88,11 @@ static void filters_are_words_anywhere_or_in_a_field(void **state)
         {"note~SWIZZLE seed==1", "3"},
         {"navi31 matmul", "7 6 5 4 3 2 1"},
         {"state:running_state:done", ""},
-        {"opevo:", "7 6 5 4 2 1"}, // no field: as it stands
+        {"\"opevo:\"", "7 6 5 4 2 1"},
+        {"opevo:q", "7 6 5 4 2 1"}, // no field: as it stands
+        {"not strategy:opevo", "3"},
+        {"id:1 or (id>5 not seed=7)", "6 1"},
+        {"id:1 or id>5 and not id=7", "6 1"},
         {"q=0.3", "5"},
         {"71/120", "4"}, // as the row shows it
         {"120/", "3 2 1"},
@@ -103,8 +107,6 @@ static void filters_are_words_anywhere_or_in_a_field(void **state)
         {"strategy=opevo", "7 6 4 2 1"}, // what is standard is not shown
         {"best>0", "7 6 5 4 3 2 1"},
         {"best<0", ""},
-        {"best>", "7 6 5 4 3 2 1"}, // still being typed
-        {"state:", "7 6 5 4 3 2 1"},
     };
     struct stage *s = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -129,7 +131,10 @@ static void a_wrong_filter_is_told_and_stays_to_be_mended(void **state)
         {"st:done", "several fields begin with 'st'"},
         {"frob=3", "no field 'frob' (Tab lists them)"},
         {"frob:3", "no field 'frob'"},
-        {"trials<many", "'trials' is a number, not 'many'"},
+        {"best>", "column 6: a value belongs here"},
+        {"id:1_or", "column 8: something is missing here"},
+        {"trials~1", "column 8: ~ looks for words, 'trials' is a number"},
+        {"trials<many", "column 8: 'trials' is a number, not 'many'"},
         {"state<done", "'state' is a text: it takes : = !=, not < >"},
     };
     struct stage *s = *state;
