@@ -1,6 +1,7 @@
 #include "kernel/kernel.h"
 
 #include "kernel/enumerants.h"
+#include "kernel/push.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -51,24 +52,32 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
     return full ? NULL : "its subgroups are not full along x";
 }
 
-bool kernel_check_use(const struct kernel_facts *f, const struct pass *p, int inputs, struct err *e)
+static bool check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
+                      int inputs, struct err *e)
 {
     // SPIR-V's blocks end where their last member does, what is given in whole words.
     if ((f->push_bytes + 3) / 4 * 4 != p->push_bytes)
-        return err_at(e, kernel_pass_file(p), 0,
-                      "its push constants have %" PRIu32 " bytes, %" PRIu32
-                      " are given (push = function(c) ... end)",
-                      f->push_bytes, p->push_bytes);
+        return err_set(e,
+                       "its push constants have %" PRIu32 " bytes, %" PRIu32
+                       " are given (push = function(c) ... end)",
+                       f->push_bytes, p->push_bytes);
+    if (!kernel_check_push(s, p, e))
+        return false;
     for (int i = 0; i < inputs && i < 32; i++)
         if (f->written >> i & 1)
-            return err_at(e, kernel_pass_file(p), 0, "it writes to buffer %d, which is an input",
-                          i);
+            return err_set(e, "it writes to buffer %d, which is an input", i);
     // The output comes behind the inputs.
     if (p->once && inputs < 32 && f->written >> inputs & 1)
-        return err_at(e, kernel_pass_file(p), 0,
-                      "it writes to the output, and is not timed (once = true is for what packs "
-                      "inputs into scratch)");
+        return err_set(e, "it writes to the output, and is not timed (once = true is for what "
+                          "packs inputs into scratch)");
     return true;
+}
+
+bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
+                      int inputs, struct err *e)
+{
+    struct err raw = {0};
+    return check_use(s, f, p, inputs, &raw) || kernel_fail_given(p, &raw, e);
 }
 
 // Every capability that is known, and the feature behind it; 0: judged elsewhere, or always there.

@@ -171,6 +171,13 @@ const char *kernel_pass_file(const struct pass *p)
     return p->template_name && p->template_name[0] ? p->template_name : "shader";
 }
 
+bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *e)
+{
+    if (!p->space_name)
+        return err_at(e, kernel_pass_file(p), 0, "%s", raw->text);
+    return err_at(e, p->space_name, p->space_line, "%s: %s", kernel_pass_file(p), raw->text);
+}
+
 struct found {
     char name[256], line[256]; // of the file; its text, or ""
 };
@@ -245,10 +252,12 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
     bool is_spirv = str_starts(p->glsl, JOB_SPIRV);
     if (!is_spirv && !kernel_compile(p->glsl, out, &raw))
         return fail_at(p, &raw, e);
-    if ((!is_spirv || kernel_read_spirv(p->glsl, out, &raw)) && kernel_fit(p, out, &raw))
+    if (is_spirv && !kernel_read_spirv(p->glsl, out, &raw))
+        return err_at(e, kernel_pass_file(p), 0, "%s", raw.text);
+    if (kernel_fit(p, out, &raw))
         return true;
     spirv_finish(out);
-    return err_at(e, kernel_pass_file(p), 0, "%s", raw.text);
+    return kernel_fail_given(p, &raw, e);
 }
 
 bool kernel_add_compiler(char *text, size_t size, struct err *e)

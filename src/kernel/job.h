@@ -28,12 +28,24 @@ struct spec_constant { // of specialization: what the one of this id is
     double value;
 };
 
+// Of push constants: numbers of one type, one behind the other, as the space file gives them.
+#define JOB_MAX_FIELDS     64
+#define JOB_MAX_FIELD_NAME 48
+enum push_kind { PUSH_UNSIGNED, PUSH_SIGNED, PUSH_FLOAT, PUSH_WHOLE }; // the last: of either sign
+struct push_field {
+    uint8_t kind, bytes;           // of one number
+    uint16_t at, count;            // where the first one lies; at most JOB_MAX_PUSH
+    char name[JOB_MAX_FIELD_NAME]; // the member of the block that it means; "": whatever lies there
+};
+
 struct pass {
     // Complete compute shader, entry point main. Lines from other files stand behind
     // `#line N S // NAME`.
     char *glsl;
     char *template_name; // where it comes from, for messages
-    int *line_map;       // template line of generated line i+1; `line_count` of them
+    char *space_name;    // and where it is declared: the file, NULL: unknown, and the line
+    int space_line;
+    int *line_map; // template line of generated line i+1; `line_count` of them
     int line_count;
     uint32_t groups[3];
     // It makes of inputs what others of the job read: it runs before they are timed. It stands
@@ -44,6 +56,8 @@ struct pass {
     int constant_count;
     uint8_t push[JOB_MAX_PUSH]; // push constants
     uint32_t push_bytes;
+    struct push_field field[JOB_MAX_FIELDS]; // which numbers they are
+    int field_count;
     uint8_t binding[JOB_MAX_BINDINGS]; // which buffer of the job its binding i is
     int binding_count;                 // 0: they are the job's
 };

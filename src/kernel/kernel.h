@@ -72,6 +72,8 @@ bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e)
 // lines, by the glslang that is built in. Errors as those of kernel_compile_pass.
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e);
 const char *kernel_pass_file(const struct pass *p); // what its errors name
+// An error in what the space file gives it; returns false.
+bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *e);
 
 // False for anything that is not a well-formed module, fitted where it has specialization constants
 // (fit.h), with one GLCompute entry point named main;
@@ -79,10 +81,11 @@ const char *kernel_pass_file(const struct pass *p); // what its errors name
 // here could bind them.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 
-// That it takes the push constants which its pass gives, no more and no less, and writes to none of
-// the first `inputs` buffers.
-bool kernel_check_use(const struct kernel_facts *f, const struct pass *p, int inputs,
-                      struct err *e);
+// That a module that has been inspected takes the push constants which its pass gives, no more and
+// no less and of their types, and writes to none of the first `inputs` buffers. `e` names the space
+// file, where the pass knows it, and the shader.
+bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
+                      int inputs, struct err *e);
 
 // The limits that the module exceeds, as in limits_exceeded, KERNEL_NEEDS_F16 where 16-bit floats
 // (a feature, no limit) are missing, KERNEL_NEEDS_FEATURE for a capability that is not enabled when

@@ -105,25 +105,25 @@ static void fill_constants(lua_State *L, struct pass *p)
 
 static const struct push_type {
     const char *name;
-    uint32_t bytes;
-    bool is_real;
+    uint8_t bytes;
+    enum push_kind kind;
     int64_t low, high;
 } push_types[] = {
-    {"u32", 4, false, 0, UINT32_MAX},
-    {"i32", 4, false, INT32_MIN, INT32_MAX},
-    {"f32", 4, true, 0, 0},
-    {"u64", 8, false, 0, INT64_MAX},
-    {"i64", 8, false, INT64_MIN, INT64_MAX},
-    {"f64", 8, true, 0, 0},
-    {"u16", 2, false, 0, UINT16_MAX},
-    {"i16", 2, false, INT16_MIN, INT16_MAX},
-    {"f16", 2, true, 0, 0},
-    {"u8", 1, false, 0, UINT8_MAX},
-    {"i8", 1, false, INT8_MIN, INT8_MAX},
-    {NULL, 0, false, 0, 0},
+    {"u32", 4, PUSH_UNSIGNED, 0, UINT32_MAX},
+    {"i32", 4, PUSH_SIGNED, INT32_MIN, INT32_MAX},
+    {"f32", 4, PUSH_FLOAT, 0, 0},
+    {"u64", 8, PUSH_UNSIGNED, 0, INT64_MAX},
+    {"i64", 8, PUSH_SIGNED, INT64_MIN, INT64_MAX},
+    {"f64", 8, PUSH_FLOAT, 0, 0},
+    {"u16", 2, PUSH_UNSIGNED, 0, UINT16_MAX},
+    {"i16", 2, PUSH_SIGNED, INT16_MIN, INT16_MAX},
+    {"f16", 2, PUSH_FLOAT, 0, 0},
+    {"u8", 1, PUSH_UNSIGNED, 0, UINT8_MAX},
+    {"i8", 1, PUSH_SIGNED, INT8_MIN, INT8_MAX},
+    {NULL, 0, PUSH_WHOLE, 0, 0},
 };
 // A plain number, or true or false, is one of these.
-static const struct push_type plain_whole = {"u32", 4, false, INT32_MIN, UINT32_MAX};
+static const struct push_type plain_whole = {"u32", 4, PUSH_WHOLE, INT32_MIN, UINT32_MAX};
 static const struct push_type *const plain_real = &push_types[2];
 
 struct push {
@@ -155,7 +155,7 @@ static uint64_t value_bits(lua_State *L, const struct push *push, const struct p
     float single;
     if (lua_isboolean(L, -2)) {
         bits = (uint64_t)lua_toboolean(L, -2);
-    } else if (!t->is_real) {
+    } else if (t->kind != PUSH_FLOAT) {
         bits = (uint64_t)check_whole(L, -2, what, t->low, t->high);
     } else {
         real = check_real(L, -2, what);
@@ -171,6 +171,17 @@ static uint64_t value_bits(lua_State *L, const struct push *push, const struct p
     return bits;
 }
 
+// The first of a field says where it lies, the others lie behind it.
+static void add_number(struct push *push, const struct push_type *t)
+{
+    struct push_field *f = &push->pass->field[push->field - 1];
+    if (!f->count)
+        f->at = (uint16_t)push->at;
+    f->kind = (uint8_t)t->kind;
+    f->bytes = t->bytes;
+    f->count++;
+}
+
 static void put(lua_State *L, struct push *push, const struct push_type *t)
 {
     uint64_t bits = value_bits(L, push, t);
@@ -184,22 +195,35 @@ static void put(lua_State *L, struct push *push, const struct push_type *t)
         push->taken[push->at + i] = true;
         push->pass->push[push->at + i] = (uint8_t)(bits >> 8 * i);
     }
+    add_number(push, t);
     push->at += t->bytes;
     uint32_t end = (push->at + 3) / 4 * 4;
     if (end > push->pass->push_bytes)
         push->pass->push_bytes = end;
 }
 
-// { "f32", value, ..., offset = bytes } at the top
+static void read_name(lua_State *L, struct push *push, int fields, const char *what)
+{
+    if (lua_getfield(L, fields, "name") != LUA_TNIL) {
+        const char *name = check_identifier(L, -1, what);
+        if (strlen(name) >= JOB_MAX_FIELD_NAME)
+            luaL_error(L, "%s: a name of more than %d bytes", what, JOB_MAX_FIELD_NAME - 1);
+        memcpy(push->pass->field[push->field - 1].name, name, strlen(name) + 1);
+    }
+    lua_pop(L, 1);
+}
+
+// { "f32", value, ..., offset = bytes, name = "of the member" } at the top
 static void put_typed(lua_State *L, struct push *push)
 {
-    static const char *const known[] = {"offset", NULL};
+    static const char *const known[] = {"offset", "name", NULL};
     int field = lua_gettop(L), list = field + 1, fields = field + 2;
     const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
     lua_insert(L, field++);
     list++, fields++;
     check_parts(L, field, what);
     check_fields(L, fields, what, known);
+    read_name(L, push, fields, what);
     if (lua_getfield(L, fields, "offset") != LUA_TNIL)
         push->at = (uint32_t)check_whole(L, -1, what, 0, JOB_MAX_PUSH - 1);
     lua_geti(L, list, 1);
@@ -220,6 +244,9 @@ static void fill_push(lua_State *L, struct pass *p)
 {
     struct push push = {.pass = p};
     int table = lua_gettop(L), count = check_list(L, table, "kernel: push");
+    if (count > JOB_MAX_FIELDS)
+        luaL_error(L, "kernel: push: more than %d fields", JOB_MAX_FIELDS);
+    p->field_count = count;
     for (push.field = 1; push.field <= count; push.field++) {
         int type = lua_geti(L, table, push.field);
         if (type == LUA_TTABLE)

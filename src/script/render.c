@@ -247,6 +247,8 @@ static struct pass *finish_pass(struct render *r)
     *p = (struct pass){
         .glsl = str_take(&r->glsl),
         .template_name = mem_strdup(r->script->texts.item[r->stage->text].path),
+        .space_name = mem_strdup(r->script->texts.item[r->stage->place.text].path),
+        .space_line = r->stage->place.line,
         .line_map = r->map,
         .line_count = r->lines,
     };

@@ -36,7 +36,7 @@ static bool check_pass(struct candidate *c, int i, const struct pass *p, const s
     if (facts.bindings > (uint32_t)c->bindings)
         return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
                     facts.bindings - 1, c->bindings);
-    if (!kernel_check_use(&facts, p, inputs, &e))
+    if (!kernel_check_use(&c->spirv[i], &facts, p, inputs, &e))
         return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, reason, sizeof reason));
     c->pass[i].push = p->push;
     c->push_bytes[i] = p->push_bytes;

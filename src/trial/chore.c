@@ -28,7 +28,7 @@ void chore_compile(struct wire *w, const struct job *job)
         wire_enter(w, PHASE_COMPILE, i, 0);
         ok = kernel_compile_pass(&job->pass[i], &module[i], &e) &&
              kernel_inspect(&module[i], &facts, &e) &&
-             kernel_check_use(&facts, &job->pass[i], 0, &e);
+             kernel_check_use(&module[i], &facts, &job->pass[i], 0, &e);
     }
     wire_send(w, ok ? message_compiled(module, job->pass_count) : message_failed(&e));
 }

@@ -29,51 +29,6 @@ static void read_limits(struct reader *r, struct json o, struct limits *l)
         reader_refuse(r, bad);
 }
 
-static void read_constants(struct reader *r, struct json o, struct pass *p)
-{
-    double value[3 * JOB_MAX_CONSTANTS] = {0};
-    int count = reader_array(r, o, "constants", 3 * JOB_MAX_CONSTANTS,
-                             (struct bounds){-DBL_MAX, DBL_MAX}, value);
-    for (int i = 0; i + 2 < count; i += 3) {
-        if (!(value[i] >= 0 && value[i] <= UINT32_MAX))
-            reader_refuse(r, "constants");
-        else
-            p->constant[p->constant_count++] =
-                (struct spec_constant){(uint32_t)value[i], value[i + 1] != 0, value[i + 2]};
-    }
-}
-
-static void read_pass(struct reader *r, struct json o, struct pass *p)
-{
-    struct json_walk lines = reader_list(r, o, "lines");
-    int capacity = 0;
-    p->glsl = mem_strdup(reader_text(r, o, "glsl"));
-    p->template_name = mem_strdup(reader_text(r, o, "template"));
-    while (json_next(&lines)) {
-        double line = 0;
-        json_number(lines.value, &line);
-        MEM_GROW(p->line_map, p->line_count, capacity);
-        p->line_map[p->line_count++] = line >= 0 && line <= INT32_MAX ? (int)line : 0;
-    }
-    reader_three(r, o, "groups", p->groups);
-    p->subgroup = (uint32_t)reader_number(r, o, "subgroup", 0, UINT32_MAX);
-    p->once = reader_number(r, o, "once", 0, 1) > 0;
-    read_constants(r, o, p);
-    p->push_bytes = (uint32_t)reader_small(r, o, "push", JOB_MAX_PUSH, p->push);
-    p->binding_count = reader_small(r, o, "bindings", JOB_MAX_BINDINGS, p->binding);
-}
-
-static void read_job(struct reader *r, struct json o, struct job *job)
-{
-    job->scratch_bytes = reader_count(r, o, "scratch_bytes");
-    for (struct json_walk w = reader_list(r, o, "passes"); json_next(&w);) {
-        if (job->pass_count < JOB_MAX_PASSES)
-            read_pass(r, w.value, &job->pass[job->pass_count++]);
-        else
-            r->bad = "passes";
-    }
-}
-
 static void read_place(struct reader *r, struct json o, struct hello *h)
 {
     h->device = (int)reader_number(r, o, "device", 0, 1000);
@@ -92,7 +47,7 @@ static void read_hello(struct reader *r, struct json o, struct hello *h)
     read_place(r, o, h);
     h->only_compiles = reader_bool(r, o, "only_compiles");
     reader_operation(r, o, &h->operation, &h->custom);
-    read_job(r, reader_member(r, o, "reference", JSON_OBJECT), &h->reference);
+    reader_job(r, reader_member(r, o, "reference", JSON_OBJECT), &h->reference);
     h->trips_undeclared = reader_bool(r, o, "trips_undeclared");
     h->start = reader_i64(r, o, "start");
     h->workers = (int)reader_number(r, o, "workers", 0, MOST_WORKERS);
@@ -138,7 +93,7 @@ static void read_trial(struct reader *r, struct json o, struct message *m)
     m->kept_s = reader_number(r, o, "kept_s", 0, 1e9);
     for (struct json_walk w = reader_list(r, o, "jobs"); json_next(&w);) {
         if (m->request.count < TRIAL_MAX_RACERS)
-            read_job(r, w.value, &m->request.job[m->request.count++]);
+            reader_job(r, w.value, &m->request.job[m->request.count++]);
         else
             r->bad = "jobs";
     }
@@ -253,7 +208,7 @@ static void read_said(struct reader *r, struct json o, struct message *m)
 static void read_compile(struct reader *r, struct json o, struct message *m)
 {
     m->request.count = 1;
-    read_job(r, reader_member(r, o, "job", JSON_OBJECT), &m->request.job[0]);
+    reader_job(r, reader_member(r, o, "job", JSON_OBJECT), &m->request.job[0]);
 }
 
 static void read_modules(struct reader *r, struct json o, struct message *m)
@@ -354,7 +309,7 @@ static void read_task(struct reader *r, struct json o, struct whole_task *t)
     reader_operation(r, o, &t->operation, &t->custom);
     for (struct json_walk w = reader_list(r, o, "jobs"); json_next(&w);) {
         if (sets < WHOLE_SETS)
-            read_job(r, w.value, &t->job[sets++]);
+            reader_job(r, w.value, &t->job[sets++]);
         else
             r->bad = "jobs";
     }

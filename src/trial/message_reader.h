@@ -1,9 +1,11 @@
-// Reading the members of a message, for message_read.c. A reader notes the first thing that is
-// missing or implausible and gives zeros from then on, so that its callers read straight down.
+// Reading the members of a message, for message_read.c and message_job.c. A reader notes the first
+// thing that is missing or implausible and gives zeros from then on, so that its callers read
+// straight down.
 #ifndef TILEWALK_TRIAL_MESSAGE_READER_H
 #define TILEWALK_TRIAL_MESSAGE_READER_H
 
 #include "base/json_read.h"
+#include "kernel/job.h"
 #include "space/operation.h"
 #include "trial/trial.h"
 
@@ -35,5 +37,7 @@ enum trial_phase reader_phase(struct reader *r, struct json o);
 struct custom_operation;
 void reader_operation(struct reader *r, struct json o, struct operation *out,
                       struct custom_operation **custom);
+// What message_add_job wrote; the caller's (job_finish), also where the reader finds it bad.
+void reader_job(struct reader *r, struct json o, struct job *out);
 
 #endif

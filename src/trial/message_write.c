@@ -136,49 +136,6 @@ static void add_limits(struct json_writer *w, const struct limits *l)
     limits_add_json(w->out, l);
 }
 
-static void add_list(struct json_writer *w, const char *name, const uint8_t *byte, int64_t count)
-{
-    json_begin_list(w, name);
-    for (int64_t i = 0; i < count; i++)
-        json_add_int(w, NULL, byte[i]);
-    json_end(w);
-}
-
-static void add_pass(struct json_writer *w, const struct pass *p)
-{
-    json_begin_object(w, NULL);
-    json_begin_list(w, "lines");
-    for (int i = 0; i < p->line_count; i++)
-        json_add_int(w, NULL, p->line_map[i]);
-    json_end(w);
-    json_add_axes(w, "groups", p->groups);
-    json_add_count(w, "subgroup", p->subgroup);
-    json_add_count(w, "once", p->once);
-    json_add_text(w, "template", p->template_name ? p->template_name : "");
-    json_add_text(w, "glsl", p->glsl);
-    json_begin_list(w, "constants"); // id, whether it is a bool, value
-    for (int i = 0; i < p->constant_count; i++) {
-        json_add_count(w, NULL, p->constant[i].id);
-        json_add_int(w, NULL, p->constant[i].is_bool);
-        json_add_real(w, NULL, p->constant[i].value);
-    }
-    json_end(w);
-    add_list(w, "push", p->push, p->push_bytes);
-    add_list(w, "bindings", p->binding, p->binding_count);
-    json_end(w);
-}
-
-static void add_job(struct json_writer *w, const char *name, const struct job *job)
-{
-    json_begin_object(w, name);
-    json_add_count(w, "scratch_bytes", job->scratch_bytes);
-    json_begin_list(w, "passes");
-    for (int p = 0; p < job->pass_count; p++)
-        add_pass(w, &job->pass[p]);
-    json_end(w);
-    json_end(w);
-}
-
 static void add_any_operation(struct json_writer *w, const struct operation *o)
 {
     if (custom_of(o))
@@ -228,7 +185,7 @@ char *message_hello(const struct hello *h)
     add_place(&w, h);
     json_add_flag(&w, "only_compiles", h->only_compiles);
     add_any_operation(&w, &h->operation);
-    add_job(&w, "reference", &h->reference);
+    message_add_job(&w, "reference", &h->reference);
     json_add_flag(&w, "trips_undeclared", h->trips_undeclared);
     json_add_int(&w, "start", h->start);
     json_add_int(&w, "workers", h->workers);
@@ -257,7 +214,7 @@ char *message_trial(const struct trial_request *r, const int *pick, int count, i
     json_add_real(&w, "kept_s", kept ? kept->seconds : 0);
     json_begin_list(&w, "jobs");
     for (int i = 0; i < count; i++)
-        add_job(&w, NULL, &r->job[pick[i]]);
+        message_add_job(&w, NULL, &r->job[pick[i]]);
     json_end(&w);
     return message_end(&w);
 }
@@ -333,7 +290,7 @@ char *message_compile(const struct job *job)
 {
     struct str s = {0};
     struct json_writer w = message_start(&s, MESSAGE_COMPILE);
-    add_job(&w, "job", job);
+    message_add_job(&w, "job", job);
     return message_end(&w);
 }
 
@@ -352,7 +309,7 @@ char *message_preprocess(const struct job *job)
 {
     struct str s = {0};
     struct json_writer w = message_start(&s, MESSAGE_PREPROCESS);
-    add_job(&w, "job", job);
+    message_add_job(&w, "job", job);
     return message_end(&w);
 }
 
@@ -461,7 +418,7 @@ static void add_task(struct json_writer *w, const struct whole_task *t, int sets
     add_any_operation(w, &t->operation);
     json_begin_list(w, "jobs");
     for (int i = 0; i < sets; i++)
-        add_job(w, NULL, &t->job[i]);
+        message_add_job(w, NULL, &t->job[i]);
     json_end(w);
     json_end(w);
 }

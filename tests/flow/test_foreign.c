@@ -4,9 +4,7 @@
 #include "sessions.h"
 
 #include "base/file.h"
-#include "base/str.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +182,15 @@ static void complaints(void **state)
         {"[3] = 1 }", "[3] = 1, [9] = 2 }",
          "/partial.comp: there is no specialization constant 9 (it has 0, 1, 2, 3)", ""},
         {"rows, columns, 0.0, {", "rows, columns, {", "have 16 bytes, 12 are given", "push ="},
+        {"columns, 0.0,", "columns, 0,",
+         "/partial.comp: its push constant 'bias' at byte 8 is f32, field 3 of push gives a whole",
+         "(write { \"f32\", value })"},
+        {"columns, 0.0,", "columns / 1, 0.0,",
+         "'columns' at byte 4 is u32, field 2 of push gives f32", "space.lua:12: "},
+        {"{ 'u32', c.parts }", "{ 'u32', c.parts, name = 'part' }",
+         "at byte 12 is 'parts', field 4 of push means 'part'", "space.lua:12: "},
+        {"{ 'u32', c.parts }", "{ 'u32', c.parts, offset = 8 }",
+         "field 4 overlaps another one at byte 8", "space.lua:"},
     };
     write_shaders(b);
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -247,211 +254,6 @@ static void adopted(void **state)
     assert_refused(&r, 1, "none.comp", "");
 }
 
-// --- those of ggml and ncnn, where they are ---
-
-struct edit {
-    const char *begins, *line; // NULL: the line goes
-};
-
-// The lines of a file, of which those that begin so are others. Fails when one is not there.
-static const char *edited(struct box *b, const char *text, const struct edit *edits, size_t count)
-{
-    struct str out = {0};
-    size_t done = 0;
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n") + 1;
-        const struct edit *e = edits;
-        while (e < edits + count && !str_starts(at, e->begins))
-            e++;
-        if (e < edits + count && e->line)
-            str_printf(&out, "%s\n", e->line);
-        else if (e == edits + count)
-            str_add_bytes(&out, at, length);
-        done += e < edits + count;
-        at += length;
-    }
-    assert_true(done >= count);
-    const char *kept = arena_strdup(&b->arena, str_text(&out));
-    str_finish(&out);
-    return kept;
-}
-
-static bool has_foreign(void)
-{
-    if (getenv("TILEWALK_FOREIGN"))
-        return true;
-    puts("skipped: TILEWALK_FOREIGN names no folder of shaders");
-    return false;
-}
-
-// All of it in the box, as a checkout is.
-static void copy_shaders(struct box *b, const char *folder)
-{
-    struct err e;
-    struct dirent *one;
-    char *from = path_join(getenv("TILEWALK_FOREIGN"), folder);
-    DIR *all = opendir(from);
-    assert_non_null(all);
-    assert_true(file_make_folders(box_path(b, folder), &e));
-    while ((one = readdir(all)))
-        if (one->d_name[0] != '.') {
-            char *path = path_join(from, one->d_name);
-            box_write(b, arena_printf(&b->arena, "%s/%s", folder, one->d_name), box_read(b, path));
-            free(path);
-        }
-    closedir(all);
-    free(from);
-}
-
-// What mul_mm of f32 needs of a person. Its tiles are small here: these compile in no time.
-static const struct edit of_mul_mm[] = {
-    {"local N = ", "local M, N, K = size('M', 64), size('N', 64), size('K', 64)"},
-    {"operator.define {", "operator.matmul { N = N, M = M, K = K, layout = 'nt' }"},
-    {"  name = ", NULL},
-    {"  flop = ", NULL},
-    {"  inputs = ", NULL},
-    {"             { \"B\", N } },", NULL},
-    {"  output = ", NULL},
-    {"  reference = ", NULL},
-    {"}", NULL}, // of both
-    {"param.BLOCK_SIZE", "param.BLOCK_SIZE = discrete { 4 * device.subgroup_size }"},
-    {"param.BM", "param.BM = discrete { 32 }"},
-    {"param.BN", "param.BN = discrete { 32 }"},
-    {"param.WARP", "local W = device.subgroup_size"},
-    {"param.BK", NULL},
-    {"-- constraint(",
-     "local function n(c) return c.WM * c.WN // (W * c.TM * c.TN * c.WMITER) end\n"
-     "constraint('warps', function(c) return c.BM % c.WM == 0 and c.BN % c.WN == 0 and\n"
-     "  c.BM // c.WM * (c.BN // c.WN) * W == c.BLOCK_SIZE end)\n"
-     "constraint('threads', function(c) return n(c) >= 1 and W * c.TM * c.TN * c.WMITER * n(c) ==\n"
-     "  c.WM * c.WN and c.WM // c.WMITER % c.TM == 0 and c.WN // n(c) % c.TN == 0 end)"},
-    {"      -- FLOAT16 = true", "      DATA_A_F32 = true, FLOAT_TYPE = 'float',"},
-    {"      [10] = ", "      [10] = W,"},
-    {"      [3] = ", NULL},
-    {"      0, 0, 0, 0, 0, 0, -- uint M", "      M, N, K, K, K, M,"},
-    {"      0, 0, 0, -- uint batch_stride_a", "      M * K, N * K, M * N,"},
-    {"      0, 0, 0, 0, 0, 0, -- uint base", "      0, 1, K, 1, 1, 1,"},
-    {"      0, -- uint broadcast3", "      1,"},
-    {"  bindings = ", "  bindings = { 'B', 'A', 'C' },"},
-    {"  -- subgroup = ", "  subgroup = function(c) return W end,"},
-    {"  groups = ", "  groups = function(c) return { M // c.BM, N // c.BN } end }"},
-};
-
-static const struct edit of_mul_mat_vec[] = {
-    {"local N = ", "local M, K = size('M', 16), size('K', 256)"},
-    {"  flop = ", "  flop = 2 * M * K, tolerance = { nmse = 5e-4 },"},
-    {"  inputs = ", "  inputs = { { 'A', M, K, blocks = 'q4_K' }, { 'B', K } },"},
-    {"             {", NULL}, // of three
-    {"  output = ", "  output = { 'D', M },"},
-    {"  reference = ", "  reference = { { 'dequantize', 'A', 'W' },\n"
-                       "    { 'matmul', 'W', 'B', 'D', N = M, M = 1, K = K } },"},
-    {"param.BLOCK_SIZE", "param.BLOCK_SIZE = discrete { 16 }"},
-    {"param.NUM_ROWS", "param.NUM_ROWS = discrete { 1 }"},
-    {"param.NUM_COLS", NULL},
-    {"      -- DATA_A_Q4_K", "      DATA_A_Q4_K = true,"},
-    {"      -- B_TYPEV4", "      B_TYPEV4 = 'vec4',"},
-    {"      A_TYPE = ", NULL},
-    {"      [2] = ", "      [2] = 1,"},
-    {"      0, 0, 0, 0, 0, 0, -- uint ncols", "      K, K, K, M, M * K, K,"},
-    {"      0, 0, -- uint batch_stride_d", "      M, 0,"},
-    {"      0, 0, 0, 0, 0, -- uint base", "      0, 1, 1, 1, 1,"},
-    {"  bindings = ", "  bindings = { 'A', 'B', 'D', 'B', 'B' },"},
-    {"  groups = ", "  groups = function(c) return { M // c.NUM_ROWS } end,"},
-};
-
-static const struct edit of_convolution[] = {
-    {"local N = ", "local C, S = size('C', 16), size('S', 64)"},
-    {"  flop = ", "  flop = 2 * C * C * S, tolerance = { nmse = 5e-4 },"},
-    {"  inputs = ", "  inputs = { { 'X', C // 4, S, 4 }, { 'W', C // 4, C // 4, 4, 4 } },"},
-    {"             {", NULL}, // of two
-    {"  output = ", "  output = { 'Y', C // 4, S, 4 },"},
-    {"  reference = ",
-     "  reference = { { 'strided', 'W', 'F', count = C * C, n1 = C // 4, n2 = 4, n3 = C // 4,\n"
-     "      n4 = 4, s1 = 4 * C, s2 = 4, s3 = 16 },\n"
-     "    { 'strided', 'X', 'I', count = C * S, n2 = C // 4, n3 = 4, n4 = S, s2 = 4 * S, s3 = 1,\n"
-     "      s4 = 4 }, { 'matmul', 'F', 'I', 'P', N = C, M = S, K = C },\n"
-     "    { 'strided', 'P', 'Y', count = C * S, n2 = C // 4, n3 = S, n4 = 4, s2 = 4 * S, s3 = 1,\n"
-     "      s4 = S } },"},
-    {"param.elempack", "param.x = discrete { 4, 8 }"},
-    {"param.out_elempack", "param.y = discrete { 2, 4 }"},
-    {"      -- [\"psc(x)", "      ['psc(x)'] = '(x == 0 ? p.x : x)',"},
-    {"      -- [\"buffer_ld4", "      ['buffer_ld4(b, i)'] = 'b[i]',"},
-    {"      -- [\"buffer_st4", "      ['buffer_st4(b, i, v)'] = '{ b[i] = v; }',"},
-    {"      [4] = ", "      [4] = 4, [5] = 4, [233] = c.x, [234] = c.y, [235] = 1,"},
-    {"      [5] = ", NULL},
-    {"      0, 0, 0, 0, 0, 0, -- int c", "      C // 4, S, C // 4, S, S // 4, S // 4,"},
-    {"      0, 0, -- int num_output", "      C, C,"},
-    {"  bindings = ", "  bindings = { 'X', 'Y', 'W', 'W' }, preamble = 'layout(local_size_x_id = '"
-                      "\n    .. '233, local_size_y_id = 234, local_size_z_id = 235) in;',"},
-    {"  groups = ", "  groups = function(c) return { S // 4 // c.x, C // 4 // c.y } end,"},
-};
-
-// `more`: lines beyond one for each edit.
-static void adopt(struct box *b, const char *shader, const struct edit *edits, size_t count,
-                  size_t more)
-{
-    if (!has_foreign())
-        skip();
-    char *folder = mem_printf("%.*s", (int)strcspn(shader, "/"), shader);
-    copy_shaders(b, folder);
-    const char *name = arena_printf(&b->arena, "%s/own.lua", folder), *file = box_path(b, name);
-    free(folder);
-    struct result r = RUN(b, "adopt", box_path(b, shader), "--out", file);
-    assert_ok(&r);
-    assert_true(count + more <= 30);
-    box_write(b, name, edited(b, box_read(b, file), edits, count));
-    r = RUN(b, "tune", file, "--strategy", "random", "--trials", "1", "--seed", "1");
-    assert_ok(&r);
-    assert_contains(r.out, "trials  1  ok 1 ");
-}
-
-#define ADOPT(b, shader, edits, more) adopt(b, shader, edits, sizeof(edits) / sizeof *(edits), more)
-
-static void ggml_product(void **state)
-{
-    ADOPT(*state, "ggml/mul_mm.comp", of_mul_mm, 4);
-}
-
-static void ggml_vector(void **state)
-{
-    struct result devices = RUN((struct box *)*state, "devices", "--json");
-    if (!strstr(devices.out, "\"f16\":true"))
-        skip();
-    ADOPT(*state, "ggml/mul_mat_vec_q4_k.comp", of_mul_mat_vec, 3);
-}
-
-static void ncnn_convolution(void **state)
-{
-    ADOPT(*state, "ncnn/convolution_packed_1x1s1d1.comp", of_convolution, 7);
-}
-
-// Each of them becomes a space file (that such files load is what the fuzzer looks at).
-static void all_are_adopted(void **state)
-{
-    struct box *b = *state;
-    static const char *const folders[] = {"ggml", "ncnn"};
-    int count = 0;
-    if (!has_foreign())
-        skip();
-    for (int i = 0; i < 2; i++) {
-        copy_shaders(b, folders[i]);
-        DIR *all = opendir(box_path(b, folders[i]));
-        for (struct dirent *one; (one = readdir(all));) {
-            size_t length = strlen(one->d_name);
-            if (length < 5 || strcmp(one->d_name + length - 5, ".comp") != 0)
-                continue;
-            const char *file =
-                box_path(b, arena_printf(&b->arena, "%s/%d.lua", folders[i], count++));
-            const char *shader =
-                box_path(b, arena_printf(&b->arena, "%s/%s", folders[i], one->d_name));
-            struct result r = RUN(b, "adopt", shader, "--out", file);
-            assert_ok(&r);
-        }
-        closedir(all);
-    }
-    assert_true(count >= 18);
-}
-
 // --- presets ---
 
 // The same shaders somewhere else: the space file says what it takes, the user where that is.
@@ -491,10 +293,10 @@ static void folder_of_the_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_right),        FLOW_TEST(texts),           FLOW_TEST(takes_spirv),
-        FLOW_TEST(complaints),       FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
-        FLOW_TEST(adopted),          FLOW_TEST(ggml_product),    FLOW_TEST(ggml_vector),
-        FLOW_TEST(ncnn_convolution), FLOW_TEST(all_are_adopted), FLOW_TEST(folder_of_the_user),
+        FLOW_TEST(all_right),       FLOW_TEST(texts),
+        FLOW_TEST(takes_spirv),     FLOW_TEST(complaints),
+        FLOW_TEST(writes_an_input), FLOW_TEST(cut_off_spirv),
+        FLOW_TEST(adopted),         FLOW_TEST(folder_of_the_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

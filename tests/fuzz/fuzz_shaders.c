@@ -6,6 +6,7 @@
 #include "kernel/checked.h"
 #include "kernel/disassemble.h"
 #include "kernel/fit.h"
+#include "kernel/push.h"
 #include "script/outline.h"
 #include "script/script.h"
 
@@ -38,8 +39,12 @@ static void try_adopt(const char *text)
 
 static void try_module(const uint8_t *data, size_t size)
 {
-    const struct pass given = {
-        .constant_count = 1, .constant = {{0, false, 8}}, .binding = {1, 0, 2}, .binding_count = 3};
+    const struct pass given = {.constant_count = 1,
+                               .constant = {{0, false, 8}},
+                               .binding = {1, 0, 2},
+                               .binding_count = 3,
+                               .field_count = 1,
+                               .field = {{PUSH_FLOAT, 4, 0, 2, "x"}}};
     const struct pass plain = {.glsl = NULL};
     const uint64_t bytes[8] = {64, 64, 64, 64, 64, 64, 64, 64};
     struct kernel_facts facts;
@@ -48,8 +53,10 @@ static void try_module(const uint8_t *data, size_t size)
         struct spirv s = {mem_alloc(size + 4), size / 4}, checked;
         memcpy(s.word, data, size / 4 * 4);
         bool is_valid = kernel_validate(&s, &e);
-        if (kernel_fit(i ? &given : &plain, &s, &e) && kernel_inspect(&s, &facts, &e) && is_valid &&
-            facts.bindings <= 8 &&
+        bool is_read = kernel_fit(i ? &given : &plain, &s, &e) && kernel_inspect(&s, &facts, &e);
+        if (is_read)
+            kernel_check_push(&s, &given, &e);
+        if (is_read && is_valid && facts.bindings <= 8 &&
             kernel_check_accesses(&s, bytes, (int)facts.bindings, true, &checked, &e))
             spirv_finish(&checked);
         spirv_finish(&s);

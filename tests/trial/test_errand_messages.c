@@ -118,6 +118,32 @@ static void texts_arrive(void **state)
     str_finish(&many);
 }
 
+static void push_constants_arrive(void **state)
+{
+    (void)state;
+    struct message m;
+    static char glsl[] = "void main() {}", name[] = "a.lua";
+    const struct job job = {.pass_count = 1,
+                            .pass = {{.glsl = glsl,
+                                      .space_name = name,
+                                      .space_line = 7,
+                                      .push = {1, 2, 255},
+                                      .push_bytes = 4,
+                                      .field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
+                                      .field_count = 1}}};
+    char *text = message_compile(&job);
+    assert_true(message_parse(text, &m, NULL));
+    free(text);
+    const struct pass *p = &m.request.job[0].pass[0];
+    const struct push_field *f = &p->field[0];
+    assert_true(p->push_bytes == 4 && p->push[2] == 255 && p->field_count == 1);
+    assert_true(f->kind == PUSH_SIGNED && f->bytes == 1 && f->at == 0 && f->count == 3);
+    assert_string_equal(f->name, "rows");
+    assert_string_equal(p->space_name, "a.lua");
+    assert_int_equal(p->space_line, 7);
+    message_finish(&m);
+}
+
 static void errands_arrive(void **state)
 {
     (void)state;
@@ -260,6 +286,7 @@ int main(void)
         cmocka_unit_test(devices_arrive),
         cmocka_unit_test(modules_arrive),
         cmocka_unit_test(texts_arrive),
+        cmocka_unit_test(push_constants_arrive),
         cmocka_unit_test(errands_arrive),
         cmocka_unit_test(networks_arrive),
         cmocka_unit_test(damaged_ones_are_harmless),
