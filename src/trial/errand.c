@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/os.h"
+#include "trial/deadline.h"
 #include "trial/message.h"
 #include "trial/slot.h"
 
@@ -12,14 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS_NS ((int64_t)1000000)
-enum { MOST_PATIENCE = 4, SELDOM = 20 };
+#define MS_NS   ((int64_t)1000000)
 #define SLOW_NS (5000 * MS_NS) // after which whoever waits for drivers wants to know it
 
 struct errand {
     struct slot slot;
-    int64_t begin_ns, limit_ns, cpu_ns; // of what the deadline is for; its CPU time then
-    int64_t deadline_ns;
+    struct deadline deadline;
     char late[64];                  // what is said when it is not over by then
     enum trial_phase phase;         // announced last
     int candidate;                  // that it is about: a pass, a task, a layer
@@ -40,10 +39,7 @@ static void log_line(void *context, int worker, const char *line)
 
 static void set_deadline(struct errand *x, double seconds)
 {
-    x->begin_ns = os_now_ns();
-    x->limit_ns = (int64_t)(seconds * 1e9);
-    x->cpu_ns = x->slot.child.pid > 0 ? os_process_cpu_ns(x->slot.child.pid) : 0;
-    x->deadline_ns = x->begin_ns + x->limit_ns;
+    deadline_set(&x->deadline, x->slot.child.pid, seconds, os_now_ns());
     snprintf(x->late, sizeof x->late, "did not end in %.3g s", seconds);
 }
 
@@ -135,22 +131,6 @@ static enum errand_end end_of(struct message *answer, enum message_type wanted, 
     return end;
 }
 
-// Whether its time is over. Time in which it stood in line for a processor does not count, as far
-// as its own CPU time tells: what gets one seldom has up to MOST_PATIENCE times as long, what
-// sleeps does not.
-static bool is_late(struct errand *x)
-{
-    int64_t now_ns = os_now_ns(), gone_ns = now_ns - x->begin_ns;
-    if (now_ns < x->deadline_ns)
-        return false;
-    int64_t spent_ns = os_process_cpu_ns(x->slot.child.pid) - x->cpu_ns;
-    bool works = spent_ns > gone_ns / SELDOM && spent_ns < x->limit_ns - SLOW_NS;
-    if (!works || gone_ns > MOST_PATIENCE * x->limit_ns)
-        return true;
-    x->deadline_ns = now_ns + SLOW_NS;
-    return false;
-}
-
 // True: it is over, with an answer of the wanted type after ERRAND_DONE.
 static bool look(struct errand *x, enum message_type wanted, enum errand_end *end,
                  struct message *answer, struct err *e)
@@ -162,7 +142,7 @@ static bool look(struct errand *x, enum message_type wanted, enum errand_end *en
         *end = end_of(answer, wanted, e);
     else if (status != LINK_NONE)
         *end = tell_end(x, e);
-    else if (is_late(x))
+    else if (deadline_is_over(&x->deadline, x->slot.child.pid, os_now_ns()))
         *end = lose(e, x->late);
     else
         return false;
@@ -179,7 +159,7 @@ static enum errand_end await(struct errand *x, enum message_type wanted, struct 
             log_warning("waiting for Vulkan drivers to list their devices");
             slow_ns = INT64_MAX;
         }
-        wait_a_moment(x, int64_min(slow_ns, x->deadline_ns));
+        wait_a_moment(x, int64_min(slow_ns, x->deadline.at_ns));
     }
     return end;
 }
@@ -315,7 +295,7 @@ int errand_fds(const struct errand *x, struct pollfd *out, int most)
 
 int errand_wait_ms(const struct errand *x)
 {
-    int64_t left_ns = x->deadline_ns - os_now_ns();
+    int64_t left_ns = x->deadline.at_ns - os_now_ns();
     return left_ns <= 0 ? 0 : (int)int64_min(left_ns / MS_NS + 1, INT32_MAX);
 }
 

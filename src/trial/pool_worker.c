@@ -37,7 +37,7 @@ static void enter(struct pool *p, struct slot *s, enum trial_phase phase, int64_
 {
     s->phase = phase;
     s->limit_s = limit_s(p, s, phase);
-    s->deadline_ns = now_ns + (int64_t)(s->limit_s * 1e9);
+    deadline_set(&s->deadline, s->child.pid, s->limit_s, now_ns);
 }
 
 // It leaves the phase that it is in.
@@ -245,7 +245,7 @@ static bool take_ready(struct pool *p, struct slot *s, int64_t now_ns)
     }
     s->state = SLOT_IDLE;
     s->phase = PHASE_NONE;
-    s->deadline_ns = 0;
+    s->deadline.at_ns = 0;
     if (p->prepared)
         p->failed_starts = 0;
     return true;
@@ -257,7 +257,7 @@ static bool take_prepared(struct pool *p, struct slot *s)
         return false;
     s->state = SLOT_IDLE;
     s->phase = PHASE_NONE;
-    s->deadline_ns = 0;
+    s->deadline.at_ns = 0;
     p->prepared = true;
     p->failed_starts = 0;
     return true;
@@ -288,7 +288,7 @@ static bool take_phase(struct pool *p, struct slot *s, const struct message *m, 
     enter(p, s, m->phase, now_ns);
     s->candidate = m->candidate;
     if (m->phase == PHASE_WAIT) {
-        s->deadline_ns =
+        s->deadline.at_ns =
             0; // others decide how long; counted again from when it is given the device
         token_wait(&p->token, s->index);
     }
@@ -318,7 +318,7 @@ static bool take_result(struct pool *p, struct slot *s, struct message *m, int64
     s->work = NULL;
     s->state = SLOT_IDLE;
     s->phase = PHASE_NONE;
-    s->deadline_ns = 0;
+    s->deadline.at_ns = 0;
     pool_finish_work(p, w);
     if (ends_the_worker(m)) {
         s->start_ns = now_ns + RECOVERY_NS;
@@ -386,7 +386,7 @@ static void check_deadline(struct pool *p, struct slot *s, int64_t now_ns)
 {
     char reason[160];
     struct compile_limit *l = limit_of(p, s->phase);
-    if (!s->deadline_ns || now_ns < s->deadline_ns)
+    if (!deadline_is_over(&s->deadline, s->child.pid, now_ns))
         return;
     if (s->limit_s < p->options.deadline_s[s->phase])
         snprintf(reason, sizeof reason,

@@ -109,7 +109,7 @@ int64_t slot_wake_ns(const struct slot *s, int64_t now_ns)
         return s->start_ns;
     if (s->state == SLOT_ENDING)
         return now_ns + LOOK_NS;
-    return s->deadline_ns ? s->deadline_ns : SLOT_NEVER;
+    return s->deadline.at_ns ? s->deadline.at_ns : SLOT_NEVER;
 }
 
 static void send_kill(struct slot *s, int64_t now_ns)
@@ -172,7 +172,7 @@ void slot_clear(struct slot *s)
     str_finish(&s->line);
     s->state = SLOT_EMPTY;
     s->phase = PHASE_NONE;
-    s->deadline_ns = 0;
+    s->deadline.at_ns = 0;
 }
 
 // A process that hangs in the kernel is left to the system: to wait for it would hang us too.

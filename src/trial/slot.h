@@ -10,6 +10,7 @@
 #define TILEWALK_TRIAL_SLOT_H
 
 #include "base/os.h"
+#include "trial/deadline.h"
 #include "trial/frame.h"
 #include "trial/trial.h"
 #include "trial/work.h"
@@ -36,16 +37,16 @@ struct slot {
     struct link link;
     int spawns;
 
-    enum trial_phase phase; // last announced
-    int candidate;          // that the phase is about
-    int64_t entered_ns;     // by its own clock
-    int64_t deadline_ns;    // of the phase; 0: none
-    double limit_s;         // that the deadline is
-    int64_t start_ns;       // EMPTY: not before; SLOT_NEVER: it was given up
-    int64_t kill_ns;        // ENDING: SIGKILL then, if it does not end by itself
-    bool killed;            // at kill_ns
-    bool has_kept;          // its work was compiled before, and what the driver made is there
-    struct work *work;      // BUSY; ENDING: its outcome depends on how the process ended
+    enum trial_phase phase;   // last announced
+    int candidate;            // that the phase is about
+    int64_t entered_ns;       // by its own clock
+    struct deadline deadline; // of the phase
+    double limit_s;           // that the deadline is
+    int64_t start_ns;         // EMPTY: not before; SLOT_NEVER: it was given up
+    int64_t kill_ns;          // ENDING: SIGKILL then, if it does not end by itself
+    bool killed;              // at kill_ns
+    bool has_kept;            // its work was compiled before, and what the driver made is there
+    struct work *work;        // BUSY; ENDING: its outcome depends on how the process ended
 
     struct str line;     // of captured stderr: the one that has not ended yet
     char last_line[200]; // of captured stderr: the last one in this trial
