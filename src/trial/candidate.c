@@ -49,6 +49,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
                        int bindings, struct failure *why)
 {
     c->bindings = bindings;
+    c->scratch_bytes = j->scratch_bytes;
     if (j->pass_count < 1)
         return fail(why, OUTCOME_COMPILE, "the job has no pass");
     if (j->scratch_bytes > l->buffer_bytes)
@@ -123,11 +124,16 @@ enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
                               struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                               struct gpu_parts *out, struct err *e)
 {
+    enum gpu_status status = candidate_pack(c, g, buffer, pace->timeout_s, e);
+    return status == GPU_OK ? candidate_run_packed(c, g, buffer, pace, out, e) : status;
+}
+
+enum gpu_status candidate_run_packed(const struct candidate *c, struct gpu *g,
+                                     struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
+                                     struct gpu_parts *out, struct err *e)
+{
     const struct gpu_sequence timed = candidate_timed(c, buffer);
     *out = (struct gpu_parts){0};
-    enum gpu_status status = candidate_pack(c, g, buffer, pace->timeout_s, e);
-    if (status != GPU_OK)
-        return status;
     if (c->uses_group_count)
         return gpu_run(g, &timed, 1, pace->timeout_s, &out->seconds, e);
     return gpu_run_in_parts(g, &timed, pace, out, e);

@@ -15,6 +15,7 @@
 struct candidate {
     int bindings;            // buffers that its passes may see
     int pass_count, packing; // the first ones are those that run once
+    uint64_t scratch_bytes;
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's, which outlives it
     uint32_t push_bytes[JOB_MAX_PASSES];
@@ -44,6 +45,10 @@ enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
 enum gpu_status candidate_run(const struct candidate *c, struct gpu *g,
                               struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
                               struct gpu_parts *out, struct err *e);
+// The same behind candidate_pack, or where packed.h has done its work.
+enum gpu_status candidate_run_packed(const struct candidate *c, struct gpu *g,
+                                     struct gpu_buffer *const *buffer, const struct gpu_pace *pace,
+                                     struct gpu_parts *out, struct err *e);
 
 // The same with every access to an array checked, into `out`, which has one more binding; buffer k
 // has bytes[k]. False and `e`: that cannot be done. candidate_finish in any case.

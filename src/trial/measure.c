@@ -64,6 +64,8 @@ static bool settle(struct trial *t, int i, enum outcome outcome, const char *rea
 {
     t->alive[i] = false;
     t->settled[i] = true;
+    if (outcome == OUTCOME_WRONG)
+        packed_forget(&t->rig->packed, t->rig->gpu);
     t->result.outcome[i] = outcome;
     if (outcome != OUTCOME_OK) {
         t->result.phase[i] = t->phase;
@@ -133,10 +135,12 @@ static enum gpu_status run_one_group(struct trial *t, int i, struct err *e)
 
 static enum gpu_status run_all(struct trial *t, int i, double *seconds, struct err *e)
 {
-    struct gpu_parts parts;
+    struct gpu_parts parts = {0};
     const struct gpu_pace pace = pace_of(t, i);
-    enum gpu_status status =
-        candidate_run(&t->candidate[i], t->rig->gpu, t->rig->buffer, &pace, &parts, e);
+    enum gpu_status status = rig_pack(t->rig, &t->candidate[i], patience(t), e);
+    if (status == GPU_OK)
+        status =
+            candidate_run_packed(&t->candidate[i], t->rig->gpu, t->rig->buffer, &pace, &parts, e);
     *seconds = parts.seconds;
     t->is_long[i] =
         !gpu_get_info(t->rig->gpu)->is_cpu && parts.is_split && parts.seconds > LONG_RUN_S;
@@ -258,10 +262,8 @@ static bool time_batches(struct trial *t, int i, const struct gpu_timing *timing
     struct err e = {0};
     if (!enter(t, PHASE_TIME, i))
         return false;
-    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
+    enum gpu_status status = rig_pack(t->rig, &t->candidate[i], patience(t), &e);
     copies_use(&t->rig->copies, &timed);
-    if (status == GPU_OK) // others of a race use the same scratch
-        status = candidate_pack(&t->candidate[i], t->rig->gpu, t->rig->buffer, patience(t), &e);
     if (status == GPU_OK)
         status =
             gpu_time(t->rig->gpu, &timed, timing, t->message->request.incumbent_s, &samples, &e);
@@ -277,9 +279,7 @@ static bool time_in_parts(struct trial *t, int i)
     struct err e = {0};
     if (!enter(t, PHASE_TIME, i))
         return false;
-    enum gpu_status status = rig_scratch(t->rig, job_of(t, i)->scratch_bytes, &e);
-    if (status == GPU_OK)
-        status = run_all(t, i, &sample.seconds[0], &e);
+    enum gpu_status status = run_all(t, i, &sample.seconds[0], &e);
     rig_sense(t->rig, &t->result.clocks);
     if (status == GPU_OK)
         add_samples(&t->result.samples[i], &sample);

@@ -141,6 +141,13 @@ enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e)
     return status;
 }
 
+enum gpu_status rig_pack(struct rig *r, const struct candidate *c, double timeout_s, struct err *e)
+{
+    const struct packing what = {r->gpu, c, r->buffer, (int)r->loaded};
+    enum gpu_status status = rig_scratch(r, c->scratch_bytes, e);
+    return status == GPU_OK ? packed_run(&r->packed, &what, timeout_s, e) : status;
+}
+
 int rig_bindings(const struct rig *r, const struct job *j)
 {
     return r->layout.count + (j->scratch_bytes > 0);
@@ -169,6 +176,7 @@ enum gpu_status rig_load(struct rig *r, enum input_set set, struct err *e)
 {
     int output = r->layout.count - 1;
     enum gpu_status status = GPU_OK;
+    r->loaded = set;
     for (int i = 0; status == GPU_OK && i < buffers(r); i++) {
         status = gpu_fill(r->gpu, r->buffer[i], RIG_POISON_WORD, e);
         if (status == GPU_OK && i < output)

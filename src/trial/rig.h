@@ -18,6 +18,7 @@
 #include "trial/copies.h"
 #include "trial/fixed.h"
 #include "trial/message.h"
+#include "trial/packed.h"
 #include "trial/shared.h"
 
 #define RIG_GUARD_BYTES ((uint64_t)64 << 10)
@@ -34,6 +35,8 @@ struct rig {
     struct gpu_buffer *buffer[OPERATOR_MAX_BUFFERS + 1]; // the last one is scratch, or NULL
     struct gpu_buffer *report; // of a candidate whose accesses are checked
     uint64_t scratch_bytes;
+    enum input_set loaded; // last
+    struct packed packed;
     unsigned char *fetched; // the output
     unsigned char *guards;  // RIG_GUARD_BYTES or less before each buffer, then as many behind it
 };
@@ -50,6 +53,8 @@ void rig_sense(struct rig *r, struct statistics *clocks);
 
 // Makes sure that scratch has exactly `bytes` (0: there is none).
 enum gpu_status rig_scratch(struct rig *r, uint64_t bytes, struct err *e);
+// The same for a candidate, and leaves there what it packs (packed.h) of the inputs loaded last.
+enum gpu_status rig_pack(struct rig *r, const struct candidate *c, double timeout_s, struct err *e);
 int rig_bindings(const struct rig *r, const struct job *j); // buffers that the job sees
 const char *rig_buffer_name(const struct rig *r, int buffer);
 void rig_sizes(const struct rig *r, uint64_t bytes[OPERATOR_MAX_BUFFERS + 1]); // of those buffers
