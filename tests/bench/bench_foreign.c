@@ -3,17 +3,23 @@
 // Tunes ggml's and ncnn's shaders as they are ($TILEWALK_FOREIGN has them) on products and
 // convolutions of theirs, and holds the best against each configuration that ships and runs here:
 // all of a session are raced in one process, so the ratios are of one run. Full size:
-// 200 trials, 3 seeds, every problem (an hour of lavapipe's compiler each). `--shapes N` asks
-// instead what few configurations of mul_mm are worth for twelve shapes, of N random ones that were
-// measured on each, and how many measurements a search for one configuration for all takes.
+// 200 trials, 3 seeds, every problem. `--db FILE` keeps the sessions: those that are there with as
+// many trials are read and not measured again, others go on. `--problem I` is one; `--page FILE`
+// writes the table of what is there between that page's marks, and measures nothing. `--shapes N`
+// asks instead what few configurations of mul_mm are worth for twelve shapes, of N random ones that
+// were measured on each, and how many measurements a search for one configuration for all takes.
+#include "base/file.h"
 #include "base/median.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "bench.h"
+#include "figures/figure_doc.h"
 #include "tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_SEEDS = 9, MOST_SET = 5 };
 
@@ -47,38 +53,107 @@ struct counts {
     double trials, wrong, timeouts;
 };
 
-static void tune(const struct problem *p, int trials, int seed, const char *db, struct counts *n)
+static void run(const char *const *words)
 {
     struct bench_child child;
-    char *line = NULL, *count = mem_printf("%d", trials), *with = mem_printf("%d", seed);
-    char *folder = mem_printf("%s=%s/%s", p->folder, getenv("TILEWALK_FOREIGN"), p->folder);
-    const char *words[12 + 2 * MOST_SET] = {"tune", p->preset, "--json", "--trials",
-                                            count,  "--seed",  with,     "--db",
-                                            db,     "--set",   folder};
+    char *line = NULL;
     size_t capacity = 0;
-    for (int i = 0, at = 11; p->set[i]; i++) {
-        words[at++] = "--set";
-        words[at++] = p->set[i];
-    }
     bench_start(&child, words);
     while (getline(&line, &capacity, child.out) > 0) {
         cJSON *event = cJSON_Parse(line);
-        if (strcmp(bench_text(event, "event"), "trial") == 0) {
-            n->trials++;
-            n->wrong += strcmp(bench_text(event, "outcome"), "wrong") == 0;
-            n->timeouts += strcmp(bench_text(event, "outcome"), "timeout") == 0;
-        }
+        if (strstr(bench_text(event, "text"), " measurements of "))
+            printf("    %s\n", bench_text(event, "text"));
         cJSON_Delete(event);
     }
     bench_end(&child);
     free(line);
-    free(count);
+}
+
+// Whether a problem, as sessions tell it, has what a setting says, "M=256".
+static bool has_setting(const cJSON *problem, const char *setting)
+{
+    const char *value = strchr(setting, '=') + 1;
+    char *name = mem_printf("%.*s", (int)(value - setting - 1), setting);
+    bool has = strcmp(bench_text(problem, name), value) == 0 ||
+               bench_number(problem, name) == strtod(value, NULL);
+    free(name);
+    return has;
+}
+
+// The session of a problem and seed, and whether it is done with so many trials; 0: there is none.
+static int find_session(const char *db, const struct problem *p, int trials, int seed, bool *done)
+{
+    if (access(db, F_OK) != 0)
+        return 0;
+    cJSON *all = bench_json((const char *const[]){"ls", "--json", "--db", db, NULL}), *one;
+    int id = 0;
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(all, "sessions"))
+    {
+        const cJSON *problem = cJSON_GetObjectItem(one, "problem");
+        bool fits =
+            strcmp(bench_text(one, "space"), p->preset) == 0 && bench_number(one, "seed") == seed;
+        for (int i = 0; fits && p->set[i]; i++)
+            fits = has_setting(problem, p->set[i]);
+        if (fits) {
+            id = (int)bench_number(one, "id");
+            *done = strcmp(bench_text(one, "state"), "done") == 0 &&
+                    bench_number(one, "budget_trials") >= trials;
+        }
+    }
+    cJSON_Delete(all);
+    return id;
+}
+
+static void tune(const struct problem *p, const char *trials, int seed, const char *db)
+{
+    char *with = mem_printf("%d", seed);
+    char *folder = mem_printf("%s=%s/%s", p->folder, getenv("TILEWALK_FOREIGN"), p->folder);
+    const char *words[12 + 2 * MOST_SET] = {"tune", p->preset, "--json", "--trials",
+                                            trials, "--seed",  with,     "--db",
+                                            db,     "--set",   folder};
+    for (int i = 0, at = 11; p->set[i]; i++) {
+        words[at++] = "--set";
+        words[at++] = p->set[i];
+    }
+    run(words);
     free(with);
     free(folder);
 }
 
+// What is there already is not measured again, what was cut off goes on.
+static int make_session(const struct problem *p, int trials, int seed, const char *db)
+{
+    bool done = false;
+    int id = find_session(db, p, trials, seed, &done);
+    char *count = mem_printf("%d", trials), *number = mem_printf("%d", id);
+    if (!id)
+        tune(p, count, seed, db);
+    else if (!done)
+        run((const char *const[]){"resume", number, "--trials", count, "--json", "--db", db, NULL});
+    id = find_session(db, p, trials, seed, &done);
+    free(count);
+    free(number);
+    return id;
+}
+
+static void count_outcomes(const char *db, const char *id, struct counts *n)
+{
+    struct bench_child child;
+    char *line = NULL;
+    size_t capacity = 0;
+    bench_start(&child, (const char *const[]){"show", id, "--csv", "--db", db, NULL});
+    while (getline(&line, &capacity, child.out) > 0) {
+        n->wrong += strstr(line, ",wrong,") != NULL;
+        n->timeouts += strstr(line, ",timeout,") != NULL;
+        n->trials++;
+    }
+    n->trials--; // the head
+    bench_end(&child);
+    free(line);
+}
+
 // Of the best to the fastest that ships; prints all.
-static double least_ratio(const char *db, int session)
+static double least_ratio(const char *db, int session, struct counts *n)
 {
     char *id = mem_printf("%d", session);
     cJSON *shown = bench_json((const char *const[]){"show", id, "--json", "--db", db, NULL}), *one;
@@ -95,8 +170,92 @@ static double least_ratio(const char *db, int session)
             least = fmin(least, ratio);
     }
     cJSON_Delete(shown);
+    count_outcomes(db, id, n);
     free(id);
     return least;
+}
+
+// --- the table of a page ---
+
+enum { MOST_SHIPPED = 8 };
+
+struct row {
+    char *name[MOST_SHIPPED]; // of what ships
+    struct str told[MOST_SHIPPED];
+    int count, seeds;
+    struct counts n;
+    struct str trials; // of each seed
+};
+
+static struct str *told_of(struct row *r, const char *name)
+{
+    int i = 0;
+    while (i < r->count && strcmp(r->name[i], name) != 0)
+        i++;
+    if (i == MOST_SHIPPED)
+        bench_fail("more configurations ship than fit a row", NULL);
+    if (i == r->count)
+        r->name[r->count++] = mem_strdup(name);
+    return &r->told[i];
+}
+
+static void add_session(struct row *r, const char *db, int session)
+{
+    char *id = mem_printf("%d", session);
+    cJSON *shown = bench_json((const char *const[]){"show", id, "--json", "--db", db, NULL}), *one;
+    double before = r->n.trials;
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(shown, "baselines"))
+    {
+        struct str *told = told_of(r, bench_text(one, "name"));
+        double ratio = bench_number(one, "ratio");
+        if (ratio > 0)
+            str_printf(told, "%s%.2f", told->length ? ", " : "", ratio);
+        else if (!told->length)
+            str_printf(told, "%s (%s)", bench_text(one, "outcome"), bench_text(one, "reason"));
+    }
+    count_outcomes(db, id, &r->n);
+    str_printf(&r->trials, "%s%g", r->seeds++ ? ", " : "", r->n.trials - before);
+    cJSON_Delete(shown);
+    free(id);
+}
+
+static void add_row(const struct problem *p, const char *db, struct str *out)
+{
+    struct row r = {.count = 0};
+    bool done = false;
+    for (int seed = 1; seed <= MOST_SEEDS; seed++) {
+        int id = find_session(db, p, 1, seed, &done);
+        if (id && done)
+            add_session(&r, db, id);
+    }
+    if (r.seeds)
+        str_printf(out, "| %s | %s | %g, %g | ", p->name, str_text(&r.trials), r.n.wrong,
+                   r.n.timeouts);
+    for (int i = 0; i < r.count; i++) {
+        str_printf(out, "%s%s %s", i ? "; " : "", r.name[i], str_text(&r.told[i]));
+        str_finish(&r.told[i]);
+        free(r.name[i]);
+    }
+    str_add(out, r.seeds ? " |\n" : "");
+    str_finish(&r.trials);
+}
+
+// Of what the database holds, whatever its trials; nothing is measured.
+static void write_page(const char *page, const char *db)
+{
+    struct str table = {0};
+    struct err e;
+    char *path = mem_printf("%s/foreign.md", tuned_folder());
+    str_add(&table,
+            "| problem | trials of each seed | wrong, timeouts | best of a session, times as "
+            "fast as what ships |\n|---|---|---|---|\n");
+    for (int i = 0; i < PROBLEMS; i++)
+        add_row(&problems[i], db, &table);
+    if (!file_write(path, table.text, table.length, &e))
+        bench_fail(path, &e);
+    figure_doc_fill(page, tuned_folder());
+    str_finish(&table);
+    free(path);
 }
 
 // --- twelve shapes ---
@@ -108,22 +267,6 @@ static const char *const shapes[][3] = {
     {"M=512", "N=64", "K=256"},  {"M=64", "N=64", "K=1024"},  {"M=128", "N=128", "K=1024"},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, MOST_CONFIGURATIONS = 3 };
-
-static void run(const char *const *words)
-{
-    struct bench_child child;
-    char *line = NULL;
-    size_t capacity = 0;
-    bench_start(&child, words);
-    while (getline(&line, &capacity, child.out) > 0) {
-        cJSON *event = cJSON_Parse(line);
-        if (strstr(bench_text(event, "text"), " measurements of "))
-            printf("    %s\n", bench_text(event, "text"));
-        cJSON_Delete(event);
-    }
-    bench_end(&child);
-    free(line);
-}
 
 // The same draws on each shape, beside what ships.
 static void measure_shapes(const char *folder, const char *trials, const char *db)
@@ -194,31 +337,32 @@ static void bench_shapes(int trials, const char *db)
 
 int main(int argc, char **argv)
 {
-    int trials = 200, seeds = 3, only = 0, sessions = 0, random = 0;
-    const struct bench_option options[] = {{"trials", &trials, 100000},
-                                           {"seeds", &seeds, MOST_SEEDS},
-                                           {"problem", &only, PROBLEMS},
-                                           {"shapes", &random, 1000}};
+    int trials = 200, seeds = 3, only = 0, random = 0;
+    const char *kept = NULL, *page = NULL;
+    const struct bench_option options[] = {
+        {"trials", &trials, 100000}, {"seeds", &seeds, MOST_SEEDS}, {"problem", &only, PROBLEMS},
+        {"shapes", &random, 1000},   {"db", NULL, 0, &kept},        {"page", NULL, 0, &page}};
     struct counts n = {0};
-    bench_options(argc, argv, options, 4);
+    bench_options(argc, argv, options, 6);
     if (!getenv("TILEWALK_FOREIGN"))
         bench_skip("TILEWALK_FOREIGN names no folder with the shaders of ggml and ncnn");
-    char *db = mem_printf("%s/foreign.db", tuned_folder());
+    char *db = kept ? mem_strdup(kept) : mem_printf("%s/foreign.db", tuned_folder());
     if (random)
         bench_shapes(random, db);
-    for (int i = 0; i < PROBLEMS && !random; i++) {
+    if (page)
+        write_page(page, db);
+    for (int i = 0; i < PROBLEMS && !random && !page; i++) {
         double ratio[MOST_SEEDS];
         if (only && only != i + 1)
             continue;
         for (int k = 0; k < seeds; k++) {
             printf("  %s, seed %d, %d trials\n", problems[i].name, k + 1, trials);
-            tune(&problems[i], trials, k + 1, db, &n);
-            ratio[k] = least_ratio(db, ++sessions);
+            ratio[k] = least_ratio(db, make_session(&problems[i], trials, k + 1, db), &n);
             fflush(stdout);
         }
         bench_figure(problems[i].name, median_of(ratio, seeds), "times what ships", AT_LEAST, 1.2);
     }
-    if (!random) {
+    if (!random && !page) {
         bench_figure("wrong trials", n.wrong, "", UNDER, 1);
         bench_figure("timeouts", n.trials > 0 ? 100 * n.timeouts / n.trials : 0, "%", UNDER, 5);
     }
