@@ -53,6 +53,10 @@ gemm.walks = {
 
 gemm.lanes = subgroups.tiled and { 0, 4, 8 } -- rows of a subgroup's tile, at most; 0: none, row by row
 
+-- What becomes of the end of K where tiles do not fit: each address is clamped and each value tested, or the tiles that
+-- lie within K are loaded by code of their own, without. Where all tiles fit there is no such choice.
+function gemm.ends(product) return product.K % 32 ~= 0 and { "guarded", "apart" } or nil end
+
 local most_rounds_copied = 16   -- a cooperative load of more rounds is a loop
 local statements_of_gather = 12 -- of the address and the test of one element of an image
 local reduce_group = { 32, 8 }  -- workgroup of the second pass of a split product
@@ -107,9 +111,19 @@ local function warp(p, lanes, subgroup)
   return { size = subgroup, rows = rows, columns = columns, across = p.b.lanes // columns }
 end
 
+-- The plan as tiles see it that lie within K, the first `elements` of it; nil where all do, or none.
+local function within(p)
+  local elements = p.product.K // p.depth * p.depth
+  if p.exact_k or elements == 0 then return nil end
+  local inner = {}
+  for name, value in pairs(p) do inner[name] = value end
+  inner.exact_k, inner.elements = true, elements
+  return inner
+end
+
 -- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
 -- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
--- (1), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
+-- (1), ends ("guarded"), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
 -- ("hoist": where a pixel lies is found before the loop; or "recompute"), lanes (0; subgroup: how many those are), dot ("none").
 function gemm.plan(product, s)
   if s.dot == "packed" then product = product.quads end
@@ -136,6 +150,7 @@ function gemm.plan(product, s)
     x.hoisted = x.gather and s.index ~= "recompute" and not x.looped
   end
   p.vector_c = s.vector_c or math.min(widest(p.b.registers), product.result.widest)
+  if s.ends == "apart" then p.within = within(p) end
   return p
 end
 
@@ -181,7 +196,9 @@ end
 
 local function statements(p)
   local stores = p.a.count * p.b.count // p.vector_c * (epilogue.is_needed(p.product.op) and 4 or 1)
-  return stores + p.unrolled * p.step * p.a.count * p.b.count + load_statements(p, p.a) + load_statements(p, p.b)
+  local products, loads = p.unrolled * p.step * p.a.count * p.b.count, load_statements(p, p.a) + load_statements(p, p.b)
+  if not p.within then return stores + products + loads end
+  return stores + 2 * loads + (p.a.staged and p.b.staged and 1 or 2) * products
 end
 
 -- lavapipe translates about 1000 statements a second

@@ -1,11 +1,13 @@
 -- What combinations of a product's parameters make sense, and the kernels: for spaces that offer everything a
 -- hand-written kernel would choose from (presets/gemm.lua, presets/conv-implicit.lua).
 --
---     gemm_rules.declare(product)    product: see gemm_plan.lua; after the parameters are declared
+--     gemm_rules.offer(product)      parameters that only some devices and products have; product: see gemm_plan.lua
+--     gemm_rules.declare(product)    constraints and kernels; after all parameters are declared
 --
 -- The parameters: threads { unused, rows, columns in eights }, registers { unused, virtual and neighbouring rows,
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
--- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; gemm.lanes: lanes; where product.quads: dot.
+-- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; and what is
+-- offered: dot, lanes, ends.
 
 local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
 
@@ -22,8 +24,21 @@ local function schedule_of(product)
       stage_a = c.stage_a, stage_b = c.stage_b, vector_a = c.vector_a, vector_b = c.vector_b,
       pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit,
       dot = product.quads and c.dot, lanes = gemm.lanes and c.lanes, subgroup = subgroups.size(c),
-      walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
+      ends = gemm.ends(product) and c.ends, walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
     }
+  end
+end
+
+function gemm_rules.offer(product)
+  local ends = gemm.ends(product)
+  if product.quads then
+    param.dot = categorical { "none", "packed" } -- products one by one, or of four bytes along K at once
+  end
+  if gemm.lanes then
+    param.lanes = discrete(gemm.lanes) -- rows of a subgroup's tile of them, at most; 0: row by row
+  end
+  if ends then
+    param.ends = categorical(ends) -- of K, where tiles do not fit: guards in all tiles, or in these only
   end
 end
 
@@ -36,6 +51,9 @@ function gemm_rules.declare(product)
   constraint("whole subgroups", function(c) return gemm.threads(plan(c)) >= subgroups.least end)
   constraint("compiles quickly", function(c) return gemm.compiles_quickly(plan(c)) end)
   constraint("no empty part of K", function(c) return plan(c).depth * (c.split_k - 1) < plan(c).product.K end)
+  if gemm.ends(product) then
+    constraint("an end to be apart", function(c) return c.ends == "guarded" or plan(c).within ~= nil end)
+  end
   gemm.kernels(plan)
   gemm_nest.declare(product, schedule)
 end

@@ -33,11 +33,5 @@ if rules.gathers(product) then
   param.index = categorical { "hoist", "recompute" }      -- where a pixel lies: found before the loop, or each time
 end
 
-if product.quads then
-  param.dot = categorical { "none", "packed" }           -- products one by one, or of four bytes along K at once
-end
-if gemm.lanes then
-  param.lanes = discrete(gemm.lanes)                      -- rows of a subgroup's tile of them, at most; 0: row by row
-end
-
+rules.offer(product)
 rules.declare(product)

@@ -25,11 +25,5 @@ if product.matrices > 1 then
   param.together = discrete { 1, 2 }                      -- matrices of a workgroup
 end
 
-if product.quads then
-  param.dot = categorical { "none", "packed" }           -- products one by one, or of four bytes along K at once
-end
-if gemm.lanes then
-  param.lanes = discrete(gemm.lanes)                      -- rows of a subgroup's tile of them, at most; 0: row by row
-end
-
+rules.offer(product)
 rules.declare(product)

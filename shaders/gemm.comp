@@ -124,6 +124,17 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   end
 % end)
 %
+% -- Writes once what does the same for all tiles, else for those that lie within K and for those that may not. `k`: where
+% -- a tile begins. Of gathered operands one comparison finds what is outside, of K too.
+% local function by_ends(k, differs, write)
+%   if not p.within or not differs then return write(p) end
+        if (${k} < ${p.within.elements}) {
+%   write(p.within)
+        } else {
+%   write(p)
+        }
+% end
+%
 % -- Registers ---------------------------------------------------------------------------------------------------------
 %
 % -- Element k of register line i and its neighbours, n in all.
@@ -133,10 +144,10 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 % end
 %
 % -- Where a step that begins at `at` within the tile finds its registers.
-% local function begin_step(x, at)
+% local function begin_step(q, x, at)
 %   if x.staged then
             const uint ${x.name}_at = ${sum("read_" .. x.name, times(at, x.pitch))};
-%   elseif text.is_plain(p, x) then
+%   elseif text.is_plain(q, x) then
 %     local distance = x.along_k and over("k", x.vector) or times("k", text.pitch(x))
             const uint ${x.name}_at = ${sum("line_" .. x.name, distance)};
 %   end
@@ -144,12 +155,12 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %
 % -- Loads the chunk with element k of register line i, the first time that a step asks for it.
 % local loaded
-% local function need(x, i, k)
+% local function need(q, x, i, k)
 %   local first_i, first_k, size = text.chunk(x, i, k)
 %   local name = x.name .. "_" .. first_i .. "_" .. first_k
 %   if not loaded[name] then
 %     loaded[name] = true
-%     local value = text.read(p, x, first_i, first_k, size)
+%     local value = text.read(q, x, first_i, first_k, size)
             const ${glsl.vector(factors, size)} ${name} = ${glsl.converted(value, p.element, factors, size)};
 %   end
 % end
@@ -164,13 +175,13 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 % end
 %
 % -- One step, written out: the products of `step` elements of K with all registers, in the order of the loops.
-% local function products(at)
+% local function products_by(q, at)
         {
 %   if not (a.staged and b.staged) then
             const uint k = ${sum("k_tile", at)};
 %   end
-%   begin_step(a, at)
-%   begin_step(b, at)
+%   begin_step(q, a, at)
+%   begin_step(q, b, at)
 %   loaded = {}
 %   local extent, stride, index = { n = a.count, m = b.count, k = p.step }, { n = 1, m = width, k = 1 }, {}
 %   local function nest(level)
@@ -181,8 +192,8 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %         nest(level + 1)
 %       else
 %         local n, m, k = index.n, index.m, index.k
-%         need(a, n, k)
-%         need(b, m, k)
+%         need(q, a, n, k)
+%         need(q, b, m, k)
             sum_${n}_${m} += ${product_of(n, m, k)};
 %       end
 %     end
@@ -190,17 +201,21 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   nest(1)
         }
 % end
+% local function reads_ends(x) return not x.staged and not x.gather end
+% local function products(at)
+%   by_ends("k_tile", reads_ends(a) or reads_ends(b), function(q) products_by(q, at) end)
+% end
 %
 % -- Shared tiles ------------------------------------------------------------------------------------------------------
 %
 % -- Where the tiles of an invocation's matrix begin in shared memory.
 % local function base(x) return p.together > 1 and "base_" .. x.name or "0" end
 %
-% -- The pixels of gathered operands by their lines, where they are found once.
+% -- The pixels of gathered operands by their lines, where they are found once. `q` is the plan, or that within K.
 % local pixels = {}
-% local function fetch(x, r, k)
+% local function fetch(q, x, r, k)
 %   local line = x.gather and text.line(p, x, r)
-%   return text.fetch(p, x, r, k, line and (pixels[line] or text.pixel(p, x, line)))
+%   return text.fetch(q, x, r, k, line and (pixels[line] or text.pixel(p, x, line)))
 % end
 %
 % -- Puts a vector of round r into its place: whole chunks when neighbours in memory are neighbours in the tile.
@@ -223,7 +238,7 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 % end
 %
 % -- Fills a tile at once: all rounds, in a loop when they are many.
-% local function fill(x, k, half_tile)
+% local function fill_by(q, x, k, half_tile)
 %   local rounds = x.looped and 1 or x.rounds
 %   if x.looped then
         for (uint i = 0; i < ${x.rounds}; ++i)
@@ -231,17 +246,22 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   for n = 0, rounds - 1 do
 %     local r = x.looped and "i" or n
         ${text.if_any(p, x, r)}{
-            const ${stored(x.vector)} v = ${fetch(x, r, k)};
+            const ${stored(x.vector)} v = ${fetch(q, x, r, k)};
 %     put(x, r, "v", half_tile)
         }
 %   end
 % end
+% local function fill(x, k, half_tile)
+%   by_ends(k, not x.gather, function(q) fill_by(q, x, k, half_tile) end)
+% end
 %
 % -- The same in two halves, the vectors waiting in registers in between.
 % local function fetch_ahead(x, k)
-%   for r = 0, x.rounds - 1 do
-        ${text.if_any(p, x, r)}next_${x.name}_${r} = ${fetch(x, r, k)};
-%   end
+%   by_ends(k, not x.gather, function(q)
+%     for r = 0, x.rounds - 1 do
+        ${text.if_any(p, x, r)}next_${x.name}_${r} = ${fetch(q, x, r, k)};
+%     end
+%   end)
 % end
 % local function put_ahead(x, half_tile)
 %   for r = 0, x.rounds - 1 do
@@ -279,9 +299,10 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %     local function address(line)
 %       return sum(text.origin_name(p, x), x.along_k and times(line, text.pitch(x)) or over(line, x.vector))
 %     end
-%     if text.is_plain(p, x) then
+%     if text.is_plain(p.within or p, x) then
     const uint line_${x.name} = ${address(text.register_line(x))};
-%     else
+%     end
+%     if not text.is_plain(p, x) then
 %       for i = 0, x.count - 1, x.chunk do
     const uint line_${x.name}_${i} = ${address(text.register_line(x, i))};
 %       end
