@@ -32,6 +32,20 @@ void writer_number(struct writer *w, double number, bool is_real)
     str_add(w->out, number < 0 ? ")" : "");
 }
 
+void writer_digit(struct writer *w, const char *of, int64_t stride, int64_t count, int64_t by)
+{
+    if (count == 1) {
+        str_add_char(w->out, '0');
+        return;
+    }
+    str_add(w->out, of);
+    if (stride > 1)
+        str_printf(w->out, " / %" PRId64, stride);
+    str_printf(w->out, " %% %" PRId64, count);
+    if (by > 1)
+        str_printf(w->out, " * %" PRId64, by);
+}
+
 // As a float where `real`, converted where it is none.
 static void write_as(struct writer *w, int node, bool real)
 {
@@ -129,7 +143,7 @@ static void write_read(struct writer *w, const struct node *n)
     const struct program_kernel *from = made_by(w, n->tensor);
     int node = (int)(n - w->p->inlined.node);
     int copy = w->prefix ? program_copy_of(w->k, node) : -1; // what is copied is read where it lies
-    if (from == w->k) {
+    if (n->tensor == w->k->stage.tensor) {
         writer_register(w);
         return;
     }

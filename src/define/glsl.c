@@ -32,7 +32,7 @@ static void write_buffers(struct writer *w)
         str_printf(w->out, form, binding, "writeonly ", binding, scalars[d->tensor[output].element],
                    d->tensor[output].name);
     binding++;
-    if (w->p->scratch_bytes)
+    if (w->p->scratch_bytes || w->uses_parts)
         str_printf(w->out, form, binding, w->k->is_output ? "readonly " : "", binding, "uint",
                    "scratch");
 }
@@ -79,20 +79,6 @@ void writer_line(struct writer *w, int depth, const char *format, ...)
     va_end(args);
     str_add(w->out, line);
     str_add_char(w->out, '\n');
-}
-
-void writer_digit(struct writer *w, const char *of, int64_t stride, int64_t count, int64_t by)
-{
-    if (count == 1) {
-        str_add_char(w->out, '0');
-        return;
-    }
-    str_add(w->out, of);
-    if (stride > 1)
-        str_printf(w->out, " / %" PRId64, stride);
-    str_printf(w->out, " %% %" PRId64, count);
-    if (by > 1)
-        str_printf(w->out, " * %" PRId64, by);
 }
 
 // --- loops ---
@@ -170,6 +156,8 @@ static void write_reduced_place(struct writer *w, int loop)
     const int32_t *part = w->t->part[loop];
     int64_t shared = part[TILE_SHARED], written = shared * part[TILE_WRITTEN];
     str_add(w->out, shared > 1 ? "share" : "0");
+    if (part[TILE_ACROSS] > 1)
+        str_printf(w->out, " + across * %" PRId64, written * part[TILE_MIDDLE] * part[TILE_LOOP]);
     write_term(w, 'o', loop, TILE_LOOP, written * part[TILE_MIDDLE]);
     write_term(w, 'm', loop, TILE_MIDDLE, written);
     write_term(w, 'u', loop, TILE_WRITTEN, shared);
@@ -415,6 +403,8 @@ static void write_store(struct writer *w)
         str_printf(w->out, "T_%s[", t->name);
     else
         str_printf(w->out, "T_scratch[%" PRIu64 " + ", w->k->scratch);
+    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+        str_printf(w->out, "across * %" PRId64 " + ", tiling_points(w->t));
     for (int i = 1; i < s->space; i++)
         str_add_char(w->out, '(');
     for (int i = 0; i < s->space; i++) {
@@ -435,20 +425,61 @@ static void write_store(struct writer *w)
     end_block(w, depth - 1);
 }
 
-bool program_glsl(const struct program *p, int kernel, const struct tiling *t, struct str *out)
+// Where parts begin in scratch memory: of all kernels at the same place, one after the other.
+static uint64_t first_part(const struct program *p)
 {
-    const struct program_kernel *k = &p->kernel[kernel];
+    return p->scratch_bytes / 4;
+}
+
+// The parts of a number that workgroups made.
+static void write_combination(struct writer *w)
+{
+    bool real = w->p->inlined.node[w->k->stage.body].is_real;
+    int64_t parts = tiling_reduced(w->t, TILE_LOOP);
+    int depth = begin_block(w, 1);
+    write_axes(w, depth, false);
+    writer_line(w, depth, "for (int part = 0; part < %" PRId64 "; part++) {", parts);
+    writer_line(w, depth + 1,
+                "const %s other = %s(T_scratch[%" PRIu64 " + part * %" PRId64 " + all]);",
+                real ? "float" : "int", real ? "uintBitsToFloat" : "int", first_part(w->p),
+                tiling_points(w->t));
+    writer_indent(w, depth + 1);
+    str_add(w->out, "value[0] = ");
+    writer_combine(w, "value[0]", "other");
+    str_add(w->out, ";\n");
+    writer_line(w, depth, "}");
+    end_block(w, depth);
+}
+
+static void write_main(struct writer *w, bool is_second)
+{
+    int64_t sharing = tiling_reduced(w->t, TILE_SHARED);
+    write_origins(w);
+    if (sharing > 1)
+        writer_line(w, 1, "const int share = thread %% %" PRId64 ";", sharing);
+    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+        writer_line(w, 1, "const int across = int(gl_WorkGroupID.z);");
+    write_identity(w);
+    (is_second ? write_combination : write_reduction)(w);
+    if (sharing > 1)
+        writer_exchange(w);
+    write_store(w);
+}
+
+bool program_glsl(const struct program *p, int kernel, const struct tiling *t, bool is_second,
+                  struct str *out)
+{
+    struct program_kernel k = p->kernel[kernel];
+    bool is_split = tiling_reduced(t, TILE_ACROSS) > 1;
+    if (is_split) { // what it stores are parts
+        k.is_output = false;
+        k.epilogue = -1;
+        k.scratch = first_part(p);
+    }
     struct str main = {0};
-    struct writer w = {.p = p, .k = k, .t = t, .out = &main, .stage = &k->stage, .prefix = "_"};
-    int64_t sharing = tiling_reduced(t, TILE_SHARED);
-    write_origins(&w);
-    if (sharing > 1)
-        writer_line(&w, 1, "const int share = thread %% %" PRId64 ";", sharing);
-    write_identity(&w);
-    write_reduction(&w);
-    if (sharing > 1)
-        writer_exchange(&w);
-    write_store(&w);
+    struct writer w = {.p = p, .k = &k, .t = t, .out = &main, .stage = &k.stage, .prefix = "_"};
+    w.uses_parts = is_split || is_second;
+    write_main(&w, is_second);
     bool fits = !writer_is_full(&w);
     w.out = out;
     write_head(&w, str_text(&main));

@@ -59,6 +59,7 @@ enum path { PATH_STORE, PATH_REDUCE, PATH_FILL, PATH_HALVE };
 static int add_path(const struct weaver *w, enum path what, int *path)
 {
     int count = add_parts(w, true, TILE_GROUPS, path, 0);
+    count = add_parts(w, false, TILE_ACROSS, path, count);
     count = add_parts(w, true, TILE_THREADS, path, count);
     count = add_parts(w, false, TILE_SHARED, path, count);
     if (what == PATH_HALVE)
@@ -203,6 +204,14 @@ static int halvings(struct weaver *w, int n)
     return sum;
 }
 
+// Of two numbers by the kernel's reduction.
+static void count_combination(struct weaver *w, struct nest_statement *s)
+{
+    enum reduction r = w->k->stage.reduction;
+    int one = weave_constant(w, 1);
+    *(r == REDUCE_SUM ? &s->add : r == REDUCE_PRODUCT ? &s->multiply : &s->compare) = one;
+}
+
 // Parts of a reduction pass through shared memory: stored, halved again and again, and fetched.
 static void add_exchange(struct weaver *w)
 {
@@ -225,11 +234,82 @@ static void add_exchange(struct weaver *w)
                             weave_compute(w, FORMULA_LESS, weave_constant(w, 1), steps));
     add_access(s, fetched);
     add_access(s, fetched);
-    enum reduction r = w->k->stage.reduction;
-    int one = weave_constant(w, 1);
-    *(r == REDUCE_SUM ? &s->add : r == REDUCE_PRODUCT ? &s->multiply : &s->compare) = one;
+    count_combination(w, s);
     s = new_statement(w, "fetch", PATH_STORE, weave_block_access(w, false, true));
     add_access(s, fetched);
+}
+
+// Of what the kernel makes, from registers.
+static void add_store(struct weaver *w)
+{
+    struct nest_statement *store = new_statement(w, "store", PATH_STORE, weave_output_access(w));
+    if (w->k->epilogue < 0) {
+        add_access(store, weave_block_access(w, true, false));
+        return;
+    }
+    add_reads(w, store, w->k->epilogue, 0);
+    count_operations(w, w->k->epilogue, 0, REDUCE_NONE, store);
+}
+
+// Of the parts that workgroups make, one for each step of the loop over them, and number.
+static struct nest_access part_access(struct weaver *w, int parts, int of_parts)
+{
+    struct nest_access x = {.buffer = parts};
+    struct nest_term *term = weave_new_terms(w), *by_part = weave_new_terms(w);
+    int count = 0;
+    by_part[0] = (struct nest_term){w->loop[w->v->loops.space][of_parts], weave_constant(w, 1)};
+    x.dim[0].term = by_part;
+    x.dim[0].count = 1;
+    for (int i = 0; i < TILE_PARTS; i++)
+        if (w->loop[0][i] >= 0)
+            term[count++] = (struct nest_term){w->loop[0][i], w->step[0][i]};
+    x.dim[1].term = term;
+    x.dim[1].count = count;
+    return x;
+}
+
+// The loops of a kernel's second pass in place of the first one's (tiling_second).
+static void set_second_loops(struct weaver *w, int parts)
+{
+    const struct tiling first = {.variant = w->v};
+    struct program_variant v;
+    const struct tiling t = tiling_second(&first, &v);
+    int threads = weave_constant(w, t.part[0][TILE_THREADS]);
+    int groups = weave_constant(w, t.part[0][TILE_GROUPS]);
+    int loop = w->v->loops.space;
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        for (int i = 0; i < TILE_PARTS; i++)
+            w->loop[a][i] = w->written[a][i] = -1;
+    w->loop[0][TILE_GROUPS] = weave_add_loop(w, mem_strdup("second_group"), NEST_BLOCK_X, groups);
+    w->loop[0][TILE_THREADS] =
+        weave_add_loop(w, mem_strdup("second_thread"), NEST_THREAD_X, threads);
+    w->loop[loop][TILE_LOOP] = weave_add_loop(w, mem_strdup("parts"), NEST_SERIAL, parts);
+    w->step[0][TILE_GROUPS] = threads;
+    w->step[0][TILE_THREADS] = w->step[loop][TILE_LOOP] = weave_constant(w, 1);
+}
+
+// Workgroups store their parts, and an invocation each number combines them.
+static void add_second_pass(struct weaver *w)
+{
+    const struct tiling t = {.variant = w->v};
+    int parts = weave_add_buffer(w, "parts", NEST_GLOBAL, 4);
+    int count = weave_product(w, false, TILE_ACROSS);
+    struct nest_buffer *b = &w->nest->buffer[parts];
+    b->used = w->when;
+    b->dim_count = 2;
+    b->dim[0] = count;
+    b->dim[1] = weave_constant(w, (double)tiling_points(&t));
+    struct nest_access stored = part_access(w, parts, TILE_ACROSS);
+    stored.write = true;
+    struct nest_statement *s = new_statement(w, "store parts", PATH_STORE, stored);
+    add_access(s, weave_block_access(w, true, false));
+    set_second_loops(w, count);
+    s = new_statement(w, "combine", PATH_REDUCE, weave_block_access(w, true, true));
+    struct nest_access fetched = part_access(w, parts, TILE_LOOP);
+    fetched.read = true;
+    add_access(s, fetched);
+    count_combination(w, s);
+    add_store(w);
 }
 
 static void weave_variant(struct weaver *w)
@@ -253,15 +333,12 @@ static void weave_variant(struct weaver *w)
     }
     if (!reduces)
         return;
-    if (w->v->plan == PLAN_CROSS)
+    if (w->v->plan == PLAN_CROSS || w->v->plan == PLAN_SPLIT)
         add_exchange(w);
-    struct nest_statement *store = new_statement(w, "store", PATH_STORE, weave_output_access(w));
-    if (w->k->epilogue < 0) {
-        add_access(store, weave_block_access(w, true, false));
-        return;
-    }
-    add_reads(w, store, w->k->epilogue, 0);
-    count_operations(w, w->k->epilogue, 0, REDUCE_NONE, store);
+    if (w->v->plan == PLAN_SPLIT)
+        add_second_pass(w);
+    else
+        add_store(w);
 }
 
 // Whether the sketch computes the kernel this way.

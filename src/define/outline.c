@@ -162,6 +162,7 @@ static void write_kernel(struct outliner *o)
         str_printf(o->out, "%s%s", a == s->space ? " over " : ", ", s->axis[a]);
     str_add_char(o->out, '\n');
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
+    depth = write_loops(o, depth, "workgroups that share", false, TILE_ACROSS);
     depth = write_loops(o, depth, "virtual threads", true, TILE_VIRTUAL);
     depth = write_loops(o, depth, "invocations", true, TILE_THREADS);
     depth = write_loops(o, depth, "invocations that share", false, TILE_SHARED);
@@ -172,10 +173,16 @@ static void write_kernel(struct outliner *o)
     inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
     inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
     write_update(o, inner);
-    if (o->v->plan == PLAN_CROSS) {
+    if (o->v->plan == PLAN_CROSS || o->v->plan == PLAN_SPLIT) {
         begin_line(o, depth);
         write_own(o, ".local");
         str_add(o->out, " of all that share, by shared memory\n");
+    }
+    if (o->v->plan == PLAN_SPLIT) {
+        begin_line(o, depth = 1);
+        str_add(o->out, "second pass: ");
+        write_own(o, ".local");
+        str_add(o->out, " of all workgroups that share, by scratch memory\n");
     }
     begin_line(o, depth);
     write_own(o, "");

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_THREADS = 64, USUAL_WRITTEN = 4 }; // where a parameter begins that a sketch brings
+enum {
+    USUAL_THREADS = 64,
+    USUAL_WRITTEN = 4,
+    USUAL_ACROSS = 8
+}; // where a parameter begins that a sketch brings
 
 struct adding {
     struct program *p;
@@ -16,14 +20,15 @@ struct adding {
     struct err *e;
 };
 
-// "k", or "scores_k" where there are several kernels, or "k_cross" of a second way; another one of
+// "k", or "scores_k" where there are several kernels, or "k_cross" of another way; another one of
 // that name has a number.
 static char *new_name(const struct adding *a, const char *what)
 {
     const struct program_kernel *k = &a->p->kernel[a->kernel];
     const char *tensor = a->p->kernel_count > 1 ? a->p->inlined.tensor[k->stage.tensor].name : "";
     const struct program_variant *v = &k->variant[a->variant];
-    const char *way = v->plan == PLAN_CROSS ? "_cross" : "", *end = v->is_guarded ? "_guarded" : "";
+    const char *end = v->is_guarded ? "_guarded" : "";
+    const char *way = v->plan == PLAN_CROSS ? "_cross" : v->plan == PLAN_SPLIT ? "_split" : "";
     char *name = mem_printf("%s%s%s%s%s", tensor, *tensor ? "_" : "", what, way, end);
     for (int i = 2; space_find(a->s, name); i++) {
         free(name);
@@ -32,8 +37,8 @@ static char *new_name(const struct adding *a, const char *what)
     return name;
 }
 
-// What ways to compute a kernel have a parameter in common: those that differ in whether its
-// reduction is shared, or in whether its ends are guarded.
+// What ways to compute a kernel have a parameter in common: those that differ in how its reduction
+// is shared, if it is, or in whether its ends are guarded.
 enum common { OF_ONE, SHARED_OR_NOT, GUARDED_OR_NOT };
 
 static bool has_in_common(const struct program_kernel *k, int one, int other, enum common common)
@@ -90,7 +95,7 @@ int program_parts(const struct program_variant *v, bool is_space)
 {
     if (v->plan == PLAN_TILE)
         return is_space ? TILE_PARTS : 3;
-    return is_space || v->plan == PLAN_CROSS ? 3 : 2;
+    return is_space || v->plan != PLAN_SERIAL ? 3 : 2;
 }
 
 // Where the split of a loop begins, in the order of the parameter's parts. `threads`: how many more
@@ -98,13 +103,19 @@ int program_parts(const struct program_variant *v, bool is_space)
 static void set_rest(const struct program_variant *v, int loop, int64_t *threads, int32_t *rest)
 {
     const struct program_loops *l = &v->loops;
-    bool is_space = loop < l->space, has_threads = is_space || v->plan == PLAN_CROSS;
+    bool is_space = loop < l->space, splits = !is_space && v->plan == PLAN_SPLIT;
+    bool has_threads = is_space || v->plan == PLAN_CROSS || splits;
     int parts = program_parts(v, is_space);
     int32_t part = divisor_up_to(l->extent[loop], has_threads ? *threads : USUAL_WRITTEN);
     for (int i = 1; i < parts; i++)
         rest[i] = 1;
     rest[0] = (int32_t)(l->extent[loop] / part);
     rest[has_threads ? parts / 2 : parts - 1] = part;
+    if (splits) { // the rest is the loop's
+        int32_t across = divisor_up_to(rest[0], USUAL_ACROSS);
+        rest[parts - 1] = rest[0] / across;
+        rest[0] = across;
+    }
     *threads /= has_threads ? part : 1;
 }
 

@@ -1,5 +1,7 @@
 #include "define/program.h"
 
+#include "base/minmax.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,13 +239,26 @@ static bool is_shared(const struct sketch *s, int tensor)
     return s->plan[tensor] == PLAN_CROSS;
 }
 
+static bool is_split(const struct sketch *s, int tensor)
+{
+    return s->plan[tensor] == PLAN_SPLIT;
+}
+
+// How the sketch computes the tensor's kernel.
+static enum stage_plan plan_of(const struct program *p, const struct sketch *s, int tensor)
+{
+    if (is_shared(s, tensor) || is_split(s, tensor))
+        return s->plan[tensor];
+    return is_tiled(p, tensor) ? PLAN_TILE : PLAN_SERIAL;
+}
+
 int program_variant_of(const struct program *p, int sketch, int kernel)
 {
     const struct program_kernel *k = &p->kernel[kernel];
     const struct sketch *s = &p->sketches.sketch[sketch];
     int v = k->variants - 1;
-    while (v > 0 && ((k->variant[v].plan == PLAN_CROSS) != is_shared(s, k->stage.tensor) ||
-                     k->variant[v].is_guarded != s->is_guarded[k->stage.tensor]))
+    while (v >= 0 && (k->variant[v].plan != plan_of(p, s, k->stage.tensor) ||
+                      k->variant[v].is_guarded != s->is_guarded[k->stage.tensor]))
         v--;
     return v;
 }
@@ -253,7 +268,7 @@ static bool computes_alike(const struct program *p, const struct sketch *a, cons
     bool alike = true;
     for (int k = 0; k < p->kernel_count; k++) {
         int tensor = p->kernel[k].stage.tensor;
-        alike = alike && is_shared(a, tensor) == is_shared(b, tensor) &&
+        alike = alike && plan_of(p, a, tensor) == plan_of(p, b, tensor) &&
                 a->is_guarded[tensor] == b->is_guarded[tensor];
     }
     return alike;
@@ -280,14 +295,10 @@ static void add_variants(struct program *p)
     for (int i = 0; i < p->kernel_count; i++) {
         struct program_kernel *k = &p->kernel[i];
         int tensor = k->stage.tensor;
-        bool has[2][2] = {{false}};
         for (int n = 0; n < p->sketches.count; n++) {
             const struct sketch *s = &p->sketches.sketch[n];
-            bool *met = &has[is_shared(s, tensor)][s->is_guarded[tensor]];
-            enum stage_plan alone = is_tiled(p, tensor) ? PLAN_TILE : PLAN_SERIAL;
-            if (!*met)
-                add_variant(p, k, is_shared(s, tensor) ? PLAN_CROSS : alone, s->is_guarded[tensor]);
-            *met = true;
+            if (program_variant_of(p, n, i) < 0)
+                add_variant(p, k, plan_of(p, s, tensor), s->is_guarded[tensor]);
         }
     }
 }
@@ -312,7 +323,7 @@ static bool is_guarded(const struct sketch *s, int tensor)
     return s->is_guarded[tensor];
 }
 
-// "tiled", or "serial"; or what is shared and what is guarded: "cross-thread(top+sum),guarded(Y)".
+// "tiled", or "serial"; or what is shared, split and guarded: "cross-thread(top+sum),guarded(Y)".
 static void name_sketches(struct program *p)
 {
     for (int i = 0; i < p->sketches.count; i++) {
@@ -321,6 +332,7 @@ static void name_sketches(struct program *p)
         for (int k = 0; k < p->kernel_count; k++)
             tiles = tiles || is_tiled(p, p->kernel[k].stage.tensor);
         add_which(p, &p->sketches.sketch[i], "cross-thread(", is_shared, &name);
+        add_which(p, &p->sketches.sketch[i], "split(", is_split, &name);
         add_which(p, &p->sketches.sketch[i], "guarded(", is_guarded, &name);
         if (!name.length)
             str_add(&name, tiles ? "tiled" : "serial");
@@ -328,9 +340,15 @@ static void name_sketches(struct program *p)
     }
 }
 
-static bool build(struct program *p, const char *text, bool guards, struct err *e)
+// What sketches beyond Ansor's there may be.
+struct beyond {
+    bool guards, splits;
+};
+
+static bool build(struct program *p, const char *text, struct beyond b, struct err *e)
 {
-    const struct sketch_device device = {p->device.subgroup, p->device.invocations, guards};
+    const struct sketch_device device = {p->device.subgroup, p->device.invocations, b.guards,
+                                         b.splits};
     if (!definition_read_text(&p->inlined, text, e))
         return false;
     sketches_derive(&p->inlined, device, &p->sketches);
@@ -343,30 +361,24 @@ static bool build(struct program *p, const char *text, bool guards, struct err *
 }
 
 // Whether a space has room for all ways to compute all kernels.
-static bool fits_space(const struct program *p)
+static bool fits_space(struct program *p)
 {
-    int slots = 1, params = 1;
-    for (int i = 0; i < p->kernel_count; i++)
-        for (int n = 0; n < p->kernel[i].variants; n++) {
-            const struct program_variant *v = &p->kernel[i].variant[n];
-            int more = v->plan == PLAN_TILE && n == 0 ? p->kernel[i].copies + 1 : 0;
-            slots += more;
-            params += more;
-            for (int a = 0; a < v->loops.space + v->loops.reduce; a++) {
-                params += v->loops.extent[a] > 1;
-                slots += v->loops.extent[a] > 1 ? program_parts(v, a < v->loops.space) : 0;
-            }
-        }
-    return slots <= SPACE_MAX_SLOTS && params <= SPACE_MAX_PARAMS;
+    struct space *s = space_create("room");
+    struct err e;
+    bool fits = program_add_params(p, s, &e);
+    space_destroy(s);
+    p->space = NULL;
+    p->chooser = -1;
+    return fits;
 }
 
-static struct program *create(const char *text, struct program_device device, bool guards,
+static struct program *create(const char *text, struct program_device device, struct beyond b,
                               struct err *e)
 {
     struct program *p = mem_zero(1, sizeof *p);
     p->device = device;
     p->chooser = -1;
-    if (build(p, text, guards, e))
+    if (build(p, text, b, e))
         return p;
     program_destroy(p);
     return NULL;
@@ -375,15 +387,18 @@ static struct program *create(const char *text, struct program_device device, bo
 struct program *program_create(const struct definition *d, struct program_device device,
                                struct err *e)
 {
+    static const struct beyond less[] = {{true, true}, {true, false}, {false, false}};
+    enum { LAST = sizeof less / sizeof *less - 1 };
     struct str text = {0};
     struct program *p = NULL;
-    if (definition_write(d, &text))
-        p = create(str_text(&text), device, true, e);
-    else
+    if (!definition_write(d, &text)) {
         err_set(e, "the definition is too large (what it shares is written out)");
-    if (p && !fits_space(p)) {
-        program_destroy(p);
-        p = create(str_text(&text), device, false, e);
+    } else {
+        int i = 0;
+        for (p = create(str_text(&text), device, less[i], e); p && i < LAST && !fits_space(p);) {
+            program_destroy(p);
+            p = create(str_text(&text), device, less[++i], e);
+        }
     }
     str_finish(&text);
     return p;
@@ -400,26 +415,49 @@ void program_destroy(struct program *p)
 
 // --- the kernels ---
 
+static bool add_pass(const struct program *p, int kernel, const struct tiling *t, bool is_second,
+                     struct job *job)
+{
+    struct pass *pass = &job->pass[job->pass_count++];
+    struct str text = {0};
+    uint64_t groups[3];
+    tiling_groups(t, groups);
+    for (int k = 0; k < 3; k++)
+        pass->groups[k] = (uint32_t)groups[k];
+    bool fits = program_glsl(p, kernel, t, is_second, &text);
+    pass->glsl = str_take(&text);
+    return fits;
+}
+
+// One pass, or two where workgroups share the reduction.
+static bool add_passes(const struct program *p, int kernel, const struct tiling *t, struct job *job)
+{
+    struct program_variant v;
+    int64_t parts = tiling_reduced(t, TILE_ACROSS);
+    bool fits = add_pass(p, kernel, t, false, job);
+    if (!fits || parts == 1)
+        return fits;
+    struct tiling second = tiling_second(t, &v);
+    uint64_t bytes = p->scratch_bytes + 4 * (uint64_t)(parts * tiling_points(t));
+    job->scratch_bytes = uint64_max(job->scratch_bytes, bytes);
+    return add_pass(p, kernel, &second, true, job);
+}
+
 bool program_job(const struct program *p, const struct config *c, const char *name, struct job *job,
                  struct err *e)
 {
+    bool fits = true;
     *job = (struct job){.scratch_bytes = p->scratch_bytes};
-    for (int i = 0; i < p->kernel_count; i++) {
+    for (int i = 0; i < p->kernel_count && fits; i++) {
         struct tiling t = program_tiling(p, i, c);
-        struct str text = {0};
-        uint64_t groups[3];
-        struct pass *pass = &job->pass[job->pass_count++];
-        tiling_groups(&t, groups);
-        for (int k = 0; k < 3; k++)
-            pass->groups[k] = (uint32_t)groups[k];
-        bool fits = program_glsl(p, i, &t, &text);
-        pass->glsl = str_take(&text);
-        pass->template_name = mem_strdup(name);
-        if (!fits) {
-            job_finish(job);
-            return err_set(e, "the kernel of %s would be too long",
-                           p->inlined.tensor[p->kernel[i].stage.tensor].name);
-        }
+        fits = add_passes(p, i, &t, job);
+        if (!fits)
+            err_set(e, "the kernel of %s would be too long",
+                    p->inlined.tensor[p->kernel[i].stage.tensor].name);
     }
-    return true;
+    for (int i = 0; i < job->pass_count; i++)
+        job->pass[i].template_name = mem_strdup(name);
+    if (!fits)
+        job_finish(job);
+    return fits;
 }

@@ -14,8 +14,10 @@
 //
 // A kernel is a nest of tiled loops around one statement. Where tiles read numbers again, the loops
 // are the axes, and what is read may be copied to shared memory; elsewhere all space axes are one
-// loop, and so are all axes of the reduction, which the invocations of a workgroup may share. The
-// sketch (define/sketch.h) says which. A program is immutable, and usable from any thread.
+// loop, and so are all axes of the reduction, which the invocations of a workgroup may share, and
+// workgroups too: then each stores its part in scratch memory, behind what kernels hand on, and a
+// second pass combines them. The sketch (define/sketch.h) says which. A program is immutable, and
+// usable from any thread.
 #ifndef TILEWALK_DEFINE_PROGRAM_H
 #define TILEWALK_DEFINE_PROGRAM_H
 
@@ -23,15 +25,16 @@
 #include "kernel/job.h"
 #include "space/space.h"
 
-#define PROGRAM_MAX_KERNELS  JOB_MAX_PASSES
-#define PROGRAM_MAX_VARIANTS 4 // of a kernel: shared or not, guarded or not
+#define PROGRAM_MAX_KERNELS  (JOB_MAX_PASSES / 2) // each may have a second pass
+#define PROGRAM_MAX_VARIANTS 6 // of a kernel: alone, shared or split; guarded or not
 #define PROGRAM_MAX_COPIES   3 // a kernel; what it reads besides is read where it lies
 
 // Parts of a loop over space, outermost first, as Ansor's S0 to S4. The numbers of an invocation
 // are those of all parts but the first and the third.
 enum { TILE_GROUPS, TILE_VIRTUAL, TILE_THREADS, TILE_OUTER, TILE_INNER, TILE_PARTS };
-// Of a loop over a reduction, as R0 to R2; the last one is of neighbours that work together.
-enum { TILE_LOOP, TILE_MIDDLE, TILE_WRITTEN, TILE_SHARED };
+// Of a loop over a reduction, as R0 to R2; then of neighbours that work together, and of workgroups
+// that do.
+enum { TILE_LOOP, TILE_MIDDLE, TILE_WRITTEN, TILE_SHARED, TILE_ACROSS };
 
 // The loops of a kernel: those over space first. Their parts are parameters.
 struct program_loops {
@@ -131,6 +134,10 @@ int64_t tiling_copied(const struct program *p, const struct program_copy *c,
 bool tiling_is_written(const struct tiling *t, int part);
 int64_t tiling_statements(const struct tiling *t); // that are written out
 void tiling_groups(const struct tiling *t, uint64_t out[3]);
+int64_t tiling_points(const struct tiling *t); // numbers of the tensor
+// The second pass of a kernel whose reduction workgroups share: an invocation combines the parts of
+// one number, of which there are as many as TILE_LOOP has steps. `v` becomes its variant.
+struct tiling tiling_second(const struct tiling *t, struct program_variant *v);
 
 // --- one point's kernels ---
 
@@ -139,8 +146,10 @@ bool program_job(const struct program *p, const struct config *c, const char *na
                  struct err *e);
 // The loops of all kernels, sealed; the caller's (loops.c). After program_add_params.
 struct nest *program_nest(const struct program *p);
-// The text of one kernel (glsl.c); false: it is too long.
-bool program_glsl(const struct program *p, int kernel, const struct tiling *t, struct str *out);
+// The text of one kernel (glsl.c); false: it is too long. `is_second`: of its second pass, whose
+// tiles `t` are then.
+bool program_glsl(const struct program *p, int kernel, const struct tiling *t, bool is_second,
+                  struct str *out);
 // A sketch for people (outline.c): its loops and statements, without sizes.
 void program_outline(const struct program *p, int sketch, struct str *out);
 

@@ -4,6 +4,9 @@
 #include <string.h>
 
 enum { NONE = -1, TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
+// What is split over workgroups: at least so many subgroups' reductions, of at most so many full
+// workgroups' numbers.
+enum { LONG_REDUCTION = 4, FEW_GROUPS = 16 };
 
 // --- the graph of stages ---
 
@@ -227,13 +230,24 @@ static enum verdict_of_rule always_inline(const struct graph *g, struct state *s
     return APPLY_AND_STOP;
 }
 
+static bool can_share(const struct graph *g, const struct state *s)
+{
+    const struct define_stage *stage = stage_of(g, s->at);
+    if (!reduces(g, s->at) || s->is_copied)
+        return false;
+    int64_t space = stage_points(stage, 0, stage->space);
+    int64_t reduced = stage_points(stage, stage->space, stage->reduce);
+    return g->has_reuse[s->at] ? space <= g->device.invocations && space < reduced
+                               : reduced > g->device.subgroup;
+}
+
 // Lengths that no tile divides, or few: loops run past their ends, and what lies there is computed
-// for nothing.
+// for nothing. Reductions that can be shared are left as they are: sketches would be too many.
 static enum verdict_of_rule guard_ends(const struct graph *g, struct state *s)
 {
     const struct define_stage *stage = stage_of(g, s->at);
     if (!stage || !g->device.guards || s->is_copied || s->sketch.is_guarded[s->at] ||
-        !has_odd_lengths(g, s->at))
+        !has_odd_lengths(g, s->at) || can_share(g, s))
         return PASS;
     s->sketch.is_guarded[s->at] = true;
     return APPLY;
@@ -241,15 +255,34 @@ static enum verdict_of_rule guard_ends(const struct graph *g, struct state *s)
 
 static enum verdict_of_rule cross_thread(const struct graph *g, struct state *s)
 {
+    if (!can_share(g, s))
+        return PASS;
+    s->sketch.plan[s->at--] = PLAN_CROSS;
+    return APPLY;
+}
+
+// Into so many workgroups, and in each more than one part.
+static bool can_split(int64_t reduced)
+{
+    for (int across = 2; across <= SKETCH_MOST_ACROSS; across++)
+        if (reduced % across == 0 && reduced > across)
+            return true;
+    return false;
+}
+
+// Where there are too few numbers to fill a device by, and of each there is much to reduce,
+// workgroups share it. (MetaSchedule's rfactor, of which the outer part is the workgroup.)
+static enum verdict_of_rule split(const struct graph *g, struct state *s)
+{
     const struct define_stage *stage = stage_of(g, s->at);
-    if (!reduces(g, s->at) || s->is_copied)
+    if (!g->device.splits || !reduces(g, s->at) || s->is_copied || s->sketch.is_guarded[s->at])
         return PASS;
     int64_t space = stage_points(stage, 0, stage->space);
     int64_t reduced = stage_points(stage, stage->space, stage->reduce);
-    if (g->has_reuse[s->at] ? space > g->device.invocations || space >= reduced
-                            : reduced <= g->device.subgroup)
+    if (reduced < LONG_REDUCTION * g->device.subgroup || !can_split(reduced) ||
+        space > FEW_GROUPS * g->device.invocations || (g->has_reuse[s->at] && space > reduced))
         return PASS;
-    s->sketch.plan[s->at--] = PLAN_CROSS;
+    s->sketch.plan[s->at--] = PLAN_SPLIT;
     return APPLY;
 }
 
@@ -294,6 +327,7 @@ static const struct {
     [RULE_INLINE] = {"always inline", always_inline},
     [RULE_GUARD] = {"guarded ends", guard_ends},
     [RULE_CROSS] = {"cross-thread reduction", cross_thread},
+    [RULE_SPLIT] = {"split reduction", split},
     [RULE_CACHE_WRITE] = {"cache write", cache_write},
     [RULE_TILE_FUSED] = {"multi-level tiling with fusion", tile_fused},
     [RULE_TILE] = {"multi-level tiling", tile_alone},
@@ -307,14 +341,18 @@ const char *sketch_rule_name(enum sketch_rule r)
 
 // --- the derivation ---
 
+enum {
+    MOST_CHOICES = 2
+}; // of rules that leave others a choice: to share and to split, or to guard
+
 // Goes on with the state until it is done, and with those that split off it, depth first: what
-// shares no reduction comes out first, since the rule that shares is the only one that leaves the
-// others a choice, and is put off.
+// shares no reduction comes out first, since the rules that share leave the others a choice, and
+// are put off.
 static void derive(const struct graph *g, struct state s, struct sketches *out)
 {
     while (s.at >= 0 && out->count < SKETCH_MOST) {
-        struct state other;
-        bool splits = false;
+        struct state other[MOST_CHOICES];
+        int others = 0;
         for (int r = 0; r < RULE_COUNT; r++) {
             struct state next = s;
             enum verdict_of_rule verdict = rules[r].apply(g, &next);
@@ -323,17 +361,18 @@ static void derive(const struct graph *g, struct state s, struct sketches *out)
             if (next.sketch.rules < SKETCH_MOST_RULES)
                 next.sketch.rule[next.sketch.rules++] = (enum sketch_rule)r;
             if (verdict == APPLY) {
-                other = next;
-                splits = true;
+                other[others++] = next;
                 continue;
             }
             s = next;
             break;
         }
-        if (!splits)
+        if (others == 0)
             continue;
         derive(g, s, out);
-        s = other;
+        for (int i = 0; i < others - 1; i++)
+            derive(g, other[i], out);
+        s = other[others - 1];
     }
     if (out->count < SKETCH_MOST)
         out->sketch[out->count++] = s.sketch;

@@ -14,14 +14,16 @@
 
 #include "define/definition.h"
 
-#define SKETCH_MOST       32
-#define SKETCH_MOST_RULES 96
+#define SKETCH_MOST        32
+#define SKETCH_MOST_RULES  96
+#define SKETCH_MOST_ACROSS 64 // workgroups that share a number: one invocation adds their parts
 
 enum stage_plan {
     PLAN_SERIAL, // an input, or a stage of which each invocation computes its numbers alone
     PLAN_INLINE, // computed where it is read
     PLAN_TILE,   // in tiles of several levels (SSSRRSRS)
-    PLAN_CROSS   // invocations share the reduction of each number
+    PLAN_CROSS,  // invocations share the reduction of each number
+    PLAN_SPLIT   // workgroups do, and in each its invocations
 };
 
 enum sketch_rule {
@@ -29,6 +31,7 @@ enum sketch_rule {
     RULE_INLINE,
     RULE_GUARD, // not Ansor's
     RULE_CROSS,
+    RULE_SPLIT, // not Ansor's
     RULE_CACHE_WRITE,
     RULE_TILE_FUSED,
     RULE_TILE,
@@ -53,6 +56,7 @@ struct sketches {
 struct sketch_device {
     int64_t subgroup, invocations; // that run together; that a workgroup can have
     bool guards;                   // whether ends may be guarded
+    bool splits;                   // whether workgroups may share reductions
 };
 
 // How far a loop of that length runs where it may run past its end: to a multiple of 8 without a

@@ -11,6 +11,7 @@
 #define MOST_WRITTEN_ON_CPU 128
 #define MOST_VIRTUAL        8  // TVM's max_vthread_extent
 #define MOST_INNERMOST      64 // and its max_innermost_split_factor
+#define SECOND_THREADS      64
 
 static int sketch_of(const struct program *p, const struct config *c)
 {
@@ -26,10 +27,12 @@ int tiling_place(enum stage_plan plan, bool is_space, int part)
 {
     static const int8_t space[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, 3, 4},
                                                [PLAN_SERIAL] = {0, 2, 1, -1, -1},
-                                               [PLAN_CROSS] = {0, 2, 1, -1, -1}};
+                                               [PLAN_CROSS] = {0, 2, 1, -1, -1},
+                                               [PLAN_SPLIT] = {0, 2, 1, -1, -1}};
     static const int8_t reduce[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, -1, -1},
                                                 [PLAN_SERIAL] = {0, -1, 1, -1, -1},
-                                                [PLAN_CROSS] = {0, -1, 2, 1, -1}};
+                                                [PLAN_CROSS] = {0, -1, 2, 1, -1},
+                                                [PLAN_SPLIT] = {2, -1, -1, 1, 0}};
     return is_space ? space[plan][part] : reduce[plan][part];
 }
 
@@ -134,7 +137,33 @@ void tiling_groups(const struct tiling *t, uint64_t out[3])
     int space = t->variant->loops.space, first = space > 1;
     out[0] = (uint64_t)product(t, first, space - first, TILE_GROUPS);
     out[1] = (uint64_t)product(t, 0, first, TILE_GROUPS);
-    out[2] = 1;
+    out[2] = (uint64_t)tiling_reduced(t, TILE_ACROSS);
+}
+
+int64_t tiling_points(const struct tiling *t)
+{
+    int64_t points = 1;
+    for (int a = 0; a < t->variant->loops.space; a++)
+        points *= t->variant->loops.length[a];
+    return points;
+}
+
+struct tiling tiling_second(const struct tiling *t, struct program_variant *v)
+{
+    const struct program_loops *l = &t->variant->loops;
+    int64_t points = tiling_points(t), threads = int64_min(points, SECOND_THREADS);
+    int64_t groups = (points + threads - 1) / threads;
+    *v = (struct program_variant){.plan = PLAN_SERIAL, .loops = *l, .unroll = -1};
+    v->loops.extent[0] = groups * threads;
+    v->is_guarded = v->loops.extent[0] > points;
+    struct tiling second = {.variant = v};
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        for (int i = 0; i < TILE_PARTS; i++)
+            second.part[a][i] = 1;
+    second.part[0][TILE_GROUPS] = (int32_t)groups;
+    second.part[0][TILE_THREADS] = (int32_t)threads;
+    second.part[l->space][TILE_LOOP] = (int32_t)tiling_reduced(t, TILE_ACROSS);
+    return second;
 }
 
 // --- rules ---
@@ -156,7 +185,7 @@ static bool fills_subgroup(const struct program *p, int kernel, const struct til
 {
     const struct define_stage *s = &p->kernel[kernel].stage;
     int64_t points = stage_points(s, 0, s->space);
-    if (t->variant->plan == PLAN_CROSS)
+    if (t->variant->plan == PLAN_CROSS || t->variant->plan == PLAN_SPLIT)
         points *= stage_points(s, s->space, s->reduce);
     return tiling_threads(t) >= int64_min(p->device.subgroup, points / 2);
 }
@@ -167,6 +196,15 @@ static bool is_shared(const struct program *p, int kernel, const struct tiling *
     (void)p;
     (void)kernel;
     return t->variant->plan != PLAN_CROSS || tiling_reduced(t, TILE_SHARED) > 1;
+}
+
+static bool is_split(const struct program *p, int kernel, const struct tiling *t)
+{
+    int64_t across = tiling_reduced(t, TILE_ACROSS);
+    (void)p;
+    (void)kernel;
+    return t->variant->plan != PLAN_SPLIT ||
+           (tiling_reduced(t, TILE_SHARED) > 1 && across > 1 && across <= SKETCH_MOST_ACROSS);
 }
 
 static bool has_few_virtual(const struct program *p, int kernel, const struct tiling *t)
@@ -197,6 +235,7 @@ static const struct {
              {"what is written out", ANY_PLAN, is_short},
              {"whole subgroups", ANY_PLAN, fills_subgroup},
              {"shared reductions", PLAN_CROSS, is_shared},
+             {"split reductions", PLAN_SPLIT, is_split},
              {"virtual threads", PLAN_TILE, has_few_virtual},
              {"innermost parts", PLAN_TILE, has_short_innermost}};
 enum { RULES = sizeof rules / sizeof *rules };
@@ -229,7 +268,25 @@ static uint64_t shared_numbers(const struct program *p, int kernel, const struct
     return (uint64_t)count;
 }
 
-// What the largest of the kernels needs, of each.
+// The most of what it has and what a pass needs.
+static void add_needs(const struct program *p, int kernel, const struct tiling *t,
+                      struct resources *out)
+{
+    uint64_t groups[3], trips = (uint64_t)tiling_reduced(t, TILE_LOOP);
+    tiling_groups(t, groups);
+    for (int k = 0; k < 3; k++)
+        out->groups[k] = uint64_max(out->groups[k], groups[k]);
+    out->group_size[0] = uint64_max(out->group_size[0], (uint64_t)tiling_threads(t));
+    out->accumulators = uint64_max(out->accumulators, (uint64_t)tiling_registers(t));
+    out->statements = uint64_max(out->statements, (uint64_t)tiling_statements(t));
+    out->shared_bytes = uint64_max(out->shared_bytes, 4 * shared_numbers(p, kernel, t));
+    for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
+        if (!tiling_is_written(t, part))
+            trips *= (uint64_t)tiling_reduced(t, part);
+    out->loop_trips = uint64_max(out->loop_trips, trips);
+}
+
+// What the largest of the passes needs, of each.
 static bool get_resources(void *context, const struct config *c, struct resources *out,
                           struct err *e)
 {
@@ -238,18 +295,12 @@ static bool get_resources(void *context, const struct config *c, struct resource
     *out = (struct resources){.group_size = {1, 1, 1}};
     for (int i = 0; i < p->kernel_count; i++) {
         struct tiling t = program_tiling(p, i, c);
-        uint64_t groups[3], trips = (uint64_t)tiling_reduced(&t, TILE_LOOP);
-        tiling_groups(&t, groups);
-        for (int k = 0; k < 3; k++)
-            out->groups[k] = uint64_max(out->groups[k], groups[k]);
-        out->group_size[0] = uint64_max(out->group_size[0], (uint64_t)tiling_threads(&t));
-        out->accumulators = uint64_max(out->accumulators, (uint64_t)tiling_registers(&t));
-        out->statements = uint64_max(out->statements, (uint64_t)tiling_statements(&t));
-        out->shared_bytes = uint64_max(out->shared_bytes, 4 * shared_numbers(p, i, &t));
-        for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
-            if (!tiling_is_written(&t, part))
-                trips *= (uint64_t)tiling_reduced(&t, part);
-        out->loop_trips = uint64_max(out->loop_trips, trips);
+        struct program_variant v;
+        add_needs(p, i, &t, out);
+        if (tiling_reduced(&t, TILE_ACROSS) == 1)
+            continue;
+        struct tiling second = tiling_second(&t, &v);
+        add_needs(p, i, &second, out);
     }
     return true;
 }

@@ -49,10 +49,12 @@ static enum nest_loop_kind kind_of(const struct weaver *w, int loop, int index)
                                                                           : of_space[index];
     if (index == TILE_SHARED)
         return NEST_THREAD_X;
+    if (index == TILE_ACROSS)
+        return NEST_BLOCK_Z;
     return index == TILE_WRITTEN && w->v->unroll < 0 ? NEST_UNROLLED : NEST_SERIAL;
 }
 
-static int add_loop(struct weaver *w, char *name, enum nest_loop_kind kind, int length)
+int weave_add_loop(struct weaver *w, char *name, enum nest_loop_kind kind, int length)
 {
     struct nest *n = w->nest;
     assert(n->loop_count < NEST_MAX_LOOPS); // a space has too few slots for more
@@ -102,24 +104,24 @@ static void add_part(struct weaver *w, int a, int index, const char *what)
     if (chooses) {
         int written = is_written(w, index);
         w->written[a][index] =
-            add_loop(w, mem_printf("%s_%s%d_written", what, name, a), NEST_UNROLLED,
-                     formulas_add(f, FORMULA_CHOOSE, written, length, one));
+            weave_add_loop(w, mem_printf("%s_%s%d_written", what, name, a), NEST_UNROLLED,
+                           formulas_add(f, FORMULA_CHOOSE, written, length, one));
         length = formulas_add(f, FORMULA_CHOOSE, written, one, length);
     }
     w->loop[a][index] =
-        add_loop(w, mem_printf("%s_%s%d", what, name, a), kind_of(w, a, index), length);
+        weave_add_loop(w, mem_printf("%s_%s%d", what, name, a), kind_of(w, a, index), length);
 }
 
 void weave_add_loops(struct weaver *w)
 {
     static const char *const space[] = {"group", "virtual", "thread", "outer", "inner"};
-    static const char *const reduce[] = {"loop", "middle", "written", "shared", ""};
+    static const char *const reduce[] = {"loop", "middle", "written", "shared", "across"};
     // From the inside out.
     static const int of_space[] = {TILE_INNER, TILE_OUTER, TILE_THREADS, TILE_VIRTUAL, TILE_GROUPS};
-    static const int of_reduce[] = {TILE_SHARED, TILE_WRITTEN, TILE_MIDDLE, TILE_LOOP};
+    static const int of_reduce[] = {TILE_SHARED, TILE_WRITTEN, TILE_MIDDLE, TILE_LOOP, TILE_ACROSS};
     for (int a = 0; a < weave_loops(w); a++) {
         int step = weave_constant(w, 1);
-        for (int i = 0; i < (weave_is_space(w, a) ? TILE_PARTS : TILE_PARTS - 1); i++) {
+        for (int i = 0; i < TILE_PARTS; i++) {
             int index = weave_is_space(w, a) ? of_space[i] : of_reduce[i],
                 length = weave_part(w, a, index);
             const char *what = weave_is_space(w, a) ? space[index] : reduce[index];
@@ -130,8 +132,8 @@ void weave_add_loops(struct weaver *w)
             step = weave_multiply(w, step, length);
         }
     }
-    if (w->v->plan == PLAN_CROSS)
-        w->halving = add_loop(w, mem_strdup("halving"), NEST_SERIAL, weave_constant(w, 1));
+    if (w->v->plan == PLAN_CROSS || w->v->plan == PLAN_SPLIT)
+        w->halving = weave_add_loop(w, mem_strdup("halving"), NEST_SERIAL, weave_constant(w, 1));
 }
 
 // --- buffers ---
@@ -226,8 +228,8 @@ void weave_add_copies(struct weaver *w)
         w->nest->buffer[w->copy[i]].dim[0] = count;
         w->nest->buffer[w->copy[i]].used =
             weave_compute(w, FORMULA_AND, w->when, weave_placed(w, i));
-        w->fill[i] = add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
-                              weave_compute(w, FORMULA_CEIL_DIVIDE, count, weave_threads(w)));
+        w->fill[i] = weave_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
+                                    weave_compute(w, FORMULA_CEIL_DIVIDE, count, weave_threads(w)));
     }
 }
 
@@ -259,7 +261,7 @@ int weave_add_terms(struct weaver *w, const double *coefficient, enum weave_part
     for (int axis = 0; axis < s->space + s->reduce; axis++) {
         int a = coefficient[axis] == 0 ? -1 : loop_of(w, axis);
         for (int i = 0; a >= 0 && i < TILE_PARTS; i++) {
-            if ((!weave_is_space(w, a) && i > TILE_SHARED) || w->loop[a][i] < 0 ||
+            if (w->loop[a][i] < 0 ||
                 (which != ALL_PARTS && is_outer(w, a, i) != (which == OUTER_PARTS)))
                 continue;
             double by = which == INNER_PARTS ? fabs(coefficient[axis]) : coefficient[axis];

@@ -41,6 +41,8 @@ int weave_rank(const struct weaver *w, const struct program_copy *c);
 void weave_add_loops(struct weaver *w);
 void weave_add_registers(struct weaver *w);
 void weave_add_copies(struct weaver *w);
+// `name` is freed; `length` is a formula.
+int weave_add_loop(struct weaver *w, char *name, enum nest_loop_kind kind, int length);
 int weave_add_buffer(struct weaver *w, const char *name, enum nest_memory memory, int bytes);
 // That of a tensor, added when it is first asked for.
 int weave_buffer_of(struct weaver *w, int tensor, bool is_input);

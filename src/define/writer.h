@@ -22,6 +22,7 @@ struct writer {
     int guard[WRITER_MOST_GUARDS];    // conditions that hold here
     bool holds[WRITER_MOST_GUARDS];
     int guards;
+    bool uses_parts; // which workgroups that share a reduction hand over in scratch memory
 };
 
 bool writer_is_full(const struct writer *w); // then nothing more is written

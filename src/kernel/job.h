@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define JOB_MAX_PASSES    4
+#define JOB_MAX_PASSES    8
 #define JOB_MAX_CONSTANTS 64
 #define JOB_MAX_BINDINGS  16
 #define JOB_MAX_PUSH      256 // bytes

@@ -20,7 +20,7 @@
 static const struct {
     const char *what, *lua;
     int count;
-    const char *name[4], *rules[4];
+    const char *name[9], *rules[9];
 } examples[] = {
     {"matrix product",
      PRODUCT(64, 64, 64) "output(C)",
@@ -35,10 +35,10 @@ static const struct {
      {"skip, multi-level tiling with fusion, cache read, skip, cache read, skip"}},
     {"product with a long reduction",
      PRODUCT(4, 4, 1024) "output(C)",
-     2,
-     {"tiled", "cross-thread(C)"},
+     3,
+     {"tiled", "cross-thread(C)", "split(C)"},
      {"cache write, multi-level tiling with fusion, cache read, skip, cache read, skip",
-      "cross-thread reduction, skip, skip"}},
+      "cross-thread reduction, skip, skip", "split reduction, skip, skip"}},
     {"batch product",
      "local A, B = tensor('A', { 4, 32, 16 }), tensor('B', { 4, 16, 32 })\n"
      "output(compute('C', { 4, 32, 32 }, function(b, i, j) return sum({ { 'k', 16 } }, function(k) "
@@ -67,19 +67,26 @@ static const struct {
      "local all = compute('all', { 32 }, function(i) return sum({ { 'k', 256 } }, function(k) "
      "return E(i, k) end) end)\n"
      "output(compute('Y', { 32, 256 }, function(i, j) return E(i, j) / all(i) end))",
-     4,
-     {"serial", "cross-thread(top)", "cross-thread(all)", "cross-thread(top+all)"},
+     9,
+     {"serial", "cross-thread(top)", "split(top)", "cross-thread(all)", "cross-thread(top+all)",
+      "cross-thread(all),split(top)", "split(all)", "cross-thread(top),split(all)",
+      "split(top+all)"},
      {"skip, skip, always inline, skip, skip",
       "skip, skip, always inline, cross-thread reduction, skip",
+      "skip, skip, always inline, split reduction, skip",
       "skip, cross-thread reduction, always inline, skip, skip",
-      "skip, cross-thread reduction, always inline, cross-thread reduction, skip"}},
+      "skip, cross-thread reduction, always inline, cross-thread reduction, skip",
+      "skip, cross-thread reduction, always inline, split reduction, skip",
+      "skip, split reduction, always inline, skip, skip",
+      "skip, split reduction, always inline, cross-thread reduction, skip",
+      "skip, split reduction, always inline, split reduction, skip"}},
     {"2-norm",
      "local A = tensor('A', { 4, 64, 64 })\n"
      "output(compute('Y', { 4 }, function(b) return sqrt(sum({ { 'i', 64 }, { 'j', 64 } }, "
      "function(i, j) return A(b, i, j) * A(b, i, j) end)) end))",
-     2,
-     {"serial", "cross-thread(Y_sum1)"},
-     {"skip, skip, skip", "skip, cross-thread reduction, skip"}},
+     3,
+     {"serial", "cross-thread(Y_sum1)", "split(Y_sum1)"},
+     {"skip, skip, skip", "skip, cross-thread reduction, skip", "skip, split reduction, skip"}},
     {"product of odd sizes and relu",
      PRODUCT(17, 19, 13) "output(compute('D', { 17, 19 }, function(i, j) return max(C(i, j), 0.0) "
                          "end))",
@@ -173,15 +180,16 @@ static void live_parameters(void **state)
     struct script *s = must_load_text(examples[5].lua); // softmax
     const struct space *space = script_space(s);
     assert_string_equal(space->param[space->chooser].name, "sketch");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 9; i++) {
         struct config c = {{0}};
-        const bool shares[] = {i % 2, i / 2};
-        static const char *const names[2][2] = {{"top_k", "top_k_cross"}, {"all_k", "all_k_cross"}};
+        const int way_of[] = {i % 3, i / 3};
+        static const char *const names[2][3] = {{"top_k", "top_k_cross", "top_k_split"},
+                                                {"all_k", "all_k_cross", "all_k_split"}};
         c.slot[space->param[space->chooser].offset] = i;
         for (int k = 0; k < 2; k++)
-            for (int way = 0; way < 2; way++) {
+            for (int way = 0; way < 3; way++) {
                 int param = (int)(space_find(space, names[k][way]) - space->param);
-                assert_int_equal(space_is_live(space, &c, param), way == shares[k]);
+                assert_int_equal(space_is_live(space, &c, param), way == way_of[k]);
             }
     }
     script_destroy(s);

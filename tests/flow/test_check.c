@@ -57,12 +57,16 @@ static void test_sketches(void **state)
     struct result r = RUN(b, "check", "nrm", "--device", "none", "--sketches", "--json");
     assert_int_equal(r.code, 0);
     const cJSON *list = member(json_of(b, r.out), "sketches");
-    assert_int_equal(cJSON_GetArraySize(list), 2);
+    assert_int_equal(cJSON_GetArraySize(list), 3);
     const cJSON *shared = cJSON_GetArrayItem(list, 1), *rules = member(shared, "rules");
     assert_string_equal(text_of(shared, "name"), "cross-thread(Y_sum1)");
     assert_int_equal(cJSON_GetArraySize(rules), 3);
     assert_string_equal(cJSON_GetArrayItem(rules, 1)->valuestring, "cross-thread reduction");
     assert_non_null(strstr(text_of(shared, "text"), "invocations that share i_j.1\n"));
+    const cJSON *split = cJSON_GetArrayItem(list, 2);
+    assert_string_equal(text_of(split, "name"), "split(Y_sum1)");
+    assert_non_null(strstr(text_of(split, "text"), "workgroups that share i_j.0\n"));
+    assert_non_null(strstr(text_of(split, "text"), "second pass: "));
     r = RUN(b, "check", "gmm", "--device", "none", "--sketches");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "sketch 1 of 1: tiled\nrules: cache write, "));

@@ -100,7 +100,7 @@ static void odd_definitions(void **state)
 
 static void presets_of_several_sketches(void **state)
 {
-    static const char *const names[] = {"nrm", "layer-norm", "rms-norm", "attention"};
+    static const char *const names[] = {"nrm", "layer-norm", "rms-norm", "attention", "gemv"};
     (void)state;
     check_all(names, sizeof names / sizeof *names, find_preset);
 }

@@ -113,6 +113,8 @@ static const struct product products[] = {
     {"cbr", "cpu", "pad=0", NULL, NULL},
     {"rms-norm", "cpu", "M=64 N=64", NULL, NULL},
     {"nrm", "cpu", "", NULL, NULL},
+    {"gemv", "cpu", "", NULL, NULL},
+    {"layer-norm", "cpu", "M=16", NULL, NULL},
     {"dep", "cpu", "H=34 W=34 pad=0", NULL, NULL}, // whole tiles: nests count tails as full
     {MINE, "cpu", "N=64 M=32 K=96", NULL, NULL},
 };

@@ -238,7 +238,8 @@ static const struct error_case cases[] = {
     {OPERATOR PARAM "kernel { template = '../t.comp' }", NULL,
      "a.lua:1: kernel: template \"../t.comp\": a file is named relative to the space file's "
      "folder, without '..'"},
-    {ALL KERNEL KERNEL KERNEL KERNEL, NULL, "a.lua:1: more than 4 kernels"},
+    {ALL KERNEL KERNEL KERNEL KERNEL KERNEL KERNEL KERNEL KERNEL, NULL,
+     "a.lua:1: more than 8 kernels"},
     {OPERATOR PARAM "kernel { template = 't.comp' }", NULL,
      "a.lua:1: kernel: no groups (give them here or in resources)"},
     {OPERATOR PARAM "kernel { template = 't.comp', groups = function() return { 0 } end }", NULL,
