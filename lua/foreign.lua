@@ -2,7 +2,8 @@
 --
 --     foreign.spec(list)                          for kernel { spec = } of a list of specialization constants, { id, name, value }
 --     foreign.header(shader, about, list)         a C header of them
---     foreign.diff(file, about, name, old, new)   a unified diff of a tuple: lists of numbers, `name` what it is called in the file
+--     foreign.diff(file, about, name, old, new)   a unified diff of a tuple: lists of numbers, `name` what it is called in the file;
+--                                                                nil and the reason where it is as it was
 
 local foreign = {}
 
@@ -25,6 +26,7 @@ end
 local function line(sign, name, tuple) return sign .. name .. " = { " .. table.concat(tuple, ", ") .. " };" end
 
 function foreign.diff(file, about, name, old, new)
+  if line("+", name, old) == line("+", name, new) then return nil, name .. " is what ships: there is nothing to change" end
   return table.concat({
     about, "--- a/" .. file, "+++ b/" .. file, "@@ -1 +1 @@", line("-", name, old), line("+", name, new),
   }, "\n")

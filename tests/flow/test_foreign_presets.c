@@ -78,8 +78,11 @@ static void try_mul_mm(void **state)
 
 static void try_mul_mat_vec(void **state)
 {
-    try_preset(*state, "ggml-mul-mat-vec", "ggml", "type=q4_K",
-               "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":1,\"sum\":\"shared\"}");
+    struct box *b = *state;
+    try_preset(b, "ggml-mul-mat-vec", "ggml", "type=q4_K",
+               "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":2,\"sum\":\"shared\"}");
+    struct result r = RUN(b, "export", "1", "--as", "ggml");
+    assert_refused(&r, 1, "mul_mat_vec_q4_k is what ships", "nothing to change");
 }
 
 static void try_convolution(void **state)
