@@ -1,6 +1,7 @@
 #include "cli/common.h"
 
 #include "base/file.h"
+#include "store/history.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -180,14 +181,14 @@ static int64_t count_words(const char *text)
     return n;
 }
 
-// "3:200 5:180": sessions, and how many results of each.
 static void add_history(struct json_writer *w, const char *text)
 {
     json_begin_list(w, "transfer");
-    for (const char *at = text; at && *at; at += strcspn(at, " "), at += *at == ' ') {
+    struct history_part part;
+    while (history_next(&text, &part)) {
         json_begin_object(w, NULL);
-        json_add_int(w, "session", strtoll(at, NULL, 10));
-        json_add_int(w, "told", strtoll(at + strcspn(at, ":") + 1, NULL, 10));
+        json_add_int(w, "session", part.session);
+        json_add_int(w, "told", part.told);
         json_end(w);
     }
     json_end(w);

@@ -153,7 +153,7 @@ static void save(struct engine *g, struct err *e)
 
 static bool *store_failed(struct engine *g)
 {
-    return g->network ? &g->network->store_failed : &g->session->store_failed;
+    return g->network ? &g->network->store_failed : &g->session->hold.failed;
 }
 
 // A session that failed keeps everything it stored, and says why.

@@ -292,13 +292,13 @@ bool network_step(struct network_run *n, struct err *e)
     if (!s)
         return n->phase != SESSION_RUNNING || step_alone(n, e);
     if (!session_step(s, e)) {
-        n->store_failed |= s->store_failed;
+        n->store_failed |= s->hold.failed;
         return err_prefix(e, "%s", n->current->record.name);
     }
     count(n);
     if (session_ended(s))
         return end_task(n, e);
-    return s->resting ? end_round(n, e) : true;
+    return s->grant.is_spent ? end_round(n, e) : true;
 }
 
 // --- what others wish ---

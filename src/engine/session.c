@@ -64,12 +64,17 @@ void session_run_clock(struct session *s, bool running)
     s->started_ns = running ? os_now_ns() : 0;
 }
 
+const struct limits *session_limits(const struct session *s)
+{
+    return s->device.is_known ? &s->device.limits : NULL;
+}
+
 bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
                    struct err *e)
 {
     if (s->shapes)
         return session_shapes_judge(s, c, v, e);
-    return space_judge(s->space, s->has_limits ? &s->limits : NULL, c, v, e);
+    return space_judge(s->space, session_limits(s), c, v, e);
 }
 
 bool session_render(struct session *s, const struct config *c, struct trial_request *r, int index,
@@ -82,7 +87,7 @@ bool session_render(struct session *s, const struct config *c, struct trial_requ
 bool session_stored(struct session *s, bool ok, struct err *e)
 {
     ok = ok && store_in_place(s->host.store, e);
-    s->store_failed |= !ok;
+    s->hold.failed |= !ok;
     return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", s->record.id);
 }
 

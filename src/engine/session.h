@@ -63,8 +63,9 @@ struct mumbles {
     int told_clocks; // what workers say of clocks that they do not know
 };
 
-// The database is locked by another program (session_hold).
+// The database is locked by another program (session_hold), or could not be used.
 struct hold {
+    bool failed; // resume when it can be used
     bool on;
     bool over;  // and users were not told of it yet
     bool clock; // the session's ran when it was held
@@ -99,6 +100,27 @@ struct measured_baselines {
     int open;                                       // submitted, no result yet
 };
 
+// What a session's configurations are judged by, and compiled for.
+struct session_device {
+    bool is_known; // else nothing is compiled: measurements are made up, or recorded
+    struct limits limits;
+    bool tells_statistics; // its driver, of what it compiles
+    int machines;          // that measure for the session; 0: this one
+};
+
+// Of a task of a network: trials that it may make.
+struct grant {
+    bool is_spent;
+    bool is_last; // it will be granted nothing more
+};
+
+// Final races (session_race.c).
+struct races {
+    struct race *open; // the one that is under way; NULL
+    int run;
+    bool decided; // one said who is the best
+};
+
 enum session_phase { SESSION_RUNNING, SESSION_PAUSED, SESSION_RACING, SESSION_ENDED };
 
 struct session_shapes; // session_shapes.h
@@ -112,10 +134,7 @@ struct session {
     struct recorded recorded;     // empty unless it is on one
     const struct space *space;
     struct session_shapes *shapes; // NULL: one shape alone; in the arena
-    struct limits limits;
-    bool has_limits;
-    bool tells_statistics; // its driver, of what it compiles
-    int machines;          // that measure for it; 0: this one
+    struct session_device device;
     struct beginning beginning;
     struct source *source;
 
@@ -123,19 +142,15 @@ struct session {
     struct cycle cycle;
     enum session_phase phase;
     bool stopping, pausing;
-    bool resting;            // a task of a network: what it was granted is spent
-    bool closing;            // a task of a network: it will be granted nothing more
+    struct grant grant;
     bool busy;               // there is more to be done at once
     bool fitting;            // the strategy waits for a model, not to be told
-    bool store_failed;       // the database could not be used: resume when it can
     const char *done_before; // why it was done when it was resumed; NULL: it was not, or has told
                              // something new since
     int in_flight;           // submitted, no result yet; canaries do not count
     int64_t started_ns;      // of the current running stretch; 0 while paused and while replaying
     struct hold hold;
-    struct race *race; // the one that is under way
-    int races;
-    bool best_raced; // a race said who is the best
+    struct races races;
     struct canary canary;
     struct busy machine;
     struct rejections rejections;
@@ -155,6 +170,8 @@ double session_ran_seconds(const struct session *s);
 // Starts or stops the clock of the running time: pauses do not count, nor what is told again.
 void session_run_clock(struct session *s, bool running);
 
+// Of its device; NULL: it is not known.
+const struct limits *session_limits(const struct session *s);
 // Whether a configuration passes, as space_judge, by the limits of the session's device.
 bool session_judge(const struct session *s, const struct config *c, struct verdict *v,
                    struct err *e);

@@ -51,7 +51,7 @@ static struct script *read_script(struct session *s, const struct session_option
         .set = set,
         .set_count = count,
         .device_type = s->record.device_type,
-        .limits = s->has_limits ? &s->limits : NULL,
+        .limits = session_limits(s),
     };
     return script_create(&script, e);
 }
@@ -71,7 +71,7 @@ static bool is_bearable(const struct session *s, const struct script *script, st
 {
     const struct operation *operation = script_operation(script);
     double flop = operation_flop(operation), most = flop_of_a_second(s->record.device_type);
-    uint64_t bytes = largest_buffer(operation), limit = s->limits.buffer_bytes;
+    uint64_t bytes = largest_buffer(operation), limit = s->device.limits.buffer_bytes;
     str_finish(why);
     if (bytes > limit)
         str_printf(why, "a buffer of %.4g MB, this device takes %.4g", (double)bytes / 1e6,
@@ -151,7 +151,7 @@ struct script *session_read_script(struct session *s, const struct session_optio
     struct script *script =
         read_script(s, o, batch ? arena_printf(&s->arena, "%" PRId64, batch) : NULL, e);
     const struct script_setting *setting = script ? script_find_setting(script, BATCH) : NULL;
-    if (!setting || !setting->is_whole || !s->has_limits || is_given)
+    if (!setting || !setting->is_whole || !s->device.is_known || is_given)
         return script;
     bool was_given = o->like && !batch && !str_equal(setting->value, setting->standard);
     if (was_given || !str_to_int(setting->value, 1, INT32_MAX, &batch))

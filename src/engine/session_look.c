@@ -64,8 +64,9 @@ static bool fits(const struct session *s, const struct trial_result *r)
 {
     double spills;
     return r->outcome[0] == OUTCOME_OK &&
-           !(s->limits.spills && statistics_total(&r->statistics[0], STATISTIC_SPILLS, &spills) &&
-             spills > s->limits.spills);
+           !(s->device.limits.spills &&
+             statistics_total(&r->statistics[0], STATISTIC_SPILLS, &spills) &&
+             spills > s->device.limits.spills);
 }
 
 bool look_finish(struct session *s, const struct trial_result *r, struct err *e)
@@ -88,7 +89,7 @@ bool look_finish(struct session *s, const struct trial_result *r, struct err *e)
 
 void session_learn_look(struct session *s, const struct config *c, const struct statistics *told)
 {
-    if (s->tells_statistics)
+    if (s->device.tells_statistics)
         know(&s->looked, c, true, told);
 }
 

@@ -144,10 +144,10 @@ static void hand_over(struct session *s, struct session_place *p, bool validate,
         w.hello = (struct hello){.validate = validate,
                                  .cold = s->record.cold,
                                  .operation = *script_operation(s->script),
-                                 .limits = s->limits,
+                                 .limits = s->device.limits,
                                  .trips_undeclared = !s->space->resources,
                                  .seed = s->record.seed,
-                                 .compilers = s->tells_statistics ? MOST_COMPILERS : 0};
+                                 .compilers = s->device.tells_statistics ? MOST_COMPILERS : 0};
         if (script_reference(s->script))
             w.hello.reference = *script_reference(s->script); // borrowed
         snprintf(w.hello.device_id, sizeof w.hello.device_id, "%s", s->record.device_id);
@@ -170,10 +170,10 @@ static struct source *make_pool(struct session *s, const struct session_place *p
         .validate = validate,
         .cold = s->record.cold,
         .workers = s->record.workers,
-        .compilers = s->tells_statistics ? compilers(s) : 0,
+        .compilers = s->device.tells_statistics ? compilers(s) : 0,
         .operation = script_operation(script),
         .reference = script_reference(script),
-        .limits = &s->limits,
+        .limits = &s->device.limits,
         .seed = s->record.seed,
         .is_cpu = session_place_device(p)->is_cpu,
         .keeps_busy = !session_place_device(p)->is_cpu,
@@ -224,11 +224,11 @@ bool session_place_make_source(struct session *s, struct session_place *p, bool 
 void session_place_take(struct session *s, const struct session_place *p)
 {
     const struct gpu_info *info = session_place_device(p);
-    s->has_limits = info != NULL;
-    s->machines = p->remote ? remote_count(p->remote) : 0;
+    s->device.is_known = info != NULL;
+    s->device.machines = p->remote ? remote_count(p->remote) : 0;
     if (info)
-        s->limits = info->limits;
-    s->tells_statistics =
+        s->device.limits = info->limits;
+    s->device.tells_statistics =
         info ? info->limits.spills > 0 // which only those have that tell
              : str_starts(p->spec, SYNTHETIC) && synthetic_tells(p->spec + strlen(SYNTHETIC));
 }
@@ -250,7 +250,7 @@ void session_place_describe(struct session *s, const struct session_place *p)
     s->record.device_id = arena_strdup(&s->arena, id);
     struct str limits = {0};
     if (info)
-        limits_add_json(&limits, &s->limits);
+        limits_add_json(&limits, &s->device.limits);
     s->record.limits = arena_strdup(&s->arena, str_text(&limits));
     str_finish(&limits);
 }

@@ -55,7 +55,7 @@ bool session_make_search(struct session *s, struct err *e)
 {
     struct search_problem problem = {.space = s->space,
                                      .legal = is_legal,
-                                     .look = s->tells_statistics ? session_look : NULL,
+                                     .look = s->device.tells_statistics ? session_look : NULL,
                                      .context = s};
     s->looked.known.slots = s->looked.wanted.slots = s->space->slots;
     return session_make_strategy(s, &problem, e);
@@ -112,8 +112,7 @@ static double patience_s(const struct session *s)
 
 bool session_try_template(struct session *s, struct err *e)
 {
-    bool needs_jobs = s->shapes ? s->has_limits : s->source->kind->needs_jobs;
-    return !needs_jobs ||
-           attempt_candidate(s->script, s->has_limits ? &s->limits : NULL, s->record.seed, NULL,
-                             patience_s(s), e) != ATTEMPT_FAILED;
+    bool needs_jobs = s->shapes ? s->device.is_known : s->source->kind->needs_jobs;
+    return !needs_jobs || attempt_candidate(s->script, session_limits(s), s->record.seed, NULL,
+                                            patience_s(s), e) != ATTEMPT_FAILED;
 }

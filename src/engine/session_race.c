@@ -172,7 +172,7 @@ static void add_baselines(const struct session *s, struct race *race)
 int race_baseline(const struct session *s, int candidate)
 {
     for (int i = 0; i < s->space->baseline_count; i++)
-        if (s->race->baseline_at[i] == candidate && session_shapes_vary(s, i))
+        if (s->races.open->baseline_at[i] == candidate && session_shapes_vary(s, i))
             return i;
     return -1;
 }
@@ -183,7 +183,7 @@ static void crown(struct session *s, const struct race *race)
     if (race->count)
         best = (struct cycle_best){race->ask[0], race->seconds[0], race->config[0]};
     s->cycle.best = best;
-    s->best_raced = race->decided;
+    s->races.decided = race->decided;
     s->record.best_ask = best.ask;
     s->record.best_seconds = best.seconds;
     s->record.best_raced = race->decided;
@@ -230,14 +230,14 @@ bool race_start(struct session *s, bool *started, struct err *e)
     bool due = false;
     *started = false;
     bool ok = s->source->kind->deterministic || choose_racers(s, race, &due, e);
-    if (ok && due && s->races++ < MOST_RACES) {
+    if (ok && due && s->races.run++ < MOST_RACES) {
         ok = add_baseline_trials(s, race, e);
         add_baselines(s, race);
         ok = *started = ok && submit_race(s, race, e);
     }
     if (*started) {
         say_long_race(s, race);
-        s->race = race;
+        s->races.open = race;
         return true;
     }
     if (ok && !s->source->kind->deterministic)
@@ -251,7 +251,7 @@ bool race_start(struct session *s, bool *started, struct err *e)
 static bool put_race(struct session *s, const struct retime *t, const struct trial_result *r,
                      struct err *e)
 {
-    const struct race *race = s->race;
+    const struct race *race = s->races.open;
     bool ok = store_begin(s->host.store, e) && store_begin_race(s->host.store, s->record.id, e);
     for (int i = 0; ok && i < race->trials; i++) {
         kill_point("retime");
@@ -264,7 +264,7 @@ static bool put_race(struct session *s, const struct retime *t, const struct tri
 
 static void tell_race(struct session *s, const struct retime *t, const struct trial_result *r)
 {
-    for (int i = 0; i < s->race->trials; i++) {
+    for (int i = 0; i < s->races.open->trials; i++) {
         session_emit(s, EVENT_RETIME, NULL, &t[i].record);
         if (r->outcome[i] != OUTCOME_OK)
             session_message(s, "warning", "ask %lld fell out of the final race: %s (%s)",
@@ -275,16 +275,16 @@ static void tell_race(struct session *s, const struct retime *t, const struct tr
 bool race_finish(struct session *s, struct trial_result *r, struct err *e)
 {
     struct retime retime[MOST_RACERS];
-    int trials = s->race->trials;
+    int trials = s->races.open->trials;
     s->in_flight--;
-    session_shapes_rate_race(s, s->race->baseline_at, r);
+    session_shapes_rate_race(s, s->races.open->baseline_at, r);
     for (int i = 0; i < trials; i++)
-        retime_init(&retime[i], s->race->ask[i], "race", r, i);
+        retime_init(&retime[i], s->races.open->ask[i], "race", r, i);
     bool ok = put_race(s, retime, r, e);
     if (ok) {
         tell_race(s, retime, r);
-        free(s->race);
-        s->race = NULL;
+        free(s->races.open);
+        s->races.open = NULL;
         s->phase = SESSION_RUNNING;
     }
     for (int i = 0; i < trials; i++)

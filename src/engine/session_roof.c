@@ -56,7 +56,7 @@ bool session_take_roof(struct session *s, const struct gpu_info *i, struct err *
     if (!roof_find(s->host.store, i, &roof, &found, e))
         return false;
     // On CPU devices, which share their time with all else that runs, only where it is wanted.
-    if (!found && !s->machines && (!i->is_cpu || until > 0)) {
+    if (!found && !s->device.machines && (!i->is_cpu || until > 0)) {
         found = roof_measure(s->host.store, i, &roof, e);
         if (!found && until > 0)
             return false;

@@ -131,7 +131,7 @@ static void count(struct session *s)
     s->record.ok = c->ok;
     s->record.best_ask = c->best.ask;
     s->record.best_seconds = c->best.seconds;
-    s->record.best_raced = s->best_raced;
+    s->record.best_raced = s->races.decided;
 }
 
 static bool tell(struct session *s, struct open_trial *t)
@@ -139,7 +139,7 @@ static bool tell(struct session *s, struct open_trial *t)
     bool better = cycle_tell(&s->cycle, &t->cycle);
     if (better) {
         s->machine.slowdown = 1; // measured just now
-        s->best_raced = false;
+        s->races.decided = false;
     }
     count(s);
     kill_point("told");

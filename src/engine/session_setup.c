@@ -126,9 +126,10 @@ static bool choose_strategy(struct session *s, const struct session_options *o, 
 {
     const char *spec = o->strategy ? o->strategy : ENGINE_DEFAULT_STRATEGY;
     int at_once = s->record.workers;
-    if (s->has_limits && at_once < s->machines) // made-up results come one after the other
-        at_once = s->machines;
-    char *strategy = strategy_canonical_for(spec, at_once, s->tells_statistics, e);
+    if (s->device.is_known &&
+        at_once < s->device.machines) // made-up results come one after the other
+        at_once = s->device.machines;
+    char *strategy = strategy_canonical_for(spec, at_once, s->device.tells_statistics, e);
     if (!strategy)
         return false;
     s->record.strategy = arena_strdup(&s->arena, strategy);
@@ -149,14 +150,15 @@ static bool find_problem(struct session *s, const struct session_options *o,
     session_describe_problem(s);
     session_shapes_describe(s);
     return session_make_search(s, e) &&
-           (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e));
+           (!s->device.is_known ||
+            operator_fits(script_operation(s->script), &s->device.limits, e));
 }
 
 // What was left out for its spills before is so again; one that is older leaves out nothing.
 static void take_spills(struct session *s, const struct session_record *before)
 {
     struct limits stored;
-    s->limits.spills = limits_parse(before->limits, &stored) ? stored.spills : 0;
+    s->device.limits.spills = limits_parse(before->limits, &stored) ? stored.spills : 0;
 }
 
 static bool start(struct session *s, struct session_options *o, struct session_place *p,
@@ -176,7 +178,7 @@ static bool start(struct session *s, struct session_options *o, struct session_p
     if (same_place)
         take_spills(s, &like);
     if (o->has_spills)
-        s->limits.spills = o->spills;
+        s->device.limits.spills = o->spills;
     if (o->cold && !p->on_device)
         return err_usage(e, "--cold says how kernels are timed: there is no device");
     fill_record(s, o, p);
@@ -209,14 +211,15 @@ struct session *session_foresee(const struct session_host *host, const struct se
     if (ok) {
         session_place_take(s, p);
         if (o->has_spills)
-            s->limits.spills = o->spills;
+            s->device.limits.spills = o->spills;
         session_place_describe(s, p);
         fill_record(s, o, p);
         ok = choose_strategy(s, o, e) && session_take_script(s, session_read_script(s, o, e));
     }
     if (ok)
         session_describe_problem(s);
-    if (ok && (!s->has_limits || operator_fits(script_operation(s->script), &s->limits, e)))
+    if (ok &&
+        (!s->device.is_known || operator_fits(script_operation(s->script), &s->device.limits, e)))
         return s;
     session_destroy(s);
     return NULL;
@@ -377,7 +380,7 @@ void session_destroy(struct session *s)
     looked_finish(&s->looked);
     if (s->record.id)
         store_unlock_session(s->host.store, s->record.id);
-    free(s->race);
+    free(s->races.open);
     free(s->population);
     arena_finish(&s->arena);
     free(s);

@@ -45,7 +45,7 @@ bool session_shapes_take(struct session *s, const struct session_options *o, str
 {
     struct str text = {0};
     bool ok = true;
-    if (o->shape_count && (s->recorded.recording || s->machines))
+    if (o->shape_count && (s->recorded.recording || s->device.machines))
         return err_usage(e, "--shape is for sessions on one machine, and not on a recording");
     if (!o->shape_count)
         return !o->by || s->record.shapes ||
@@ -113,7 +113,7 @@ bool session_shapes_parse(struct session *s, struct err *e)
         all->goal.count++;
     }
     s->shapes = all;
-    s->tells_statistics = false; // what is compiled ahead would be so for one shape
+    s->device.tells_statistics = false; // what is compiled ahead would be so for one shape
     return all->goal.count > 1 ||
            err_set(e, "session %" PRId64 " is damaged: its shapes", s->record.id);
 }
@@ -244,7 +244,7 @@ static bool judge_on(const struct session *s, int i, const struct config *c, str
 {
     const struct session_shape *shape = &s->shapes->of[i];
     char reason[sizeof v->reason];
-    if (!space_judge(script_space(shape->script), s->has_limits ? &s->limits : NULL, c, v, e))
+    if (!space_judge(script_space(shape->script), session_limits(s), c, v, e))
         return err_prefix(e, "%s", shape->name);
     if (!v->legal) {
         snprintf(reason, sizeof reason, "%s: %s", shape->name, v->reason);
@@ -317,7 +317,7 @@ bool session_shapes_render(void *context, const struct trial_request *r, int sha
     for (int i = 0; i < r->count; i++) {
         int baseline = baseline_of(s, r, i);
         out->config[i] = baseline < 0 ? r->config[i] : baseline_on(s, shape, baseline)->config;
-        if (s->has_limits && !script_render(on->script, &out->config[i], &out->job[i], e)) {
+        if (s->device.is_known && !script_render(on->script, &out->config[i], &out->job[i], e)) {
             while (i-- > 0)
                 job_finish(&out->job[i]);
             return err_prefix(e, "%s", on->name);

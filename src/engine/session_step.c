@@ -184,7 +184,7 @@ static bool set_state(struct session *s, const char *state, const char *message,
 
 static bool rest(struct session *s, struct err *e)
 {
-    s->resting = true;
+    s->grant.is_spent = true;
     session_run_clock(s, false);
     return set_state(s, "paused", "waits for its next round", e);
 }
@@ -194,8 +194,8 @@ static bool rest(struct session *s, struct err *e)
 static bool conclude(struct session *s, struct err *e)
 {
     bool racing = false;
-    if (s->record.network && !s->closing && !s->stopping)
-        return s->resting || rest(s, e);
+    if (s->record.network && !s->grant.is_last && !s->stopping)
+        return s->grant.is_spent || rest(s, e);
     if (!s->stopping && !race_start(s, &racing, e))
         return false;
     if (racing) {
@@ -225,7 +225,7 @@ bool session_step(struct session *s, struct err *e)
 
 bool session_grant(struct session *s, int64_t trials, double seconds, struct err *e)
 {
-    s->resting = false;
+    s->grant.is_spent = false;
     s->record.budget_trials = trials;
     s->record.budget_seconds = seconds;
     if (!cycle_is_replaying(&s->cycle))
@@ -236,8 +236,8 @@ bool session_grant(struct session *s, int64_t trials, double seconds, struct err
 
 void session_close(struct session *s)
 {
-    s->resting = false;
-    s->closing = true;
+    s->grant.is_spent = false;
+    s->grant.is_last = true;
 }
 
 int session_wait_fd(const struct session *s)

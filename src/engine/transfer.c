@@ -1,6 +1,7 @@
 #include "engine/transfer.h"
 
 #include "engine/stored.h"
+#include "store/history.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -291,26 +292,20 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
 void transfer_add_text(const struct transfer *t, struct str *out)
 {
     for (int i = 0; i < t->count; i++)
-        str_printf(out, "%s%" PRId64 ":%" PRId64, i ? " " : "", t->source[i].session,
-                   t->source[i].told);
+        history_add(out, &(struct history_part){t->source[i].session, t->source[i].told});
 }
 
 bool transfer_parse(struct store *store, const char *text, struct arena *a, struct transfer *out,
                     struct err *e)
 {
-    char *rest = NULL, *words = arena_strdup(a, text ? text : "");
+    struct history_part part;
+    const char *at = text;
     bool ok = true;
     make(a, TRANSFER_MOST, out);
-    for (char *word = strtok_r(words, " ", &rest); ok && word; word = strtok_r(NULL, " ", &rest)) {
-        int64_t session, told;
-        char *colon = strchr(word, ':');
-        if (colon)
-            *colon = '\0';
-        ok = (colon && out->count < TRANSFER_MOST && str_to_int(word, 1, INT64_MAX, &session) &&
-              str_to_int(colon + 1, 0, INT64_MAX, &told)) ||
-             err_set(e, "what the session learns from is damaged: '%s'", text);
-        ok = ok && add(store, session, told, a, out, e);
-    }
+    while (ok && out->count < TRANSFER_MOST && history_next(&at, &part))
+        ok = add(store, part.session, part.told, a, out, e);
+    if (ok && at && *at)
+        ok = err_set(e, "what the session learns from is damaged: '%s'", text);
     if (!ok)
         transfer_finish(out);
     return ok;

@@ -2,6 +2,7 @@
 
 #include "base/json_read.h"
 #include "base/str.h"
+#include "store/history.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -78,17 +79,25 @@ static bool is_json(const char *text, enum json_type type)
     return json_parse(text, &root) && json_type(root) == type;
 }
 
-// Numbers with one of `between`, in turns, between them.
-static bool are_numbers(const char *at, const char *between)
+static bool are_asks(const char *at)
 {
-    for (size_t i = 0;; i++, at++) {
+    for (;; at++) {
         size_t digits = strspn(at, "0123456789");
         if (digits < 1 || digits > 18 || (digits > 1 && *at == '0'))
             return false;
         at += digits;
-        if (!*at || *at != between[i % strlen(between)])
-            return !*at && i % strlen(between) == strlen(between) - 1;
+        if (*at != ',')
+            return !*at;
     }
+}
+
+static bool is_history(const char *at)
+{
+    struct history_part part;
+    bool any = *at;
+    while (history_next(&at, &part))
+        ;
+    return any && !*at;
 }
 
 static bool is_state(const char *text)
@@ -110,8 +119,8 @@ static bool text_holds(enum rule rule, const char *text)
     case RULE_OBJECT:
     case RULE_MAYBE_OBJECT: return !*text || is_json(text, JSON_OBJECT);
     case RULE_MAYBE_LIST: return !*text || is_json(text, JSON_LIST);
-    case RULE_MAYBE_ASKS: return are_numbers(text, ",");
-    case RULE_MAYBE_HISTORY: return are_numbers(text, ": ");
+    case RULE_MAYBE_ASKS: return are_asks(text);
+    case RULE_MAYBE_HISTORY: return is_history(text);
     default: return true;
     }
 }
