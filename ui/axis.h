@@ -47,20 +47,20 @@ int factor_list(const struct space *s, struct factor out[SPACE_MAX_SLOTS]);
 // "tile_k[2]", "order", "spills"; counted from 1 as in space files.
 void factor_add_name(const struct space *s, struct factor f, struct str *out);
 
-// Not for whole factorizations.
+// Makes an axis of one of factor_list's; a whole factorization is none, its parts are.
 void axis_init(struct axis *a, const struct space *s, struct factor f);
-// `told` is by enum statistic_kind; NULL or NAN: nothing. Whether there is a value, and so a place
-// or room for one: of parameters always.
+// Whether a trial has a value on this axis. Of a parameter it always has; of what drivers say it
+// does when `told`, indexed by enum statistic_kind, is not NULL and not NAN there.
 bool axis_has_value(const struct axis *a, const double *told);
 int axis_place(const struct axis *a, const struct config *c, const double *told);
-// As axis_place, but there is a value, and room is made for it if it has none: moved[i] says where
-// place i is then.
+// As axis_place, for a trial that has a value: one without a place gets a new one, and moved[i]
+// says where that puts what was place i before.
 int axis_make_place(struct axis *a, const struct config *c, const double *told,
                     int moved[AXIS_MOST]);
 
 void axis_add_label(const struct axis *a, int place, struct str *out);
-// The same as a term of a filter (filter.h): "tile_k[2]=16". False, and nothing added: a filter
-// cannot say it.
+// Appends a term of a filter (filter.h) that finds the trials of this place, "tile_k[2]=16". False,
+// with nothing appended, where no filter can say it.
 bool axis_add_term(const struct axis *a, int place, struct str *out);
 
 #endif

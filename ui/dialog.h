@@ -31,15 +31,16 @@ typedef const char *dialog_words(struct dialog *d, void *context,
 struct dialog *dialog_create(const char *title, const char *button, dialog_words *words,
                              void *context, void (*destroy)(void *context));
 void dialog_destroy(struct dialog *d);
-// Something that cannot be taken back: what is chosen first is to leave it.
+// Makes it a question about what cannot be taken back: the button that has the focus at first is
+// the one that changes nothing.
 void dialog_is_question(struct dialog *d);
 void dialog_add_text(struct dialog *d, const char *name, const char *label, const char *value);
 void dialog_add_choice(struct dialog *d, const char *name, const char *label,
                        const char *const *choices, int chosen); // NULL-terminated; copied
 void dialog_add_check(struct dialog *d, const char *name, const char *label, bool on);
-// A check that says whether what is folded is seen; and what is folded, of the field added last:
-// all of it, or of a choice all but the first `seen` and the one that is chosen. Fields keep their
-// values while nobody sees them.
+// dialog_add_fold adds a check that shows and hides the folded fields. dialog_fold_last folds the
+// field that was added last: all of it, or, of a choice, all but its first `seen` words and the one
+// that is chosen. Hidden fields keep their values.
 void dialog_add_fold(struct dialog *d, const char *label);
 void dialog_fold_last(struct dialog *d, int seen);
 bool dialog_is_folded(const struct dialog *d);

@@ -49,14 +49,15 @@ struct fates_sum {
     int candidates, looked_at, valid, tried, better;
 };
 
-// A trial with this configuration; NULL: there is none.
+// Returns the trial with this configuration, or NULL.
 typedef const struct trial *fates_find(void *context, const struct config *c);
 
 void fates_begin(struct fates *m, const struct space *s, const struct config *from);
 // Looks at `most` more; `l` may be NULL (no device). True: more wait.
 bool fates_step(struct fates *m, const struct space *s, const struct limits *l, int most,
                 fates_find *find, void *context);
-// Counts those of one parameter, or all; better: ranked before `now`, which has a rank.
+// Counts the neighbours in one parameter, or in all (FATES_ALL); `better` are those ranked before
+// `now`, which must have a rank.
 struct fates_sum fates_sum(const struct fates *m, const struct space *s, int param,
                            struct rank now);
 void fates_finish(struct fates *m);

@@ -15,9 +15,9 @@
 // are equal to lists, tile_k=16,4,16. Measured numbers (speed, time, spread) are equal to what they
 // round to: tflops=41.3. What a trial has not (the speed of one that failed, the number of a
 // rejected one, the outcome of one in flight) matches no term at all, so that `not tflops>30` finds
-// failures too. `registers`, `spills`, `shared`, `occupancy` and
-// `code_size` are what the driver says of a kernel. `parent` is the ask of any trial that a
-// parameter was taken from; parent!=3 finds those that have parents, but not 3.
+// failures too. `registers`, `spills`, `shared`, `occupancy` and `code_size` are what the driver
+// says of a kernel. `parent` is the ask of any trial that a parameter was taken from; parent!=3
+// finds those that have parents, but not 3.
 //
 // Compiled filters know nothing of the text any more: values of parameters are looked up as bits,
 // so that a trial is judged in well under a microsecond.
@@ -37,9 +37,9 @@ struct filter_amounts {
 // Names of what is no parameter: "outcome", "tflops", ...; NULL-terminated.
 extern const char *const filter_fields[];
 
-// `space` (outlives the filter; NULL: no parameters are known) and the amounts are those of the
-// trials. A text without terms accepts everything. NULL and `e`, which names
-// the column (from 1) and what was meant, perhaps.
+// Compiles a filter for trials of `space`, which outlives it (NULL: only fields can be named), and
+// of these amounts. A text without terms accepts everything. Returns NULL when the text is wrong;
+// `e` (may be NULL) then names the column, from 1, and perhaps what was meant.
 struct filter *filter_compile(const char *text, const struct space *space,
                               const struct filter_amounts *a, struct err *e);
 void filter_destroy(struct filter *f);

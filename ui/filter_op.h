@@ -21,12 +21,12 @@ enum term_op {
 
 // The operator at the beginning of `text`: its length; 0: none, and `op` is as it was.
 size_t op_read(const char *text, enum term_op *op);
-// Equal is what is no further than `tolerance` away. NaN is neither equal nor unequal, less nor
-// more. `op` is not TERM_CONTAINS, and TERM_HAS is to equal.
+// Compares two numbers; they are equal when they are no further apart than `tolerance`. NaN is
+// neither equal nor unequal, less nor more. `op` is not TERM_CONTAINS; TERM_HAS means equal.
 bool op_compare(enum term_op op, double a, double b, double tolerance);
-// Of texts: TERM_HAS is to contain.
+// What `op` means where texts are compared: TERM_HAS becomes TERM_CONTAINS.
 enum term_op op_of_texts(enum term_op op);
-// Whatever the case. NULL is as empty.
+// Whether `text` (NULL counts as "") contains `part`, in upper or lower case.
 bool op_contains(const char *text, const char *part);
 
 #endif

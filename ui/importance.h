@@ -52,7 +52,7 @@ void importance_finish(struct importance *i); // a zeroed one is fine
 void importance_add(struct importance *i, const struct config *c, double speed);
 // About a millisecond of work. True while there is more.
 bool importance_step(struct importance *i);
-// Of a factor in the entries; NAN when there are none yet.
+// The share of one factor; NAN while there are no entries yet.
 double importance_of(const struct importance *i, struct factor f);
 
 // Ranks 1 .. n, equal values sharing their mean rank.

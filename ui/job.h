@@ -70,12 +70,12 @@ struct jobs {
 bool jobs_start(struct jobs *j, const char *program, const char *const *words,
                 void (*on_end)(void *context, const struct job_record *job), void *context,
                 struct err *e);
-// The same for a question: up to JOB_MOST_ANSWER bytes of its output are kept.
+// Starts a command whose output is wanted whole, up to JOB_MOST_ANSWER bytes of it.
 #define JOB_MOST_ANSWER (16 << 20)
 bool jobs_ask(struct jobs *j, const char *program, const char *const *words,
               void (*on_end)(void *context, const struct job_record *job), void *context,
               struct err *e);
-// Adds --attached, which is ours.
+// Starts `tune` or `resume` as a run that belongs to this process; --attached is added here.
 bool jobs_run(struct jobs *j, const char *program, const char *const *words, struct err *e);
 int jobs_fds(const struct jobs *j, struct pollfd *fds, int most);
 bool jobs_step(struct jobs *j);                     // never waits; true when something happened

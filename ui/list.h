@@ -28,13 +28,15 @@ struct list {
 // Says where the cursor is. When the same item has another place than before, because others came
 // or went, it keeps its row.
 void list_point(struct list *l, int64_t item, int64_t place);
-// There are so many, and room for `rows`: the cursor is brought into view, by as little as it takes
-// (not of a loose list), and no room is left empty at the end while there are rows above.
+// Says how many items there are and for how many rows there is room. The window moves by as little
+// as brings the cursor into view (a loose list leaves it), and leaves no row empty at the end while
+// there are items above it.
 void list_fit(struct list *l, int64_t count, int rows);
 // Moves the cursor within what there is; from nowhere it comes to the first row that is seen.
 // False: it is no action that moves up or down.
 bool list_act(struct list *l, enum action a);
-// The same with the window, where there is no cursor (which it puts out of the way).
+// Moves the window in the same way, for text that scrolls without a cursor; the cursor is on no
+// item then.
 bool list_scroll(struct list *l, enum action a);
 // Puts the cursor on what is shown on that row of the caller's pane. False: nothing is.
 bool list_click(struct list *l, int row);

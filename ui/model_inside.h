@@ -9,11 +9,12 @@
 
 #include "model.h"
 
-// All of it, for the first time: `o` is zero before. On failure it is again.
+// Reads all of a session for the first time. `o` is all zero before, and again after a failure.
 bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now, struct err *e);
-// What is new. False: the session is gone, or cannot be read.
+// Reads what is new. False when the session is gone or cannot be read.
 bool opened_refresh(struct opened *o, struct store *s, double unix_now, struct err *e);
-// Who runs it, which changes without a word in the database. True when that is new.
+// Looks who runs the session: a run that was killed says nothing in the database. True when that
+// has changed.
 bool opened_look(struct opened *o, struct store *s, double unix_now);
 // Lets lists see the newest trials when it is time. True when they see more.
 bool opened_follow(struct opened *o, double unix_now);
@@ -23,7 +24,7 @@ double opened_rate(const struct opened *o, double ran_seconds);
 // Takes the steps after the last one that is there.
 bool curve_extend(struct curve *c, struct store *s, int64_t session, struct err *e);
 
-// A race is not in the row: trial_read_race.
+// Makes a trial of its row. What a race said of it is in another table, see trial_read_race.
 void trial_decode(const struct opened *o, const struct trial_record *r, struct trial *out);
 bool trial_read_race(struct store *s, int64_t session, struct trial *t);
 
@@ -31,8 +32,9 @@ struct trial_cache *cache_create(void);
 void cache_destroy(struct trial_cache *c);
 void cache_clear(struct trial_cache *c);
 void cache_drop_open(struct trial_cache *c); // trials in flight may have been told
-// What a race says of a trial that was decoded, from a list of all that is read when it is due: for
-// those who look at many trials. `cache_races`: another number when there was another race.
+// For those who look at many trials: adds what a race said of a trial that was just decoded, from a
+// list of all results that is read again when there was a new race. cache_races gives a number
+// that changes with each race.
 void cache_add_race(struct model *m, struct trial *t);
 int64_t cache_races(struct model *m);
 

@@ -1,5 +1,5 @@
-// Trials seen along one or two axes: what became of all that share the values there. Along what
-// the driver says those are seen of which it says something.
+// Trials projected on one or two axes: what became of all those that share their values there. On
+// an axis of what drivers say of kernels, only trials of which the driver said it are counted.
 //
 //     projection_init(&p, space, x, &y);                  y NULL: along x only
 //     projection_hold(&p, &best);                         trials like this one but for the axes
@@ -56,8 +56,9 @@ struct projection {
 void projection_init(struct projection *p, const struct space *s, struct factor x,
                      const struct factor *y);
 void projection_finish(struct projection *p); // a zeroed one is fine
-// Before anything is added: what is not on an axis has to be as in `c`. Of a parameter with a part
-// on an axis the other parts stay free, as their product is bound.
+// Counts only trials whose parameters off the axes are as in `c`; called before anything is added.
+// Where one part of a factorization is an axis its other parts stay free, since their product is
+// fixed.
 void projection_hold(struct projection *p, const struct config *c);
 struct seen {
     const struct config *config;
@@ -75,14 +76,15 @@ bool projection_judge(struct projection *p, const struct limits *l, int most);
 int projection_rows(const struct projection *p);
 int projection_cols(const struct projection *p);
 const struct place *projection_at(const struct projection *p, int row, int col);
-// Where a configuration lies; false: nowhere yet, or it is held out.
+// Finds the cell of a configuration. False: it has none yet, or projection_hold leaves it out.
 bool projection_find(const struct projection *p, const struct config *c, const double *told,
                      int *row, int *col);
 
 enum place_kind place_kind(const struct place *c);
 int64_t place_trials(const struct place *c); // told, without rejected ones
 int64_t place_failed(const struct place *c);
-// NAN when there is none: of places that are not measured; count: of those without trials.
+// The number that a cell shows. NAN for cells without a measured trial, and, of the count of
+// trials, for those without any trial.
 double place_value(const struct place *c, enum statistic s);
 
 #endif

@@ -24,8 +24,8 @@ void scan_start(struct scan *s, const struct model *m);
 // Takes at most `most` trials. True when the session holds more that are ready.
 bool scan_step(struct scan *s, struct model *m, int most,
                void (*take)(void *context, const struct trial *t), void *context);
-// Another number when there was another race in the open session. They come when all is measured: a
-// walk before the last one has handed over other times.
+// A number that changes with each race of the open session. A race changes the times by which
+// trials are shown: who sees another number here has to walk again.
 int64_t scan_races(struct model *m);
 double scan_share(const struct scan *s, const struct model *m); // 0 .. 1 of what there is
 

@@ -80,9 +80,9 @@ struct pane pane_part(const struct pane *p, int row, int col, int rows, int cols
 // inside. Too small for a frame (under 3 rows or 4 columns): no frame, all of it is inside.
 struct pane pane_box(const struct pane *p, const char *title, const char *note, bool focused);
 
-// Texts are UTF-8. Return the column after the last one drawn, cut or not. What is no text
-// (control characters, broken UTF-8) is drawn as `?`, what ASCII has not in ASCII charset too, but
-// for a few signs that have a stand-in ("±" is "+-", "×" is "x", "…" is "~", "─" is "-", blocks).
+// Draw UTF-8 text and return the column behind it, as if nothing had been cut. Control characters
+// and broken UTF-8 are drawn as `?`. So is, in the ASCII charset, every character that ASCII lacks,
+// except a few that have a stand-in ("±" is "+-", "×" is "x", "…" is "~", "─" is "-", and blocks).
 int pane_text(const struct pane *p, int row, int col, enum style style, const char *text);
 int pane_printf(const struct pane *p, int row, int col, enum style style, const char *format, ...)
     __attribute__((format(printf, 5, 6))); // of 1023 bytes at most, the rest is not drawn

@@ -13,8 +13,7 @@
 // session's texts. What differs has to work as well: one candidate is compiled (attempt.h).
 //
 // No view, no clock: `now` is the caller's, in seconds. Loading takes milliseconds, compiling some
-// tens. One thread. A
-// zeroed `struct space_file` is new; finish it when another session is opened.
+// tens. One thread. A zeroed `struct space_file` is new; finish it when another session is opened.
 #ifndef TILEWALK_UI_SPACE_FILE_H
 #define TILEWALK_UI_SPACE_FILE_H
 
@@ -53,12 +52,14 @@ struct space_file {
     uint64_t stamp; // of all that is watched, as it was last read
 };
 
-// True: something is other than it was, so that `state` and all the rest may be.
+// Looks at the files when a second has gone by. True when they were read again: every member may
+// have another value then.
 bool space_file_poll(struct space_file *f, const struct space_file_basis *b, double now);
 void space_file_read(struct space_file *f, const struct space_file_basis *b);
 void space_file_finish(struct space_file *f);
 
-// Why there is no new version to use, a clause; NULL: there is one.
+// Why there is no new version that a session could use, as part of a sentence; NULL if there is
+// one.
 const char *space_file_no_new(const struct space_file *f);
 // Where an editor should go: the error, else where the file as it is now declares the parameter
 // (may be NULL). `*path` is `b`'s or f's.

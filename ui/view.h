@@ -1,4 +1,4 @@
-// A view: one of the screens on keys 1 to 8. One file each, `static` inside, its record last.
+// A view: one of the screens on keys 1 to 9. One file each, `static` inside, its record last.
 //
 // A view draws the body of the frame (the rows between head and footer) from the model, whole and
 // every time, at any size down to 1 x 1; it never waits, never writes anywhere but into its pane,

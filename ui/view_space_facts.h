@@ -49,7 +49,7 @@ void shares_begin(struct shares *s, const struct space *space);
 bool shares_step(struct shares *s, const struct space *space, const struct limits *l);
 void shares_finish(struct shares *s);
 double share_of(const struct shares *s, uint64_t points); // 0 .. 1
-// Half of the interval that holds the true share in 95 of 100 cases.
+// Half the width of the 95 % confidence interval of a share.
 double share_error(const struct shares *s, double share);
 
 #endif

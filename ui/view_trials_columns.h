@@ -40,8 +40,8 @@ struct columns {
     int count;
 };
 
-// Texts in alphabetical order, each with a number that sorts like it, also among those that come
-// later.
+// Texts in alphabetical order. Each has a number, and numbers sort as the texts do; a text that
+// comes later gets one between those of its neighbours.
 struct words {
     struct word {
         char *text;
@@ -55,8 +55,9 @@ const char *column_head(const struct column *c, const struct model *m);
 // Nothing where the trial has no such thing.
 void column_add_text(const struct column *c, const struct model *m, const struct trial *t,
                      struct str *out);
-// What sorts trials by this column, smaller ones first; NaN: the trial has none. Texts are put into
-// `words`. Of long factorizations of large numbers the last parts may not tell any more.
+// The number by which this column sorts trials, ascending; NaN where the trial has nothing there.
+// Texts are added to `words`, which gives them their numbers. A long factorization of large numbers
+// has more than a double can tell apart: then its last parts do not count.
 double column_key(const struct column *c, const struct trial *t, struct words *words);
 
 double words_key(struct words *w, const char *text);
