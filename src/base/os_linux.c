@@ -51,8 +51,18 @@ static bool lower_limit(int resource, uint64_t bytes)
     return setrlimit(resource, &limit) == 0;
 }
 
+// A stack cannot grow where memory is at its limit. What says so then needs some: this much is
+// taken beforehand.
+static __attribute__((noinline)) void touch_stack(void)
+{
+    volatile char page[64 * 1024];
+    for (size_t i = 0; i < sizeof page; i += 4096)
+        page[i] = 0;
+}
+
 bool os_limit_memory(uint64_t bytes)
 {
+    touch_stack();
     return lower_limit(RLIMIT_AS, bytes);
 }
 
