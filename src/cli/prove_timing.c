@@ -130,7 +130,7 @@ static bool run_after_idle(struct timing *t, struct err *e)
 static bool run_among_others(struct timing *t, struct err *e)
 {
     int workers = t->prove->device.is_cpu ? WORKERS_OF_CPU : WORKERS_OF_GPU;
-    struct trial_result result[WORKERS_OF_GPU] = {0}, middle;
+    struct trial_result result;
     double seconds[WORKERS_OF_GPU];
     char name[48];
     if (!open_pool(t, workers, e))
@@ -139,16 +139,15 @@ static bool run_among_others(struct timing *t, struct err *e)
         if (!submit(t, &t->config, e))
             return false;
     for (int i = 0; i < workers; i++) {
-        if (!source_wait(t->pool, &result[i], e))
+        if (!source_wait(t->pool, &result, e))
             return false;
-        seconds[i] = result[i].seconds[0];
-        if (result[i].outcome[0] != OUTCOME_OK)
-            return keep(t, "with several workers", &result[i], e);
+        seconds[i] = result.seconds[0];
+        if (result.outcome[0] != OUTCOME_OK)
+            return keep(t, "with several workers", &result, e);
     }
     snprintf(name, sizeof name, "with %d workers", workers);
-    middle = result[0];
-    middle.seconds[0] = median_of(seconds, workers);
-    return keep(t, name, &middle, e);
+    result.seconds[0] = median_of(seconds, workers);
+    return keep(t, name, &result, e);
 }
 
 static bool measure(struct timing *t, struct err *e)

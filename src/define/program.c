@@ -418,7 +418,7 @@ void program_destroy(struct program *p)
 static bool add_pass(const struct program *p, int kernel, const struct tiling *t, bool is_second,
                      struct job *job)
 {
-    struct pass *pass = &job->pass[job->pass_count++];
+    struct pass *pass = job_add_pass(job);
     struct str text = {0};
     uint64_t groups[3];
     tiling_groups(t, groups);

@@ -1,5 +1,7 @@
 #include "kernel/job.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,14 @@ void pass_add_given(const struct pass *p, struct str *out)
         str_printf(out, " %d", p->binding[i]);
 }
 
+struct pass *job_add_pass(struct job *j)
+{
+    j->pass = mem_resize(j->pass, (size_t)j->pass_count + 1, sizeof *j->pass);
+    struct pass *p = &j->pass[j->pass_count++];
+    *p = (struct pass){0};
+    return p;
+}
+
 void job_finish(struct job *j)
 {
     for (int i = 0; i < j->pass_count; i++) {
@@ -42,5 +52,6 @@ void job_finish(struct job *j)
         free(j->pass[i].space_name);
         free(j->pass[i].line_map);
     }
+    free(j->pass);
     *j = (struct job){0};
 }

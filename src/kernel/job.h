@@ -63,13 +63,17 @@ struct pass {
 };
 
 struct job {
-    int pass_count;
-    struct pass pass[JOB_MAX_PASSES];
+    int pass_count;         // at most JOB_MAX_PASSES
+    struct pass *pass;      // its own
     uint64_t scratch_bytes; // a multiple of 4
 };
 
 // What it is given beside its text, in one line without an end; nothing where it is given nothing.
 void pass_add_given(const struct pass *p, struct str *out);
+
+// One more pass, zeroed, behind those that it has, which must be fewer than JOB_MAX_PASSES.
+// Pointers to its other passes are void afterwards.
+struct pass *job_add_pass(struct job *j);
 
 void job_finish(struct job *j); // frees what it holds, zeroes it
 

@@ -243,7 +243,7 @@ static struct pass *finish_pass(struct render *r)
         MEM_GROW(r->map, r->lines, r->map_capacity);
         r->map[r->lines++] = r->stage->template.lines;
     }
-    struct pass *p = &r->job.pass[r->job.pass_count++];
+    struct pass *p = job_add_pass(&r->job);
     *p = (struct pass){
         .glsl = str_take(&r->glsl),
         .template_name = mem_strdup(r->script->texts.item[r->stage->text].path),

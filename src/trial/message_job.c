@@ -128,7 +128,7 @@ void reader_job(struct reader *r, struct json o, struct job *out)
     out->scratch_bytes = reader_count(r, o, "scratch_bytes");
     for (struct json_walk w = reader_list(r, o, "passes"); json_next(&w);) {
         if (out->pass_count < JOB_MAX_PASSES)
-            read_pass(r, w.value, &out->pass[out->pass_count++]);
+            read_pass(r, w.value, job_add_pass(out));
         else
             r->bad = "passes";
     }

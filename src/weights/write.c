@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECE = 1 << 16, ALIGNMENT = 8 };
+enum { PIECE = 1 << 13, ALIGNMENT = 8 };
 
 struct writing {
     const struct weights_new *tensor;

@@ -48,6 +48,12 @@ static void limit_stack(const struct box *b)
     limit(RLIMIT_STACK, 75 << 10);
 }
 
+static void limit_stack_to_enough(const struct box *b)
+{
+    (void)b;
+    limit(RLIMIT_STACK, 256 << 10);
+}
+
 static struct result tune(struct box *b, const char *trials)
 {
     return RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--strategy",
@@ -77,6 +83,24 @@ static void test_little_stack(void **state)
     b->prepare = limit_stack;
     struct result r = RUN(b, "check", flow_path(b, "small.lua"), "--device", "none");
     assert_refused(&r, 1, "the stack is limited to 75 KiB (ulimit -s)", "256 are needed");
+}
+
+static void test_enough_stack(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    skip(); // its frames are larger
+#endif
+    struct box *b = *state;
+    b->prepare = limit_stack_to_enough;
+    const char *file = flow_path(b, "small.lua");
+    struct result r = RUN(b, "check", file, "--device", "none");
+    assert_ok(&r);
+    r = tune(b, "4");
+    assert_ok(&r);
+    r = RUN(b, "resume", "1", "--trials", "8");
+    assert_ok(&r);
+    r = RUN(b, "show", "1", "--json");
+    assert_ok(&r);
 }
 
 static void test_small_files(void **state)
@@ -181,10 +205,11 @@ static void test_no_proc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_little_memory),      FLOW_TEST(test_little_stack),
-        FLOW_TEST(test_small_files),        FLOW_TEST(test_no_files),
-        FLOW_TEST(test_few_descriptors),    FLOW_TEST(test_home_is_a_file),
-        FLOW_TEST(test_no_place_for_a_log), FLOW_TEST(test_no_proc),
+        FLOW_TEST(test_little_memory),  FLOW_TEST(test_little_stack),
+        FLOW_TEST(test_enough_stack),   FLOW_TEST(test_small_files),
+        FLOW_TEST(test_no_files),       FLOW_TEST(test_few_descriptors),
+        FLOW_TEST(test_home_is_a_file), FLOW_TEST(test_no_place_for_a_log),
+        FLOW_TEST(test_no_proc),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (may_not_mount)

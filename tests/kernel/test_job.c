@@ -11,9 +11,9 @@
 
 static struct job two_passes(void)
 {
-    struct job j = {.pass_count = 2, .scratch_bytes = 64};
+    struct job j = {.scratch_bytes = 64};
     for (int i = 0; i < 2; i++) {
-        struct pass *p = &j.pass[i];
+        struct pass *p = job_add_pass(&j);
         p->glsl = mem_printf("void main() {} // %d", i);
         p->template_name = mem_strdup("gemm.comp");
         p->line_map = mem_zero(1, sizeof *p->line_map);

@@ -120,8 +120,8 @@ static struct pass make_pass(char *glsl, uint32_t x, uint32_t y, uint32_t z)
 static struct job simple_job(int x, int y, int binding, const char *global, const char *before,
                              const char *after)
 {
-    struct job j = {.pass_count = 1};
-    j.pass[0] =
+    struct job j = {0};
+    *job_add_pass(&j) =
         make_pass(mem_printf(head, x, y, binding, global, before, after), SIZE / 8, SIZE / 8, 1);
     return j;
 }
@@ -149,9 +149,9 @@ static struct job split_job(void)
                               "uint i = gl_GlobalInvocationID.x;\n"
                               "c[i] = s[i] + s[1024 + i];\n"
                               "}\n";
-    struct job j = {.pass_count = 2, .scratch_bytes = 2 * 4 * SIZE * SIZE};
-    j.pass[0] = make_pass(mem_strdup(parts), SIZE / 8, SIZE / 8, 2);
-    j.pass[1] = make_pass(mem_strdup(sum), SIZE * SIZE / 64, 1, 1);
+    struct job j = {.scratch_bytes = 2 * 4 * SIZE * SIZE};
+    *job_add_pass(&j) = make_pass(mem_strdup(parts), SIZE / 8, SIZE / 8, 2);
+    *job_add_pass(&j) = make_pass(mem_strdup(sum), SIZE * SIZE / 64, 1, 1);
     return j;
 }
 

@@ -180,11 +180,11 @@ static void a_kernel_travels_with_the_operation(void **state)
     int lines[] = {1, 3};
     char glsl[] = "a\nb\n", name[] = "t.comp";
     struct job job = {.pass_count = 1,
-                      .pass[0] = {.glsl = glsl,
-                                  .template_name = name,
-                                  .line_map = lines,
-                                  .line_count = 2,
-                                  .groups = {4, 5, 6}}};
+                      .pass = &(struct pass){.glsl = glsl,
+                                             .template_name = name,
+                                             .line_map = lines,
+                                             .line_count = 2,
+                                             .groups = {4, 5, 6}}};
     struct custom_operation *c = custom_create("one", 1, NULL);
     struct tensor y = {.name = "Y", .element = ELEMENT_F16, .rank = 1, .size = {9}};
     struct operation o;

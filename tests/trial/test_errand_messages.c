@@ -124,13 +124,13 @@ static void push_constants_arrive(void **state)
     struct message m;
     static char glsl[] = "void main() {}", name[] = "a.lua";
     const struct job job = {.pass_count = 1,
-                            .pass = {{.glsl = glsl,
-                                      .space_name = name,
-                                      .space_line = 7,
-                                      .push = {1, 2, 255},
-                                      .push_bytes = 4,
-                                      .field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
-                                      .field_count = 1}}};
+                            .pass = &(struct pass){.glsl = glsl,
+                                                   .space_name = name,
+                                                   .space_line = 7,
+                                                   .push = {1, 2, 255},
+                                                   .push_bytes = 4,
+                                                   .field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
+                                                   .field_count = 1}};
     char *text = message_compile(&job);
     assert_true(message_parse(text, &m, NULL));
     free(text);
@@ -150,7 +150,8 @@ static void errands_arrive(void **state)
     struct message m;
     struct err why = {.file = "a.comp", .line = 12, .text = "no"};
     static char glsl[] = "void main() {}", name[] = "a.comp";
-    const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
+    const struct job job = {.pass_count = 1,
+                            .pass = &(struct pass){.glsl = glsl, .template_name = name}};
     char *texts[] = {message_compile(&job),
                      message_preprocess(&job),
                      message_list("/a.json:/b.json"),
@@ -188,7 +189,8 @@ static void errands_arrive(void **state)
 static char *sample_whole(void)
 {
     static char glsl[] = "void main() {}", name[] = "a.comp";
-    const struct job job = {.pass_count = 1, .pass = {{.glsl = glsl, .template_name = name}}};
+    const struct job job = {.pass_count = 1,
+                            .pass = &(struct pass){.glsl = glsl, .template_name = name}};
     const struct tensor t = {.name = "Y", .rank = 1, .size = {6}, .stride = {1}};
     struct whole_task task[2] = {{.job = {job}}, {.job = {job, job}}};
     struct whole w = {.task = task, .task_count = 2, .races = true};

@@ -25,14 +25,14 @@ static void build(struct candidate *c, struct job *j, int value, int other, uint
     struct failure why = {0};
     struct err e;
     struct limits l = limits_vulkan_minimum;
-    *j = (struct job){.pass_count = 2, .scratch_bytes = scratch_bytes};
-    j->pass[0].glsl =
+    *j = (struct job){.scratch_bytes = scratch_bytes};
+    job_add_pass(j)->glsl =
         mem_printf("#version 450\nlayout(local_size_x = %d) in;\n"
                    "layout(std430, binding = 0) readonly buffer A { int a[]; };\n"
                    "layout(std430, binding = 2) writeonly buffer S { int s[]; };\n"
                    "void main() { uint i = gl_LocalInvocationID.x; s[i] = a[i] + %d; }\n",
                    WORDS / 2, value);
-    j->pass[1].glsl =
+    job_add_pass(j)->glsl =
         mem_printf("#version 450\nlayout(local_size_x = %d) in;\n"
                    "layout(std430, binding = 1) writeonly buffer C { int c[]; };\n"
                    "layout(std430, binding = 2) readonly buffer S { int s[]; };\n"
