@@ -264,7 +264,7 @@ void app_click(struct app *app, int row, int col)
 
 static bool clock_moved(const struct app *app, double unix_now)
 {
-    bool running = app->model.open.record.id && str_equal(app->model.open.state, "running");
+    bool running = app->model.open.record.id && app->model.open.state == STATE_RUNNING;
     return running && (int64_t)unix_now != (int64_t)app->unix_now;
 }
 

@@ -121,7 +121,7 @@ static void command_for(struct app *app, const char *verb, int64_t id, const cha
 // --- a session is steered ---
 
 // The list of sessions is read less often than the open one.
-static const char *state_of(const struct app *app, const struct session_row *row)
+static enum session_state state_of(const struct app *app, const struct session_row *row)
 {
     const struct opened *o = &app->model.open;
     return row->record.id == o->record.id ? o->state : row->state;
@@ -129,14 +129,13 @@ static const char *state_of(const struct app *app, const struct session_row *row
 
 static bool is_over(const struct session_row *row)
 {
-    return str_equal(row->state, "done") || str_equal(row->state, "stopped") ||
-           str_equal(row->state, "failed");
+    return row->state == STATE_DONE || row->state == STATE_STOPPED || row->state == STATE_FAILED;
 }
 
 static void pause_or_go_on(struct app *app)
 {
     const struct session_row *row = app_session(app);
-    if (str_equal(state_of(app, row), "running"))
+    if (state_of(app, row) == STATE_RUNNING)
         command_for(app, "pause", row->record.id, NULL);
     else if (row->runner)
         command_for(app, "pause", row->record.id, "--off");

@@ -93,20 +93,20 @@ void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap)
 
 // --- head ---
 
-enum style state_style(const char *state, enum style other)
+enum style state_style(enum session_state state, enum style other)
 {
-    return str_equal(state, "running")   ? STYLE_GOOD
-           : str_equal(state, "failed")  ? STYLE_BAD
-           : str_equal(state, "damaged") ? STYLE_BAD
-           : str_equal(state, "paused")  ? STYLE_WARN
-                                         : other;
+    return state == STATE_RUNNING   ? STYLE_GOOD
+           : state == STATE_FAILED  ? STYLE_BAD
+           : state == STATE_DAMAGED ? STYLE_BAD
+           : state == STATE_PAUSED  ? STYLE_WARN
+                                    : other;
 }
 
-const char *state_word(const char *state, const struct session_record *r)
+const char *state_word(enum session_state state, const struct session_record *r)
 {
     // A task of a network has had its rounds so far.
     bool spent = !r->network && r->budget_trials > 0 && r->trials >= r->budget_trials;
-    return spent && str_equal(state, "running") ? "racing" : state;
+    return spent && state == STATE_RUNNING ? "racing" : state_name(state);
 }
 
 // Up to what drivers put in brackets or after a comma: "llvmpipe", "NVIDIA H200".
@@ -342,7 +342,7 @@ static void draw_news(struct app *app, const struct pane *p)
         bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
         pane_text_cut(p, 0, 1, p->cols - 1, bad ? STYLE_WARN : STYLE_TEXT, text);
     } else if (o->record.message) {
-        snprintf(text, sizeof text, "%s: %s", o->state, o->record.message);
+        snprintf(text, sizeof text, "%s: %s", state_name(o->state), o->record.message);
         pane_text_cut(p, 0, 1, p->cols - 1, STYLE_TEXT, text);
     }
 }
@@ -418,7 +418,7 @@ static void draw_tabs(struct footer *f, enum tabs tabs)
 static const char *label_of(struct app *app, enum action a)
 {
     const struct session_row *row = app_session(app);
-    if (a != ACT_PAUSE || !row || str_equal(row->state, "running"))
+    if (a != ACT_PAUSE || !row || row->state == STATE_RUNNING)
         return actions[a].label;
     bool spent = row->record.trials >= row->record.budget_trials;
     return spent && !row->runner ? "More" : "Resume"; // trials: the dialog asks how many

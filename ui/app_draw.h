@@ -33,9 +33,9 @@ void pieces_add(struct pieces *p, int importance, enum style style, const char *
 void pieces_draw(struct pieces *p, const struct pane *pane, int row, int gap);
 
 // Of a session's state; `other` for those that need no colour.
-enum style state_style(const char *state, enum style other);
+enum style state_style(enum session_state state, enum style other);
 // The word that people see: one that runs and has no trial left is "racing" (the final race).
-const char *state_word(const char *state, const struct session_record *r);
+const char *state_word(enum session_state state, const struct session_record *r);
 
 void draw_head(struct app *app, const struct pane *head);
 void draw_message(struct app *app, const struct pane *p);

@@ -27,9 +27,9 @@ static void take_points(struct curve_run *run, const struct curve *c,
     run->end = x;
 }
 
-static bool is_running(pid_t runner, const char *state)
+static bool is_running(pid_t runner, enum session_state state)
 {
-    return runner && str_equal(state, "running");
+    return runner && state == STATE_RUNNING;
 }
 
 static double end_of_open(const struct model *m, double unix_now, enum curve_axis axis)
@@ -84,7 +84,7 @@ static char letter_of_open(const struct model *m)
 static double budget_of_open(const struct model *m, enum curve_axis axis)
 {
     const struct opened *o = &m->open;
-    bool goes_on = str_equal(o->state, "running") || str_equal(o->state, "paused");
+    bool goes_on = o->state == STATE_RUNNING || o->state == STATE_PAUSED;
     return !goes_on                ? 0
            : axis == CURVE_TRIALS  ? (double)o->record.budget_trials
            : axis == CURVE_RUNNING ? o->record.budget_seconds

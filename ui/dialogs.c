@@ -37,7 +37,7 @@ void dialog_warn_of_others(struct app *app, struct dialog *d, const char *device
 {
     for (int i = 0; i < app->model.session_count; i++) {
         const struct session_row *row = &app->model.session[i];
-        bool shares = row->runner && row->record.id != but && str_equal(row->state, "running") &&
+        bool shares = row->runner && row->record.id != but && row->state == STATE_RUNNING &&
                       str_equal(row->record.source, "device") &&
                       (!device || str_equal(row->record.device, device));
         if (shares) {

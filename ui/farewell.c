@@ -12,11 +12,11 @@ static void print_best(const struct session_record *r, const char *option)
     char speed[32], time[32];
     if (r->best_ask)
         printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r->id,
-               r->state, speed_text(r, r->best_seconds, speed), r->best_raced ? " raced" : "",
-               text_time(r->best_seconds, time), r->id, option);
+               state_name(r->state), speed_text(r, r->best_seconds, speed),
+               r->best_raced ? " raced" : "", text_time(r->best_seconds, time), r->id, option);
     else
         printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64 "%s\n",
-               r->id, r->state, r->id, option);
+               r->id, state_name(r->state), r->id, option);
 }
 
 static void print_session(struct store *s, const struct past_run *run)
@@ -29,12 +29,12 @@ static void print_session(struct store *s, const struct past_run *run)
     arena_init(&arena);
     if (!store_get_session(s, run->session, &arena, &r, &e)) {
         printf("tilewalk: %s\n", e.text);
-    } else if (run->detached || (str_equal(store_state(s, &r, &runner), "running") && runner)) {
+    } else if (run->detached || (store_state(s, &r, &runner) == STATE_RUNNING && runner)) {
         printf("session %" PRId64 " runs on in the background: tilewalk watch %" PRId64 "%s\n",
                r.id, r.id, option);
     } else {
         r.state = store_state(s, &r, &runner);
-        if (str_equal(r.state, "paused"))
+        if (r.state == STATE_PAUSED)
             printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
                    option);
         else

@@ -35,9 +35,9 @@ struct curve {
 
 struct session_row {
     struct session_record record;
-    const char *state; // what users see: "running", "paused", "done", "stopped", "failed"
-    pid_t runner;      // 0: nobody runs it
-    char mark;         // 'A' ...: marked for overlay; 0: not. 'A' is the one that was open then
+    enum session_state state; // what users see
+    pid_t runner;             // 0: nobody runs it
+    char mark; // 'A' ...: marked for overlay; 0: not. 'A' is the one that was open then
 };
 
 struct trial {
@@ -80,7 +80,7 @@ struct opened {
     struct session_record network_record;
     struct network_summary network;
     struct arena network_arena;
-    const char *state; // as users see it
+    enum session_state state; // as users see it
     char state_seen[16];
     pid_t runner;
     struct arena arena; // of the record and the baselines

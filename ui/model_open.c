@@ -211,27 +211,17 @@ bool opened_load(struct opened *o, struct store *s, int64_t id, double unix_now,
     return true;
 }
 
-// The same word for as long as the program runs, unlike the record's.
-static const char *lasting_word(const char *state)
-{
-    static const char *const words[] = {"running", "paused", "done", "stopped", "failed"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_equal(state, words[i]))
-            return words[i];
-    return "failed";
-}
-
 static bool is_running(const struct opened *o)
 {
-    return o->runner && str_equal(o->state, "running");
+    return o->runner && o->state == STATE_RUNNING;
 }
 
 bool opened_look(struct opened *o, struct store *s, double unix_now)
 {
-    const char *state_before = o->state;
+    enum session_state state_before = o->state;
     pid_t runner_before = o->runner;
     bool ran = is_running(o);
-    o->state = lasting_word(store_state(s, &o->record, &o->runner));
+    o->state = store_state(s, &o->record, &o->runner);
     if (is_running(o) && (!ran || o->seen_running <= 0))
         o->seen_running = unix_now;
     return o->state != state_before || o->runner != runner_before;

@@ -22,7 +22,7 @@ static int list_tasks(const struct model *m, double unix_now, struct network_row
     const struct network_summary *n = &m->open.network;
     int count = n->task_count < NETWORK_MOST ? n->task_count : NETWORK_MOST;
     double ran = network_ran(m, unix_now);
-    bool runs = str_equal(m->open.network_record.state, "running");
+    bool runs = m->open.network_record.state == STATE_RUNNING;
     for (int i = 0; i < count; i++) {
         const struct task_summary *t = &n->task[i];
         struct network_row *row = &out[i];
@@ -64,7 +64,7 @@ int network_list(const struct model *m, double unix_now, struct network_row out[
         row->start_s = curve->step[0].seconds;
         row->gain_age = age > 0 ? age : 0;
     }
-    if (str_equal(o->state, "running"))
+    if (o->state == STATE_RUNNING)
         row->next = 1;
     network_share(out, 1);
     return 1;

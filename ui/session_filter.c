@@ -52,7 +52,7 @@ static const char *text_of(const struct session_row *row, int field, char out[25
 {
     const struct session_record *r = &row->record;
     switch (field) {
-    case FIELD_STATE: return row->state;
+    case FIELD_STATE: return state_name(row->state);
     case FIELD_SPACE: return r->name;
     case FIELD_PROBLEM: return r->title;
     case FIELD_DEVICE: return session_place(r, out);

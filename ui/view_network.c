@@ -436,7 +436,7 @@ static const char *disabled(struct app *app, void *state, enum action a)
     if (!app->model.open.record.id &&
         (a == ACT_SORT_NEXT || a == ACT_SORT_PREVIOUS || a == ACT_SORT_INVERT))
         return "no session is open";
-    if (a == ACT_PIN && !str_equal(app->model.open.network_record.state, "running"))
+    if (a == ACT_PIN && app->model.open.network_record.state != STATE_RUNNING)
         return "no network runs";
     if ((a == ACT_WEIGH_MORE || a == ACT_WEIGH_LESS) && !app->model.open.network_record.id)
         return "no network is open";

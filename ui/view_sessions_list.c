@@ -11,14 +11,14 @@
 
 bool session_runs(const struct session_row *row)
 {
-    return str_equal(row->state, "running");
+    return row->state == STATE_RUNNING;
 }
 
 static const char *text_key(const struct session_row *row, enum sessions_column by)
 {
     bool real = str_equal(row->record.source, "device");
     switch (by) {
-    case SESSIONS_STATE: return row->state;
+    case SESSIONS_STATE: return state_name(row->state);
     case SESSIONS_SPACE: return row->record.name;
     case SESSIONS_PROBLEM: return row->record.title;
     case SESSIONS_DEVICE: return real ? row->record.device : row->record.source;

@@ -39,7 +39,7 @@ static void add_stays(struct app *app, struct space_lines *l)
 {
     const struct opened *o = &app->model.open;
     space_line(l, STYLE_TEXT, "The last good version stays in use; session %" PRId64 " %s it.",
-               o->record.id, str_equal(o->state, "running") ? "keeps running on" : "stays with");
+               o->record.id, o->state == STATE_RUNNING ? "keeps running on" : "stays with");
 }
 
 static void add_error(struct app *app, const struct space_file *f, struct space_lines *l)

@@ -69,7 +69,7 @@ static bool keep_later(void *context, const struct trial_record *t)
 void common_take_ran(struct store *s, struct session_record *r)
 {
     struct err ignored; // then it stays as it is
-    if (str_equal(r->state, "running") && r->trials > 0)
+    if (r->state == STATE_RUNNING && r->trials > 0)
         store_each_numbered(s, r->id, r->trials, keep_later, r, &ignored);
 }
 
@@ -217,10 +217,10 @@ static void add_problem(struct json_writer *w, const struct session_record *r)
     json_add_text_if_any(w, "source", r->source);
 }
 
-void json_session(struct json_writer *w, const struct session_record *r, const char *state)
+void json_session(struct json_writer *w, const struct session_record *r, enum session_state state)
 {
     json_add_int(w, "id", r->id);
-    json_add_text_if_any(w, "state", state);
+    json_add_text(w, "state", state_name(state));
     if (r->damage)
         json_add_text_if_any(w, "reason", r->damage);
     add_problem(w, r);

@@ -78,7 +78,8 @@ void json_trial(struct json_writer *w, const struct session_record *r, const str
                 const struct retime_record *final_race);
 void json_best(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
                const struct retime_record *final_race); // the member "best"; `t` may be NULL
-void json_session(struct json_writer *w, const struct session_record *r, const char *runner_state);
+void json_session(struct json_writer *w, const struct session_record *r,
+                  enum session_state runner_state);
 // The members that say nothing of which card it is, nor of where it is.
 void json_device_facts(struct json_writer *w, const struct gpu_info *i);
 void json_device(struct json_writer *w, const struct gpu_info *i, const struct roof *roof);

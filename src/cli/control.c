@@ -54,12 +54,12 @@ static bool pause_session(struct store *s, const struct session_record *r,
 // One that has ended stays as it is. Its lock is held.
 static bool stop_locked(struct store *s, struct session_record *r, struct err *e)
 {
-    if (str_equal(r->state, "done") || str_equal(r->state, "stopped")) {
-        printf("session %" PRId64 " is %s already\n", r->id, r->state);
+    if (r->state == STATE_DONE || r->state == STATE_STOPPED) {
+        printf("session %" PRId64 " is %s already\n", r->id, state_name(r->state));
         return true;
     }
     common_take_ran(s, r); // its last runner died
-    if (!store_set_state(s, r->id, "stopped", "stopped by the user", r->ran_seconds, e))
+    if (!store_set_state(s, r->id, STATE_STOPPED, "stopped by the user", r->ran_seconds, e))
         return false;
     printf("session %" PRId64 " is stopped\n", r->id);
     return true;

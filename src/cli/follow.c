@@ -10,7 +10,7 @@ struct follow {
     struct front front;
     struct session_record record; // as it was when it was last read
     struct arena arena;           // of it, emptied before each reading
-    const char *state;            // that was told last: "running" or "paused"
+    enum session_state state;     // that was told last: running or paused
     int64_t told, message;        // numbers of the last trial and of the last message told
     pid_t runner;                 // 0: nobody
 };
@@ -28,8 +28,8 @@ static bool read_session(struct follow *f, int64_t id, struct err *e)
     f->runner = store_runner(f->store, id); // before the rows: what is read then is all it did
     if (!store_get_session(f->store, id, &f->arena, &f->record, e))
         return false;
-    if (!f->runner && str_equal(f->record.state, "running"))
-        f->record.state = "paused";
+    if (!f->runner && f->record.state == STATE_RUNNING)
+        f->record.state = STATE_PAUSED;
     return true;
 }
 
@@ -48,7 +48,7 @@ static bool begin(struct follow *f, struct err *e)
 {
     struct trial_record best;
     struct session_record record = f->record;
-    f->state = record.state = "running"; // whatever it is now comes next
+    f->state = record.state = STATE_RUNNING; // whatever it is now comes next
     front_on_event(&f->front, &(struct event){.kind = EVENT_SESSION, .session = &record});
     f->told = f->front.started_trials;
     if (!store_each_message(f->store, record.id, 0, skip_message, f, e) ||
@@ -98,8 +98,8 @@ static bool tell_new(struct follow *f, struct err *e)
     if (!store_each_numbered(f->store, id, f->told + 1, tell_trial, f, e) ||
         !store_each_message(f->store, id, f->message, tell_message, f, e))
         return false;
-    const char *now = str_equal(f->record.state, "paused") ? "paused" : "running";
-    if (f->runner && !str_equal(now, f->state))
+    enum session_state now = f->record.state == STATE_PAUSED ? STATE_PAUSED : STATE_RUNNING;
+    if (f->runner && now != f->state)
         tell(f, (struct event){.kind = EVENT_STATE});
     f->state = now;
     return true;

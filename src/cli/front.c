@@ -71,7 +71,7 @@ static void read_shapes(const struct event *event, const struct baselines *b, st
 static void add_end(const struct front *f, const struct event *event, struct json_writer *w)
 {
     const struct session_record *r = event->session;
-    json_add_text(w, "state", r->state);
+    json_add_text(w, "state", state_name(r->state));
     json_add_int(w, "trials", r->trials);
     json_add_int(w, "rejected", r->rejected);
     json_add_text(w, "message", r->message ? r->message : "");
@@ -285,7 +285,7 @@ static void print_outcomes(const struct front *f, const struct session_record *r
 static void say_nothing_left(const struct front *f, const struct session_record *r)
 {
     struct str message = {0};
-    shown_add(&message, r->message && *r->message ? r->message : r->state);
+    shown_add(&message, r->message && *r->message ? r->message : state_name(r->state));
     fprintf(f->attached ? stderr : stdout,
             "session %" PRId64 ": nothing is left to do, %s (tilewalk resume %" PRId64
             "%s --trials N goes on)\n",
@@ -326,7 +326,7 @@ static void print_end(const struct front *f, const struct event *event)
     const struct session_record *r = event->session;
     struct str message = {0};
     shown_add(&message, r->message ? r->message : "");
-    printf("\nsession %" PRId64 " %s: %s\n", r->id, r->state, str_text(&message));
+    printf("\nsession %" PRId64 " %s: %s\n", r->id, state_name(r->state), str_text(&message));
     str_finish(&message);
     print_outcomes(f, r);
     if (r->scheduler) {
@@ -349,7 +349,7 @@ static void print_end(const struct front *f, const struct event *event)
         print_baselines(f, event);
         printf("best    none: no configuration was valid\n");
     }
-    if (str_equal(r->state, "paused"))
+    if (r->state == STATE_PAUSED)
         printf("resume  tilewalk resume %" PRId64 "%s\n", r->id, store_option(f->store));
 }
 
@@ -405,7 +405,8 @@ static void plain_event(struct front *f, const struct event *event)
     case EVENT_RETIME: break;
     case EVENT_STATE:
         clear_progress(f);
-        printf("session %" PRId64 " is %s\n", event->session->id, event->session->state);
+        printf("session %" PRId64 " is %s\n", event->session->id,
+               state_name(event->session->state));
         break;
     case EVENT_MESSAGE: plain_message(f, event); break;
     case EVENT_END:
@@ -428,15 +429,14 @@ void front_on_event(void *context, const struct event *event)
 {
     struct front *f = context;
     if (event->kind == EVENT_SESSION) {
-        f->nothing_left = !str_equal(event->session->state, "running");
+        f->nothing_left = event->session->state != STATE_RUNNING;
         if (f->nothing_left && !f->json)
             say_nothing_left(f, event->session);
         else if (!f->attached)
             count_so_far(f, event->session);
     }
     if (event->kind == EVENT_END) {
-        f->finished =
-            str_equal(event->session->state, "done") || str_equal(event->session->state, "stopped");
+        f->finished = event->session->state == STATE_DONE || event->session->state == STATE_STOPPED;
         const struct session_record *r = event->session;
         bool tried = r->trials + r->rejected > 0; // a network of known tasks has not
         f->nothing_valid = r->scheduler ? tried && !r->ok : !event->trial;

@@ -58,7 +58,7 @@ static void print_text(struct store *s, const struct session_record *list, int c
         const struct session_record *r = &list[i];
         const char *last = remark(r);
         snprintf(trials, sizeof trials, "%" PRId64 "/%" PRId64, r->trials, r->budget_trials);
-        printf("%4" PRId64 "  %-8s", r->id, store_state(s, r, &runner));
+        printf("%4" PRId64 "  %-8s", r->id, state_name(store_state(s, r, &runner)));
         print_column(r->name, 13);
         print_column(r->title, 36);
         print_column(r->device, 16);

@@ -51,7 +51,7 @@ static void add_steadiness(const struct steadiness *s, struct json_writer *w)
     json_end(w);
 }
 
-static void print_json(struct view *v, const char *state, int64_t most)
+static void print_json(struct view *v, enum session_state state, int64_t most)
 {
     struct str out = {0};
     struct json_writer w = json_begin(&out);
@@ -102,12 +102,12 @@ static void print_baselines(const struct view *v, const struct session_record *r
     str_finish(&text);
 }
 
-static void print_text(const struct view *v, const struct session_record *r, const char *state,
-                       pid_t runner)
+static void print_text(const struct view *v, const struct session_record *r,
+                       enum session_state state, pid_t runner)
 {
     char text[32], strategy[STRATEGY_TEXT];
     struct str config = {0};
-    printf("session  %" PRId64 "  %s", r->id, state);
+    printf("session  %" PRId64 "  %s", r->id, state_name(state));
     if (runner)
         printf("  (process %d)", (int)runner);
     printf("%s%s\n", r->message && *r->message ? "  " : "", r->message ? r->message : "");
@@ -188,7 +188,7 @@ static bool show(struct view *v, struct err *e)
 {
     pid_t runner;
     int64_t most = arguments_integer(v->a, "top", 0);
-    const char *state = store_state(v->store, v->session, &runner);
+    enum session_state state = store_state(v->store, v->session, &runner);
     if (!read_all(v, e))
         return false;
     shape_table_read(v->session, &(struct shape_findings){&v->best, &v->final_race, &v->baselines},

@@ -275,7 +275,7 @@ static bool check_nobody_waits(struct store *store, int64_t id, struct err *e)
     pid_t runner = 0;
     arena_init(&arena);
     bool ok = store_get_session(store, id, &arena, &r, e);
-    if (ok && str_equal(store_state(store, &r, &runner), "paused") && runner)
+    if (ok && store_state(store, &r, &runner) == STATE_PAUSED && runner)
         ok = err_set(e,
                      "session %" PRId64 " is paused, and process %d, which runs it, waits "
                      "(`tilewalk pause %" PRId64 " --off%s` lets it go on)",

@@ -141,7 +141,7 @@ static void save(struct engine *g, struct err *e)
     const struct err lost = *e;
     struct err why;
     struct store *store = g->host.store;
-    store_set_state(store, record_of(g)->id, "paused", lost.text, ran_seconds(g), &why);
+    store_set_state(store, record_of(g)->id, STATE_PAUSED, lost.text, ran_seconds(g), &why);
     const char *path = store_save(store, &why);
     if (path)
         err_set(e,
@@ -164,7 +164,7 @@ static void fail(struct engine *g, const struct err *why)
     struct session_record *r = record_of(g);
     struct arena *arena = g->network ? &g->network->arena : &g->session->arena;
     enum session_phase *phase = g->network ? &g->network->phase : &g->session->phase;
-    r->state = *store_failed(g) ? "paused" : "failed";
+    r->state = *store_failed(g) ? STATE_PAUSED : STATE_FAILED;
     r->message = arena_strdup(arena, err_format(why, text, sizeof text));
     *phase = SESSION_ENDED;
     store_set_state(g->host.store, r->id, r->state, text, ran_seconds(g), &ignored);

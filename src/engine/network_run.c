@@ -109,7 +109,7 @@ bool network_stored(struct network_run *n, bool ok, struct err *e)
     return ok || err_prefix(e, "session %" PRId64 " stopped, nothing stored is lost", n->record.id);
 }
 
-static bool enter(struct network_run *n, enum session_phase phase, const char *state,
+static bool enter(struct network_run *n, enum session_phase phase, enum session_state state,
                   const char *message, struct err *e)
 {
     if (phase != SESSION_RUNNING)
@@ -125,7 +125,7 @@ static bool enter(struct network_run *n, enum session_phase phase, const char *s
                           e);
 }
 
-static bool end(struct network_run *n, const char *state, const char *message, struct err *e)
+static bool end(struct network_run *n, enum session_state state, const char *message, struct err *e)
 {
     if (!enter(n, SESSION_ENDED, state, message, e))
         return false;
@@ -138,14 +138,14 @@ static bool finish(struct network_run *n, struct err *e)
     const struct session_record *r = &n->record;
     char text[128];
     if (n->stopping)
-        return end(n, "stopped", "stopped by the user", e);
+        return end(n, STATE_STOPPED, "stopped by the user", e);
     if (r->trials >= r->budget_trials)
         snprintf(text, sizeof text, "all %" PRId64 " trials are done", r->budget_trials);
     else if (r->budget_seconds > 0 && network_ran_seconds(n) >= r->budget_seconds)
         snprintf(text, sizeof text, "%g seconds are over", r->budget_seconds);
     else
         snprintf(text, sizeof text, "no task has anything left to try");
-    return end(n, "done", text, e);
+    return end(n, STATE_DONE, text, e);
 }
 
 // --- rounds ---
@@ -386,7 +386,7 @@ bool network_command(struct network_run *n, const char *verb, const char *argume
         return !s ? finish(n, e) : !session_ended(s) || end_task(n, e);
     if (!pauses && !(str_equal(verb, "resume") && n->phase == SESSION_PAUSED))
         return true;
-    if (!enter(n, pauses ? SESSION_PAUSED : SESSION_RUNNING, pauses ? "paused" : "running",
+    if (!enter(n, pauses ? SESSION_PAUSED : SESSION_RUNNING, pauses ? STATE_PAUSED : STATE_RUNNING,
                pauses ? "paused by the user" : NULL, e))
         return false;
     network_emit(n, (struct event){.kind = EVENT_STATE});
@@ -398,5 +398,5 @@ bool network_interrupt(struct network_run *n, struct err *e)
     for (int i = 0; i < n->count; i++)
         if (n->member[i].session && !session_interrupt(n->member[i].session, e))
             return false;
-    return network_ended(n) || end(n, "paused", "interrupted", e);
+    return network_ended(n) || end(n, STATE_PAUSED, "interrupted", e);
 }

@@ -32,8 +32,8 @@ static void find_known(struct network_member *m, const struct session_record *ta
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
         bool better = m->record.known_s <= 0 || r->best_seconds < m->record.known_s;
-        if (r->damage || !r->best_ask || r->trials < trials || !str_equal(r->state, "done") ||
-            !better || !is_same_problem(r, task))
+        if (r->damage || !r->best_ask || r->trials < trials || r->state != STATE_DONE || !better ||
+            !is_same_problem(r, task))
             continue;
         m->record.known_s = m->seconds = r->best_seconds;
         m->record.session = r->id;
@@ -106,7 +106,7 @@ static void describe(struct network_run *n, const struct network_options *o,
 {
     struct session_record *r = &n->record;
     r->created = os_unix_time();
-    r->state = "running";
+    r->state = STATE_RUNNING;
     r->name = copy(n, o->network->name);
     r->path = copy(n, o->path);
     r->device = copy(n, task->device);
@@ -410,7 +410,7 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
     r->id = id; // ours, to be unlocked
     if (!store_get_session(n->host.store, id, &n->arena, r, e) || !change_budget(n, more, e))
         return false;
-    if (str_equal(r->state, "done") && r->trials >= r->budget_trials) {
+    if (r->state == STATE_DONE && r->trials >= r->budget_trials) {
         n->phase = SESSION_ENDED;
         store_unlock_session(n->host.store, id);
         network_emit(n, (struct event){.kind = EVENT_SESSION});
@@ -420,9 +420,9 @@ static bool resume(struct network_run *n, int64_t id, const struct session_optio
     if (!session_place_find_again(NULL, &n->place, r, HINT_RESUME, e) || !read_members(n, e) ||
         !make_schedule(n, e) || !tell_rounds(n, e) || !network_whole_resume(n, e))
         return false;
-    r->state = "running";
+    r->state = STATE_RUNNING;
     r->message = NULL;
-    if (!store_set_state(n->host.store, id, "running", NULL, r->ran_seconds, e))
+    if (!store_set_state(n->host.store, id, STATE_RUNNING, NULL, r->ran_seconds, e))
         return false;
     network_run_clock(n, true);
     network_emit(n, (struct event){.kind = EVENT_SESSION});

@@ -75,7 +75,7 @@ bool session_finish(struct session *s, struct err *e)
     struct str why = {0};
     session_shapes_say(s);
     if (s->stopping)
-        return session_end(s, "stopped", "stopped by the user", e);
+        return session_end(s, STATE_STOPPED, "stopped by the user", e);
     if (s->cycle.rejected_in_row >= CYCLE_MOST_REJECTED) {
         str_printf(&why, "%d configurations in a row were rejected", CYCLE_MOST_REJECTED);
         rejections_add_text(&s->rejections, s->space, &why);
@@ -84,7 +84,7 @@ bool session_finish(struct session *s, struct err *e)
     } else {
         add_budget(s, &why);
     }
-    bool ok = session_end(s, "done", str_text(&why), e);
+    bool ok = session_end(s, STATE_DONE, str_text(&why), e);
     str_finish(&why);
     return ok;
 }

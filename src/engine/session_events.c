@@ -28,12 +28,12 @@ void session_keep_state(struct session *s)
     const struct session_record *r = &s->record;
     char text[512], strategy[STRATEGY_TEXT];
     if (r->message)
-        snprintf(text, sizeof text, "%s: %s", r->state, r->message);
+        snprintf(text, sizeof text, "%s: %s", state_name(r->state), r->message);
     else
         snprintf(text, sizeof text,
                  "%s: %s seed %" PRIu64 ", %" PRId64 " of %" PRId64 " trials, %d workers on %s",
-                 r->state, strategy_text(r->strategy, false, strategy), r->seed, r->trials,
-                 r->budget_trials, r->workers, r->device);
+                 state_name(r->state), strategy_text(r->strategy, false, strategy), r->seed,
+                 r->trials, r->budget_trials, r->workers, r->device);
     keep_message(s, "info", text);
 }
 

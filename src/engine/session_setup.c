@@ -31,7 +31,7 @@ static void fill_record(struct session *s, const struct session_options *o,
     r->note = o->note;
     r->network = o->network;
     r->task = o->task;
-    r->state = "running";
+    r->state = STATE_RUNNING;
     r->seed = o->has_seed ? o->seed : os_seed() >> 11; // fits a double: JSON readers keep it
     r->budget_trials = o->trials ? o->trials : ENGINE_DEFAULT_TRIALS;
     r->budget_seconds = o->seconds;
@@ -262,7 +262,7 @@ static bool has_nothing_left(const struct session_record *r, const struct sessio
 {
     int64_t trials = more && more->trials > 0 ? more->trials : r->budget_trials;
     double seconds = more && more->seconds > 0 ? more->seconds : r->budget_seconds;
-    return str_equal(r->state, "done") &&
+    return r->state == STATE_DONE &&
            (r->trials >= trials || (seconds > 0 && r->ran_seconds >= seconds));
 }
 
@@ -332,13 +332,13 @@ static bool resume(struct session *s, int64_t id, const struct session_options *
         !session_load_past(s, &ran, e) ||
         !store_count_refits(s->host.store, id, &s->refits.stored, e))
         return false;
-    if (str_equal(s->record.state, "done"))
+    if (s->record.state == STATE_DONE)
         s->done_before = s->record.message ? s->record.message : "";
     s->record.ran_seconds = ran > s->record.ran_seconds ? ran : s->record.ran_seconds;
-    s->record.state = "running";
+    s->record.state = STATE_RUNNING;
     s->record.message = NULL; // of its last end
     kill_point("resume");
-    if (!store_set_state(s->host.store, id, "running", NULL, s->record.ran_seconds, e))
+    if (!store_set_state(s->host.store, id, STATE_RUNNING, NULL, s->record.ran_seconds, e))
         return false;
     session_emit(s, EVENT_SESSION, NULL, NULL);
     if (s->refits.stored > 0)

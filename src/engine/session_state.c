@@ -14,7 +14,7 @@ void session_hold(struct session *s, double locked_s)
     session_run_clock(s, false);
     if (s->hold.clock) // it was for nothing that it ran
         s->record.ran_seconds = fmax(0, s->record.ran_seconds - locked_s);
-    s->record.state = "paused";
+    s->record.state = STATE_PAUSED;
     s->record.message = LOCKED;
     session_emit(s, EVENT_STATE, NULL, NULL);
     session_whisper(s, "warning", LOCKED);
@@ -27,7 +27,7 @@ void session_let_go(struct session *s)
     s->hold.on = false;
     s->hold.over = true;
     session_run_clock(s, s->hold.clock);
-    s->record.state = "running";
+    s->record.state = STATE_RUNNING;
     s->record.message = NULL;
     session_emit(s, EVENT_STATE, NULL, NULL);
 }
@@ -36,11 +36,11 @@ void session_let_go(struct session *s)
 static bool ends_as_before(const struct session *s)
 {
     const struct session_record *r = &s->record;
-    return session_ended(s) && s->done_before && str_equal(r->state, "done") && r->message &&
+    return session_ended(s) && s->done_before && r->state == STATE_DONE && r->message &&
            str_equal(r->message, s->done_before);
 }
 
-static bool enter(struct session *s, enum session_phase phase, const char *state,
+static bool enter(struct session *s, enum session_phase phase, enum session_state state,
                   const char *message, struct err *e)
 {
     session_run_clock(s, phase == SESSION_RUNNING && !cycle_is_replaying(&s->cycle));
@@ -68,7 +68,7 @@ static void say_busy(struct session *s)
     str_finish(&throttled);
 }
 
-bool session_end(struct session *s, const char *state, const char *message, struct err *e)
+bool session_end(struct session *s, enum session_state state, const char *message, struct err *e)
 {
     session_say_complaints(s);
     say_busy(s);
@@ -80,13 +80,13 @@ bool session_end(struct session *s, const char *state, const char *message, stru
 
 bool session_interrupt(struct session *s, struct err *e)
 {
-    return session_ended(s) || session_end(s, "paused", "interrupted", e);
+    return session_ended(s) || session_end(s, STATE_PAUSED, "interrupted", e);
 }
 
 bool session_pause(struct session *s, struct err *e)
 {
     s->pausing = false;
-    if (!enter(s, SESSION_PAUSED, "paused", "paused by the user", e))
+    if (!enter(s, SESSION_PAUSED, STATE_PAUSED, "paused by the user", e))
         return false;
     session_emit(s, EVENT_STATE, NULL, NULL);
     return true;
@@ -94,7 +94,7 @@ bool session_pause(struct session *s, struct err *e)
 
 bool session_go_on(struct session *s, struct err *e)
 {
-    if (!enter(s, SESSION_RUNNING, "running", NULL, e))
+    if (!enter(s, SESSION_RUNNING, STATE_RUNNING, NULL, e))
         return false;
     session_emit(s, EVENT_STATE, NULL, NULL);
     return true;

@@ -173,7 +173,8 @@ static bool is_through(const struct session *s)
            cycle_is_over(&s->cycle, budget(s));
 }
 
-static bool set_state(struct session *s, const char *state, const char *message, struct err *e)
+static bool set_state(struct session *s, enum session_state state, const char *message,
+                      struct err *e)
 {
     s->record.state = state;
     s->record.message = message;
@@ -186,7 +187,7 @@ static bool rest(struct session *s, struct err *e)
 {
     s->grant.is_spent = true;
     session_run_clock(s, false);
-    return set_state(s, "paused", "waits for its next round", e);
+    return set_state(s, STATE_PAUSED, "waits for its next round", e);
 }
 
 // Nothing is open any more and nothing will be asked: race the best, then end. A task of a network
@@ -231,7 +232,7 @@ bool session_grant(struct session *s, int64_t trials, double seconds, struct err
     if (!cycle_is_replaying(&s->cycle))
         session_run_clock(s, true);
     bool ok = store_set_budget(s->host.store, s->record.id, trials, seconds, e);
-    return session_stored(s, ok, e) && set_state(s, "running", NULL, e);
+    return session_stored(s, ok, e) && set_state(s, STATE_RUNNING, NULL, e);
 }
 
 void session_close(struct session *s)

@@ -60,7 +60,7 @@ bool look_finish(struct session *s, const struct trial_result *r, struct err *e)
 bool session_pause(struct session *s, struct err *e);
 bool session_go_on(struct session *s, struct err *e);
 bool session_interrupt(struct session *s, struct err *e); // state paused, phase ended
-bool session_end(struct session *s, const char *state, const char *message, struct err *e);
+bool session_end(struct session *s, enum session_state state, const char *message, struct err *e);
 // The database has been locked by another program for `locked_s`; or it is free again. Meanwhile a
 // running session is paused and says so, but stores nothing of this.
 void session_hold(struct session *s, double locked_s);

@@ -202,10 +202,10 @@ pid_t store_runner(struct store *s, int64_t id)
     return pid;
 }
 
-const char *store_state(struct store *s, const struct session_record *r, pid_t *runner)
+enum session_state store_state(struct store *s, const struct session_record *r, pid_t *runner)
 {
     *runner = store_runner(s, r->id);
-    return str_equal(r->state, "running") && !*runner ? "paused" : r->state;
+    return r->state == STATE_RUNNING && !*runner ? STATE_PAUSED : r->state;
 }
 
 static void remove_file(struct lock_file *f)

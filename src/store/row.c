@@ -66,6 +66,9 @@ void query_bind_fields(struct query *q, struct fields f, const void *record)
         case FIELD_BOOL: query_bind_int(q, *(const bool *)member); break;
         case FIELD_REAL: query_bind_real(q, *(const double *)member); break;
         case FIELD_OUTCOME: query_bind_text(q, outcome_name(*(const enum outcome *)member)); break;
+        case FIELD_STATE:
+            query_bind_text(q, state_name(*(const enum session_state *)member));
+            break;
         case FIELD_TEXT: bind_text(q, &f.field[i], *(const char *const *)member); break;
         }
     }
@@ -100,22 +103,13 @@ static bool is_history(const char *at)
     return any && !*at;
 }
 
-static bool is_state(const char *text)
-{
-    static const char *const states[] = {"running", "paused", "done",
-                                         "stopped", "failed", "removed"};
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        if (str_equal(text, states[i]))
-            return true;
-    return false;
-}
-
 static bool text_holds(enum rule rule, const char *text)
 {
-    enum outcome ignored;
+    enum outcome outcome;
+    enum session_state state;
     switch (rule) {
-    case RULE_OUTCOME: return outcome_parse(text, &ignored);
-    case RULE_STATE: return is_state(text);
+    case RULE_OUTCOME: return outcome_parse(text, &outcome);
+    case RULE_STATE: return state_parse(text, &state);
     case RULE_OBJECT:
     case RULE_MAYBE_OBJECT: return !*text || is_json(text, JSON_OBJECT);
     case RULE_MAYBE_LIST: return !*text || is_json(text, JSON_LIST);
@@ -204,6 +198,16 @@ static bool read_outcome(sqlite3_stmt *row, int column, const struct field *f, e
     return ok;
 }
 
+static bool read_state(sqlite3_stmt *row, int column, const struct field *f,
+                       enum session_state *out, struct err *why)
+{
+    const char *word;
+    bool ok = read_text(row, column, f, NULL, &word, why);
+    if (!ok || !state_parse(word, out))
+        *out = STATE_DAMAGED;
+    return ok;
+}
+
 static bool read_field(sqlite3_stmt *row, int column, const struct field *f, struct arena *a,
                        void *member, struct err *why)
 {
@@ -211,6 +215,8 @@ static bool read_field(sqlite3_stmt *row, int column, const struct field *f, str
         return read_real(row, column, f, member, why);
     if (f->kind == FIELD_OUTCOME)
         return read_outcome(row, column, f, member, why);
+    if (f->kind == FIELD_STATE)
+        return read_state(row, column, f, member, why);
     if (f->kind == FIELD_TEXT)
         return read_text(row, column, f, a, member, why);
     int64_t value;

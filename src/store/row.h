@@ -49,6 +49,7 @@ struct field {
         FIELD_BOOL,
         FIELD_REAL,
         FIELD_OUTCOME,
+        FIELD_STATE,
         FIELD_TEXT
     } kind;
     enum rule rule;
@@ -65,6 +66,7 @@ struct fields {
 #define FIELD_KIND(member) \
     _Generic((member), int: FIELD_INT, int64_t: FIELD_INT64, uint64_t: FIELD_UINT64, \
                        bool: FIELD_BOOL, double: FIELD_REAL, enum outcome: FIELD_OUTCOME, \
+                       enum session_state: FIELD_STATE, \
                        const char *: FIELD_TEXT)
 #define FIELD(record, member, rule) \
     {#member, offsetof(struct record, member), FIELD_KIND(((struct record *)0)->member), RULE_##rule}

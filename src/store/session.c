@@ -128,7 +128,7 @@ bool store_get_history(struct store *s, int64_t id, struct arena *a, struct sess
 // One that is damaged is in the list, and says so: it must not hide the others.
 static void mark_damaged(struct session_record *r, struct arena *a, const struct err *why)
 {
-    r->state = "damaged";
+    r->state = STATE_DAMAGED;
     r->damage = arena_strdup(a, why->text);
 }
 
@@ -214,13 +214,13 @@ static bool change_session(struct query *q, int64_t id, struct err *e)
     return query_run(q) && (sqlite3_changes(s->db) == 1 || session_missing(s, id, e));
 }
 
-bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,
+bool store_set_state(struct store *s, int64_t id, enum session_state state, const char *message,
                      double ran_seconds, struct err *e)
 {
     static const char sql[] =
         "UPDATE session SET state = ?, message = ?, ran_seconds = ? WHERE id = ?";
     struct query q = query_start(s, sql, e);
-    query_bind_text(&q, state);
+    query_bind_text(&q, state_name(state));
     query_bind_text(&q, message);
     query_bind_real(&q, ran_seconds);
     query_bind_int(&q, id);

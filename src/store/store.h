@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "space/outcome.h"
+#include "store/state.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,8 +46,8 @@ const char *store_option(const struct store *s);
 // others "".
 struct session_record {
     int64_t id;
-    double created;        // unix time
-    const char *state;     // "running", "paused", "done", "stopped", "failed"; "damaged"
+    double created; // unix time
+    enum session_state state;
     const char *name;      // of the space: "gemm"
     const char *path;      // of the space file as it was given
     const char *title;     // "matmul f32 nn 256x256x256"
@@ -282,7 +283,7 @@ bool store_list_sessions(struct store *s, struct arena *a, struct session_record
 bool store_has_session(struct store *s, int64_t id, struct err *e); // damaged or not
 bool store_get_texts(struct store *s, int64_t id, struct arena *a, struct text_record **out,
                      int *count, struct err *e);
-bool store_set_state(struct store *s, int64_t id, const char *state, const char *message,
+bool store_set_state(struct store *s, int64_t id, enum session_state state, const char *message,
                      double ran_seconds, struct err *e);
 bool store_set_budget(struct store *s, int64_t id, int64_t trials, double seconds, struct err *e);
 bool store_set_note(struct store *s, int64_t id, const char *note, struct err *e);
@@ -452,7 +453,7 @@ bool store_lock_session(struct store *s, int64_t id, struct err *e);
 void store_unlock_session(struct store *s, int64_t id);
 pid_t store_runner(struct store *s, int64_t id);
 // The state that users see: a session that claims to run but has no runner is paused.
-const char *store_state(struct store *s, const struct session_record *r, pid_t *runner);
+enum session_state store_state(struct store *s, const struct session_record *r, pid_t *runner);
 
 // Commands to the runner of a session: "pause", "resume", "stop", "budget". take gives the oldest
 // not yet taken.

@@ -74,7 +74,7 @@ static void wait_for_fit(int number)
         poll(NULL, 0, 1);
 }
 
-static void wait_for_state(struct store *s, int64_t id, const char *wanted)
+static void wait_for_state(struct store *s, int64_t id, enum session_state wanted)
 {
     bool reached = false;
     while (!reached) {
@@ -83,7 +83,7 @@ static void wait_for_state(struct store *s, int64_t id, const char *wanted)
         struct err e;
         arena_init(&a);
         assert(store_get_session(s, id, &a, &r, &e));
-        reached = str_equal(r.state, wanted);
+        reached = r.state == wanted;
         arena_finish(&a);
         poll(NULL, 0, 1);
     }
@@ -106,7 +106,7 @@ static void pause_at_the_second_fit(void *context, const atomic_bool *stop)
     assert(s);
     wait_for_fit(2);
     push(s, v->id, "pause");
-    wait_for_state(s, v->id, "paused");
+    wait_for_state(s, v->id, STATE_PAUSED);
     int asked = atomic_load(&learner.asked);
     atomic_store(&learner.hold, 0);
     poll(NULL, 0, 300);
@@ -164,7 +164,7 @@ static void a_pause_does_not_wait_for_a_fit(void **state)
     struct visitor v = begin(r, &o);
     run_with(&v, pause_at_the_second_fit);
     assert_int_equal(v.asked_while_paused, 0);
-    assert_string_equal(r->last.state, "done");
+    assert_int_equal(r->last.state, STATE_DONE);
     assert_same(r, whole, v.id);
 }
 
@@ -178,7 +178,7 @@ static void an_interrupt_ends_a_fit(void **state)
     struct visitor v = begin(r, &o);
     run_with(&v, interrupt_at_the_second_fit);
     assert_int_equal(atomic_load(&learner.stopped), 1);
-    assert_string_equal(r->last.state, "paused");
+    assert_int_equal(r->last.state, STATE_PAUSED);
     assert_int_equal(r->last.trials, 2 * LEARNER_BATCH);
     atomic_store(&learner.hold, 0);
     run_resume(r, v.id, 0);
@@ -198,7 +198,7 @@ static void a_stop_does_not_wait_for_the_replay(void **state)
     atomic_store(&learner.hold, 1);
     run_must(engine_resume(v.engine, id, &more, &e), &e);
     run_with(&v, stop_at_the_first_fit);
-    assert_string_equal(r->last.state, "stopped");
+    assert_int_equal(r->last.state, STATE_STOPPED);
     assert_int_equal(r->last.trials, TRIALS); // what there is, not what was told again
     assert_true(r->last.best_ask > 0);
     assert_int_equal(atomic_load(&learner.stopped), 1);

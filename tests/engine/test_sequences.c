@@ -140,9 +140,9 @@ static void add_rows(struct scene *s, int64_t id, struct str *out)
     arena_init(&a);
     run_must(store_each_trial(s->run.store, id, 1, add_row, out, &e), &e);
     const struct session_record r = run_record(&s->run, id, &a);
-    str_printf(out, "%s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %.17g %d %s", r.state,
-               r.message, r.trials, r.rejected, r.ok, r.best_ask, r.best_seconds, r.best_raced,
-               r.population ? r.population : "-");
+    str_printf(out, "%s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %.17g %d %s",
+               state_name(r.state), r.message, r.trials, r.rejected, r.ok, r.best_ask,
+               r.best_seconds, r.best_raced, r.population ? r.population : "-");
     arena_finish(&a);
 }
 
@@ -166,8 +166,8 @@ static void on_event(void *context, const struct event *event)
         str_printf(context, "%s\n", event->level);
     else
         str_printf(context, "%d %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %.17g %d\n",
-                   (int)event->kind, r->state, r->trials, r->rejected, r->ok, r->best_ask,
-                   r->best_seconds, r->best_raced);
+                   (int)event->kind, state_name(r->state), r->trials, r->rejected, r->ok,
+                   r->best_ask, r->best_seconds, r->best_raced);
 }
 
 static void tune(struct scene *s, const char *source, const char *strategy, uint64_t seed)

@@ -59,7 +59,7 @@ static int setup_with(void **state, const char *driver)
     must(f->store != NULL, &e);
     free(path);
     struct session_record r = {
-        .state = "done",
+        .state = STATE_DONE,
         .name = "tiny",
         .path = "tiny.lua",
         .title = "matmul f32 nn 32x16x8",

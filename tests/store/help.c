@@ -47,7 +47,7 @@ int64_t must_create(struct store *s, const char *name)
 {
     struct err e;
     int64_t id;
-    struct session_record r = {.name = name, .state = "running", .seed = 1, .workers = 1};
+    struct session_record r = {.name = name, .state = STATE_RUNNING, .seed = 1, .workers = 1};
     struct text_record texts[] = {{"space", "gemm.lua", "a"}, {"template", "gemm.comp", "b"}};
     if (!store_create_session(s, &r, texts, 2, &id, &e))
         fail_msg("%s", e.text);

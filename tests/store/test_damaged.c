@@ -191,11 +191,11 @@ static void read_list(struct store *s)
     assert_int_equal(count, 3);
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
-        assert_true(r->state && r->name && r->title && r->device && r->source && r->strategy);
+        assert_true(r->name && r->title && r->device && r->source && r->strategy);
         assert_true(r->path && r->operation && r->settings && r->limits && r->size && r->driver);
         assert_true(*r->operation == '{' || !*r->operation); // printed as it is
         assert_true(r->trials >= 0 && r->workers > 0 && isfinite(r->best_seconds));
-        assert_int_equal(r->damage != NULL, strcmp(r->state, "damaged") == 0);
+        assert_int_equal(r->damage != NULL, r->state == STATE_DAMAGED);
         if (r->id != HURT && r->damage)
             assert_true(r->id == 1 || strstr(r->damage, "column id") != NULL);
     }
@@ -328,7 +328,7 @@ static void assert_list_says(const char *path, const char *reason)
     assert_true(store_list_sessions(s, &a, &list, &count, &e));
     assert_int_equal(count, 3);
     assert_int_equal(list[1].id, HURT);
-    assert_string_equal(list[1].state, "damaged");
+    assert_int_equal(list[1].state, STATE_DAMAGED);
     assert_contains(list[1].damage, reason);
     arena_finish(&a);
     store_close(s);

@@ -58,12 +58,12 @@ static void test_between_processes(void **state)
     struct store *reader = must_open(path, STORE_READ);
     assert_int_equal(store_runner(reader, id), pid);
     store_close(reader);
-    const struct session_record running = {.id = id, .state = "running"},
-                                done = {.id = other, .state = "done"};
+    const struct session_record running = {.id = id, .state = STATE_RUNNING},
+                                done = {.id = other, .state = STATE_DONE};
     pid_t runner;
-    assert_string_equal(store_state(s, &running, &runner), "running");
+    assert_int_equal(store_state(s, &running, &runner), STATE_RUNNING);
     assert_int_equal(runner, pid);
-    assert_string_equal(store_state(s, &done, &runner), "done");
+    assert_int_equal(store_state(s, &done, &runner), STATE_DONE);
     assert_int_equal(runner, 0);
 
     char line[256];
@@ -80,7 +80,7 @@ static void test_between_processes(void **state)
     close(r.done[1]);
     assert_int_equal(finish_child(pid), 0);
     assert_int_equal(store_runner(s, id), 0);
-    assert_string_equal(store_state(s, &running, &runner), "paused"); // nobody is left
+    assert_int_equal(store_state(s, &running, &runner), STATE_PAUSED); // nobody is left
     assert_true(store_lock_session(s, id, &e));
     forget_runner(&r);
     store_close(s);

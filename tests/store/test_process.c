@@ -62,7 +62,7 @@ static int write_session(void *context)
     struct err e;
     struct store *s = store_open(context, STORE_WRITE, &e);
     CHILD_CHECK(s);
-    struct session_record r = {.name = "own", .state = "running", .workers = 1};
+    struct session_record r = {.name = "own", .state = STATE_RUNNING, .workers = 1};
     int64_t id;
     CHILD_CHECK(store_create_session(s, &r, NULL, 0, &id, &e));
     for (int ask = 1; ask <= TRIALS; ask++)

@@ -7,7 +7,7 @@
 
 static const struct session_record full = {
     .created = 1700000000.25,
-    .state = "paused",
+    .state = STATE_PAUSED,
     .name = "gemm",
     .path = "my 'space' \"file\".lua",
     .title = "matmul f32 nn 256x256x256",
@@ -58,7 +58,7 @@ static void assert_same_session(const struct session_record *a, const struct ses
                 a->cold == b->cold);
     assert_true(a->ran_seconds == b->ran_seconds);
     const char *const texts[][2] = {
-        {a->state, b->state},
+        {state_name(a->state), state_name(b->state)},
         {a->name, b->name},
         {a->path, b->path},
         {a->title, b->title},
@@ -94,7 +94,7 @@ static void test_round_trip(void **state)
     struct session_record none = {
         .seed = UINT64_MAX,
         .message = "left",
-        .state = "running",
+        .state = STATE_RUNNING,
         .workers = 1,
     };
     // Texts that a session has to have are "" in place of NULL.
@@ -145,7 +145,7 @@ static void test_texts(void **state)
         {"ape", "", large},
         {"nothing", "n", ""},
     };
-    struct session_record r = {.name = "gemm", .state = "done", .workers = 1}, other = r;
+    struct session_record r = {.name = "gemm", .state = STATE_DONE, .workers = 1}, other = r;
     struct err e;
     int64_t id, other_id;
     assert_true(store_create_session(s, &r, given, 3, &id, &e));
@@ -186,10 +186,10 @@ static void test_changes(void **state)
     struct arena a;
     arena_init(&a);
     int64_t id = must_create(s, "gemm"), other = must_create(s, "mm");
-    assert_true(store_set_state(s, id, "paused", "disk full", 2.5, &e));
+    assert_true(store_set_state(s, id, STATE_PAUSED, "disk full", 2.5, &e));
     assert_true(store_set_budget(s, id, 77, 8.5, &e));
     struct session_record r = must_get(s, id, &a);
-    assert_string_equal(r.state, "paused");
+    assert_int_equal(r.state, STATE_PAUSED);
     assert_string_equal(r.message, "disk full");
     assert_true(r.ran_seconds == 2.5 && r.budget_trials == 77 && r.budget_seconds == 8.5);
     assert_true(store_set_note(s, id, "try it on the other card", &e));
@@ -199,10 +199,10 @@ static void test_changes(void **state)
     assert_string_equal(r.population, "3,1,2");
     assert_true(store_set_note(s, id, NULL, &e));
     assert_null(must_get(s, id, &a).note);
-    assert_true(store_set_state(s, id, "running", NULL, 3, &e));
+    assert_true(store_set_state(s, id, STATE_RUNNING, NULL, 3, &e));
     assert_null(must_get(s, id, &a).message);
     r = must_get(s, other, &a);
-    assert_string_equal(r.state, "running");
+    assert_int_equal(r.state, STATE_RUNNING);
     assert_int_equal(r.budget_trials, 0);
     assert_null(r.population);
     arena_finish(&a);
@@ -224,7 +224,7 @@ static void test_missing(void **state)
     snprintf(line, sizeof line, "there is no session 9 (`tilewalk ls --db %s` lists them)", path);
     assert_false(store_get_session(s, 9, &a, &r, &e));
     assert_string_equal(e.text, line);
-    assert_false(store_set_state(s, 9, "done", NULL, 0, &e));
+    assert_false(store_set_state(s, 9, STATE_DONE, NULL, 0, &e));
     assert_string_equal(e.text, line);
     assert_false(store_set_budget(s, 9, 1, 0, &e));
     assert_string_equal(e.text, line);
@@ -282,7 +282,8 @@ static int64_t create_after(struct store *s, const char *history)
 {
     struct err e;
     int64_t id;
-    struct session_record r = {.name = "gemm", .state = "done", .history = history, .workers = 1};
+    struct session_record r = {
+        .name = "gemm", .state = STATE_DONE, .history = history, .workers = 1};
     assert_true(store_create_session(s, &r, NULL, 0, &id, &e));
     must_put(s, id, 1, OUTCOME_OK, 2);
     return id;

@@ -423,7 +423,7 @@ static bool fail_to_put(struct store *s, struct err *e)
 
 static bool fail_to_change(struct store *s, struct err *e)
 {
-    return store_set_state(s, 9, "done", NULL, 0, e);
+    return store_set_state(s, 9, STATE_DONE, NULL, 0, e);
 }
 
 static bool fail_in_sqlite(struct store *s, struct err *e)

@@ -74,7 +74,7 @@ static void describe(struct author *a)
     must(strategy != NULL, &e);
     *r = (struct session_record){
         .created = a->plan.until - a->plan.trials * a->plan.seconds_each,
-        .state = "running",
+        .state = STATE_RUNNING,
         .name = a->space->name,
         .path = "presets/gemm.lua",
         .settings = "{}",
@@ -380,7 +380,7 @@ void author_retime(struct author *a, int64_t ask, const char *kind, double facto
     arena_finish(&arena);
 }
 
-void author_end(struct author *a, const char *state, const char *message)
+void author_end(struct author *a, enum session_state state, const char *message)
 {
     struct err e;
     double ran = (double)a->numbered * a->plan.seconds_each;

@@ -35,6 +35,6 @@ void author_tell(struct author *a, int numbered);
 void author_tell_walks(struct author *a, int told);
 void author_say(struct author *a, const char *level, const char *text);
 void author_retime(struct author *a, int64_t ask, const char *kind, double factor, bool verified);
-void author_end(struct author *a, const char *state, const char *message);
+void author_end(struct author *a, enum session_state state, const char *message);
 
 #endif

@@ -147,7 +147,8 @@ static void commit(struct fixture *f)
     must(store_commit(f->store, &e), &e);
 }
 
-static void finish(struct fixture *f, struct author *a, const char *state, const char *message)
+static void finish(struct fixture *f, struct author *a, enum session_state state,
+                   const char *message)
 {
     author_end(a, state, message);
     commit(f);
@@ -258,20 +259,20 @@ static void make_several(struct fixture *f)
     struct author_plan plan = plan_of("opevo", 1, 120, 5 * 24);
     struct author *a = begin(f, &plan);
     race(f, a);
-    finish(f, a, "done", "all 120 trials are done");
+    finish(f, a, STATE_DONE, "all 120 trials are done");
     plan = plan_of("opevo", 2, 120, 4 * 24);
-    finish(f, begin(f, &plan), "done", "all 120 trials are done");
+    finish(f, begin(f, &plan), STATE_DONE, "all 120 trials are done");
     plan = plan_of("random", 1, 120, 30);
-    finish(f, begin(f, &plan), "done", "all 120 trials are done");
+    finish(f, begin(f, &plan), STATE_DONE, "all 120 trials are done");
     must(store_set_note(f->store, f->session, "baseline: before the swizzle was added", &e), &e);
     plan = plan_of("opevo", 4, 71, 26);
-    finish(f, begin(f, &plan), "stopped", "stopped by the user");
+    finish(f, begin(f, &plan), STATE_STOPPED, "stopped by the user");
     plan = plan_of("opevo:q=0.3", 5, 12, 3);
     a = begin(f, &plan);
     say_all(a);
-    finish(f, a, "failed", "the device was lost and did not come back");
+    finish(f, a, STATE_FAILED, "the device was lost and did not come back");
     plan = plan_of("opevo", 6, 55, 2);
-    finish(f, begin(f, &plan), "paused", "paused by the user");
+    finish(f, begin(f, &plan), STATE_PAUSED, "paused by the user");
     plan = plan_of("opevo", 7, 90, 0);
     a = begin(f, &plan);
     say_all(a);
@@ -281,14 +282,14 @@ static void make_several(struct fixture *f)
 static void make_empty(struct fixture *f)
 {
     struct author_plan plan = plan_of("opevo", 1, 0, 1);
-    finish(f, begin(f, &plan), "paused", "paused by the user");
+    finish(f, begin(f, &plan), STATE_PAUSED, "paused by the user");
     plan.never_legal = true;
     struct author *a = begin(f, &plan);
     author_tell_walks(a, 40);
-    finish(f, a, "done", "no configuration is possible: 'whole subgroups' removes 100 %");
+    finish(f, a, STATE_DONE, "no configuration is possible: 'whole subgroups' removes 100 %");
     plan = plan_of("opevo", 3, 12, 0.5);
     plan.never_ok = true;
-    finish(f, begin(f, &plan), "stopped", "stopped by the user");
+    finish(f, begin(f, &plan), STATE_STOPPED, "stopped by the user");
 }
 
 void fixture_create(struct fixture *f, enum fixture_shape shape)

@@ -82,7 +82,7 @@ int64_t add_session(struct stage *s)
     struct session_record r = model_row(&s->app.model, 1)->record;
     struct err e;
     int64_t id;
-    r.state = "paused";
+    r.state = STATE_PAUSED;
     must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
     return id;
 }

@@ -25,13 +25,11 @@ struct desk {
     struct session_row row[MODEL_MOST_MARKS];
 };
 
-static const char *const words[] = {"running", "done"};
-
 static struct session_record make_record(int64_t id, bool runs)
 {
     return (struct session_record){.id = id,
                                    .created = NOW - 1000,
-                                   .state = words[!runs],
+                                   .state = runs ? STATE_RUNNING : STATE_DONE,
                                    .title = "matmul f32 nn 4096x4096x4096",
                                    .device = "NAVI31",
                                    .flop = 1e12,
@@ -63,7 +61,7 @@ static struct desk *make_desk(int marks)
     d->app.unix_now = NOW;
     m->open.record = make_record(31, true);
     m->open.record.best_seconds = 1 / 41.27;
-    m->open.state = words[0];
+    m->open.state = STATE_RUNNING;
     m->open.runner = 1;
     m->open.seen_running = NOW - 20;
     m->open.last_number = 391;
@@ -74,7 +72,7 @@ static struct desk *make_desk(int marks)
                                    .letter = (char)('B' + i),
                                    .record = make_record(30 - i, false),
                                    .curve = make_curve(d, i + 1, 12 + i, 20 + i, 40.0 - 1.5 * i)};
-        d->row[i] = (struct session_row){.record = m->mark[i].record, .state = words[1]};
+        d->row[i] = (struct session_row){.record = m->mark[i].record, .state = STATE_DONE};
     }
     m->mark_count = m->session_count = marks;
     return d;
@@ -266,7 +264,7 @@ static void zooming_keeps_the_last_steps(void **state)
     free(d);
 }
 
-static double right_of(struct desk *d, const char *now, enum curve_axis axis)
+static double right_of(struct desk *d, enum session_state now, enum curve_axis axis)
 {
     struct curve_runs r;
     d->app.model.open.state = now;
@@ -285,12 +283,12 @@ static void the_axis_is_the_budget_from_the_start(void **state)
     d->app.model.open.last_number = 3;
     d->app.model.open.record.budget_trials = 2000;
     d->app.model.open.record.budget_seconds = 1e6;
-    assert_true(right_of(d, "running", CURVE_TRIALS) == 2000);
-    assert_true(right_of(d, "paused", CURVE_TRIALS) == 2000);
-    assert_true(right_of(d, "running", CURVE_RUNNING) == 1e6);
-    assert_true(right_of(d, "stopped", CURVE_TRIALS) == 3); // nothing is left of it
+    assert_true(right_of(d, STATE_RUNNING, CURVE_TRIALS) == 2000);
+    assert_true(right_of(d, STATE_PAUSED, CURVE_TRIALS) == 2000);
+    assert_true(right_of(d, STATE_RUNNING, CURVE_RUNNING) == 1e6);
+    assert_true(right_of(d, STATE_STOPPED, CURVE_TRIALS) == 3); // nothing is left of it
     d->app.model.open.last_number = 2500;
-    assert_true(right_of(d, "running", CURVE_TRIALS) == 2500); // more than was to be spent
+    assert_true(right_of(d, STATE_RUNNING, CURVE_TRIALS) == 2500); // more than was to be spent
     free(d);
 }
 
@@ -337,14 +335,14 @@ static void running_ones_go_on_to_now(void **state)
     assert_int_equal(r.run[0].end, 1000);
     assert_int_equal(r.run[1].end, 800);
     curve_runs_finish(&r);
-    m->open.state = words[1];
+    m->open.state = STATE_DONE;
     m->open.runner = 0;
     m->open.newest_finished = NOW - 130;
     curve_runs_take(&r, m, NOW, CURVE_WALL, false);
     assert_int_equal(r.run[0].end, 870);
     curve_runs_finish(&r);
     // A marked one that runs: its last step is newer than what is stored of its running time.
-    d->row[0].state = words[0];
+    d->row[0].state = STATE_RUNNING;
     d->row[0].runner = 7;
     m->mark[0].record.ran_seconds = 0;
     const struct best_step *last = &m->mark[0].curve.step[m->mark[0].curve.count - 1];

@@ -87,7 +87,7 @@ static void test_summaries_are_those_of_all_trials(void **state)
     assert_false(model_poll(&t.m, FIXTURE_NOW + 10));
     for (int i = 0; i < OUTCOME_COUNT; i++)
         assert_true(t.m.open.tally[i] > 0);
-    assert_string_equal(t.m.open.state, "running");
+    assert_int_equal(t.m.open.state, STATE_RUNNING);
     assert_int_equal(t.m.open.runner, t.f.runner);
     assert_true(t.m.open.has_limits);
     assert_string_equal(t.m.open.trouble.text, "");
@@ -170,7 +170,7 @@ static void test_time_and_rate(void **state)
     assert_true(t.m.open.rate <= 0);
     fixture_kill_runner(&t.f);
     assert_true(model_poll(&t.m, FIXTURE_NOW + 101));
-    assert_string_equal(t.m.open.state, "paused");
+    assert_int_equal(t.m.open.state, STATE_PAUSED);
     assert_int_equal(t.m.open.runner, 0);
     newest = model_trial(&t.m, newest->ask);
     assert_real(model_ran_seconds(&t.m, FIXTURE_NOW + 200), newest->elapsed_s);
@@ -198,10 +198,10 @@ static void test_paused_time_does_not_count(void **state)
     struct setup t;
     struct err e;
     begin(&t, FIXTURE_SMALL);
-    assert_true(store_set_state(t.f.store, t.f.session, "paused", "", 150, &e));
+    assert_true(store_set_state(t.f.store, t.f.session, STATE_PAUSED, "", 150, &e));
     assert_true(model_poll(&t.m, FIXTURE_NOW + 10));
     assert_real(model_ran_seconds(&t.m, FIXTURE_NOW + 1000), 150);
-    assert_true(store_set_state(t.f.store, t.f.session, "running", NULL, 150, &e));
+    assert_true(store_set_state(t.f.store, t.f.session, STATE_RUNNING, NULL, 150, &e));
     assert_true(model_poll(&t.m, FIXTURE_NOW + 2000));
     assert_real(model_ran_seconds(&t.m, FIXTURE_NOW + 2000), 150);
     assert_real(model_ran_seconds(&t.m, FIXTURE_NOW + 2007), 157);
@@ -285,15 +285,16 @@ static void test_a_deleted_session_is_closed(void **state)
 static void test_the_list(void **state)
 {
     (void)state;
-    static const char *const states[] = {"running", "paused", "failed", "stopped",
-                                         "done",    "done",   "done"};
+    static const enum session_state states[] = {STATE_RUNNING, STATE_PAUSED, STATE_FAILED,
+                                                STATE_STOPPED, STATE_DONE,   STATE_DONE,
+                                                STATE_DONE};
     struct setup t;
     int64_t sum = 0;
     begin(&t, FIXTURE_SEVERAL);
     assert_int_equal(t.m.session_count, 7);
     for (int i = 0; i < 7; i++) {
         assert_int_equal(t.m.session[i].record.id, 7 - i);
-        assert_string_equal(t.m.session[i].state, states[i]);
+        assert_int_equal(t.m.session[i].state, states[i]);
         sum += t.m.session[i].record.trials;
     }
     assert_int_equal(t.m.trials_in_all, sum);
@@ -306,7 +307,7 @@ static void test_the_list(void **state)
     assert_int_equal(t.m.trials_in_all, sum + 1);
     fixture_kill_runner(&t.f);
     model_poll(&t.m, FIXTURE_NOW + 2);
-    assert_string_equal(t.m.session[0].state, "paused");
+    assert_int_equal(t.m.session[0].state, STATE_PAUSED);
     end(&t);
 }
 

@@ -40,7 +40,7 @@ static double plain_key(struct stage *s, enum sessions_column by, const struct s
 
 static const char *plain_text(enum sessions_column by, const struct session_row *row)
 {
-    return by == SESSIONS_STATE      ? row->state
+    return by == SESSIONS_STATE      ? state_name(row->state)
            : by == SESSIONS_STRATEGY ? row->record.strategy
            : by == SESSIONS_NOTE     ? (row->record.note ? row->record.note : "")
                                      : "";
@@ -210,7 +210,7 @@ static int64_t add_replay(struct stage *s, const char *operation, double flop)
     r.source = "replay:/home/somebody/a100.json";
     r.operation = operation;
     r.flop = flop;
-    r.state = "done";
+    r.state = STATE_DONE;
     return add_done(s, &r);
 }
 
@@ -219,7 +219,7 @@ static void add_rated(struct stage *s, const char *unit, double work)
     struct session_record r = model_row(&s->app.model, 1)->record;
     r.unit = unit;
     r.work = work;
-    r.state = "done";
+    r.state = STATE_DONE;
     add_done(s, &r);
 }
 
