@@ -103,6 +103,7 @@ struct opened {
     double followed_at;                        // unix time when it moved
     int64_t population[MODEL_MOST_POPULATION]; // asks, best first as the strategy has it
     int population_count;
+    struct calibration_record calibration; // of the strategy's model
     bool is_population; // false: the strategy has none, these are the best trials
     double rate;        // trials a second of the last 20 s of running time; 0 while not running
     double recent[MODEL_MOST_RECENT]; // running times when the newest trials were told, a ring

@@ -178,8 +178,9 @@ static bool read_news(struct opened *o, struct store *s, struct err *e)
 {
     return read_record(o, s, e) &&
            store_get_baselines(s, o->record.id, &o->arena, &o->baselines, e) &&
-           read_network(o, s, e) && read_curve(o, s, e) && read_tally(o, s, e) &&
-           read_recent(o, s, e) && read_population(o, s, e) && read_messages(o, s, e) &&
+           store_get_calibration(s, o->record.id, &o->calibration, e) && read_network(o, s, e) &&
+           read_curve(o, s, e) && read_tally(o, s, e) && read_recent(o, s, e) &&
+           read_population(o, s, e) && read_messages(o, s, e) &&
            store_newest_retime(s, &o->retime, e);
 }
 

@@ -3,6 +3,7 @@
 #include "app.h"
 #include "base/minmax.h"
 #include "population_columns.h"
+#include "report/calibration.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,9 +25,10 @@ struct heat {
     struct row row[MODEL_MOST_POPULATION];
     int rows;
     struct heat_columns columns;
-    int generation; // the newest trial's; -1: nobody is new
+    int generation;     // the newest trial's; -1: nobody is new
+    bool is_calibrated; // it is known how often results were where the model expected them
     int head_rows, body_rows;
-    int below; // rows: what convergence is, the legend
+    int below; // rows: the model's calibration, what convergence is, the legend
     int shown_rows;
     int end; // where speeds end
 };
@@ -52,6 +54,7 @@ static void load(struct model *m, struct heat *h)
 {
     heat_columns_init(&h->columns, m->open.space);
     h->generation = -1;
+    h->is_calibrated = m->open.calibration.results > 0;
     const struct trial *newest = model_trial_numbered(m, m->open.last_number);
     if (newest && m->open.is_population)
         h->generation = newest->generation;
@@ -100,7 +103,7 @@ static bool all_alike(const struct space *s, const struct heat *h, const struct 
 static void fit(struct population_pane *state, struct heat *h, const struct pane *p, bool zoomed)
 {
     int room = int_max(p->cols - LEFT_COLS - SPEED_COLS, 0);
-    h->below = p->rows >= 12 ? 2 : p->rows >= 8;
+    h->below = p->rows >= 12 ? 2 + h->is_calibrated : p->rows >= 8;
     heat_columns_fit(&h->columns, &state->columns, room, zoomed);
     h->head_rows = p->rows >= 3;
     if (h->head_rows) {
@@ -242,6 +245,16 @@ static void draw_convergence(struct app *app, const struct heat *h, const struct
     pane_text_cut(p, p->rows - 2, 1, p->cols - 1, STYLE_DIM, text);
 }
 
+static void draw_calibration(struct app *app, const struct pane *p)
+{
+    const struct calibration_record *c = &app->model.open.calibration;
+    struct str text = {0};
+    str_add(&text, "model: ");
+    calibration_add_text(c->results, c->within_50, c->within_90, &text);
+    pane_text_cut(p, p->rows - 3, 1, p->cols - 1, STYLE_DIM, str_text(&text));
+    str_finish(&text);
+}
+
 static void draw_heat(struct app *app, struct population_pane *state, const struct heat *h,
                       const struct pane *p, bool focused)
 {
@@ -264,8 +277,10 @@ static void draw_heat(struct app *app, struct population_pane *state, const stru
             pane_cursor(p, at, h->columns.shown > 0 ? col : 0);
         }
     }
-    if (h->below == 2)
+    if (h->below >= 2)
         draw_convergence(app, h, p);
+    if (h->below == 3)
+        draw_calibration(app, p);
     if (focused && h->below && h->columns.count > 0)
         draw_spelled_out(app, state, h, p);
     else if (h->below)

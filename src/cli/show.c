@@ -4,6 +4,7 @@
 #include "cli/show_trial.h"
 #include "cli/trial_list.h"
 #include "engine/shape_table.h"
+#include "report/calibration.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct view {
     enum list_order order;
     struct trial_list trials;
     struct refit_list refits;
+    struct calibration_record calibration;
     int64_t outcomes[OUTCOME_COUNT];
     struct trial_record best; // ask 0: there is none
     struct retime_record final_race;
@@ -51,6 +53,15 @@ static void add_steadiness(const struct steadiness *s, struct json_writer *w)
     json_end(w);
 }
 
+static void add_calibration(const struct calibration_record *c, struct json_writer *w)
+{
+    json_begin_object(w, "calibration");
+    json_add_int(w, "results", c->results);
+    json_add_int(w, "within_50", c->within_50);
+    json_add_int(w, "within_90", c->within_90);
+    json_end(w);
+}
+
 static void print_json(struct view *v, enum session_state state, int64_t most)
 {
     struct str out = {0};
@@ -68,6 +79,7 @@ static void print_json(struct view *v, enum session_state state, int64_t most)
     if (r->shapes)
         shape_table_add_json(&v->shapes, "shapes", &w);
     refit_list_add_json(&v->refits, &w);
+    add_calibration(&v->calibration, &w);
     if (lists_trials(v))
         trial_list_add_json(&v->trials, most, &w);
     json_print(&w);
@@ -90,6 +102,11 @@ static void print_model(const struct view *v)
     else
         refit_list_add_summary(&v->refits, &text);
     fputs(str_text(&text), stdout);
+    text.length = 0;
+    const struct calibration_record *c = &v->calibration;
+    calibration_add_text(c->results, c->within_50, c->within_90, &text);
+    if (text.length)
+        printf("model    %s\n", str_text(&text));
     str_finish(&text);
 }
 
@@ -170,6 +187,7 @@ static bool read_all(struct view *v, struct err *e)
            store_get_trial(v->store, id, best, &v->arena, &v->best, e) &&
            store_get_race(v->store, id, best, &v->arena, &v->final_race, e) &&
            refit_list_read(&v->refits, v->store, id, e) &&
+           store_get_calibration(v->store, id, &v->calibration, e) &&
            (!lists_trials(v) || (trial_list_read_races(&v->trials, v->store, e) &&
                                  store_each_trial(v->store, id, 1, list_trial, v, e)));
 }

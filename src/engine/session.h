@@ -40,6 +40,7 @@ struct open_trial {
     struct cycle_trial cycle; // first: the cycle's list is one of these
     int generation;
     struct trial_result *result; // NULL unless the source answered
+    struct forecast forecast;    // what a model expects of it; deviation 0: none chose it
     char *origin;                // as trial_record's; heap
     char reason[160];            // of a rejection
 };

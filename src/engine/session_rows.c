@@ -5,6 +5,7 @@
 #include "engine/session_step.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define MOST_BREED 64 // individuals of a population that are kept
@@ -107,6 +108,15 @@ static bool put_open(struct session *s, const struct open_trial *told, struct er
     return ok;
 }
 
+static bool put_calibration(struct session *s, const struct open_trial *t, struct err *e)
+{
+    if (t->forecast.deviation <= 0 || t->cycle.outcome != OUTCOME_OK)
+        return true;
+    double surprise = fabs(forecast_surprise(&t->forecast, cycle_fitness(&s->cycle, &t->cycle)));
+    const struct calibration_record more = {1, surprise < FORECAST_50, surprise < FORECAST_90};
+    return store_add_calibration(s->host.store, s->record.id, &more, e);
+}
+
 static bool put(struct session *s, const struct open_trial *t, const struct trial_record *record,
                 struct err *e)
 {
@@ -114,7 +124,7 @@ static bool put(struct session *s, const struct open_trial *t, const struct tria
     kill_point("begin");
     bool ok = store_begin(store, e);
     kill_point("put");
-    ok = ok && store_put_trial(store, s->record.id, record, e) &&
+    ok = ok && store_put_trial(store, s->record.id, record, e) && put_calibration(s, t, e) &&
          (!strategy_is_async(s->cycle.strategy) || put_open(s, t, e)) && store_commit(store, e);
     kill_point("commit");
     return session_stored(s, ok, e);

@@ -82,6 +82,8 @@ static bool ask_one(struct session *s, enum ask *asked, struct err *e)
     kill_point("ask");
     t->generation = strategy_generation(s->cycle.strategy);
     t->origin = session_origin(s);
+    if (!strategy_forecast(s->cycle.strategy, &t->forecast))
+        t->forecast = (struct forecast){0};
     return session_keep_refits(s, e) && judge(s, t, e);
 }
 

@@ -142,9 +142,14 @@ static bool take_best(struct cycle *c, const struct cycle_trial *t)
     return true;
 }
 
+double cycle_fitness(const struct cycle *c, const struct cycle_trial *t)
+{
+    return t->outcome == OUTCOME_OK ? c->work / t->seconds / c->unit : 0;
+}
+
 bool cycle_tell(struct cycle *c, struct cycle_trial *t)
 {
-    double fitness = t->outcome == OUTCOME_OK ? c->work / t->seconds / c->unit : 0;
+    double fitness = cycle_fitness(c, t);
     close_trial(c, t);
     count(c, t);
     bool better = take_best(c, t);

@@ -86,6 +86,9 @@ void cycle_answer(struct cycle *c, struct cycle_trial *t, enum outcome o, double
 struct cycle_trial *cycle_next(const struct cycle *c);
 bool cycle_tell(struct cycle *c, struct cycle_trial *t);
 
+// What the strategy is told of an answered trial: its speed, 0 unless it is ok.
+double cycle_fitness(const struct cycle *c, const struct cycle_trial *t);
+
 // Whether what is told now was told before, in the past.
 bool cycle_is_replaying(const struct cycle *c);
 

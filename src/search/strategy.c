@@ -180,6 +180,12 @@ bool strategy_forecast(struct strategy *s, struct forecast *out)
     return s->kind->forecast && s->kind->forecast(s, out);
 }
 
+double forecast_surprise(const struct forecast *f, double fitness)
+{
+    const double least = 1e-12; // of what is known for sure
+    return (fitness - f->mean) / (f->deviation + least);
+}
+
 void strategy_destroy(struct strategy *s)
 {
     if (s)

@@ -107,6 +107,12 @@ struct forecast {
     double mean, deviation;
 };
 
+// Half, and nine tenths, of a normal distribution lie within so many deviations of its mean.
+#define FORECAST_50 0.6745
+#define FORECAST_90 1.6449
+// By how many deviations `fitness` is above what was expected.
+double forecast_surprise(const struct forecast *f, double fitness);
+
 struct strategy {
     const struct strategy_kind *kind;
 };

@@ -228,13 +228,20 @@ static const char version_24[] = "ALTER TABLE machine ADD COLUMN fixed_s REAL;\n
                                  "ALTER TABLE machine ADD COLUMN drift REAL;\n"
                                  "CREATE INDEX trial_machine ON trial(session, machine, finished)"
                                  " WHERE machine IS NOT NULL;\n";
+
+// Version 25: how many results lay where models expected them.
+static const char version_25[] =
+    "CREATE TABLE calibration(\n"
+    "    session INTEGER PRIMARY KEY REFERENCES session ON DELETE CASCADE,\n"
+    "    results INTEGER NOT NULL, within_50 INTEGER NOT NULL, within_90 INTEGER NOT NULL) STRICT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
-    version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
-    version_17, version_18, version_19, version_20, version_21, version_22, version_23, version_24};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
+    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
+    version_15, version_16, version_17, version_18, version_19, version_20, version_21,
+    version_22, version_23, version_24, version_25};
 
 const char *const *db_scripts(int *count)
 {

@@ -243,6 +243,13 @@ struct refit_record { // a model was fitted anew; as struct refit (search/strate
     double at;        // unix time
 };
 
+// How often results lay where the model of a strategy expected them, right before they were asked
+// for: trials that failed, and those that no model chose, do not count.
+struct calibration_record {
+    int64_t results;
+    int64_t within_50, within_90; // of these in the central interval of 50 and of 90 %
+};
+
 struct retime_record { // samples taken again of a trial: final races and drift canaries
     int64_t id;        // ascending in time; when read
     int64_t ask;
@@ -428,6 +435,12 @@ bool store_each_refit(struct store *s, int64_t session,
                       bool (*each)(void *context, const struct refit_record *r), void *context,
                       struct err *e);
 bool store_count_refits(struct store *s, int64_t session, int64_t *count, struct err *e);
+
+// Adds `more` to what is stored of the session. All zero is read where nothing was added.
+bool store_add_calibration(struct store *s, int64_t session, const struct calibration_record *more,
+                           struct err *e);
+bool store_get_calibration(struct store *s, int64_t session, struct calibration_record *out,
+                           struct err *e);
 
 // What became of the baselines of a session, in their order. One that was put before is replaced.
 struct baselines {

@@ -6,10 +6,6 @@
 
 #include <math.h>
 
-#define HALF         0.6745 // deviations: half of a normal distribution is as near to its mean
-#define NINE_IN_TEN  1.6449
-#define LEAST_SPREAD 1e-12 // of what is known for sure
-
 struct calibration {
     double half, nine_in_ten, sum, squares; // sums over the results
     int results, failed;
@@ -22,14 +18,14 @@ static bool is_legal(void *context, const struct config *c)
 
 static void add(struct calibration *out, const struct forecast *f, double fitness)
 {
-    double z = (fitness - f->mean) / (f->deviation + LEAST_SPREAD);
+    double z = forecast_surprise(f, fitness);
     if (fitness == 0) {
         out->failed++;
         return;
     }
     out->results++;
-    out->half += fabs(z) < HALF;
-    out->nine_in_ten += fabs(z) < NINE_IN_TEN;
+    out->half += fabs(z) < FORECAST_50;
+    out->nine_in_ten += fabs(z) < FORECAST_90;
     out->sum += z;
     out->squares += z * z;
 }

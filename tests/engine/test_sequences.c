@@ -357,9 +357,45 @@ static void every_search_goes_as_it_went(void **state)
     free(path);
 }
 
+static bool count_chosen(void *context, const struct trial_record *t)
+{
+    *(int64_t *)context += t->number > 10 && t->outcome == OUTCOME_OK;
+    return true;
+}
+
+// Every result of a trial that walk's model chose counts once, failed ones and its ten starts do
+// not; what was interrupted counts as if it had not been.
+static void what_a_model_expected_is_held_to_what_came(void **state)
+{
+    enum { CHOSEN_TRIALS = 40 };
+    (void)state;
+    struct run run, *r = &run;
+    run_init(r);
+    struct session_options o = run_options(CHOSEN_TRIALS);
+    struct calibration_record c, again;
+    struct err e;
+    int64_t chosen = 0;
+    o.strategy = "walk";
+    int64_t one = run_tune(r, &o);
+    run_must(store_each_trial(r->store, one, 1, count_chosen, &chosen, &e), &e);
+    run_must(store_get_calibration(r->store, one, &c, &e), &e);
+    assert_true(chosen > 0 && c.results == chosen);
+    assert_true(0 < c.within_50 && c.within_50 <= c.within_90 && c.within_90 <= c.results);
+    o.trials = CHOSEN_TRIALS / 2;
+    int64_t other = run_tune(r, &o);
+    run_resume(r, other, CHOSEN_TRIALS);
+    run_must(store_get_calibration(r->store, other, &again, &e), &e);
+    assert_memory_equal(&c, &again, sizeof c);
+    o.strategy = "local";
+    run_must(store_get_calibration(r->store, run_tune(r, &o), &c, &e), &e);
+    assert_int_equal(c.results, 0);
+    run_finish(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_model_expected_is_held_to_what_came),
         cmocka_unit_test_setup_teardown(every_search_goes_as_it_went, setup, teardown),
     };
     return cmocka_run_group_tests_name("sequences", tests, NULL, NULL);

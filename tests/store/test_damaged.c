@@ -12,8 +12,9 @@
 
 #define HURT 2 // the session that is damaged
 
-static const char *const tables[] = {"session", "text",      "trial", "retime", "command",
-                                     "message", "best_step", "tally", "refit",  "look"};
+static const char *const tables[] = {"session", "text",    "trial",      "retime",
+                                     "command", "message", "best_step",  "tally",
+                                     "refit",   "look",    "calibration"};
 static const char *const values[] = {
     "NULL",
     "'x'",
@@ -67,8 +68,8 @@ static void fill_session(struct store *s)
     struct retime_record race = {
         .ask = 1, .kind = "race", .seconds = 0.5, .samples = "[0.5]", .verified = true, .at = 1};
     struct refit_record refit = {.number = 1, .told = 2, .rows = 2, .correlation = NAN, .k = 1};
-    struct look_record seen = {"8,4", true, "{\"VGPRs\":96}"};
-    assert_true(store_put_look(s, id, &seen, &e));
+    assert_true(store_put_look(s, id, &(struct look_record){"8,4", true, "{\"VGPRs\":96}"}, &e));
+    assert_true(store_add_calibration(s, id, &(struct calibration_record){2, 1, 2}, &e));
     assert_true(store_put_retime(s, id, &race, &e));
     assert_true(store_put_refit(s, id, &refit, &e));
     assert_true(store_add_message(s, id, "info", "hello", &e));
@@ -156,6 +157,7 @@ static int read_session(struct store *s, int64_t id, int *seen)
     struct ranked_trials best;
     struct trial_record t;
     struct retime_record race;
+    struct calibration_record calibration;
     int64_t tally[OUTCOME_COUNT], early;
     int count, good = 0;
     arena_init(&a);
@@ -172,6 +174,7 @@ static int read_session(struct store *s, int64_t id, int *seen)
     good += answered(store_each_best(s, id, 0, see_step, seen, &e), &e);
     good += answered(store_get_tally(s, id, tally, &early, &e), &e);
     good += answered(store_each_refit(s, id, see_refit, seen, &e), &e);
+    good += answered(store_get_calibration(s, id, &calibration, &e), &e);
     good += answered(store_each_look(s, id, see_look, seen, &e), &e);
     good += answered(store_each_message(s, id, 0, see_message, seen, &e), &e);
     arena_finish(&a);
@@ -210,7 +213,7 @@ static void read_all(const char *path, const char *sql)
     read_session(s, HURT, &(int){0});
     for (int64_t id = 1; id <= 3; id += 2)
         calls += read_session(s, id, &rows);
-    if (calls != 2 * 15 || rows < 2 * 14)
+    if (calls != 2 * 16 || rows < 2 * 14)
         fail_msg("%s: %d calls of the others were answered, with %d rows", sql, calls, rows);
     store_close(s);
 }
@@ -287,8 +290,7 @@ static void test_every_column(void **state)
         columns += count;
     }
     assert_true(columns > 80);
-    free(path);
-    temp_remove(whole);
+    free(path), temp_remove(whole);
 }
 
 // Rows without what they belong to, and without what belongs to them.
@@ -313,8 +315,7 @@ static void test_missing_rows(void **state)
     for (size_t i = 0; i < COUNT(sql); i++)
         if (damage(whole, path, sql[i]))
             read_all(path, sql[i]);
-    free(path);
-    temp_remove(whole);
+    free(path), temp_remove(whole);
 }
 
 static void assert_list_says(const char *path, const char *reason)
@@ -345,8 +346,7 @@ static void assert_reasons(const char *before, const char *after, const char *co
         assert_list_says(path, cases[i][1]);
         free(sql);
     }
-    free(path);
-    temp_remove(whole);
+    free(path), temp_remove(whole);
 }
 
 static void test_reasons(void **state)
@@ -403,8 +403,7 @@ static void test_hostile_schema(void **state)
         assert_int_equal(count_rows(s, "session"), 3);
         store_close(s);
     }
-    free(path);
-    temp_remove(whole);
+    free(path), temp_remove(whole);
 }
 
 // By its types and numbers, without a look at any other trial.
@@ -454,8 +453,7 @@ static void test_lost_rows(void **state)
                        "DELETE FROM session WHERE id = 2; DELETE FROM text WHERE session = 2;"
                        "DELETE FROM tally WHERE session = 2"));
     assert_get_says(path, 2, "there is no session 2 (");
-    free(path);
-    temp_remove(whole);
+    free(path), temp_remove(whole);
 }
 
 // Bytes of the page of the sessions: who asks for the first of them gets it, damaged or not, or
@@ -483,8 +481,7 @@ static void test_page_of_sessions(void **state)
             store_close(s);
         }
     }
-    free(bytes);
-    free(path);
+    free(bytes), free(path);
     temp_remove(whole);
 }
 

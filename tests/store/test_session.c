@@ -249,8 +249,9 @@ static void test_missing(void **state)
 static void test_delete(void **state)
 {
     (void)state;
-    static const char *const tables[] = {"session", "text",    "trial",     "retime", "refit",
-                                         "command", "message", "best_step", "tally",  "look"};
+    static const char *const tables[] = {"session", "text",    "trial",      "retime",
+                                         "refit",   "command", "message",    "best_step",
+                                         "tally",   "look",    "calibration"};
     char *path = temp_path("x.db");
     struct store *s = must_open(path, STORE_WRITE);
     struct err e;
@@ -261,6 +262,7 @@ static void test_delete(void **state)
         must_put(s, ids[i], 1, OUTCOME_OK, 2);
         assert_true(store_put_retime(s, ids[i], &race, &e));
         assert_true(store_put_refit(s, ids[i], &(struct refit_record){.number = 1}, &e));
+        assert_true(store_add_calibration(s, ids[i], &(struct calibration_record){1, 0, 1}, &e));
         for (int twice = 0; twice < 2; twice++) // each is kept once
             assert_true(store_put_look(s, ids[i], &(struct look_record){"1", true, NULL}, &e));
         assert_true(store_push_command(s, ids[i], "stop", NULL, &e));
@@ -338,6 +340,25 @@ static void test_delete_history(void **state)
     temp_remove(path);
 }
 
+// Sums of what was added, of each session its own.
+static void test_calibration(void **state)
+{
+    (void)state;
+    char *path = temp_path("x.db");
+    struct store *s = must_open(path, STORE_WRITE);
+    int64_t id = must_create(s, "gemm"), other = must_create(s, "gemm");
+    struct calibration_record c;
+    struct err e;
+    assert_true(store_add_calibration(s, id, &(struct calibration_record){1, 0, 1}, &e));
+    assert_true(store_add_calibration(s, id, &(struct calibration_record){3, 2, 2}, &e));
+    assert_true(store_get_calibration(s, id, &c, &e));
+    assert_true(c.results == 4 && c.within_50 == 2 && c.within_90 == 3);
+    assert_true(store_get_calibration(s, other, &c, &e));
+    assert_true(c.results == 0 && c.within_50 == 0 && c.within_90 == 0);
+    store_close(s);
+    temp_remove(path);
+}
+
 static bool take_refit(void *context, const struct refit_record *r)
 {
     struct refit_record *out = context;
@@ -375,10 +396,10 @@ static void test_refits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_changes),    cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_delete),     cmocka_unit_test(test_delete_history),
-        cmocka_unit_test(test_refits),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_changes),     cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_delete),      cmocka_unit_test(test_delete_history),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_refits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,6 +283,27 @@ static void test_population_says_that_raced_ones_come_first(void **state)
     }
 }
 
+// Where its model foretold results.
+static void test_population_says_how_calibrated_the_model_is(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_PREVIOUS_PANE);
+    assert_true(main_has("converged where"));
+    assert_false(main_has("model: "));
+    const struct calibration_record c = {140, 73, 119};
+    assert_true(
+        store_add_calibration(main_stage.fixture.store, main_stage.fixture.session, &c, NULL));
+    author_tell(main_stage.fixture.author, 1);
+    main_act(ACT_ZOOM);
+    main_settle();
+    assert_true(main_has("model: intervals of 50 and 90 % held 52 and 85 % of 140 results"));
+    assert_true(main_has("converged where"));
+    main_resize(15, 60);
+    look_all_sizes(CHARSET_ASCII, draw_body, NULL);
+    main_close();
+}
+
 static void test_population_spells_out_every_column(void **state)
 {
     (void)state;
@@ -410,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_population_is_in_the_order_of_what_it_shows),
         cmocka_unit_test(test_baselines),
         cmocka_unit_test(test_population_says_that_raced_ones_come_first),
+        cmocka_unit_test(test_population_says_how_calibrated_the_model_is),
         cmocka_unit_test(test_population_spells_out_every_column),
         cmocka_unit_test(test_shades_from_anywhere),
         cmocka_unit_test(test_sessions_that_have_nothing),
