@@ -1,8 +1,11 @@
-// Inside a worker of a pool: what takes trials of one class. worker.c is the process, and has one
-// bay for its device and one for made-up trials.
+// A bay is the part of a pool's worker that takes the trials ("jobs") of one class. The process,
+// worker.c, has one bay for its device and one for made-up trials. A bay starts an agent for each
+// run whose jobs it takes; the agent measures.
 //
 //     job:    waits -> is with an agent -> has an answer, which the server is to keep -> is done
 //     agent:  begins (hello or play) -> is ready; ends when its place is needed, or its run is over
+//
+// All functions belong to the one thread of the worker.
 #ifndef TILEWALK_FLEET_BAY_H
 #define TILEWALK_FLEET_BAY_H
 
@@ -45,14 +48,21 @@ struct bay {
     char trouble[200]; // why results are not kept now; ""
 };
 
-// `device`: NULL for made-up trials. Starts to take.
+// Starts to take jobs from `q`: those for `o->device`, whose kernels `compiler` makes, or made-up
+// ones where that is NULL. `o`, `q` and `machine` must outlive the bay.
 void bay_begin(struct bay *b, const struct worker_options *o, struct queue *q, const char *machine,
                const char *compiler);
+// Whether the job with this subject is of the bay's class.
 bool bay_takes(const struct bay *b, const char *subject);
-void bay_add(struct bay *b, struct letter *l, bool leaving); // keeps it
+// A job has come: the bay owns its letter from now on. A worker that is leaving hands it back.
+void bay_add(struct bay *b, struct letter *l, bool leaving);
+// Does what can be done without waiting: hears agents, gives them jobs, answers, extends leases.
 void bay_step(struct bay *b, int64_t now_ns);
-void bay_leave(struct bay *b); // takes no more, and hands back what has not begun
+// Takes no more jobs, and hands back those that no agent has begun.
+void bay_leave(struct bay *b);
+// A run has ended: its jobs are dropped, and its agent ends.
 void bay_forget(struct bay *b, const char *run);
+// What to poll for; returns how many there are.
 int bay_fds(const struct bay *b, struct pollfd out[BAY_MOST_FDS]);
 void bay_finish(struct bay *b);
 

@@ -4,7 +4,7 @@
 
 #include "trial/message.h"
 
-// How many candidates a TRIAL has, or what a RESULT that is to be acted out says.
+// How many candidates a TRIAL has, or a RESULT that a made-up device is to act out.
 int job_candidates(const struct message *m);
 bool job_only_compiles(const struct message *m);
 
@@ -12,8 +12,8 @@ bool job_only_compiles(const struct message *m);
 char *job_settled(int64_t number, int candidates, bool only_compiles, enum outcome o,
                   enum trial_phase phase, const char *reason);
 
-// The last two words of a subject ("tw.job.CLASS.RUN.NUMBER"). False: it has not such ones. `run`
-// is of letters and digits, and has room for QUEUE_ID.
+// Reads the last two words of a subject ("tw.job.CLASS.RUN.NUMBER"). `run` has room for QUEUE_ID
+// bytes. False: they are not there, or the run has other characters than letters and digits.
 bool job_subject(const char *subject, char *run, int64_t *number);
 
 #endif

@@ -1,6 +1,6 @@
-// A connection to the server of a pool: NATS with JetStream, whose words these are. What others say
-// comes as letters, one after the other; threads of the client library are behind it, and none of
-// ours sees them.
+// A connection to the server of a pool: NATS with JetStream, whose terms (subject, stream) are used
+// here. Whatever arrives becomes a letter in one list. Threads of the client library fill the list;
+// all functions below belong to the thread that opened the queue.
 //
 //     struct queue *q = queue_open(&options, e);
 //     loop: poll() on queue_fd; while ((l = queue_next(q))) { ...; letter_free(l); }
@@ -68,37 +68,46 @@ int queue_fd(const struct queue *q);
 struct letter *queue_next(struct queue *q);     // the caller's; NULL: none is there
 size_t queue_most_bytes(const struct queue *q); // of a message
 
-bool queue_hear(struct queue *q, const char *subject, struct err *e); // from now on
+// Subscribes: what is said on this subject from now on comes as LETTER_SAID.
+bool queue_hear(struct queue *q, const char *subject, struct err *e);
+// Publishes to all who are there now; nobody keeps it.
 void queue_say(struct queue *q, const char *subject, const char *text);
+// Puts a message into the stream of its subject, and waits until the server has kept it.
 bool queue_put(struct queue *q, const char *subject, const char *id, const char *text,
-               struct err *e); // waits until it is kept
-// The same without waiting: when it is not kept, a letter tells.
+               struct err *e);
+// The same without waiting: where the server does not keep it, a LETTER_REFUSED says so.
 void queue_put_soon(struct queue *q, const char *subject, const char *id, const char *text);
-// Of TWRUNS, heap; NULL: the run has ended. False: it is not known now.
+// What stream TWRUNS has of a run, on the heap; `*text` NULL: the run has ended. False: the server
+// did not answer.
 bool queue_get(struct queue *q, const char *run, char **text);
 
-// For runs. make: the streams and what takes from them, where they are not there yet.
+// For runs. queue_make makes the streams and the consumers of a class, where they are not there
+// yet; queue_take_results lets the run's results arrive as LETTER_KEPT, also those of earlier.
 bool queue_make(struct queue *q, const char *class, struct err *e);
-bool queue_take_results(struct queue *q, const char *run, struct err *e); // KEPT, all that come
-// All of a run but its jobs, which workers drop: 2.9.10 of the server skips jobs of other runs when
-// those of one are purged.
+bool queue_take_results(struct queue *q, const char *run, struct err *e);
+// Purges what the server has of a run, except its jobs, which workers drop one by one: version
+// 2.9.10 of the server skips jobs of other runs when those of one run are purged.
 void queue_forget(struct queue *q, const char *run);
 
-// For workers: takes jobs of a class (KEPT), one for each place that it was given, as soon as runs
-// have made what they are taken from. stop: no more, but what is on the way.
+// For workers: a puller lets jobs of a class arrive as LETTER_KEPT, one for each place that it was
+// given, as soon as a run has made the stream. After puller_stop only those come that were on the
+// way.
 struct puller;
 struct puller *queue_pull(struct queue *q, const char *class, int places);
 void puller_give_place(struct puller *p);
 void puller_stop(struct puller *p); // waits for its end; fine with NULL
 void puller_free(struct puller *p);
 
+// Of a letter that is leased: it is dealt with, and the server forgets it; the lease begins anew;
+// somebody else may have it, after a moment. letter_free frees it and leaves the lease as it is;
+// it is fine with NULL.
 void letter_done(struct letter *l);
 void letter_extend(struct letter *l);
-void letter_return(struct letter *l); // somebody else may have it, after a moment
-void letter_free(struct letter *l);   // does nothing to the lease; fine with NULL
+void letter_return(struct letter *l);
+void letter_free(struct letter *l);
 
-// Of workers of this version that have that device (gpu_identity; "": made-up trials), compiled for
-// by `compiler`.
+// The class of jobs that workers of this version can do that have the device of this identity
+// (gpu_identity; "": made-up trials) and whose kernels `compiler` makes.
 void queue_class(const char *device_id, const char *compiler, char out[QUEUE_ID]);
 
 #endif

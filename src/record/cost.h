@@ -48,6 +48,7 @@ bool cost_read_rows(struct table *t, struct cost *c, struct json list, const cha
 double cost_duration(struct json v, double scale);
 // The sum of the row's runs; NAN without runs.
 double cost_run_sum(const struct table *t);
-double cost_sum(double a, double b); // NAN counts as 0 unless both are
+// a + b, where a NAN counts as 0; NAN only where both are.
+double cost_sum(double a, double b);
 
 #endif

@@ -66,10 +66,10 @@ bool recording_read(const char *path, struct recording **out, struct err *e);
 bool recording_write(const struct recording *r, const char *path, struct err *e);
 void recording_destroy(struct recording *r);
 
-const struct record_entry *recording_find(const struct recording *r,
-                                          const struct config *c); // or
-                                                                   // NULL
-bool recording_has_costs(const struct recording *r); // of compiling or running, of any entry
+// NULL: it was not recorded.
+const struct record_entry *recording_find(const struct recording *r, const struct config *c);
+// Whether any entry says what compiling it or running it took.
+bool recording_has_costs(const struct recording *r);
 void recording_config(const struct recording *r, int index, struct config *out);
 
 // `path` names it. Texts are copied.
@@ -78,7 +78,8 @@ struct recording *recording_create(const char *path, const char *format);
 bool recording_add_params(struct recording *r, const struct space *like, struct err *e);
 // Adds the constraint "recorded" and seals.
 bool recording_seal_space(struct recording *r, struct err *e);
-// Copies `entry` and its runs. `*was_new` false: there is one already, and nothing changes.
+// Copies `entry` and its runs. `*was_new` false: the configuration has an entry already, which
+// stays as it is.
 void recording_add(struct recording *r, const struct config *c, const struct record_entry *entry,
                    bool *was_new);
 // Fails unless one entry is valid.

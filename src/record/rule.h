@@ -29,7 +29,7 @@ struct rule_world {
 // The rule lives in `arena`. Errors say where in the text.
 bool rule_parse(struct arena *arena, const char *text, const struct rule_names *names,
                 struct rule **out, struct err *e);
-// As far as it goes: `*text` moves to what follows.
+// Parses the longest condition that `*text` begins with, and moves `*text` behind it.
 bool rule_parse_part(struct arena *arena, const char **text, const struct rule_names *names,
                      struct rule **out, struct err *e);
 // False: a division by zero, or an operation on things that do not have it.
@@ -37,7 +37,7 @@ bool rule_evaluate(const struct rule *r, const struct rule_world *w, struct valu
                    struct err *e);
 bool rule_truth(const struct value *v);
 
-// For both files of this module.
+// What follows is for rule.c, which parses, and rule_evaluate.c.
 enum rule_op {
     RULE_VALUE,
     RULE_NAME,

@@ -28,10 +28,10 @@ struct value {
 
 struct column {
     const char *name;
-    bool declared; // no other values than those it has
+    bool declared; // its values were declared: a row may have no others
     struct value *value;
     int count, capacity;
-    int last; // found last: rows come in order
+    int last; // which value was found last: the next row often has the same or the next one
 };
 
 struct row {
@@ -44,7 +44,7 @@ struct table {
     struct column column[SPACE_MAX_PARAMS];
     int columns;
     int32_t cell[SPACE_MAX_PARAMS]; // of the row in the making; -1: not set
-    int expected;                   // column
+    int expected;                   // the column that the next member is likely to be
     int row_line;
 
     struct row *row;
@@ -68,7 +68,7 @@ bool table_declare_values(struct table *t, const char *name, int count, const st
 int table_find(const struct table *t, struct json name); // -1: no such column
 
 void table_begin_row(struct table *t, int line);
-// Makes the column in the first row.
+// Sets a parameter of the row in the making by its name; the first row makes its column.
 bool table_set_named(struct table *t, struct json name, struct json value, struct err *e);
 // All members of an object.
 bool table_set_members(struct table *t, struct json object, struct err *e);
