@@ -41,10 +41,9 @@ struct gpu_info {
     struct matrix_units matrix_khr, matrix_nv; // what the driver offers, in both ways
 };
 
-// Sets the environment that drivers read when they load (LP_NUM_THREADS=1, disk caches off), and
-// the loader (no implicit layers), where
-// the user has not set it. Called before anything else here, once, in every process that opens a
-// device.
+// Sets what drivers read from the environment when they load (LP_NUM_THREADS=1, disk caches off)
+// and what the loader reads (no implicit layers), where the user has not set it. Called before
+// anything else here, once, in every process that opens a device.
 void gpu_prepare_environment(void);
 
 // The manifests of the drivers that the Vulkan loader would load here, where and in which order it
@@ -89,10 +88,12 @@ bool gpu_choose_cards(const struct gpu_info *list, int count, const char *wanted
 // place of the slowest, and by which share it is slower than the fastest.
 bool gpu_cards_agree(const double *seconds, int count, int *slowest, double *share);
 
-// Identity under which results may be compared: name, driver, versions, library hash, threads; 32
-// hex digits. Cards of one kind with one driver are one, whichever machine they are in.
+// The identity of a device, under which results may be compared: a hash of name, driver, versions,
+// library hash and threads, in 32 hex digits. Cards of one kind with one driver have the same
+// identity, whichever machine they are in.
 void gpu_identity(const struct gpu_info *i, char out[33]);
-// Whether it has that identity, or what was one before: each card had its own.
+// Whether the device has that identity, or had it by the older rule, which told cards of one kind
+// apart.
 bool gpu_is(const struct gpu_info *i, const char *identity);
 
 struct gpu;
@@ -111,12 +112,12 @@ struct gpu_buffer;
 enum gpu_status gpu_buffer_create(struct gpu *g, uint64_t bytes, struct gpu_buffer **out,
                                   struct err *e);
 // The same with a guard of `guard` bytes (fewer, perhaps 0, when the device has no room) at each
-// end: gpu_fill fills both too, kernels may reach both, gpu_write and gpu_read neither. Of what is
-// bound the guard behind is a part: drivers drop what is written behind that.
+// end: gpu_fill fills the guards too, kernels may reach them, gpu_write and gpu_read do not. The
+// guard at the end is part of what is bound, since drivers drop what is written behind that.
 enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_t guard,
                                           struct gpu_buffer **out, struct err *e);
-uint64_t gpu_guard_bytes(const struct gpu_buffer *b); // of each
-// Both, the one before first: 2 * gpu_guard_bytes.
+uint64_t gpu_guard_bytes(const struct gpu_buffer *b); // of each of the two guards
+// Reads both guards, the one before the buffer first: 2 * gpu_guard_bytes.
 enum gpu_status gpu_read_guards(struct gpu *g, struct gpu_buffer *b, void *data, struct err *e);
 void gpu_buffer_destroy(struct gpu *g, struct gpu_buffer *b);
 enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, const void *data,
@@ -124,8 +125,8 @@ enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, 
 enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
                          uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
-// All of `from`, without its guards, into the beginning of each of `count` others, which are at
-// least as large.
+// Copies all of `from`, without its guards, into the beginning of each of `count` others, which are
+// at least as large.
 enum gpu_status gpu_copy(struct gpu *g, const struct gpu_buffer *from, struct gpu_buffer *const *to,
                          int count, struct err *e);
 

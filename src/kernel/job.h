@@ -22,16 +22,18 @@
 // What a text begins with that is no GLSL but SPIR-V, a word of it in eight hexadecimal digits.
 #define JOB_SPIRV "; SPIR-V in words\n"
 
-struct spec_constant { // of specialization: what the one of this id is
+struct spec_constant { // what the specialization constant of this id is to be
     uint32_t id;
     bool is_bool;
     double value;
 };
 
-// Of push constants: numbers of one type, one behind the other, as the space file gives them.
+// A field of the push constants: numbers of one type, one behind the other, as the space file gives
+// them.
 #define JOB_MAX_FIELDS     64
 #define JOB_MAX_FIELD_NAME 48
-enum push_kind { PUSH_UNSIGNED, PUSH_SIGNED, PUSH_FLOAT, PUSH_WHOLE }; // the last: of either sign
+// PUSH_WHOLE fits a signed member as well as an unsigned one.
+enum push_kind { PUSH_UNSIGNED, PUSH_SIGNED, PUSH_FLOAT, PUSH_WHOLE };
 struct push_field {
     uint8_t kind, bytes;           // of one number
     uint16_t at, count;            // where the first one lies; at most JOB_MAX_PUSH
@@ -48,8 +50,8 @@ struct pass {
     int *line_map; // template line of generated line i+1; `line_count` of them
     int line_count;
     uint32_t groups[3];
-    // It makes of inputs what others of the job read: it runs before they are timed. It stands
-    // before them, and writes to scratch alone.
+    // It packs inputs for the passes behind it: it writes to scratch alone, and runs once, before
+    // the others are timed.
     bool once;
     uint32_t subgroup; // invocations that each of its subgroups must have; 0: as the driver likes
     struct spec_constant constant[JOB_MAX_CONSTANTS];
@@ -59,7 +61,7 @@ struct pass {
     struct push_field field[JOB_MAX_FIELDS]; // which numbers they are
     int field_count;
     uint8_t binding[JOB_MAX_BINDINGS]; // which buffer of the job its binding i is
-    int binding_count;                 // 0: they are the job's
+    int binding_count;                 // 0: binding i is buffer i of the job
 };
 
 struct job {
@@ -68,7 +70,8 @@ struct job {
     uint64_t scratch_bytes; // a multiple of 4
 };
 
-// What it is given beside its text, in one line without an end; nothing where it is given nothing.
+// Appends what a pass is given beside its text (constants, push constants, bindings), in one line
+// without a newline; nothing where it is given nothing.
 void pass_add_given(const struct pass *p, struct str *out);
 
 // One more pass, zeroed, behind those that it has, which must be fewer than JOB_MAX_PASSES.

@@ -42,8 +42,8 @@ struct kernel_facts {
     bool uses_group_count;  // gl_NumWorkGroups
 };
 
-void kernel_setup(
-    void); // once per process, cheap; the first compile pays for glslang's symbol tables
+// Once per process. It is cheap: the first compile pays for glslang's symbol tables.
+void kernel_setup(void);
 
 // On failure `e->line` is the line of the generated GLSL, or behind #line that of the source whose
 // number is in `e->file`, and `e->text` glslang's first message without its prefix.
@@ -65,25 +65,25 @@ bool kernel_check_compiler(const char *text, struct err *e);
 // Whether cooperative matrices of this API can be compiled, which is tried.
 bool kernel_knows_matrix(enum matrix_api api);
 
-// The same for a rendered pass, SPIR-V too, with what it is given (fit.h): `e` names the template,
-// or a file that it includes, and its line.
+// Compiles a rendered pass, or reads its SPIR-V, and fits it to what the pass is given
+// (kernel_fit). `e` names the template, or a file that it includes, and its line.
 bool kernel_compile_pass(const struct pass *p, struct spirv *out, struct err *e);
 // Adds a pass' text as its preprocessor leaves it, without comments and without runs of empty
 // lines, by the glslang that is built in. Errors as those of kernel_compile_pass.
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e);
 const char *kernel_pass_file(const struct pass *p); // what its errors name
-// An error in what the space file gives it; returns false.
+// Tells `raw`, an error in what the space file gives a pass, at its line there; returns false.
 bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *e);
 
-// False for anything that is not a well-formed module, fitted where it has specialization constants
-// (fit.h), with one GLCompute entry point named main;
-// never reads past the end. Descriptors other than storage buffers in set 0 are refused: nothing
-// here could bind them.
+// Reads what the module holds; never past its end. False for anything but a well-formed module with
+// one GLCompute entry point named main, whose specialization constants have been made constants
+// (kernel_fit). Descriptors other than storage buffers in set 0 are refused: nothing here could
+// bind them.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 
-// That a module that has been inspected takes the push constants which its pass gives, no more and
-// no less and of their types, and writes to none of the first `inputs` buffers. `e` names the space
-// file, where the pass knows it, and the shader.
+// Checks that a module which has been inspected declares exactly the push constants that its pass
+// gives, of their types, and writes to none of the first `inputs` buffers. `e` names the shader,
+// and the space file where the pass knows it.
 bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
                       int inputs, struct err *e);
 

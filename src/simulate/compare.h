@@ -22,7 +22,7 @@ struct simulated_comparison {
 };
 
 // `list`: [recordings * strategies], of the same strategies in the same order for each recording.
-// It is not needed afterwards, but for the names of the strategies. `seconds`: x is time.
+// It is not needed afterwards, but for the names of the strategies. `axis` says what x counts.
 void simulated_comparison_make(const struct simulation *list, int recordings, int strategies,
                                enum comparison_axis axis, struct simulated_comparison *out);
 void simulated_comparison_finish(struct simulated_comparison *c); // fine on a zeroed one

@@ -1,7 +1,7 @@
-// How a simulated search with noise ends: the best few are measured again, and the fastest there is
-// what it returns, not whoever was lucky once (session_race.c does this on devices). A measurement
-// here is a single run, so that more are let in than on devices: once each, and the fastest of that
-// again in turns.
+// How a simulated search with noise ends: the best few are measured again, and the fastest of them
+// is what the search returns, not whoever was lucky once (session_race.c does this on devices). A
+// measurement here is a single run, so more are let in than on devices: each is measured once more,
+// and then the fastest of them several times, in turns.
 //
 //     struct simulated_race r = {0};
 //     simulated_race_enter(&r, entry, seconds);          for each valid trial, as measured

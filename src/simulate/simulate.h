@@ -32,8 +32,8 @@ struct simulated_step { // another configuration leads
 struct simulated_run {
     struct simulated_step *step;
     int count, capacity;
-    int64_t trials; // fewer than the budget: the search ended early
-    int64_t asks;   // illegal ones too
+    int64_t trials; // that were spent; fewer than the budget where the search ended early
+    int64_t asks;   // configurations that the strategy asked for, illegal ones too
     // Recorded means: of what it returns in the end, and the least of all that it measured; 0:
     // nothing was valid.
     double returned_s, best_s;
@@ -54,8 +54,9 @@ struct simulation {
 
 struct simulate_options {
     int threads; // 0: one a core
-    // Both in the calling thread, may be NULL. `tick` some ten times a second; false: enough.
-    // `finished` for each simulation that is complete, in the order of the list.
+    // Both are called in the calling thread, and may be NULL. `tick` comes some ten times a second;
+    // where it returns false the simulation ends early. `finished` comes for each simulation that
+    // is complete, in the order of the list.
     bool (*tick)(void *context, int64_t runs_done, int64_t runs);
     void (*finished)(void *context, int index);
     void *context;
@@ -67,6 +68,8 @@ struct simulate_options {
 bool simulate(struct simulation *list, int count, const struct simulate_options *o, struct err *e);
 void simulation_finish(struct simulation *s);
 
-bool simulate_is_trial(const struct record_entry *entry); // NULL: it is not
+// Whether a recorded configuration costs a trial: it has an entry (NULL: it has none) that was not
+// rejected.
+bool simulate_is_trial(const struct record_entry *entry);
 
 #endif

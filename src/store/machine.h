@@ -26,21 +26,22 @@ struct machine_record {       // an agent or worker that measures for a session
     double rate;           // trials a second of the last minute, or since it is up
 };
 
-// Machines, of a session or (0) of all: those heard of last come first. put: a new one, or what
-// became of it; what was wrong last and its calibration stay where it has none, `lost` adds up, and
-// the time is that of its state.
+// Adds a machine to a session, or says what became of it. Where `r` has no `why` or no calibration,
+// those that are stored stay; its `lost` is added to what is stored; `at` is the time of the state
+// and changes only with it.
 bool store_put_machine(struct store *s, int64_t session, const struct machine_record *r,
                        struct err *e);
 struct machines {
     struct machine_record *of;
     int count;
 };
-// `unix_now`: for their rates.
+// The machines of a session, or of all sessions where it is 0: those heard of last come first.
+// Their rates are those at `unix_now`.
 bool store_list_machines(struct store *s, int64_t session, double unix_now, struct arena *a,
                          struct machines *out, struct err *e);
 // The state that users see: one that measures for a session that nobody runs has left.
 const char *store_machine_state(struct store *s, const struct machine_record *r);
-// Of all sessions. What it measured stays, under its name.
+// Deletes the machine's rows of all sessions. The trials that it measured stay, under its name.
 bool store_forget_machine(struct store *s, const char *name, struct err *e);
 
 #endif

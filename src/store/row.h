@@ -77,8 +77,9 @@ struct fields {
 #define AS_ONE(name, rule)    +1
 
 void query_bind_fields(struct query *q, struct fields f, const void *record);
-// False when a column is damaged; the first one that is, and how, in `why`. Without an arena texts
-// live until the next row.
+// Reads a row into the members of `record`. False when a column is damaged: `why` says which one is
+// the first and how. Texts are copied into the arena `a`; where that is NULL they live until the
+// next row.
 bool query_read_fields(const struct query *q, int first_column, struct fields f, struct arena *a,
                        void *record, struct err *why);
 

@@ -71,7 +71,8 @@ struct session_record {
     const char *shapes;
     uint64_t seed;
     double flop;
-    // What its speeds count, where they are no FLOPS: `work` of it a run, "B/s"; unit NULL: FLOPS.
+    // The unit of its speeds where that is not FLOPS, such as "B/s", and how much of it a run does;
+    // `unit` NULL: FLOPS, of which a run does `flop`.
     double work;
     const char *unit;
     const char *size;      // of the space, decimal
@@ -92,7 +93,8 @@ struct session_record {
     const char *message; // why it ended or paused; NULL
     const char *note;    // the user's; NULL
     const char *warm;    // slots of the configurations that it began with, "16,4 8,8"; NULL
-    // Those that breed now, best first: asks, "12,5,9"; NULL: the strategy has no population.
+    // The parents of the next generation, best first, as their asks, "12,5,9"; NULL: the strategy
+    // has no population.
     const char *population;
     // Whose results its model begins with, "3:200 5:180": of session 3 those that were told first,
     // 200 of them; NULL: none. Fixed when it is made.
@@ -121,10 +123,10 @@ struct trial_record {
     int64_t ask;    // 1 .. in the order asked, rejected ones too
     int64_t number; // 1 .. among those that count as trials, in the order told; 0 for rejected ones
     int64_t told;   // 1 .. in the order told, rejected ones too; 0 while in flight
-    int64_t asked_after; // tells before it was asked
+    int64_t asked_after; // how many results had been told when it was asked
     int generation;
-    const char *key;    // configuration as slots
-    const char *config; // configuration as a JSON object
+    const char *key;    // the configuration as its slots (config_parse_key of space/space.h)
+    const char *config; // the configuration as a JSON object, for people and other programs
     enum outcome outcome;
     const char *phase; // where it failed
     const char *reason;
@@ -145,11 +147,12 @@ struct trial_record {
     // What the system told of the device while it was timed, a JSON object of numbers
     // (gpu/sensors.h); NULL: nothing (also in sessions from before schema version 15).
     const char *clocks;
-    const char *machine; // whose worker it was, an agent's name; NULL: of the process that ran it
-    const char
-        *parts;   // what each of several shapes took, JSON, null: not measured; NULL: one alone
+    const char *machine; // the agent whose worker measured it; NULL: a worker of the run itself
+    // Where a session tunes for several shapes: what each took, a JSON list with null for those
+    // that were not measured; NULL: there is one shape.
+    const char *parts;
     double drift; // by which share a fixed kernel's times before and after it differ; 0: by little
-    // When read by rank (store_best_trials): `seconds` are from the session's last race.
+    // Only where it was read by rank (store_best_trials): `seconds` are from the last race.
     bool raced;
 };
 
@@ -200,10 +203,10 @@ struct whole_record {    // a network was run as a whole
     double at;           // unix time
 };
 
-struct weight_record { // the user changed what a task of a network counts for its scheduler
-    int64_t round;     // the first one that was given by it
+struct weight_record { // the user changed how much a task of a network counts for its scheduler
+    int64_t round;     // the first round that was given by this weight
     int64_t task;      // its position
-    double weight;     // times its uses; before the first change 1
+    double weight;     // multiplies the task's uses; 1 before the first change
 };
 
 struct message_record {
@@ -212,7 +215,7 @@ struct message_record {
     const char *level, *text;
 };
 
-struct look_record { // a configuration was compiled before it was chosen, or another one
+struct look_record { // a configuration was compiled to see whether it is worth choosing
     const char *key;
     bool fits;
     const char *statistics; // JSON, as trial_record's
