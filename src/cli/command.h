@@ -1,7 +1,7 @@
-// Commands: one file each (cmd_NAME.c), one table of what they take.
+// Commands: each has a file of its own, NAME.c, with a table of what it takes.
 //
-// The table is the only place where commands and options are written down: parsing, --help, the
-// manual page and the shell completions are all made from it (arguments.c, generate.c). A command
+// These tables are the only place where commands and options are written down: parsing, --help, the
+// manual page and the shell completions are all made from them (arguments.c, generate.c). A command
 // gets its parsed arguments and returns an exit code.
 #ifndef TILEWALK_CLI_COMMAND_H
 #define TILEWALK_CLI_COMMAND_H

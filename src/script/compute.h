@@ -47,19 +47,21 @@ struct defining *compute_state(lua_State *L);
 struct defining *compute_running(lua_State *L, const char *what);
 
 int compute_push(lua_State *L, int node); // returns 1; -1 is an error: there are too many
-// Of an expression or a number.
+// The node of the expression or number at `index`; `what` names it in errors.
 int compute_node(lua_State *L, int index, const char *what);
 enum element compute_element(lua_State *L, int index, const char *what);
-int compute_two(lua_State *L, enum node_op op); // pushes what it makes of 1 and 2
+// Pushes the expression `op` of the two values at 1 and 2.
+int compute_two(lua_State *L, enum node_op op);
+// Whether the stack holds `count` values, all numbers and none an expression.
 bool compute_are_numbers(lua_State *L, int count);
 // Adds the metatable, and exp, sqrt, tanh, cast, equal, select to the table on the top.
 void compute_expression_open(lua_State *L);
 
 // What the function at `function` gives of `count` axes from `first` on.
 int compute_expression(lua_State *L, struct defining *f, int function, int first, int count);
-// A stage over the axes that `keep` names, in their order, and then, reduced, the last
-// `what->reduce` of those that are open; `what` says the reduction and the body, too, in which an
-// axis is the number of its place among those that are open. Gives its tensor.
+// Adds a stage and returns its tensor. It runs over the open axes that `keep` names, in their
+// order, and reduces over the last `what->reduce` of the open axes. `what` says the reduction and
+// the body; in the body an axis is the number of its place among the open ones.
 int compute_add_stage(lua_State *L, struct defining *f, const char *name, const bool *keep,
                       const struct define_stage *what);
 // Adds sum, product, max, min to the table on the top.
