@@ -37,13 +37,13 @@ bool file_is_folder(const char *path);                   // through links, too
 bool file_is_regular(const char *path);                  // no folder, pipe or device; through links
 bool file_make_folders(const char *path, struct err *e); // like mkdir -p
 
-// Writes what `produce` does, which says whether it could; the stream keeps errors for the end. For
-// what is too large to be held at once; else as file_write.
+// As file_write, for content that is too large to be held at once. `produce` writes it to `out` and
+// returns whether it could; it need not look at the stream's errors, which are checked at the end.
 bool file_write_stream(const char *path, bool (*produce)(void *context, FILE *out), void *context,
                        struct err *e);
 
-// A number that changes when the file at `path` does: when it is written, replaced, gone or back.
-// Of several files: that of the ones before goes in as `before` (0: there are none).
+// A number that changes when the file at `path` is written, replaced, removed or put back. For one
+// number of several files, pass the result for the previous ones as `before`, and 0 for the first.
 uint64_t file_stamp(const char *path, uint64_t before);
 
 // A number that tells the file at `path` from another one that takes its place; 0: there is none.
@@ -59,8 +59,8 @@ char *path_user_data(const char *name);   // $XDG_DATA_HOME or ~/.local/share, t
 char *path_user_state(const char *name);  // $XDG_STATE_HOME or ~/.local/state, then /tilewalk/name
 char *path_user_config(const char *name); // $XDG_CONFIG_HOME or ~/.config, then /tilewalk/name
 
-// Asks now for what those ask the list of users for where HOME is not set, and sets it: a sandbox
-// has no such list.
+// Sets HOME, where it is not set, to the user's home folder in the list of users. To be called
+// before a sandbox is entered: path_user_* would look there, and the sandbox hides that list.
 void path_keep_home(void);
 
 // A file that ships with tilewalk ("presets/mm.lua", "shaders/gemm.comp", "lua/matmul.lua"): looked

@@ -27,8 +27,8 @@ struct json_writer {
     int indent;
 };
 
-// With the outermost object begun. A writer that is only {.out = out} adds members to one that the
-// caller has begun.
+// Returns a writer that has begun the outermost object. A writer that is only {.out = out} adds
+// members to an object that the caller has begun.
 struct json_writer json_begin(struct str *out);
 void json_begin_object(struct json_writer *w, const char *name);
 void json_begin_list(struct json_writer *w, const char *name);
@@ -39,8 +39,9 @@ void json_print(struct json_writer *w);   // ends all, prints it as a line, free
 // What comes next, a value, a member or an end, begins a line, behind `indent` blanks.
 void json_begin_line(struct json_writer *w, int indent);
 
-void json_add_text(struct json_writer *w, const char *name, const char *text);        // NULL: null
-void json_add_text_if_any(struct json_writer *w, const char *name, const char *text); // "", too
+void json_add_text(struct json_writer *w, const char *name, const char *text); // NULL: null
+// As json_add_text, and null for "" too.
+void json_add_text_if_any(struct json_writer *w, const char *name, const char *text);
 void json_add_real(struct json_writer *w, const char *name, double value); // null unless finite
 void json_add_int(struct json_writer *w, const char *name, int64_t value);
 void json_add_count(struct json_writer *w, const char *name, uint64_t value);

@@ -42,7 +42,8 @@ enum json_type { JSON_NONE, JSON_NULL, JSON_FLAG, JSON_NUMBER, JSON_TEXT, JSON_L
 
 // `root` lives as long as the text.
 bool json_check(struct json_source *s, struct json *root, struct err *e);
-bool json_parse(const char *text, struct json *root); // false: `root` is none; as for NULL
+// False for broken JSON and for NULL; `root` has no value (`at` NULL) then.
+bool json_parse(const char *text, struct json *root);
 
 enum json_type json_type(struct json v); // JSON_NONE when there is no value
 const char *json_type_name(enum json_type t);
@@ -67,10 +68,11 @@ struct json json_member(struct json object, const char *name);
 bool json_number(struct json v, double *out); // finite
 bool json_flag(struct json v, bool *out);
 
-// Texts. Decoded, control characters become '?', so that what a file says can be printed.
+// Both decode a text; control characters become '?', so that what a file says can be printed.
 bool json_is(struct json text, const char *expected);
 const char *json_text(struct json text, struct arena *arena); // NULL unless it is a text
-// As it was before it was written, to its first byte 0: for messages between our own processes.
+// Decodes a text with its control characters, up to its first byte 0: for messages between our own
+// processes. NULL unless it is a text.
 const char *json_text_exact(struct json text, struct arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-// The middle of some numbers.
+// The median of a list of numbers.
 #ifndef TILEWALK_BASE_MEDIAN_H
 #define TILEWALK_BASE_MEDIAN_H
 

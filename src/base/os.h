@@ -40,9 +40,10 @@ bool os_spawn(struct child *c, const char *const *argv, const char *const *envir
 // socket.
 bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e);
 
-// The same for a program that is not ours: whatever it starts, in the background or in sessions of
-// its own, ends when it ends, by os_kill, and when this process does, however that is. Its pid and
-// exit status (128 + n: by signal n) are those of a process between us that sees to it.
+// The same for a program that is not ours: every process that it starts, in the background or in
+// sessions of its own, is killed when the program ends, at os_kill, and when this process dies in
+// whatever way. A keeper process in between sees to that; `pid` and the exit status (128 + n when
+// signal n ended the program) are the keeper's.
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e);
 
 // Kills (SIGKILL), reaps and closes. Fine on a zeroed or already reaped child. `*status` (may be
@@ -53,9 +54,9 @@ void os_kill(struct child *c, int *status);
 // until os_kill, so that its last words can be read).
 bool os_reap(struct child *c, int *status);
 
-// What this process gets when its parent dies: `signal_number`, or nothing (0), in place of what
-// os_spawn chose; what it chose is due until the moment of the change. False: the parent died just
-// now, so that nothing will come. May be called from a signal handler.
+// Sets the signal that this process gets when its parent dies to `signal_number`, or to none (0).
+// Up to this call it is the one that os_spawn chose. False: the parent died during the call, so
+// that no signal will come. May be called from a signal handler.
 bool os_signal_at_parent_death(int signal_number);
 
 // An anonymous shared memory file of `size` bytes, zeroed, its size sealed; close() releases it. -1
@@ -80,19 +81,19 @@ double os_unix_time(void);            // seconds since 1970
 int os_cores(void);                   // cores this process may run on, at least 1
 uint64_t os_seed(void);               // entropy for a session that was given no seed
 bool os_peak_memory(uint64_t *bytes); // peak resident set of this process
-const char *os_loader(void);          // path of what loaded this program; NULL: nothing did
+const char *os_loader(void);          // path of the dynamic loader; NULL: linked statically
 
 // Opens to read a regular file that a stranger has named: without waiting, without touching a
 // device, and only when it lies below one of `folders` (NULL-terminated; NULL: wherever), wherever
 // links have led to. The descriptor is the caller's; -1 and `e`, which does not name the path.
 int os_open_text(const char *path, const char *const *folders, struct err *e);
 
-// A stream to write on, for as long as the program runs; `put` gets what is written, and returns
-// how much it took. `mode`: as of setvbuf.
+// A stream to write to, which lives as long as the program. `put` gets what is written and returns
+// how many bytes it took; `mode` is the buffering, as of setvbuf.
 FILE *os_stream(ptrdiff_t (*put)(void *context, const char *bytes, size_t length), void *context,
                 int mode);
 
-// In cells. False: `fd` is no terminal, or one that does not say.
+// The size of a terminal in character cells. False: `fd` is no terminal, or does not tell its size.
 bool os_terminal_size(int fd, int *rows, int *cols);
 
 #endif

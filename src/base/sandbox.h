@@ -28,9 +28,10 @@ enum sandbox_right {
 struct sandbox_path;
 
 struct sandbox {
-    bool starts; // other processes, whose programs are allowed by SANDBOX_RUN, and signals to them
-    // Files that it keeps: it makes and removes folders, renames and removes files, gives them to
-    // others. Of root's capabilities those to others' files stay: as for its users, paths decide.
+    // May start other processes, of programs that SANDBOX_RUN allows, and send them signals.
+    bool starts;
+    // May also make and remove folders, rename and remove files and change their owners. Root keeps
+    // its capabilities for the files of others: for it too only the allowed paths decide.
     bool keeps_files;
     struct sandbox_path *path;
     int count, capacity;
@@ -55,9 +56,9 @@ struct sandbox_state {
 // Whether TILEWALK_SANDBOX=0 turns sandboxes off.
 bool sandbox_is_off(void);
 
-// Enters, unless it is off. Called while the process has no thread that it needs: OpenBLAS' are
-// ended, and start again when they are used. Where others run, landlock holds for the caller and
-// what it starts, and is said to be refused.
+// Enters, unless it is off. To be called while the process has no other thread; those of OpenBLAS
+// are ended here and start again when they are used. Where other threads run, landlock holds only
+// for the calling thread and what it starts, and is reported as refused.
 struct sandbox_state sandbox_enter(const struct sandbox *s);
 
 // What entering `s` gives here, tried in a child process.

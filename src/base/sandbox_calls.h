@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Leaves this process, all its threads and what they start those of the list, and where `starts` is
-// set those that start processes and send signals, where `keeps_files` is those that change files
-// other than by writing to them. Of ioctl's requests all but these. 0, or an errno.
+// Limits this process, all its threads and what they start to a fixed list of system calls.
+// `starts` adds those that start processes and send signals, `keeps_files` those that change files
+// other than by writing to them. ioctl is refused the `count` requests of `request`. Returns 0 or
+// an errno.
 int sandbox_limit_calls(bool starts, bool keeps_files, const unsigned long *request, size_t count);
 
 #endif

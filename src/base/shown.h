@@ -19,7 +19,8 @@ bool shown_is_plain(uint32_t glyph); // whether a code point may be sent to a te
 void shown_add(struct str *s, const char *text);
 const char *shown_text(struct arena *a, const char *text); // the same, kept by `a`; NULL is ""
 
-// Once, before anything is printed: stderr, and where wanted stdout, are what a terminal may see.
+// From now on stderr, and stdout if `with_stdout`, get only what a terminal may see. To be called
+// once, before anything is printed.
 void shown_streams(bool with_stdout);
 // Clears the line that the cursor is in, on the terminal that stderr is.
 void shown_clear_line(void);

@@ -42,8 +42,8 @@ const char *str_text(const struct str *s); // never NULL
 char *str_take(struct str *s);             // the text, now owned by the caller; `s` is empty
 void str_finish(struct str *s);
 
-// The code point that `*text` begins with (UTF-8, RFC 3629), and moves on behind it; by one byte,
-// with STR_NO_GLYPH, where there is none. Not to be called at the end.
+// Returns the code point that `*text` begins with (UTF-8, RFC 3629) and moves `*text` behind it.
+// Where no valid one begins it returns STR_NO_GLYPH and moves by one byte. Not for an empty text.
 #define STR_NO_GLYPH UINT32_MAX
 uint32_t str_next_glyph(const char **text);
 

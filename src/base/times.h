@@ -1,5 +1,5 @@
-// Products that stay at the largest number where they would wrap: of sizes that a user may choose
-// freely, to be held against a limit.
+// Products that saturate at the largest number instead of overflowing, for sizes that a user may
+// choose freely and that are then compared with a limit.
 #ifndef TILEWALK_BASE_TIMES_H
 #define TILEWALK_BASE_TIMES_H
 
