@@ -1,14 +1,14 @@
-// The run's end of a pool: what a run takes for an agent (trial/remote.h), over stdin and stdout,
-// and what measures by the workers of a pool. `tilewalk agent --pool URL`, which `tune --pool`
-// starts as --on does.
+// The run's end of a pool, `tilewalk agent --pool URL`. To the run it is an agent (trial/remote.h)
+// that talks over stdin and stdout; it has the trials measured by the workers of the pool.
+// `tune --pool` starts it as `tune --on` starts an agent.
 //
 //     broker_run(STDIN_FILENO, STDOUT_FILENO, &options, e)      until the other side closes
 //
-// It hands messages on, and adds what a queue that delivers at least once lacks: a result is passed
-// on once, if it can be the one of a trial that is still waited for; what the server refuses is put
-// again; and a trial of which nothing came for ten times as long as a line may be silent is put
-// once more, so that a worker that takes jobs and gives nothing loses none. A name of its own, new
-// each time, keeps what earlier connections left behind from counting.
+// It hands messages on and makes up for a queue that delivers at least once: it passes a result on
+// once, and only for a trial that is still waited for; it puts again what the server refuses; and
+// it puts a trial once more when nothing came of it for ten times as long as a connection may be
+// silent, so that a worker that takes jobs and gives no results loses none. Each broker has a new
+// name of its own, by which it tells what earlier connections left behind.
 #ifndef TILEWALK_FLEET_BROKER_H
 #define TILEWALK_FLEET_BROKER_H
 

@@ -2,14 +2,14 @@
 //
 //     worker_run(&options, e)     until SIGTERM or SIGINT, or until it is asked to leave
 //
-// What measures is `tilewalk agent` (engine/agent.h), one for each run, in its sandbox; this
-// process passes its messages on and keeps the leases. It measures trials of one run at a time, of
-// all that are there in turn: trials come in the order in which they were put, and no run puts more
-// than the pool has places.
+// The measuring is done by `tilewalk agent` (engine/agent.h), one process for each run, in its
+// sandbox; the worker passes messages on and keeps the leases. It measures trials of one run at a
+// time and takes the runs in turn: trials come in the order in which they were put, and no run puts
+// more than the pool has places.
 //
-// What it is given is not trusted: a message is checked before an agent gets it, which checks it
-// once more. A trial that came to ten workers without a result is `lost`. When it is to end it
-// takes no more, finishes what it measures, and hands the rest back.
+// Messages are not trusted: the worker checks each one, and the agent checks it once more. A trial
+// that was delivered ten times without a result is `lost`. A worker that is to end takes no more
+// trials, finishes those that it measures, and hands the rest back.
 #ifndef TILEWALK_FLEET_WORKER_H
 #define TILEWALK_FLEET_WORKER_H
 

@@ -1,5 +1,5 @@
-// GGUF files: the header, what it says of the model, and the table of tensors. Of this folder, and
-// for fuzzing.
+// Reads the header of a GGUF file: what it says of the model, and the table of tensors. For this
+// folder and for fuzzing.
 #ifndef TILEWALK_IMPORT_GGUF_H
 #define TILEWALK_IMPORT_GGUF_H
 

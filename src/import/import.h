@@ -6,7 +6,8 @@
 //     m.text                                         the network file (script/network.h)
 //     imported_finish(&m);                              in any case
 //
-// Readers believe nothing that a file says of its own sizes. Errors name the file, and what of it.
+// Readers check every size in a file against the file's own. Errors name the file and the part of
+// it that is wrong.
 #ifndef TILEWALK_IMPORT_IMPORT_H
 #define TILEWALK_IMPORT_IMPORT_H
 
@@ -46,12 +47,13 @@ bool import_detect(const char *path, const struct import_format **out, struct er
 bool import_run(const struct import_format *f, const struct import_request *r, struct imported *out,
                 struct err *e);
 void imported_finish(struct imported *m);
-// Before it is finished: what was written beside the network file is as it was.
+// Undoes what was written beside the network file: the former file is there again, or none. To be
+// called before imported_finish.
 void imported_undo(struct imported *m);
 
 // For formats.
 extern const struct import_format import_gguf, import_onnx, import_perf_log;
-// Before a file is written beside the network file.
+// A format calls this before it writes a file beside the network file, so that it can be undone.
 bool import_beside(struct imported *m, const char *path, struct err *e);
 void import_note(struct imported *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

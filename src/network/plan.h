@@ -7,9 +7,9 @@
 //     plan_add_json(&plan, &w) ... plan_read_json(json, &plan, e)
 //     plan_finish(&plan)
 //
-// Inputs and weights have memory of their own, since a run leaves them as they are. What layers
-// make lies in one memory that is shared: a value has its place from the step that writes it to the
-// last one that reads it (an output of the network: to the end), and then the place is another's.
+// Inputs and weights have memory of their own, since a run leaves them as they are. The values that
+// layers make share one memory: a value keeps its place from the step that writes it to the last
+// one that reads it (an output of the network: to the end); then another value may take the place.
 // Tasks are numbered as a network's (script/network.h).
 #ifndef TILEWALK_NETWORK_PLAN_H
 #define TILEWALK_NETWORK_PLAN_H
@@ -67,25 +67,25 @@ void plan_finish(struct plan *p); // of one that is zero, too
 int plan_add_value(struct plan *p, const char *name, enum plan_role role, const struct tensor *t);
 int plan_add_step(struct plan *p, const char *name, int task, const int *value, int count);
 
-// The largest first, each where it fits most tightly between those that are there at the same time
-// (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section
-// 5.3).
+// Gives each value that layers make its offset: the largest first, each in the smallest gap between
+// those that live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural
+// Net Inference", 2020, section 5.3).
 void plan_place(struct plan *p);
 
-bool plan_shares(const struct plan_value *v); // the memory that is shared, with others
+bool plan_shares(const struct plan_value *v); // whether it lies in the shared memory
 
-// That nothing is read that was not written before, written twice, or lies where something lies
-// that is needed still.
+// Checks that no value is read before it is written, none is written twice, and none lies where
+// another one lies that is still needed. False and `e` otherwise.
 bool plan_check(const struct plan *p, struct err *e);
 
-// The values that files hold, one after the other without gaps, in a new memfd, the caller's; -1:
-// there are none. False and `e`: a file is not what it was.
+// Reads the values that files hold, one after the other without gaps, into a new memfd, which is
+// the caller's; -1: there are none. False and `e`: a file has changed, or cannot be read.
 bool plan_read_files(const struct plan *p, int *fd, struct err *e);
-// Where a value lies in there; of one past the last the size of all.
+// The offset of a value in that memfd; for `value` = value_count, the size of all.
 uint64_t plan_file_offset(const struct plan *p, int value);
 
-// That each step is one of a task, of `tasks`, whose operation has as many tensors, each as large
-// as its value; else `e` names the layer.
+// Checks that each step belongs to one of the tasks and has as many values as the task's operation
+// has tensors, each of the tensor's size. False, and `e` names the layer, otherwise.
 struct plan_tasks {
     int count;
     const struct operation *(*operation)(const void *context, int task);
@@ -101,8 +101,8 @@ struct plan_bytes {
 };
 struct plan_bytes plan_bytes(const struct plan *p);
 
-// The steps that write a value and read it last; an output is read by whoever comes after the last
-// step. Of inputs and weights: that read it first and last. One for each value; heap.
+// For each value, the step that writes it (for inputs and weights, the first that reads it) and the
+// last that reads it; an output counts as read after the last step. Heap, the caller's.
 struct plan_life {
     int first, last;
 };
