@@ -6,7 +6,6 @@ void calibration_add_text(int64_t results, int64_t within_50, int64_t within_90,
 {
     double percent = 100.0 / (double)results;
     if (results > 0)
-        str_printf(out, "intervals of 50 and 90 %% held %.0f and %.0f %% of %" PRId64 " result%s",
-                   percent * (double)within_50, percent * (double)within_90, results,
-                   results == 1 ? "" : "s");
+        str_printf(out, "50 and 90 %% intervals held %.0f and %.0f %% of %" PRId64,
+                   percent * (double)within_50, percent * (double)within_90, results);
 }

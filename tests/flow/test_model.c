@@ -80,7 +80,8 @@ static void test_without(void **state)
     assert_int_equal(cJSON_GetArraySize(member(listed_session(b, 1), "transfer")), 0);
     r = RUN(b, "show", "1", "--refits");
     assert_ok(&r);
-    assert_null(strstr(r.out, "model "));
+    assert_null(strstr(r.out, "fitted"));
+    assert_null(strstr(r.out, "refit "));
 }
 
 static void test_killed(void **state)

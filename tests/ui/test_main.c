@@ -297,7 +297,7 @@ static void test_population_says_how_calibrated_the_model_is(void **state)
     author_tell(main_stage.fixture.author, 1);
     main_act(ACT_ZOOM);
     main_settle();
-    assert_true(main_has("model: intervals of 50 and 90 % held 52 and 85 % of 140 results"));
+    assert_true(main_has("model: 50 and 90 % intervals held 52 and 85 % of 140"));
     assert_true(main_has("converged where"));
     main_resize(15, 60);
     look_all_sizes(CHARSET_ASCII, draw_body, NULL);
