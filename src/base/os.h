@@ -76,7 +76,7 @@ const char *os_low_limits(char out[OS_LIMITS_SIZE]);
 int64_t os_now_ns(void);              // monotonic clock
 int64_t os_cpu_ns(void);              // CPU time of this process, all threads
 int64_t os_thread_cpu_ns(void);       // of the calling thread
-int64_t os_process_cpu_ns(pid_t pid); // of another process; 0: not known
+int64_t os_process_cpu_ns(pid_t pid); // of any process; 0: not known, or pid is 0
 double os_unix_time(void);            // seconds since 1970
 int os_cores(void);                   // cores this process may run on, at least 1
 uint64_t os_seed(void);               // entropy for a session that was given no seed

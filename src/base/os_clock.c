@@ -31,7 +31,8 @@ int64_t os_process_cpu_ns(pid_t pid)
 {
     clockid_t clock;
     struct timespec t;
-    bool is_known = clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &t) == 0;
+    bool is_known =
+        pid > 0 && clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &t) == 0;
     return is_known ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : 0;
 }
 

@@ -1,23 +1,38 @@
+#include "base/deadline.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/os.h"
 #include "gpu/vk.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-static uint64_t nanoseconds(double seconds)
+#define LONGEST_S 1e9
+
+// On a CPU device it is this process that compiles and computes: time in which it stood in line for
+// a processor does not count.
+static VkResult wait_pending(struct gpu *g, double timeout_s)
 {
-    if (!(seconds > 0))
-        return 0;
-    return seconds < 1e9 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
+    pid_t pid = g->adapter.info.is_cpu ? getpid() : 0;
+    int64_t now_ns = os_now_ns();
+    struct deadline d;
+    VkResult r;
+    deadline_set(&d, pid, fmax(0, fmin(timeout_s, LONGEST_S)), now_ns);
+    do {
+        uint64_t left_ns = d.at_ns > now_ns ? (uint64_t)(d.at_ns - now_ns) : 0;
+        r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, left_ns);
+        now_ns = os_now_ns();
+    } while (r == VK_TIMEOUT && !deadline_is_over(&d, pid, now_ns));
+    return r;
 }
 
 enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
 {
     if (!g->pending)
         return GPU_OK;
-    VkResult r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, nanoseconds(timeout_s));
+    VkResult r = wait_pending(g, timeout_s);
     if (r == VK_TIMEOUT) {
         err_set(e, "the kernel is still running after %g s", timeout_s);
         return GPU_TIMEOUT;

@@ -1,11 +1,11 @@
 #include "trial/errand.h"
 
+#include "base/deadline.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/os.h"
-#include "trial/deadline.h"
 #include "trial/message.h"
 #include "trial/slot.h"
 

@@ -9,8 +9,8 @@
 #ifndef TILEWALK_TRIAL_SLOT_H
 #define TILEWALK_TRIAL_SLOT_H
 
+#include "base/deadline.h"
 #include "base/os.h"
-#include "trial/deadline.h"
 #include "trial/frame.h"
 #include "trial/trial.h"
 #include "trial/work.h"

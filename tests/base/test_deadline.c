@@ -1,5 +1,5 @@
 // Deadlines wait for a process that stood in line for a processor, and for none that sleeps.
-#include "trial/deadline.h"
+#include "base/deadline.h"
 
 #include "base/os.h"
 
@@ -80,12 +80,26 @@ static void who_has_worked_as_long_has_not(void **state)
     end(pid);
 }
 
+// What is on another machine: nothing is known of its processors.
+static void without_a_process_all_time_counts(void **state)
+{
+    (void)state;
+    struct deadline d;
+    assert_int_equal(os_process_cpu_ns(0), 0);
+    deadline_set(&d, 0, 1, 0);
+    while (os_cpu_ns() < S_NS / 10) // a tenth of the limit: who works so much has more
+        continue;
+    assert_false(deadline_is_over(&d, 0, S_NS - 1));
+    assert_true(deadline_is_over(&d, 0, S_NS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_for_a_processor_has_more),
         cmocka_unit_test(who_sleeps_has_not),
         cmocka_unit_test(who_has_worked_as_long_has_not),
+        cmocka_unit_test(without_a_process_all_time_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "trial/deadline.h"
+#include "base/deadline.h"
 
 #include "base/os.h"
 
@@ -9,7 +9,7 @@ void deadline_set(struct deadline *d, pid_t pid, double seconds, int64_t now_ns)
 {
     d->begin_ns = now_ns;
     d->limit_ns = (int64_t)(seconds * 1e9);
-    d->cpu_ns = pid > 0 ? os_process_cpu_ns(pid) : 0;
+    d->cpu_ns = os_process_cpu_ns(pid);
     d->at_ns = now_ns + d->limit_ns;
 }
 
