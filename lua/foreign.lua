@@ -2,8 +2,8 @@
 --
 --     foreign.spec(list)                          for kernel { spec = } of a list of specialization constants, { id, name, value }
 --     foreign.header(shader, about, list)         a C header of them
---     foreign.diff(file, about, name, old, new)   a unified diff of a tuple: lists of numbers, `name` what it is called in the file;
---                                                                nil and the reason where it is as it was
+--     foreign.diff(file, about, changes, found)   a unified diff of tuples, { name in the file, old, new } with lists of numbers, below
+--                                                 what is known of them; nil and the reason where all are as they were
 
 local foreign = {}
 
@@ -25,10 +25,21 @@ end
 
 local function line(sign, name, tuple) return sign .. name .. " = { " .. table.concat(tuple, ", ") .. " };" end
 
-function foreign.diff(file, about, name, old, new)
-  if line("+", name, old) == line("+", name, new) then return nil, name .. " is what ships: there is nothing to change" end
+function foreign.diff(file, about, changes, found)
+  local removed, added, names = {}, {}, {}
+  for _, change in ipairs(changes) do
+    local name, old, new = table.unpack(change)
+    table.insert(names, name)
+    if line("+", name, old) ~= line("+", name, new) then
+      table.insert(removed, line("-", name, old))
+      table.insert(added, line("+", name, new))
+    end
+  end
+  if #added == 0 then return nil, table.concat(names, ", ") .. " is what ships: there is nothing to change" end
+  local lines = #added == 1 and "1" or "1," .. #added
   return table.concat({
-    about, "--- a/" .. file, "+++ b/" .. file, "@@ -1 +1 @@", line("-", name, old), line("+", name, new),
+    about, "", found.told, "--- a/" .. file, "+++ b/" .. file, ("@@ -%s +%s @@"):format(lines, lines),
+    table.concat(removed, "\n"), table.concat(added, "\n"),
   }, "\n")
 end
 

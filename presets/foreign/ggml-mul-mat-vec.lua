@@ -73,6 +73,7 @@ baseline { usual = tuple(1, rows), large = tuple(4, rows), gcn = w == 64 and is_
 
 local function about(c) return ("mul_mat_vec %s, M=%d N=%d K=%d; sums by %s"):format(kind, M, N, K, c.sum) end
 export("constants", function(c) return foreign.header("mul_mat_vec", about(c), constants(c)) end)
-export("ggml", function(c)
-  return foreign.diff("ggml-vulkan.cpp", about(c), "mul_mat_vec_" .. kind:lower(), { block, rows, N }, { c.BLOCK_SIZE, c.NUM_ROWS, N })
+export("ggml", function(c, found)
+  local change = { "mul_mat_vec_" .. kind:lower(), { block, rows, N }, { c.BLOCK_SIZE, c.NUM_ROWS, N } }
+  return foreign.diff("ggml-vulkan.cpp", about(c), { change }, found)
 end)

@@ -131,8 +131,19 @@ local function about(c)
     kind, M, N, K, warp(c), c.load, c.load > 1 and " (ALIGNED)" or "", c.split_k)
 end
 export("constants", function(c) return foreign.header("mul_mm", about(c), constants(c)) end)
-export("ggml", function(c)
-  local size = (M <= 32 or N <= 32) and "small" or (M <= 64 or N <= 64) and "medium" or "large"
+-- What a shape takes: a tuple that does not fit the shared memory is not used.
+local function size_of(m, n)
+  local size = (m <= 32 or n <= 32) and "small" or (m <= 64 or n <= 64) and "medium" or "large"
+  return size == "large" and shared_bytes(shipped.large) > device.shared_bytes and "medium" or size
+end
+
+export("ggml", function(c, found)
   local function values(t, warp) return { t.BLOCK_SIZE, t.BM, t.BN, 16, t.WM, t.WN, t.WMITER, t.TM, t.TN, 1, warp } end
-  return foreign.diff("ggml-vulkan.cpp", about(c), size:sub(1, 1) .. "_warptile", values(shipped[size], w), values(c, warp(c)))
+  local changes, seen = {}, {}
+  for _, shape in ipairs(found.shapes) do
+    local size = size_of(shape.M or M, shape.N or N)
+    if not seen[size] then table.insert(changes, { size:sub(1, 1) .. "_warptile", values(shipped[size], w), values(c, warp(c)) }) end
+    seen[size] = true
+  end
+  return foreign.diff("ggml-vulkan.cpp", about(c), changes, found)
 end)

@@ -6,7 +6,7 @@
 #include "base/json_read.h"
 #include "cli/common.h"
 #include "cli/session_curves.h"
-#include "engine/shape_table.h"
+#include "export/evidence.h"
 #include "export/export.h"
 
 #include <inttypes.h>
@@ -19,18 +19,15 @@ struct card {
     struct store *store;
     struct session_curves curves; // of the one session; its arena is that of all texts here
     struct arena *arena;
-    struct session_record *session; // as people may read it
-    const char *operation;          // as it is stored
-    struct trial_record best;
-    struct best_step first;    // the first valid trial
-    struct retime_record race; // the best's last
-    struct baselines baselines;
-    const struct baseline_record *in_use; // the fastest of them; NULL: none ran
-    struct shape_table shapes;
-    int64_t baseline;             // 0: none was named; else a session
-    struct session_record rival;  // that one
-    const char *result;           // in words, as those that follow
-    const char *against, *faster; // what the best is held against, and how it compares
+    struct session_record *session;       // as people may read it
+    const char *operation;                // as it is stored
+    struct evidence found;                // of the best
+    struct best_step first;               // the first valid trial
+    const struct baseline_record *in_use; // the fastest of its baselines; NULL: none ran
+    int64_t baseline;                     // 0: none was named; else a session
+    struct session_record rival;          // that one
+    const char *result;                   // in words, as those that follow
+    const char *against, *faster;         // what the best is held against, and how it compares
     const char *verified, *outcomes, *command, *config;
 };
 
@@ -69,20 +66,15 @@ static bool read_card(struct card *c, const struct arguments *a, struct err *e)
     struct session_record *r = c->session;
     c->operation = r->operation;
     if (!stored_has_kernels(c->store, r, e) ||
-        !store_get_trial(c->store, r->id, r->best_ask, c->arena, &c->best, e) ||
+        !evidence_read(c->store, r, r->best_ask, c->arena, &c->found, e) ||
         !store_each_best(c->store, r->id, 0, take_first, &c->first, e))
         return false;
-    if (!c->best.ask || !c->first.ask)
+    if (!c->found.trial.ask || !c->first.ask)
         return err_set(e,
                        "session %" PRId64 " has no valid trial to show (tilewalk show %" PRId64
                        " --trials%s tells what became of them)",
                        r->id, r->id, store_option(c->store));
-    if (!store_get_baselines(c->store, r->id, c->arena, &c->baselines, e) ||
-        !store_get_race(c->store, r->id, r->best_ask, c->arena, &c->race, e))
-        return false;
-    c->in_use = baselines_fastest(&c->baselines);
-    shape_table_read(r, &(struct shape_findings){&c->best, &c->race, &c->baselines}, c->arena,
-                     &c->shapes);
+    c->in_use = baselines_fastest(&c->found.baselines);
     return read_rival(c, a, e);
 }
 
@@ -130,8 +122,9 @@ static void compare(struct card *c)
                      "%s: %s, %s (no default or naive kernel was measured with it)",
                      c->first.number, r->warm ? ", a warm start" : "",
                      speed_text(r, c->first.seconds, speed), text_time(c->first.seconds, time));
-    c->faster = arena_printf(c->arena, "%.3g times as fast%s", c->first.seconds / c->best.seconds,
-                             r->best_raced ? ", as measured in the search" : "");
+    c->faster =
+        arena_printf(c->arena, "%.3g times as fast%s", c->first.seconds / c->found.trial.seconds,
+                     r->best_raced ? ", as measured in the search" : "");
 }
 
 static void describe_best(struct card *c)
@@ -141,9 +134,9 @@ static void describe_best(struct card *c)
     struct str text = {0};
     c->result = arena_printf(
         c->arena, "%s, %s, trial %" PRId64 " (%s)", speed_text(r, r->best_seconds, speed),
-        text_time(r->best_seconds, time), c->best.number,
+        text_time(r->best_seconds, time), c->found.trial.number,
         r->best_raced ? "timed again in turns with the runners-up" : "as measured");
-    text_config(c->best.config, &text);
+    text_config(c->found.trial.config, &text);
     c->config = keep(c, &text);
 }
 
@@ -171,11 +164,8 @@ static void describe_checks(struct card *c)
     if (!str_equal(r->source, "device"))
         c->verified = arena_printf(c->arena, "no: the times are those of %s, no kernel ran",
                                    session_curves_place(r));
-    else if (c->race.ask && c->race.verified)
-        c->verified = "the whole result was right in the search, and again on random inputs after "
-                      "the last race";
     else
-        c->verified = "the whole result was right in the search";
+        c->verified = evidence_checks(&c->found);
 }
 
 // The preset's name, else the file's: a path is nobody else's business, and of no use to them.
@@ -212,9 +202,9 @@ static void add_shape_options(const struct card *c, struct str *out)
         return;
     if (json_is(json_member(root, "by"), "worst"))
         add_option(out, "by", "worst");
-    for (int i = 0; i < c->shapes.count; i++) {
-        char *text = arena_printf(c->arena, "%s weight=%.10g", c->shapes.row[i].name,
-                                  c->shapes.row[i].weight);
+    for (int i = 0; i < c->found.shapes.count; i++) {
+        char *text = arena_printf(c->arena, "%s weight=%.10g", c->found.shapes.row[i].name,
+                                  c->found.shapes.row[i].weight);
         for (char *at = text; *at; at++)
             *at = *at == ' ' ? ',' : *at;
         add_option(out, "shape", text);
@@ -306,30 +296,6 @@ static void add_row(struct str *out, const char *name, const char *text)
     str_add(out, " |\n");
 }
 
-static void add_shapes(const struct card *c, struct str *out)
-{
-    char time[32], in_use[32];
-    if (!c->in_use && c->shapes.count == 1)
-        return;
-    str_add(
-        out,
-        "\n| shape | in use | takes | the best takes | times as fast |\n|---|---|---|---|---|\n");
-    for (int i = 0; i < c->shapes.count; i++) {
-        const struct shape_row *r = &c->shapes.row[i];
-        const char *worst = i == c->shapes.worst && c->shapes.count > 1 ? " (the worst)" : "";
-        str_add(out, "| ");
-        str_add_markdown(out, r->name);
-        str_add(out, " | ");
-        str_add_markdown(out, r->baseline ? r->baseline : "-");
-        str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
-                   r->seconds > 0 ? text_time(r->seconds, time) : "-");
-        if (r->baseline && r->seconds > 0)
-            str_printf(out, "%.2f%s |\n", shape_ratio(r), worst);
-        else
-            str_add(out, "- |\n");
-    }
-}
-
 // Blocks are indented: nothing that is in them ends them.
 static void add_page(const struct card *c, const char *picture, struct str *out)
 {
@@ -349,7 +315,7 @@ static void add_page(const struct card *c, const char *picture, struct str *out)
             arena_printf(c->arena, "%s; the best is **%s**", c->against, c->faster));
     add_row(out, "search", c->outcomes);
     add_row(out, "verified", c->verified);
-    add_shapes(c, out);
+    evidence_add_shapes(&c->found, out);
     str_printf(out, "\nThe best configuration:\n\n    %s\n\nFound by", c->config);
     str_printf(out, "%s tilewalk %s:\n\n    %s\n",
                r->warm || r->history ? " (beginning with what other sessions knew)" : "",

@@ -61,6 +61,20 @@ const struct setting *stored_settings(const char *settings, struct arena *a, int
     return join_sizes(a, settings, NULL, 0, count);
 }
 
+const struct setting *stored_shape(const struct session_record *r, int shape, struct arena *a,
+                                   int *count)
+{
+    struct json root;
+    *count = 0;
+    if (!json_parse(r->shapes, &root))
+        return NULL;
+    struct json_walk w = json_walk(json_member(root, "shapes"));
+    while (json_next(&w) && shape-- > 0)
+        continue;
+    struct json set = json_member(w.value, "set");
+    return stored_settings(arena_printf(a, "%.*s", (int)json_length(set), set.at), a, count);
+}
+
 struct script *stored_script(struct store *store, const struct session_record *r, struct arena *a,
                              struct err *e)
 {

@@ -20,6 +20,9 @@ bool stored_has_kernels(struct store *store, const struct session_record *r, str
 
 // The settings of a record, as --set would say them; in `a`.
 const struct setting *stored_settings(const char *settings, struct arena *a, int *count);
+// What a shape of a session on several sets (0: the first); none where the session has one shape.
+const struct setting *stored_shape(const struct session_record *r, int shape, struct arena *a,
+                                   int *count);
 
 // The script of a session, from its stored texts, sizes and device alone. Strings live in `a`,
 // which must outlive it.

@@ -3,11 +3,13 @@
 #include "base/json.h"
 #include "engine/recorded.h"
 #include "engine/stored.h"
+#include "export/evidence.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 struct former {
+    struct store *store;
     struct arena arena;
     struct session_record session;
     struct script *script;
@@ -18,8 +20,9 @@ struct former {
     struct json_writer json; // to `out`
 };
 
-static bool load(struct former *f, struct store *store, int64_t id, int most, struct err *e)
+static bool load(struct former *f, int64_t id, int most, struct err *e)
 {
+    struct store *store = f->store;
     if (!store_get_session(store, id, &f->arena, &f->session, e))
         return false;
     if (recorded_is(f->session.source))
@@ -43,14 +46,32 @@ static void add_json(struct former *f, const struct trial_record *t, bool made, 
     json_end(&f->json);
 }
 
+// How a trial was measured, and the shapes that it is for.
+static bool find(struct former *f, const struct trial_record *t, struct script_found *out,
+                 struct err *e)
+{
+    struct evidence v;
+    struct str told = {0};
+    if (!evidence_read(f->store, &f->session, t->ask, &f->arena, &v, e))
+        return false;
+    struct script_shape *shape = arena_zero(&f->arena, (size_t)v.shapes.count, sizeof *shape);
+    for (int i = 0; i < v.shapes.count; i++)
+        shape[i].set = stored_shape(&f->session, i, &f->arena, &shape[i].count);
+    evidence_add(&v, &f->session, &told);
+    *out = (struct script_found){arena_strdup(&f->arena, str_text(&told)), v.shapes.count, shape};
+    str_finish(&told);
+    return true;
+}
+
 static bool add(struct former *f, const struct trial_record *t, const char *form, bool json,
                 struct err *e)
 {
     struct config c;
+    struct script_found known;
     struct str text = {0};
-    if (!config_parse_key(script_space(f->script), t->key, &c, e))
+    if (!config_parse_key(script_space(f->script), t->key, &c, e) || !find(f, t, &known, e))
         return false;
-    enum script_form found = script_export(f->script, form, &c, &text, e);
+    enum script_form found = script_export(f->script, form, &c, &known, &text, e);
     bool made = found == FORM_MADE;
     f->made += made;
     if (!made)
@@ -93,9 +114,9 @@ static bool print(struct former *f, const char *form, bool json, struct err *e)
 bool export_form(struct store *store, int64_t session, const char *form, int most, bool json,
                  struct err *e)
 {
-    struct former f = {0};
+    struct former f = {.store = store};
     arena_init(&f.arena);
-    bool ok = load(&f, store, session, most, e) && print(&f, form, json, e);
+    bool ok = load(&f, session, most, e) && print(&f, form, json, e);
     str_finish(&f.out);
     script_destroy(f.script);
     arena_finish(&f.arena);

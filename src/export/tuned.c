@@ -1,9 +1,8 @@
 #include "export/tuned.h"
 
 #include "base/json.h"
-#include "base/json_read.h"
-#include "engine/shape_table.h"
 #include "engine/stored.h"
+#include "export/evidence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,10 +26,7 @@ struct book {
 
 struct found { // of a session
     struct session_record session;
-    struct trial_record best;
-    struct retime_record race;
-    struct baselines baselines;
-    struct shape_table shapes;
+    struct evidence best;
 };
 
 static bool read_session(struct book *b, int64_t id, struct found *f, struct err *e)
@@ -43,13 +39,7 @@ static bool read_session(struct book *b, int64_t id, struct found *f, struct err
         return err_set(e, "session %" PRId64 " was not measured on a device", id);
     if (!r->best_ask)
         return err_set(e, "session %" PRId64 " has no valid trial to export", id);
-    if (!store_get_trial(b->store, id, r->best_ask, &b->arena, &f->best, e) ||
-        !store_get_race(b->store, id, r->best_ask, &b->arena, &f->race, e) ||
-        !store_get_baselines(b->store, id, &b->arena, &f->baselines, e))
-        return false;
-    shape_table_read(r, &(struct shape_findings){&f->best, &f->race, &f->baselines}, &b->arena,
-                     &f->shapes);
-    return true;
+    return evidence_read(b->store, r, r->best_ask, &b->arena, &f->best, e);
 }
 
 static int64_t power_above(int64_t size)
@@ -82,23 +72,15 @@ static void add_settings(const struct script *s, struct str *class, struct json_
 static struct script *script_of(struct book *b, const struct session_record *r, int shape,
                                 struct err *e)
 {
-    struct json root;
-    int count = 0, i = 0;
-    if (!json_parse(r->shapes, &root))
-        return stored_script(b->store, r, &b->arena, e);
-    struct json_walk w = json_walk(json_member(root, "shapes"));
-    while (json_next(&w) && i < shape)
-        i++;
-    struct json set = json_member(w.value, "set");
-    const struct setting *own = stored_settings(
-        arena_printf(&b->arena, "%.*s", (int)json_length(set), set.at), &b->arena, &count);
+    int count;
+    const struct setting *own = stored_shape(r, shape, &b->arena, &count);
     return stored_script_set(b->store, r, own, count, &b->arena, e);
 }
 
 static bool add_shape(struct book *b, const struct found *f, int shape, struct err *e)
 {
     const struct session_record *r = &f->session;
-    const struct shape_row *row = &f->shapes.row[shape];
+    const struct shape_row *row = &f->best.shapes.row[shape];
     struct script *script = script_of(b, r, shape, e);
     struct str json = {0}, class = {0};
     if (!script)
@@ -108,7 +90,7 @@ static bool add_shape(struct book *b, const struct found *f, int shape, struct e
     json_begin_object(&w, "shape");
     add_settings(script, &class, &w);
     json_end(&w);
-    json_add_raw(&w, "configuration", f->best.config);
+    json_add_raw(&w, "configuration", f->best.trial.config);
     json_add_real(&w, "ms", row->seconds * 1e3);
     json_add_text(&w, "baseline", row->baseline);
     json_add_real(&w, "ratio", shape_ratio(row));
@@ -130,7 +112,7 @@ static bool add_session(struct book *b, int64_t id, struct err *e)
 {
     struct found f;
     bool ok = read_session(b, id, &f, e);
-    for (int i = 0; ok && i < f.shapes.count; i++)
+    for (int i = 0; ok && i < f.best.shapes.count; i++)
         ok = add_shape(b, &f, i, e);
     return ok;
 }

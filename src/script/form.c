@@ -1,4 +1,4 @@
-// export(name, function(c) ... end): a configuration as a text that another program reads.
+// export(name, function(c, found) ... end): a configuration as a text that another program reads.
 #include "script/check.h"
 #include "script/script.h"
 #include "script/state.h"
@@ -13,7 +13,8 @@ static const struct rule *find(const struct script *s, const char *name)
     return NULL;
 }
 
-static int declare_export(lua_State *L) // export(name, function(c) -> text, or nil and why not)
+static int declare_export(
+    lua_State *L) // export(name, function(c, found) -> text, or nil and why not)
 {
     struct script *s = script_loading(L, "export");
     lua_settop(L, 2);
@@ -42,16 +43,49 @@ void form_open(lua_State *L)
 struct form_call {
     const struct rule *rule;
     const struct config *config;
+    const struct script_found *found;
     struct str *out;
     bool made;
 };
+
+// { M = 64, N = 256 }
+static void push_shape(lua_State *L, const struct script_shape *shape)
+{
+    lua_createtable(L, 0, shape->count);
+    for (int i = 0; i < shape->count; i++) {
+        int64_t whole;
+        if (str_to_int(shape->set[i].value, INT64_MIN, INT64_MAX, &whole))
+            lua_pushinteger(L, whole);
+        else
+            lua_pushstring(L, shape->set[i].value);
+        lua_setfield(L, -2, shape->set[i].name);
+    }
+}
+
+static void push_found(lua_State *L, const struct script_found *f)
+{
+    if (!f) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, f->told);
+    lua_setfield(L, -2, "told");
+    lua_createtable(L, f->shapes, 0);
+    for (int i = 0; i < f->shapes; i++) {
+        push_shape(L, &f->shape[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "shapes");
+}
 
 static int visit_form(lua_State *L)
 {
     struct form_call *call = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->rule->function);
     view_push(L, call->rule->script, call->config);
-    lua_call(L, 1, 2);
+    push_found(L, call->found);
+    lua_call(L, 2, 2);
     call->made = !lua_isnil(L, -2);
     const char *what = call->made ? "what it returns" : "nil, and why";
     check_type(L, call->made ? -2 : -1, what, LUA_TSTRING);
@@ -75,9 +109,9 @@ static bool unknown(const struct script *s, const char *name, struct err *e)
 }
 
 enum script_form script_export(struct script *s, const char *name, const struct config *c,
-                               struct str *out, struct err *e)
+                               const struct script_found *found, struct str *out, struct err *e)
 {
-    struct form_call call = {.rule = find(s, name), .config = c, .out = out};
+    struct form_call call = {.rule = find(s, name), .config = c, .found = found, .out = out};
     if (!call.rule) {
         unknown(s, name, e);
         return FORM_FAILED;

@@ -76,12 +76,23 @@ const struct script_text *script_texts(const struct script *s, int *count); // i
 // (job_finish). Errors name the template's line.
 bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e);
 
-// A configuration in the words of another program, as export(name, ...) of the space file makes it.
+// What is known of a configuration that is to be written so.
+struct script_found {
+    const char *told; // how it was measured, against what: Markdown
+    int shapes;       // that it is for
+    const struct script_shape {
+        const struct setting *set; // what this shape sets, beside what the script was given
+        int count;
+    } * shape;
+};
+
+// A configuration in the words of another program, as export(name, ...) of the space file makes it;
+// the function gets what was found as well (NULL: nil).
 // FORM_MADE: `out` has the text; FORM_NONE: the configuration has no such form, `out` says why;
 // FORM_FAILED: there is no form of that name, or its function failed.
 enum script_form { FORM_FAILED, FORM_NONE, FORM_MADE };
 enum script_form script_export(struct script *s, const char *name, const struct config *c,
-                               struct str *out, struct err *e);
+                               const struct script_found *found, struct str *out, struct err *e);
 
 // Resolves a name to a path: a file that exists, else the shipped presets/NAME.lua. Heap, the
 // caller's; NULL and `e` (with a suggestion among the presets) when there is none.

@@ -16,7 +16,9 @@ static const char declared[] = "baseline {\n"
                                "'m', 'k' }, stage = 'none' },\n"
                                "  rule    = { tile = { 4, 4, 4, 1 }, unroll = 0, order = { 'n', "
                                "'m', 'k' }, stage = 'double' },\n"
-                               "}\n";
+                               "}\n"
+                               "export('found', function(c, found) return #found.shapes .. ' "
+                               "shape\\n' .. found.told end)\n";
 
 // In the order of their names.
 enum { LARGE, MISFIT, RULE, SHIPPED, COUNT };
@@ -89,6 +91,13 @@ static void test_outside_the_search(void **state)
     assert_ok(&r);
     assert_contains(r.out, "baseline 'misfit': unroll has no value 17\n");
     assert_contains(r.out, "baseline 'shipped': may run here\n");
+    r = RUN(b, "export", "1", "--as", "found");
+    assert_ok(&r);
+    assert_contains(r.out, "1 shape\nNot measured, and not verified: the times are those of "
+                           "synthetic:rugged:seed=3.\n\n| shape | in use | takes |");
+    assert_contains(r.out, "\n* large: tile=1,1,64,1 ");
+    assert_contains(r.out, "\n* misfit: no configuration of this space: does not run here, "
+                           "rejected (unroll has no value 17)\n");
 }
 
 // Killed between two of them: each is measured once in the end, and the search is the same.
@@ -145,6 +154,15 @@ static void test_raced(void **state)
     check_ratio(baseline(one, SHIPPED), best_of(one));
     assert_true(cJSON_IsTrue(member(session, "best_raced")));
     assert_int_equal(tamper(b, "SELECT count(*) FROM baseline WHERE race_seconds > 0"), 1);
+    r = RUN(b, "export", "1", "--as", "found");
+    assert_ok(&r);
+    assert_contains(r.out,
+                    arena_printf(&b->arena,
+                                 "Measured on %s; driver: %s. Verified: the whole "
+                                 "result was right in the search, and again on random inputs",
+                                 text_of(session, "device"), text_of(session, "driver")));
+    assert_contains(
+        r.out, arena_printf(&b->arena, " | %.2f |\n", number_of(baseline(one, SHIPPED), "ratio")));
     char *json = box_read(b, box_path(b, "out/base-f32-nn-64x64x64.json"));
     check_ratio(baseline(json_of(b, json), SHIPPED), best_of(one));
 }

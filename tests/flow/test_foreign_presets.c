@@ -71,6 +71,9 @@ static void try_mul_mm(void **state)
     assert_ok(&r);
     assert_contains(r.out, "\n-s_warptile = { 16, 32, 32, 16, 32, 32, 2, 2, 2, 1, 8 };\n"
                            "+s_warptile = { 16, 16, 16, 16, 8, 16, 1, 2, 1, 1, 8 };\n");
+    assert_contains(r.out, "\n| ggml_mul_mm q4_0 f32 16x64x256 | - | - | ");
+    assert_contains(r.out, "\n* large: BLOCK_SIZE=128 BM=128 ");
+    assert_contains(r.out, ". Verified: the whole result was right in the search");
     r = RUN(b, "export", "1", "--as", "constants");
     assert_ok(&r);
     assert_contains(r.out, "#define MUL_MM_WARP_ID 10\n#define MUL_MM_WARP 8\n");

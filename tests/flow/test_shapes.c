@@ -2,6 +2,8 @@
 // on with, on the device, and what is refused.
 #include "sessions.h"
 
+#include "base/str.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,7 +41,12 @@ static const char space[] =
     "end)\n";
 
 static const char shipped[] =
-    "baseline { shipped = { rows = 2, columns = 2, threads = 64, unroll = 1 } }\n";
+    "baseline { shipped = { rows = 2, columns = 2, threads = 64, unroll = 1 } }\n"
+    "export('found', function(c, found)\n"
+    "  local all = ''\n"
+    "  for _, shape in ipairs(found.shapes) do all = all .. shape.N * shape.M .. ',' end\n"
+    "  return all .. '\\n' .. found.told\n"
+    "end)\n";
 
 static const char shader[] =
     "#version 450\n"
@@ -186,6 +193,11 @@ static void test_against_all(void **state)
         cJSON_free(config);
         assert_true(fabs(number_of(found, "ms") / goal(&truth, best, by_worst) - 1) < 1e-6);
         check_rows(&truth, one, best);
+        r = RUN(b, "export", by_worst ? "5" : "4", "--as", "found");
+        assert_ok(&r);
+        assert_true(str_starts(r.out, "2048,131072,8192,\n"));
+        assert_contains(r.out, "\n| N=512 M=256 K=128 | shipped | ");
+        assert_contains(r.out, " (the worst) |\n");
     }
 }
 
