@@ -260,6 +260,23 @@ int definition_computed(const struct definition *d, int node, int *out)
     return list_nodes(d, node, false, out);
 }
 
+int definition_plain_reads(const struct definition *d, int node, int *out)
+{
+    bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
+    int count = 0;
+    mark[node] = true;
+    for (int i = node; i >= 0; i--) {
+        const struct node *n = &d->node[i];
+        const int operand[] = {n->a, n->b, n->c};
+        if (mark[i] && n->op == NODE_READ)
+            out[count++] = i;
+        for (int k = 0; mark[i] && n->op != NODE_SELECT && k < node_operands(n->op); k++)
+            mark[operand[k]] = true;
+    }
+    free(mark);
+    return count;
+}
+
 // Its indices are made; what stands for the tensor, if something does, at them.
 static int substitute_read(struct definition *d, const struct node *n, const int *made,
                            const int *expression)
@@ -309,7 +326,7 @@ bool definition_affine(const struct definition *d, int node, double factor, doub
 {
     const struct node *n = &d->node[node];
     switch (n->op) {
-    case NODE_NUMBER: return true;
+    case NODE_NUMBER: coefficient[DEFINE_MAX_AXES] += factor * n->number; return true;
     case NODE_AXIS: coefficient[n->axis] += factor; return true;
     case NODE_ADD:
     case NODE_SUBTRACT: {
@@ -328,6 +345,19 @@ bool definition_affine(const struct definition *d, int node, double factor, doub
     case NODE_SELECT: definition_affine(d, n->b, factor, coefficient); return false;
     default: return false;
     }
+}
+
+bool definition_affine_place(const struct definition *d, int read, double *coefficient)
+{
+    const struct node *n = &d->node[read];
+    const struct define_tensor *t = &d->tensor[n->tensor];
+    double stride = 1;
+    bool affine = true;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        affine = definition_affine(d, d->index[n->index + i], stride, coefficient) && affine;
+        stride *= (double)t->size[i];
+    }
+    return affine;
 }
 
 bool definition_depends(const struct definition *d, int node, int axis)

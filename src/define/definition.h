@@ -26,6 +26,7 @@
 #define DEFINE_MAX_RANK   6
 #define DEFINE_MAX_REDUCE 4
 #define DEFINE_MAX_AXES   (2 * DEFINE_MAX_RANK)
+#define DEFINE_AFFINE     (DEFINE_MAX_AXES + 1) // of axes, and what is constant
 #define DEFINE_MAX_STAGES 32
 #define DEFINE_MAX_INPUTS (OPERATION_MAX_TENSORS - 1)
 #define DEFINE_MAX_NODES  4096
@@ -121,11 +122,17 @@ int64_t stage_points(const struct define_stage *s, int first, int count); // of 
 int definition_substitute(struct definition *d, int node, const int *axis, const int *expression);
 // The nodes that it consists of, operands first, itself last; `out` has room for node + 1.
 int definition_nodes_of(const struct definition *d, int node, int *out);
+// The reads of the expression that no choice and no index stands around, the last one first; `out`
+// as above.
+int definition_plain_reads(const struct definition *d, int node, int *out);
 // The same without what only indices and conditions consist of.
 int definition_computed(const struct definition *d, int node, int *out);
-// Adds `factor` times the expression to the coefficients of axes, one for each. False: it is no sum
-// of axes times numbers; then it is taken for the sum under it.
+// Adds `factor` times the expression to the coefficients of axes, one for each, and to the constant
+// behind them: DEFINE_AFFINE in all. False: it is no sum of axes times numbers; then it is taken
+// for the sum under it.
 bool definition_affine(const struct definition *d, int node, double factor, double *coefficient);
+// Where a read lies in its tensor, in numbers: the coefficients of the same kind. False as above.
+bool definition_affine_place(const struct definition *d, int read, double *coefficient);
 // Whether the axis occurs in it.
 bool definition_depends(const struct definition *d, int node, int axis);
 

@@ -137,6 +137,21 @@ static void write_axis(struct writer *w, int axis)
         str_printf(w->out, "at%d", axis);
 }
 
+void writer_wide(struct writer *w, int read, int lanes)
+{
+    const struct node *n = &w->p->inlined.node[read];
+    int copy = w->prefix ? program_copy_of(w->k, read) : -1;
+    if (copy >= 0 && w->t->is_copied[copy]) {
+        writer_copy_element(w, copy, lanes);
+        return;
+    }
+    w->reads_wide[n->tensor] = true;
+    str_printf(w->out, "%s%d(V_%s[(", writer_vector(n->is_real), lanes,
+               w->p->inlined.tensor[n->tensor].name);
+    write_index(w, n);
+    str_printf(w->out, ") / %d])", lanes);
+}
+
 static void write_read(struct writer *w, const struct node *n)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[n->tensor];
@@ -148,7 +163,7 @@ static void write_read(struct writer *w, const struct node *n)
         return;
     }
     if (copy >= 0 && w->t->is_copied[copy]) {
-        writer_copy_element(w, copy);
+        writer_copy_element(w, copy, 1);
         return;
     }
     if (copy >= 0 && w->k->copy[copy].plain >= 0) {
@@ -209,6 +224,8 @@ void writer_node(struct writer *w, int node)
         str_printf(w->out, "part%d", node);
         return;
     }
+    if (writer_held(w, node))
+        return;
     switch (n->op) {
     case NODE_NUMBER: writer_number(w, n->number, n->is_real); break;
     case NODE_AXIS: write_axis(w, n->axis); break;

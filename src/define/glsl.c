@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 512, MOST_NAME = 80 }; // names have 40 letters
+enum { MOST_LINE = 512 };
 
 static const char *const scalars[ELEMENT_COUNT] = {"float", "float16_t", "int8_t", "int"};
+static const char *const vectors[ELEMENT_COUNT] = {"vec", "f16vec", "i8vec", "ivec"};
 
 static bool uses_element(const struct definition *d, const struct program_kernel *k, enum element e)
 {
@@ -18,6 +19,15 @@ static bool uses_element(const struct definition *d, const struct program_kernel
         if (d->tensor[i].element == e)
             return true;
     return k->is_output && d->tensor[d->tensor_count - 1].element == e;
+}
+
+// The same numbers as vectors.
+static void write_vectors(struct writer *w, int binding, const char *use,
+                          const struct define_tensor *t)
+{
+    str_printf(w->out,
+               "layout(std430, binding = %d) restrict %s buffer vectors%d { %s%d V_%s[]; };\n",
+               binding, use, binding, vectors[t->element], w->t->vector, t->name);
 }
 
 static void write_buffers(struct writer *w)
@@ -28,7 +38,12 @@ static void write_buffers(struct writer *w)
     for (; binding < d->inputs; binding++)
         str_printf(w->out, form, binding, "readonly ", binding, scalars[d->tensor[binding].element],
                    d->tensor[binding].name);
-    if (w->k->is_output)
+    for (int i = 0; i < d->inputs; i++)
+        if (w->reads_wide[i])
+            write_vectors(w, i, "readonly", &d->tensor[i]);
+    if (w->k->is_output && tiling_stores_wide(w->p, w->k, w->t))
+        write_vectors(w, binding, "writeonly", &d->tensor[output]);
+    else if (w->k->is_output)
         str_printf(w->out, form, binding, "writeonly ", binding, scalars[d->tensor[output].element],
                    d->tensor[output].name);
     binding++;
@@ -79,174 +94,6 @@ void writer_line(struct writer *w, int depth, const char *format, ...)
     va_end(args);
     str_add(w->out, line);
     str_add_char(w->out, '\n');
-}
-
-// --- loops ---
-
-// Where a workgroup's numbers begin along each loop, and an invocation's. Parts of the workgroup's
-// number are loops' steps, the last loop's fastest; the first of several is y.
-static void write_origins(struct writer *w)
-{
-    const struct program_loops *l = &w->t->variant->loops;
-    int first = l->space > 1;
-    int64_t thread = tiling_threads(w->t), group = 1;
-    for (int a = first; a < l->space; a++)
-        group *= w->t->part[a][TILE_GROUPS];
-    writer_line(w, 1, "const int thread = int(gl_LocalInvocationID.x);");
-    writer_line(w, 1, "const int group = int(gl_WorkGroupID.x);");
-    for (int a = 0; a < l->space; a++) {
-        const int32_t *part = w->t->part[a];
-        int64_t inner = part[TILE_OUTER] * part[TILE_INNER];
-        thread /= part[TILE_THREADS];
-        if (a >= first)
-            group /= part[TILE_GROUPS];
-        writer_indent(w, 1);
-        str_printf(w->out, "const int base_%s%d = ", l->name[a], a);
-        writer_digit(w, a < first ? "int(gl_WorkGroupID.y)" : "group", a < first ? 1 : group,
-                     part[TILE_GROUPS], part[TILE_VIRTUAL] * part[TILE_THREADS] * inner);
-        str_add(w->out, ";\n");
-        writer_indent(w, 1);
-        str_printf(w->out, "const int first_%s%d = base_%s%d + ", l->name[a], a, l->name[a], a);
-        writer_digit(w, "thread", thread, part[TILE_THREADS], inner);
-        str_add(w->out, ";\n");
-    }
-}
-
-static void write_loop(struct writer *w, int depth, char kind, int loop, int part)
-{
-    int32_t length = w->t->part[loop][part];
-    bool is_space = loop < w->t->variant->loops.space;
-    bool written = is_space || tiling_is_written(w->t, part);
-    if (length > 1)
-        writer_line(w, depth, "%sfor (int %c%d = 0; %c%d < %" PRId32 "; %c%d++)",
-                    written ? "[[unroll]] " : "", kind, loop, kind, loop, length, kind, loop);
-}
-
-static void write_loops(struct writer *w, int depth, char kind, int part)
-{
-    const struct program_loops *l = &w->t->variant->loops;
-    bool is_space = strchr("vwr", kind);
-    int first = is_space ? 0 : l->space, count = is_space ? l->space : l->reduce;
-    for (int a = first; a < first + count; a++)
-        write_loop(w, depth, kind, a, part);
-}
-
-// " + o2 * 8", or nothing where the loop has one step.
-static void write_term(struct writer *w, char kind, int loop, int part, int64_t stride)
-{
-    if (w->t->part[loop][part] > 1)
-        str_printf(w->out, " + %c%d", kind, loop);
-    if (w->t->part[loop][part] > 1 && stride > 1)
-        str_printf(w->out, " * %" PRId64, stride);
-}
-
-static void write_space_place(struct writer *w, int loop)
-{
-    const int32_t *part = w->t->part[loop];
-    int32_t inner = part[TILE_INNER], outer = part[TILE_OUTER] * inner;
-    str_printf(w->out, "first_%s%d", w->t->variant->loops.name[loop], loop);
-    write_term(w, 'v', loop, TILE_VIRTUAL, (int64_t)part[TILE_THREADS] * outer);
-    write_term(w, 'w', loop, TILE_OUTER, inner);
-    write_term(w, 'r', loop, TILE_INNER, 1);
-}
-
-// ((o * M + m) * W + u) * S + the invocation among those that share.
-static void write_reduced_place(struct writer *w, int loop)
-{
-    const int32_t *part = w->t->part[loop];
-    int64_t shared = part[TILE_SHARED], written = shared * part[TILE_WRITTEN];
-    str_add(w->out, shared > 1 ? "share" : "0");
-    if (part[TILE_ACROSS] > 1)
-        str_printf(w->out, " + across * %" PRId64, written * part[TILE_MIDDLE] * part[TILE_LOOP]);
-    write_term(w, 'o', loop, TILE_LOOP, written * part[TILE_MIDDLE]);
-    write_term(w, 'm', loop, TILE_MIDDLE, written);
-    write_term(w, 'u', loop, TILE_WRITTEN, shared);
-}
-
-// Axes `first` on as digits of what is called `name`.
-static void write_digits(struct writer *w, int depth, const char *name, int first, int count)
-{
-    const struct define_stage *s = &w->k->stage;
-    int64_t stride = stage_points(s, first, count);
-    for (int a = first; a < first + count; a++) {
-        stride /= s->extent[a];
-        writer_indent(w, depth);
-        str_printf(w->out, "const int _%s%d = ", s->axis[a], a);
-        writer_digit(w, name, stride, s->extent[a], 1);
-        str_add(w->out, ";\n");
-    }
-}
-
-// The axes as constants, where the loops stand.
-static void write_axes(struct writer *w, int depth, bool reduces)
-{
-    const struct program_loops *l = &w->t->variant->loops;
-    const struct define_stage *s = &w->k->stage;
-    bool each = w->t->variant->plan == PLAN_TILE, guards = w->t->variant->is_guarded;
-    for (int a = 0; a < l->space + (reduces ? l->reduce : 0); a++) {
-        const char *kind = a < l->space ? "all" : "part";
-        char name[MOST_NAME];
-        snprintf(name, sizeof name, each ? "%s%d" : "%s", each ? s->axis[a] : kind, a);
-        writer_indent(w, depth);
-        str_printf(w->out, "const int %s%s = ", guards ? "raw_" : each ? "_" : "", name);
-        (a < l->space ? write_space_place : write_reduced_place)(w, a);
-        str_add(w->out, ";\n");
-        if (guards)
-            writer_line(w, depth, "const int %s%s = min(raw_%s, %" PRId64 ");", each ? "_" : "",
-                        name, name, l->length[a] - 1);
-    }
-    if (!each)
-        write_digits(w, depth, "all", 0, s->space);
-    if (!each && reduces)
-        write_digits(w, depth, "part", s->space, s->reduce);
-}
-
-// Before what is done only where no loop of these, over space or the reduction, is past its end.
-static void write_guard(struct writer *w, int depth, bool space)
-{
-    const struct program_loops *l = &w->t->variant->loops;
-    bool each = w->t->variant->plan == PLAN_TILE;
-    int first = space ? 0 : l->space, count = space ? l->space : l->reduce, guards = 0;
-    for (int a = first; a < first + count; a++) {
-        if (l->extent[a] == l->length[a])
-            continue;
-        if (guards++ == 0)
-            writer_indent(w, depth);
-        str_add(w->out, guards == 1 ? "if (" : " && ");
-        if (each)
-            str_printf(w->out, "raw_%s%d", l->name[a], a);
-        else
-            str_printf(w->out, "raw_%s", space ? "all" : "part");
-        str_printf(w->out, " < %" PRId64, l->length[a]);
-    }
-    str_add(w->out, guards ? ")\n" : "");
-}
-
-static int begin_block(struct writer *w, int depth)
-{
-    writer_line(w, depth, "{");
-    return depth + 1;
-}
-
-static void end_block(struct writer *w, int depth)
-{
-    writer_line(w, depth - 1, "}");
-}
-
-// The register's number counts all parts of all loops.
-void writer_register(struct writer *w)
-{
-    const struct tiling *t = w->t;
-    int64_t stride = 1;
-    str_add(w->out, "value[0");
-    for (int a = t->variant->loops.space - 1; a >= 0; a--) {
-        const int32_t *part = t->part[a];
-        write_term(w, 'r', a, TILE_INNER, stride);
-        write_term(w, 'w', a, TILE_OUTER, stride * part[TILE_INNER]);
-        write_term(w, 'v', a, TILE_VIRTUAL, stride * part[TILE_INNER] * part[TILE_OUTER]);
-        stride *= (int64_t)part[TILE_INNER] * part[TILE_OUTER] * part[TILE_VIRTUAL];
-    }
-    str_add_char(w->out, ']');
 }
 
 // --- statements ---
@@ -345,66 +192,35 @@ static void write_identity(struct writer *w)
     str_add(w->out, ";\n");
 }
 
-// Where the step of the outer loops begins along each axis of the reduction.
-static void write_reduced_bases(struct writer *w, int depth)
-{
-    const struct define_stage *s = &w->k->stage;
-    for (int a = s->space; a < s->space + s->reduce; a++) {
-        writer_indent(w, depth);
-        str_printf(w->out, "const int base_%s%d = 0", s->axis[a], a);
-        write_term(w, 'o', a, TILE_LOOP,
-                   (int64_t)w->t->part[a][TILE_MIDDLE] * w->t->part[a][TILE_WRITTEN]);
-        str_add(w->out, ";\n");
-    }
-}
-
 // Ansor's order of the parts: S3 and the virtual threads between R1 and R2, S4 within.
 static void write_reduction(struct writer *w)
 {
-    write_loops(w, 1, 'o', TILE_LOOP);
-    int depth = begin_block(w, 1);
+    writer_loops(w, 1, 'o', TILE_LOOP);
+    int depth = writer_begin(w, 1);
     if (w->t->variant->plan == PLAN_TILE)
-        write_reduced_bases(w, depth);
+        writer_reduced_bases(w, depth);
     writer_fill(w, depth);
-    write_loops(w, depth, 'm', TILE_MIDDLE);
-    write_loops(w, depth, 'v', TILE_VIRTUAL);
-    write_loops(w, depth, 'w', TILE_OUTER);
-    write_loops(w, depth, 'u', TILE_WRITTEN);
-    write_loops(w, depth, 'r', TILE_INNER);
-    int inner = begin_block(w, depth);
-    write_axes(w, inner, true);
-    write_guard(w, inner, false);
-    int guarded = begin_block(w, inner);
-    write_update(w, guarded);
-    end_block(w, guarded);
-    end_block(w, inner);
-    end_block(w, depth);
+    writer_loops(w, depth, 'm', TILE_MIDDLE);
+    writer_loops(w, depth, 'v', TILE_VIRTUAL);
+    writer_loops(w, depth, 'w', TILE_OUTER);
+    writer_loops(w, depth, 'u', TILE_WRITTEN);
+    writer_loops(w, depth, 'r', TILE_INNER);
+    int inner = writer_begin(w, depth);
+    writer_axes(w, inner, true);
+    writer_guard(w, inner, false);
+    int guarded = writer_begin(w, inner);
+    int lane = writer_begin_lanes(w, guarded, w->k->stage.body);
+    write_update(w, lane);
+    writer_end_lanes(w, lane);
+    writer_end(w, guarded);
+    writer_end(w, inner);
+    writer_end(w, depth);
 }
 
-static void write_store(struct writer *w)
+// Where the number of the axes lies among the kernel's.
+static void write_place(struct writer *w)
 {
     const struct define_stage *s = &w->k->stage;
-    const struct define_tensor *t = &w->p->inlined.tensor[w->p->output];
-    int stored = w->k->epilogue < 0 ? s->body : w->k->epilogue;
-    bool real = w->p->inlined.node[stored].is_real;
-    if (tiling_reduced(w->t, TILE_SHARED) > 1)
-        writer_line(w, 1, "if (share == 0)");
-    write_loops(w, 1, 'v', TILE_VIRTUAL);
-    write_loops(w, 1, 'w', TILE_OUTER);
-    write_loops(w, 1, 'r', TILE_INNER);
-    int depth = begin_block(w, 1);
-    write_axes(w, depth, false);
-    write_guard(w, depth, true);
-    depth = begin_block(w, depth);
-    if (w->k->epilogue >= 0)
-        name_parts(w, depth, stored);
-    writer_indent(w, depth);
-    if (w->k->is_output)
-        str_printf(w->out, "T_%s[", t->name);
-    else
-        str_printf(w->out, "T_scratch[%" PRIu64 " + ", w->k->scratch);
-    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
-        str_printf(w->out, "across * %" PRId64 " + ", tiling_points(w->t));
     for (int i = 1; i < s->space; i++)
         str_add_char(w->out, '(');
     for (int i = 0; i < s->space; i++) {
@@ -412,17 +228,78 @@ static void write_store(struct writer *w)
             str_printf(w->out, ") * %" PRId64 " + ", s->extent[i]);
         str_printf(w->out, "_%s%d", s->axis[i], i);
     }
-    str_add(w->out, s->space ? "] = " : "0] = ");
-    str_add(w->out, w->k->is_output ? scalars[t->element] : real ? "floatBitsToUint" : "uint");
+    str_add(w->out, s->space ? "" : "0");
+}
+
+static void write_target(struct writer *w)
+{
+    if (w->k->is_output)
+        str_printf(w->out, "T_%s[", w->p->inlined.tensor[w->p->output].name);
+    else
+        str_printf(w->out, "T_scratch[%" PRIu64 " + ", w->k->scratch);
+    if (tiling_reduced(w->t, TILE_ACROSS) > 1)
+        str_printf(w->out, "across * %" PRId64 " + ", tiling_points(w->t));
+    write_place(w);
+    str_add_char(w->out, ']');
+}
+
+// What becomes of a number, in the type in which it is stored.
+static void write_stored(struct writer *w)
+{
+    int stored = w->k->epilogue < 0 ? w->k->stage.body : w->k->epilogue;
+    bool real = w->p->inlined.node[stored].is_real;
+    enum element e = w->p->inlined.tensor[w->p->output].element;
+    str_add(w->out, w->k->is_output ? scalars[e] : real ? "floatBitsToUint" : "uint");
     str_add_char(w->out, '(');
     if (w->k->epilogue < 0)
         writer_register(w);
     else
         writer_node(w, stored);
     str_add(w->out, ");\n");
+}
+
+// Of all lanes, at once where they are neighbours in memory.
+static void write_number(struct writer *w, int depth)
+{
+    const struct define_tensor *t = &w->p->inlined.tensor[w->p->output];
+    bool wide = tiling_stores_wide(w->p, w->k, w->t);
+    int lanes = tiling_lanes(w->t);
+    if (wide)
+        writer_line(w, depth, "%s%d stored;", vectors[t->element], lanes);
+    int lane = writer_begin_lanes(w, depth, w->k->epilogue);
+    if (w->k->epilogue >= 0)
+        name_parts(w, lane, w->k->epilogue);
+    writer_indent(w, lane);
+    if (wide)
+        str_add(w->out, "stored[l]");
+    else
+        write_target(w);
+    str_add(w->out, " = ");
+    write_stored(w);
     forget_parts(w);
-    end_block(w, depth);
-    end_block(w, depth - 1);
+    writer_end_lanes(w, lane);
+    if (!wide)
+        return;
+    writer_indent(w, depth);
+    str_printf(w->out, "V_%s[(", t->name);
+    write_place(w);
+    str_printf(w->out, ") / %d] = stored;\n", lanes);
+}
+
+static void write_store(struct writer *w)
+{
+    if (tiling_reduced(w->t, TILE_SHARED) > 1)
+        writer_line(w, 1, "if (share == 0)");
+    writer_loops(w, 1, 'v', TILE_VIRTUAL);
+    writer_loops(w, 1, 'w', TILE_OUTER);
+    writer_loops(w, 1, 'r', TILE_INNER);
+    int depth = writer_begin(w, 1);
+    writer_axes(w, depth, false);
+    writer_guard(w, depth, true);
+    depth = writer_begin(w, depth);
+    write_number(w, depth);
+    writer_end(w, depth);
+    writer_end(w, depth - 1);
 }
 
 // Where parts begin in scratch memory: of all kernels at the same place, one after the other.
@@ -436,8 +313,8 @@ static void write_combination(struct writer *w)
 {
     bool real = w->p->inlined.node[w->k->stage.body].is_real;
     int64_t parts = tiling_reduced(w->t, TILE_LOOP);
-    int depth = begin_block(w, 1);
-    write_axes(w, depth, false);
+    int depth = writer_begin(w, 1);
+    writer_axes(w, depth, false);
     writer_line(w, depth, "for (int part = 0; part < %" PRId64 "; part++) {", parts);
     writer_line(w, depth + 1,
                 "const %s other = %s(T_scratch[%" PRIu64 " + part * %" PRId64 " + all]);",
@@ -448,13 +325,13 @@ static void write_combination(struct writer *w)
     writer_combine(w, "value[0]", "other");
     str_add(w->out, ";\n");
     writer_line(w, depth, "}");
-    end_block(w, depth);
+    writer_end(w, depth);
 }
 
 static void write_main(struct writer *w, bool is_second)
 {
     int64_t sharing = tiling_reduced(w->t, TILE_SHARED);
-    write_origins(w);
+    writer_origins(w);
     if (sharing > 1)
         writer_line(w, 1, "const int share = thread %% %" PRId64 ";", sharing);
     if (tiling_reduced(w->t, TILE_ACROSS) > 1)

@@ -50,6 +50,8 @@ static int add_parts(const struct weaver *w, bool space, int index, int *path, i
             if (w->written[a][index] >= 0)
                 path[count++] = w->written[a][index];
         }
+    if (space && index == TILE_INNER && w->lane >= 0)
+        path[count++] = w->lane;
     return count;
 }
 
@@ -153,7 +155,8 @@ static void add_fill(struct weaver *w, int copy)
     const struct definition *d = &w->p->inlined;
     const struct program_copy *c = &w->k->copy[copy];
     struct nest_term *by_thread = weave_new_terms(w);
-    int stride = weave_constant(w, 1), terms = 0;
+    int stride = w->fill_lanes[copy], terms = 0;
+    by_thread[terms++] = (struct nest_term){w->fill_lane[copy], weave_constant(w, 1)};
     for (int a = w->v->loops.space - 1; a >= 0; a--) {
         if (w->loop[a][TILE_THREADS] >= 0)
             by_thread[terms++] = (struct nest_term){w->loop[a][TILE_THREADS], stride};
@@ -165,6 +168,7 @@ static void add_fill(struct weaver *w, int copy)
     first.dim[0].count = terms;
     struct nest_statement *s = new_statement(w, "copy", PATH_FILL, first);
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill[copy];
+    ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill_lane[copy];
     s->when = weave_compute(w, FORMULA_AND, w->when, weave_placed(w, copy));
     count_operations(w, c->expression, 0, REDUCE_NONE, s);
     int *order = mem_alloc(((size_t)c->expression + 1) * sizeof *order);
@@ -177,7 +181,7 @@ static void add_fill(struct weaver *w, int copy)
                                 .read = true};
         int rank = d->tensor[n->tensor].rank;
         for (int k = 0; k < rank; k++) {
-            double of_place[DEFINE_MAX_AXES] = {0}, coefficient[DEFINE_MAX_AXES] = {0};
+            double of_place[DEFINE_AFFINE] = {0}, coefficient[DEFINE_MAX_AXES] = {0};
             struct nest_term *term = weave_new_terms(w);
             definition_affine(d, d->index[n->index + k], 1, of_place);
             for (int j = 0; j < weave_rank(w, c); j++)
@@ -280,6 +284,7 @@ static void set_second_loops(struct weaver *w, int parts)
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         for (int i = 0; i < TILE_PARTS; i++)
             w->loop[a][i] = w->written[a][i] = -1;
+    w->lane = -1;
     w->loop[0][TILE_GROUPS] = weave_add_loop(w, mem_strdup("second_group"), NEST_BLOCK_X, groups);
     w->loop[0][TILE_THREADS] =
         weave_add_loop(w, mem_strdup("second_thread"), NEST_THREAD_X, threads);

@@ -10,7 +10,8 @@
 //                 unrolled i.3, j.3
 //                   for k.2
 //                     unrolled i.4, j.4
-//                       C.local[i, j] += A.shared[i, k] * B.shared[k, j]
+//                       lanes of j
+//                         C.local[i, j] += A.shared[i, k] * B.shared[k, j]
 //             C[i, j] = C.local[i, j]
 #include "define/program.h"
 
@@ -153,6 +154,17 @@ static void write_update(struct outliner *o, int depth)
     str_add_char(o->out, '\n');
 }
 
+// Neighbours of the innermost part that are computed, read and stored at once.
+static int write_lanes(struct outliner *o, int depth)
+{
+    int a = o->v->loops.space - 1;
+    if (o->v->vector < 0 || o->v->loops.param[a] < 0)
+        return depth;
+    begin_line(o, depth);
+    str_printf(o->out, "lanes of %s\n", o->v->loops.name[a]);
+    return depth + 1;
+}
+
 static void write_kernel(struct outliner *o)
 {
     const struct define_stage *s = &o->k->stage;
@@ -172,6 +184,7 @@ static void write_kernel(struct outliner *o)
     inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);
     inner = write_loops(o, inner, o->v->unroll < 0 ? "unrolled" : "for", false, TILE_WRITTEN);
     inner = write_loops(o, inner, "unrolled", true, TILE_INNER);
+    inner = write_lanes(o, inner);
     write_update(o, inner);
     if (o->v->plan == PLAN_CROSS || o->v->plan == PLAN_SPLIT) {
         begin_line(o, depth);

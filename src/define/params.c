@@ -178,6 +178,18 @@ static bool add_copies(const struct adding *a)
     return true;
 }
 
+// A parameter of tiles that guarded ones have in common with the others; the first number is how it
+// was before there was a choice. Gives its index; -1: it could not be added.
+static int add_choice(const struct adding *a, const char *what, int count, const double *number)
+{
+    struct param param;
+    char *name = new_name(a, what);
+    bool built = param_discrete(&param, &a->s->arena, name, count, number, a->e);
+    int index = add(a, built, &param, sketches_of(a, GUARDED_OR_NOT), &(int32_t){0});
+    free(name);
+    return index;
+}
+
 // Ansor's limits of what is written out (auto_unroll_max_step), as far as a driver's compiler is
 // quick with so much.
 static bool add_unroll(const struct adding *a)
@@ -185,17 +197,30 @@ static bool add_unroll(const struct adding *a)
     static const double limits[] = {0, 16, 64, 512};
     struct program_kernel *k = &a->p->kernel[a->kernel];
     struct program_variant *v = &k->variant[a->variant];
-    struct param param;
     int first = first_of(a, GUARDED_OR_NOT);
     v->unroll = k->variant[first].unroll;
     if (first < a->variant || v->plan != PLAN_TILE || v->loops.reduce == 0)
         return true;
-    char *name = new_name(a, "unroll");
-    v->unroll = add(
-        a, param_discrete(&param, &a->s->arena, name, a->p->device.is_cpu ? 3 : 4, limits, a->e),
-        &param, sketches_of(a, GUARDED_OR_NOT), &(int32_t){0});
-    free(name);
+    v->unroll = add_choice(a, "unroll", a->p->device.is_cpu ? 3 : 4, limits);
     return v->unroll >= 0;
+}
+
+// How many neighbours are read and stored at once, and what lines of copies are padded with: of
+// four, so that vectors stay where they can begin, of fewer against conflicts of the others.
+static bool add_widths(const struct adding *a)
+{
+    static const double widths[] = {1, 2, PROGRAM_MOST_VECTOR}, pads[] = {0, 1, 2, 4};
+    struct program_kernel *k = &a->p->kernel[a->kernel];
+    struct program_variant *v = &k->variant[a->variant];
+    int first = first_of(a, GUARDED_OR_NOT);
+    v->vector = k->variant[first].vector;
+    v->pad = k->variant[first].pad;
+    if (first < a->variant || v->plan != PLAN_TILE || !a->p->has_widths)
+        return true;
+    v->vector = add_choice(a, "vector", 3, widths);
+    if (v->vector >= 0 && k->copies)
+        v->pad = add_choice(a, "pad", 4, pads);
+    return v->vector >= 0 && (v->pad >= 0 || !k->copies);
 }
 
 static bool add_chooser(struct program *p, struct space *s, struct err *e)
@@ -214,7 +239,7 @@ bool program_add_params(struct program *p, struct space *s, struct err *e)
     for (int i = 0; i < p->kernel_count; i++)
         for (int v = 0; v < p->kernel[i].variants; v++) {
             const struct adding a = {p, s, i, v, e};
-            if (!add_loops(&a) || !add_copies(&a) || !add_unroll(&a))
+            if (!add_loops(&a) || !add_copies(&a) || !add_unroll(&a) || !add_widths(&a))
                 return false;
         }
     p->space = s;

@@ -9,24 +9,6 @@ enum { TENSORS = DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES };
 
 // --- what is read from copies ---
 
-// The reads of the expression that no choice and no index stands around.
-static int unguarded_reads(const struct definition *d, int node, int *out)
-{
-    bool *mark = mem_zero((size_t)node + 1, sizeof *mark);
-    int count = 0;
-    mark[node] = true;
-    for (int i = node; i >= 0; i--) {
-        const struct node *n = &d->node[i];
-        const int operand[] = {n->a, n->b, n->c};
-        if (mark[i] && n->op == NODE_READ)
-            out[count++] = i;
-        for (int k = 0; mark[i] && n->op != NODE_SELECT && k < node_operands(n->op); k++)
-            mark[operand[k]] = true;
-    }
-    free(mark);
-    return count;
-}
-
 static bool has_affine_indices(const struct definition *d, const struct node *n,
                                struct program_copy *c)
 {
@@ -75,7 +57,7 @@ static void find_copies(struct program *p, struct program_kernel *k, const int *
     struct definition *d = &p->inlined;
     const struct sketch *s = &p->sketches.sketch[0];
     int *read = mem_alloc(((size_t)k->stage.body + 1) * sizeof *read);
-    int reads = unguarded_reads(d, k->stage.body, read);
+    int reads = definition_plain_reads(d, k->stage.body, read);
     for (int i = reads - 1; i >= 0 && k->copies < PROGRAM_MAX_COPIES; i--) {
         const struct node *n = &d->node[read[i]];
         struct program_copy *c = &k->copy[k->copies];
@@ -216,7 +198,8 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
     const struct define_stage *s = &k->stage;
     struct program_variant *v = &k->variant[k->variants++];
     struct program_loops *l = &v->loops;
-    *v = (struct program_variant){.plan = plan, .is_guarded = guarded, .unroll = -1};
+    *v = (struct program_variant){
+        .plan = plan, .is_guarded = guarded, .unroll = -1, .vector = -1, .pad = -1};
     for (int i = 0; i < PROGRAM_MAX_COPIES; i++)
         v->copied[i] = -1;
     if (plan == PLAN_TILE) {
@@ -340,9 +323,9 @@ static void name_sketches(struct program *p)
     }
 }
 
-// What sketches beyond Ansor's there may be.
+// What there may be beyond Ansor's sketches.
 struct beyond {
-    bool guards, splits;
+    bool guards, splits, widths;
 };
 
 static bool build(struct program *p, const char *text, struct beyond b, struct err *e)
@@ -377,6 +360,7 @@ static struct program *create(const char *text, struct program_device device, st
 {
     struct program *p = mem_zero(1, sizeof *p);
     p->device = device;
+    p->has_widths = b.widths;
     p->chooser = -1;
     if (build(p, text, b, e))
         return p;
@@ -387,7 +371,11 @@ static struct program *create(const char *text, struct program_device device, st
 struct program *program_create(const struct definition *d, struct program_device device,
                                struct err *e)
 {
-    static const struct beyond less[] = {{true, true}, {true, false}, {false, false}};
+    static const struct beyond less[] = {{true, true, true},
+                                         {true, true, false},
+                                         {true, false, false},
+                                         {false, false, true},
+                                         {false, false, false}};
     enum { LAST = sizeof less / sizeof *less - 1 };
     struct str text = {0};
     struct program *p = NULL;

@@ -28,6 +28,7 @@
 #define PROGRAM_MAX_KERNELS  (JOB_MAX_PASSES / 2) // each may have a second pass
 #define PROGRAM_MAX_VARIANTS 6 // of a kernel: alone, shared or split; guarded or not
 #define PROGRAM_MAX_COPIES   3 // a kernel; what it reads besides is read where it lies
+#define PROGRAM_MOST_VECTOR  4 // neighbours that are read or stored at once
 
 // Parts of a loop over space, outermost first, as Ansor's S0 to S4. The numbers of an invocation
 // are those of all parts but the first and the third.
@@ -52,6 +53,7 @@ struct program_variant {
     struct program_loops loops;
     int copied[PROGRAM_MAX_COPIES]; // parameters: whether that read is of a copy
     int unroll;                     // the parameter: written out are so many statements; -1: none
+    int vector, pad; // of neighbours at once at most; after each line of a copy; -1: none
 };
 
 // A read that may be of a copy in shared memory: its indices are sums of axes.
@@ -60,7 +62,7 @@ struct program_copy {
     int plain;      // what is computed in its place where there is no copy; -1: it is read
     int expression; // what is copied, over the tensor's axes
     int stage;      // of that expression; -1: it is a read
-    double coefficient[DEFINE_MAX_RANK][DEFINE_MAX_AXES]; // of each index
+    double coefficient[DEFINE_MAX_RANK][DEFINE_AFFINE]; // of each index
 };
 
 struct program_kernel {
@@ -88,7 +90,8 @@ struct program {
     uint64_t scratch_bytes;
     struct sketches sketches;
     char *sketch_name[SKETCH_MOST];
-    int chooser; // the parameter that says which sketch it is; -1: there is one
+    bool has_widths; // whether vectors and padding are parameters: where a space has room
+    int chooser;     // the parameter that says which sketch it is; -1: there is one
     const struct space *space;
     struct program_device device;
 };
@@ -99,6 +102,8 @@ struct tiling {
     int32_t part[DEFINE_MAX_AXES][TILE_PARTS]; // of each loop
     bool is_copied[PROGRAM_MAX_COPIES];
     int32_t unroll;
+    int32_t vector; // 1, 2 or 4
+    int32_t pad;    // numbers after each line of a copy, where it has several
 };
 
 // `d` is copied.
@@ -128,8 +133,12 @@ int64_t tiling_registers(const struct tiling *t); // numbers of an invocation
 int64_t tiling_threads(const struct tiling *t);   // invocations of a workgroup
 // How many of a copy's numbers lie along an index, for a workgroup and a step of the outer loops.
 int64_t tiling_extent(const struct tiling *t, const struct program_copy *c, int index);
-int64_t tiling_copied(const struct program *p, const struct program_copy *c,
-                      const struct tiling *t); // in all
+// A copy's lines: how long one is, how far it is to the next one, how many there are.
+int64_t tiling_line(const struct program *p, const struct program_copy *c, const struct tiling *t);
+int64_t tiling_pitch(const struct program *p, const struct program_copy *c, const struct tiling *t);
+int64_t tiling_lines(const struct program *p, const struct program_copy *c, const struct tiling *t);
+// How far a loop runs within a workgroup, and within a step of the outer loops over the reduction.
+int64_t tiling_reach(const struct tiling *t, int loop);
 // Which parts of the loops over the reduction are written out.
 bool tiling_is_written(const struct tiling *t, int part);
 int64_t tiling_statements(const struct tiling *t); // that are written out
@@ -138,6 +147,27 @@ int64_t tiling_points(const struct tiling *t); // numbers of the tensor
 // The second pass of a kernel whose reduction workgroups share: an invocation combines the parts of
 // one number, of which there are as many as TILE_LOOP has steps. `v` becomes its variant.
 struct tiling tiling_second(const struct tiling *t, struct program_variant *v);
+
+// --- vectors (vectors.c) ---
+
+// Numbers of an invocation that are computed at once, neighbours along the last axis: the vector's
+// width where it divides their innermost part, and 1 elsewhere.
+int32_t tiling_lanes(const struct tiling *t);
+// Whether the read, of the kernel's body or of what becomes of its numbers, is one vector for all
+// lanes; and whether these are stored as one.
+bool tiling_is_wide(const struct program *p, const struct program_kernel *k, int read,
+                    const struct tiling *t);
+bool tiling_stores_wide(const struct program *p, const struct program_kernel *k,
+                        const struct tiling *t);
+// Neighbours that an invocation copies at once.
+int32_t tiling_fill_lanes(const struct program *p, const struct program_copy *c,
+                          const struct tiling *t);
+// What of it no tiling changes: the widest vector, of neighbours along the axis, that a read of an
+// input is; whether a copy may be read so; the widest in which it is filled.
+int vectors_read_width(const struct definition *d, int read, int axis);
+bool vectors_may_be_read(const struct program *p, const struct program_kernel *k, int copy);
+int vectors_fill_width(const struct program *p, const struct program_variant *v,
+                       const struct program_copy *c);
 
 // --- one point's kernels ---
 

@@ -23,6 +23,11 @@ static int32_t index_of(const struct program *p, int param, const struct config 
     return param < 0 ? 0 : c->slot[p->space->param[param].offset];
 }
 
+static double number_of(const struct program *p, int param, const struct config *c, double without)
+{
+    return param < 0 ? without : p->space->param[param].number[index_of(p, param, c)];
+}
+
 int tiling_place(enum stage_plan plan, bool is_space, int part)
 {
     static const int8_t space[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, 3, 4},
@@ -40,6 +45,9 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
 {
     const struct program_kernel *k = &p->kernel[kernel];
     struct tiling t = {.variant = &k->variant[program_variant_of(p, sketch_of(p, c), kernel)]};
+    t.vector = (int32_t)number_of(p, t.variant->vector, c, 1);
+    t.pad = (int32_t)number_of(p, t.variant->pad, c, 0);
+    t.unroll = (int32_t)number_of(p, t.variant->unroll, c, 0);
     const struct program_loops *l = &t.variant->loops;
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         for (int i = 0; i < TILE_PARTS; i++) {
@@ -50,10 +58,6 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
         }
     for (int i = 0; i < k->copies && t.variant->plan == PLAN_TILE; i++)
         t.is_copied[i] = index_of(p, t.variant->copied[i], c);
-    if (t.variant->unroll >= 0) {
-        const struct param *q = &p->space->param[t.variant->unroll];
-        t.unroll = (int32_t)q->number[c->slot[q->offset]];
-    }
     return t;
 }
 
@@ -86,8 +90,7 @@ int64_t tiling_threads(const struct tiling *t)
     return tiling_product(t, TILE_THREADS) * tiling_reduced(t, TILE_SHARED);
 }
 
-// How far a loop runs within a workgroup, and within a step of the outer loops over the reduction.
-static int64_t reach(const struct tiling *t, int loop)
+int64_t tiling_reach(const struct tiling *t, int loop)
 {
     const int32_t *part = t->part[loop];
     if (loop >= t->variant->loops.space)
@@ -99,16 +102,26 @@ int64_t tiling_extent(const struct tiling *t, const struct program_copy *c, int 
 {
     double extent = 1;
     for (int a = 0; a < t->variant->loops.space + t->variant->loops.reduce; a++)
-        extent += fabs(c->coefficient[index][a]) * (double)(reach(t, a) - 1);
+        extent += fabs(c->coefficient[index][a]) * (double)(tiling_reach(t, a) - 1);
     return (int64_t)extent;
 }
 
-int64_t tiling_copied(const struct program *p, const struct program_copy *c, const struct tiling *t)
+int64_t tiling_lines(const struct program *p, const struct program_copy *c, const struct tiling *t)
 {
-    int64_t count = 1;
-    for (int i = 0; i < p->inlined.tensor[p->inlined.node[c->read].tensor].rank; i++)
-        count *= tiling_extent(t, c, i);
-    return count;
+    int64_t lines = 1;
+    for (int i = 0; i < p->inlined.tensor[p->inlined.node[c->read].tensor].rank - 1; i++)
+        lines *= tiling_extent(t, c, i);
+    return lines;
+}
+
+int64_t tiling_line(const struct program *p, const struct program_copy *c, const struct tiling *t)
+{
+    return tiling_extent(t, c, p->inlined.tensor[p->inlined.node[c->read].tensor].rank - 1);
+}
+
+int64_t tiling_pitch(const struct program *p, const struct program_copy *c, const struct tiling *t)
+{
+    return tiling_line(p, c, t) + (tiling_lines(p, c, t) > 1 ? t->pad : 0);
 }
 
 // From the inside out, as long as no more statements than the limit come of it; without a limit
@@ -153,10 +166,11 @@ struct tiling tiling_second(const struct tiling *t, struct program_variant *v)
     const struct program_loops *l = &t->variant->loops;
     int64_t points = tiling_points(t), threads = int64_min(points, SECOND_THREADS);
     int64_t groups = (points + threads - 1) / threads;
-    *v = (struct program_variant){.plan = PLAN_SERIAL, .loops = *l, .unroll = -1};
+    *v = (struct program_variant){
+        .plan = PLAN_SERIAL, .loops = *l, .unroll = -1, .vector = -1, .pad = -1};
     v->loops.extent[0] = groups * threads;
     v->is_guarded = v->loops.extent[0] > points;
-    struct tiling second = {.variant = v};
+    struct tiling second = {.variant = v, .vector = 1};
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         for (int i = 0; i < TILE_PARTS; i++)
             second.part[a][i] = 1;
@@ -225,6 +239,30 @@ static bool has_short_innermost(const struct program *p, int kernel, const struc
     return true;
 }
 
+static bool fills_wide(const struct program *p, int kernel, const struct tiling *t)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    bool any = false;
+    for (int i = 0; i < k->copies; i++)
+        any = any || (t->is_copied[i] && tiling_fill_lanes(p, &k->copy[i], t) > 1);
+    return any;
+}
+
+// Else it is the same kernel as with narrower ones.
+static bool has_vectors(const struct program *p, int kernel, const struct tiling *t)
+{
+    return t->vector == 1 || tiling_lanes(t) > 1 || fills_wide(p, kernel, t);
+}
+
+static bool pads_lines(const struct program *p, int kernel, const struct tiling *t)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    bool any = t->pad == 0;
+    for (int i = 0; i < k->copies; i++)
+        any = any || (t->is_copied[i] && tiling_lines(p, &k->copy[i], t) > 1);
+    return any;
+}
+
 #define ANY_PLAN PLAN_SERIAL
 
 static const struct {
@@ -237,7 +275,9 @@ static const struct {
              {"shared reductions", PLAN_CROSS, is_shared},
              {"split reductions", PLAN_SPLIT, is_split},
              {"virtual threads", PLAN_TILE, has_few_virtual},
-             {"innermost parts", PLAN_TILE, has_short_innermost}};
+             {"innermost parts", PLAN_TILE, has_short_innermost},
+             {"vectors", PLAN_TILE, has_vectors},
+             {"padding", PLAN_TILE, pads_lines}};
 enum { RULES = sizeof rules / sizeof *rules };
 
 struct rule_context {
@@ -262,7 +302,8 @@ static uint64_t shared_numbers(const struct program *p, int kernel, const struct
     const struct program_kernel *k = &p->kernel[kernel];
     int64_t count = 0;
     for (int i = 0; i < k->copies; i++)
-        count += t->is_copied[i] ? tiling_copied(p, &k->copy[i], t) : 0;
+        if (t->is_copied[i])
+            count += tiling_lines(p, &k->copy[i], t) * tiling_pitch(p, &k->copy[i], t);
     if (tiling_reduced(t, TILE_SHARED) > 1)
         count += tiling_threads(t) * tiling_registers(t);
     return (uint64_t)count;

@@ -93,12 +93,57 @@ static int is_written(struct weaver *w, int index)
                         weave_compute(w, FORMULA_LESS, most, statements), 0, 0);
 }
 
+// The numbers of these parameters, or what is without them.
+static int width_of(struct weaver *w)
+{
+    return w->v->vector < 0 ? weave_constant(w, 1)
+                            : formulas_number(&w->nest->formulas, w->v->vector);
+}
+
+static int pad_of(struct weaver *w)
+{
+    return w->v->pad < 0 ? weave_constant(w, 0) : formulas_number(&w->nest->formulas, w->v->pad);
+}
+
+// The width of vectors where `holds`, a formula, and 1 elsewhere.
+static int width_where(struct weaver *w, int holds)
+{
+    return formulas_add(&w->nest->formulas, FORMULA_CHOOSE, holds, width_of(w),
+                        weave_constant(w, 1));
+}
+
+static int is_multiple(struct weaver *w, int number)
+{
+    return weave_compute(w, FORMULA_EQUAL, weave_compute(w, FORMULA_MODULO, number, width_of(w)),
+                         weave_constant(w, 0));
+}
+
+bool weave_has_lanes(const struct weaver *w, int loop, int index)
+{
+    return w->lane >= 0 && loop == w->v->loops.space - 1 && index == TILE_INNER;
+}
+
+// As tiling_lanes has them.
+static void add_lanes(struct weaver *w)
+{
+    const struct program_loops *l = &w->v->loops;
+    int a = l->space - 1;
+    w->lane = -1;
+    w->lanes = weave_constant(w, 1);
+    if (w->v->vector < 0 || l->param[a] < 0 || l->extent[a] != l->length[a])
+        return;
+    w->lanes = width_where(w, is_multiple(w, weave_part(w, a, TILE_INNER)));
+    w->lane = weave_add_loop(w, mem_strdup("lane"), NEST_VECTORIZED, w->lanes);
+}
+
 // What may be written out or not is two loops, of which one has a single iteration.
 static void add_part(struct weaver *w, int a, int index, const char *what)
 {
     struct formulas *f = &w->nest->formulas;
     const char *name = w->v->loops.name[a];
     int length = weave_part(w, a, index), one = weave_constant(w, 1);
+    if (weave_has_lanes(w, a, index))
+        length = weave_compute(w, FORMULA_DIVIDE, length, w->lanes);
     bool chooses = !weave_is_space(w, a) && w->v->unroll >= 0 &&
                    (index == TILE_MIDDLE || index == TILE_WRITTEN);
     if (chooses) {
@@ -119,13 +164,14 @@ void weave_add_loops(struct weaver *w)
     // From the inside out.
     static const int of_space[] = {TILE_INNER, TILE_OUTER, TILE_THREADS, TILE_VIRTUAL, TILE_GROUPS};
     static const int of_reduce[] = {TILE_SHARED, TILE_WRITTEN, TILE_MIDDLE, TILE_LOOP, TILE_ACROSS};
+    add_lanes(w);
     for (int a = 0; a < weave_loops(w); a++) {
         int step = weave_constant(w, 1);
         for (int i = 0; i < TILE_PARTS; i++) {
             int index = weave_is_space(w, a) ? of_space[i] : of_reduce[i],
                 length = weave_part(w, a, index);
             const char *what = weave_is_space(w, a) ? space[index] : reduce[index];
-            w->step[a][index] = step;
+            w->step[a][index] = weave_has_lanes(w, a, index) ? w->lanes : step;
             w->loop[a][index] = w->written[a][index] = -1;
             if (!formulas_is_constant(&w->nest->formulas, length, 1))
                 add_part(w, a, index, what);
@@ -206,6 +252,39 @@ static int extent(struct weaver *w, const struct program_copy *c, int index)
     return sum;
 }
 
+static int copy_lines(struct weaver *w, const struct program_copy *c)
+{
+    int lines = weave_constant(w, 1);
+    for (int i = 0; i < weave_rank(w, c) - 1; i++)
+        lines = weave_multiply(w, lines, extent(w, c, i));
+    return lines;
+}
+
+// As tiling_pitch has it.
+static int copy_pitch(struct weaver *w, const struct program_copy *c)
+{
+    int pad = weave_multiply(
+        w, pad_of(w), weave_compute(w, FORMULA_LESS, weave_constant(w, 1), copy_lines(w, c)));
+    return weave_compute(w, FORMULA_ADD, extent(w, c, weave_rank(w, c) - 1), pad);
+}
+
+// As tiling_fill_lanes has them.
+static void add_fill_lanes(struct weaver *w, int copy)
+{
+    const struct program_copy *c = &w->k->copy[copy];
+    int last = weave_rank(w, c) - 1, width = vectors_fill_width(w->p, w->v, c);
+    int wide = weave_compute(w, FORMULA_LESS, width_of(w), weave_constant(w, width + 1));
+    wide = weave_compute(w, FORMULA_AND, wide, is_multiple(w, extent(w, c, last)));
+    for (int a = 0; a < weave_loops(w); a++) {
+        int by = weave_constant(w, fabs(c->coefficient[last][a]));
+        wide =
+            weave_compute(w, FORMULA_AND, wide, is_multiple(w, weave_multiply(w, by, reach(w, a))));
+    }
+    w->fill_lanes[copy] = width_where(w, wide);
+    w->fill_lane[copy] =
+        weave_add_loop(w, mem_printf("fill_lane%d", copy), NEST_VECTORIZED, w->fill_lanes[copy]);
+}
+
 int weave_threads(struct weaver *w)
 {
     return weave_multiply(w, weave_product(w, true, TILE_THREADS),
@@ -218,18 +297,20 @@ void weave_add_copies(struct weaver *w)
     for (int i = 0; i < w->k->copies && w->v->plan == PLAN_TILE; i++) {
         const struct program_copy *c = &w->k->copy[i];
         const char *tensor = d->tensor[d->node[c->read].tensor].name;
-        int count = weave_constant(w, 1);
-        for (int k = 0; k < weave_rank(w, c); k++)
-            count = weave_multiply(w, count, extent(w, c, k));
+        int last = weave_rank(w, c) - 1, lines = copy_lines(w, c), line = extent(w, c, last);
         char *name = mem_printf("%s.shared", tensor);
         w->copy[i] = weave_add_buffer(w, name, NEST_SHARED, 4);
         free(name);
         w->nest->buffer[w->copy[i]].dim_count = 1;
-        w->nest->buffer[w->copy[i]].dim[0] = count;
+        w->nest->buffer[w->copy[i]].dim[0] = weave_multiply(w, lines, copy_pitch(w, c));
         w->nest->buffer[w->copy[i]].used =
             weave_compute(w, FORMULA_AND, w->when, weave_placed(w, i));
-        w->fill[i] = weave_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
-                                    weave_compute(w, FORMULA_CEIL_DIVIDE, count, weave_threads(w)));
+        add_fill_lanes(w, i);
+        line = weave_compute(w, FORMULA_DIVIDE, line, w->fill_lanes[i]);
+        w->fill[i] =
+            weave_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
+                           weave_compute(w, FORMULA_CEIL_DIVIDE, weave_multiply(w, lines, line),
+                                         weave_threads(w)));
     }
 }
 
@@ -270,6 +351,8 @@ int weave_add_terms(struct weaver *w, const double *coefficient, enum weave_part
             term[count++] = (struct nest_term){w->loop[a][i], step};
             if (w->written[a][i] >= 0)
                 term[count++] = (struct nest_term){w->written[a][i], step};
+            if (weave_has_lanes(w, a, i))
+                term[count++] = (struct nest_term){w->lane, factor};
         }
     }
     return count;
@@ -295,7 +378,7 @@ void weave_set_read(struct weaver *w, struct nest_access *x, const struct node *
     *x = (struct nest_access){.buffer = weave_buffer_of(w, n->tensor, n->tensor < d->inputs),
                               .read = true};
     for (int i = 0; i < d->tensor[n->tensor].rank; i++) {
-        double coefficient[DEFINE_MAX_AXES] = {0};
+        double coefficient[DEFINE_AFFINE] = {0};
         definition_affine(d, d->index[n->index + i], 1, coefficient);
         set_dim(w, x, i, coefficient);
     }
@@ -310,7 +393,8 @@ struct nest_access weave_copy_access(struct weaver *w, int copy)
     int stride = weave_constant(w, 1), count = 0;
     for (int i = weave_rank(w, c) - 1; i >= 0; i--) {
         count = weave_add_terms(w, c->coefficient[i], INNER_PARTS, stride, term, count);
-        stride = weave_multiply(w, stride, extent(w, c, i));
+        stride = i == weave_rank(w, c) - 1 ? copy_pitch(w, c)
+                                           : weave_multiply(w, stride, extent(w, c, i));
     }
     x.dim[0].term = term;
     x.dim[0].count = count;
@@ -326,8 +410,12 @@ struct nest_access weave_block_access(struct weaver *w, bool reads, bool writes)
     int stride = weave_constant(w, 1), count = 0;
     for (int a = w->v->loops.space - 1; a >= 0; a--)
         for (int i = 0; i < 3; i++) {
+            bool lanes = weave_has_lanes(w, a, parts[i]);
+            if (lanes)
+                term[count++] = (struct nest_term){w->lane, stride};
             if (w->loop[a][parts[i]] >= 0)
-                term[count++] = (struct nest_term){w->loop[a][parts[i]], stride};
+                term[count++] = (struct nest_term){
+                    w->loop[a][parts[i]], lanes ? weave_multiply(w, stride, w->lanes) : stride};
             stride = weave_multiply(w, stride, weave_part(w, a, parts[i]));
         }
     x.dim[0].term = term;

@@ -17,6 +17,8 @@ struct weaver {
     int step[DEFINE_MAX_AXES][TILE_PARTS];    // how far one iteration leads: a formula
     int buffer[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];      // of each tensor, or -1
     int copy[PROGRAM_MAX_COPIES], fill[PROGRAM_MAX_COPIES]; // its buffer, the loop that fills it
+    int lanes, lane; // how many (tiling_lanes): a formula; the loop over them, -1: there is none
+    int fill_lanes[PROGRAM_MAX_COPIES], fill_lane[PROGRAM_MAX_COPIES]; // the same of what is copied
     int halving;   // the loop in which invocations that share hand on their numbers
     int registers; // a buffer
 };
@@ -29,8 +31,9 @@ int weave_multiply(struct weaver *w, int a, int b);
 int weave_part(struct weaver *w, int loop, int index);
 // Whether a copy is read from: 1 or 0.
 int weave_placed(struct weaver *w, int copy);
-int weave_threads(struct weaver *w);                        // of a workgroup
-int weave_product(struct weaver *w, bool space, int index); // of a part of all loops
+int weave_threads(struct weaver *w);                               // of a workgroup
+int weave_product(struct weaver *w, bool space, int index);        // of a part of all loops
+bool weave_has_lanes(const struct weaver *w, int loop, int index); // whether they are part of it
 
 int weave_loops(const struct weaver *w); // how many
 bool weave_is_space(const struct weaver *w, int loop);

@@ -2,12 +2,14 @@
 // wrong one is told.
 #include "help.h"
 
+#include "base/mem.h"
 #include "space/custom_operation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -32,13 +34,15 @@ static void a_product(void **state)
     (void)state;
     struct script *s = must_load_text(HEAD DOT "output(C)");
     const struct space *space = script_space(s);
-    assert_int_equal(space->param_count, 6);
+    assert_int_equal(space->param_count, 8);
     assert_string_equal(space->param[0].name, "i");
     assert_string_equal(space->param[2].name, "k");
     assert_string_equal(space->param[3].name, "place_A");
     assert_string_equal(space->param[5].name, "unroll");
-    // 2^3 into 5, 2 * 3 into 5, 2^2 into 3 parts; two places; three or four limits
-    assert_int_equal(space->size, 35 * 25 * 6 * 2 * 2 * space->param[5].size);
+    assert_string_equal(space->param[6].name, "vector");
+    assert_string_equal(space->param[7].name, "pad");
+    // 2^3 into 5, 2 * 3 into 5, 2^2 into 3 parts; two places; three or four limits, widths, pads
+    assert_int_equal(space->size, 35 * 25 * 6 * 2 * 2 * space->param[5].size * 3 * 4);
     const struct operation *o = script_operation(s);
     assert_true(operation_flop(o) == 2 * 8 * 6 * 4);
     assert_true(custom_of(o)->exact);
@@ -47,6 +51,85 @@ static void a_product(void **state)
     assert_int_equal(job.pass_count, 1);
     assert_int_equal(job.scratch_bytes, 0);
     job_finish(&job);
+    script_destroy(s);
+}
+
+// Sets parts of a configuration of DOT's space, in the order of its parameters.
+static char *text_with(struct script *s, const int32_t *slots, int count)
+{
+    struct config c;
+    struct job job;
+    struct err e;
+    space_point(script_space(s), 0, &c);
+    memcpy(c.slot, slots, (size_t)count * sizeof *slots);
+    assert_true(script_render(s, &c, &job, &e));
+    char *text = mem_strdup(job.pass[0].glsl);
+    job_finish(&job);
+    return text;
+}
+
+static bool is_legal(struct script *s, const int32_t *slots, int count)
+{
+    struct config c;
+    struct verdict v;
+    struct err e;
+    space_point(script_space(s), 0, &c);
+    memcpy(c.slot, slots, (size_t)count * sizeof *slots);
+    assert_true(space_judge(script_space(s), &limits_vulkan_minimum, &c, &v, &e));
+    return v.legal;
+}
+
+enum { I = 0, J = 5, K = 10, PLACE_A = 13, PLACE_B, UNROLL, VECTOR, PAD, SLOTS };
+
+static const int32_t eight_invocations[SLOTS] = {[I] = 1, 1, 8, 1,       1, [J] = 1, 1,
+                                                 2,       1, 4, [K] = 1, 4, 1};
+
+// `A` and `B` are copied or not; what of it is in vectors is found by its text.
+static void vectors(void **state)
+{
+    static const struct {
+        int32_t a, b, vector, pad;
+        const char *has[3], *lacks[2];
+    } cases[] = {
+        {0, 0, 0, 0, {"= float(value[0 + r1])"}, {"V_", "wide"}},
+        {0, 0, 2, 0, {"vec4(V_B[(", "V_C[(", "= float(T_A[("}, {"V_A", "copy"}},
+        {0, 0, 1, 0, {"vec2(V_B[(", "r1 < 2"}, {"V_A", "copy"}},
+        {1, 1, 2, 0, {"shared vec4 copy1[8]", "shared float copy0[32]", "vec4(V_A[("}, {0}},
+        {1, 1, 2, 1, {"shared float copy1[36]", "shared float copy0[40]"}, {"shared vec4", 0}},
+        {1, 1, 1, 2, {"shared vec2 copy1[20]", "shared float copy0[48]"}, {"T_B[(", 0}},
+    };
+    (void)state;
+    struct script *s = must_load_text("local A, B = tensor('A', { 8, 4 }), tensor('B', { 4, 8 })\n"
+                                      "output(compute('C', { 8, 8 }, function(i, j) return sum("
+                                      "{ { 'k', 4 } }, function(k) return A(i, k) * B(k, j) end) "
+                                      "end))");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t slots[SLOTS];
+        memcpy(slots, eight_invocations, sizeof slots);
+        slots[PLACE_A] = cases[i].a;
+        slots[PLACE_B] = cases[i].b;
+        slots[VECTOR] = cases[i].vector;
+        slots[PAD] = cases[i].pad;
+        char *text = text_with(s, slots, SLOTS);
+        for (int k = 0; k < 3; k++)
+            if (cases[i].has[k] && !strstr(text, cases[i].has[k]))
+                fail_msg("case %zu lacks %s:\n%s", i, cases[i].has[k], text);
+        for (int k = 0; k < 2; k++)
+            if (cases[i].lacks[k] && strstr(text, cases[i].lacks[k]))
+                fail_msg("case %zu has %s:\n%s", i, cases[i].lacks[k], text);
+        assert_true(is_legal(s, slots, SLOTS));
+        free(text);
+    }
+    int32_t slots[SLOTS];
+    memcpy(slots, eight_invocations, sizeof slots);
+    slots[J + 1] = 4;
+    slots[J + 4] = 1; // four neighbours are of four invocations
+    slots[VECTOR] = 1;
+    assert_false(is_legal(s, slots, SLOTS));
+    slots[VECTOR] = 0;
+    assert_true(is_legal(s, slots, SLOTS));
+    slots[PAD] = 1; // behind no line
+    assert_false(is_legal(s, slots, SLOTS));
     script_destroy(s);
 }
 
@@ -59,7 +142,7 @@ static void an_epilogue(void **state)
                                 "max(C(i, j) + A(i, 0), 0.0) end))");
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
-    assert_int_equal(script_space(s)->param_count, 6);
+    assert_int_equal(script_space(s)->param_count, 8);
     job_finish(&job);
     script_destroy(s);
     s = must_load_text(HEAD DOT
@@ -170,9 +253,8 @@ static void wrong_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product),
-        cmocka_unit_test(an_epilogue),
-        cmocka_unit_test(what_is_exact),
+        cmocka_unit_test(a_product),   cmocka_unit_test(vectors),
+        cmocka_unit_test(an_epilogue), cmocka_unit_test(what_is_exact),
         cmocka_unit_test(wrong_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

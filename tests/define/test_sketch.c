@@ -213,7 +213,9 @@ static void outlines(void **state)
                         "            unrolled i.3, j.3\n"
                         "              for k.2\n"
                         "                unrolled i.4, j.4\n"
-                        "                  C.local[i, j] += (A.shared[i, k] * B.shared[k, j])\n"
+                        "                  lanes of j\n"
+                        "                    C.local[i, j] += (A.shared[i, k] * B.shared[k, "
+                        "j])\n"
                         "        C[i, j] = C.local[i, j]\n");
     str_finish(&text);
     script_destroy(s);

@@ -92,8 +92,9 @@ static char *find_preset(const char *name)
 static void odd_definitions(void **state)
 {
     static const char *const names[] = {
-        "whole", "turned",  "greatest",   "one", "twice",   "products",    "long",
-        "outer", "choices", "transposed", "odd", "odd_map", "odd_softmax", "odd_convolution"};
+        "whole",       "turned",          "greatest", "one",        "twice", "products",
+        "long",        "outer",           "choices",  "transposed", "odd",   "odd_map",
+        "odd_softmax", "odd_convolution", "halves",   "bytes",      "moved"};
     (void)state;
     check_all(names, sizeof names / sizeof *names, find_odd);
 }
