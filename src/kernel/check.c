@@ -65,7 +65,10 @@ static bool check_use(const struct spirv *s, const struct kernel_facts *f, const
         return false;
     for (int i = 0; i < inputs && i < 32; i++)
         if (f->written >> i & 1)
-            return err_set(e, "it writes to buffer %d, which is an input", i);
+            return err_set(e,
+                           "it writes to buffer %d, which is an input (bindings = says what each "
+                           "binding is; only the output and scratch are written)",
+                           i);
     // The output comes behind the inputs.
     if (p->once && inputs < 32 && f->written >> inputs & 1)
         return err_set(e, "it writes to the output, and is not timed (once = true is for what "

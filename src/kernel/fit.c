@@ -77,10 +77,14 @@ static const struct spec_constant *given(struct fitter *f, uint32_t number)
 static bool wrong_type(struct fitter *f, const struct spec_constant *c, const char *type)
 {
     if (c->is_bool)
-        return err_set(f->e, "specialization constant %" PRIu32 " is %s, not true or false", c->id,
-                       type);
-    return err_set(f->e, "specialization constant %" PRIu32 " is %s, %g does not fit", c->id, type,
-                   c->value);
+        return err_set(f->e,
+                       "specialization constant %" PRIu32
+                       " is %s, not true or false (spec = has to give a number)",
+                       c->id, type);
+    return err_set(f->e,
+                   "specialization constant %" PRIu32
+                   " is %s, %g does not fit (spec = has to give a whole number in its range)",
+                   c->id, type, c->value);
 }
 
 static bool float_bits(struct fitter *f, const struct spec_constant *c, uint32_t width,
@@ -124,8 +128,10 @@ static bool take_given(struct fitter *f, const struct id *result, const struct i
     if (type->kind == INT)
         return int_bits(f, c, type, bits);
     if (!c->is_bool)
-        return err_set(f->e, "specialization constant %" PRIu32 " is a bool, %g is a number", c->id,
-                       c->value);
+        return err_set(f->e,
+                       "specialization constant %" PRIu32
+                       " is a bool, %g is a number (spec = has to give true or false)",
+                       c->id, c->value);
     *bits = c->value != 0;
     return true;
 }
@@ -321,7 +327,9 @@ static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
     }
     struct operands o = operands_of(f, w, n);
     if (divides(w[3]) && !o.b)
-        return err_set(f->e, "it divides by zero with these specialization constants");
+        return err_set(f->e,
+                       "it divides by zero with these specialization constants (a constraint can "
+                       "leave such configurations out)");
     if (type->kind == INT ? compute_number(w[3], &o, &bits) : compute_truth(w[3], &o, &bits))
         return define(f, w[1], w[2], bits);
     copy(f, w, n);

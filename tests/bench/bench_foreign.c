@@ -219,7 +219,17 @@ static void add_session(struct row *r, const char *db, int session)
     free(id);
 }
 
-static void add_row(const struct problem *p, const char *db, struct str *out)
+// The line of the page that was written for a problem before; nothing where there is none.
+static void keep_row(const struct problem *p, const char *page, struct str *out)
+{
+    char *begin = mem_printf("\n| %s | ", p->name);
+    const char *line = strstr(page, begin);
+    if (line)
+        str_add_bytes(out, line + 1, strcspn(line + 1, "\n") + 1);
+    free(begin);
+}
+
+static void add_row(const struct problem *p, const char *db, const char *page, struct str *out)
 {
     struct row r = {.count = 0};
     bool done = false;
@@ -228,7 +238,9 @@ static void add_row(const struct problem *p, const char *db, struct str *out)
         if (id && done)
             add_session(&r, db, id);
     }
-    if (r.seeds)
+    if (!r.seeds)
+        keep_row(p, page, out);
+    else
         str_printf(out, "| %s | %s | %g, %g | ", p->name, str_text(&r.trials), r.n.wrong,
                    r.n.timeouts);
     for (int i = 0; i < r.count; i++) {
@@ -240,21 +252,26 @@ static void add_row(const struct problem *p, const char *db, struct str *out)
     str_finish(&r.trials);
 }
 
-// Of what the database holds, whatever its trials; nothing is measured.
+// Of what the database holds, whatever its trials; the page's rows of other problems stay. Nothing
+// is measured.
 static void write_page(const char *page, const char *db)
 {
     struct str table = {0};
     struct err e;
-    char *path = mem_printf("%s/foreign.md", tuned_folder());
+    char *path = mem_printf("%s/foreign.md", tuned_folder()), *before;
+    size_t length;
+    if (!file_read(page, &before, &length, &e))
+        bench_fail(page, &e);
     str_add(&table,
             "| problem | trials of each seed | wrong, timeouts | best of a session, times as "
             "fast as what ships |\n|---|---|---|---|\n");
     for (int i = 0; i < PROBLEMS; i++)
-        add_row(&problems[i], db, &table);
+        add_row(&problems[i], db, before, &table);
     if (!file_write(path, table.text, table.length, &e))
         bench_fail(path, &e);
     figure_doc_fill(page, tuned_folder());
     str_finish(&table);
+    free(before);
     free(path);
 }
 

@@ -181,6 +181,8 @@ static void complaints(void **state)
         {"BROKEN = ''", "BROKEN = 'x = 1;'", "/more/common/sum.glsl:8: 'x' : undeclared", ""},
         {"[3] = 1 }", "[3] = 1, [9] = 2 }",
          "/partial.comp: there is no specialization constant 9 (it has 0, 1, 2, 3)", ""},
+        {"[3] = 1 }", "[3] = true }", "specialization constant 3 is a float, not true or false",
+         "(spec = has to give a number)"},
         {"rows, columns, 0.0, {", "rows, columns, {", "have 16 bytes, 12 are given", "push ="},
         {"columns, 0.0,", "columns, 0,",
          "/partial.comp: its push constant 'bias' at byte 8 is f32, field 3 of push gives a whole",
@@ -207,7 +209,8 @@ static void writes_an_input(void **state)
     write_shaders(b);
     struct result r = RUN(b, "tune", space_with(b, "'A', 'scratch' }", "'A', 'A' }"), "--trials",
                           "1", "--seed", "1");
-    assert_contains(r.out, "it writes to buffer 0, which is an input");
+    assert_contains(r.out, "/space.lua:12: ");
+    assert_contains(r.out, "it writes to buffer 0, which is an input (bindings = says");
 }
 
 static void cut_off_spirv(void **state)

@@ -118,15 +118,19 @@ static void refusals(void **state)
     refused("u", (struct spec_constant){9, false, 1},
             "there is no specialization constant 9 (it has 0, 1, 2, 3, 4, 7)");
     refused("u", (struct spec_constant){2, false, -1},
-            "specialization constant 2 is a uint, -1 does not fit");
+            "specialization constant 2 is a uint, -1 does not fit (spec = has to give a whole "
+            "number in its range)");
     refused("u", (struct spec_constant){0, false, 0.5},
-            "specialization constant 0 is an int, 0.5 does not fit");
+            "specialization constant 0 is an int, 0.5 does not fit (spec = has to give a whole "
+            "number in its range)");
     refused("u", (struct spec_constant){0, true, 1},
-            "specialization constant 0 is an int, not true or false");
-    refused("u", (struct spec_constant){4, false, 1},
-            "specialization constant 4 is a bool, 1 is a number");
+            "specialization constant 0 is an int, not true or false (spec = has to give a number)");
+    refused(
+        "u", (struct spec_constant){4, false, 1},
+        "specialization constant 4 is a bool, 1 is a number (spec = has to give true or false)");
     refused("8 / u", (struct spec_constant){2, false, 0},
-            "it divides by zero with these specialization constants");
+            "it divides by zero with these specialization constants (a constraint can leave "
+            "such configurations out)");
 }
 
 static char *text_of(const struct spirv *s)
