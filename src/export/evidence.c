@@ -1,5 +1,6 @@
 #include "export/evidence.h"
 
+#include "base/shown.h"
 #include "report/text.h"
 
 bool evidence_read(struct store *s, const struct session_record *r, int64_t ask, struct arena *a,
@@ -26,6 +27,15 @@ const char *evidence_checks(const struct evidence *v)
                : "the whole result was right in the search";
 }
 
+// What drivers and other people's files say may have anything in it.
+static void add_words(struct str *out, const char *text)
+{
+    struct str shown = {0};
+    shown_add(&shown, text);
+    str_add_markdown(out, str_text(&shown));
+    str_finish(&shown);
+}
+
 void evidence_add_shapes(const struct evidence *v, struct str *out)
 {
     char time[32], in_use[32];
@@ -39,9 +49,9 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
         const struct shape_row *r = &t->row[i];
         const char *worst = i == t->worst && t->count > 1 ? " (the worst)" : "";
         str_add(out, "| ");
-        str_add_markdown(out, r->name);
+        add_words(out, r->name);
         str_add(out, " | ");
-        str_add_markdown(out, r->baseline ? r->baseline : "-");
+        add_words(out, r->baseline ? r->baseline : "-");
         str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
                    r->seconds > 0 ? text_time(r->seconds, time) : "-");
         if (r->baseline && r->seconds > 0)
@@ -56,9 +66,9 @@ static void add_configuration(struct str *out, const char *name, const char *con
     struct str text = {0};
     const char *values = text_config(config, &text);
     str_add(out, "* ");
-    str_add_markdown(out, name);
+    add_words(out, name);
     str_add(out, ": ");
-    str_add_markdown(out, *values ? values : "no configuration of this space");
+    add_words(out, *values ? values : "no configuration of this space");
     str_finish(&text);
 }
 
@@ -74,7 +84,7 @@ static void add_configurations(const struct evidence *v, struct str *out)
             str_printf(out, ": %s", text_time(baseline_seconds(b), time));
         } else {
             str_printf(out, ": does not run here, %s (", outcome_name(b->outcome));
-            str_add_markdown(out, b->reason ? b->reason : "");
+            add_words(out, b->reason ? b->reason : "");
             str_add_char(out, ')');
         }
     }
@@ -85,13 +95,13 @@ void evidence_add(const struct evidence *v, const struct session_record *r, stru
 {
     if (str_equal(r->source, "device")) {
         str_add(out, "Measured on ");
-        str_add_markdown(out, r->device);
+        add_words(out, r->device);
         str_add(out, "; driver: ");
-        str_add_markdown(out, r->driver);
+        add_words(out, r->driver);
         str_printf(out, ". Verified: %s.\n", evidence_checks(v));
     } else {
         str_add(out, "Not measured, and not verified: the times are those of ");
-        str_add_markdown(out, r->source);
+        add_words(out, r->source);
         str_add(out, ".\n");
     }
     evidence_add_shapes(v, out);

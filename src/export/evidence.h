@@ -4,8 +4,6 @@
 //     struct evidence v;
 //     if (evidence_read(store, &session, ask, &arena, &v, e))
 //         evidence_add(&v, &session, &text);
-//
-// Texts are the store's: who shows them on a terminal makes them readable first.
 #ifndef TILEWALK_EXPORT_EVIDENCE_H
 #define TILEWALK_EXPORT_EVIDENCE_H
 
