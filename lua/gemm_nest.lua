@@ -137,6 +137,12 @@ local function load(d, w, p, product, x)
   d.statement {
     "load " .. x.name .. " from its tile", loops = path, when = x.staged, stores = to, reads = { in_tile(p, x, line, from, one) },
   }
+  if p.early then -- of the first tile; each step then loads the next one's, the last step in vain
+    d.statement {
+      "load " .. x.name .. " early", loops = w.joined(p.path, { virtual, register, k, k_vector, vector }, { one }),
+      when = d.all(x.staged, p.early), stores = to, reads = { in_tile(p, x, line, element, one) },
+    }
+  end
   d.statement {
     "load " .. x.name, loops = path, when = d.none(x.staged), stores = to,
     reads = { gemm_nest.in_memory(p, product, x, x.first + line, single(p, p.k_tile + from, one)) },
@@ -259,6 +265,7 @@ function gemm_nest.declare(product, schedule)
     local w, s = nest_words.of(d), schedule(c)
     local p = plan(d, w, product, s)
     p.packs = s.dot and true or false
+    p.early = s.fragments and w.is(s.fragments, "early")
     p.z = w.loop("thread_z", "thread_z", p.together)
     invocations(d, w, p, s)
     local threads = { p.z }

@@ -30,6 +30,10 @@
 --     shared    tile by tile through shared memory
 --     prefetch  the same, while the next tile is already on its way to registers
 --     double    the same, into the other half of a doubled shared tile: one barrier a tile
+--
+-- What a step multiplies is read from shared tiles when it is needed, or (`early`) during the step before: then the first
+-- step of a tile is read before the last one of the tile before is computed, so that nothing waits behind the barrier; steps
+-- are written as copies.
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
@@ -53,9 +57,31 @@ gemm.walks = {
 
 gemm.lanes = subgroups.tiled and { 0, 4, 8 } -- rows of a subgroup's tile, at most; 0: none, row by row
 
+-- Where the chunks of a shared tile's line lie, of an operand along K: in their order, or such that they are written into
+-- different banks. No CPU has banks.
+function gemm.swizzles(product)
+  return not device.is_cpu and (product.a.along_k or product.b.along_k) and { "none", "xor" } or nil
+end
+
+-- When what a step multiplies is read from shared tiles. A CPU waits for nothing there.
+gemm.fragments = not device.is_cpu and { "late", "early" } or nil
+
 -- What becomes of the end of K where tiles do not fit: each address is clamped and each value tested, or the tiles that
 -- lie within K are loaded by code of their own, without. Where all tiles fit there is no such choice.
 function gemm.ends(product) return product.K % 32 ~= 0 and { "guarded", "apart" } or nil end
+
+-- What becomes of the last rows and columns where tiles do not fit: what they would read beyond is clamped, in all tiles, or
+-- the last tile begins earlier, so that it ends with the matrix; what the one before it has as well is not stored. Offered
+-- where that can happen to tiles of up to 128 lines, and not on a CPU, which gains nothing by it.
+function gemm.edges(product)
+  if device.is_cpu then return nil end
+  local function is_uneven(lines)
+    local tile = 128
+    while tile > lines do tile = tile // 2 end
+    return lines % tile ~= 0
+  end
+  return (is_uneven(product.N) or is_uneven(product.M)) and { "guarded", "shifted" } or nil
+end
 
 local most_rounds_copied = 16   -- a cooperative load of more rounds is a loop
 local statements_of_gather = 12 -- of the address and the test of one element of an image
@@ -66,14 +92,15 @@ function gemm.widths(operand)
   return operand.widest == 4 and { 1, 2, 4 } or operand.widest == 2 and { 1, 2 } or { 1 }
 end
 
-local function operand(name, place, lines, split, stage)
+local function operand(name, place, lines, split, stage, edges)
   local virtual, lanes, registers = split[1], split[2], split[3]
   local tile = virtual * lanes * registers
+  local shifted = edges == "shifted" and lines % tile ~= 0 and tile <= lines
   return {
     name = name, lines = lines, along_k = place.along_k, gather = place.gather, place = place,
     virtual = virtual, lanes = lanes, registers = registers,
     count = virtual * registers, tile = tile,
-    tiles = ceil_div(lines, tile), exact = lines % tile == 0,
+    tiles = ceil_div(lines, tile), shifted = shifted, exact = shifted or lines % tile == 0,
     stage = stage, staged = stage ~= "none",
   }
 end
@@ -90,12 +117,24 @@ local function chunk(x)
   return x.along_k and 1 or x.vector
 end
 
+-- What is neighbours along K in memory is written into lines of the shared tile that are far apart: in banks of memory that
+-- differ little, unless the chunks of a line change places. In line k, chunk c lies at c ^ (k / vector % period), so that an
+-- invocation's neighbours write into as many places as `period`: a power of two that the chunks of a line are a multiple of,
+-- of at most 128 bytes, which all banks are. nil: where nothing changes places.
+local function period(p, x)
+  local chunks, all = x.tile // x.chunk, math.min(128 // (x.chunk * glsl.bytes(p.element)), p.depth // x.vector)
+  local period = 1
+  while 2 * period <= all and chunks % (2 * period) == 0 do period = 2 * period end
+  return x.along_k and period > 1 and period or nil
+end
+
 -- What staging adds. A shared tile is k-major: `depth` lines of `pitch` chunks. It is filled in `rounds` of one vector
 -- an invocation, numbered in the order of memory.
 local function add_stage(p, x, pad)
   x.pitch = x.tile // x.chunk + pad
   x.chunks = p.depth * x.pitch
   local aligned = ceil_div(16, x.chunk * glsl.bytes(p.element)) -- chunks, so that no gap is behind them
+  x.swizzle = p.swizzled and period(p, x) or nil
   x.shared_chunks = ceil_div(x.stage == "double" and 2 * x.chunks or x.chunks, aligned) * aligned
   x.vectors = p.depth * x.tile // x.vector
   x.rounds = ceil_div(x.vectors, p.threads)
@@ -123,7 +162,8 @@ end
 
 -- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
 -- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
--- (1), ends ("guarded"), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
+-- (1), ends ("guarded"), edges ("guarded"), fragments ("late" or "early"),
+-- swizzle ("none" or "xor"), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
 -- ("hoist": where a pixel lies is found before the loop; or "recompute"), lanes (0; subgroup: how many those are), dot ("none").
 function gemm.plan(product, s)
   if s.dot == "packed" then product = product.quads end
@@ -131,8 +171,8 @@ function gemm.plan(product, s)
     product = product, element = product.element or product.op.type, order = s.order, walk = gemm.bands[s.walk or "rows"], parts = s.split_k or 1,
     matrices = product.matrices, together = s.together or 1,
   }
-  p.a = operand("a", product.a, product.N, s.rows, s.stage_a)
-  p.b = operand("b", product.b, product.M, s.columns, s.stage_b)
+  p.a = operand("a", product.a, product.N, s.rows, s.stage_a, s.edges)
+  p.b = operand("b", product.b, product.M, s.columns, s.stage_b, s.edges)
   p.threads = p.a.lanes * p.b.lanes -- of one matrix
   p.warp = warp(p, s.lanes, s.subgroup)
   p.depth = s.depth[1] * s.depth[2]
@@ -142,11 +182,14 @@ function gemm.plan(product, s)
   p.unrolled = divisor(p.steps, unroll // p.step)
   p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
   p.exact_k = product.K % (p.depth * p.parts) == 0
-  p.hint = p.unrolled > 1 and s.explicit ~= "copies"
+  p.early = s.fragments == "early" and (p.a.staged or p.b.staged)
+  p.hint = p.unrolled > 1 and s.explicit ~= "copies" and not p.early
+  p.swizzled = s.swizzle == "xor"
   for _, x in ipairs { p.a, p.b } do
     x.vector = s["vector_" .. x.name] or math.min(widest(neighbours(p, x)), x.place.widest)
     x.chunk = chunk(x)
     if x.staged then add_stage(p, x, s.pad or 0) end
+    x.early = p.early and x.staged
     x.hoisted = x.gather and s.index ~= "recompute" and not x.looped
   end
   p.vector_c = s.vector_c or math.min(widest(p.b.registers), product.result.widest)
@@ -214,10 +257,12 @@ function gemm.scratch_bytes(p)
   return p.parts > 1 and arithmetic.product(4, p.parts, p.matrices, p.product.N, p.product.M) or 0
 end
 
--- Registers of an invocation: sums, an element of K of what it multiplies, and what waits there for the next tile.
+-- Registers of an invocation: sums, an element of K of what it multiplies (or two steps), and what waits there for the next
+-- tile.
 local function registers(p)
   local function waiting(x) return x.ahead and ceil_div(x.rounds * x.vector * glsl.bytes(p.element), 4) or 0 end
-  return p.a.count * p.b.count + p.a.count + p.b.count + waiting(p.a) + waiting(p.b)
+  local function operands(x) return (x.early and 2 * p.step or 1) * x.count end
+  return p.a.count * p.b.count + operands(p.a) + operands(p.b) + waiting(p.a) + waiting(p.b)
 end
 
 local function resources_of(p)

@@ -7,7 +7,8 @@
 -- The parameters: threads { unused, rows, columns in eights }, registers { unused, virtual and neighbouring rows,
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; and what is
--- offered: dot, lanes, ends.
+-- offered: dot, lanes, ends, edges,
+-- fragments, swizzle.
 
 local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
 
@@ -24,21 +25,31 @@ local function schedule_of(product)
       stage_a = c.stage_a, stage_b = c.stage_b, vector_a = c.vector_a, vector_b = c.vector_b,
       pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit,
       dot = product.quads and c.dot, lanes = gemm.lanes and c.lanes, subgroup = subgroups.size(c),
-      ends = gemm.ends(product) and c.ends, walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
+      ends = gemm.ends(product) and c.ends, edges = gemm.edges(product) and c.edges,
+      fragments = gemm.fragments and c.fragments, swizzle = gemm.swizzles(product) and c.swizzle, walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
     }
   end
 end
 
 function gemm_rules.offer(product)
-  local ends = gemm.ends(product)
+  local ends, edges, swizzles = gemm.ends(product), gemm.edges(product), gemm.swizzles(product)
   if product.quads then
     param.dot = categorical { "none", "packed" } -- products one by one, or of four bytes along K at once
   end
   if gemm.lanes then
     param.lanes = discrete(gemm.lanes) -- rows of a subgroup's tile of them, at most; 0: row by row
   end
+  if gemm.fragments then
+    param.fragments = categorical(gemm.fragments) -- of shared tiles, if any: read when they are multiplied, or a step before
+  end
+  if swizzles then
+    param.swizzle = categorical(swizzles) -- of shared tiles of what lies along K, if any
+  end
   if ends then
     param.ends = categorical(ends) -- of K, where tiles do not fit: guards in all tiles, or in these only
+  end
+  if edges then
+    param.edges = categorical(edges) -- of rows and columns: what lies beyond is clamped, or the last tile begins earlier
   end
 end
 
@@ -53,6 +64,9 @@ function gemm_rules.declare(product)
   constraint("no empty part of K", function(c) return plan(c).depth * (c.split_k - 1) < plan(c).product.K end)
   if gemm.ends(product) then
     constraint("an end to be apart", function(c) return c.ends == "guarded" or plan(c).within ~= nil end)
+  end
+  if gemm.edges(product) then
+    constraint("a tile to be shifted", function(c) return c.edges == "guarded" or plan(c).a.shifted or plan(c).b.shifted end)
   end
   gemm.kernels(plan)
   gemm_nest.declare(product, schedule)

@@ -45,6 +45,19 @@ function text.tile(p)
     walk, columns, walk * columns, walk, walk * columns, height)
 end
 
+-- The first line of an operand's tile: statements.
+function text.first(x)
+  local of_tile = times(x.name == "a" and "tile_row" or "tile_column", x.tile)
+  if not x.shifted then return "const uint first_" .. x.name .. " = " .. of_tile .. ";" end
+  return string.format("const uint own_%s = %s, first_%s = min(own_%s, %d);", x.name, of_tile, x.name, x.name, x.lines - x.tile)
+end
+
+-- The condition under which a line is stored; nil: always. Lines before a shifted tile's own are the neighbour's.
+function text.is_stored(x, line)
+  if x.shifted then return line .. " >= own_" .. x.name end
+  return not x.exact and line .. " < " .. x.lines or nil
+end
+
 -- Where an invocation stands in the tile: statements that say lane_a and lane_b.
 function text.lanes(p)
   local warp = p.warp
@@ -128,9 +141,25 @@ end
 -- What is read of an operand at an index in vectors.
 local function memory(x, at) return x.place.rows and "quads_" .. x.name .. "(" .. at .. ")" or "matrix_" .. x.name .. "[" .. at .. "]" end
 
--- The chunk that begins at element k of register line i, of `size` elements, as it is stored.
-function text.read(p, x, i, k, size)
+-- Where chunk `chunk` of a line of a shared tile lies: see gemm_plan.lua. `turn`: k / vector.
+function text.swizzled(x, chunk, turn)
+  local by = tonumber(turn) and math.tointeger(tonumber(turn)) % x.swizzle or modulo(turn, x.swizzle)
+  return by == 0 and chunk or "(" .. chunk .. " ^ " .. (tonumber(by) and by or glsl.bracketed(by)) .. ")"
+end
+
+-- Of line at + k. Groups of virtual lines that lie whole periods apart do so after that, too.
+local function swizzled_chunk(p, x, i, at, k)
+  local far, near = i // x.registers * x.lanes * x.registers // x.chunk, i % x.registers // x.chunk
+  if far % x.swizzle ~= 0 then far, near = 0, far + near end
+  local known = tonumber(at) and math.tointeger(tonumber(at)) or p.step % (x.vector * x.swizzle) == 0 and 0
+  local turn = known and tostring((known + k) // x.vector) or over(sum(at, k), x.vector)
+  return sum(text.swizzled(x, sum("chunk_" .. x.name, near), turn), far)
+end
+
+-- The chunk that begins at element k of register line i, of `size` elements, as it is stored; the step begins at `at`.
+function text.read(p, x, i, k, size, at)
   local here = x.name .. "_at"
+  if x.swizzle then return "tile_" .. x.name .. "[" .. sum(here, swizzled_chunk(p, x, i, at, k), k * x.pitch) .. "]" end
   if x.staged then return "tile_" .. x.name .. "[" .. sum(here, k * x.pitch + text.offset(x, i) // x.chunk) .. "]" end
   if x.gather and x.along_k then return gathered_chunk(p, x, i, over(sum("k", k), x.vector), 1) end
   if x.gather then return gathered_chunk(p, x, i, sum("k", k), size) end

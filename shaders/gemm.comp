@@ -153,14 +153,31 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   end
 % end
 %
+% -- Early operands: a step loads what the next one multiplies, which begins at `at`, before its own products.
+% local function each_early(action)
+%   each("early", function(x)
+%     for k = 0, p.step - 1 do
+%       for i = 0, x.count - 1, x.chunk do action(x, x.name .. "_" .. i .. "_" .. k, i, k) end
+%     end
+%   end)
+% end
+% local function load_early(declare, at)
+%   each("early", function(x) begin_step(p, x, at) end)
+%   each_early(function(x, name, i, k)
+%     local value = glsl.converted(text.read(p, x, i, k, x.chunk, at), p.element, factors, x.chunk)
+            ${declare and "const " .. glsl.vector(factors, x.chunk) .. " next_" or ""}${name} = ${value};
+%   end)
+% end
+%
 % -- Loads the chunk with element k of register line i, the first time that a step asks for it.
 % local loaded
-% local function need(q, x, i, k)
+% local function need(q, x, i, k, at)
+%   if x.early then return end
 %   local first_i, first_k, size = text.chunk(x, i, k)
 %   local name = x.name .. "_" .. first_i .. "_" .. first_k
 %   if not loaded[name] then
 %     loaded[name] = true
-%     local value = text.read(q, x, first_i, first_k, size)
+%     local value = text.read(q, x, first_i, first_k, size, at)
             const ${glsl.vector(factors, size)} ${name} = ${glsl.converted(value, p.element, factors, size)};
 %   end
 % end
@@ -180,8 +197,9 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   if not (a.staged and b.staged) then
             const uint k = ${sum("k_tile", at)};
 %   end
-%   begin_step(q, a, at)
-%   begin_step(q, b, at)
+%   for _, x in ipairs(operands) do
+%     if not x.early then begin_step(q, x, at) end
+%   end
 %   loaded = {}
 %   local extent, stride, index = { n = a.count, m = b.count, k = p.step }, { n = 1, m = width, k = 1 }, {}
 %   local function nest(level)
@@ -192,8 +210,8 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %         nest(level + 1)
 %       else
 %         local n, m, k = index.n, index.m, index.k
-%         need(q, a, n, k)
-%         need(q, b, m, k)
+%         need(q, a, n, k, at)
+%         need(q, b, m, k, at)
             sum_${n}_${m} += ${product_of(n, m, k)};
 %       end
 %     end
@@ -205,11 +223,24 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 % local function products(at)
 %   by_ends("k_tile", reads_ends(a) or reads_ends(b), function(q) products_by(q, at) end)
 % end
+% local function step(at, next)
+%   if not p.early then return products(at) end
+        {
+%   load_early(true, next)
+%   products(at)
+%   each_early(function(x, name)
+            ${name} = next_${name};
+%   end)
+        }
+% end
 %
 % -- Shared tiles ------------------------------------------------------------------------------------------------------
 %
 % -- Where the tiles of an invocation's matrix begin in shared memory.
 % local function base(x) return p.together > 1 and "base_" .. x.name or "0" end
+%
+% -- Where an invocation's chunks begin in a line of the tile.
+% local function own_chunk(x) return times("lane_" .. x.name, x.registers // x.chunk) end
 %
 % -- The pixels of gathered operands by their lines, where they are found once. `q` is the plan, or that within K.
 % local pixels = {}
@@ -230,7 +261,9 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   else
 %     for j = 0, x.vector - 1 do
 %       local line = x.along_k and row or sum(times(at, x.vector), j)
-%       local to = sum(first, x.along_k and j * x.pitch or 0, over(line, x.chunk))
+%       local chunk = over(line, x.chunk)
+%       if x.swizzle then chunk = text.swizzled(x, chunk, at) end
+%       local to = sum(first, x.along_k and j * x.pitch or 0, chunk)
 %       local component = x.chunk > 1 and "[" .. glsl.modulo(line, x.chunk) .. "]" or ""
             tile_${x.name}[${to}]${component} = ${components(vector, x.vector, j, 1)};
 %     end
@@ -269,6 +302,50 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %     put(x, r, "next_" .. x.name .. "_" .. r, half_tile)
         }
 %   end
+% end
+%
+% -- From a tile of halves to the other half, and back.
+% local function flip(x)
+        read_${x.name} = ${sum(base(x), x.swizzle and "0" or own_chunk(x), "write_" .. x.name)};
+        write_${x.name} = ${x.chunks} - write_${x.name};
+% end
+%
+% -- What is not double has one tile, which is filled between two barriers.
+% local single = any("stage", "shared") or any("stage", "prefetch")
+% local function fill_single(k)
+%   each("stage", function(x) fill(x, k, "0") end, "shared")
+%   each("stage", function(x) put_ahead(x, "0") end, "prefetch")
+% end
+%
+% -- The last step of a tile, of early operands: all have been read, and the next one's first are.
+% local function turn()
+%   if single then
+        barrier();
+%   end
+        if (more) {
+%   fill_single("k_next")
+%   each("stage", function(x)
+%     if x.ahead then put_ahead(x, "write_" .. x.name) end
+%     flip(x)
+%   end, "double")
+        }
+        barrier();
+% end
+%
+% -- Steps from `at` on, written out, to where the loop goes on.
+% local function early_steps(at, body)
+%   for n = 0, p.unrolled - 2 do step(sum(at, n * p.step), sum(at, (n + 1) * p.step)) end
+%   local last = sum(at, body - p.step)
+%   if body == p.depth then
+%     turn()
+%     return step(last, "0")
+%   end
+            uint next = ${at} + ${body};
+            if (next == ${p.depth}) {
+%   turn()
+                next = 0;
+            }
+%   step(last, "next")
 % end
 %
 % -- Constants of an invocation ----------------------------------------------------------------------------------------
@@ -315,7 +392,10 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %   if p.together > 1 then
     const uint base_${x.name} = ${times("gl_LocalInvocationID.z", x.shared_chunks)};
 %   end
-    uint read_${x.name} = ${sum(base(x), times("lane_" .. x.name, x.registers // x.chunk))};
+%   if x.swizzle then
+    const uint chunk_${x.name} = ${own_chunk(x)};
+%   end
+    uint read_${x.name} = ${sum(base(x), x.swizzle and "0" or own_chunk(x))};
 %   if x.stage == "double" then
     uint write_${x.name} = ${x.chunks};
 %   end
@@ -334,7 +414,12 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 void main()
 {
     ${text.tile(p)}
+% if a.shifted or b.shifted then
+    ${text.first(a)}
+    ${text.first(b)}
+% else
     const uint first_a = tile_row * ${a.tile}, first_b = tile_column * ${b.tile};
+% end
     ${text.lanes(p)}
 % local part = p.matrices == 1 and "gl_WorkGroupID.z" or glsl.modulo("gl_WorkGroupID.z", parts)
     uint k_tile = ${whole and "0" or times(part, p.depth * p.tiles)};
@@ -360,17 +445,24 @@ void main()
 % each("stage", function(x)
 %   if x.ahead then put_ahead(x, "0") else fill(x, "k_tile", "0") end
 % end, "double")
-% local single = any("stage", "shared") or any("stage", "prefetch")
-% if any("staged") and not single then
+% if p.early then fill_single("k_tile") end
+% if any("staged") and (p.early or not single) then
     barrier();
 % end
+% each_early(function(x, name)
+    ${glsl.vector(factors, x.chunk)} ${name};
+% end)
+% if p.early then
+    {
+%   load_early(false, "0")
+    }
+% end
     for (uint tile = 0; tile < ${p.tiles}; ++tile, k_tile += ${p.depth}) {
-% each("stage", function(x) fill(x, "k_tile", "0") end, "shared")
-% each("stage", function(x) put_ahead(x, "0") end, "prefetch")
-% if single then
+% if not p.early then fill_single("k_tile") end
+% if single and not p.early then
         barrier();
 % end
-% if any("ahead") or any("stage", "double") then
+% if any("ahead") or any("stage", "double") or p.early then
         const bool more = tile < ${p.tiles - 1};
         const uint k_next = k_tile + ${p.depth};
         if (more) {
@@ -385,7 +477,9 @@ void main()
 %   at = "i"
         for (uint i = 0; i < ${p.depth}; i += ${body}) {
 % end
-% if p.hint then
+% if p.early then
+%   early_steps(at, body)
+% elseif p.hint then
         [[unroll]] for (uint j = 0; j < ${body}; j += ${p.step})
 %   products(sum(at, "j"))
 % else
@@ -394,16 +488,15 @@ void main()
 % if p.unrolled < p.steps then
         }
 % end
-% each("stage", function(x)
+% each(p.early and "none" or "stage", function(x)
 %   if x.ahead then
         if (more) {
 %     put_ahead(x, "write_" .. x.name)
         }
 %   end
-        read_${x.name} = ${sum(base(x), times("lane_" .. x.name, x.registers // x.chunk), "write_" .. x.name)};
-        write_${x.name} = ${x.chunks} - write_${x.name};
+%   flip(x)
 % end, "double")
-% if any("staged") then
+% if any("staged") and not p.early then
         barrier();
 % end
     }
@@ -434,8 +527,9 @@ void main()
     const uint column_${j} = ${text.column(p, vector_of(j), p.vector_c)};
 % end
 % for i = 0, a.count - 1 do
-%   if not a.exact then
-    if (${sum("row", text.offset(a, i))} < ${product.N}) {
+%   local is_stored = text.is_stored(a, sum("row", text.offset(a, i)))
+%   if is_stored then
+    if (${is_stored}) {
 %   end
 %   for j = 0, b.count - 1, p.vector_c do
 %     local at = sum("corner", far and "column_" .. j or text.offset(b, j) // p.vector_c, text.offset(a, i) * pitch)
@@ -445,10 +539,10 @@ void main()
 %     else
 %       value = glsl.converted(value, sums, output, p.vector_c)
 %     end
-%     local guard = b.exact and "" or "if (" .. sum("column", text.offset(b, j)) .. " < " .. product.M .. ") "
-        ${guard}matrix_c[${at}] = ${value};
+%     local of_column = text.is_stored(b, sum("column", text.offset(b, j)))
+        ${of_column and "if (" .. of_column .. ") " or ""}matrix_c[${at}] = ${value};
 %   end
-%   if not a.exact then
+%   if is_stored then
     }
 %   end
 % end

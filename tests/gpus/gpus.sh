@@ -121,13 +121,14 @@ tell_choice() {
     local said=$5 instructions
     instructions=$(statistic "$said" Instructions 'Instruction count' 'Instruction Count')
     if [ -z "$instructions" ]; then
-        echo "| $1 | $2 | $3 | no kernel | - | - | - | - |"
+        echo "| $1 | $2 | $3 | no kernel | - | - | - | - | - |"
         return
     fi
     echo "| $1 | $2 | $3 | $instructions | $(awk -v n="$instructions" -v of="$4" 'BEGIN { printf "%.2f", n / of }') |" \
         "$(statistic "$said" VGPRs 'Number of GPRs' 'Max live registers') |" \
         "$(statistic "$said" 'Spilled VGPRs' 'SLM Size' 'Spill Count') |" \
-        "$(statistic "$said" 'LDS size' 'Workgroup Memory Size') |"
+        "$(statistic "$said" 'LDS size' 'Workgroup Memory Size') |" \
+        "$(statistic "$said" Latency 'Cycle Count') |"
 }
 
 # Each line of the list: a space of one point, the multiply-adds that it writes out, what is set. Lines begin with # to say why.
@@ -191,8 +192,8 @@ if [ $work = compile_random ]; then
     echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
     echo '|---|---|---|---|---|---|---|---|---|---|'
 else
-    echo '| GPU | choice | size | instructions | a multiply-add | registers | spills | shared bytes |'
-    echo '|---|---|---|---|---|---|---|---|'
+    echo '| GPU | choice | size | instructions | a multiply-add | registers | spills | shared bytes | cycles |'
+    echo '|---|---|---|---|---|---|---|---|---|'
 fi
 for name in "${names[@]}"; do
     compile_for "$name"

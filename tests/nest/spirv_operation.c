@@ -30,6 +30,7 @@ enum form {  // of a whole number's result
     SIGNED_AT_MOST,
     BOTH,
     EITHER,
+    ONE_OF,
     INVERSE,
     RIGHT,
     LEFT
@@ -87,6 +88,7 @@ static const struct operation {
     {190, UNKNOWN, COMPARE, false},
     {194, RIGHT, NOTHING, false},
     {196, LEFT, NOTHING, false},
+    {198, ONE_OF, NOTHING, false},
     {199, BOTH, NOTHING, false},
     {202, UNKNOWN, NOTHING, false},
     {203, UNKNOWN, NOTHING, false},
@@ -114,6 +116,7 @@ static uint32_t compute(enum form form, uint32_t a, uint32_t b)
     case SIGNED_AT_MOST: return x <= y;
     case BOTH: return a & b;
     case EITHER: return a | b;
+    case ONE_OF: return a ^ b;
     case INVERSE: return !a;
     case RIGHT: return a >> (b & 31);
     case LEFT: return a << (b & 31);

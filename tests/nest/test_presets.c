@@ -71,7 +71,7 @@ static const struct product products[] = {
     {"gemm", "cpu", "N=1024 M=8192 K=100", ALL_TYPES, MATRICES},
     {"gemm", "cpu", "N=1024 M=8192 K=128 batch=2 row_c=8200 bias=add residual=add activation=relu",
      ALL_TYPES, MATRICES},
-    {"gemm", "discrete", "N=4096 M=32768 K=100 scale=2 activation=leaky", LIST("f32", "f16"),
+    {"gemm", "discrete", "N=4100 M=32900 K=100 scale=2 activation=leaky", LIST("f32", "f16"),
      MATRICES},
     {"conv-implicit", "cpu",
      "batch=4 in_channels=6 out_channels=16384 height=64 width=64 groups=2 bias=add "
@@ -235,6 +235,7 @@ static const struct mutant {
     {2, "lua/gemm_nest.lua", "d.ceil_div(16, ", "d.ceil_div(64, "},
     {2, "lua/gemm_nest.lua", "(s.pad or 0)", "0"},
     {4, "lua/gemm_nest.lua", "d.choose(of_warp, count, 1)", "1"},
+    {4, "lua/gemm_nest.lua", "d.all(x.staged, p.early)", "d.none(p.early)"},
     {2, "lua/gemm_nest.lua", "add = is_whole and 0 or 1", "add = is_whole and 0 or 2"},
     {2, "lua/gemm_nest.lua", "p.step // wide)", "p.step)"},
     {2, "lua/gemm_nest.lua", "d.is(walk, \"columns\")", "d.is(walk, \"rows\")"},

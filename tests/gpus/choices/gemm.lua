@@ -4,13 +4,17 @@ local gemm, matmul, subgroups = include "gemm_plan.lua", include "matmul.lua", i
 
 local product = matmul.declare(size("size", 2048), { "f32", "f16", "i8" })
 local lanes, dot = size("lanes", 0, 0), choice("dot", { "none", "packed" })
-local ends = choice("ends", { "guarded", "apart" })
+local ends, edges = choice("ends", { "guarded", "apart" }), choice("edges", { "guarded", "shifted" })
+local fragments, stage = choice("fragments", { "late", "early" }), choice("stage", { "shared", "prefetch", "double" })
+local swizzle, pad = choice("swizzle", { "none", "xor" }), size("pad", 0, 0)
+local tile, step = size("tile", 8), size("step", 8) -- elements of K
 
 param.only = discrete { 1 }
 local plan = derived(function()
   return gemm.plan(product, {
-    rows = { 2, 8, 4 }, columns = { 2, 16, 4 }, depth = { 1, 8 }, stage_a = "shared", stage_b = "shared",
-    order = { "k", "n", "m" }, unroll = 512, lanes = lanes, dot = dot, ends = ends, subgroup = subgroups.least,
+    rows = { 2, 8, 4 }, columns = { 2, 16, 4 }, depth = { tile // step, step }, stage_a = stage, stage_b = stage,
+    order = { "k", "n", "m" }, unroll = 64 * tile, explicit = "copies", lanes = lanes, dot = dot, ends = ends, edges = edges,
+    fragments = fragments, swizzle = swizzle, pad = pad, subgroup = subgroups.least,
   })
 end)
 gemm.kernels(plan)
