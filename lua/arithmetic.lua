@@ -21,6 +21,14 @@ function arithmetic.widest(...)
   return width
 end
 
+-- Whether n divides each of the numbers.
+function arithmetic.divides(n, ...)
+  for _, number in ipairs { ... } do
+    if number % n ~= 0 then return false end
+  end
+  return true
+end
+
 -- A product of positive integers that does not wrap: 2^62 stands for all that is larger.
 function arithmetic.product(...)
   local product = 1

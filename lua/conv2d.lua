@@ -1,6 +1,7 @@
 -- Convolutions all of whose sizes and choices are left to who tunes them: `--set stride=2 --set layout=nhwc`.
 --
 --     op = conv2d.declare { in_channels = 64, out_channels = 64, height = 28, width = 28, kernel = 3, padding = 1 }
+--     op = conv2d.declare { ..., accumulate = gemm.accumulate }    what sums of f16 can be, where that is not f32 and f16
 --     op = conv2d.declare_depthwise { channels = 64, height = 56, width = 56, kernel = 3, padding = 1 }
 --
 -- declare the operator with these standard sizes (batch, stride, dilation, groups and multiplier are 1, padding is 0
@@ -20,7 +21,7 @@ local function declare(standard, in_channels, out_channels, groups)
     extra = size("extra", 0, 0), -- more rows and columns of padding behind the image than before it
     dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
-    type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", { "f32", "f16" }),
+    type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", standard.accumulate or { "f32", "f16" }),
   })
 end
 

@@ -132,7 +132,7 @@ local function load(d, w, p, product, x)
   local element, here = k * wide + k_vector, register * x.chunk + vector
   local line = virtual * (x.lanes * x.registers) + x.lane * x.registers + here
   local from = (p.i * p.unrolled + p.j) * p.step + element
-  x.buffer = d.buffer { "registers_" .. x.name, p.step, x.count, memory = "registers", type = p.sums }
+  x.buffer = d.buffer { "registers_" .. x.name, p.step, x.count, memory = "registers", type = glsl.products(p.op) }
   local to = x.buffer { element, virtual * x.registers + here }
   d.statement {
     "load " .. x.name .. " from its tile", loops = path, when = x.staged, stores = to, reads = { in_tile(p, x, line, from, one) },
@@ -149,7 +149,20 @@ local function load(d, w, p, product, x)
   }
 end
 
-local function products(d, w, p, order)
+-- Few products' sums in halves go into the sums in floats, after each step or tile.
+local function widen(d, w, p, few, after)
+  local line, column = w.loop("widened_line", "unrolled", p.a.count), w.loop("widened_column", "unrolled", p.b.count)
+  local function add(name, loops)
+    d.statement {
+      "widen each " .. name, loops = w.joined(p.path, { p.tile }, loops, { line, column }), when = d.is(after, name),
+      updates = p.sum { line, column }, reads = { few { line, column } }, add = 1,
+    }
+  end
+  add("step", { p.i, p.j })
+  add("tile", {})
+end
+
+local function products(d, w, p, order, widened)
   local a, b = p.a, p.b
   local n, m, at_k = w.place(order, "n"), w.place(order, "m"), w.place(order, "k")
   local n_virtual, n_register = w.loop("n_virtual", "virtual", a.virtual, n), w.loop("n", "unrolled", a.registers, n)
@@ -158,13 +171,15 @@ local function products(d, w, p, order)
   local k, vector = w.loop("k", "unrolled", p.step, at_k), w.loop("m_vector", "vectorized", b.chunk)
   local line, column = n_virtual * a.registers + n_register, m_virtual * b.registers + m_register * b.chunk + vector
   p.sum = d.buffer { "sums", a.count, b.count, memory = "registers", type = p.sums }
-  local is_whole = p.sums == "i32"
+  local is_whole, added = p.sums == "i32", p.sum
+  if widened then added = d.buffer { "few", a.count, b.count, memory = "registers", type = glsl.products(p.op) } end
   d.statement {
     "products",
     loops = w.joined(p.path, { p.tile, p.i, p.j, n_virtual, n_register, m_virtual, m_register, k, vector }, { ones(w, p, "one") }),
-    updates = p.sum { line, column }, reads = { a.buffer { k, line }, b.buffer { k, column } },
+    updates = added { line, column }, reads = { a.buffer { k, line }, b.buffer { k, column } },
     add = is_whole and 0 or 1, multiply = is_whole and 0 or 1, integer = is_whole and 2 or 0,
   }
+  if widened then widen(d, w, p, added, widened) end
 end
 
 -- What becomes of a sum in row `row` and column `column` of C.
@@ -283,7 +298,7 @@ function gemm_nest.declare(product, schedule)
     end
     load(d, w, p, product, p.a)
     load(d, w, p, product, p.b)
-    products(d, w, p, s.order)
+    products(d, w, p, s.order, s.widen)
     store(d, w, p, product)
     gemm_nest.reduce(d, w, p, product)
     d.unroll(s.unroll)

@@ -8,7 +8,7 @@
 --
 --     op, matrices, N, M, K      C[N,M] = A[N,K] B[K,M], `matrices` times
 --     a, b                       operands: along_k (whether neighbours in memory are neighbours along K), widest
---                                (vector that its rows can be read in), elements (of the buffer), pitch (elements from
+--                                (vector that its rows can be read in, up to 4), eights (whether 8 f16 at once), elements (of the buffer), pitch (elements from
 --                                row to row in memory) or gather (see gemm_text.lua)
 --     result                     C: widest, pitch, bias ("rows", "columns": what has one bias each), and for several
 --                                images columns (of one image) and image (elements from one image to the next)
@@ -83,12 +83,19 @@ function gemm.edges(product)
   return (is_uneven(product.N) or is_uneven(product.M)) and { "guarded", "shifted" } or nil
 end
 
+-- What sums of f16 are kept in. `mixed`: sums of few products in f16, which are moved to sums in f32 after each step or
+-- tile (`widen`); of no more products than the operator's tolerance speaks of.
+gemm.accumulate = { "f32", "f16", "mixed" }
+gemm.widens = { "step", "tile" }
+local most_in_halves = 32
+
 local most_rounds_copied = 16   -- a cooperative load of more rounds is a loop
 local statements_of_gather = 12 -- of the address and the test of one element of an image
 local reduce_group = { 32, 8 }  -- workgroup of the second pass of a split product
 
--- The vector widths with which an operand can be read.
+-- The vector widths with which an operand can be read; eight are four words on their way to a shared tile.
 function gemm.widths(operand)
+  if operand.eights and not device.is_cpu then return { 1, 2, 4, 8 } end
   return operand.widest == 4 and { 1, 2, 4 } or operand.widest == 2 and { 1, 2 } or { 1 }
 end
 
@@ -163,7 +170,7 @@ end
 -- schedule: rows and columns { virtual, lanes, registers }, depth { steps, step }, stage_a, stage_b, order, unroll
 -- (products written out at most; a step always is, unless `cut`), and where they differ from the defaults: together
 -- (1), ends ("guarded"), edges ("guarded"), fragments ("late" or "early"),
--- swizzle ("none" or "xor"), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
+-- swizzle ("none" or "xor"), widen ("step" or "tile"), vector_a, vector_b, vector_c (the widest), pad (0), explicit ("hint"), walk ("rows"), split_k (1), index
 -- ("hoist": where a pixel lies is found before the loop; or "recompute"), lanes (0; subgroup: how many those are), dot ("none").
 function gemm.plan(product, s)
   if s.dot == "packed" then product = product.quads end
@@ -193,6 +200,7 @@ function gemm.plan(product, s)
     x.hoisted = x.gather and s.index ~= "recompute" and not x.looped
   end
   p.vector_c = s.vector_c or math.min(widest(p.b.registers), product.result.widest)
+  p.widen = product.op.accumulate == "mixed" and (s.widen or "step") or nil
   if s.ends == "apart" then p.within = within(p) end
   return p
 end
@@ -206,8 +214,16 @@ end
 function gemm.threads(p) return p.threads * p.together end
 
 function gemm.vectors_fit(p)
-  local function fits(x) return neighbours(p, x) % x.vector == 0 and x.place.widest % x.vector == 0 end
+  local function fits(x)
+    local can_be_read = x.vector == 8 and x.staged and x.place.eights or x.place.widest % x.vector == 0
+    return neighbours(p, x) % x.vector == 0 and can_be_read
+  end
   return fits(p.a) and fits(p.b)
+end
+
+-- What is summed in halves before it is moved.
+function gemm.halves_fit(p)
+  return not p.widen or (p.widen == "step" and p.step or p.depth) <= most_in_halves
 end
 
 function gemm.next_tile_fits(p)
@@ -262,7 +278,8 @@ end
 local function registers(p)
   local function waiting(x) return x.ahead and ceil_div(x.rounds * x.vector * glsl.bytes(p.element), 4) or 0 end
   local function operands(x) return (x.early and 2 * p.step or 1) * x.count end
-  return p.a.count * p.b.count + operands(p.a) + operands(p.b) + waiting(p.a) + waiting(p.b)
+  local sums = p.a.count * p.b.count
+  return sums + (p.widen and ceil_div(sums, 2) or 0) + operands(p.a) + operands(p.b) + waiting(p.a) + waiting(p.b)
 end
 
 local function resources_of(p)

@@ -8,7 +8,7 @@
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; and what is
 -- offered: dot, lanes, ends, edges,
--- fragments, swizzle.
+-- fragments, swizzle, widen.
 
 local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
 
@@ -26,7 +26,8 @@ local function schedule_of(product)
       pad = c.pad, order = c.order, unroll = c.unroll, explicit = c.explicit,
       dot = product.quads and c.dot, lanes = gemm.lanes and c.lanes, subgroup = subgroups.size(c),
       ends = gemm.ends(product) and c.ends, edges = gemm.edges(product) and c.edges,
-      fragments = gemm.fragments and c.fragments, swizzle = gemm.swizzles(product) and c.swizzle, walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
+      fragments = gemm.fragments and c.fragments, swizzle = gemm.swizzles(product) and c.swizzle,
+      widen = product.op.accumulate == "mixed" and c.widen, walk = c.walk, split_k = c.split_k, together = many and c.together, index = gathers and c.index,
     }
   end
 end
@@ -41,6 +42,9 @@ function gemm_rules.offer(product)
   end
   if gemm.fragments then
     param.fragments = categorical(gemm.fragments) -- of shared tiles, if any: read when they are multiplied, or a step before
+  end
+  if product.op.accumulate == "mixed" then
+    param.widen = categorical(gemm.widens) -- after what sums in halves go into sums in f32
   end
   if swizzles then
     param.swizzle = categorical(swizzles) -- of shared tiles of what lies along K, if any
@@ -57,6 +61,9 @@ function gemm_rules.declare(product)
   local schedule = schedule_of(product)
   local plan = derived(function(c) return gemm.plan(product, schedule(c)) end)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
+  if product.op.accumulate == "mixed" then
+    constraint("few sums in halves", function(c) return gemm.halves_fit(plan(c)) end)
+  end
   constraint("a tile ahead fits registers", function(c) return gemm.next_tile_fits(plan(c)) end)
   constraint("only what is shared is staged", function(c) return gemm.staging_pays(plan(c)) end)
   constraint("whole subgroups", function(c) return gemm.threads(plan(c)) >= subgroups.least end)

@@ -4,6 +4,7 @@
 --
 --     op.type              what the inputs hold
 --     glsl.sums(op)        what is summed in: f32, f16 or i32
+--     glsl.products(op)    what is multiplied, and few products are summed, in: the same, or f16
 --     glsl.output(op)      what the output holds
 --
 -- A template gets the module as a value: `values = function(c) return { glsl = glsl, ... } end`.
@@ -14,15 +15,20 @@ local scalars = { f32 = "float", f16 = "float16_t", i8 = "int8_t", i32 = "int", 
 local vectors = { f32 = "vec", f16 = "f16vec", i8 = "i8vec", i32 = "ivec", word = "uvec" }
 local bytes = { f32 = 4, f16 = 2, i8 = 1, i32 = 4, word = 4 }
 
--- The type of n neighbours.
-function glsl.vector(element, n) return n == 1 and scalars[element] or vectors[element] .. n end
+-- The type of n neighbours; of eight, which are f16, that of the four words that they are moved as.
+function glsl.vector(element, n)
+  if n == 8 then return vectors.word .. 4 end
+  return n == 1 and scalars[element] or vectors[element] .. n
+end
 
 function glsl.bytes(element) return bytes[element] end
 
 function glsl.sums(op)
   if op.type == "i8" then return "i32" end
-  return op.accumulate
+  return op.accumulate == "mixed" and "f32" or op.accumulate
 end
+
+function glsl.products(op) return op.accumulate == "mixed" and "f16" or glsl.sums(op) end
 
 function glsl.output(op) return op.type == "i8" and "i32" or op.type end
 
@@ -38,7 +44,7 @@ end
 -- take compilers a time that doubles with each. What is read must be there either way.
 function glsl.guarded(condition, value, element, n)
   local zeros = glsl.vector(element, n) .. "(0)"
-  return "mix(" .. zeros .. ", " .. value .. ", " .. (n > 1 and "bvec" .. n or "") .. "(" .. condition .. "))"
+  return "mix(" .. zeros .. ", " .. value .. ", " .. (n > 1 and "bvec" .. math.min(n, 4) or "") .. "(" .. condition .. "))"
 end
 
 -- The extensions that inputs of an element need; sums and outputs need no others.
@@ -95,8 +101,17 @@ end
 -- The smaller of the text and the last number below n.
 function glsl.below(text, n) return "min(" .. text .. ", " .. n - 1 .. ")" end
 
--- The components first .. first + n - 1 of a vector of `width`.
+-- The same of eight f16 in four words.
+local function of_eight(vector, first, n)
+  local function pair(at) return "unpackFloat2x16(" .. vector .. "." .. string.sub("xyzw", at + 1, at + 1) .. ")" end
+  local at = first // 2
+  if n == 1 then return pair(at) .. (first % 2 == 0 and ".x" or ".y") end
+  return n == 2 and pair(at) or "f16vec4(" .. pair(at) .. ", " .. pair(at + 1) .. ")"
+end
+
+-- The components first .. first + n - 1 of a vector of `width`: 1, 2 or 4 of them, of eight at a multiple of n.
 function glsl.components(vector, width, first, n)
+  if width == 8 then return of_eight(vector, first, n) end
   return width == n and vector or vector .. "." .. string.sub("xyzw", first + 1, first + n)
 end
 

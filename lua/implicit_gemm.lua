@@ -29,7 +29,7 @@ local function channels_first(op, s, weights, image)
   local columns, result = s.pixels, { pitch = s.pixels, from_matrix = s.outputs * s.pixels, widest = widest(s.pixels) }
   image.from_matrix = s.inputs * op.height * op.width
   if s.is_plain then
-    image.pitch, image.widest = s.pixels, widest(s.pixels)
+    image.pitch, image.widest, image.eights = s.pixels, widest(s.pixels), op.type == "f16" and arithmetic.divides(8, s.pixels)
   else
     columns = op.batch * s.pixels
     if op.batch > 1 then result.columns, result.image = s.pixels, op.out_channels * s.pixels end
@@ -41,6 +41,7 @@ end
 -- nhwc: rows are the pixels of all images.
 local function channels_last(op, s, weights, image)
   image.along_k, image.from_matrix, image.widest = true, s.inputs, widest(s.inputs, op.in_channels)
+  image.eights = op.type == "f16" and arithmetic.divides(8, s.inputs, op.in_channels)
   image.pitch = s.is_plain and op.in_channels
   return {
     N = op.batch * s.pixels, M = s.outputs, a = image, b = weights,
@@ -59,7 +60,7 @@ function implicit_gemm.product(op)
   local K = s.inputs * op.kernel_h * op.kernel_w
   local weights = {
     binding = op.bindings.W, along_k = true, pitch = K, widest = widest(K),
-    from_matrix = s.outputs * K, cycle = op.groups, elements = op.out_channels * K,
+    eights = op.type == "f16" and arithmetic.divides(8, K), from_matrix = s.outputs * K, cycle = op.groups, elements = op.out_channels * K,
   }
   local image = {
     binding = op.bindings.X, widest = 1, elements = op.batch * op.in_channels * op.height * op.width,

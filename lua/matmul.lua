@@ -1,7 +1,8 @@
 -- The product of two matrices, or of two batches of matrices, as gemm_plan.lua takes it: C[N,M] = A[N,K] B[K,M].
 --
 --     local product = matmul.product(op)                op: what operator.matmul or operator.batch_matmul returned
---     local product = matmul.declare(standard, types)   declares sizes (standard: of N, M, K), choices and the operator
+--     local product = matmul.declare(standard, types, accumulate)     declares sizes (standard: of N, M, K), choices and
+--                                                       the operator; accumulate: what sums of f16 can be (f32, f16)
 
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
 local quads = include "quads.lua"
@@ -15,6 +16,7 @@ local function place(op, name, rows, columns)
   return {
     binding = op.bindings[name:upper()], row = columns, pitch = pitch, from_matrix = from_matrix,
     widest = arithmetic.widest(columns, pitch, from_matrix),
+    eights = op.type == "f16" and arithmetic.divides(8, columns, pitch, from_matrix),
     elements = (matrices - 1) * from_matrix + (rows - 1) * pitch + columns,
   }
 end
@@ -36,13 +38,13 @@ function matmul.product(op)
   return product
 end
 
-function matmul.declare(standard, types)
+function matmul.declare(standard, types, accumulate)
   local fields = {
     N = size("N", standard), M = size("M", standard), K = size("K", standard),
     row_a = size("row_a", 0, 0), row_b = size("row_b", 0, 0), row_c = size("row_c", 0, 0), -- 0: rows without gaps
     type = choice("type", types),
     layout = choice("layout", { "nn", "nt", "tn", "tt" }),
-    accumulate = choice("accumulate", { "f32", "f16" }), -- sums of f16
+    accumulate = choice("accumulate", accumulate or { "f32", "f16" }), -- sums of f16
   }
   epilogue.declare(fields)
   local batch = size("batch", 1)

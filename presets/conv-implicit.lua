@@ -6,7 +6,7 @@ local conv2d, implicit_gemm = include "conv2d.lua", include "implicit_gemm.lua"
 local channels, extent = device.is_cpu and 32 or 64, device.is_cpu and 28 or 56
 local product = implicit_gemm.product(conv2d.declare {
   batch = device.is_cpu and 1 or 16, in_channels = channels, out_channels = channels,
-  height = extent, width = extent, kernel = 3, padding = 1,
+  height = extent, width = extent, kernel = 3, padding = 1, accumulate = gemm.accumulate,
 })
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.

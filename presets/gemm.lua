@@ -2,7 +2,7 @@
 -- choose from
 local gemm, rules, matmul = include "gemm_plan.lua", include "gemm_rules.lua", include "matmul.lua"
 
-local product = matmul.declare(device.is_cpu and 256 or 2048, { "f32", "f16", "i8" })
+local product = matmul.declare(device.is_cpu and 256 or 2048, { "f32", "f16", "i8" }, gemm.accumulate)
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights

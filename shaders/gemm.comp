@@ -9,7 +9,8 @@
 % local sums = glsl.sums(op)
 % local sum, times, over, components = glsl.sum, glsl.times, glsl.over, glsl.components
 % local packed = p.element == "word" -- four bytes along K, whose products are summed at once
-% local factors = packed and p.element or sums
+% local few = p.widen and "part" or "sum" -- where products are added
+% local factors = packed and p.element or glsl.products(op)
 % local function stored(n) return glsl.vector(p.element, n) end
 % local function number(n) return glsl.vector(sums, n) end
 % local last = epilogue.of(op, { sums = sums, n = p.vector_c, along_bias = result.bias == "columns" })
@@ -212,16 +213,27 @@ uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table
 %         local n, m, k = index.n, index.m, index.k
 %         need(q, a, n, k, at)
 %         need(q, b, m, k, at)
-            sum_${n}_${m} += ${product_of(n, m, k)};
+            ${few}_${n}_${m} += ${product_of(n, m, k)};
 %       end
 %     end
 %   end
 %   nest(1)
         }
 % end
+%
+% -- Few products' sums in f16 go into the sums in f32.
+% local function widen()
+%   for i = 0, a.count - 1 do
+%     for j = 0, b.count - 1, width do
+            sum_${i}_${j} += ${glsl.converted("part_" .. i .. "_" .. j, factors, sums, width)};
+            part_${i}_${j} = ${glsl.vector(factors, width)}(0);
+%     end
+%   end
+% end
 % local function reads_ends(x) return not x.staged and not x.gather end
 % local function products(at)
 %   by_ends("k_tile", reads_ends(a) or reads_ends(b), function(q) products_by(q, at) end)
+%   if p.widen == "step" then widen() end
 % end
 % local function step(at, next)
 %   if not p.early then return products(at) end
@@ -438,6 +450,9 @@ void main()
 % for i = 0, a.count - 1 do
 %   for j = 0, b.count - 1, width do
     ${number(width)} sum_${i}_${j} = ${number(width)}(0);
+%     if p.widen then
+    ${glsl.vector(factors, width)} part_${i}_${j} = ${glsl.vector(factors, width)}(0);
+%     end
 %   end
 % end
 
@@ -480,14 +495,18 @@ void main()
 % if p.early then
 %   early_steps(at, body)
 % elseif p.hint then
-        [[unroll]] for (uint j = 0; j < ${body}; j += ${p.step})
+        [[unroll]] for (uint j = 0; j < ${body}; j += ${p.step})${p.widen == "step" and " {" or ""}
 %   products(sum(at, "j"))
+%   if p.widen == "step" then
+        }
+%   end
 % else
 %   for n = 0, p.unrolled - 1 do products(sum(at, n * p.step)) end
 % end
 % if p.unrolled < p.steps then
         }
 % end
+% if p.widen == "tile" then widen() end
 % each(p.early and "none" or "stage", function(x)
 %   if x.ahead then
         if (more) {

@@ -26,8 +26,9 @@ static bool check_integers(const struct operation *o, struct err *e)
 bool epilogue_check(const struct operation *o, struct err *e)
 {
     bool is_half = operation_element(o) == ELEMENT_F16;
-    if (operation_chooses(o, "accumulate", "f16") && !is_half)
-        return err_set(e, "%s: accumulate = \"f16\" needs type = \"f16\"", o->kind->name);
+    if (!operation_chooses(o, "accumulate", "f32") && !is_half)
+        return err_set(e, "%s: accumulate = \"%s\" needs type = \"f16\"", o->kind->name,
+                       operation_choice(o, "accumulate"));
     if (operation_chooses(o, "activation", "clamp") &&
         operation_real(o, "low") > operation_real(o, "high"))
         return err_set(e, "%s: low is greater than high", o->kind->name);

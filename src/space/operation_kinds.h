@@ -36,7 +36,7 @@ struct tensor tensor_image(const struct operation *o, const char *name, enum ele
     }
 #define SUM_ACCUMULATE                                                                             \
     {                                                                                              \
-        "accumulate", (const char *const[]){"f32", "f16", NULL}, false                             \
+        "accumulate", (const char *const[]){"f32", "f16", "mixed", NULL}, false                    \
     }
 
 extern const struct operation_real epilogue_reals[]; // scale, slope, low, high

@@ -106,6 +106,14 @@ static double half_sum_tolerance(double k)
     return t * u * s * sqrt((k * (k + 1) + 2 * k) / 3);
 }
 
+// Sums of at most 32 products in halves, whose errors are independent, are added up in floats: the
+// bound above for one that wanders far, and ten deviations of all together.
+static double mixed_sum_tolerance(double k)
+{
+    double few = fmin(k, 32), one = half_sum_tolerance(few), deviation = one / (20 * sqrt(2));
+    return one + DEVIATIONS * deviation * sqrt(k / few) + fp32_sum_tolerance(k);
+}
+
 static bool is_leaky(const struct operation *o)
 {
     return operation_chooses(o, "activation", "leaky");
@@ -138,7 +146,11 @@ struct tolerance product_tolerance(const struct operation *o, enum input_set set
     if (set == INPUT_EXACT)
         return t;
     double k = (double)depth, slope = is_leaky(o) ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
-    double sum = sums_halves ? half_sum_tolerance(k) : fp32_sum_tolerance(k);
+    double sum = fp32_sum_tolerance(k);
+    if (sums_halves)
+        sum = half_sum_tolerance(k);
+    else if (operation_chooses(o, "accumulate", "mixed"))
+        sum = mixed_sum_tolerance(k);
     t.absolute += fabs(operation_real(o, "scale")) * slope * sum;
     return t;
 }

@@ -117,6 +117,7 @@ static const struct product products[] = {
     {"layer-norm", "cpu", "M=16", NULL, NULL},
     {"dep", "cpu", "H=34 W=34 pad=0", NULL, NULL}, // whole tiles: nests count tails as full
     {MINE, "cpu", "N=64 M=32 K=96", NULL, NULL},
+    {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed", NULL, MATRICES},
 };
 
 // How much of one point is wrong.
@@ -235,6 +236,8 @@ static const struct mutant {
     {2, "lua/gemm_nest.lua", "d.ceil_div(16, ", "d.ceil_div(64, "},
     {2, "lua/gemm_nest.lua", "(s.pad or 0)", "0"},
     {4, "lua/gemm_nest.lua", "d.choose(of_warp, count, 1)", "1"},
+    {(int)(sizeof products / sizeof *products) - 1, "lua/gemm_nest.lua", "when = d.is(after, name)",
+     "when = d.is(after, \"step\")"},
     {4, "lua/gemm_nest.lua", "d.all(x.staged, p.early)", "d.none(p.early)"},
     {2, "lua/gemm_nest.lua", "add = is_whole and 0 or 1", "add = is_whole and 0 or 2"},
     {2, "lua/gemm_nest.lua", "p.step // wide)", "p.step)"},

@@ -144,6 +144,7 @@ static void what_does_not_go_together_is_refused(void **state)
         double x;
     } bad[] = {
         {"accumulate", "f16", NULL, NULL, "accumulate = \"f16\" needs type = \"f16\""},
+        {"accumulate", "mixed", NULL, NULL, "accumulate = \"mixed\" needs type = \"f16\""},
         {"activation", "clamp", NULL, "low", "low is greater than high", 0, 7},
         {"layout", "tn", "row_a", NULL, "row_a is smaller than a row of A", 7},
         {"layout", "nn", "row_c", NULL, "row_c is smaller than a row of C", 8},
