@@ -58,13 +58,13 @@ gemm.walks = {
 gemm.lanes = subgroups.tiled and { 0, 4, 8 } -- rows of a subgroup's tile, at most; 0: none, row by row
 
 -- Where the chunks of a shared tile's line lie, of an operand along K: in their order, or such that they are written into
--- different banks. No CPU has banks.
+-- different banks. As lanes, this and the choices below are for GPUs that say what their subgroups are.
 function gemm.swizzles(product)
-  return not device.is_cpu and (product.a.along_k or product.b.along_k) and { "none", "xor" } or nil
+  return subgroups.tiled and (product.a.along_k or product.b.along_k) and { "none", "xor" } or nil
 end
 
 -- When what a step multiplies is read from shared tiles. A CPU waits for nothing there.
-gemm.fragments = not device.is_cpu and { "late", "early" } or nil
+gemm.fragments = subgroups.tiled and { "late", "early" } or nil
 
 -- What becomes of the end of K where tiles do not fit: each address is clamped and each value tested, or the tiles that
 -- lie within K are loaded by code of their own, without. Where all tiles fit there is no such choice.
@@ -74,7 +74,7 @@ function gemm.ends(product) return product.K % 32 ~= 0 and { "guarded", "apart" 
 -- the last tile begins earlier, so that it ends with the matrix; what the one before it has as well is not stored. Offered
 -- where that can happen to tiles of up to 128 lines, and not on a CPU, which gains nothing by it.
 function gemm.edges(product)
-  if device.is_cpu then return nil end
+  if not subgroups.tiled then return nil end
   local function is_uneven(lines)
     local tile = 128
     while tile > lines do tile = tile // 2 end
@@ -95,7 +95,7 @@ local reduce_group = { 32, 8 }  -- workgroup of the second pass of a split produ
 
 -- The vector widths with which an operand can be read; eight are four words on their way to a shared tile.
 function gemm.widths(operand)
-  if operand.eights and not device.is_cpu then return { 1, 2, 4, 8 } end
+  if operand.eights and subgroups.tiled then return { 1, 2, 4, 8 } end
   return operand.widest == 4 and { 1, 2, 4 } or operand.widest == 2 and { 1, 2 } or { 1 }
 end
 
