@@ -1,27 +1,38 @@
 #include "search/excursion.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #define DECAY    0.95 // of what was promised and gained, a trial
 #define FADE     0.8  // of the largest promise, a trial
 #define PRIOR    0.01 // promised and gained before there is anything to learn from
-#define SURPRISE 1.0  // deviations above the model that are worth following
 #define WORTH_IT 1e-3 // a gain, as a share, that is one
-#define PATIENCE 4.0  // results in a row without a gain, for each deviation of surprise
-enum { LEAST_IDLE = 10, AT_HOME_AGAIN = 2, MOST_PATIENCE = 24 };
+#define STILL    0.6  // of the surprise that is followed, what a follower must be above
+enum { PROBES = 32, PATIENCE = 16, LEAST_IDLE = 10, AT_HOME_AGAIN = 2 };
+
+// Where the most surprising probe is followed.
+#define LEAST_SURPRISE 1.0
+#define PATIENCE_EACH  4.0 // for each deviation of surprise
+enum { FEW_PROBES = 8, MOST_PATIENCE = 24 };
 
 static double trust(const struct excursion *e)
 {
     return (e->gained + PRIOR) / (e->promised + PRIOR);
 }
 
+static int probes(const struct excursion *e)
+{
+    return e->surprise > 0 ? PROBES : FEW_PROBES;
+}
+
 enum excursion_trial excursion_next(struct excursion *e)
 {
     if (e->phase == EXCURSION_HOME && e->idle >= LEAST_IDLE && e->promise * trust(e) < e->least) {
         e->phase = EXCURSION_PROBES_OUT;
-        e->asked = e->told = 0;
+        e->asked = e->told = e->most.ask = 0;
     }
-    if (e->phase == EXCURSION_PROBES_OUT && e->asked < EXCURSION_PROBES)
+    if (e->phase == EXCURSION_PROBES_OUT && e->asked < probes(e))
         return TRIAL_PROBE;
     return e->phase == EXCURSION_FOLLOWS ? TRIAL_FOLLOWS : TRIAL_HOME;
 }
@@ -33,11 +44,26 @@ void excursion_promise(struct excursion *e, double gain)
     e->gained *= DECAY;
 }
 
+static struct excursion_expected *expected_at(struct excursion *e, int index)
+{
+    return &e->expected[index % EXCURSION_OPEN];
+}
+
+void excursion_follower(struct excursion *e, int index, double mean, double deviation)
+{
+    *expected_at(e, index) = (struct excursion_expected){index + 1, mean, deviation, 0};
+}
+
 void excursion_probe(struct excursion *e, int index, double mean, double deviation)
 {
-    e->probe[e->asked].index = index;
-    e->probe[e->asked].mean = mean;
-    e->probe[e->asked++].deviation = deviation;
+    if (e->asked++ == 0)
+        e->first = index;
+    excursion_follower(e, index, mean, deviation);
+}
+
+int excursion_known(const struct excursion *e, int results)
+{
+    return e->phase == EXCURSION_FOLLOWS && e->found < results ? e->found : results;
 }
 
 void excursion_end(struct excursion *e)
@@ -62,41 +88,38 @@ static void own(struct excursion *e, int index, double fitness)
     e->own_fitness[place] = fitness;
 }
 
-// The most surprising probe, if any is.
-static void follow(struct excursion *e, int asked)
+static double surprise_of(const struct excursion_expected *x)
 {
-    int most = -1;
-    double surprise = SURPRISE;
-    for (int i = 0; i < EXCURSION_PROBES; i++) {
-        double above = (e->probe[i].fitness - e->probe[i].mean) / e->probe[i].deviation;
-        if (e->probe[i].fitness > 0 && above > surprise) {
-            surprise = above;
-            most = i;
-        }
-    }
-    if (most < 0) {
-        excursion_end(e);
-        return;
-    }
+    return x->fitness > 0 ? (x->fitness - x->mean) / fmax(x->deviation, DBL_MIN) : -INFINITY;
+}
+
+static void follow(struct excursion *e, const struct excursion_expected *probe, int asked)
+{
     e->phase = EXCURSION_FOLLOWS;
     e->begun = asked;
+    e->found = probe->ask - 1;
     e->owned = e->vain = 0;
-    e->patience = (int)fmin(PATIENCE * surprise, MOST_PATIENCE);
-    own(e, e->probe[most].index, e->probe[most].fitness);
+    e->patience =
+        e->surprise > 0 ? PATIENCE : (int)fmin(PATIENCE_EACH * surprise_of(probe), MOST_PATIENCE);
+    own(e, probe->ask - 1, probe->fitness);
 }
 
-static void take_probe(struct excursion *e, int index, double fitness, int asked)
+// --- the most surprising of a few probes ---
+
+// The most surprising probe, if any is, once all are told.
+static void take_one_of_few(struct excursion *e, const struct excursion_expected *x, int asked)
 {
-    for (int i = 0; i < e->asked; i++)
-        if (e->probe[i].index == index) {
-            e->probe[i].fitness = fitness;
-            e->told++;
-        }
-    if (e->told == EXCURSION_PROBES)
-        follow(e, asked);
+    if (surprise_of(x) > (e->most.ask ? surprise_of(&e->most) : LEAST_SURPRISE))
+        e->most = *x;
+    if (e->told < FEW_PROBES)
+        return;
+    if (e->most.ask)
+        follow(e, &e->most, asked);
+    else
+        excursion_end(e);
 }
 
-static void take_follower(struct excursion *e, int index, double fitness)
+static void take_any_follower(struct excursion *e, int index, double fitness)
 {
     e->vain = fitness > e->own_fitness[0] ? 0 : e->vain + 1;
     own(e, index, fitness);
@@ -104,8 +127,42 @@ static void take_follower(struct excursion *e, int index, double fitness)
         excursion_end(e);
 }
 
+// --- every probe that is above expectation ---
+
+// Followers, and probes that were out when it began to follow.
+static void take_follower(struct excursion *e, const struct excursion_expected *x)
+{
+    bool above = surprise_of(x) >= STILL * e->surprise;
+    if (x->ask > e->begun)
+        e->vain = above && x->fitness > e->own_fitness[0] ? 0 : e->vain + 1;
+    else
+        e->told++;
+    if (above)
+        own(e, x->ask - 1, x->fitness);
+    if (e->vain < e->patience)
+        return;
+    if (e->told < PROBES)
+        e->phase = EXCURSION_PROBES_OUT;
+    else
+        excursion_end(e);
+}
+
+static void take_probe(struct excursion *e, const struct excursion_expected *x, int asked)
+{
+    e->told++;
+    if (e->surprise == 0)
+        take_one_of_few(e, x, asked);
+    else if (surprise_of(x) >= e->surprise)
+        follow(e, x, asked);
+    else if (e->told == PROBES)
+        excursion_end(e);
+}
+
 void excursion_told(struct excursion *e, int index, double fitness, int asked)
 {
+    struct excursion_expected *x = expected_at(e, index);
+    bool is_expected = x->ask == index + 1 && index >= e->first;
+    x->fitness = fitness;
     e->idle++;
     if (fitness > e->best * (1 + WORTH_IT)) {
         if (e->best > 0 && e->phase == EXCURSION_HOME)
@@ -113,8 +170,10 @@ void excursion_told(struct excursion *e, int index, double fitness, int asked)
         e->best = fitness;
         e->idle = 0;
         e->phase = EXCURSION_HOME;
-    } else if (e->phase == EXCURSION_PROBES_OUT)
-        take_probe(e, index, fitness, asked);
-    else if (e->phase == EXCURSION_FOLLOWS && index >= e->begun)
-        take_follower(e, index, fitness);
+    } else if (e->phase == EXCURSION_PROBES_OUT && is_expected)
+        take_probe(e, x, asked);
+    else if (e->phase == EXCURSION_FOLLOWS && e->surprise == 0 && index >= e->begun)
+        take_any_follower(e, index, fitness);
+    else if (e->phase == EXCURSION_FOLLOWS && e->surprise > 0 && is_expected)
+        take_follower(e, x);
 }

@@ -5,7 +5,7 @@
 // very best results, children of the best (proposals.h) and strangers; trials that refine have the
 // moves alone. A Gaussian process, fitted to the best and the latest results, says of each what it
 // promises: the expected improvement over a target that lies a random share of `margin` deviations
-// above the best. Where no trial promises a gain any more, it leaves (excursion.h).
+// above the best. Where no trial promises a gain any more, it leaves (leaving.h).
 //
 // Speeds are shares of the best, so that their unit does not matter. A failed trial counts as the
 // lower quartile of the others. With `ahead`, the model takes its own predictions for results that
@@ -13,8 +13,7 @@
 // and a second model (informed), which knows what it says of all, chooses among those that fit.
 #include "model/coordinates.h"
 #include "model/gp.h"
-#include "search/excursion.h"
-#include "search/field.h"
+#include "search/leaving.h"
 #include "search/looks.h"
 #include "search/proposals.h"
 
@@ -37,6 +36,7 @@ enum {
     OPTION_MARGIN,
     OPTION_REACH,
     OPTION_LEAVE,
+    OPTION_SURPRISE,
     OPTION_LOOK,
     OPTION_AHEAD
 };
@@ -57,8 +57,7 @@ struct walk {
     struct coordinates coordinates;
     struct gp model;
     struct proposals proposals;
-    struct excursion excursion;
-    struct field field;
+    struct leaving leaving;
     double *x, *mean, *deviation, *promise; // of them, or of what is open: [width] each, and one
     double sought;                          // exploration weight for choosing among them
     int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
@@ -96,8 +95,9 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
                                       .places = w->near,
                                       .reach = (int)option[OPTION_REACH],
                                       .q = option[OPTION_Q]};
-    w->excursion.least = w->points ? option[OPTION_LEAVE] : 0;
-    w->field = (struct field){.problem = &w->rounds.problem, .coordinates = &w->coordinates};
+    leaving_init(&w->leaving, &w->rounds, &w->coordinates, &w->model);
+    w->leaving.excursion.least = w->points ? option[OPTION_LEAVE] : 0;
+    w->leaving.excursion.surprise = option[OPTION_SURPRISE];
     size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open); // for believe() too
     int width = w->coordinates.count + STATISTIC_KIND_COUNT;
     w->x = mem_zero(most * (size_t)width, sizeof *w->x);
@@ -131,7 +131,7 @@ static void rank_result(struct walk *w, int index)
     w->ranked[place] = index;
     w->results++;
     w->valid += fitness > 0;
-    excursion_told(&w->excursion, index, fitness, w->rounds.handed_out);
+    excursion_told(&w->leaving.excursion, index, fitness, w->rounds.handed_out);
 }
 
 // --- candidates ---
@@ -300,49 +300,43 @@ static bool inform(struct walk *w)
 
 // --- excursions ---
 
-static void predict(struct walk *w, int candidate, double *mean, double *deviation)
+static struct leaving_now now(const struct walk *w)
 {
-    coordinates_of(&w->coordinates, &w->proposals.candidate[candidate].config, w->x);
-    gp_predict(&w->model, w->x, 1, mean, deviation);
+    return (struct leaving_now){fitness_of(w, 0), fitness_of(w, w->valid * 3 / 4), w->results};
 }
 
-// The point of the space that is the farthest from all that is known.
 static bool probe(struct walk *w)
 {
     struct candidate c = {0};
-    double best = fitness_of(w, 0), mean, deviation;
-    int asked = w->rounds.handed_out;
-    if (!field_farthest(&w->field, &w->rounds.visited.given, asked, w->model.weight, &w->rng,
-                        &c.config))
+    if (!leaving_probe(&w->leaving, now(w), &w->rng, &c.config))
         return false;
     proposals_begin(&w->proposals);
     proposals_add(&w->proposals, &c);
-    predict(w, 0, &mean, &deviation);
-    excursion_probe(&w->excursion, asked, best * mean, best * deviation);
     w->shortlist[w->shortlisted++] = 0;
     return true;
 }
 
 static bool follow(struct walk *w)
 {
-    const struct excursion *e = &w->excursion;
+    const struct excursion *e = &w->leaving.excursion;
     proposals_begin(&w->proposals);
     for (int i = 0; i < e->owned; i++)
         proposals_add_neighbours(&w->proposals, e->own[i]);
     if (w->proposals.count == 0)
         return false;
     w->sought = 0;
-    shortlist(w, e->own_fitness[0] / fitness_of(w, 0));
+    shortlist(w, leaving_target(&w->leaving, now(w)));
     return true;
 }
 
 // False: it stays at home.
 static bool leave(struct walk *w)
 {
-    enum excursion_trial next = excursion_next(&w->excursion);
+    struct excursion *e = &w->leaving.excursion;
+    enum excursion_trial next = excursion_next(e);
     bool left = next == TRIAL_PROBE ? probe(w) : next == TRIAL_FOLLOWS && follow(w);
     if (!left && next != TRIAL_HOME)
-        excursion_end(&w->excursion);
+        excursion_end(e);
     return left;
 }
 
@@ -354,8 +348,9 @@ static void stay(struct walk *w)
         return;
     w->sought *= rng_real(&w->rng);
     shortlist(w, 1 + w->sought * w->model.now.scale);
-    predict(w, w->shortlist[0], &mean, &deviation);
-    excursion_promise(&w->excursion, gp_expected_improvement(mean, deviation, 1));
+    coordinates_of(&w->coordinates, &w->proposals.candidate[w->shortlist[0]].config, w->x);
+    gp_predict(&w->model, w->x, 1, &mean, &deviation);
+    excursion_promise(&w->leaving.excursion, gp_expected_improvement(mean, deviation, 1));
 }
 
 // --- rounds ---
@@ -374,7 +369,7 @@ static void prepare(struct walk *w)
         return;
     if (w->points) {
         fit(w, &w->model);
-        if (!w->excursion.least || !leave(w))
+        if (!w->leaving.excursion.least || !leave(w))
             stay(w);
         return;
     }
@@ -391,6 +386,7 @@ static void make_round(void *self)
     w->by_model = w->shortlisted && w->points;
     if (w->shortlisted) {
         const struct candidate *c = &w->proposals.candidate[w->shortlist[0]];
+        leaving_follows(&w->leaving, now(w), &c->config);
         rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
         return;
     }
@@ -448,7 +444,7 @@ static void destroy(struct strategy *s)
     gp_finish(&w->model);
     gp_finish(&w->informed);
     looks_finish(&w->looks);
-    field_finish(&w->field);
+    leaving_finish(&w->leaving);
     coordinates_finish(&w->coordinates);
     proposals_finish(&w->proposals);
     free(w->ranked);
@@ -478,6 +474,9 @@ static const struct spec_option options[] = {
     [OPTION_LEAVE] = {"leave",
                       "gain promised, as a share, below which it looks elsewhere; 0: never", 1e-5,
                       0, 1, false},
+    [OPTION_SURPRISE] = {"surprise",
+                         "deviations above what is known that it follows elsewhere; 0: the most", 0,
+                         0, 100, false},
     [OPTION_LOOK] = LOOKS_OPTION,
     [OPTION_AHEAD] = {"ahead", "results not waited for (tune: workers - 1)", 0, 0, 255, true},
     {NULL},

@@ -36,8 +36,7 @@ static int until_it_leaves(struct excursion *e, int index)
 
 static int probe_all(struct excursion *e, int index, int surprising, double above)
 {
-    for (int i = 0; i < EXCURSION_PROBES; i++, index++) {
-        assert_int_equal(excursion_next(e), TRIAL_PROBE);
+    for (int i = 0; excursion_next(e) == TRIAL_PROBE; i++, index++) {
         excursion_probe(e, index, 0.3, 0.1);
         excursion_told(e, index, i == surprising ? 0.3 + above : 0.3, index + 1);
     }
@@ -132,6 +131,106 @@ static void test_a_gain_leads_home(void **state)
     assert_true(e.best == 1.1);
 }
 
+// --- every surprising probe is followed; the tests above are of `surprise` 0 ---
+
+static void probe(struct excursion *e, int index)
+{
+    assert_int_equal(excursion_next(e), TRIAL_PROBE);
+    excursion_probe(e, index, 0.3, 0.1);
+}
+
+// Expected at `mean`; how long it is followed when all are `fitness`.
+static int follow(struct excursion *e, int index, double mean, double fitness)
+{
+    int followed = 0;
+    for (; excursion_next(e) == TRIAL_FOLLOWS; followed++, index++) {
+        assert_true(followed < LONG);
+        excursion_follower(e, index, mean, 0.1);
+        excursion_told(e, index, fitness, index + 1);
+    }
+    return followed;
+}
+
+static void test_follows_at_once(void **state)
+{
+    (void)state;
+    struct excursion e = {.least = 1e-4, .surprise = 2.5};
+    int index = at_home(&e, 0, 0, 1), probes = 0;
+    index = until_it_leaves(&e, index);
+    for (; probes < 3; probes++, index++) {
+        probe(&e, index);
+        excursion_told(&e, index, probes == 2 ? 0.56 : 0.5, index + 1);
+    }
+    assert_int_equal(excursion_next(&e), TRIAL_FOLLOWS);
+    int found = index - 1;
+    assert_int_equal(e.own[0], found);
+    assert_int_equal(excursion_known(&e, index), found);
+    // Faster, but as it was expected; then slower, but above what was.
+    excursion_follower(&e, index, 0.8, 0.1);
+    excursion_told(&e, index, 0.81, index + 1);
+    excursion_follower(&e, index + 1, 0.2, 0.1);
+    excursion_told(&e, index + 1, 0.4, index + 2);
+    assert_int_equal(e.owned, 2);
+    assert_int_equal(e.own[0], found);
+    assert_int_equal(e.own[1], index + 1);
+    index += 2;
+    index += follow(&e, index, 0.3, 0.3);
+    // The probes that are left, and home again.
+    for (; excursion_next(&e) == TRIAL_PROBE; probes++, index++) {
+        assert_int_equal(excursion_known(&e, index), index);
+        probe(&e, index);
+        excursion_told(&e, index, 0.3, index + 1);
+    }
+    assert_int_equal(excursion_next(&e), TRIAL_HOME);
+    assert_true(probes > 3 && probes < LONG);
+}
+
+// What goes on being above expectation is followed for longer than what is not.
+static void test_follows_while_it_is_surprised(void **state)
+{
+    (void)state;
+    int followed[2];
+    for (int gains = 0; gains < 2; gains++) {
+        struct excursion e = {.least = 1e-4, .surprise = 2.5};
+        int index = at_home(&e, 0, 0, 1);
+        index = until_it_leaves(&e, index);
+        probe(&e, index);
+        excursion_told(&e, index, 0.56, index + 1);
+        index++;
+        for (int i = 0; gains && i < 10; i++, index++) {
+            assert_int_equal(excursion_next(&e), TRIAL_FOLLOWS);
+            excursion_follower(&e, index, 0.3, 0.1);
+            excursion_told(&e, index, 0.6 + 0.01 * i, index + 1);
+        }
+        followed[gains] = (gains ? 10 : 0) + follow(&e, index, 0.3, 0.3);
+    }
+    assert_int_equal(followed[1], followed[0] + 10);
+}
+
+// With several trials open: probes that are told later count, and can be followed too; what was
+// asked for at home is no probe.
+static void test_probes_still_out(void **state)
+{
+    (void)state;
+    enum { OUT = 4 };
+    struct excursion e = {.least = 1e-4, .surprise = 2.5};
+    int index = at_home(&e, 0, 0, 1);
+    index = until_it_leaves(&e, index);
+    for (int i = 0; i < OUT; i++)
+        probe(&e, index + i);
+    excursion_told(&e, index - 1, 0.9, index + OUT);
+    assert_int_equal(e.told, 0);
+    excursion_told(&e, index, 0.6, index + OUT);
+    assert_int_equal(excursion_next(&e), TRIAL_FOLLOWS);
+    excursion_told(&e, index + 1, 0.7, index + OUT);
+    excursion_told(&e, index + 2, 0.31, index + OUT);
+    excursion_told(&e, index + 3, 0, index + OUT);
+    assert_int_equal(e.told, OUT);
+    assert_int_equal(e.owned, 2);
+    assert_int_equal(e.own[0], index + 1);
+    assert_int_equal(e.vain, 0);
+}
+
 static double nearest(struct coordinates *s, const struct config_set *given, int count,
                       const double *weight, const struct config *c)
 {
@@ -206,6 +305,9 @@ int main(void)
         cmocka_unit_test(test_nothing_is_surprising),
         cmocka_unit_test(test_follows_what_is_surprising),
         cmocka_unit_test(test_a_gain_leads_home),
+        cmocka_unit_test(test_follows_at_once),
+        cmocka_unit_test(test_follows_while_it_is_surprised),
+        cmocka_unit_test(test_probes_still_out),
         cmocka_unit_test(test_farthest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
