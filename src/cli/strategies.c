@@ -58,6 +58,7 @@ static void add_strategy(struct json_writer *w, const struct strategy_kind *k)
     json_add_text(w, "help", k->help);
     json_add_flag(w, "default", is_default(k));
     json_add_flag(w, "model", k->take_refit);
+    json_add_flag(w, "transfer", k->learns != LEARNS_NOTHING);
     add_options(w, k->options);
     json_end(w);
 }

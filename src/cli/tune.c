@@ -421,8 +421,8 @@ static const struct option tune_options[] = {
      "of other shapes are moved to the nearest ones here"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
      "let the model of the strategy begin with the results of other sessions; auto: of all before "
-     "it on this device, of this kind of operator, with these parameters (default: none; in a "
-     "network, of those of its tasks that began before)"},
+     "it on this device (for walk, which weighs them, on any), of this kind of operator, with "
+     "these parameters (default: none; in a network, but for walk, of tasks that began before)"},
     {"spills", OPTION_INTEGER, "N",
      "where the driver tells what spills, leave out kernels that spill more than N, once they are "
      "compiled, but for those of --warm-start (default: as tilewalk devices --json has it, or the "

@@ -69,9 +69,13 @@ static bool choose(struct session *s, struct err *e)
 
 static bool give_history(struct session *s, struct search_problem *problem, struct err *e)
 {
-    const struct transfer_wish *wish = &s->beginning.wish;
-    if (!strategy_has_model(s->record.strategy))
+    struct transfer_wish *wish = &s->beginning.wish;
+    enum strategy_learns learns = strategy_learns(s->record.strategy);
+    if (learns == LEARNS_NOTHING)
         return take_nothing(s, e);
+    wish->any_device = learns == LEARNS_WEIGHED;
+    if (wish->any_device && !wish->wanted && wish->earlier)
+        wish->wanted = "none"; // in a network only where it was asked for
     if (!(wish->wanted || wish->earlier ? choose(s, e)
                                         : transfer_parse(s->host.store, s->record.history,
                                                          &s->arena, &s->beginning.transfer, e)))

@@ -166,11 +166,13 @@ static bool choose_listed(struct choice *c, const char *list, bool named, struct
     return ok;
 }
 
-static bool is_of_one_kind(const struct session_record *a, const struct session_record *b)
+static bool is_of_one_kind(const struct session_record *a, const struct session_record *b,
+                           bool any_device)
 {
     size_t kind = strcspn(a->title, " ");
-    return stored_on_one_device(a, b) && a->cold == b->cold && str_equal(a->source, b->source) &&
-           kind == strcspn(b->title, " ") && strncmp(a->title, b->title, kind) == 0;
+    return (any_device || stored_on_one_device(a, b)) && a->cold == b->cold &&
+           str_equal(a->source, b->source) && kind == strcspn(b->title, " ") &&
+           strncmp(a->title, b->title, kind) == 0;
 }
 
 static bool has_same_parameters(const struct space *a, const struct space *b)
@@ -182,7 +184,7 @@ static bool has_same_parameters(const struct space *a, const struct space *b)
 }
 
 // By what is stored beside the space; the space itself is looked at when it is read.
-static bool choose_alike(struct store *store, const struct session_record *r, struct arena *a,
+static bool choose_alike(struct store *store, const struct transfer_wish *wish, struct arena *a,
                          struct choice *c, struct err *e)
 {
     struct session_record *list;
@@ -190,7 +192,7 @@ static bool choose_alike(struct store *store, const struct session_record *r, st
     if (!store_list_sessions(store, a, &list, &count, e))
         return false;
     for (int i = 0; i < count; i++)
-        if (list[i].ok > 0 && is_of_one_kind(&list[i], r))
+        if (list[i].ok > 0 && is_of_one_kind(&list[i], wish->record, wish->any_device))
             choose(c, list[i].id, false);
     return true;
 }
@@ -276,7 +278,7 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
     if (str_equal(wish->wanted, "none"))
         return true;
     if (alike)
-        ok = choose_alike(store, wish->record, a, &c, e);
+        ok = choose_alike(store, wish, a, &c, e);
     else
         ok = choose_listed(&c, wish->earlier, false, e) &&
              (!wish->wanted || choose_listed(&c, wish->wanted, true, e));

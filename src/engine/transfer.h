@@ -35,14 +35,15 @@ struct transfer {
 
 struct transfer_wish {
     const char *wanted;  // "auto", "none" or "3,5"; NULL: none
+    bool any_device;     // "auto": of other devices too
     const char *earlier; // "3,5": sessions that are taken too where they have results; NULL: none.
                          // Not used where `wanted` is "none", or "auto", which finds them itself
     const struct session_record *record; // of the new session: its device, source, operator
     const struct space *space;
 };
 
-// "auto" takes the sessions on the same device and source, of the same kind of operator, whose
-// spaces have the same parameters, as far as they have valid results.
+// "auto" takes the sessions on the same device, or any, and source, of the same kind of operator,
+// whose spaces have the same parameters, as far as they have valid results.
 // False: a word is none of these, or a session that is named is not there or has no result.
 bool transfer_choose(struct store *store, const struct transfer_wish *wish, struct arena *a,
                      struct transfer *out, struct err *e);

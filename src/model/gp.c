@@ -78,6 +78,11 @@ void gp_finish(struct gp *g)
     free(g->hope);
 }
 
+static double trend(const struct gp *g, const double *x)
+{
+    return g->trend ? g->trend(g->context, x) : 0;
+}
+
 void gp_clear(struct gp *g)
 {
     g->count = 0;
@@ -88,7 +93,7 @@ void gp_add(struct gp *g, const double *x, double y)
     assert(g->count < g->most);
     for (int i = 0; i < g->width; i++)
         g->x[i * g->most + g->count] = x[i];
-    g->y[g->count++] = y;
+    g->y[g->count++] = y - trend(g, x);
 }
 
 // out[j] += weight * min(1, distance) of the points from `first` on to coordinate `i` being `at`.
@@ -280,7 +285,12 @@ static double expect(struct gp *g, const double *x, int same, double *c)
         extend(g, i, x[i]);
     const double *distance = g->partial + g->width * g->most;
     correlate(distance, 0, g->count, c);
-    return g->now.mean + dot(c, g->now.alpha, g->count);
+    return trend(g, x) + g->now.mean + dot(c, g->now.alpha, g->count);
+}
+
+double gp_mean(struct gp *g, const double *x)
+{
+    return expect(g, x, 0, g->ones);
 }
 
 static int common(const double *a, const double *b, int width)

@@ -23,6 +23,8 @@
 // by a random factor and stays when that makes values and weights together more likely (log
 // marginal likelihood, and normal priors on the logarithms).
 //
+// With a trend it is what the values differ from it by that is predicted, and the trend added.
+//
 // The values' unit and zero do not matter. A fit costs (1 + tries) count^3 / 6 multiplications.
 #ifndef TILEWALK_MODEL_GP_H
 #define TILEWALK_MODEL_GP_H
@@ -54,6 +56,10 @@ struct gp {
     double
         *partial; // of a query: its distances by none, one, two ... coordinates: [width + 1][most]
     struct gp_hope *hope; // [queries]
+    // What is expected before anything is known, beside a mean; NULL after gp_init: 0. What it says
+    // may change before gp_clear only.
+    double (*trend)(void *context, const double *x);
+    void *context;
 };
 
 void gp_init(struct gp *g, int width, int most, int queries);
@@ -64,6 +70,7 @@ void gp_add(struct gp *g, const double *x, double y);
 void gp_fit(struct gp *g, int tries, struct rng *r); // at least one point
 // `x` is [count][width], count <= queries. The deviation is that of the value without noise.
 void gp_predict(struct gp *g, const double *x, int count, double *mean, double *deviation);
+double gp_mean(struct gp *g, const double *x); // of one point, without its deviation
 // The expected improvement over `target` at each point, where it can be the largest of all; lower
 // than that one, or -INFINITY, elsewhere: that costs less.
 void gp_promise(struct gp *g, const double *x, int count, double target, double *promise);

@@ -353,6 +353,7 @@ const struct strategy_kind strategy_ansor = {
     .name = "ansor",
     .help = "Ansor's evolution on a learned cost model",
     .options = options,
+    .learns = LEARNS_ALL,
     .create = create,
     .ask = learner_ask,
     .tell = learner_tell,

@@ -315,6 +315,7 @@ const struct strategy_kind strategy_autotvm = {
     .name = "autotvm",
     .help = "a model learns what is fast, annealing on it plans what to measure (AutoTVM)",
     .options = options,
+    .learns = LEARNS_ALL,
     .create = create,
     .ask = learner_ask,
     .tell = learner_tell,

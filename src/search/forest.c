@@ -281,6 +281,7 @@ const struct strategy_kind strategy_forest = {
     .name = "forest",
     .help = "expected improvement by a random forest, as SMAC",
     .options = options,
+    .learns = LEARNS_ALL,
     .create = create,
     .ask = learner_ask,
     .tell = learner_tell,

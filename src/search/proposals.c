@@ -13,7 +13,7 @@ enum {
 
 int proposals_most(const struct proposals *p)
 {
-    return p->children + p->strangers + p->places * MOST_NEIGHBOURS;
+    return p->children + p->strangers + p->others + p->places * MOST_NEIGHBOURS;
 }
 
 void proposals_begin(struct proposals *p)

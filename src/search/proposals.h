@@ -22,6 +22,7 @@ struct proposals {
     const struct rounds *rounds; // outlives them, as does the generator
     struct rng *rng;
     int parents, children, strangers;
+    int others;        // added one by one, beside these
     int places, reach; // of neighbours; `reach` as in moves.h
     double q;          // of walks, as in space_walk
     struct candidate *candidate;

@@ -111,6 +111,12 @@ bool strategy_has_model(const char *spec)
     return spec_parse(&family, spec, &s, NULL) && strategy_kinds[s.kind]->take_refit;
 }
 
+enum strategy_learns strategy_learns(const char *spec)
+{
+    struct spec s;
+    return spec_parse(&family, spec, &s, NULL) ? strategy_kinds[s.kind]->learns : LEARNS_NOTHING;
+}
+
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e)
 {

@@ -77,7 +77,7 @@ struct search_problem {
     // are passed over.
     const struct config *warm;
     int warm_count;
-    // Oldest first. Strategies without a model pass over them.
+    // Oldest first. Strategies that do not learn from others pass over them.
     const struct search_history *history;
     int history_count;
 };
@@ -117,9 +117,17 @@ struct strategy {
     const struct strategy_kind *kind;
 };
 
+// What a strategy makes of problem.history.
+enum strategy_learns {
+    LEARNS_NOTHING,
+    LEARNS_ALL,    // its model takes it for as good as its own results
+    LEARNS_WEIGHED // as far as it predicts the results here, so that it may be of other devices
+};
+
 struct strategy_kind {
     const char *name, *help;
-    const struct spec_option *options;          // ends with a NULL name
+    const struct spec_option *options; // ends with a NULL name
+    enum strategy_learns learns;
     bool (*is_async)(const struct strategy *s); // NULL: never
     // `option[i]` belongs to options[i]; all are in range. NULL and `e` when the space does not
     // suit.
@@ -155,8 +163,10 @@ const struct strategy_kind *strategy_find(const char *name); // NULL when unknow
 // `spec` as spec_parse (search/spec.h) takes it.
 struct strategy *strategy_create(const char *spec, const struct search_problem *problem,
                                  uint64_t seed, struct err *e);
-// Whether strategies of that kind learn from problem.history; false for an unknown kind.
+// Whether strategies of that kind fit models between rounds (take_refit), and what they make of
+// problem.history; false and LEARNS_NOTHING for an unknown kind.
 bool strategy_has_model(const char *spec);
+enum strategy_learns strategy_learns(const char *spec);
 // The spec with every option written out, defaults too (heap, the caller's): what a session stores.
 char *strategy_canonical(const char *spec, struct err *e);
 // The same for a search with that many workers, and with a driver that tells of what it compiles or

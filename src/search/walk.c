@@ -11,15 +11,13 @@
 // lower quartile of the others. With `ahead`, the model takes its own predictions for results that
 // are not in. Where the driver tells of what it compiles, the best `look` candidates are compiled,
 // and a second model (informed), which knows what it says of all, chooses among those that fit.
-#include "model/coordinates.h"
 #include "model/gp.h"
+#include "search/elsewhere.h"
 #include "search/leaving.h"
 #include "search/looks.h"
-#include "search/proposals.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     OPTION_STARTS,
@@ -45,19 +43,19 @@ enum { MOST_TRIES = 8 }; // times `learn`
 struct walk {
     struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
-    int starts, elites, near, points, learn;
+    int points, learn;
     int first; // trials of the first round; all others are of one
     double refine, doubt, margin;
 
     int *ranked; // indices of all results, best first; of equals the older one
-    int results, ranked_capacity;
-    int valid;            // results that did not fail
-    struct config *elite; // what population() shows: [elites]
+    int results, valid, ranked_capacity; // valid: did not fail
+    struct config *elite;                // what population() shows: [elites]
 
     struct coordinates coordinates;
     struct gp model;
     struct proposals proposals;
     struct leaving leaving;
+    struct elsewhere elsewhere;
     double *x, *mean, *deviation, *promise; // of them, or of what is open: [width] each, and one
     double sought;                          // exploration weight for choosing among them
     int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
@@ -77,22 +75,21 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     rounds_init(&w->rounds, problem);
     w->rounds.open = (int)option[OPTION_AHEAD];
     rng_seed(&w->rng, seed);
-    w->starts = (int)option[OPTION_STARTS];
-    w->elites = (int)option[OPTION_ELITES];
-    w->near = (int)option[OPTION_NEAR];
     w->refine = option[OPTION_REFINE];
     w->doubt = option[OPTION_DOUBT];
     w->points = (int)option[OPTION_POINTS];
     w->learn = (int)option[OPTION_LEARN];
     w->margin = option[OPTION_MARGIN];
-    w->elite = mem_zero((size_t)w->elites, sizeof *w->elite);
+    w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
+    elsewhere_init(&w->elsewhere, problem, &w->coordinates, (int)option[OPTION_STARTS], seed);
     w->proposals = (struct proposals){.rounds = &w->rounds,
                                       .rng = &w->rng,
-                                      .parents = w->elites,
+                                      .parents = (int)option[OPTION_ELITES],
                                       .children = (int)option[OPTION_CHILDREN],
                                       .strangers = (int)option[OPTION_STRANGERS],
-                                      .places = w->near,
+                                      .others = elsewhere_most(&w->elsewhere),
+                                      .places = (int)option[OPTION_NEAR],
                                       .reach = (int)option[OPTION_REACH],
                                       .q = option[OPTION_Q]};
     leaving_init(&w->leaving, &w->rounds, &w->coordinates, &w->model);
@@ -100,15 +97,18 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     w->leaving.excursion.surprise = option[OPTION_SURPRISE];
     size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open); // for believe() too
     int width = w->coordinates.count + STATISTIC_KIND_COUNT;
-    w->x = mem_zero(most * (size_t)width, sizeof *w->x);
-    w->mean = mem_zero(most, sizeof *w->mean);
-    w->deviation = mem_zero(most, sizeof *w->deviation);
-    w->promise = mem_zero(most, sizeof *w->promise);
+    w->x = mem_zero(most * (size_t)(width + 3), sizeof *w->x);
+    w->mean = w->x + most * (size_t)width;
+    w->deviation = w->mean + most;
+    w->promise = w->deviation + most;
     gp_init(&w->model, w->coordinates.count, w->points + w->rounds.open, (int)most);
+    elsewhere_attach(&w->elsewhere, &w->model);
     w->looks.problem = &w->rounds.problem;
     w->look = problem->look && w->points ? (int)option[OPTION_LOOK] : 1;
-    if (w->look > 1)
+    if (w->look > 1) {
         gp_init(&w->informed, width, w->points + w->rounds.open, LOOKS_MOST + w->rounds.open);
+        elsewhere_attach(&w->elsewhere, &w->informed);
+    }
     return &w->rounds.base;
 }
 
@@ -124,10 +124,8 @@ static void rank_result(struct walk *w, int index)
     double fitness = w->rounds.fitness[index];
     int place = w->results;
     MEM_GROW(w->ranked, w->results, w->ranked_capacity);
-    while (place > 0 && fitness_of(w, place - 1) < fitness)
-        place--;
-    memmove(&w->ranked[place + 1], &w->ranked[place],
-            (size_t)(w->results - place) * sizeof *w->ranked);
+    for (; place > 0 && fitness_of(w, place - 1) < fitness; place--)
+        w->ranked[place] = w->ranked[place - 1];
     w->ranked[place] = index;
     w->results++;
     w->valid += fitness > 0;
@@ -141,12 +139,13 @@ static double gather(struct walk *w)
 {
     struct proposals *p = &w->proposals;
     proposals_begin(p);
-    for (int i = 0; i < w->near && i < w->valid; i++)
+    for (int i = 0; i < p->places && i < w->valid; i++)
         proposals_add_neighbours(p, w->ranked[i]);
     if (p->count > 0 && rng_real(&w->rng) < w->refine)
         return w->doubt * w->margin;
     proposals_add_children(p, w->ranked, w->results);
     proposals_add_strangers(p);
+    elsewhere_propose(&w->elsewhere, p);
     return w->margin;
 }
 
@@ -364,10 +363,12 @@ static void prepare(struct walk *w)
         rank_result(w, w->results);
     w->prepared = true;
     w->shortlisted = 0;
-    if (asked < w->starts || w->results == 0 || fitness_of(w, 0) <= 0 ||
+    if (asked < w->elsewhere.starts || w->results == 0 || fitness_of(w, 0) <= 0 ||
         visited_warm(&w->rounds.visited, &warm))
         return;
     if (w->points) {
+        if (elsewhere_weigh(&w->elsewhere, &w->rounds, w->results, fitness_of(w, 0), &w->rng))
+            return;
         fit(w, &w->model);
         if (!w->leaving.excursion.least || !leave(w))
             stay(w);
@@ -381,7 +382,7 @@ static void prepare(struct walk *w)
 static void make_round(void *self)
 {
     struct walk *w = self;
-    int size = w->rounds.number == 0 ? w->starts : 1;
+    int size = w->rounds.number == 0 ? w->elsewhere.starts : 1;
     w->prepared = false;
     w->by_model = w->shortlisted && w->points;
     if (w->shortlisted) {
@@ -425,7 +426,8 @@ static int population(const struct strategy *s, int most, struct individual *out
 {
     const struct walk *w = (const struct walk *)s;
     int count = 0;
-    while (count < most && count < w->elites && count < w->results && fitness_of(w, count) > 0) {
+    while (count < most && count < w->proposals.parents && count < w->results &&
+           fitness_of(w, count) > 0) {
         int index = w->ranked[count];
         config_set_get(&w->rounds.visited.given, index, &w->elite[count]);
         out[count] = (struct individual){.config = &w->elite[count],
@@ -445,14 +447,12 @@ static void destroy(struct strategy *s)
     gp_finish(&w->informed);
     looks_finish(&w->looks);
     leaving_finish(&w->leaving);
+    elsewhere_finish(&w->elsewhere);
     coordinates_finish(&w->coordinates);
     proposals_finish(&w->proposals);
     free(w->ranked);
     free(w->elite);
     free(w->x);
-    free(w->mean);
-    free(w->deviation);
-    free(w->promise);
     free(w);
 }
 
@@ -486,6 +486,7 @@ const struct strategy_kind strategy_walk = {
     .name = "walk",
     .help = "evolution on the graphs of the parameters, screened by a model",
     .options = options,
+    .learns = LEARNS_WEIGHED,
     .create = create,
     .ask = ask,
     .tell = rounds_tell,

@@ -123,6 +123,31 @@ bool param_nearest(const struct param *p, const struct wish *w, int32_t *out)
     return param_valid(p, out);
 }
 
+static void wish_of(const struct param *p, const int32_t *v, struct wish *w)
+{
+    *w = (struct wish){.count = p->width};
+    for (int i = 0; i < p->width; i++) {
+        w->text[i] = p->label ? p->label[v[i]] : NULL;
+        w->number[i] = p->number ? p->number[v[i]] : v[i];
+    }
+}
+
+bool space_nearest_like(const struct space *s, const struct space *other,
+                        const struct config *theirs, struct config *out)
+{
+    struct wish w;
+    *out = (struct config){0};
+    for (int i = 0; i < s->param_count; i++) {
+        const struct param *p = &s->param[i], *like = space_find(other, p->name);
+        if (!like)
+            return false;
+        wish_of(like, theirs->slot + like->offset, &w);
+        if (!param_nearest(p, &w, out->slot + p->offset))
+            return false;
+    }
+    return true;
+}
+
 bool space_nearest_legal(const struct space *s,
                          bool (*legal)(void *context, const struct config *c), void *context,
                          struct config *c)

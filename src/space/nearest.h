@@ -2,6 +2,7 @@
 //
 //     struct wish w = {.count = 3, .number = {16, 4, 16}};
 //     param_nearest(&space->param[0], &w, config.slot + offset)
+//     space_nearest_like(space, other, &theirs, &config)
 //     space_nearest_legal(space, legal, context, &config)
 //
 // A factorization of another product is nearest when the logarithms of its parts are: the sum of
@@ -24,6 +25,11 @@ struct wish {
 // Numbers become the nearest ones (of two, the smaller); texts must be there as they are. False:
 // the wish has another form (so many parts, texts for numbers), or one of its texts is not known.
 bool param_nearest(const struct param *p, const struct wish *w, int32_t *out);
+
+// What is nearest to configuration `theirs` of space `other`, parameter by parameter of the same
+// name; it may be illegal. False: a parameter has no like there, or its value none here.
+bool space_nearest_like(const struct space *s, const struct space *other,
+                        const struct config *theirs, struct config *out);
 
 // Moves `c` to the legal point that is the fewest moves on the graphs of the parameters away, of
 // several to the first. False: none was among the nearest 4096.

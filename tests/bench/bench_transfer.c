@@ -1,16 +1,20 @@
 // bench transfer: what the results of one shape are worth to the search of another, and how long a
 // resumed session takes to know again what it knew.
 //
-// For each strategy with a model and each seed three sessions: of the first problem, of the second
+// For each strategy that learns and each seed three sessions: of the first problem, of the second
 // alone, and of the second with the first's results (tune --transfer). The level is the best that
 // the second one reached alone; what counts is when each of the two reaches it. On landscapes that
-// are computed, and on the device here at sizes that a CPU device bears.
+// are computed, and on the device here at sizes that a CPU device bears. With --repeats N instead
+// what recordings of the same kernel on other GPUs are worth (leave_out.h), to walk, or to what
+// TILEWALK_STRATEGIES names.
 #include "base/median.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
 #include "bench.h"
 #include "curves.h"
+#include "leave_out.h"
+#include "recordings.h"
 #include "tuned.h"
 
 #include <math.h>
@@ -39,11 +43,12 @@ static const struct course courses[] = {
 
 enum { COURSES = sizeof courses / sizeof *courses, MOST_STRATEGIES = 16 };
 
-static char *learning[MOST_STRATEGIES]; // the strategies with a model
+static char *learning[MOST_STRATEGIES]; // the strategies that learn from others
 static int strategies;
 
 static int trials = 192, first_trials = 256, seeds = 5, resumed = 1000;
 static int course_wanted, strategy_wanted; // from 1; 0: all
+static int repeats;                        // of searches of recordings; 0: these are left out
 
 // --- sessions ---
 
@@ -111,7 +116,7 @@ static void find_strategies(void)
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(all, "strategies"))
     {
-        if (cJSON_IsTrue(cJSON_GetObjectItem(item, "model")) && strategies < MOST_STRATEGIES)
+        if (cJSON_IsTrue(cJSON_GetObjectItem(item, "transfer")) && strategies < MOST_STRATEGIES)
             learning[strategies++] = mem_strdup(bench_text(item, "name"));
     }
     cJSON_Delete(all);
@@ -145,6 +150,17 @@ static void run_resume(const char *strategy)
     free(db);
 }
 
+// --- recordings ---
+
+static void leave_out(void)
+{
+    int count;
+    const char *spec = getenv("TILEWALK_STRATEGIES");
+    struct recording **recording = recordings_gather(&count);
+    leave_out_print(recording, count, spec ? spec : "walk", trials, repeats);
+    recordings_forget(recording, count);
+}
+
 int main(int argc, char **argv)
 {
     bench_options(argc, argv,
@@ -153,8 +169,13 @@ int main(int argc, char **argv)
                                                 {"seeds", &seeds, MOST_SEEDS},
                                                 {"course", &course_wanted, COURSES},
                                                 {"strategy", &strategy_wanted, MOST_STRATEGIES},
+                                                {"repeats", &repeats, 1000},
                                                 {"resumed", &resumed, 100000}},
-                  6);
+                  7);
+    if (repeats) {
+        leave_out();
+        return EXIT_SUCCESS;
+    }
     find_strategies();
     printf("| second problem | strategy | trials to the level alone | with transfer | saved | "
            "reached | speed after a quarter | at the end |\n|---|---|---|---|---|---|---|---|\n");

@@ -150,6 +150,7 @@ static const struct strategy_kind kind = {
     .name = "learner",
     .help = "fits",
     .options = no_options,
+    .learns = LEARNS_ALL,
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -73,9 +73,9 @@ static void test_without(void **state)
 {
     struct box *b = *state;
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), SOURCE, "--trials", "20", "--seed",
-                          "3", "--transfer", "auto");
+                          "3", "--strategy", "opevo", "--transfer", "auto");
     assert_ok(&r);
-    assert_contains(r.err, "strategy 'walk' learns nothing from other sessions");
+    assert_contains(r.err, "strategy 'opevo' learns nothing from other sessions");
     assert_int_equal(cJSON_GetArraySize(refits_of(b, "1")), 0);
     assert_int_equal(cJSON_GetArraySize(member(listed_session(b, 1), "transfer")), 0);
     r = RUN(b, "show", "1", "--refits");
@@ -131,6 +131,51 @@ static void test_transfer(void **state)
     r = RUN(b, "resume", "4");
     assert_ok(&r);
     assert_int_equal(trials_of(b, 4), 40);
+}
+
+static int histories_of(struct box *b, int64_t id)
+{
+    return cJSON_GetArraySize(member(listed_session(b, id), "transfer"));
+}
+
+static struct result walk(struct box *b, const char *transfer)
+{
+    return RUN(b, "tune", flow_path(b, "small.lua"), SOURCE, "--trials", "40", "--seed", "3",
+               "--transfer", transfer);
+}
+
+// walk weighs what it learns: stored, resumed and repeated like what models begin with.
+static void test_weighed(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--set", "N=96", SOURCE, "--trials",
+                          "40", "--seed", "3");
+    assert_ok(&r);
+    assert_null(strstr(r.err, "the model begins"));
+    r = walk(b, "1");
+    assert_ok(&r);
+    assert_contains(r.err, "the model begins with 40 results of 1 other session");
+    assert_int_equal(histories_of(b, 2), 1);
+    r = walk(b, "none");
+    assert_ok(&r);
+    assert_int_equal(histories_of(b, 3), 0);
+    assert_string_not_equal(sequence(b, 2), sequence(b, 3));
+
+    box_set(b, "TILEWALK_KILL", "commit:20");
+    assert_int_equal(walk(b, "1").code, 128 + SIGKILL); // 4
+    box_set(b, "TILEWALK_KILL", NULL);
+    r = RUN(b, "resume", "4");
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 4), sequence(b, 2));
+    r = RUN(b, "tune", "--like", "2", "--trials", "40", "--seed", "3"); // 5
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 5), sequence(b, 2));
+    r = RUN(b, "tune", "--like", "3", "--trials", "40", "--seed", "3"); // 6
+    assert_ok(&r);
+    assert_string_equal(sequence(b, 6), sequence(b, 3));
+    r = RUN(b, "compare", "2", "3", "5");
+    assert_ok(&r);
+    assert_contains(r.out, ", transfer");
 }
 
 static const cJSON *learned_from(struct box *b, int64_t id)
@@ -193,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_refits),   FLOW_TEST(test_without), FLOW_TEST(test_killed),
         FLOW_TEST(test_transfer), FLOW_TEST(test_network), FLOW_TEST(test_refused),
+        FLOW_TEST(test_weighed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
