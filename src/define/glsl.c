@@ -195,11 +195,13 @@ static void write_identity(struct writer *w)
 // Ansor's order of the parts: S3 and the virtual threads between R1 and R2, S4 within.
 static void write_reduction(struct writer *w)
 {
+    if (w->t->doubles)
+        writer_first_tile(w, 1);
     writer_loops(w, 1, 'o', TILE_LOOP);
     int depth = writer_begin(w, 1);
     if (w->t->variant->plan == PLAN_TILE)
-        writer_reduced_bases(w, depth);
-    writer_fill(w, depth);
+        writer_reduced_bases(w, depth, NULL);
+    (w->t->doubles ? writer_fetch_next : writer_fill)(w, depth);
     writer_loops(w, depth, 'm', TILE_MIDDLE);
     writer_loops(w, depth, 'v', TILE_VIRTUAL);
     writer_loops(w, depth, 'w', TILE_OUTER);
@@ -214,6 +216,8 @@ static void write_reduction(struct writer *w)
     writer_end_lanes(w, lane);
     writer_end(w, guarded);
     writer_end(w, inner);
+    if (w->t->doubles)
+        writer_put_next(w, depth);
     writer_end(w, depth);
 }
 

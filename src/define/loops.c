@@ -163,11 +163,13 @@ static void add_fill(struct weaver *w, int copy)
         stride = weave_multiply(w, stride, weave_part(w, a, TILE_THREADS));
     }
     by_thread[terms++] = (struct nest_term){w->fill[copy], stride};
+    by_thread[terms++] = (struct nest_term){w->fill_written[copy], stride};
     struct nest_access first = {.buffer = w->copy[copy], .write = true};
     first.dim[0].term = by_thread;
     first.dim[0].count = terms;
     struct nest_statement *s = new_statement(w, "copy", PATH_FILL, first);
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill[copy];
+    ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill_written[copy];
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill_lane[copy];
     s->when = weave_compute(w, FORMULA_AND, w->when, weave_placed(w, copy));
     count_operations(w, c->expression, 0, REDUCE_NONE, s);

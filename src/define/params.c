@@ -205,22 +205,29 @@ static bool add_unroll(const struct adding *a)
     return v->unroll >= 0;
 }
 
-// How many neighbours are read and stored at once, and what lines of copies are padded with: of
-// four, so that vectors stay where they can begin, of fewer against conflicts of the others.
+// How many neighbours are read and stored at once, what lines of copies are padded with (four: so
+// that vectors stay where they can begin; fewer: against conflicts of the others), and how many of
+// its tiles a copy holds.
 static bool add_widths(const struct adding *a)
 {
     static const double widths[] = {1, 2, PROGRAM_MOST_VECTOR}, pads[] = {0, 1, 2, 4};
+    static const double buffers[] = {1, 2};
     struct program_kernel *k = &a->p->kernel[a->kernel];
     struct program_variant *v = &k->variant[a->variant];
     int first = first_of(a, GUARDED_OR_NOT);
     v->vector = k->variant[first].vector;
     v->pad = k->variant[first].pad;
+    v->buffers = k->variant[first].buffers;
     if (first < a->variant || v->plan != PLAN_TILE || !a->p->has_widths)
         return true;
     v->vector = add_choice(a, "vector", 3, widths);
-    if (v->vector >= 0 && k->copies)
-        v->pad = add_choice(a, "pad", 4, pads);
-    return v->vector >= 0 && (v->pad >= 0 || !k->copies);
+    if (v->vector < 0 || !k->copies)
+        return v->vector >= 0;
+    v->pad = add_choice(a, "pad", 4, pads);
+    if (v->pad < 0 || !v->loops.reduce)
+        return v->pad >= 0;
+    v->buffers = add_choice(a, "buffers", 2, buffers);
+    return v->buffers >= 0;
 }
 
 static bool add_chooser(struct program *p, struct space *s, struct err *e)

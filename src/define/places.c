@@ -105,14 +105,22 @@ static void write_reduced_place(struct writer *w, int loop)
 }
 
 // Where the step of the outer loops begins along each axis of the reduction.
-void writer_reduced_bases(struct writer *w, int depth)
+void writer_reduced_bases(struct writer *w, int depth, const char *step)
 {
     const struct define_stage *s = &w->k->stage;
+    int64_t stride = tiling_reduced(w->t, TILE_LOOP);
     for (int a = s->space; a < s->space + s->reduce; a++) {
+        const int32_t *part = w->t->part[a];
+        int64_t reach = tiling_reach(w->t, a);
+        stride /= part[TILE_LOOP];
         writer_indent(w, depth);
-        str_printf(w->out, "const int base_%s%d = 0", s->axis[a], a);
-        write_term(w, 'o', a, TILE_LOOP,
-                   (int64_t)w->t->part[a][TILE_MIDDLE] * w->t->part[a][TILE_WRITTEN]);
+        str_printf(w->out, "const int base_%s%d = ", s->axis[a], a);
+        if (step) {
+            writer_digit(w, step, stride, part[TILE_LOOP], reach);
+        } else {
+            str_add_char(w->out, '0');
+            write_term(w, 'o', a, TILE_LOOP, reach);
+        }
         str_add(w->out, ";\n");
     }
 }

@@ -199,7 +199,7 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
     struct program_variant *v = &k->variant[k->variants++];
     struct program_loops *l = &v->loops;
     *v = (struct program_variant){
-        .plan = plan, .is_guarded = guarded, .unroll = -1, .vector = -1, .pad = -1};
+        .plan = plan, .is_guarded = guarded, .unroll = -1, .vector = -1, .pad = -1, .buffers = -1};
     for (int i = 0; i < PROGRAM_MAX_COPIES; i++)
         v->copied[i] = -1;
     if (plan == PLAN_TILE) {

@@ -53,7 +53,9 @@ struct program_variant {
     struct program_loops loops;
     int copied[PROGRAM_MAX_COPIES]; // parameters: whether that read is of a copy
     int unroll;                     // the parameter: written out are so many statements; -1: none
-    int vector, pad; // of neighbours at once at most; after each line of a copy; -1: none
+    // Parameters: neighbours at once at most, numbers after each line of a copy, tiles of it that
+    // are held. -1: none.
+    int vector, pad, buffers;
 };
 
 // A read that may be of a copy in shared memory: its indices are sums of axes.
@@ -104,6 +106,7 @@ struct tiling {
     int32_t unroll;
     int32_t vector; // 1, 2 or 4
     int32_t pad;    // numbers after each line of a copy, where it has several
+    bool doubles;   // of copies: the next tile is fetched while this one is computed
 };
 
 // `d` is copied.
@@ -162,6 +165,9 @@ bool tiling_stores_wide(const struct program *p, const struct program_kernel *k,
 // Neighbours that an invocation copies at once.
 int32_t tiling_fill_lanes(const struct program *p, const struct program_copy *c,
                           const struct tiling *t);
+// How often all invocations copy a vector or number until the copy is full.
+int64_t tiling_rounds(const struct program *p, const struct program_copy *c,
+                      const struct tiling *t);
 // What of it no tiling changes: the widest vector, of neighbours along the axis, that a read of an
 // input is; whether a copy may be read so; the widest in which it is filled.
 int vectors_read_width(const struct definition *d, int read, int axis);

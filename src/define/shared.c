@@ -17,11 +17,17 @@ static int chunk_of(const struct writer *w, int copy)
     return tiling_is_wide(w->p, w->k, w->k->copy[copy].read, w->t) ? tiling_lanes(w->t) : 1;
 }
 
-static void declare_copy(struct writer *w, int copy)
+// Numbers of a tile of the copy, with what its lines are padded with.
+static int64_t tile_of(const struct writer *w, int copy)
 {
     const struct program_copy *c = &w->k->copy[copy];
-    bool real = w->p->inlined.node[c->read].is_real;
-    int64_t count = tiling_lines(w->p, c, w->t) * tiling_pitch(w->p, c, w->t);
+    return tiling_lines(w->p, c, w->t) * tiling_pitch(w->p, c, w->t);
+}
+
+static void declare_copy(struct writer *w, int copy)
+{
+    bool real = w->p->inlined.node[w->k->copy[copy].read].is_real;
+    int64_t count = tile_of(w, copy) * (w->t->doubles ? 2 : 1);
     int chunk = chunk_of(w, copy);
     if (chunk > 1)
         str_printf(w->out, "shared %s%d copy%d[%" PRId64 "];\n", writer_vector(real), chunk, copy,
@@ -87,99 +93,216 @@ static void write_copied(struct writer *w, const struct program_copy *c, int lan
     w->prefix = "_";
 }
 
-// Where number e, or vector e, lies among the copy's numbers, or vectors of so many.
-static void write_copy_place(struct writer *w, const struct program_copy *c, int unit)
+// What is done with number e, or vector e, of a copy.
+enum filling { FILL, FETCH, PUT }; // both of: into a constant of the invocation, and from it
+
+// Where it lies among the copy's numbers, or vectors of so many.
+static void write_copy_place(struct writer *w, int copy, int unit, enum filling what)
 {
+    const struct program_copy *c = &w->k->copy[copy];
     int64_t pitch = tiling_pitch(w->p, c, w->t), line = tiling_line(w->p, c, w->t);
+    if (what == PUT)
+        str_printf(w->out, "(1 - turn) * %" PRId64 " + ", tile_of(w, copy) / unit);
     str_add(w->out, "e");
     if (pitch > line)
         str_printf(w->out, " + e / %" PRId64 " * %" PRId64, line / unit, (pitch - line) / unit);
 }
 
+static void write_value(struct writer *w, int copy, int lanes, enum filling what)
+{
+    if (what == PUT)
+        str_printf(w->out, "ahead%d[n]", copy);
+    else
+        write_copied(w, &w->k->copy[copy], lanes);
+}
+
 // Neighbours that are copied at once into what is read one by one.
-static void write_apart(struct writer *w, int depth, int copy, int lanes)
+static void write_apart(struct writer *w, int depth, int copy, int lanes, enum filling what)
 {
     const struct program_copy *c = &w->k->copy[copy];
     int64_t pitch = tiling_pitch(w->p, c, w->t), line = tiling_line(w->p, c, w->t);
     bool real = w->p->inlined.node[c->read].is_real;
     writer_indent(w, depth);
     str_printf(w->out, "const %s%d from = ", writer_vector(real), lanes);
-    write_copied(w, c, lanes);
+    write_value(w, copy, lanes, what);
     str_add(w->out, ";\n");
     writer_line(w, depth, "[[unroll]] for (int l = 0; l < %d; l++)", lanes);
     writer_indent(w, depth + 1);
-    str_printf(w->out, "copy%d[e * %d", copy, lanes);
+    str_printf(w->out, "copy%d[", copy);
+    if (what == PUT)
+        str_printf(w->out, "(1 - turn) * %" PRId64 " + ", tile_of(w, copy));
+    str_printf(w->out, "e * %d", lanes);
     if (pitch > line)
         str_printf(w->out, " + e / %" PRId64 " * %" PRId64, line / lanes, pitch - line);
     str_add(w->out, " + l] = from[l];\n");
 }
 
-static void write_element(struct writer *w, int depth, int copy, int lanes)
+static void write_element(struct writer *w, int depth, int copy, int lanes, enum filling what)
 {
-    const struct program_copy *c = &w->k->copy[copy];
     int chunk = chunk_of(w, copy);
-    if (chunk < lanes) {
-        write_apart(w, depth, copy, lanes);
+    if (chunk < lanes && what != FETCH) {
+        write_apart(w, depth, copy, lanes, what);
         return;
     }
     writer_indent(w, depth);
-    str_printf(w->out, "copy%d[", copy);
-    if (chunk > lanes) {
+    str_printf(w->out, what == FETCH ? "ahead%d[n" : "copy%d[", copy);
+    if (chunk > lanes && what != FETCH) {
         str_add_char(w->out, '(');
-        write_copy_place(w, c, 1);
+        write_copy_place(w, copy, 1, what);
         str_printf(w->out, ") / %d][(", chunk);
-        write_copy_place(w, c, 1);
+        write_copy_place(w, copy, 1, what);
         str_printf(w->out, ") %% %d", chunk);
-    } else {
-        write_copy_place(w, c, lanes);
+    } else if (what != FETCH) {
+        write_copy_place(w, copy, lanes, what);
     }
     str_add(w->out, "] = ");
-    write_copied(w, c, lanes);
+    write_value(w, copy, lanes, what);
     str_add(w->out, ";\n");
 }
 
-static void write_copy(struct writer *w, int depth, int copy)
+// Where number e, or vector e, lies in the tensor.
+static void write_tensor_place(struct writer *w, int depth, int copy)
 {
     const struct program_copy *c = &w->k->copy[copy];
     const struct definition *d = &w->p->inlined;
     const struct define_tensor *t = &d->tensor[d->node[c->read].tensor];
     bool guards = w->t->variant->is_guarded; // loops run past their ends, and so do indices
     int lanes = tiling_fill_lanes(w->p, c, w->t);
-    int64_t line = tiling_line(w->p, c, w->t) / lanes, count = tiling_lines(w->p, c, w->t) * line;
-    int64_t stride = count;
-    writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {", count,
-                tiling_threads(w->t));
+    int64_t line = tiling_line(w->p, c, w->t) / lanes;
+    int64_t stride = tiling_lines(w->p, c, w->t) * line;
     for (int i = 0; i < t->rank; i++) {
         bool is_last = i == t->rank - 1;
         int64_t extent = is_last ? line : tiling_extent(w->t, c, i);
         stride /= extent;
-        writer_indent(w, depth + 1);
+        writer_indent(w, depth);
         str_printf(w->out, "const int %s%d = low%d_%d + ", guards ? "past" : "at", i, copy, i);
         writer_digit(w, "e", stride, extent, is_last ? lanes : 1);
         str_add(w->out, ";\n");
         if (guards)
-            writer_line(w, depth + 1, "const int at%d = clamp(past%d, 0, %" PRId64 ");", i, i,
+            writer_line(w, depth, "const int at%d = clamp(past%d, 0, %" PRId64 ");", i, i,
                         t->size[i] - 1);
     }
-    write_element(w, depth + 1, copy, lanes);
+}
+
+// A copy in rounds of all invocations, which are written out where two tiles
+// are held.
+static void write_copy(struct writer *w, int depth, int copy, enum filling what)
+{
+    const struct program_copy *c = &w->k->copy[copy];
+    int lanes = tiling_fill_lanes(w->p, c, w->t);
+    int64_t count = tiling_lines(w->p, c, w->t) * tiling_line(w->p, c, w->t) / lanes;
+    int64_t threads = tiling_threads(w->t);
+    if (w->t->doubles) {
+        writer_line(w, depth, "[[unroll]] for (int n = 0; n < %" PRId64 "; n++) {",
+                    tiling_rounds(w->p, c, w->t));
+        writer_line(w, depth + 1, "const int e = thread + n * %" PRId64 ";", threads);
+        if (count % threads)
+            writer_line(w, depth + 1, "if (e < %" PRId64 ")", count);
+        writer_line(w, depth + 1, "{");
+    } else {
+        writer_line(w, depth, "for (int e = thread; e < %" PRId64 "; e += %" PRId64 ") {", count,
+                    threads);
+    }
+    int inner = depth + (w->t->doubles ? 2 : 1);
+    if (what != PUT)
+        write_tensor_place(w, inner, copy);
+    write_element(w, inner, copy, lanes, what);
+    if (w->t->doubles)
+        writer_line(w, depth + 1, "}");
     writer_line(w, depth, "}");
 }
 
-void writer_fill(struct writer *w, int depth)
+// All copies, from where this step of the outer loops begins.
+static void write_copies(struct writer *w, int depth, enum filling what)
+{
+    for (int i = 0; i < w->k->copies; i++) {
+        if (!w->t->is_copied[i])
+            continue;
+        if (what != PUT)
+            write_lows(w, depth, i);
+        write_copy(w, depth, i, what);
+    }
+}
+
+static bool has_copies(const struct writer *w)
 {
     bool any = false;
     for (int i = 0; i < w->k->copies; i++)
         any = any || w->t->is_copied[i];
-    if (any && tiling_reduced(w->t, TILE_LOOP) > 1)
+    return any;
+}
+
+void writer_fill(struct writer *w, int depth)
+{
+    if (!has_copies(w))
+        return;
+    if (tiling_reduced(w->t, TILE_LOOP) > 1)
         writer_line(w, depth, "barrier();"); // the step before has read
+    write_copies(w, depth, FILL);
+    writer_line(w, depth, "barrier();");
+}
+
+// --- two tiles in turns ---
+
+void writer_first_tile(struct writer *w, int depth)
+{
+    int inner = writer_begin(w, depth);
+    writer_reduced_bases(w, inner, "0");
+    write_copies(w, inner, FILL);
+    writer_end(w, inner);
+    writer_line(w, depth, "barrier();");
     for (int i = 0; i < w->k->copies; i++) {
+        const struct program_copy *c = &w->k->copy[i];
+        int lanes = tiling_fill_lanes(w->p, c, w->t);
+        bool real = w->p->inlined.node[c->read].is_real;
         if (!w->t->is_copied[i])
             continue;
-        write_lows(w, depth, i);
-        write_copy(w, depth, i);
+        writer_indent(w, depth);
+        if (lanes > 1)
+            str_printf(w->out, "%s%d", writer_vector(real), lanes);
+        else
+            str_add(w->out, type_of(real));
+        str_printf(w->out, " ahead%d[%" PRId64 "];\n", i, tiling_rounds(w->p, c, w->t));
     }
-    if (any)
-        writer_line(w, depth, "barrier();");
+}
+
+// Which step of the outer loops this is, from 0.
+static void write_step(struct writer *w)
+{
+    const struct program_loops *l = &w->t->variant->loops;
+    int64_t stride = tiling_reduced(w->t, TILE_LOOP);
+    str_add_char(w->out, '0');
+    for (int a = l->space; a < l->space + l->reduce; a++) {
+        stride /= w->t->part[a][TILE_LOOP];
+        if (w->t->part[a][TILE_LOOP] > 1)
+            str_printf(w->out, " + o%d * %" PRId64, a, stride);
+    }
+}
+
+void writer_fetch_next(struct writer *w, int depth)
+{
+    writer_indent(w, depth);
+    str_add(w->out, "const int next = 1 + ");
+    write_step(w);
+    str_add(w->out, ";\n");
+    writer_line(w, depth, "const int turn = (next - 1) %% 2;");
+    for (int i = 0; i < w->k->copies; i++)
+        if (w->t->is_copied[i])
+            write_lows(w, depth, i);
+    writer_line(w, depth, "if (next < %" PRId64 ")", tiling_reduced(w->t, TILE_LOOP));
+    int inner = writer_begin(w, depth);
+    writer_reduced_bases(w, inner, "next");
+    write_copies(w, inner, FETCH);
+    writer_end(w, inner);
+}
+
+void writer_put_next(struct writer *w, int depth)
+{
+    writer_line(w, depth, "if (next < %" PRId64 ")", tiling_reduced(w->t, TILE_LOOP));
+    int inner = writer_begin(w, depth);
+    write_copies(w, inner, PUT);
+    writer_end(w, inner);
+    writer_line(w, depth, "barrier();");
 }
 
 void writer_copy_element(struct writer *w, int copy, int lanes)
@@ -190,7 +313,11 @@ void writer_copy_element(struct writer *w, int copy, int lanes)
     int rank = d->tensor[n->tensor].rank;
     int64_t stride = tiling_lines(w->p, c, w->t) * tiling_pitch(w->p, c, w->t);
     w->prefix = w->t->variant->is_guarded ? "raw_" : "_";
-    str_printf(w->out, lanes > 1 ? "copy%d[(0" : "copy%d[0", copy);
+    str_printf(w->out, lanes > 1 ? "copy%d[(" : "copy%d[", copy);
+    if (w->t->doubles)
+        str_printf(w->out, "turn * %" PRId64, stride);
+    else
+        str_add_char(w->out, '0');
     for (int i = 0; i < rank; i++) {
         int64_t extent = tiling_extent(w->t, c, i);
         stride /= i == rank - 1 ? stride : extent;

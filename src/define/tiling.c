@@ -12,6 +12,7 @@
 #define MOST_VIRTUAL        8  // TVM's max_vthread_extent
 #define MOST_INNERMOST      64 // and its max_innermost_split_factor
 #define SECOND_THREADS      64
+#define MOST_AHEAD          16 // numbers of the next tile that an invocation holds
 
 static int sketch_of(const struct program *p, const struct config *c)
 {
@@ -47,6 +48,7 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
     struct tiling t = {.variant = &k->variant[program_variant_of(p, sketch_of(p, c), kernel)]};
     t.vector = (int32_t)number_of(p, t.variant->vector, c, 1);
     t.pad = (int32_t)number_of(p, t.variant->pad, c, 0);
+    t.doubles = number_of(p, t.variant->buffers, c, 1) > 1;
     t.unroll = (int32_t)number_of(p, t.variant->unroll, c, 0);
     const struct program_loops *l = &t.variant->loops;
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
@@ -167,7 +169,7 @@ struct tiling tiling_second(const struct tiling *t, struct program_variant *v)
     int64_t points = tiling_points(t), threads = int64_min(points, SECOND_THREADS);
     int64_t groups = (points + threads - 1) / threads;
     *v = (struct program_variant){
-        .plan = PLAN_SERIAL, .loops = *l, .unroll = -1, .vector = -1, .pad = -1};
+        .plan = PLAN_SERIAL, .loops = *l, .unroll = -1, .vector = -1, .pad = -1, .buffers = -1};
     v->loops.extent[0] = groups * threads;
     v->is_guarded = v->loops.extent[0] > points;
     struct tiling second = {.variant = v, .vector = 1};
@@ -263,6 +265,18 @@ static bool pads_lines(const struct program *p, int kernel, const struct tiling 
     return any;
 }
 
+// Where two tiles are held there are some to hold, and what is fetched ahead
+// fits registers.
+static bool has_next_tile(const struct program *p, int kernel, const struct tiling *t)
+{
+    const struct program_kernel *k = &p->kernel[kernel];
+    int64_t ahead = 0;
+    for (int i = 0; i < k->copies && t->doubles; i++)
+        if (t->is_copied[i])
+            ahead += tiling_rounds(p, &k->copy[i], t) * tiling_fill_lanes(p, &k->copy[i], t);
+    return !t->doubles || (ahead > 0 && ahead <= MOST_AHEAD && tiling_reduced(t, TILE_LOOP) > 1);
+}
+
 #define ANY_PLAN PLAN_SERIAL
 
 static const struct {
@@ -277,7 +291,8 @@ static const struct {
              {"virtual threads", PLAN_TILE, has_few_virtual},
              {"innermost parts", PLAN_TILE, has_short_innermost},
              {"vectors", PLAN_TILE, has_vectors},
-             {"padding", PLAN_TILE, pads_lines}};
+             {"padding", PLAN_TILE, pads_lines},
+             {"tiles ahead", PLAN_TILE, has_next_tile}};
 enum { RULES = sizeof rules / sizeof *rules };
 
 struct rule_context {
@@ -303,7 +318,8 @@ static uint64_t shared_numbers(const struct program *p, int kernel, const struct
     int64_t count = 0;
     for (int i = 0; i < k->copies; i++)
         if (t->is_copied[i])
-            count += tiling_lines(p, &k->copy[i], t) * tiling_pitch(p, &k->copy[i], t);
+            count += (t->doubles ? 2 : 1) * tiling_lines(p, &k->copy[i], t) *
+                     tiling_pitch(p, &k->copy[i], t);
     if (tiling_reduced(t, TILE_SHARED) > 1)
         count += tiling_threads(t) * tiling_registers(t);
     return (uint64_t)count;

@@ -99,6 +99,12 @@ int vectors_fill_width(const struct program *p, const struct program_variant *v,
     return width;
 }
 
+int64_t tiling_rounds(const struct program *p, const struct program_copy *c, const struct tiling *t)
+{
+    int64_t count = tiling_lines(p, c, t) * tiling_line(p, c, t) / tiling_fill_lanes(p, c, t);
+    return (count + tiling_threads(t) - 1) / tiling_threads(t);
+}
+
 int32_t tiling_fill_lanes(const struct program *p, const struct program_copy *c,
                           const struct tiling *t)
 {

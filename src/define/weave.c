@@ -291,26 +291,41 @@ int weave_threads(struct weaver *w)
                           weave_product(w, false, TILE_SHARED));
 }
 
+// The rounds of a copy's loop, which are written out where two tiles are held
+// (`doubles`).
+static void add_fill(struct weaver *w, int copy, const char *tensor, int doubles)
+{
+    const struct program_copy *c = &w->k->copy[copy];
+    struct formulas *f = &w->nest->formulas;
+    int line = extent(w, c, weave_rank(w, c) - 1), one = weave_constant(w, 1);
+    add_fill_lanes(w, copy);
+    line = weave_compute(w, FORMULA_DIVIDE, line, w->fill_lanes[copy]);
+    int rounds = weave_compute(w, FORMULA_CEIL_DIVIDE, weave_multiply(w, copy_lines(w, c), line),
+                               weave_threads(w));
+    w->fill[copy] = weave_add_loop(w, mem_printf("fill_%s%d", tensor, copy), NEST_SERIAL,
+                                   formulas_add(f, FORMULA_CHOOSE, doubles, one, rounds));
+    w->fill_written[copy] =
+        weave_add_loop(w, mem_printf("fill_%s%d_written", tensor, copy), NEST_UNROLLED,
+                       formulas_add(f, FORMULA_CHOOSE, doubles, rounds, one));
+}
+
 void weave_add_copies(struct weaver *w)
 {
     const struct definition *d = &w->p->inlined;
+    int one = weave_constant(w, 1);
+    int held = w->v->buffers < 0 ? one : formulas_number(&w->nest->formulas, w->v->buffers);
     for (int i = 0; i < w->k->copies && w->v->plan == PLAN_TILE; i++) {
         const struct program_copy *c = &w->k->copy[i];
         const char *tensor = d->tensor[d->node[c->read].tensor].name;
-        int last = weave_rank(w, c) - 1, lines = copy_lines(w, c), line = extent(w, c, last);
         char *name = mem_printf("%s.shared", tensor);
         w->copy[i] = weave_add_buffer(w, name, NEST_SHARED, 4);
         free(name);
-        w->nest->buffer[w->copy[i]].dim_count = 1;
-        w->nest->buffer[w->copy[i]].dim[0] = weave_multiply(w, lines, copy_pitch(w, c));
-        w->nest->buffer[w->copy[i]].used =
-            weave_compute(w, FORMULA_AND, w->when, weave_placed(w, i));
-        add_fill_lanes(w, i);
-        line = weave_compute(w, FORMULA_DIVIDE, line, w->fill_lanes[i]);
-        w->fill[i] =
-            weave_add_loop(w, mem_printf("fill_%s%d", tensor, i), NEST_SERIAL,
-                           weave_compute(w, FORMULA_CEIL_DIVIDE, weave_multiply(w, lines, line),
-                                         weave_threads(w)));
+        struct nest_buffer *b = &w->nest->buffer[w->copy[i]];
+        b->dim_count = 1;
+        b->dim[0] = weave_multiply(w, copy_lines(w, c), copy_pitch(w, c));
+        b->copies = held;
+        b->used = weave_compute(w, FORMULA_AND, w->when, weave_placed(w, i));
+        add_fill(w, i, tensor, weave_compute(w, FORMULA_LESS, one, held));
     }
 }
 

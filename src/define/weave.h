@@ -17,6 +17,7 @@ struct weaver {
     int step[DEFINE_MAX_AXES][TILE_PARTS];    // how far one iteration leads: a formula
     int buffer[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];      // of each tensor, or -1
     int copy[PROGRAM_MAX_COPIES], fill[PROGRAM_MAX_COPIES]; // its buffer, the loop that fills it
+    int fill_written[PROGRAM_MAX_COPIES];                   // the same, where two tiles are held
     int lanes, lane; // how many (tiling_lanes): a formula; the loop over them, -1: there is none
     int fill_lanes[PROGRAM_MAX_COPIES], fill_lane[PROGRAM_MAX_COPIES]; // the same of what is copied
     int halving;   // the loop in which invocations that share hand on their numbers

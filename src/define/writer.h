@@ -50,8 +50,9 @@ void writer_end(struct writer *w, int depth);
 void writer_origins(struct writer *w);
 // The heads of a part of all loops: 'v', 'w', 'r' of those over space, 'o', 'm', 'u' of the others.
 void writer_loops(struct writer *w, int depth, char kind, int part);
-// Where the step of the outer loops begins along each axis of the reduction.
-void writer_reduced_bases(struct writer *w, int depth);
+// Where a step of the outer loops begins along each axis of the reduction: the one of that number,
+// a text; NULL: the one that the loops stand at.
+void writer_reduced_bases(struct writer *w, int depth, const char *step);
 // The axes as constants, where the loops stand; `reduces`: those of the reduction too.
 void writer_axes(struct writer *w, int depth, bool reduces);
 // Before what is done only where no loop over space, or over the reduction, is past its end.
@@ -74,6 +75,12 @@ const char *writer_vector(bool is_real);      // what a vector's type begins wit
 void writer_shared(struct writer *w);
 // Fills the copies for this step of the outer loops, with barriers around.
 void writer_fill(struct writer *w, int depth);
+// Where two tiles are held: fills the first one before the outer loops; in a
+// step fetches the next one, before this one is computed, and puts it into its
+// place after.
+void writer_first_tile(struct writer *w, int depth);
+void writer_fetch_next(struct writer *w, int depth);
+void writer_put_next(struct writer *w, int depth);
 // The element of the copy that the read is of, or as many neighbours.
 void writer_copy_element(struct writer *w, int copy, int lanes);
 // Reduces what the invocations have of each number, which all of them have afterwards.

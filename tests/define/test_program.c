@@ -34,15 +34,17 @@ static void a_product(void **state)
     (void)state;
     struct script *s = must_load_text(HEAD DOT "output(C)");
     const struct space *space = script_space(s);
-    assert_int_equal(space->param_count, 8);
+    assert_int_equal(space->param_count, 9);
     assert_string_equal(space->param[0].name, "i");
     assert_string_equal(space->param[2].name, "k");
     assert_string_equal(space->param[3].name, "place_A");
     assert_string_equal(space->param[5].name, "unroll");
     assert_string_equal(space->param[6].name, "vector");
     assert_string_equal(space->param[7].name, "pad");
-    // 2^3 into 5, 2 * 3 into 5, 2^2 into 3 parts; two places; three or four limits, widths, pads
-    assert_int_equal(space->size, 35 * 25 * 6 * 2 * 2 * space->param[5].size * 3 * 4);
+    assert_string_equal(space->param[8].name, "buffers");
+    // 2^3 into 5, 2 * 3 into 5, 2^2 into 3 parts; two places; three or four limits; widths, pads,
+    // tiles
+    assert_int_equal(space->size, 35 * 25 * 6 * 2 * 2 * space->param[5].size * 3 * 4 * 2);
     const struct operation *o = script_operation(s);
     assert_true(operation_flop(o) == 2 * 8 * 6 * 4);
     assert_true(custom_of(o)->exact);
@@ -79,7 +81,7 @@ static bool is_legal(struct script *s, const int32_t *slots, int count)
     return v.legal;
 }
 
-enum { I = 0, J = 5, K = 10, PLACE_A = 13, PLACE_B, UNROLL, VECTOR, PAD, SLOTS };
+enum { I = 0, J = 5, K = 10, PLACE_A = 13, PLACE_B, UNROLL, VECTOR, PAD, BUFFERS, SLOTS };
 
 static const int32_t eight_invocations[SLOTS] = {[I] = 1, 1, 8, 1,       1, [J] = 1, 1,
                                                  2,       1, 4, [K] = 1, 4, 1};
@@ -88,15 +90,16 @@ static const int32_t eight_invocations[SLOTS] = {[I] = 1, 1, 8, 1,       1, [J] 
 static void vectors(void **state)
 {
     static const struct {
-        int32_t a, b, vector, pad;
+        int32_t a, b, vector, pad, buffers;
         const char *has[3], *lacks[2];
     } cases[] = {
-        {0, 0, 0, 0, {"= float(value[0 + r1])"}, {"V_", "wide"}},
-        {0, 0, 2, 0, {"vec4(V_B[(", "V_C[(", "= float(T_A[("}, {"V_A", "copy"}},
-        {0, 0, 1, 0, {"vec2(V_B[(", "r1 < 2"}, {"V_A", "copy"}},
-        {1, 1, 2, 0, {"shared vec4 copy1[8]", "shared float copy0[32]", "vec4(V_A[("}, {0}},
-        {1, 1, 2, 1, {"shared float copy1[36]", "shared float copy0[40]"}, {"shared vec4", 0}},
-        {1, 1, 1, 2, {"shared vec2 copy1[20]", "shared float copy0[48]"}, {"T_B[(", 0}},
+        {0, 0, 0, 0, 0, {"= float(value[0 + r1])"}, {"V_", "wide"}},
+        {0, 0, 2, 0, 0, {"vec4(V_B[(", "V_C[(", "= float(T_A[("}, {"V_A", "copy"}},
+        {0, 0, 1, 0, 0, {"vec2(V_B[(", "r1 < 2"}, {"V_A", "copy"}},
+        {1, 1, 2, 0, 0, {"shared vec4 copy1[8]", "shared float copy0[32]", "vec4(V_A[("}, {0}},
+        {1, 1, 2, 1, 0, {"shared float copy1[36]", "shared float copy0[40]"}, {"shared vec4", 0}},
+        {1, 1, 1, 2, 0, {"shared vec2 copy1[20]", "shared float copy0[48]"}, {"T_B[(", 0}},
+        {1, 0, 0, 0, 1, {"float copy0[16]", "ahead0[1]", "if (next < 4)"}, {"copy1", "ahead1"}},
     };
     (void)state;
     struct script *s = must_load_text("local A, B = tensor('A', { 8, 4 }), tensor('B', { 4, 8 })\n"
@@ -110,6 +113,9 @@ static void vectors(void **state)
         slots[PLACE_B] = cases[i].b;
         slots[VECTOR] = cases[i].vector;
         slots[PAD] = cases[i].pad;
+        slots[BUFFERS] = cases[i].buffers;
+        slots[K] = cases[i].buffers ? 4 : 1; // steps that bring a tile each
+        slots[K + 1] = 4 / slots[K];
         char *text = text_with(s, slots, SLOTS);
         for (int k = 0; k < 3; k++)
             if (cases[i].has[k] && !strstr(text, cases[i].has[k]))
@@ -130,6 +136,11 @@ static void vectors(void **state)
     assert_true(is_legal(s, slots, SLOTS));
     slots[PAD] = 1; // behind no line
     assert_false(is_legal(s, slots, SLOTS));
+    slots[PAD] = 0;
+    slots[BUFFERS] = 1; // of nothing
+    assert_false(is_legal(s, slots, SLOTS));
+    slots[PLACE_A] = 1; // there is no next tile
+    assert_false(is_legal(s, slots, SLOTS));
     script_destroy(s);
 }
 
@@ -142,7 +153,7 @@ static void an_epilogue(void **state)
                                 "max(C(i, j) + A(i, 0), 0.0) end))");
     struct job job = first_job(s);
     assert_int_equal(job.pass_count, 1);
-    assert_int_equal(script_space(s)->param_count, 8);
+    assert_int_equal(script_space(s)->param_count, 9);
     job_finish(&job);
     script_destroy(s);
     s = must_load_text(HEAD DOT
