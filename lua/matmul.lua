@@ -1,9 +1,9 @@
 -- The product of two matrices, or of two batches of matrices, as gemm_plan.lua takes it: C[N,M] = A[N,K] B[K,M].
 --
 --     local product = matmul.product(op)                op: what operator.matmul or operator.batch_matmul returned
---     local product = matmul.declare(standard, types, accumulate)     declares sizes (standard: of N, M, K), choices and
---                                                       the operator; accumulate: what sums of f16 can be (f32, f16)
-
+--     local product = matmul.declare(standard, types, accumulate)     declares sizes (standard: of N, M, K, or { N = , M = ,
+--                                                       K = }), choices and the operator; accumulate: what sums of f16 can be
+--                                                       (f32, f16)
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
 local quads = include "quads.lua"
 
@@ -39,8 +39,9 @@ function matmul.product(op)
 end
 
 function matmul.declare(standard, types, accumulate)
+  if type(standard) == "number" then standard = { N = standard, M = standard, K = standard } end
   local fields = {
-    N = size("N", standard), M = size("M", standard), K = size("K", standard),
+    N = size("N", standard.N), M = size("M", standard.M), K = size("K", standard.K),
     row_a = size("row_a", 0, 0), row_b = size("row_b", 0, 0), row_c = size("row_c", 0, 0), -- 0: rows without gaps
     type = choice("type", types),
     layout = choice("layout", { "nn", "nt", "tn", "tt" }),

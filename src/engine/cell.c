@@ -19,6 +19,7 @@ static const struct range ranges[] = {
     {"conv1x1", "kernel_h", 1, 1},
     {"conv1x1", "kernel_w", 1, 1},
     {"conv1x1", "padding", 0, 1},
+    {"skinny", "N", 1, 16},
     {"concat", "first", 1, 300},
     {"concat", "second", 1, 300},
     {"concat", "third", 1, 30},

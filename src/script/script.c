@@ -80,6 +80,9 @@ static void push_device(lua_State *L, const struct limits *l, const char *type)
     lua_newtable(L);
     set_text(L, "type", type);
     set_flag(L, "is_cpu", strcmp(type, "cpu") == 0);
+    set_flag(L, "subgroup_adds", (l->features & FEATURE_SUBGROUP_ADDS) == FEATURE_SUBGROUP_ADDS);
+    set_flag(L, "subgroup_shuffles",
+             (l->features & FEATURE_SUBGROUP_SHUFFLES) == FEATURE_SUBGROUP_SHUFFLES);
     for (int i = 0; i < LIMITS_FIELD_COUNT; i++)
         set_limit(L, l, &limits_fields[i]);
     readonly_wrap(L, "device", NULL);

@@ -22,6 +22,9 @@ enum feature {
     FEATURE_MEMORY_MODEL = 1 << 3,
     FEATURE_MEMORY_MODEL_DEVICE = 1 << 4, // its device scope
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 above: as VkSubgroupFeatureFlagBits has them
+    // What kernels need to add up over a subgroup, and to swap numbers within it.
+    FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
+    FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,
 };
 
 typedef uint32_t limits_axes[3];

@@ -90,7 +90,7 @@ static void add_naive(struct race *r, const struct script *s)
     struct config c;
     struct job job;
     struct err e;
-    struct race_pass pass;
+    struct race_pass pass = {0};
     make_naive(script_space(s), &c);
     if (!script_render((struct script *)(uintptr_t)s, &c, &job, &e))
         bench_fail("the naive kernel", &e);

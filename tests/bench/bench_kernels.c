@@ -15,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WORDS 12
+#define MOST_WORDS  12
+#define MOST_OTHERS 1
 
 struct row {
     const char *preset;
     const char *set[MOST_WORDS];      // what --set says to the preset
     const char *rival[MOST_WORDS];    // and to the kernels that it is measured against
     const char *naive, *hand_written; // in tests/bench/kernels; may be NULL
+    const char *other[MOST_OTHERS];   // presets for the same operation that are tuned alike
 };
 
 #define MATMULS "naive_matmul", "register_matmul"
@@ -57,7 +59,12 @@ struct row {
     }
 #define BMM(batch, M, K, layout)                                                                   \
     {"batch=" batch}, {"batch=" batch, "N=128", "M=" M, "K=" K, "layout=" layout}, MATMULS
-#define CUBE(n)        {"N=" n, "M=" n, "K=" n}, {"N=" n, "M=" n, "K=" n}, MATMULS
+#define CUBE(n) {"N=" n, "M=" n, "K=" n}, {"N=" n, "M=" n, "K=" n}, MATMULS
+#define FEW(n, m)                                                                                  \
+    {"N=" n, "M=" m, "K=" n},                                                                      \
+    {                                                                                              \
+        "N=" n, "M=" m, "K=" n                                                                     \
+    }
 #define SIZES(n, m, k) {"N=" n, "M=" m, "K=" k}, {"N=" n, "M=" m, "K=" k}, MATMULS
 
 #define POOL(batch, channels, size)                                                                \
@@ -92,7 +99,9 @@ static const struct row on_cpu[] = {
     {"softmax", ROWS("1024", "1000"), ROWS("1024", "1000"), "naive_softmax", "shared_softmax"},
     {"elementwise", {"count=4194304"}, {"count=4194304"}, "naive_relu", NULL},
     {"copy", TRANSPOSE("1024", "1024")},
-    {"lrn", POOL("1", "64", "55"), POOL("1", "64", "55"), "naive_lrn", NULL},
+    {"lrn", POOL("1", "64", "55"), POOL("1", "64", "55"), "naive_lrn", NULL, {NULL}},
+    {"skinny", FEW("1024", "1"), "naive_matmul", NULL, {"gemm"}},
+    {"skinny", FEW("1024", "8"), "naive_matmul", NULL, {"gemm"}},
 };
 
 static const struct row on_gpu[] = {
@@ -116,7 +125,9 @@ static const struct row on_gpu[] = {
     {"softmax", ROWS("32768", "1000"), ROWS("32768", "1000"), "naive_softmax", "shared_softmax"},
     {"elementwise", {"count=67108864"}, {"count=67108864"}, "naive_relu", NULL},
     {"copy", TRANSPOSE("8192", "8192")},
-    {"lrn", POOL("128", "64", "55"), POOL("128", "64", "55"), "naive_lrn", NULL},
+    {"lrn", POOL("128", "64", "55"), POOL("128", "64", "55"), "naive_lrn", NULL, {NULL}},
+    {"skinny", FEW("4096", "1"), "naive_matmul", NULL, {"gemm"}},
+    {"skinny", FEW("4096", "8"), "naive_matmul", NULL, {"gemm"}},
 };
 
 struct plan {
@@ -160,7 +171,7 @@ static void add_rival(struct race *r, const struct plan *p, const char *name,
     struct rng rng;
     struct config c;
     struct job job;
-    struct race_pass pass;
+    struct race_pass pass = {0};
     char *path = mem_printf("%s/%s.lua", TILEWALK_BENCH_KERNELS, name);
     struct script *s = load(p, path, set);
     rng_seed(&rng, 1);
@@ -200,6 +211,12 @@ static struct race *hold_race(const struct plan *p, const struct row *row, const
 {
     struct race *r = race_create(p->device->index, o);
     tuned_add(r, row->preset, t);
+    for (int i = 0; i < MOST_OTHERS && row->other[i]; i++) {
+        struct tuned other = *t;
+        other.preset = row->other[i];
+        tuned_make(&other);
+        tuned_add(r, row->other[i], &other);
+    }
     if (row->naive)
         add_rival(r, p, row->naive, row->rival);
     if (row->hand_written)
@@ -222,14 +239,24 @@ static void print_rival(const char *name, const struct race *r, double flop, int
 static void print_row(const struct row *row, const struct script *s, double share,
                       const struct tuned_run *run, const struct race *r)
 {
-    int at = 1;
+    int others = 0;
     struct str title = {0};
+    while (others < MOST_OTHERS && row->other[others])
+        others++;
+    int at = 1 + others;
     double flop = operation_flop(script_operation(s));
     operation_add_text(script_operation(s), &title);
     printf("| %s | %s | %.1f %% | %.0f | %.0f | %.2f |", row->preset, str_text(&title), 100 * share,
            run->ok, run->wrong, flop / race_seconds(r, 0) / 1e9);
     print_rival(row->naive, r, flop, &at);
     print_rival(row->hand_written, r, flop, &at);
+    at = 1;
+    for (int i = 0; i < others; i++) {
+        printf(" `%s`", row->other[i]);
+        print_rival(row->other[i], r, flop, &at);
+    }
+    if (!others)
+        printf(" - |");
     printf("\n");
     fflush(stdout);
     str_finish(&title);
@@ -290,7 +317,8 @@ int main(int argc, char **argv)
            p.device->name, p.device->driver);
     printf(
         "| preset | operation | legal points | ok | wrong | best GFLOPS | naive (best is x times "
-        "faster) | by hand (x times) |\n|---|---|---:|---:|---:|---:|---:|---:|\n");
+        "faster) | by hand (x times) | other presets (x times) |\n"
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for (int i = 0; i < count; i++)
         if (!p.row || p.row == i + 1)
             good &= do_row(&p, &row[i]);

@@ -17,11 +17,12 @@
 
 #include <stdint.h>
 
-enum { RACE_MOST = 16, RACE_MOST_PASSES = 4 };
+enum { RACE_MOST = 16, RACE_MOST_PASSES = 8 };
 
 struct race_pass {
     const char *glsl;
     uint32_t groups[3];
+    bool once; // it packs inputs for those behind it, and is not timed
 };
 
 struct race;

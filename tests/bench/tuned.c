@@ -154,7 +154,7 @@ static uint64_t scratch_of(const cJSON *record)
 void tuned_add(struct race *r, const char *name, const struct tuned *t)
 {
     char *folder = export_folder(t), *glsl[RACE_MOST_PASSES];
-    struct race_pass pass[RACE_MOST_PASSES];
+    struct race_pass pass[RACE_MOST_PASSES] = {{0}};
     int passes = 0;
     cJSON *record = read_record(folder), *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(record, "passes"))
@@ -166,6 +166,7 @@ void tuned_add(struct race *r, const char *name, const struct tuned *t)
         pass[passes].glsl = glsl[passes] = read_file(path);
         for (int i = 0; i < 3; i++)
             pass[passes].groups[i] = (uint32_t)cJSON_GetArrayItem(groups, i)->valuedouble;
+        pass[passes].once = cJSON_IsTrue(cJSON_GetObjectItem(item, "once"));
         passes++;
         free(path);
     }

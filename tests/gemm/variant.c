@@ -30,6 +30,7 @@ const struct limits variant_gpu = {
     .f16 = true,
     .i8 = true,
     .dot = true,
+    .features = FEATURE_SUBGROUP_ADDS | FEATURE_SUBGROUP_SHUFFLES,
     .matrix = {.api = MATRIX_NV,
                .count = 5,
                .shape = {{16, 16, 16, "f16", "f32"},
@@ -52,6 +53,7 @@ const struct limits variant_cpu = {
     .f16 = true,
     .i8 = true,
     .dot = true,
+    .features = FEATURE_SUBGROUP_ADDS | FEATURE_SUBGROUP_SHUFFLES,
 };
 
 const char *const variant_types[] = {"f32", "f16", "i8", NULL};

@@ -92,6 +92,9 @@ static const struct operation {
     {199, BOTH, NOTHING, false},
     {202, UNKNOWN, NOTHING, false},
     {203, UNKNOWN, NOTHING, false},
+    {346, UNKNOWN, NOTHING, false}, // of a subgroup: swaps, and sums that count as one addition
+    {349, UNKNOWN, ADD, false},
+    {350, UNKNOWN, ADD, false},
 };
 
 static uint32_t compute(enum form form, uint32_t a, uint32_t b)

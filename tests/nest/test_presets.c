@@ -110,6 +110,8 @@ static const struct product products[] = {
     {"concat", "cpu", "rows=4 first=1048576 second=524288", LIST("f32"), NULL},
     {"strided", "cpu", "count=33554432 n2=64 n3=64 n4=8192 s2=8192 s3=524288", LIST("f32"), NULL},
     {"gmm", "cpu", "B=2 N=64 M=64 K=32", NULL, NULL},
+    {"skinny", "cpu", "N=16384 M=1 K=16384 bias=add", ALL_TYPES, MATRICES},
+    {"skinny", "discrete", "N=3 M=32768 K=65536 batch=2 residual=add", ALL_TYPES, MATRICES},
     {"cbr", "cpu", "pad=0", NULL, NULL},
     {"rms-norm", "cpu", "M=64 N=64", NULL, NULL},
     {"nrm", "cpu", "", NULL, NULL},
