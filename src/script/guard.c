@@ -158,6 +158,14 @@ static int on_error(lua_State *L)
     return 1;
 }
 
+// What Lua says of a name that has no value leaves open why, as of what reads itself.
+static const char *hint_of(const char *message)
+{
+    bool is_called = strstr(message, "attempt to call a nil value (upvalue") ||
+                     strstr(message, "attempt to call a nil value (global");
+    return is_called ? ": it is declared further down, or not at all" : "";
+}
+
 static void report(struct guard *g, int status, const char *message, struct err *e)
 {
     struct place p = g->caught;
@@ -170,7 +178,7 @@ static void report(struct guard *g, int status, const char *message, struct err 
     if (status == LUA_ERRMEM)
         err_at(e, g->texts->item[p.text].path, p.line, TOO_MUCH_MEMORY, GUARD_MEMORY_MIB);
     else
-        err_at(e, g->texts->item[p.text].path, p.line, "%s", message + skip);
+        err_at(e, g->texts->item[p.text].path, p.line, "%s%s", message + skip, hint_of(message));
 }
 
 bool guard_run(struct guard *g, enum guard_task task, struct place place, lua_CFunction visit,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "define/program.h"
+#include "script/compute.h"
 #include "script/library.h"
 #include "script/readonly.h"
 #include "script/state.h"
@@ -156,6 +157,9 @@ static int visit_load(lua_State *L)
     s->space = create_space(s->texts.item[0].name);
     set_globals(L, s);
     include_run_first(L);
+    if (!s->operation.kind && s->defining && s->defining->d.tensor_count)
+        return luaL_error(L, "nothing of what is computed is the output (output(%s))",
+                          s->defining->d.tensor[s->defining->d.tensor_count - 1].name);
     if (!s->operation.kind && !s->space_only)
         return luaL_error(L, "no operator is declared (operator.matmul { ... })");
     if (s->program && (s->stage_count || s->nest.function != LUA_NOREF ||

@@ -223,7 +223,10 @@ static const struct {
     {HEAD "output(compute('C', { 65536, 65536 }, function(i, j) return 1.0 end))",
      "a.lua:2: compute C has more than 2^31-1 numbers"},
     {HEAD "output(A)", "a.lua:2: output: expected a tensor that is computed"},
-    {HEAD DOT, "a.lua: no operator is declared (operator.matmul { ... })"},
+    {HEAD DOT, "a.lua: nothing of what is computed is the output (output(C))"},
+    {HEAD "local C C = compute('C', { 8 }, function(i) return C(i) end)",
+     "a.lua:2: attempt to call a nil value (upvalue 'C'): it is declared further down, or not at "
+     "all"},
     {HEAD DOT "local D = compute('D', { 8 }, function(i) return A(i, 0) end) output(C)",
      "a.lua:3: D is computed and read by nothing"},
     {"local A = tensor('A', { 2 }) local Z = tensor('Z', { 2 }) output(compute('C', { 2 }, "
