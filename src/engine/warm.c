@@ -108,6 +108,26 @@ static bool read_wish(struct json v, struct arena *a, struct wish *w)
     return true;
 }
 
+// Of a parameter, into its slots. False: there is no value, or none that has a like here.
+static bool map_value(const struct reader *r, struct json values, int param, struct wish *w,
+                      struct config *out)
+{
+    const struct param *p = &r->problem->space->param[param];
+    struct json value = json_member(values, p->name);
+    return value.at && read_wish(value, r->arena, w) && param_nearest(p, w, out->slot + p->offset);
+}
+
+// Whether the values need one of that parameter: where the chooser brings it, in a conditional
+// space.
+static bool needs(const struct reader *r, struct json values, int param)
+{
+    const struct space *s = r->problem->space;
+    struct config c = {{0}};
+    struct wish w;
+    return s->chooser < 0 || param == s->chooser || !map_value(r, values, s->chooser, &w, &c) ||
+           space_is_live(s, &c, param);
+}
+
 static bool check_names(const struct reader *r, struct json values, struct err *e)
 {
     const struct space *s = r->problem->space;
@@ -118,7 +138,7 @@ static bool check_names(const struct reader *r, struct json values, struct err *
                           "made for another space: '%s' has no parameter '%s'", s->name, name);
     }
     for (int i = 0; i < s->param_count; i++)
-        if (!json_member(values, s->param[i].name).at)
+        if (!json_member(values, s->param[i].name).at && needs(r, values, i))
             return err_at(e, r->path, values.line,
                           "made for another space: it has no value for parameter '%s' of '%s'",
                           s->param[i].name, s->name);
@@ -134,14 +154,17 @@ static bool map_values(struct reader *r, struct json values, struct config *out,
     *moved = false;
     for (int i = 0; i < s->param_count; i++) {
         const struct param *p = &s->param[i];
-        int32_t *slot = out->slot + p->offset;
+        const int32_t *slot = out->slot + p->offset;
         r->misfit = p->name;
-        if (!read_wish(json_member(values, p->name), r->arena, &w) || !param_nearest(p, &w, slot))
+        if (!needs(r, values, i))
+            continue;
+        if (!map_value(r, values, i, &w, out))
             return false;
         for (int k = 0; k < p->width; k++)
             *moved |= !w.text[k] && w.number[k] != (p->number ? p->number[slot[k]] : slot[k]);
     }
     r->misfit = NULL;
+    space_settle(s, out);
     return true;
 }
 

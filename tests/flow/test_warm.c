@@ -46,6 +46,25 @@ static int product_of(const cJSON *parts)
     return product;
 }
 
+// What a sketch lacks has no value, and needs none.
+static void test_conditional(void **state)
+{
+    struct box *b = *state;
+    const char *path = box_path(b, "sketch.json");
+    struct result r = RUN(b, "tune", "nrm", "--source", "synthetic:machine", "--strategy", "random",
+                          "--trials", "20", "--seed", "5");
+    assert_ok(&r);
+    r = RUN(b, "export", "1", "--warm-start", path);
+    assert_ok(&r);
+    r = RUN(b, "tune", "nrm", "--source", "synthetic:machine", "--trials", "3", "--seed", "6",
+            "--warm-start", path);
+    assert_ok(&r);
+    const cJSON *first = cJSON_GetArrayItem(trials_in_order(b, "2"), 0);
+    const cJSON *best =
+        cJSON_GetArrayItem(member(json_of(b, box_read(b, path)), "configurations"), 0);
+    assert_true(cJSON_Compare(member(first, "config"), member(best, "configuration"), true));
+}
+
 static void test_record(void **state)
 {
     struct box *b = *state;
@@ -248,7 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_record),        FLOW_TEST(test_same_space), FLOW_TEST(test_other_shape),
         FLOW_TEST(test_deterministic), FLOW_TEST(test_killed),     FLOW_TEST(test_wrong_sources),
-        FLOW_TEST(test_left_out),      FLOW_TEST(test_recording),
+        FLOW_TEST(test_left_out),      FLOW_TEST(test_recording),  FLOW_TEST(test_conditional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
