@@ -277,6 +277,16 @@ int definition_plain_reads(const struct definition *d, int node, int *out)
     return count;
 }
 
+int definition_reads_of(const struct definition *d, int node, int tensor)
+{
+    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
+    int count = definition_nodes_of(d, node, order);
+    for (int i = 0; i < count; i++)
+        reads += d->node[order[i]].op == NODE_READ && d->node[order[i]].tensor == tensor;
+    free(order);
+    return reads;
+}
+
 // Its indices are made; what stands for the tensor, if something does, at them.
 static int substitute_read(struct definition *d, const struct node *n, const int *made,
                            const int *expression)

@@ -120,6 +120,10 @@ int64_t stage_points(const struct define_stage *s, int first, int count); // of 
 // tensors that have an `expression`, which is not -1, by it at the indices that are read (NULL:
 // they stay). -1 when there are too many nodes.
 int definition_substitute(struct definition *d, int node, const int *axis, const int *expression);
+// The same expression with its axes replaced, and all computed that numbers decide: choices by
+// them, sums with 0, products with 0 (which are 0) and 1.
+int definition_fold(struct definition *d, int node, const int *axis);
+int definition_fold_two(struct definition *d, enum node_op op, int a, int b); // one operation
 // The nodes that it consists of, operands first, itself last; `out` has room for node + 1.
 int definition_nodes_of(const struct definition *d, int node, int *out);
 // The reads of the expression that no choice and no index stands around, the last one first; `out`
@@ -127,6 +131,7 @@ int definition_nodes_of(const struct definition *d, int node, int *out);
 int definition_plain_reads(const struct definition *d, int node, int *out);
 // The same without what only indices and conditions consist of.
 int definition_computed(const struct definition *d, int node, int *out);
+int definition_reads_of(const struct definition *d, int node, int tensor); // how many in all
 // Adds `factor` times the expression to the coefficients of axes, one for each, and to the constant
 // behind them: DEFINE_AFFINE in all. False: it is no sum of axes times numbers; then it is taken
 // for the sum under it.

@@ -306,6 +306,63 @@ static void write_store(struct writer *w)
     writer_end(w, depth - 1);
 }
 
+// The space axes of constant tensors at a point, the last one fastest.
+static void write_constant_axes(struct writer *w, int depth, int64_t point)
+{
+    const struct define_stage *s = &w->k->stage;
+    int64_t stride = w->k->constants.values;
+    for (int a = 0; a < s->space; a++) {
+        if (!(w->k->constants.axes >> a & 1))
+            continue;
+        stride /= s->extent[a];
+        writer_line(w, depth, "const int _%s%d = %" PRId64 ";", s->axis[a], a,
+                    point / stride % s->extent[a]);
+    }
+}
+
+// All that is read, once, in variables.
+static void write_constant_reads(struct writer *w, int depth)
+{
+    const struct definition *d = &w->p->inlined;
+    const struct constants *c = &w->k->constants;
+    w->is_named = mem_zero((size_t)d->node_count, sizeof *w->is_named);
+    for (int i = 0; i < c->reads; i++) {
+        writer_indent(w, depth);
+        str_printf(w->out, "const %s part%d = ", d->node[c->read[i]].is_real ? "float" : "int",
+                   c->read[i]);
+        writer_node(w, c->plain[i] < 0 ? c->read[i] : c->plain[i]);
+        str_add(w->out, ";\n");
+        w->is_named[c->read[i]] = true;
+    }
+}
+
+// What is stored at each point of the constant tensors' axes.
+static void write_constants(struct writer *w)
+{
+    const struct constants *c = &w->k->constants;
+    enum element e = w->p->inlined.tensor[w->p->output].element;
+    writer_loops(w, 1, 'v', TILE_VIRTUAL);
+    int depth = writer_begin(w, 1);
+    writer_axes(w, depth, false);
+    write_constant_reads(w, depth);
+    for (int i = 0; i < c->values; i++) {
+        bool real = w->p->inlined.node[c->value[i]].is_real;
+        int inner = writer_begin(w, depth);
+        write_constant_axes(w, inner, i);
+        writer_indent(w, inner);
+        write_target(w);
+        str_printf(w->out, " = %s(",
+                   w->k->is_output ? scalars[e]
+                   : real          ? "floatBitsToUint"
+                                   : "uint");
+        writer_node(w, c->value[i]);
+        str_add(w->out, ");\n");
+        writer_end(w, inner);
+    }
+    forget_parts(w);
+    writer_end(w, depth);
+}
+
 // Where parts begin in scratch memory: of all kernels at the same place, one after the other.
 static uint64_t first_part(const struct program *p)
 {
@@ -340,6 +397,10 @@ static void write_main(struct writer *w, bool is_second)
         writer_line(w, 1, "const int share = thread %% %" PRId64 ";", sharing);
     if (tiling_reduced(w->t, TILE_ACROSS) > 1)
         writer_line(w, 1, "const int across = int(gl_WorkGroupID.z);");
+    if (w->t->variant->plan == PLAN_CONSTANT) {
+        write_constants(w);
+        return;
+    }
     write_identity(w);
     (is_second ? write_combination : write_reduction)(w);
     if (sharing > 1)

@@ -27,19 +27,28 @@ static void add_operations(const struct weaver *w, int node, unsigned copied, in
     free(order);
 }
 
+// `each`: of how many in one execution.
+static void set_operations(struct weaver *w, const int *of_op, double each,
+                           struct nest_statement *s)
+{
+    s->add = weave_constant(w, each * (of_op[NODE_ADD] + of_op[NODE_SUBTRACT]));
+    s->multiply = weave_constant(w, each * of_op[NODE_MULTIPLY]);
+    s->divide = weave_constant(
+        w, each * (of_op[NODE_DIVIDE] + of_op[NODE_FLOOR_DIVIDE] + of_op[NODE_MODULO]));
+    s->compare = weave_constant(w, each * (of_op[NODE_MIN] + of_op[NODE_MAX]));
+    s->special = weave_constant(w, each * (of_op[NODE_EXP] + of_op[NODE_SQRT] + of_op[NODE_TANH]));
+}
+
 // Of one execution of the expression, and of the reduction around it.
 static void count_operations(struct weaver *w, int node, unsigned copied, enum reduction r,
                              struct nest_statement *s)
 {
     int of_op[NODE_OP_COUNT] = {0};
     add_operations(w, node, copied, of_op);
-    s->add = weave_constant(w, of_op[NODE_ADD] + of_op[NODE_SUBTRACT] + (r == REDUCE_SUM));
-    s->multiply = weave_constant(w, of_op[NODE_MULTIPLY] + (r == REDUCE_PRODUCT));
-    s->divide =
-        weave_constant(w, of_op[NODE_DIVIDE] + of_op[NODE_FLOOR_DIVIDE] + of_op[NODE_MODULO]);
-    s->compare = weave_constant(w, of_op[NODE_MIN] + of_op[NODE_MAX] + (r == REDUCE_MAX) +
-                                       (r == REDUCE_MIN));
-    s->special = weave_constant(w, of_op[NODE_EXP] + of_op[NODE_SQRT] + of_op[NODE_TANH]);
+    of_op[NODE_ADD] += r == REDUCE_SUM;
+    of_op[NODE_MULTIPLY] += r == REDUCE_PRODUCT;
+    of_op[NODE_MAX] += r == REDUCE_MAX || r == REDUCE_MIN;
+    set_operations(w, of_op, 1, s);
 }
 
 static int add_parts(const struct weaver *w, bool space, int index, int *path, int count)
@@ -55,7 +64,16 @@ static int add_parts(const struct weaver *w, bool space, int index, int *path, i
     return count;
 }
 
-enum path { PATH_STORE, PATH_REDUCE, PATH_FILL, PATH_HALVE };
+// The axes that are written out, of space or of the reduction.
+static int add_constant_parts(const struct weaver *w, bool space, int *path, int count)
+{
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        if (w->constant[a] >= 0 && (a < w->k->stage.space) == space)
+            path[count++] = w->constant[a];
+    return count;
+}
+
+enum path { PATH_STORE, PATH_REDUCE, PATH_FILL, PATH_HALVE, PATH_FETCH };
 
 // The loops around a statement, in the order of the kernel's text.
 static int add_path(const struct weaver *w, enum path what, int *path)
@@ -76,7 +94,8 @@ static int add_path(const struct weaver *w, enum path what, int *path)
     count = add_parts(w, true, TILE_OUTER, path, count);
     if (what == PATH_REDUCE)
         count = add_parts(w, false, TILE_WRITTEN, path, count);
-    return add_parts(w, true, TILE_INNER, path, count);
+    count = add_parts(w, true, TILE_INNER, path, count);
+    return add_constant_parts(w, what != PATH_FETCH, path, count);
 }
 
 static struct nest_statement *new_statement(struct weaver *w, const char *name, enum path what,
@@ -319,6 +338,23 @@ static void add_second_pass(struct weaver *w)
     add_store(w);
 }
 
+// What a step reads, once, and what it stores of it, of constant tensors.
+static void add_written_out(struct weaver *w)
+{
+    const struct constants *c = &w->k->constants;
+    struct nest_statement *fetch =
+        new_statement(w, "fetch", PATH_FETCH, weave_block_access(w, false, true));
+    add_reads(w, fetch, c->whole, 0);
+    if (c->reads && c->plain[0] >= 0)
+        count_operations(w, c->plain[0], 0, REDUCE_NONE, fetch);
+    struct nest_statement *store = new_statement(w, "store", PATH_STORE, weave_output_access(w));
+    int of_op[NODE_OP_COUNT] = {0};
+    add_access(store, weave_block_access(w, true, false));
+    for (int i = 0; i < c->values; i++)
+        add_operations(w, c->value[i], 0, of_op);
+    set_operations(w, of_op, 1.0 / c->values, store);
+}
+
 static void weave_variant(struct weaver *w)
 {
     const struct define_stage *s = &w->k->stage;
@@ -326,6 +362,10 @@ static void weave_variant(struct weaver *w)
     int copies = w->v->plan == PLAN_TILE ? w->k->copies : 0;
     weave_add_loops(w);
     weave_add_registers(w);
+    if (w->v->plan == PLAN_CONSTANT) {
+        add_written_out(w);
+        return;
+    }
     weave_add_copies(w);
     for (int i = 0; i < copies; i++)
         add_fill(w, i);

@@ -16,6 +16,7 @@
 #include "define/program.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct outliner {
@@ -58,9 +59,23 @@ static void write_call(struct outliner *o, const char *name, const struct node *
     str_add_char(o->out, ')');
 }
 
+static void write_constant(struct outliner *o, unsigned axes)
+{
+    str_add(o->out, "constant(");
+    for (int a = 0, count = 0; a < DEFINE_MAX_AXES; a++)
+        if (axes >> a & 1)
+            str_printf(o->out, "%s%s", count++ ? ", " : "", o->stage->axis[a]);
+    str_add_char(o->out, ')');
+}
+
 static void write_node(struct outliner *o, int node)
 {
     const struct node *n = &o->p->inlined.node[node];
+    unsigned choosers = constant_choosers(&o->p->inlined, node);
+    if (choosers) {
+        write_constant(o, choosers);
+        return;
+    }
     switch (n->op) {
     case NODE_NUMBER: str_add_real(o->out, n->number); return;
     case NODE_AXIS: str_add(o->out, o->stage->axis[n->axis]); return;
@@ -165,6 +180,39 @@ static int write_lanes(struct outliner *o, int depth)
     return depth + 1;
 }
 
+// Of constant tensors, those of space or of the reduction.
+static int write_written_out(struct outliner *o, int depth, bool space)
+{
+    const struct define_stage *s = &o->k->stage;
+    int count = 0;
+    for (int a = space ? 0 : s->space; a < (space ? s->space : s->space + s->reduce); a++) {
+        if (!(o->k->constants.axes >> a & 1))
+            continue;
+        if (count == 0)
+            begin_line(o, depth);
+        str_printf(o->out, "%s%s", count++ ? ", " : "written out ", s->axis[a]);
+    }
+    str_add(o->out, count ? "\n" : "");
+    return depth + (count > 0);
+}
+
+// What the reads of the body are of that is computed once.
+static void write_once(struct outliner *o, int depth)
+{
+    const struct definition *d = &o->p->inlined;
+    const struct sketch *s = &o->p->sketches.sketch[0];
+    int body = o->k->stage.body, *read = mem_alloc(((size_t)body + 1) * sizeof *read);
+    int count = definition_plain_reads(d, body, read);
+    for (int i = count - 1; i >= 0; i--) {
+        if (s->plan[d->node[read[i]].tensor] != PLAN_ONCE)
+            continue;
+        begin_line(o, write_written_out(o, depth, false));
+        write_read(o, read[i]);
+        str_add(o->out, " computed once\n");
+    }
+    free(read);
+}
+
 static void write_kernel(struct outliner *o)
 {
     const struct define_stage *s = &o->k->stage;
@@ -175,10 +223,15 @@ static void write_kernel(struct outliner *o)
     str_add_char(o->out, '\n');
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
     depth = write_loops(o, depth, "workgroups that share", false, TILE_ACROSS);
-    depth = write_loops(o, depth, "virtual threads", true, TILE_VIRTUAL);
+    bool is_written_out = o->v->plan == PLAN_CONSTANT;
+    depth = write_loops(o, depth, is_written_out ? "for" : "virtual threads", true, TILE_VIRTUAL);
     depth = write_loops(o, depth, "invocations", true, TILE_THREADS);
     depth = write_loops(o, depth, "invocations that share", false, TILE_SHARED);
+    if (is_written_out)
+        write_once(o, depth);
+    depth = write_written_out(o, depth, true);
     int inner = write_loops(o, depth, "for", false, TILE_LOOP);
+    inner = write_written_out(o, inner, false);
     write_copies(o, inner);
     inner = write_loops(o, inner, "for", false, TILE_MIDDLE);
     inner = write_loops(o, inner, "unrolled", true, TILE_OUTER);

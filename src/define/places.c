@@ -49,7 +49,7 @@ static void write_loop(struct writer *w, int depth, char kind, int loop, int par
     if (kind == 'r')
         length /= step_of(w, loop);
     bool is_space = loop < w->t->variant->loops.space;
-    bool written = is_space || tiling_is_written(w->t, part);
+    bool written = is_space ? w->t->variant->plan != PLAN_CONSTANT : tiling_is_written(w->t, part);
     if (length > 1)
         writer_line(w, depth, "%sfor (int %c%d = 0; %c%d < %" PRId32 "; %c%d++)",
                     written ? "[[unroll]] " : "", kind, loop, kind, loop, length, kind, loop);
@@ -129,8 +129,13 @@ void writer_reduced_bases(struct writer *w, int depth, const char *step)
 static void write_digits(struct writer *w, int depth, const char *name, int first, int count)
 {
     const struct define_stage *s = &w->k->stage;
+    unsigned others = w->k->constants.axes; // are written out
     int64_t stride = stage_points(s, first, count);
+    for (int a = first; a < first + count; a++)
+        stride /= others >> a & 1 ? s->extent[a] : 1;
     for (int a = first; a < first + count; a++) {
+        if (others >> a & 1)
+            continue;
         stride /= s->extent[a];
         writer_indent(w, depth);
         str_printf(w->out, "const int _%s%d = ", s->axis[a], a);

@@ -19,16 +19,6 @@ static bool has_affine_indices(const struct definition *d, const struct node *n,
     return affine;
 }
 
-static int reads_of(const struct definition *d, int node, int tensor)
-{
-    int *order = mem_alloc(((size_t)node + 1) * sizeof *order), reads = 0;
-    int count = definition_nodes_of(d, node, order);
-    for (int i = 0; i < count; i++)
-        reads += d->node[order[i]].op == NODE_READ && d->node[order[i]].tensor == tensor;
-    free(order);
-    return reads;
-}
-
 // What is computed where it is read is copied only where all of its reads are.
 static void drop_partly_copied(const struct definition *d, struct program_kernel *k)
 {
@@ -37,7 +27,7 @@ static void drop_partly_copied(const struct definition *d, struct program_kernel
         int tensor = d->node[k->copy[i].read].tensor, copied = 0;
         for (int j = 0; j < k->copies; j++)
             copied += d->node[k->copy[j].read].tensor == tensor;
-        if (k->copy[i].stage < 0 || copied == reads_of(d, k->stage.body, tensor))
+        if (k->copy[i].stage < 0 || copied == definition_reads_of(d, k->stage.body, tensor))
             k->copy[kept++] = k->copy[i];
     }
     k->copies = kept;
@@ -93,13 +83,23 @@ static bool is_kernel(const struct definition *d, int stage)
     return stage == d->stage_count - 1 || d->stage[stage].reduction != REDUCE_NONE;
 }
 
-// The expressions of stages that are no kernels stand in place of reads of them, copies aside.
+// What it has in all sketches: those of a definition differ in how reductions are shared only.
+static enum stage_plan usual_plan(const struct program *p, int tensor)
+{
+    return p->sketches.sketch[0].plan[tensor];
+}
+
+// The expressions of stages that are no kernels stand in place of reads of them, copies and what is
+// computed once aside.
 static bool compute_in_place(struct program *p, struct program_kernel *k, const int *expression)
 {
     struct definition *d = &p->inlined;
     int others[TENSORS];
     memcpy(others, expression, sizeof others);
     bool ok = true;
+    for (int i = 0; i < TENSORS; i++)
+        if (usual_plan(p, i) == PLAN_ONCE)
+            others[i] = -1;
     for (int i = 0; i < k->copies; i++) {
         others[d->node[k->copy[i].read].tensor] = -1;
         ok = ok && k->copy[i].expression >= 0 && (k->copy[i].stage < 0 || k->copy[i].plain >= 0);
@@ -110,7 +110,7 @@ static bool compute_in_place(struct program *p, struct program_kernel *k, const 
 
 static bool is_tiled(const struct program *p, int tensor)
 {
-    return p->sketches.sketch[0].plan[tensor] == PLAN_TILE;
+    return usual_plan(p, tensor) == PLAN_TILE;
 }
 
 static bool add_kernel(struct program *p, const struct define_stage *s, const int *expression,
@@ -147,6 +147,23 @@ static bool fuse_output(struct program *p, const struct define_stage *s, int bod
     return true;
 }
 
+// What is stored by kernels of constant tensors.
+static bool write_out(struct program *p, const int *expression, struct err *e)
+{
+    struct definition *d = &p->inlined;
+    int once[TENSORS];
+    for (int i = 0; i < TENSORS; i++)
+        once[i] = usual_plan(p, i) == PLAN_ONCE ? expression[i] : -1;
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct program_kernel *k = &p->kernel[i];
+        if (usual_plan(p, k->stage.tensor) == PLAN_CONSTANT &&
+            !constants_write_out(d, &k->stage, k->epilogue, once, &k->constants))
+            return err_set(e, "%s: too large once its constant tensors are written out",
+                           d->tensor[k->stage.tensor].name);
+    }
+    return true;
+}
+
 static bool make_kernels(struct program *p, struct err *e)
 {
     struct definition *d = &p->inlined;
@@ -165,7 +182,7 @@ static bool make_kernels(struct program *p, struct err *e)
         else if (!fuse_output(p, s, body) && !add_kernel(p, s, expression, e))
             return false;
     }
-    return true;
+    return write_out(p, expression, e);
 }
 
 // --- in which ways ---
@@ -180,12 +197,13 @@ static void set_loop(struct program_variant *v, int64_t length, const char *name
     l->param[i] = -1;
 }
 
-// The names of axes as one.
-static const char *joined(struct program *p, const struct define_stage *s, int first, int count)
+// The names of axes as one, without those that are written out.
+static const char *joined(struct program *p, const struct program_kernel *k, int first, int count)
 {
+    const struct define_stage *s = &k->stage;
     struct str name = {0};
     for (int a = first; a < first + count; a++)
-        if (s->extent[a] > 1)
+        if (s->extent[a] > 1 && !(k->constants.axes >> a & 1))
             str_printf(&name, "%s%s", name.length ? "_" : "", s->axis[a]);
     const char *kept = arena_strdup(&p->inlined.arena, name.length ? str_text(&name) : "all");
     str_finish(&name);
@@ -209,10 +227,13 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
             set_loop(v, s->extent[a], s->axis[a]);
         return;
     }
-    set_loop(v, stage_points(s, 0, s->space), joined(p, s, 0, s->space));
+    int64_t written = plan == PLAN_CONSTANT ? k->constants.values : 1;
+    set_loop(v, stage_points(s, 0, s->space) / written, joined(p, k, 0, s->space));
     l->space = 1;
-    if (s->reduce) {
-        set_loop(v, stage_points(s, s->space, s->reduce), joined(p, s, s->space, s->reduce));
+    v->values = k->constants.values;
+    v->reads = k->constants.reads;
+    if (s->reduce && plan != PLAN_CONSTANT) {
+        set_loop(v, stage_points(s, s->space, s->reduce), joined(p, k, s->space, s->reduce));
         l->reduce = 1;
     }
 }
@@ -232,7 +253,8 @@ static enum stage_plan plan_of(const struct program *p, const struct sketch *s, 
 {
     if (is_shared(s, tensor) || is_split(s, tensor))
         return s->plan[tensor];
-    return is_tiled(p, tensor) ? PLAN_TILE : PLAN_SERIAL;
+    enum stage_plan usual = usual_plan(p, tensor);
+    return usual == PLAN_TILE || usual == PLAN_CONSTANT ? usual : PLAN_SERIAL;
 }
 
 int program_variant_of(const struct program *p, int sketch, int kernel)
@@ -339,6 +361,7 @@ static bool build(struct program *p, const char *text, struct beyond b, struct e
         return false;
     drop_twins(p);
     add_variants(p);
+    program_count_operations(p);
     name_sketches(p);
     return true;
 }

@@ -21,6 +21,7 @@
 #ifndef TILEWALK_DEFINE_PROGRAM_H
 #define TILEWALK_DEFINE_PROGRAM_H
 
+#include "define/constants.h"
 #include "define/sketch.h"
 #include "kernel/job.h"
 #include "space/space.h"
@@ -48,14 +49,17 @@ struct program_loops {
 
 // One way to compute a kernel.
 struct program_variant {
-    enum stage_plan plan; // PLAN_TILE: a loop each axis; else all axes of a kind are one
-    bool is_guarded;      // loops may run past their ends
+    // PLAN_TILE: a loop each axis; PLAN_CONSTANT: one over the space axes that are not written out;
+    // else all axes of a kind are one.
+    enum stage_plan plan;
+    bool is_guarded; // loops may run past their ends
     struct program_loops loops;
     int copied[PROGRAM_MAX_COPIES]; // parameters: whether that read is of a copy
     int unroll;                     // the parameter: written out are so many statements; -1: none
     // Parameters: neighbours at once at most, numbers after each line of a copy, tiles of it that
     // are held. -1: none.
     int vector, pad, buffers;
+    int values, reads; // of each step, that are written out (PLAN_CONSTANT)
 };
 
 // A read that may be of a copy in shared memory: its indices are sums of axes.
@@ -64,6 +68,7 @@ struct program_copy {
     int plain;      // what is computed in its place where there is no copy; -1: it is read
     int expression; // what is copied, over the tensor's axes
     int stage;      // of that expression; -1: it is a read
+    int operations; // that the text of a read has more where it is of no copy
     double coefficient[DEFINE_MAX_RANK][DEFINE_AFFINE]; // of each index
 };
 
@@ -74,6 +79,10 @@ struct program_kernel {
     uint64_t scratch; // where its numbers begin, in numbers
     struct program_copy copy[PROGRAM_MAX_COPIES];
     int copies;
+    int operations; // that the text of a statement has: what is computed, and where it is read
+    int stored;     // the same of what is stored
+    int written;    // of all that constant tensors make of it
+    struct constants constants; // what it stores, where it is written out (PLAN_CONSTANT)
     struct program_variant variant[PROGRAM_MAX_VARIANTS];
     int variants;
 };
@@ -114,6 +123,8 @@ struct program *program_create(const struct definition *d, struct program_device
                                struct err *e);
 void program_destroy(struct program *p);
 
+void program_count_operations(struct program *p); // of its kernels (length.c)
+
 // Which of the kernel's copies the read is of; -1: of none.
 int program_copy_of(const struct program_kernel *k, int node);
 // Which variant of the kernel the sketch has.
@@ -145,6 +156,9 @@ int64_t tiling_reach(const struct tiling *t, int loop);
 // Which parts of the loops over the reduction are written out.
 bool tiling_is_written(const struct tiling *t, int part);
 int64_t tiling_statements(const struct tiling *t); // that are written out
+// What drivers' compilers translate of it: the operations of all statements, those of indices and
+// conditions too.
+int64_t tiling_operations(const struct program_kernel *k, const struct tiling *t);
 void tiling_groups(const struct tiling *t, uint64_t out[3]);
 int64_t tiling_points(const struct tiling *t); // numbers of the tensor
 // The second pass of a kernel whose reduction workgroups share: an invocation combines the parts of

@@ -1,5 +1,7 @@
 #include "define/sketch.h"
 
+#include "define/constants.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ struct graph {
     struct sketch_device device;
     bool reads[TENSORS][TENSORS]; // [a][b]: a's expression reads b
     bool has_reuse[TENSORS];
+    bool is_constant[TENSORS]; // a reduction by constant tensors alone
 };
 
 // `at`: what is looked at. `is_copied`: its numbers are stored by another stage, which Ansor calls
@@ -115,6 +118,7 @@ static void make_graph(struct graph *g, const struct definition *d, struct sketc
                 g->reads[s->tensor][d->node[order[k]].tensor] = true;
         free(order);
         g->has_reuse[s->tensor] = has_reuse(d, s);
+        g->is_constant[s->tensor] = constant_axes(d, s) != 0;
     }
 }
 
@@ -222,11 +226,49 @@ static enum verdict_of_rule cache_read(const struct graph *g, struct state *s)
     return APPLY_AND_STOP;
 }
 
+static bool can_inline(const struct graph *g, int tensor)
+{
+    return stage_of(g, tensor) && !is_output(g, tensor) && !reduces(g, tensor);
+}
+
+// Whether all reads of the tensor can be done before what they are read for.
+static bool is_read_first(const struct graph *g, int consumer, int tensor)
+{
+    const struct define_stage *s = stage_of(g, consumer);
+    int *read = mem_alloc(((size_t)s->body + 1) * sizeof *read), reads = 0;
+    int count = definition_plain_reads(g->d, s->body, read);
+    for (int i = 0; i < count; i++)
+        reads += g->d->node[read[i]].tensor == tensor;
+    free(read);
+    return reads > 0 && reads == definition_reads_of(g->d, s->body, tensor);
+}
+
+// What is read by numbers that are written out is computed once for all of them.
+static enum verdict_of_rule special_location(const struct graph *g, struct state *s)
+{
+    int consumer;
+    if (!can_inline(g, s->at) || consumers(g, s, s->at, &consumer) != 1 ||
+        s->sketch.plan[consumer] != PLAN_CONSTANT || !is_read_first(g, consumer, s->at))
+        return PASS;
+    s->sketch.plan[s->at--] = PLAN_ONCE;
+    return APPLY_AND_STOP;
+}
+
 static enum verdict_of_rule always_inline(const struct graph *g, struct state *s)
 {
-    if (!stage_of(g, s->at) || is_output(g, s->at) || reduces(g, s->at))
+    if (!can_inline(g, s->at))
         return PASS;
     s->sketch.plan[s->at--] = PLAN_INLINE;
+    return APPLY_AND_STOP;
+}
+
+// The numbers of constant tensors stand in the text, where the axes that choose them are written
+// out; the others are tiled in two levels.
+static enum verdict_of_rule constant_tensors(const struct graph *g, struct state *s)
+{
+    if (!g->is_constant[s->at] || s->is_copied)
+        return PASS;
+    s->sketch.plan[s->at--] = PLAN_CONSTANT;
     return APPLY_AND_STOP;
 }
 
@@ -324,7 +366,9 @@ static const struct {
     enum verdict_of_rule (*apply)(const struct graph *g, struct state *s); // in place, unless PASS
 } rules[RULE_COUNT] = {
     [RULE_CACHE_READ] = {"cache read", cache_read},
+    [RULE_LOCATION] = {"special compute location", special_location},
     [RULE_INLINE] = {"always inline", always_inline},
+    [RULE_CONSTANT] = {"constant tensors", constant_tensors},
     [RULE_GUARD] = {"guarded ends", guard_ends},
     [RULE_CROSS] = {"cross-thread reduction", cross_thread},
     [RULE_SPLIT] = {"split reduction", split},

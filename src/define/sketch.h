@@ -19,16 +19,20 @@
 #define SKETCH_MOST_ACROSS 64 // workgroups that share a number: one invocation adds their parts
 
 enum stage_plan {
-    PLAN_SERIAL, // an input, or a stage of which each invocation computes its numbers alone
-    PLAN_INLINE, // computed where it is read
-    PLAN_TILE,   // in tiles of several levels (SSSRRSRS)
-    PLAN_CROSS,  // invocations share the reduction of each number
-    PLAN_SPLIT   // workgroups do, and in each its invocations
+    PLAN_SERIAL,   // an input, or a stage of which each invocation computes its numbers alone
+    PLAN_INLINE,   // computed where it is read
+    PLAN_ONCE,     // the same, once before what is written out of its reader
+    PLAN_CONSTANT, // written out over the axes of constant tensors
+    PLAN_TILE,     // in tiles of several levels (SSSRRSRS)
+    PLAN_CROSS,    // invocations share the reduction of each number
+    PLAN_SPLIT     // workgroups do, and in each its invocations
 };
 
 enum sketch_rule {
     RULE_CACHE_READ,
+    RULE_LOCATION,
     RULE_INLINE,
+    RULE_CONSTANT,
     RULE_GUARD, // not Ansor's
     RULE_CROSS,
     RULE_SPLIT, // not Ansor's

@@ -9,8 +9,9 @@
 #define MOST_REGISTERS      64 // of an invocation's numbers
 #define MOST_WRITTEN        512
 #define MOST_WRITTEN_ON_CPU 128
-#define MOST_VIRTUAL        8  // TVM's max_vthread_extent
-#define MOST_INNERMOST      64 // and its max_innermost_split_factor
+#define MOST_OPERATIONS     8192 // of all kernels
+#define MOST_VIRTUAL        8    // TVM's max_vthread_extent
+#define MOST_INNERMOST      64   // and its max_innermost_split_factor
 #define SECOND_THREADS      64
 #define MOST_AHEAD          16 // numbers of the next tile that an invocation holds
 
@@ -33,10 +34,12 @@ int tiling_place(enum stage_plan plan, bool is_space, int part)
 {
     static const int8_t space[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, 3, 4},
                                                [PLAN_SERIAL] = {0, 2, 1, -1, -1},
+                                               [PLAN_CONSTANT] = {0, 2, 1, -1, -1},
                                                [PLAN_CROSS] = {0, 2, 1, -1, -1},
                                                [PLAN_SPLIT] = {0, 2, 1, -1, -1}};
     static const int8_t reduce[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, -1, -1},
                                                 [PLAN_SERIAL] = {0, -1, 1, -1, -1},
+                                                [PLAN_CONSTANT] = {-1, -1, -1, -1, -1},
                                                 [PLAN_CROSS] = {0, -1, 2, 1, -1},
                                                 [PLAN_SPLIT] = {2, -1, -1, 1, 0}};
     return is_space ? space[plan][part] : reduce[plan][part];
@@ -83,6 +86,8 @@ int64_t tiling_reduced(const struct tiling *t, int part)
 
 int64_t tiling_registers(const struct tiling *t)
 {
+    if (t->variant->plan == PLAN_CONSTANT)
+        return t->variant->reads; // steps are a loop
     return tiling_product(t, TILE_VIRTUAL) * tiling_product(t, TILE_OUTER) *
            tiling_product(t, TILE_INNER);
 }
@@ -140,10 +145,22 @@ bool tiling_is_written(const struct tiling *t, int part)
 
 int64_t tiling_statements(const struct tiling *t)
 {
+    if (t->variant->plan == PLAN_CONSTANT)
+        return t->variant->values + t->variant->reads;
     int64_t statements = tiling_registers(t);
     for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
         statements *= tiling_is_written(t, part) ? tiling_reduced(t, part) : 1;
     return statements;
+}
+
+int64_t tiling_operations(const struct program_kernel *k, const struct tiling *t)
+{
+    int64_t each = k->operations;
+    if (t->variant->plan == PLAN_CONSTANT)
+        return k->written;
+    for (int i = 0; i < k->copies; i++)
+        each += t->is_copied[i] ? 0 : k->copy[i].operations;
+    return tiling_statements(t) * each + tiling_registers(t) * k->stored;
 }
 
 // In the dispatch the first of several loops is y, the others x.
@@ -200,7 +217,7 @@ static bool is_short(const struct program *p, int kernel, const struct tiling *t
 static bool fills_subgroup(const struct program *p, int kernel, const struct tiling *t)
 {
     const struct define_stage *s = &p->kernel[kernel].stage;
-    int64_t points = stage_points(s, 0, s->space);
+    int64_t points = tiling_points(t);
     if (t->variant->plan == PLAN_CROSS || t->variant->plan == PLAN_SPLIT)
         points *= stage_points(s, s->space, s->reduce);
     return tiling_threads(t) >= int64_min(p->device.subgroup, points / 2);
@@ -312,6 +329,20 @@ static int rule_holds(void *context, const struct config *c, struct err *e)
     return 1;
 }
 
+// A driver's compiler translates a kernel of so many in seconds, and takes minutes for one of a few
+// times as many.
+static int is_short_in_all(void *context, const struct config *c, struct err *e)
+{
+    const struct program *p = context;
+    int64_t operations = 0;
+    (void)e;
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct tiling t = program_tiling(p, i, c);
+        operations += tiling_operations(&p->kernel[i], &t);
+    }
+    return operations <= MOST_OPERATIONS;
+}
+
 static uint64_t shared_numbers(const struct program *p, int kernel, const struct tiling *t)
 {
     const struct program_kernel *k = &p->kernel[kernel];
@@ -380,6 +411,8 @@ void program_set_rules(struct program *p, struct space *s, const char *file, int
         *r = (struct rule_context){p, i};
         space_add_constraint(s, &(struct constraint){rules[i].name, file, line, r, rule_holds});
     }
+    space_add_constraint(
+        s, &(struct constraint){"what is written out in all", file, line, p, is_short_in_all});
     s->resources = get_resources;
     s->resources_context = p;
 }

@@ -44,6 +44,8 @@ static enum nest_loop_kind kind_of(const struct weaver *w, int loop, int index)
 {
     static const enum nest_loop_kind of_space[] = {NEST_BLOCK_X, NEST_VIRTUAL, NEST_THREAD_X,
                                                    NEST_UNROLLED, NEST_UNROLLED};
+    if (w->v->plan == PLAN_CONSTANT && index == TILE_VIRTUAL)
+        return NEST_SERIAL;
     if (weave_is_space(w, loop))
         return index == TILE_GROUPS && loop == 0 && w->v->loops.space > 1 ? NEST_BLOCK_Y
                                                                           : of_space[index];
@@ -157,6 +159,17 @@ static void add_part(struct weaver *w, int a, int index, const char *what)
         weave_add_loop(w, mem_printf("%s_%s%d", what, name, a), kind_of(w, a, index), length);
 }
 
+static void add_constant_loops(struct weaver *w)
+{
+    const struct define_stage *s = &w->k->stage;
+    for (int a = 0; a < DEFINE_MAX_AXES; a++)
+        w->constant[a] =
+            w->k->constants.axes >> a & 1
+                ? weave_add_loop(w, mem_printf("constant_%s%d", s->axis[a], a), NEST_UNROLLED,
+                                 weave_constant(w, (double)s->extent[a]))
+                : -1;
+}
+
 void weave_add_loops(struct weaver *w)
 {
     static const char *const space[] = {"group", "virtual", "thread", "outer", "inner"};
@@ -180,6 +193,7 @@ void weave_add_loops(struct weaver *w)
     }
     if (w->v->plan == PLAN_CROSS || w->v->plan == PLAN_SPLIT)
         w->halving = weave_add_loop(w, mem_strdup("halving"), NEST_SERIAL, weave_constant(w, 1));
+    add_constant_loops(w);
 }
 
 // --- buffers ---
@@ -212,7 +226,8 @@ int weave_buffer_of(struct weaver *w, int tensor, bool is_input)
 
 void weave_add_registers(struct weaver *w)
 {
-    int count = registers(w);
+    bool is_written_out = w->v->plan == PLAN_CONSTANT;
+    int count = is_written_out ? weave_constant(w, w->v->reads) : registers(w);
     w->registers = weave_add_buffer(w, "value", NEST_REGISTERS, 4);
     w->nest->buffer[w->registers].used = w->when;
     w->nest->buffer[w->registers].dim_count = 1;
@@ -339,7 +354,7 @@ static int loop_of(const struct weaver *w, int axis)
     if (w->v->plan == PLAN_TILE)
         return axis;
     for (int a = axis + 1; a < (of_space ? s->space : s->space + s->reduce); a++)
-        if (s->extent[a] > 1)
+        if (s->extent[a] > 1 && w->constant[a] < 0)
             return -1;
     return of_space ? 0 : 1;
 }
@@ -355,7 +370,11 @@ int weave_add_terms(struct weaver *w, const double *coefficient, enum weave_part
 {
     const struct define_stage *s = &w->k->stage;
     for (int axis = 0; axis < s->space + s->reduce; axis++) {
-        int a = coefficient[axis] == 0 ? -1 : loop_of(w, axis);
+        bool is_written_out = coefficient[axis] != 0 && w->constant[axis] >= 0;
+        int a = coefficient[axis] == 0 || is_written_out ? -1 : loop_of(w, axis);
+        if (is_written_out)
+            term[count++] = (struct nest_term){
+                w->constant[axis], weave_multiply(w, weave_constant(w, coefficient[axis]), scale)};
         for (int i = 0; a >= 0 && i < TILE_PARTS; i++) {
             if (w->loop[a][i] < 0 ||
                 (which != ALL_PARTS && is_outer(w, a, i) != (which == OUTER_PARTS)))

@@ -15,6 +15,7 @@ struct weaver {
     int loop[DEFINE_MAX_AXES][TILE_PARTS];    // of each part of each loop; -1: of length 1
     int written[DEFINE_MAX_AXES][TILE_PARTS]; // the same, where the configuration writes it out
     int step[DEFINE_MAX_AXES][TILE_PARTS];    // how far one iteration leads: a formula
+    int constant[DEFINE_MAX_AXES];            // the loop of an axis that is written out; -1: none
     int buffer[DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES];      // of each tensor, or -1
     int copy[PROGRAM_MAX_COPIES], fill[PROGRAM_MAX_COPIES]; // its buffer, the loop that fills it
     int fill_written[PROGRAM_MAX_COPIES];                   // the same, where two tiles are held

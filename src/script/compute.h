@@ -2,6 +2,7 @@
 // space file work with, and the stages that become of them. Shared by the compute files only.
 //
 //     compute_expression.c   arithmetic, comparisons, functions
+//     compute_constant.c     constant
 //     compute_stage.c        the ways through a function, reductions, stages
 //     declare_compute.c      tensor, compute, output
 //
@@ -15,6 +16,7 @@
 // Names of metatables: no user value can have them.
 #define COMPUTE_EXPRESSION "an expression"
 #define COMPUTE_TENSOR     "a tensor"
+#define COMPUTE_CONSTANT   "a constant"
 
 enum { COMPUTE_MOST_CONDITIONS = 32, COMPUTE_MOST_NAME = 40 };
 
@@ -66,5 +68,7 @@ int compute_add_stage(lua_State *L, struct defining *f, const char *name, const 
                       const struct define_stage *what);
 // Adds sum, product, max, min to the table on the top.
 void compute_stage_open(lua_State *L);
+// Adds constant.
+void compute_constant_open(lua_State *L);
 
 #endif

@@ -315,4 +315,5 @@ void declare_compute_open(lua_State *L)
     luaL_setfuncs(L, functions, 0);
     compute_expression_open(L);
     compute_stage_open(L);
+    compute_constant_open(L);
 }

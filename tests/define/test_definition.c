@@ -97,6 +97,54 @@ static void padded_convolution(void **state)
     }
 }
 
+// The filters as the preset takes them: G g G', of 3 x 3 numbers 4 x 4.
+static double transformed(const double *g, int i, int j)
+{
+    static const double by[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+    double sum = 0;
+    for (int r = 0; r < 3; r++)
+        for (int s = 0; s < 3; s++)
+            sum += by[i][r] * g[r * 3 + s] * by[j][s];
+    return sum;
+}
+
+// The preset is a convolution, of a height and width that tiles of two do not divide.
+static void winograd(void **state)
+{
+    enum { H = 5, W = 7, CI = 2, CO = 3 };
+    static const struct setting set[] = {{"H", "5"}, {"W", "7"}, {"CI", "2"}, {"CO", "3"}};
+    const void *inputs[] = {input[0], input[1]};
+    double g[CI][CO][3][3];
+    struct err e;
+    char *path = script_find("winograd", &e);
+    assert_non_null(path);
+    const struct script_options o = {
+        .path = path, .set = set, .set_count = 4, .device_type = "cpu"};
+    struct script *script = script_create(&o, &e);
+    free(path);
+    (void)state;
+    assert_non_null(script);
+    draw();
+    for (int i = 0; i < CI * CO * 9; i++)
+        (&g[0][0][0][0])[i] = input[1][i];
+    for (int c = 0; c < CI; c++)
+        for (int f = 0; f < CO; f++)
+            for (int i = 0; i < 16; i++)
+                input[1][(i * CI + c) * CO + f] = (float)transformed(g[c][f][0], i / 4, i % 4);
+    operator_reference(script_operation(script), inputs, output);
+    script_destroy(script);
+    for (int at = 0; at < H * W * CO; at++) {
+        int y = at / CO / W, x = at / CO % W;
+        double sum = 0;
+        for (int i = 0; i < 9 * CI; i++) {
+            int v = y + i / CI / 3 - 1, u = x + i / CI % 3 - 1, c = i % CI;
+            if (v >= 0 && v < H && u >= 0 && u < W)
+                sum += (double)A[(v * W + u) * CI + c] * g[c][at % CO][i / CI / 3][i / CI % 3];
+        }
+        assert_near(at, sum);
+    }
+}
+
 // Reductions inside of expressions, and one over what another gives.
 static void softmax(void **state)
 {
@@ -258,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(product_of_matrices),
         cmocka_unit_test(padded_convolution),
+        cmocka_unit_test(winograd),
         cmocka_unit_test(softmax),
         cmocka_unit_test(all_reductions),
         cmocka_unit_test(whole_division),

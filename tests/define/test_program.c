@@ -241,6 +241,16 @@ static const struct {
     {HEAD DOT "output(C) param.p = discrete { 1 } kernel { template = 't.comp' }",
      "a.lua: what is computed has its kernels, their resources and their loops (no kernel, "
      "resources, scratch, nest beside it)"},
+    {HEAD
+     "local K = constant({ 1, 2, 3 })\noutput(compute('C', { 8 }, function(i) return K(i) end))",
+     "a.lua:3: index 1 of a constant is 0.0 to 7.0, not 0 to 2"},
+    {HEAD "local K = constant({ { 1, 2 }, { 3 } })",
+     "a.lua:2: constant: lists of 2 and 1 beside each other"},
+    {HEAD "local K = constant({ 1, { 3 } })",
+     "a.lua:2: constant: lists and numbers beside each other"},
+    {HEAD "local K = constant({ 1, 'x' })", "a.lua:2: constant: expected a number, got string"},
+    {HEAD "local K = constant({ { 1 } }) output(compute('C', { 8 }, function(i) return K(0) end))",
+     "a.lua:2: a constant has 2 indices, not 1"},
     {"local X = tensor('X', { 4 }) local last = X\n"
      "for n = 1, 1000 do local from = last last = compute('T' .. n, { 4 }, function(i) return "
      "from(i) + 1 end) end",

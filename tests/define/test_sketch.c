@@ -87,6 +87,26 @@ static const struct {
      3,
      {"serial", "cross-thread(Y_sum1)", "split(Y_sum1)"},
      {"skip, skip, skip", "skip, cross-thread reduction, skip", "skip, split reduction, skip"}},
+    {"Winograd's convolution",
+     "local B = constant({ { 1, 0, 0, 0 }, { 0, 1, -1, 1 }, { -1, 1, 1, 0 }, { 0, 0, 0, -1 } })\n"
+     "local A = constant({ { 1, 0 }, { 1, 1 }, { 1, -1 }, { 0, -1 } })\n"
+     "local X, U = tensor('X', { 16, 16, 8 }), tensor('U', { 4, 4, 8, 32 })\n"
+     "local T = compute('T', { 4, 4, 49, 8 }, function(i, j, p, c) return X(p // 7 * 2 + i, p % 7 "
+     "* "
+     "2 + j, c) end)\n"
+     "local V = compute('V', { 4, 4, 49, 8 }, function(i, j, p, c) return sum({ { 'a', 4 }, { 'b', "
+     "4 } }, function(a, b) return T(a, b, p, c) * B(a, i) * B(b, j) end) end)\n"
+     "local M = compute('M', { 4, 4, 49, 32 }, function(i, j, p, f) return sum({ { 'c', 8 } }, "
+     "function(c) return V(i, j, p, c) * U(i, j, c, f) end) end)\n"
+     "local Z = compute('Z', { 2, 2, 49, 32 }, function(i, j, p, f) return sum({ { 'a', 4 }, { "
+     "'b', "
+     "4 } }, function(a, b) return M(a, b, p, f) * A(a, i) * A(b, j) end) end)\n"
+     "output(compute('Y', { 14, 14, 32 }, function(y, x, f) return Z(y % 2, x % 2, y // 2 * 7 + x "
+     "// 2, f) end))",
+     1,
+     {"tiled"},
+     {"skip, constant tensors, cache write, multi-level tiling with fusion, cache read, constant "
+      "tensors, special compute location, cache read, skip, skip"}},
     {"product of odd sizes and relu",
      PRODUCT(17, 19, 13) "output(compute('D', { 17, 19 }, function(i, j) return max(C(i, j), 0.0) "
                          "end))",

@@ -94,14 +94,15 @@ static void odd_definitions(void **state)
     static const char *const names[] = {
         "whole",       "turned",          "greatest", "one",        "twice", "products",
         "long",        "outer",           "choices",  "transposed", "odd",   "odd_map",
-        "odd_softmax", "odd_convolution", "halves",   "bytes",      "moved"};
+        "odd_softmax", "odd_convolution", "halves",   "bytes",      "moved", "known"};
     (void)state;
     check_all(names, sizeof names / sizeof *names, find_odd);
 }
 
 static void presets_of_several_sketches(void **state)
 {
-    static const char *const names[] = {"nrm", "layer-norm", "rms-norm", "attention", "gemv"};
+    static const char *const names[] = {"nrm",       "layer-norm", "rms-norm",
+                                        "attention", "gemv",       "winograd"};
     (void)state;
     check_all(names, sizeof names / sizeof *names, find_preset);
 }

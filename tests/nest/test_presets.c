@@ -118,6 +118,7 @@ static const struct product products[] = {
     {"gemv", "cpu", "", NULL, NULL},
     {"layer-norm", "cpu", "M=16", NULL, NULL},
     {"dep", "cpu", "H=34 W=34 pad=0", NULL, NULL}, // whole tiles: nests count tails as full
+    {"winograd", "cpu", "pad=0 CI=32", NULL, NULL},
     {MINE, "cpu", "N=64 M=32 K=96", NULL, NULL},
     {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed", NULL, MATRICES},
 };
