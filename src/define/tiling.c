@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_REGISTERS      64 // of an invocation's numbers
-#define MOST_WRITTEN        512
-#define MOST_WRITTEN_ON_CPU 128
-#define MOST_OPERATIONS     8192 // of all kernels
-#define MOST_VIRTUAL        8    // TVM's max_vthread_extent
-#define MOST_INNERMOST      64   // and its max_innermost_split_factor
-#define SECOND_THREADS      64
-#define MOST_AHEAD          16 // numbers of the next tile that an invocation holds
+#define MOST_REGISTERS         64 // of an invocation's numbers
+#define MOST_WRITTEN           512
+#define MOST_WRITTEN_ON_CPU    128
+#define MOST_OPERATIONS        4096 // of all kernels
+#define MOST_OPERATIONS_ON_CPU 8192
+#define MOST_VIRTUAL           8  // TVM's max_vthread_extent
+#define MOST_INNERMOST         64 // and its max_innermost_split_factor
+#define SECOND_THREADS         64
+#define MOST_AHEAD             16 // numbers of the next tile that an invocation holds
 
 static int sketch_of(const struct program *p, const struct config *c)
 {
@@ -340,7 +341,7 @@ static int is_short_in_all(void *context, const struct config *c, struct err *e)
         struct tiling t = program_tiling(p, i, c);
         operations += tiling_operations(&p->kernel[i], &t);
     }
-    return operations <= MOST_OPERATIONS;
+    return operations <= (p->device.is_cpu ? MOST_OPERATIONS_ON_CPU : MOST_OPERATIONS);
 }
 
 static uint64_t shared_numbers(const struct program *p, int kernel, const struct tiling *t)

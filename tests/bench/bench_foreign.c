@@ -14,12 +14,12 @@
 #include "base/str.h"
 #include "bench.h"
 #include "figures/figure_doc.h"
+#include "kept.h"
 #include "tuned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_SEEDS = 9, MOST_SET = 5 };
 
@@ -53,86 +53,23 @@ struct counts {
     double trials, wrong, timeouts;
 };
 
-static void run(const char *const *words)
+// `also` is freed.
+static struct kept session_of(const struct problem *p, int trials, int seed, const char *db,
+                              char **also)
 {
-    struct bench_child child;
-    char *line = NULL;
-    size_t capacity = 0;
-    bench_start(&child, words);
-    while (getline(&line, &capacity, child.out) > 0) {
-        cJSON *event = cJSON_Parse(line);
-        if (strstr(bench_text(event, "text"), " measurements of "))
-            printf("    %s\n", bench_text(event, "text"));
-        cJSON_Delete(event);
-    }
-    bench_end(&child);
-    free(line);
+    struct kept k = {.db = db, .preset = p->preset, .trials = trials, .seed = seed, .device = -1};
+    const char *folder = getenv("TILEWALK_FOREIGN");
+    memcpy(k.set, p->set, sizeof p->set);
+    k.also = *also = mem_printf("%s=%s/%s", p->folder, folder, p->folder);
+    return k;
 }
 
-// Whether a problem, as sessions tell it, has what a setting says, "M=256".
-static bool has_setting(const cJSON *problem, const char *setting)
-{
-    const char *value = strchr(setting, '=') + 1;
-    char *name = mem_printf("%.*s", (int)(value - setting - 1), setting);
-    bool has = strcmp(bench_text(problem, name), value) == 0 ||
-               bench_number(problem, name) == strtod(value, NULL);
-    free(name);
-    return has;
-}
-
-// The session of a problem and seed, and whether it is done with so many trials; 0: there is none.
-static int find_session(const char *db, const struct problem *p, int trials, int seed, bool *done)
-{
-    if (access(db, F_OK) != 0)
-        return 0;
-    cJSON *all = bench_json((const char *const[]){"ls", "--json", "--db", db, NULL}), *one;
-    int id = 0;
-    cJSON_ArrayForEach(one, cJSON_GetObjectItem(all, "sessions"))
-    {
-        const cJSON *problem = cJSON_GetObjectItem(one, "problem");
-        bool fits =
-            strcmp(bench_text(one, "space"), p->preset) == 0 && bench_number(one, "seed") == seed;
-        for (int i = 0; fits && p->set[i]; i++)
-            fits = has_setting(problem, p->set[i]);
-        if (fits) {
-            id = (int)bench_number(one, "id");
-            *done = strcmp(bench_text(one, "state"), "done") == 0 &&
-                    bench_number(one, "budget_trials") >= trials;
-        }
-    }
-    cJSON_Delete(all);
-    return id;
-}
-
-static void tune(const struct problem *p, const char *trials, int seed, const char *db)
-{
-    char *with = mem_printf("%d", seed);
-    char *folder = mem_printf("%s=%s/%s", p->folder, getenv("TILEWALK_FOREIGN"), p->folder);
-    const char *words[12 + 2 * MOST_SET] = {"tune", p->preset, "--json", "--trials",
-                                            trials, "--seed",  with,     "--db",
-                                            db,     "--set",   folder};
-    for (int i = 0, at = 11; p->set[i]; i++) {
-        words[at++] = "--set";
-        words[at++] = p->set[i];
-    }
-    run(words);
-    free(with);
-    free(folder);
-}
-
-// What is there already is not measured again, what was cut off goes on.
 static int make_session(const struct problem *p, int trials, int seed, const char *db)
 {
-    bool done = false;
-    int id = find_session(db, p, trials, seed, &done);
-    char *count = mem_printf("%d", trials), *number = mem_printf("%d", id);
-    if (!id)
-        tune(p, count, seed, db);
-    else if (!done)
-        run((const char *const[]){"resume", number, "--trials", count, "--json", "--db", db, NULL});
-    id = find_session(db, p, trials, seed, &done);
-    free(count);
-    free(number);
+    char *also;
+    const struct kept k = session_of(p, trials, seed, db, &also);
+    int id = kept_make(&k);
+    free(also);
     return id;
 }
 
@@ -234,7 +171,10 @@ static void add_row(const struct problem *p, const char *db, const char *page, s
     struct row r = {.count = 0};
     bool done = false;
     for (int seed = 1; seed <= MOST_SEEDS; seed++) {
-        int id = find_session(db, p, 1, seed, &done);
+        char *also;
+        const struct kept k = session_of(p, 1, seed, db, &also);
+        int id = kept_find(&k, &done);
+        free(also);
         if (id && done)
             add_session(&r, db, id);
     }
@@ -289,10 +229,11 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, MOST_CONFIGURATIONS = 3 };
 static void measure_shapes(const char *folder, const char *trials, const char *db)
 {
     for (int i = 0; i < SHAPES; i++)
-        run((const char *const[]){"tune",   "ggml-mul-mm", "--json",   "--strategy", "random",
-                                  "--seed", "1",           "--trials", trials,       "--db",
-                                  db,       "--set",       folder,     "--set",      shapes[i][0],
-                                  "--set",  shapes[i][1],  "--set",    shapes[i][2], NULL});
+        kept_run((const char *const[]){"tune",       "ggml-mul-mm", "--json",     "--strategy",
+                                       "random",     "--seed",      "1",          "--trials",
+                                       trials,       "--db",        db,           "--set",
+                                       folder,       "--set",       shapes[i][0], "--set",
+                                       shapes[i][1], "--set",       shapes[i][2], NULL});
 }
 
 static void tell_portfolio(const char *configurations, const char *db)
@@ -334,7 +275,7 @@ static void search_all_shapes(const char *folder, const char *trials, const char
         words[at++] = "--shape";
         words[at++] = shape[i];
     }
-    run(words);
+    kept_run(words);
     for (int i = 0; i < SHAPES; i++)
         free(shape[i]);
 }

@@ -3,11 +3,17 @@
 // Tunes each problem twice, as a preset with a template and as a definition of the same tensors
 // (tests/bench/definitions), with the same strategy, trials and seeds; then times the winners of
 // both and the naive kernel of the definition in turns, in one process. Then what it costs to write
-// a kernel and to judge a configuration.
+// a kernel and to judge a configuration. `--db FILE` keeps the sessions: those that are there with
+// as many trials are read and not measured again, others go on. `--page FILE` writes the table of
+// the races between that page's marks; then nothing is tuned, and a problem without all of its
+// sessions is left out.
+#include "base/file.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "bench.h"
+#include "figures/figure_doc.h"
 #include "gpu/gpu.h"
+#include "kept.h"
 #include "script/script.h"
 #include "space/space.h"
 #include "tuned.h"
@@ -31,6 +37,8 @@ enum { WRITTEN = 200, JUDGED = 20000, THREADS = 64 };
 
 struct plan {
     int trials, seeds, rounds, problem;
+    const char *db, *page;
+    struct str *table; // of the page; NULL: there is none
     struct gpu_info *list;
     const struct gpu_info *device;
 };
@@ -102,14 +110,40 @@ static void add_naive(struct race *r, const struct script *s)
 
 // --- how good ---
 
-static struct tuned session(const struct plan *p, const struct problem *o, const char *file,
-                            int seed)
+static struct kept session(const struct plan *p, const struct problem *o, const char *file,
+                           int seed)
 {
-    struct tuned t = {
-        .preset = file, .trials = p->trials, .seed = seed, .device = p->device->index};
+    struct kept k = {
+        .db = p->db, .preset = file, .trials = p->trials, .seed = seed, .device = p->device->index};
     if (strcmp(file, o->preset) == 0)
-        memcpy(t.set, o->set, sizeof t.set);
-    return t;
+        memcpy(k.set, o->set, sizeof o->set);
+    return k;
+}
+
+// The winner of a session, which is tuned first unless a page is written.
+static void add_winner(const struct plan *p, struct race *r, const char *name, const struct kept *k)
+{
+    struct tuned t = {.preset = k->preset, .seed = k->seed};
+    bool done = false;
+    int id = p->table ? kept_find(k, &done) : kept_make(k);
+    char *session = mem_printf("%d", id), *folder = tuned_export_folder(&t);
+    kept_run((const char *const[]){"export", session, "--out", folder, "--db", k->db, NULL});
+    tuned_add(r, name, &t);
+    free(session);
+    free(folder);
+}
+
+// Whether all of its sessions are there with their trials.
+static bool is_tuned(const struct plan *p, const struct problem *o, const char *path)
+{
+    const char *files[] = {o->preset, path};
+    bool all = true;
+    for (int i = 0; i < 2 * p->seeds; i++) {
+        const struct kept k = session(p, o, files[i % 2], 1 + i / 2);
+        bool done = false;
+        all = all && kept_find(&k, &done) && done;
+    }
+    return all;
 }
 
 static double best_of(const struct race *r, int first, int count)
@@ -127,11 +161,10 @@ static struct race *hold_race(const struct plan *p, const struct problem *o, con
     struct race *r = race_create(p->device->index, script_operation(defined));
     for (int f = 0; f < 2; f++)
         for (int seed = 1; seed <= p->seeds; seed++) {
-            struct tuned t = session(p, o, files[f], seed);
+            const struct kept k = session(p, o, files[f], seed);
             char name[64];
             snprintf(name, sizeof name, "%s, seed %d", f ? "definition" : o->preset, seed);
-            tuned_make(&t);
-            tuned_add(r, name, &t);
+            add_winner(p, r, name, &k);
         }
     add_naive(r, defined);
     race_run(r, p->rounds);
@@ -139,10 +172,29 @@ static struct race *hold_race(const struct plan *p, const struct problem *o, con
     return r;
 }
 
-// The best of the definition's kernels over the best of the template's, in speed.
+static void add_row(const struct plan *p, const struct problem *o, const struct race *r)
+{
+    double template_s = best_of(r, 0, p->seeds), own_s = best_of(r, p->seeds, p->seeds);
+    str_printf(p->table, "| %s | %d, %d | %.2f | %.1f | %.0f |", o->name, p->trials, p->seeds,
+               template_s / own_s, race_seconds(r, race_count(r) - 1) / own_s, 1e6 * own_s);
+    for (int i = 0; i < race_count(r); i++)
+        str_printf(p->table, "%s%.0f",
+                   i == 0         ? " "
+                   : i % p->seeds ? ", "
+                                  : "; ",
+                   1e6 * race_seconds(r, i));
+    str_add(p->table, " |\n");
+}
+
+// The best of the definition's kernels over the best of the template's, in speed; 0: it is left
+// out.
 static double compare(const struct plan *p, const struct problem *o)
 {
     char *path = definition_path(o);
+    if (p->table && !is_tuned(p, o, path)) {
+        free(path);
+        return 0;
+    }
     struct race *r = hold_race(p, o, path);
     int naive = race_count(r) - 1;
     double template_s = best_of(r, 0, p->seeds), own_s = best_of(r, p->seeds, p->seeds);
@@ -154,9 +206,21 @@ static double compare(const struct plan *p, const struct problem *o)
     if (o->has_reuse)
         bench_figure("  and against the naive kernel", race_seconds(r, naive) / own_s, "", AT_LEAST,
                      5);
+    if (p->table)
+        add_row(p, o, r);
     race_destroy(r);
     free(path);
     return template_s / own_s;
+}
+
+static void write_page(const struct plan *p)
+{
+    struct err e;
+    char *path = mem_printf("%s/generated.md", tuned_folder());
+    if (!file_write(path, p->table->text, p->table->length, &e))
+        bench_fail(path, &e);
+    figure_doc_fill(p->page, tuned_folder());
+    free(path);
 }
 
 // --- what it costs ---
@@ -194,29 +258,51 @@ static void report_costs(const struct plan *p)
     free(path);
 }
 
+static void compare_all(const struct plan *p)
+{
+    double product = 1;
+    int compared = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        double ratio = p->problem == 0 || p->problem == i + 1 ? compare(p, &problems[i]) : 0;
+        product *= ratio > 0 ? ratio : 1;
+        compared += ratio > 0;
+        fflush(stdout);
+    }
+    if (compared)
+        bench_figure("geometric mean against templates", pow(product, 1.0 / compared), "", AT_LEAST,
+                     0.9);
+    if (p->table && compared)
+        str_printf(p->table, "\nGeometric mean against templates: %.2f (wanted: 0.9), on %s.\n",
+                   pow(product, 1.0 / compared), p->device->name);
+}
+
 int main(int argc, char **argv)
 {
     struct plan p = {.trials = 200, .seeds = 3, .rounds = 7};
-    const struct bench_option options[] = {{"trials", &p.trials, 1000000},
-                                           {"seeds", &p.seeds, MOST_SEEDS},
-                                           {"rounds", &p.rounds, 1000},
-                                           {"problem", &p.problem, PROBLEMS}};
-    double product = 1;
-    int compared = 0;
-    bench_options(argc, argv, options, 4);
+    struct str table = {0};
+    const struct bench_option options[] = {
+        {"trials", &p.trials, 1000000}, {"seeds", &p.seeds, MOST_SEEDS},
+        {"rounds", &p.rounds, 1000},    {"problem", &p.problem, PROBLEMS},
+        {"db", NULL, 0, &p.db},         {"page", NULL, 0, &p.page}};
+    bench_options(argc, argv, options, 6);
     setenv("LP_NUM_THREADS", "1", 1);
     gpu_prepare_environment();
     find_cpu(&p);
+    char *own = p.db ? NULL : mem_printf("%s/bench.db", tuned_folder());
+    p.db = own ? own : p.db;
+    p.table = p.page ? &table : NULL;
+    str_add(&table, "| problem | trials, seeds | of the template's best | of the naive kernel | us "
+                    "| us of each seed: template; definition; naive |\n"
+                    "|---|---:|---:|---:|---:|---|\n");
     printf("definitions on %s, LP_NUM_THREADS=1, %d trials a seed, %d seeds, %d rounds\n",
            p.device->name, p.trials, p.seeds, p.rounds);
-    for (int i = 0; i < PROBLEMS; i++)
-        if (p.problem == 0 || p.problem == i + 1) {
-            product *= compare(&p, &problems[i]);
-            compared++;
-        }
-    bench_figure("geometric mean against templates", pow(product, 1.0 / compared), "", AT_LEAST,
-                 0.9);
-    report_costs(&p);
+    compare_all(&p);
+    if (p.page)
+        write_page(&p);
+    else
+        report_costs(&p);
+    str_finish(&table);
+    free(own);
     free(p.list);
     return EXIT_SUCCESS;
 }

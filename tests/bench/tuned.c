@@ -41,7 +41,7 @@ const char *tuned_folder(void)
     return temporary;
 }
 
-static char *export_folder(const struct tuned *t)
+char *tuned_export_folder(const struct tuned *t)
 {
     const char *slash = strrchr(t->preset, '/'); // of a path
     return mem_printf("%s/%s-%d", tuned_folder(), slash ? slash + 1 : t->preset, t->seed);
@@ -68,7 +68,8 @@ struct tuned_run tuned_make(const struct tuned *t)
 {
     struct tuned_run r = {0};
     struct bench_child child;
-    char *line = NULL, *out = export_folder(t), *db = mem_printf("%s/bench.db", tuned_folder());
+    char *line = NULL, *out = tuned_export_folder(t),
+         *db = mem_printf("%s/bench.db", tuned_folder());
     char *trials = mem_printf("%d", t->trials), *seed = mem_printf("%d", t->seed);
     char *device = mem_printf("%d", t->device);
     const char *words[MOST_ARGUMENTS + 2 * TUNED_MOST_SETTINGS + 1] = {
@@ -153,7 +154,7 @@ static uint64_t scratch_of(const cJSON *record)
 
 void tuned_add(struct race *r, const char *name, const struct tuned *t)
 {
-    char *folder = export_folder(t), *glsl[RACE_MOST_PASSES];
+    char *folder = tuned_export_folder(t), *glsl[RACE_MOST_PASSES];
     struct race_pass pass[RACE_MOST_PASSES] = {{0}};
     int passes = 0;
     cJSON *record = read_record(folder), *item;

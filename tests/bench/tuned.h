@@ -23,6 +23,7 @@ struct tuned_run {
 };
 
 const char *tuned_folder(void);
+char *tuned_export_folder(const struct tuned *t); // where its winner is; heap
 struct tuned_run tuned_make(const struct tuned *t);
 void tuned_add(struct race *r, const char *name, const struct tuned *t);
 void tuned_add_file(struct race *r, const char *name, const char *path);
