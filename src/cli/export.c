@@ -123,7 +123,8 @@ static const struct way *find_way(const struct arguments *a)
 
 static bool check_way(const struct way *way, const struct arguments *a, struct err *e)
 {
-    static const char *const of_kernels[] = {"recording", "verify", "dry-run", "out", "name"};
+    static const char *const of_kernels[] = {"recording", "format", "verify",
+                                             "dry-run",   "out",    "name"};
     for (const struct way *other = way + 1; other->option; other++)
         if (arguments_text(a, other->option))
             return err_usage(e, "--%s and --%s are two exports (choose one)", way->option,
@@ -163,6 +164,7 @@ static void fill_request(const struct arguments *a, struct export_request *r)
         .folder = arguments_text(a, "out"),
         .count = (int)arguments_integer(a, "best", 1),
         .name = arguments_text(a, "name"),
+        .form = arguments_text(a, "format") ? arguments_text(a, "format") : "tilewalk",
         .verify = arguments_flag(a, "verify"),
         .reverify = {.has_slower = slower >= 0,
                      .slower_percent = slower,
@@ -189,6 +191,8 @@ static bool check_words(const struct arguments *a, const struct way *way, struct
          arguments_integer(a, "best", 1) > 1))
         return err_usage(e,
                          "--recording writes all trials, and no kernel to be chosen or verified");
+    if (arguments_text(a, "format") && !arguments_flag(a, "recording"))
+        return err_usage(e, "--format says how --recording is written (give both)");
     if (arguments_real(a, "slower", -1) >= 0 && !arguments_flag(a, "verify"))
         return err_usage(e, "--slower says how --verify judges (give both)");
     return !way || check_way(way, a, e);
@@ -242,6 +246,9 @@ static const struct option options[] = {
      0, 1e6},
     {"recording", OPTION_FLAG, NULL,
      "write no kernel but all trials, as a recording for tilewalk replay"},
+    {"format", OPTION_WORD, "tilewalk|kernel-tuner|t4",
+     "of --recording: for tilewalk (default), with its topology, or for tools that read Kernel "
+     "Tuner's cache files or T4 results"},
     {"csv", OPTION_TEXT, "FILE",
      "write no kernel but the landscape: a row for each trial, its parameters as columns"},
     {"table", OPTION_TEXT, "FILE",

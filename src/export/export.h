@@ -22,7 +22,8 @@ struct export_request {
     int count;          // the n best, at least 1
     // Of the files; NULL: it is made of the space and the problem, "gemm-f32-nn-256x256x256".
     const char *name;
-    bool verify; // first check and time them again; when one does not pass, nothing is written
+    const char *form; // of a recording: recording_write_as
+    bool verify;      // first check and time them again; when one does not pass, nothing is written
     struct reverify_options reverify;
     bool force; // replace files that are not of this session
     // With a count of 1: files of another session on the same device are replaced when that found a
@@ -45,10 +46,10 @@ struct export_kernel {
 };
 bool export_add_kernel(struct store *store, const struct export_kernel *k, struct err *e);
 
-// The trials of the session as a recording in our own format, FOLDER/NAME.json, without kernels
-// and device (export/recording.c). Only the members folder, name, force, quiet and json of the
-// request count. The name is by default that of the space and the session's number. A file that is
-// there already is an error, unless `force` is set.
+// The trials of the session as a recording in the form that the request names, FOLDER/NAME.json,
+// without kernels and device (export/recording.c). Only the members form, folder, name, force,
+// quiet and json of the request count. The name is by default that of the space and the session's
+// number. A file that is there already is an error, unless `force` is set.
 bool export_recording(struct store *store, const struct export_request *r, struct err *e);
 
 // What a table (report/kernel_table.h) holds of the best kernel of a session that was measured.

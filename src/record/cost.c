@@ -60,22 +60,48 @@ bool cost_parse_objective(struct recording *r, struct json objective, struct cos
                   out->objective);
 }
 
+static const struct {
+    const char *word;
+    enum outcome outcome;
+} failures[] = {
+    {"InvalidConfig", OUTCOME_REJECTED},
+    {"CompilationFailedConfig", OUTCOME_COMPILE},
+    {"RuntimeFailedConfig", OUTCOME_CRASH},
+};
+
 bool cost_parse_failure(struct json text, enum outcome *out)
 {
-    static const struct {
-        const char *word;
-        enum outcome outcome;
-    } words[] = {
-        {"InvalidConfig", OUTCOME_REJECTED},
-        {"CompilationFailedConfig", OUTCOME_COMPILE},
-        {"RuntimeFailedConfig", OUTCOME_CRASH},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (json_is(text, words[i].word)) {
-            *out = words[i].outcome;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (json_is(text, failures[i].word)) {
+            *out = failures[i].outcome;
             return true;
         }
     return false;
+}
+
+const char *cost_failure(enum outcome o)
+{
+    o = o == OUTCOME_DRIVER ? OUTCOME_COMPILE : o;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i].outcome == o)
+            return failures[i].word;
+    return "RuntimeFailedConfig";
+}
+
+void cost_add_runs(const struct record_entry *entry, const char *name, struct json_writer *w)
+{
+    if (entry->run_count == 0)
+        return;
+    json_begin_list(w, name);
+    for (int i = 0; i < entry->run_count; i++)
+        json_add_real(w, NULL, entry->runs[i] * 1e3);
+    json_end(w);
+}
+
+void cost_add_duration(double seconds, const char *name, struct json_writer *w)
+{
+    if (!isnan(seconds))
+        json_add_real(w, name, seconds * 1e3);
 }
 
 // A run, or a pair whose second number is the run.

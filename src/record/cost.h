@@ -11,6 +11,7 @@
 #ifndef TILEWALK_RECORD_COST_H
 #define TILEWALK_RECORD_COST_H
 
+#include "base/json.h"
 #include "record/table.h"
 
 struct cost {
@@ -28,6 +29,11 @@ bool cost_parse_objective(struct recording *r, struct json objective, struct cos
 
 // The words of Kernel Tuner: "InvalidConfig", "CompilationFailedConfig", "RuntimeFailedConfig".
 bool cost_parse_failure(struct json text, enum outcome *out);
+const char *cost_failure(enum outcome o); // the word for what failed
+
+// Written in milliseconds; nothing where there are none, or it is not known.
+void cost_add_runs(const struct record_entry *entry, const char *name, struct json_writer *w);
+void cost_add_duration(double seconds, const char *name, struct json_writer *w);
 
 struct sample {
     double time, rate;    // in the file's units; NAN: not there

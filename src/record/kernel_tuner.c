@@ -1,8 +1,10 @@
 // Kernel Tuner's cache files. All times are milliseconds.
 #include "record/cost.h"
+#include "record/flat.h"
 #include "record/format.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { DEVICE, KERNEL, KEYS, PARAMS, OBJECTIVE, CACHE, MEMBERS };
 static const char *const members[MEMBERS] = {"device_name", "kernel_name", "tune_params_keys",
@@ -189,10 +191,58 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     return ok;
 }
 
+// --- written ---
+
+static void add_cost(const struct record_entry *entry, struct json_writer *w)
+{
+    if (entry->outcome == OUTCOME_OK)
+        json_add_real(w, fields[TIME], entry->seconds * 1e3);
+    else
+        json_add_text(w, fields[TIME], cost_failure(entry->outcome));
+    cost_add_runs(entry, fields[TIMES], w);
+    cost_add_duration(entry->compile_s, fields[COMPILE], w);
+    cost_add_duration(entry->benchmark_s, fields[BENCHMARK], w);
+}
+
+static void add_entry(const struct recording *r, int index, struct json_writer *w)
+{
+    struct str key = {0};
+    struct config c;
+    recording_config(r, index, &c);
+    flat_add_key(r->space, &c, &key);
+    json_begin_object(w, str_text(&key));
+    flat_add_config(r->space, &c, w);
+    add_cost(&r->entry[index], w);
+    json_end(w);
+    str_finish(&key);
+}
+
+// The kernel is our title: the operator's name, and behind it the problem.
+static void write_all(const struct recording *r, struct json_writer *w)
+{
+    const char *problem = strchr(r->kernel, ' ');
+    json_add_text(w, members[DEVICE], r->device);
+    json_add_text(w, members[KERNEL], r->kernel);
+    json_add_text(w, "problem_size", problem ? problem + 1 : "");
+    json_begin_list(w, members[KEYS]);
+    flat_add_names(r->space, w);
+    json_end(w);
+    json_begin_object(w, members[PARAMS]);
+    flat_add_values(r->space, w);
+    json_end(w);
+    json_add_text(w, members[OBJECTIVE], fields[TIME]);
+    json_begin_object(w, members[CACHE]);
+    for (int i = 0; i < r->count; i++) {
+        json_begin_line(w, 0);
+        add_entry(r, i, w);
+    }
+}
+
 const struct format format_kernel_tuner = {
     .name = "kernel-tuner",
     .what = "Kernel Tuner cache file",
     .members = {"cache", "tune_params"},
     .read = read_all,
     .open = "cache",
+    .write = write_all,
 };

@@ -5,6 +5,7 @@
 //     recording_read("gemm-RTX_3090.json.gz", &r, e);      any known format, packed or not
 //     const struct record_entry *found = recording_find(r, &config);
 //     recording_write(r, "gemm.json", e);                  our own format
+//     recording_write_as(r, "t4", "gemm-t4.json", e);      that of others
 //     recording_destroy(r);
 //
 // Made by hand: recording_create, parameters by space_add to its space, recording_seal_space,
@@ -63,7 +64,12 @@ struct recording {
 
 // Errors say `file:line: what (hint)`. `*out` is the caller's.
 bool recording_read(const char *path, struct recording **out, struct err *e);
-bool recording_write(const struct recording *r, const char *path, struct err *e);
+bool recording_write(const struct recording *r, const char *path, struct err *e); // "tilewalk"
+// In the format "tilewalk", or for the tools of others as "kernel-tuner" or "t4". Those hold times
+// only: a unit that is not "s" is an error. They have no topology, and fewer words for outcomes: a
+// driver that refused a kernel is their compiler, a lost device their run that failed.
+bool recording_write_as(const struct recording *r, const char *format, const char *path,
+                        struct err *e);
 void recording_destroy(struct recording *r);
 
 // NULL: it was not recorded.

@@ -1,6 +1,7 @@
 // T4 results (schema 1.0.0): a list, with the unit of its times beside it. Parameters are not
 // declared: what occurs is the space.
 #include "record/cost.h"
+#include "record/flat.h"
 #include "record/format.h"
 
 #include <math.h>
@@ -32,17 +33,17 @@ static bool read_unit(struct recording *r, struct json root, struct json metadat
                   word);
 }
 
+static const struct {
+    const char *word;
+    enum outcome outcome;
+} words[] = {
+    {"correct", OUTCOME_OK},           {"compile", OUTCOME_COMPILE},   {"runtime", OUTCOME_CRASH},
+    {"constraints", OUTCOME_REJECTED}, {"correctness", OUTCOME_WRONG}, {"timeout", OUTCOME_TIMEOUT},
+};
+
 static bool read_outcome(const struct table *t, const struct json *found, enum outcome *out,
                          struct err *e)
 {
-    static const struct {
-        const char *word;
-        enum outcome outcome;
-    } words[] = {
-        {"correct", OUTCOME_OK},        {"compile", OUTCOME_COMPILE},
-        {"runtime", OUTCOME_CRASH},     {"constraints", OUTCOME_REJECTED},
-        {"correctness", OUTCOME_WRONG}, {"timeout", OUTCOME_TIMEOUT},
-    };
     double correct;
     struct json word = found[INVALIDITY];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -155,5 +156,71 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
     return ok;
 }
 
-const struct format format_t4 = {
-    .name = "t4", .what = "T4 results", .members = {"results"}, .read = read_all};
+// --- written ---
+
+static const char *word_of(enum outcome o)
+{
+    o = o == OUTCOME_DRIVER ? OUTCOME_COMPILE : o == OUTCOME_LOST ? OUTCOME_CRASH : o;
+    size_t i = 0;
+    while (words[i].outcome != o)
+        i++;
+    return words[i].word;
+}
+
+static void add_times(const struct record_entry *entry, struct json_writer *w)
+{
+    json_begin_object(w, members[TIMES]);
+    cost_add_duration(entry->compile_s, time_members[COMPILATION_TIME], w);
+    cost_add_duration(entry->benchmark_s, time_members[BENCHMARK], w);
+    cost_add_runs(entry, time_members[RUNTIMES], w);
+    json_end(w);
+}
+
+static void add_measurements(const struct record_entry *entry, struct json_writer *w)
+{
+    json_begin_list(w, members[MEASUREMENTS]);
+    if (entry->outcome == OUTCOME_OK) {
+        json_begin_object(w, NULL);
+        json_add_text(w, "name", "time");
+        json_add_real(w, "value", entry->seconds * 1e3);
+        json_add_text(w, "unit", "ms");
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void add_result(const struct recording *r, int index, struct json_writer *w)
+{
+    const struct record_entry *entry = &r->entry[index];
+    struct config c;
+    recording_config(r, index, &c);
+    json_begin_object(w, NULL);
+    json_begin_object(w, members[CONFIGURATION]);
+    flat_add_config(r->space, &c, w);
+    json_end(w);
+    add_times(entry, w);
+    json_add_text(w, members[INVALIDITY], word_of(entry->outcome));
+    json_add_int(w, members[CORRECTNESS], entry->outcome == OUTCOME_OK);
+    add_measurements(entry, w);
+    json_add_texts(w, members[OBJECTIVES], (const char *[]){"time", NULL});
+    json_end(w);
+}
+
+static void write_all(const struct recording *r, struct json_writer *w)
+{
+    json_add_text(w, "schema_version", "1.0.0");
+    json_begin_object(w, root_members[METADATA]);
+    json_add_text(w, "timeunit", "milliseconds");
+    json_end(w);
+    json_begin_list(w, root_members[RESULTS]);
+    for (int i = 0; i < r->count; i++) {
+        json_begin_line(w, 0);
+        add_result(r, i, w);
+    }
+}
+
+const struct format format_t4 = {.name = "t4",
+                                 .what = "T4 results",
+                                 .members = {"results"},
+                                 .read = read_all,
+                                 .write = write_all};

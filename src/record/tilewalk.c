@@ -154,4 +154,5 @@ static bool read_all(struct recording *r, struct json root, struct err *e)
 const struct format format_tilewalk = {.name = "tilewalk",
                                        .what = "tilewalk recording",
                                        .members = {"format", "entries"},
-                                       .read = read_all};
+                                       .read = read_all,
+                                       .write = tilewalk_write};

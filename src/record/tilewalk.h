@@ -16,11 +16,14 @@
 #ifndef TILEWALK_RECORD_TILEWALK_H
 #define TILEWALK_RECORD_TILEWALK_H
 
+#include "base/json.h"
 #include "base/json_read.h"
 #include "record/record.h"
 
 #define TILEWALK_FORMAT            "tilewalk-recording"
 #define TILEWALK_VERSION_OF_FORMAT 1
+
+void tilewalk_write(const struct recording *r, struct json_writer *w); // format.h
 
 // Adds a parameter to r->space.
 bool tilewalk_read_param(struct recording *r, struct json declared, struct err *e);

@@ -1,101 +1,50 @@
-#include "record/tilewalk.h"
+#include "record/format.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "record/flat.h"
 
-#include <math.h>
+static const struct format *const written[] = {&format_tilewalk, &format_kernel_tuner, &format_t4};
 
-static void add_edges(const struct param *p, struct json_writer *w)
+static const struct format *find(const char *name)
 {
-    json_begin_list(w, "edges");
-    for (int32_t i = 0; i < p->count; i++)
-        for (int32_t k = p->edge_start[i]; k < p->edge_start[i + 1]; k++)
-            if (i < p->edge[k])
-                json_add_reals(w, NULL, 2, (double[]){i, p->edge[k]});
-    json_end(w);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (str_equal(written[i]->name, name))
+            return written[i];
+    return NULL;
 }
 
-static void add_param(const struct param *p, struct json_writer *w)
+// What others' formats have no words for.
+static bool fits_others(const struct recording *r, const struct format *f, struct err *e)
 {
-    json_begin_object(w, NULL);
-    json_add_text(w, "name", p->name);
-    json_add_text(w, "kind", param_kind_name(p->kind));
-    if (p->kind == PARAM_FACTORIZATION) {
-        json_add_int(w, "product", p->product);
-        json_add_int(w, "parts", p->width);
-    } else {
-        json_add_name(w, p->kind == PARAM_PERMUTATION ? "items" : "values");
-        param_add_listed_json(p, w->out);
-    }
-    if (p->kind == PARAM_CUSTOM)
-        add_edges(p, w);
-    json_end(w);
+    if (!str_equal(r->unit, "s"))
+        return err_at(e, r->path, 0,
+                      "'%s' is a format of times, and these are in %s (tilewalk's own has both)",
+                      f->name, r->unit);
+    return flat_check(r, e);
 }
 
-static void add_seconds(struct json_writer *w, const char *name, double seconds)
-{
-    if (!isnan(seconds))
-        json_add_real(w, name, seconds);
-}
-
-static void add_entry(const struct recording *r, int index, struct json_writer *w)
-{
-    const struct record_entry *entry = &r->entry[index];
-    struct config c;
-    recording_config(r, index, &c);
-    json_begin_object(w, NULL);
-    json_begin_list(w, "config");
-    for (int i = 0; i < r->space->param_count; i++) {
-        const struct param *p = &r->space->param[i];
-        json_add_name(w, NULL);
-        param_add_json(p, c.slot + p->offset, w->out);
-    }
-    json_end(w);
-    json_add_text(w, "outcome", outcome_name(entry->outcome));
-    if (entry->outcome == OUTCOME_OK)
-        add_seconds(w, "seconds", entry->seconds);
-    if (entry->run_count)
-        json_add_reals(w, "runs", entry->run_count, entry->runs);
-    add_seconds(w, "compile_s", entry->compile_s);
-    add_seconds(w, "benchmark_s", entry->benchmark_s);
-    json_end(w);
-}
-
-static void add_recording(const struct recording *r, struct json_writer *w)
-{
-    json_add_text(w, "format", TILEWALK_FORMAT);
-    json_add_int(w, "version", TILEWALK_VERSION_OF_FORMAT);
-    json_add_text(w, "name", r->name);
-    json_add_text(w, "kernel", r->kernel);
-    json_add_text(w, "device", r->device);
-    json_add_text(w, "unit", r->unit);
-    if (r->flop > 0)
-        json_add_real(w, "flop", r->flop);
-    json_begin_line(w, 0);
-    json_begin_list(w, "params");
-    for (int i = 0; i < r->space->param_count; i++) {
-        json_begin_line(w, 1);
-        add_param(&r->space->param[i], w);
-    }
-    json_end(w);
-    json_begin_line(w, 0);
-    json_begin_list(w, "entries");
-    for (int i = 0; i < r->count; i++) {
-        json_begin_line(w, 1);
-        add_entry(r, i, w);
-    }
-}
-
-bool recording_write(const struct recording *r, const char *path, struct err *e)
+bool recording_write_as(const struct recording *r, const char *format, const char *path,
+                        struct err *e)
 {
     struct str out = {0};
+    const struct format *f = find(format);
+    if (!f)
+        return err_set(e, "recordings are not written as '%s' (known: tilewalk, kernel-tuner, t4)",
+                       format);
     if (r->count == 0)
         return err_at(e, r->path, 0, "there are only declarations: nothing to replay");
+    if (f != &format_tilewalk && !fits_others(r, f, e))
+        return false;
     struct json_writer w = json_begin(&out);
-    add_recording(r, &w);
+    f->write(r, &w);
     json_end_all(&w);
     str_add_char(&out, '\n');
     bool ok = file_write(path, str_text(&out), out.length, e);
     str_finish(&out);
     return ok;
+}
+
+bool recording_write(const struct recording *r, const char *path, struct err *e)
+{
+    return recording_write_as(r, format_tilewalk.name, path, e);
 }

@@ -41,6 +41,31 @@ static void test_unknown_flop(void **state)
     assert_contains(r.err, "sessions 1 and 2 have no common unit");
 }
 
+// For others: what they read, this program reads too.
+static void test_export_for_others(void **state)
+{
+    static const char *const formats[] = {"kernel-tuner", "t4"};
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
+                          "synthetic:bowl:invalid=0.2", "--trials", "40", "--seed", "3");
+    assert_ok(&r);
+    const cJSON *session = listed_session(b, 1);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const char *file = arena_printf(&b->arena, "%s/%s.json", b->folder, formats[i]);
+        r = RUN(b, "export", "1", "--recording", "--format", formats[i], "--name", formats[i],
+                "--out", b->folder);
+        assert_ok(&r);
+        r = RUN(b, "import", file, "--json");
+        assert_ok(&r);
+        const cJSON *read = json_of(b, r.out);
+        assert_string_equal(text_of(read, "format"), formats[i]);
+        assert_true(number_of(read, "recorded") == number_of(session, "trials"));
+        assert_true(number_of(read, "valid") == number_of(session, "ok"));
+    }
+    r = RUN(b, "export", "1", "--format", "t4");
+    assert_refused(&r, 2, "--format says how --recording is written", NULL);
+}
+
 // Our own recordings know them.
 static void test_known_flop(void **state)
 {
@@ -127,10 +152,8 @@ static void test_own_unit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_unknown_flop),
-        FLOW_TEST(test_known_flop),
-        FLOW_TEST(test_bytes),
-        FLOW_TEST(test_own_unit),
+        FLOW_TEST(test_unknown_flop), FLOW_TEST(test_export_for_others), FLOW_TEST(test_known_flop),
+        FLOW_TEST(test_bytes),        FLOW_TEST(test_own_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

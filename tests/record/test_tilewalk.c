@@ -2,6 +2,7 @@
 #include "help.h"
 
 #include "base/file.h"
+#include "record/declared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,6 +134,101 @@ static void test_round_trip(void **state)
     space_destroy(like);
 }
 
+// What others have a word for.
+static enum outcome told(enum outcome o, bool has_wrong)
+{
+    if (o == OUTCOME_DRIVER)
+        return OUTCOME_COMPILE;
+    if (o == OUTCOME_LOST || (!has_wrong && (o == OUTCOME_WRONG || o == OUTCOME_TIMEOUT)))
+        return OUTCOME_CRASH;
+    return o;
+}
+
+static void assert_near(double a, double b)
+{
+    assert_true(same(a, b) || fabs(a - b) <= 1e-14 * fabs(a));
+}
+
+// Back on the space that it came from, through what `import --space` does.
+static void check_written_as(const char *format, bool has_wrong)
+{
+    struct space *like = make_space();
+    struct recording *made = make_recording(like), *read = NULL, *back = NULL;
+    const char *path = put_file("theirs.json", "", 0);
+    struct record_fit fit;
+    struct err e;
+    must(recording_write_as(made, format, path, &e), &e);
+    must(recording_read(path, &read, &e), &e);
+    assert_string_equal(read->format, format);
+    assert_int_equal(read->space->param_count, 3 + 3 + 4);
+    must(recording_declare(read, like, &back, &fit, &e), &e);
+    assert_int_equal(made->count, back->count);
+    for (int i = 0; i < made->count; i++) {
+        struct config c;
+        recording_config(made, i, &c);
+        const struct record_entry *a = &made->entry[i], *b = recording_find(back, &c);
+        assert_non_null(b);
+        assert_int_equal(told(a->outcome, has_wrong), b->outcome);
+        assert_near(a->seconds, b->seconds);
+        assert_near(a->compile_s, b->compile_s);
+        assert_int_equal(a->run_count, b->run_count);
+        for (int k = 0; k < a->run_count; k++)
+            assert_near(a->runs[k], b->runs[k]);
+    }
+    recording_destroy(back);
+    recording_destroy(read);
+    recording_destroy(made);
+    space_destroy(like);
+}
+
+static void test_written_for_others(void **state)
+{
+    (void)state;
+    check_written_as("kernel-tuner", false);
+    check_written_as("t4", true);
+}
+
+static void test_not_written(void **state)
+{
+    struct space *like = make_space();
+    struct recording *made = make_recording(like);
+    const char *path = put_file("none.json", "", 0);
+    struct err e;
+    (void)state;
+    assert_false(recording_write_as(made, "ktt", path, &e));
+    assert_string_equal(e.text,
+                        "recordings are not written as 'ktt' (known: tilewalk, kernel-tuner, t4)");
+    made->unit = "s/GFLOP";
+    assert_false(recording_write_as(made, "t4", path, &e));
+    assert_string_equal(e.text, "'t4' is a format of times, and these are in s/GFLOP "
+                                "(tilewalk's own has both)");
+    recording_destroy(made);
+    space_destroy(like);
+}
+
+static void test_names_collide(void **state)
+{
+    struct space *like = space_create("s");
+    struct recording *r = recording_create("twice.json", "tilewalk");
+    struct config c = {0};
+    bool was_new;
+    struct param p;
+    struct err e;
+    (void)state;
+    must(param_factorization(&p, &like->arena, "tile", 4, 2, &e) && space_add(like, &p, &e), &e);
+    must(param_discrete(&p, &like->arena, "tile_1", 3, ladder, &e) && space_add(like, &p, &e), &e);
+    must(space_seal(like, &e), &e);
+    must(recording_add_params(r, like, &e) && recording_seal_space(r, &e), &e);
+    space_point(like, 0, &c);
+    recording_add(r, &c, &(struct record_entry){.seconds = 1}, &was_new);
+    must(recording_finish(r, &e), &e);
+    assert_false(recording_write_as(r, "t4", put_file("none.json", "", 0), &e));
+    assert_string_equal(e.text,
+                        "there is a parameter 'tile_1', and 'tile' has a part of that name");
+    recording_destroy(r);
+    space_destroy(like);
+}
+
 static void test_median_and_best(void **state)
 {
     static const double seconds[] = {4, 1, 3, 1};
@@ -225,9 +321,9 @@ static void test_bad_entries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_median_and_best),
-        cmocka_unit_test(test_bad_params),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_written_for_others),
+        cmocka_unit_test(test_not_written),     cmocka_unit_test(test_names_collide),
+        cmocka_unit_test(test_median_and_best), cmocka_unit_test(test_bad_params),
         cmocka_unit_test(test_bad_entries),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,17 @@
+// Parameters as the formats of others have them: a number or a text each. A list of n values, as
+// of a factorization or a permutation, is n parameters there, NAME_0 to NAME_n-1, of which
+// declared.h makes a list again. Internal to this folder.
+#ifndef TILEWALK_RECORD_FLAT_H
+#define TILEWALK_RECORD_FLAT_H
+
+#include "base/json.h"
+#include "record/record.h"
+
+// Fails where two parameters would have one name.
+bool flat_check(const struct recording *r, struct err *e);
+void flat_add_names(const struct space *s, struct json_writer *w);  // a text each
+void flat_add_values(const struct space *s, struct json_writer *w); // NAME: what it can be
+void flat_add_config(const struct space *s, const struct config *c, struct json_writer *w);
+void flat_add_key(const struct space *s, const struct config *c, struct str *out); // "16,2,shared"
+
+#endif
