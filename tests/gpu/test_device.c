@@ -293,14 +293,16 @@ static void test_bad_module(void **state)
     assert_null(p);
 }
 
+// What is not done before it is waited for.
+static const char long_body[] = "for (uint n = 0; n < 1000; n++) b[i] = b[i] * 3 + n;"
+                                "c[i] = i;";
+
 // A submission that does not end in time is told apart, blocks nothing for good, and keeps what it
 // uses.
 static void test_timeout(void **state)
 {
     struct fixture *f = *state;
-    struct gpu_pipeline *p =
-        rig_pipeline(f->g, "for (uint n = 0; n < 1000; n++) b[i] = b[i] * 3 + n;"
-                           "c[i] = i;");
+    struct gpu_pipeline *p = rig_pipeline(f->g, long_body);
     const struct gpu_pass pass = {p, GROUPS};
     const struct gpu_sequence all = {&pass, 1, f->buffer, 3};
     struct err e = {.text = ""};
@@ -322,10 +324,10 @@ static void test_close_after_timeout(void **state)
     struct gpu_buffer *b[3];
     for (int i = 0; i < 3; i++)
         b[i] = rig_buffer(g, N, 0);
-    struct gpu_pipeline *p = rig_pipeline(g, "c[i] = a[i];");
+    struct gpu_pipeline *p = rig_pipeline(g, long_body);
     const struct gpu_pass pass = {p, GROUPS};
     const struct gpu_sequence all = {&pass, 1, b, 3};
-    assert_int_equal(gpu_run(g, &all, 1, 0, NULL, NULL), GPU_TIMEOUT);
+    assert_int_equal(gpu_run(g, &all, 20, 0, NULL, NULL), GPU_TIMEOUT);
     assert_int_equal(vk_settle(g, 60, NULL), GPU_OK);
     gpu_pipeline_destroy(g, p);
     for (int i = 0; i < 3; i++)

@@ -35,6 +35,17 @@ static void draw(const struct script *s, const struct limits *l, int sketch, str
     fail_msg("%s: no legal point in sketch %d (%s)", space->name, sketch, v.reason);
 }
 
+// What it is made of, where the device does not have it.
+static const char *lacking(const struct definition *d, const struct limits *l)
+{
+    for (int i = 0; i < d->tensor_count; i++) {
+        enum element e = d->tensor[i].element;
+        if ((e == ELEMENT_F16 && !l->f16) || (e == ELEMENT_I8 && !l->i8))
+            return element_name(e);
+    }
+    return NULL;
+}
+
 static void check_sketches(const char *what, const struct script_options *o)
 {
     struct err e;
@@ -44,8 +55,11 @@ static void check_sketches(const char *what, const struct script_options *o)
     if (!s)
         fail_msg("%s: %s", what, err_format(&e, message, sizeof message));
     const struct program *p = script_program(s);
+    const char *lack = lacking(&p->inlined, o->limits);
+    if (lack)
+        print_message("%s: skipped, the device has no %s\n", what, lack);
     rng_seed(&r, 1);
-    for (int i = 0; i < p->sketches.count; i++) {
+    for (int i = 0; i < p->sketches.count && !lack; i++) {
         struct config c;
         struct str text = {0};
         bool wrong;
