@@ -198,7 +198,7 @@ static void write_page(const char *page, const char *db)
 {
     struct str table = {0};
     struct err e;
-    char *path = mem_printf("%s/foreign.md", tuned_folder()), *before;
+    char *before;
     size_t length;
     if (!file_read(page, &before, &length, &e))
         bench_fail(page, &e);
@@ -207,12 +207,9 @@ static void write_page(const char *page, const char *db)
             "fast as what ships |\n|---|---|---|---|\n");
     for (int i = 0; i < PROBLEMS; i++)
         add_row(&problems[i], db, before, &table);
-    if (!file_write(path, table.text, table.length, &e))
-        bench_fail(path, &e);
-    figure_doc_fill(page, tuned_folder());
+    figure_doc_fill_one(page, "foreign.md", str_text(&table));
     str_finish(&table);
     free(before);
-    free(path);
 }
 
 // --- twelve shapes ---

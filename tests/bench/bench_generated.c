@@ -7,7 +7,6 @@
 // as many trials are read and not measured again, others go on. `--page FILE` writes the table of
 // the races between that page's marks; then nothing is tuned, and a problem without all of its
 // sessions is left out.
-#include "base/file.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "bench.h"
@@ -213,16 +212,6 @@ static double compare(const struct plan *p, const struct problem *o)
     return template_s / own_s;
 }
 
-static void write_page(const struct plan *p)
-{
-    struct err e;
-    char *path = mem_printf("%s/generated.md", tuned_folder());
-    if (!file_write(path, p->table->text, p->table->length, &e))
-        bench_fail(path, &e);
-    figure_doc_fill(p->page, tuned_folder());
-    free(path);
-}
-
 // --- what it costs ---
 
 static void report_costs(const struct plan *p)
@@ -298,7 +287,7 @@ int main(int argc, char **argv)
            p.device->name, p.trials, p.seeds, p.rounds);
     compare_all(&p);
     if (p.page)
-        write_page(&p);
+        figure_doc_fill_one(p.page, "generated.md", str_text(p.table));
     else
         report_costs(&p);
     str_finish(&table);

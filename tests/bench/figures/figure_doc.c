@@ -44,21 +44,39 @@ static char *next_mark(const char *at, const char **inside)
     return NULL;
 }
 
-static void fill_marks(const char *text, const char *folder, struct str *out)
+struct filling {
+    const char *folder;       // of all tables, or
+    const char *only, *table; // the one mark, and what it is to hold
+};
+
+// Heap; NULL: what the mark holds stays.
+static char *table_of(const struct filling *f, const char *name)
+{
+    if (f->only)
+        return str_equal(f->only, name) ? mem_strdup(f->table) : NULL;
+    char *path = path_join(f->folder, name), *table = read_whole(path);
+    free(path);
+    return table;
+}
+
+// Returns how many marks were filled.
+static int fill_marks(const char *text, const struct filling *f, struct str *out)
 {
     const char *inside;
+    int filled = 0;
     for (char *name; (name = next_mark(text, &inside)); free(name)) {
         const char *end = strstr(inside, MARK_END);
         if (!end)
             bench_fail(name, &(struct err){.text = "its mark has no end"});
-        char *path = path_join(folder, name), *table = read_whole(path);
-        str_add_bytes(out, text, (size_t)(inside - text));
-        str_add(out, table);
+        char *table = table_of(f, name);
+        filled += table != NULL;
+        str_add_bytes(out, text, (size_t)((table ? inside : end) - text));
+        str_add(out, table ? table : "");
         text = end;
         free(table);
-        free(path);
     }
     str_add(out, text);
+    return filled;
 }
 
 static void copy_pictures(const char *text, const char *folder, const char *beside)
@@ -80,10 +98,21 @@ void figure_doc_fill(const char *page, const char *folder)
 {
     char *text = read_whole(page), *beside = path_folder(page);
     struct str out = {0};
-    fill_marks(text, folder, &out);
+    fill_marks(text, &(struct filling){.folder = folder}, &out);
     write_whole(page, str_text(&out));
     copy_pictures(str_text(&out), folder, beside);
     str_finish(&out);
     free(beside);
+    free(text);
+}
+
+void figure_doc_fill_one(const char *page, const char *name, const char *table)
+{
+    char *text = read_whole(page);
+    struct str out = {0};
+    if (!fill_marks(text, &(struct filling){.only = name, .table = table}, &out))
+        bench_fail(page, &(struct err){.text = "it has no mark for the table"});
+    write_whole(page, str_text(&out));
+    str_finish(&out);
     free(text);
 }
