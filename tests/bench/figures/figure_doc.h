@@ -7,7 +7,8 @@
 // page has to be whole.
 void figure_doc_fill(const char *page, const char *folder);
 
-// Only the mark of that name, with this table; all else stays. Ends the program where there is none.
+// Only the mark of that name, with this table; all else stays. Ends the program where there is no
+// such mark.
 void figure_doc_fill_one(const char *page, const char *name, const char *table);
 
 #endif
