@@ -164,7 +164,7 @@ static void fill_request(const struct arguments *a, struct export_request *r)
         .folder = arguments_text(a, "out"),
         .count = (int)arguments_integer(a, "best", 1),
         .name = arguments_text(a, "name"),
-        .form = arguments_text(a, "format") ? arguments_text(a, "format") : "tilewalk",
+        .form = arguments_text(a, "format"),
         .verify = arguments_flag(a, "verify"),
         .reverify = {.has_slower = slower >= 0,
                      .slower_percent = slower,

@@ -120,28 +120,33 @@ static void add_result(struct prove *p, const struct search *x, const struct ses
     json_end(&p->json);
 }
 
-// Where there is nothing to record there is no recording.
 static bool add_recording(struct prove *p, const struct search *x, int64_t id, struct err *e)
 {
-    struct err ignored;
     char *text, *name = mem_printf("%s-%s", x->problem->name, x->strategy);
     char *file = mem_printf("%s.json", name), *path = path_join(p->folder, file);
     char *inside = mem_printf("recordings/%s", file);
     const struct export_request request = {
         .session = id, .folder = p->folder, .name = name, .quiet = true, .force = true};
-    bool ok = true;
-    if (export_recording(p->store, &request, &ignored)) {
-        ok = file_read(path, &text, NULL, e);
-        if (ok)
-            prove_add_file(p, inside, text);
-        if (ok)
-            free(text);
+    bool ok = export_recording(p->store, &request, e) && file_read(path, &text, NULL, e);
+    if (ok) {
+        prove_add_file(p, inside, text);
+        free(text);
     }
     free(inside);
     free(path);
     free(file);
     free(name);
     return ok;
+}
+
+// Where nothing was measured there is nothing to record.
+static bool has_recording(const int64_t outcome[OUTCOME_COUNT])
+{
+    int64_t count = 0;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (i != OUTCOME_OPEN && i != OUTCOME_REJECTED)
+            count += outcome[i];
+    return count > 0;
 }
 
 static bool add_session(struct prove *p, const struct search *x, int64_t id, struct err *e)
@@ -157,7 +162,7 @@ static bool add_session(struct prove *p, const struct search *x, int64_t id, str
     if (ok)
         add_result(p, x, &r, &best, outcome);
     arena_finish(&a);
-    return ok && add_recording(p, x, id, e);
+    return ok && (!has_recording(outcome) || add_recording(p, x, id, e));
 }
 
 static bool search(struct prove *p, const struct search *x, double seconds, struct err *e)

@@ -22,7 +22,7 @@ struct export_request {
     int count;          // the n best, at least 1
     // Of the files; NULL: it is made of the space and the problem, "gemm-f32-nn-256x256x256".
     const char *name;
-    const char *form; // of a recording: recording_write_as
+    const char *form; // of a recording: recording_write_as; NULL: our own, "tilewalk"
     bool verify;      // first check and time them again; when one does not pass, nothing is written
     struct reverify_options reverify;
     bool force; // replace files that are not of this session

@@ -96,7 +96,8 @@ static bool write_recording(struct store *store, const struct export_request *re
                             const char *path, struct err *e)
 {
     struct recorder r = {.space = space, .recording = recording_create(path, "tilewalk")};
-    bool ok = fill(&r, store, s, e) && recording_write_as(r.recording, request->form, path, e);
+    const char *form = request->form ? request->form : "tilewalk";
+    bool ok = fill(&r, store, s, e) && recording_write_as(r.recording, form, path, e);
     if (ok)
         tell(request, r.recording);
     recording_destroy(r.recording);
