@@ -2,12 +2,14 @@
 // tilings one has.
 #include "help.h"
 
+#include "base/mem.h"
 #include "define/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -215,6 +217,51 @@ static void live_parameters(void **state)
     script_destroy(s);
 }
 
+// A split reduction is rfactor: the first pass makes a tensor of partial results, outer x outputs,
+// each over the rest of the reduction; the second reduces its outer axis the same way.
+static void check_split(const char *reduction, const char *combination)
+{
+    enum { OUTPUTS = 3, LENGTH = 1024, OUTER = 16 };
+    char *lua = mem_printf("local A = tensor('A', { %d, %d })\n"
+                           "output(compute('Y', { %d }, function(i) return %s({ { 'k', %d } }, "
+                           "function(k) return A(i, k) end) end))",
+                           OUTPUTS, LENGTH, OUTPUTS, reduction, LENGTH);
+    struct script *s = must_load_text(lua);
+    const struct program *p = script_program(s);
+    const struct space *space = script_space(s);
+    struct config c;
+    struct job job;
+    struct err e;
+    space_point(space, 0, &c);
+    while (!strstr(p->sketch_name[c.slot[space->param[p->chooser].offset]], "split("))
+        c.slot[space->param[p->chooser].offset]++;
+    memcpy(c.slot + space_find(space, "k_split")->offset, (int32_t[]){OUTER, 8, LENGTH / OUTER / 8},
+           3 * sizeof(int32_t));
+    assert_true(script_render(s, &c, &job, &e));
+    assert_int_equal(job.pass_count, 2);
+    assert_int_equal(job.scratch_bytes, 4 * OUTER * OUTPUTS);
+    assert_int_equal(job.pass[0].groups[2], OUTER);
+    assert_int_equal(job.pass[1].groups[2], 1);
+    assert_non_null(strstr(job.pass[0].glsl, "T_scratch[0 + across * 3 + "));
+    assert_null(strstr(job.pass[0].glsl, "T_Y"));
+    assert_non_null(strstr(job.pass[1].glsl, "for (int part = 0; part < 16; part++)"));
+    assert_non_null(
+        strstr(job.pass[1].glsl, "other = uintBitsToFloat(T_scratch[0 + part * 3 + all]"));
+    assert_non_null(strstr(job.pass[1].glsl, combination));
+    assert_null(strstr(strstr(job.pass[1].glsl, "void main"), "T_A["));
+    job_finish(&job);
+    script_destroy(s);
+    free(lua);
+}
+
+static void split_reductions(void **state)
+{
+    (void)state;
+    check_split("sum", "value[0] = value[0] + other;");
+    check_split("max", "value[0] = max(value[0], other);");
+    check_split("product", "value[0] = value[0] * other;");
+}
+
 static void outlines(void **state)
 {
     (void)state;
@@ -244,9 +291,9 @@ static void outlines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples), cmocka_unit_test(tilings),
-        cmocka_unit_test(guarded_lengths), cmocka_unit_test(live_parameters),
-        cmocka_unit_test(outlines),
+        cmocka_unit_test(worked_examples),  cmocka_unit_test(tilings),
+        cmocka_unit_test(guarded_lengths),  cmocka_unit_test(live_parameters),
+        cmocka_unit_test(split_reductions), cmocka_unit_test(outlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,46 @@ static void test_sketches(void **state)
     assert_int_equal(r.code, 2);
 }
 
+// Of one preset of definitions at one of its shapes: each sketch has a name of its own, rules, and
+// text with its loops.
+static void check_listed(struct box *b, const char *preset, int shape)
+{
+    const char *set = arena_printf(&b->arena, "shape=%d", shape);
+    struct result r =
+        RUN(b, "check", preset, "--device", "none", "--set", set, "--sketches", "--json");
+    if (r.code != 0)
+        fail_msg("%s %s: %s", preset, set, r.err);
+    const cJSON *list = member(json_of(b, r.out), "sketches"), *one, *rule;
+    assert_true(cJSON_GetArraySize(list) >= 1);
+    cJSON_ArrayForEach(one, list)
+    {
+        assert_int_equal(cJSON_GetArraySize(one), 3);
+        for (const cJSON *other = one->next; other; other = other->next)
+            assert_string_not_equal(text_of(one, "name"), text_of(other, "name"));
+        assert_true(cJSON_GetArraySize(member(one, "rules")) >= 1);
+        cJSON_ArrayForEach(rule, member(one, "rules"))
+        {
+            assert_true(cJSON_IsString(rule) && *rule->valuestring);
+        }
+        assert_non_null(strstr(text_of(one, "text"), "] = "));
+    }
+}
+
+static void test_sketches_of_all(void **state)
+{
+    static const char *const presets[] = {
+        "c1d", "c2d", "c3d", "gmm",      "grp",        "dil",      "dep",  "t2d",       "cap",
+        "nrm", "cbr", "tbg", "winograd", "layer-norm", "rms-norm", "rope", "attention", "gemv"};
+    struct box *b = *state;
+    for (size_t i = 0; i < COUNT(presets); i++)
+        for (int shape = 0; shape <= 4; shape++)
+            check_listed(b, presets[i], shape);
+    struct result r =
+        RUN(b, "check", "gmm", "--device", "none", "--set", "shape=5", "--sketches", "--json");
+    assert_int_equal(r.code, 1);
+    assert_non_null(strstr(r.err, "there are shapes 0 to 4, not 5"));
+}
+
 static void test_name_with_a_quote(void **state)
 {
     struct box *b = *state;
@@ -379,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_sketches),
+        FLOW_TEST(test_sketches_of_all),
         FLOW_TEST(test_sizes_of_the_paper),
         FLOW_TEST(test_parameters),
         FLOW_TEST(test_name_with_a_quote),
