@@ -3,18 +3,17 @@
 //
 // The first trials are random points. For each later one the candidates are single moves from the
 // very best results, children of the best (proposals.h) and strangers; trials that refine have the
-// moves alone. A Gaussian process, fitted to the best and the latest results, says of each what it
-// promises: the expected improvement over a target that lies a random share of `margin` deviations
-// above the best. Where no trial promises a gain any more, it leaves (leaving.h).
+// moves alone. A Gaussian process, taught the best and the latest results (lessons.h), says of each
+// what it promises: the expected improvement over a target that lies a random share of `margin`
+// deviations above the best. Where no trial promises a gain any more, it leaves (leaving.h).
 //
-// Speeds are shares of the best, so that their unit does not matter. A failed trial counts as the
-// lower quartile of the others. With `ahead`, the model takes its own predictions for results that
-// are not in. Where the driver tells of what it compiles, the best `look` candidates are compiled,
-// and a second model (informed), which knows what it says of all, chooses among those that fit.
+// With `ahead`, the model takes its own predictions for results that are not in. Where the driver
+// tells of what it compiles, the best `look` candidates are compiled, and a second model
+// (informed), which knows what it says of all, chooses among those that fit.
 #include "model/gp.h"
 #include "search/elsewhere.h"
 #include "search/leaving.h"
-#include "search/looks.h"
+#include "search/lessons.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,25 +37,21 @@ enum {
     OPTION_LOOK,
     OPTION_AHEAD
 };
-enum { MOST_TRIES = 8 }; // times `learn`
 
 struct walk {
     struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
-    int points, learn;
     int first; // trials of the first round; all others are of one
     double refine, doubt, margin;
-
-    int *ranked; // indices of all results, best first; of equals the older one
-    int results, valid, ranked_capacity; // valid: did not fail
-    struct config *elite;                // what population() shows: [elites]
+    struct lessons lessons;
+    struct config *elite; // what population() shows: [elites]
 
     struct coordinates coordinates;
     struct gp model;
     struct proposals proposals;
     struct leaving leaving;
     struct elsewhere elsewhere;
-    double *x, *mean, *deviation, *promise; // of them, or of what is open: [width] each, and one
+    double *x, *mean, *deviation, *promise; // of them: [width] each, and one
     double sought;                          // exploration weight for choosing among them
     int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
     int shortlisted;
@@ -77,11 +72,12 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     rng_seed(&w->rng, seed);
     w->refine = option[OPTION_REFINE];
     w->doubt = option[OPTION_DOUBT];
-    w->points = (int)option[OPTION_POINTS];
-    w->learn = (int)option[OPTION_LEARN];
+    int points = (int)option[OPTION_POINTS];
     w->margin = option[OPTION_MARGIN];
     w->elite = mem_zero((size_t)option[OPTION_ELITES], sizeof *w->elite);
     coordinates_init(&w->coordinates, problem->space, option[OPTION_PROFILE] != 0);
+    lessons_init(&w->lessons, &w->rounds, &w->coordinates, &w->looks, points,
+                 (int)option[OPTION_LEARN]);
     elsewhere_init(&w->elsewhere, problem, &w->coordinates, (int)option[OPTION_STARTS], seed);
     w->proposals = (struct proposals){.rounds = &w->rounds,
                                       .rng = &w->rng,
@@ -93,20 +89,20 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
                                       .reach = (int)option[OPTION_REACH],
                                       .q = option[OPTION_Q]};
     leaving_init(&w->leaving, &w->rounds, &w->coordinates, &w->model);
-    w->leaving.excursion.least = w->points ? option[OPTION_LEAVE] : 0;
+    w->leaving.excursion.least = points ? option[OPTION_LEAVE] : 0;
     w->leaving.excursion.surprise = option[OPTION_SURPRISE];
-    size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open); // for believe() too
+    size_t most = (size_t)(proposals_most(&w->proposals) + w->rounds.open);
     int width = w->coordinates.count + STATISTIC_KIND_COUNT;
     w->x = mem_zero(most * (size_t)(width + 3), sizeof *w->x);
     w->mean = w->x + most * (size_t)width;
     w->deviation = w->mean + most;
     w->promise = w->deviation + most;
-    gp_init(&w->model, w->coordinates.count, w->points + w->rounds.open, (int)most);
+    gp_init(&w->model, w->coordinates.count, points + w->rounds.open, (int)most);
     elsewhere_attach(&w->elsewhere, &w->model);
     w->looks.problem = &w->rounds.problem;
-    w->look = problem->look && w->points ? (int)option[OPTION_LOOK] : 1;
+    w->look = problem->look && points ? (int)option[OPTION_LOOK] : 1;
     if (w->look > 1) {
-        gp_init(&w->informed, width, w->points + w->rounds.open, LOOKS_MOST + w->rounds.open);
+        gp_init(&w->informed, width, points + w->rounds.open, LOOKS_MOST + w->rounds.open);
         elsewhere_attach(&w->elsewhere, &w->informed);
     }
     return &w->rounds.base;
@@ -114,22 +110,11 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 
 // --- results ---
 
-static double fitness_of(const struct walk *w, int place)
+static void take_result(struct walk *w)
 {
-    return w->rounds.fitness[w->ranked[place]];
-}
-
-static void rank_result(struct walk *w, int index)
-{
-    double fitness = w->rounds.fitness[index];
-    int place = w->results;
-    MEM_GROW(w->ranked, w->results, w->ranked_capacity);
-    for (; place > 0 && fitness_of(w, place - 1) < fitness; place--)
-        w->ranked[place] = w->ranked[place - 1];
-    w->ranked[place] = index;
-    w->results++;
-    w->valid += fitness > 0;
-    excursion_told(&w->leaving.excursion, index, fitness, w->rounds.handed_out);
+    int index = w->lessons.results;
+    lessons_told(&w->lessons, index);
+    excursion_told(&w->leaving.excursion, index, w->rounds.fitness[index], w->rounds.handed_out);
 }
 
 // --- candidates ---
@@ -139,79 +124,14 @@ static double gather(struct walk *w)
 {
     struct proposals *p = &w->proposals;
     proposals_begin(p);
-    for (int i = 0; i < p->places && i < w->valid; i++)
-        proposals_add_neighbours(p, w->ranked[i]);
+    for (int i = 0; i < p->places && i < w->lessons.valid; i++)
+        proposals_add_neighbours(p, w->lessons.ranked[i]);
     if (p->count > 0 && rng_real(&w->rng) < w->refine)
         return w->doubt * w->margin;
-    proposals_add_children(p, w->ranked, w->results);
+    proposals_add_children(p, w->lessons.ranked, w->lessons.results);
     proposals_add_strangers(p);
     elsewhere_propose(&w->elsewhere, p);
     return w->margin;
-}
-
-// --- the models ---
-
-static void point_of(struct walk *w, const struct gp *g, int index, double *x)
-{
-    struct config c;
-    config_set_get(&w->rounds.visited.given, index, &c);
-    coordinates_of(&w->coordinates, &c, x);
-    if (g == &w->informed)
-        looks_point(&w->looks.given[index], x + w->coordinates.count);
-}
-
-static void learn_from(struct walk *w, struct gp *g, int index)
-{
-    double x[COORDINATES_MOST + STATISTIC_KIND_COUNT];
-    double best = fitness_of(w, 0), fitness = w->rounds.fitness[index];
-    point_of(w, g, index, x);
-    gp_add(g, x, fitness > 0 ? fitness / best : fitness_of(w, w->valid * 3 / 4) / best);
-}
-
-static bool is_among(const int *list, int count, int index)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] == index)
-            return true;
-    return false;
-}
-
-// How many tries a fit has. A try costs the cube of the number of points: while there are few
-// points, there are more tries, but they cost no more than `learn` of them do once all are there.
-static int tries(const struct walk *w, int points)
-{
-    double cheaper = pow((double)w->points / points, 3);
-    return w->learn * (int)fmin(cheaper, MOST_TRIES);
-}
-
-// Adds the trials that are still open to the model, each with the result that the model predicts
-// for it (Ginsbourger, Le Riche, Carraro 2010, "kriging believer").
-static void believe(struct walk *w, struct gp *g)
-{
-    int count = w->rounds.handed_out - w->results;
-    if (count == 0)
-        return;
-    for (int i = 0; i < count; i++)
-        point_of(w, g, w->results + i, w->x + i * g->width);
-    gp_predict(g, w->x, count, w->mean, w->deviation);
-    for (int i = 0; i < count; i++)
-        gp_add(g, w->x + i * g->width, w->mean[i]);
-    gp_fit(g, 0, &w->rng);
-}
-
-// Three quarters of its points are the best results, the others the latest.
-static void fit(struct walk *w, struct gp *g)
-{
-    int points = w->results < w->points ? w->results : w->points;
-    int best = points == w->results ? points : points * 3 / 4;
-    gp_clear(g);
-    for (int i = 0; i < best; i++)
-        learn_from(w, g, w->ranked[i]);
-    for (int i = w->results - 1; g->count < points; i--)
-        if (!is_among(w->ranked, best, i))
-            learn_from(w, g, i);
-    gp_fit(g, tries(w, points), &w->rng);
-    believe(w, g);
 }
 
 // --- the choice ---
@@ -263,7 +183,7 @@ static void choose_informed(struct walk *w, const struct preview *said)
 {
     int width = w->informed.width, chosen = 0;
     double most = -INFINITY;
-    fit(w, &w->informed);
+    lessons_teach(&w->lessons, &w->informed, &w->rng);
     double target = 1 + w->sought * w->informed.now.scale;
     for (int i = 0; i < w->shortlisted; i++) {
         const struct candidate *c = &w->proposals.candidate[w->shortlist[i]];
@@ -301,7 +221,8 @@ static bool inform(struct walk *w)
 
 static struct leaving_now now(const struct walk *w)
 {
-    return (struct leaving_now){fitness_of(w, 0), fitness_of(w, w->valid * 3 / 4), w->results};
+    return (struct leaving_now){lessons_fitness(&w->lessons, 0), lessons_failed(&w->lessons),
+                                w->lessons.results};
 }
 
 static bool probe(struct walk *w)
@@ -359,17 +280,18 @@ static void prepare(struct walk *w)
 {
     struct config warm;
     int asked = w->rounds.handed_out;
-    while (w->results < asked - w->rounds.open)
-        rank_result(w, w->results);
+    while (w->lessons.results < asked - w->rounds.open)
+        take_result(w);
     w->prepared = true;
     w->shortlisted = 0;
-    if (asked < w->elsewhere.starts || w->results == 0 || fitness_of(w, 0) <= 0 ||
-        visited_warm(&w->rounds.visited, &warm))
+    if (asked < w->elsewhere.starts || w->lessons.results == 0 ||
+        lessons_fitness(&w->lessons, 0) <= 0 || visited_warm(&w->rounds.visited, &warm))
         return;
-    if (w->points) {
-        if (elsewhere_weigh(&w->elsewhere, &w->rounds, w->results, fitness_of(w, 0), &w->rng))
+    if (w->lessons.points) {
+        if (elsewhere_weigh(&w->elsewhere, &w->rounds, w->lessons.results,
+                            lessons_fitness(&w->lessons, 0), &w->rng))
             return;
-        fit(w, &w->model);
+        lessons_teach(&w->lessons, &w->model, &w->rng);
         if (!w->leaving.excursion.least || !leave(w))
             stay(w);
         return;
@@ -384,7 +306,7 @@ static void make_round(void *self)
     struct walk *w = self;
     int size = w->rounds.number == 0 ? w->elsewhere.starts : 1;
     w->prepared = false;
-    w->by_model = w->shortlisted && w->points;
+    w->by_model = w->shortlisted && w->lessons.points;
     if (w->shortlisted) {
         const struct candidate *c = &w->proposals.candidate[w->shortlist[0]];
         leaving_follows(&w->leaving, now(w), &c->config);
@@ -414,8 +336,8 @@ static bool forecast(struct strategy *s, struct forecast *out)
     if (!w->by_model)
         return false;
     const struct gp *g = &w->model;
-    double best = fitness_of(w, 0);
-    point_of(w, g, w->rounds.handed_out - 1, w->x);
+    double best = lessons_fitness(&w->lessons, 0);
+    lessons_point(&w->lessons, g, w->rounds.handed_out - 1, w->x);
     gp_predict(&w->model, w->x, 1, &out->mean, &out->deviation);
     out->mean *= best;
     out->deviation = best * hypot(out->deviation, sqrt(g->noise) * g->now.scale);
@@ -426,13 +348,13 @@ static int population(const struct strategy *s, int most, struct individual *out
 {
     const struct walk *w = (const struct walk *)s;
     int count = 0;
-    while (count < most && count < w->proposals.parents && count < w->results &&
-           fitness_of(w, count) > 0) {
-        int index = w->ranked[count];
+    while (count < most && count < w->proposals.parents && count < w->lessons.results &&
+           lessons_fitness(&w->lessons, count) > 0) {
+        int index = w->lessons.ranked[count];
         config_set_get(&w->rounds.visited.given, index, &w->elite[count]);
         out[count] = (struct individual){.config = &w->elite[count],
                                          .ask = index + 1,
-                                         .fitness = fitness_of(w, count),
+                                         .fitness = lessons_fitness(&w->lessons, count),
                                          .generation = index < w->first ? 0 : index - w->first + 1};
         count++;
     }
@@ -450,7 +372,7 @@ static void destroy(struct strategy *s)
     elsewhere_finish(&w->elsewhere);
     coordinates_finish(&w->coordinates);
     proposals_finish(&w->proposals);
-    free(w->ranked);
+    lessons_finish(&w->lessons);
     free(w->elite);
     free(w->x);
     free(w);

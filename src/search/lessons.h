@@ -1,0 +1,47 @@
+// What the Gaussian processes of a search are taught: of its results the best and the latest.
+//
+//     struct lessons l;
+//     lessons_init(&l, &rounds, &coordinates, &looks, points, tries);
+//     lessons_told(&l, index);        each result, by rising index
+//     lessons_teach(&l, &gp, &rng);   the process forgets what it was taught before
+//     lessons_finish(&l);
+//
+// Speeds are shares of the best, so that their unit does not matter. A failed trial counts as the
+// lower quartile of the others. Trials that are still open count as what the process itself
+// predicts for them (Ginsbourger, Le Riche, Carraro 2010, "kriging believer").
+//
+// A process may be wider than the coordinates: it then knows what the driver says (looks.h), too.
+#ifndef TILEWALK_SEARCH_LESSONS_H
+#define TILEWALK_SEARCH_LESSONS_H
+
+#include "model/coordinates.h"
+#include "model/gp.h"
+#include "search/looks.h"
+#include "search/rounds.h"
+
+struct lessons {
+    const struct rounds *rounds; // these outlive it
+    struct coordinates *coordinates;
+    const struct looks *looks;
+    int points, tries; // results that a process is taught; weights it tries, once so many are there
+    int *ranked;       // indices of all results, best first; of equals the older one
+    int results, valid, capacity; // valid: did not fail
+    double *x, *mean, *deviation; // of what is open: [width] each, and one
+};
+
+// `rounds->open` is set.
+void lessons_init(struct lessons *l, const struct rounds *rounds, struct coordinates *coordinates,
+                  const struct looks *looks, int points, int tries);
+void lessons_finish(struct lessons *l);
+
+void lessons_told(struct lessons *l, int index);
+double lessons_fitness(const struct lessons *l, int place); // of the result at that place
+double lessons_failed(const struct lessons *l);             // what a failed trial counts as
+
+// A configuration that was given, as `g` sees it: [g->width].
+void lessons_point(const struct lessons *l, const struct gp *g, int index, double *x);
+// There is a result that did not fail. `g` holds, and predicts, as many points as are taught and
+// open.
+void lessons_teach(struct lessons *l, struct gp *g, struct rng *r);
+
+#endif
