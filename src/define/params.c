@@ -201,7 +201,7 @@ static bool add_unroll(const struct adding *a)
     v->unroll = k->variant[first].unroll;
     if (first < a->variant || v->plan != PLAN_TILE || v->loops.reduce == 0)
         return true;
-    v->unroll = add_choice(a, "unroll", a->p->device.is_cpu ? 3 : 4, limits);
+    v->unroll = add_choice(a, "unroll", 4, limits);
     return v->unroll >= 0;
 }
 

@@ -6,9 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_REGISTERS         64 // of an invocation's numbers
 #define MOST_WRITTEN           512
-#define MOST_WRITTEN_ON_CPU    128
 #define MOST_OPERATIONS        4096 // of all kernels
 #define MOST_OPERATIONS_ON_CPU 8192
 #define MOST_VIRTUAL           8  // TVM's max_vthread_extent
@@ -202,17 +200,11 @@ struct tiling tiling_second(const struct tiling *t, struct program_variant *v)
 
 // --- rules ---
 
-static bool registers_fit(const struct program *p, int kernel, const struct tiling *t)
+static bool is_short(const struct program *p, int kernel, const struct tiling *t)
 {
     (void)p;
     (void)kernel;
-    return tiling_registers(t) <= MOST_REGISTERS;
-}
-
-static bool is_short(const struct program *p, int kernel, const struct tiling *t)
-{
-    (void)kernel;
-    return tiling_statements(t) <= (p->device.is_cpu ? MOST_WRITTEN_ON_CPU : MOST_WRITTEN);
+    return tiling_statements(t) <= MOST_WRITTEN;
 }
 
 static bool fills_subgroup(const struct program *p, int kernel, const struct tiling *t)
@@ -301,8 +293,7 @@ static const struct {
     const char *name;
     enum stage_plan plan; // of kernels that it is about
     bool (*holds)(const struct program *p, int kernel, const struct tiling *t);
-} rules[] = {{"registers", ANY_PLAN, registers_fit},
-             {"what is written out", ANY_PLAN, is_short},
+} rules[] = {{"what is written out", ANY_PLAN, is_short},
              {"whole subgroups", ANY_PLAN, fills_subgroup},
              {"shared reductions", PLAN_CROSS, is_shared},
              {"split reductions", PLAN_SPLIT, is_split},
