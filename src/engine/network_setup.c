@@ -82,7 +82,7 @@ static void describe_task(struct network_run *n, struct network_member *m,
     m->record.uses = t->uses;
     m->record.title = copy(n, foreseen->record.title);
     m->record.preset = copy(n, foreseen->record.path);
-    m->record.kind = script_operation(foreseen->script)->kind->name;
+    m->record.kind = copy(n, script_operation(foreseen->script)->kind->name);
     m->record.flop = foreseen->record.flop;
     m->record.told_s = told > 0 ? t->told_s : 0;
     m->record.settings = settings_json(n, t->set, t->set_count);

@@ -318,6 +318,28 @@ static void test_list(void **state)
     }
 }
 
+// Of definitions: what their operator is goes with their space files, which end before the network.
+static void test_definitions(void **state)
+{
+    struct box *b = *state;
+    const char *network = box_write(
+        b, "defined.lua",
+        "network 'a product and its norm, by definition'\n"
+        "local x = input { name = 'x', sizes = { 64, 64 } }\n"
+        "local y = layer { name = 'product', preset = 'gmm', from = x, set = { shape = 0 } }\n"
+        "local rows = { shape = 0, N = 64 }\n"
+        "output(layer { name = 'norm', preset = 'rms-norm', from = y, set = rows })\n");
+    struct result r = RUN(b, "tune", network, "--source", "synthetic:machine", "--strategy",
+                          "ansor", "--trials", "20", "--seed", "7", "--json");
+    assert_ok(&r);
+    const cJSON *tasks = tasks_of(b, newest(b));
+    assert_int_equal(cJSON_GetArraySize(tasks), 2);
+    assert_string_equal(text_of(cJSON_GetArrayItem(tasks, 0), "operator"), "gmm");
+    assert_string_equal(text_of(cJSON_GetArrayItem(tasks, 1), "operator"), "rms_norm");
+    r = RUN(b, "resume", newest(b), "--trials", "24", "--json");
+    assert_ok(&r);
+}
+
 static void test_refused(void **state)
 {
     struct box *b = *state;
@@ -345,7 +367,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_one_session), FLOW_TEST(test_death), FLOW_TEST(test_budget_grows),
         FLOW_TEST(test_known),       FLOW_TEST(test_whole), FLOW_TEST(test_pin),
-        FLOW_TEST(test_weigh),       FLOW_TEST(test_list),  FLOW_TEST(test_refused),
+        FLOW_TEST(test_weigh),       FLOW_TEST(test_list),  FLOW_TEST(test_definitions),
+        FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
