@@ -5,7 +5,7 @@
 --     op = conv2d.declare_depthwise { channels = 64, height = 56, width = 56, kernel = 3, padding = 1 }
 --
 -- declare the operator with these standard sizes (batch, stride, dilation, groups and multiplier are 1, padding is 0
--- where they are not given) and return what operator.conv2d returns.
+-- where they are not given; types are all where none are given; algorithm: how it may round) and return what operator.conv2d returns.
 
 local epilogue = include "epilogue.lua"
 
@@ -21,7 +21,8 @@ local function declare(standard, in_channels, out_channels, groups)
     extra = size("extra", 0, 0), -- more rows and columns of padding behind the image than before it
     dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
-    type = choice("type", { "f32", "f16", "i8" }), accumulate = choice("accumulate", standard.accumulate or { "f32", "f16" }),
+    type = choice("type", standard.types or { "f32", "f16", "i8" }), accumulate = choice("accumulate", standard.accumulate or { "f32", "f16" }),
+    algorithm = standard.algorithm,
   })
 end
 

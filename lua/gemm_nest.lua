@@ -1,6 +1,7 @@
 -- The loop nest of gemm.comp and reduce.comp, for a schedule in symbols.
 --
 --     gemm_nest.declare(product, schedule)    product, and what schedule(c) returns: see gemm_plan.lua
+--     gemm_nest.add(d, product, s)            the same as a part of a nest, for what schedule(c) returned
 --
 -- What the nest of gemm_coop.comp shares with it: gemm_nest.launch and so on. It follows gemm_plan.lua line by line: what is derived there for one configuration is a formula here. A gathered
 -- operand counts as the matrix that it is seen as.
@@ -188,7 +189,7 @@ function gemm_nest.finish(d, w, p, product, place, fields)
   local output = glsl.output(op)
   local by_rows = result.bias == "rows"
   p.result = p.result or d.buffer { "matrix_c", matrices_of(result, product), product.N, result.pitch, type = output }
-  local matrix = product.matrices > 1 and place.matrix or 0
+  local matrix = product.matrices ~= 1 and place.matrix or 0 -- a formula is not 1
   if op.bias == "add" and not p.bias then
     p.bias = d.buffer { "bias", matrices_of(result.bias_place, product), by_rows and product.N or product.M, type = output }
   end
@@ -275,34 +276,37 @@ local function invocations(d, w, p, s)
   p.a.lane, p.b.lane = y.loop + down.loop * rows + row.loop, x.loop + across.loop * columns + column.loop
 end
 
+-- Within nest(function(c, d) ... end), for a schedule s.
+function gemm_nest.add(d, product, s)
+  local w = nest_words.of(d)
+  local p = plan(d, w, product, s)
+  p.packs = s.dot and true or false
+  p.early = s.fragments and w.is(s.fragments, "early")
+  p.z = w.loop("thread_z", "thread_z", p.together)
+  invocations(d, w, p, s)
+  local threads = { p.z }
+  for i = #p.lanes, 1, -1 do threads[#threads + 1] = p.lanes[i].loop end
+  gemm_nest.launch(d, w, p, product, s.walk, threads)
+  p.tile = w.loop("tile", "serial", p.tiles)
+  p.i, p.j = w.loop("steps", "serial", p.steps // p.unrolled), w.loop("unrolled_steps", "unrolled", p.unrolled)
+  p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
+  for _, x in ipairs { p.a, p.b } do
+    gemm_nest.memory(d, p, product, x)
+    x.tile_buffer = d.buffer {
+      "tile_" .. x.name, p.together * x.shared, memory = "shared", type = p.op.type, used = x.staged,
+    }
+    fill(d, w, p, product, x)
+  end
+  load(d, w, p, product, p.a)
+  load(d, w, p, product, p.b)
+  products(d, w, p, s.order, s.widen)
+  store(d, w, p, product)
+  gemm_nest.reduce(d, w, p, product)
+  d.unroll(s.unroll)
+end
+
 function gemm_nest.declare(product, schedule)
-  nest(function(c, d)
-    local w, s = nest_words.of(d), schedule(c)
-    local p = plan(d, w, product, s)
-    p.packs = s.dot and true or false
-    p.early = s.fragments and w.is(s.fragments, "early")
-    p.z = w.loop("thread_z", "thread_z", p.together)
-    invocations(d, w, p, s)
-    local threads = { p.z }
-    for i = #p.lanes, 1, -1 do threads[#threads + 1] = p.lanes[i].loop end
-    gemm_nest.launch(d, w, p, product, s.walk, threads)
-    p.tile = w.loop("tile", "serial", p.tiles)
-    p.i, p.j = w.loop("steps", "serial", p.steps // p.unrolled), w.loop("unrolled_steps", "unrolled", p.unrolled)
-    p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
-    for _, x in ipairs { p.a, p.b } do
-      gemm_nest.memory(d, p, product, x)
-      x.tile_buffer = d.buffer {
-        "tile_" .. x.name, p.together * x.shared, memory = "shared", type = p.op.type, used = x.staged,
-      }
-      fill(d, w, p, product, x)
-    end
-    load(d, w, p, product, p.a)
-    load(d, w, p, product, p.b)
-    products(d, w, p, s.order, s.widen)
-    store(d, w, p, product)
-    gemm_nest.reduce(d, w, p, product)
-    d.unroll(s.unroll)
-  end)
+  nest(function(c, d) gemm_nest.add(d, product, schedule(c)) end)
 end
 
 return gemm_nest

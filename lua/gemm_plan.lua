@@ -15,6 +15,8 @@
 --     of these and bias_place    binding; from_matrix (elements from one matrix to the next), and cycle where the
 --                                matrices repeat: matrix i is number i % cycle in memory
 --     buffer_bytes               the largest buffer
+--     kept                       elements (of 4 bytes) at the beginning of scratch memory that are not the product's own, 0
+--                                unless given: operands and results may lie there, `first` elements from its beginning
 --     quads                      the same product four elements of K at a time, if it can be so (quads.lua)
 --
 -- A and B are treated alike. An operand consists of `lines` (rows of A, columns of B) of K elements. A workgroup works
@@ -270,7 +272,8 @@ function gemm.groups(p)
 end
 
 function gemm.scratch_bytes(p)
-  return p.parts > 1 and arithmetic.product(4, p.parts, p.matrices, p.product.N, p.product.M) or 0
+  local parts = p.parts > 1 and arithmetic.product(4, p.parts, p.matrices, p.product.N, p.product.M) or 0
+  return 4 * (p.product.kept or 0) + parts
 end
 
 -- Registers of an invocation: sums, an element of K of what it multiplies (or two steps), and what waits there for the next

@@ -3,12 +3,12 @@
 --
 --     gemm_rules.offer(product)      parameters that only some devices and products have; product: see gemm_plan.lua
 --     gemm_rules.declare(product)    constraints and kernels; after all parameters are declared
+--     gemm_rules.plan(product, of)   constraints alone; returns plan(c) and schedule(c). of(c): a configuration's product
 --
 -- The parameters: threads { unused, rows, columns in eights }, registers { unused, virtual and neighbouring rows,
 -- virtual and neighbouring columns }, tile_k { unused, steps, elements a step }, stage_a, stage_b, pad, vector_a,
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; and what is
--- offered: dot, lanes, ends, edges,
--- fragments, swizzle, widen.
+-- offered: dot, lanes, ends, edges, fragments, swizzle, widen.
 
 local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
 
@@ -57,9 +57,9 @@ function gemm_rules.offer(product)
   end
 end
 
-function gemm_rules.declare(product)
+function gemm_rules.plan(product, of)
   local schedule = schedule_of(product)
-  local plan = derived(function(c) return gemm.plan(product, schedule(c)) end)
+  local plan = derived(function(c) return gemm.plan(of and of(c) or product, schedule(c)) end)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
   if product.op.accumulate == "mixed" then
     constraint("few sums in halves", function(c) return gemm.halves_fit(plan(c)) end)
@@ -75,6 +75,11 @@ function gemm_rules.declare(product)
   if gemm.edges(product) then
     constraint("a tile to be shifted", function(c) return c.edges == "guarded" or plan(c).a.shifted or plan(c).b.shifted end)
   end
+  return plan, schedule
+end
+
+function gemm_rules.declare(product)
+  local plan, schedule = gemm_rules.plan(product)
   gemm.kernels(plan)
   gemm_nest.declare(product, schedule)
 end

@@ -75,10 +75,14 @@ end
 
 -- Where an invocation's matrix begins, in units of `unit` elements. `place`: of an operand, the result or its bias.
 function text.origin(p, place, unit)
-  if p.matrices == 1 or place.from_matrix == 0 or place.cycle == 1 then return "0" end
+  local first = (place.first or 0) // unit
+  if p.matrices == 1 or place.from_matrix == 0 or place.cycle == 1 then return sum(first) end
   local cycles = place.cycle and place.cycle < p.matrices
-  return times(cycles and modulo("matrix", place.cycle) or "matrix", place.from_matrix // unit)
+  return sum(times(cycles and modulo("matrix", place.cycle) or "matrix", place.from_matrix // unit), first)
 end
+
+-- Where the parts of a split product begin, in vectors of n.
+function text.origin_of_parts(p, n) return (p.product.kept or 0) // n end
 
 -- The name of that constant, for an operand.
 function text.origin_name(p, x)

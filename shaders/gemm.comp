@@ -1,7 +1,7 @@
 #version 450
 % -- One kernel for every schedule; lua/gemm_plan.lua derives its sizes and explains the words, lua/gemm_text.lua writes
 % -- the addresses. `x` is an operand, a or b.
-% local p, product, result = plan, plan.product, plan.product.result
+% local p, product, result, op = plan, plan.product, plan.product.result, plan.product.op
 % local a, b, parts, width = p.a, p.b, p.parts, p.b.chunk -- sums are vectors of `width` columns
 % local operands = { a, b }
 // C[${product.N},${product.M}] = A B over ${product.K}${p.matrices > 1 and ", " .. p.matrices .. " times" or ""}:
@@ -533,7 +533,7 @@ void main()
 % -- Rows and columns of C lie apart as the result does, those of parts without gaps.
 % local function vector_of(j) return over(sum("column", text.offset(b, j)), p.vector_c) end
 % local pitch = (whole and result.pitch or product.M) // p.vector_c
-% local origin = whole and text.origin(p, result, p.vector_c) or "0"
+% local origin = whole and text.origin(p, result, p.vector_c) or text.origin_of_parts(p, p.vector_c)
     const uint row = ${sum("first_a", times("lane_a", a.registers))};
     const uint column = ${sum("first_b", times("lane_b", b.registers))};
 % local c_row = whole and "row" or sum(times(text.part(p), product.N), "row")

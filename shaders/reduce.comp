@@ -1,5 +1,5 @@
 #version 450
-% local p, product, result = plan, plan.product, plan.product.result
+% local p, product, result, op = plan, plan.product, plan.product.result, plan.product.op
 % local n, element = result.widest, glsl.wide(op.type)
 % local length = product.M // n
 // The second pass of a split product: C is the sum of its ${p.parts} parts, ${n} neighbours an invocation.
@@ -22,7 +22,7 @@ void main()
     const uint row = gl_GlobalInvocationID.y, vector = gl_GlobalInvocationID.x, matrix = gl_WorkGroupID.z;
     if (row >= ${product.N} || vector >= ${length})
         return;
-    const uint from = (matrix * ${p.parts * product.N} + row) * ${length} + vector;
+    const uint from = ${glsl.sum("(matrix * " .. p.parts * product.N .. " + row) * " .. length .. " + vector", text.origin_of_parts(p, n))};
     ${summed} sum = part[from];
 % for i = 1, p.parts - 1 do
     sum += part[from + ${i * product.N * length}];

@@ -3,8 +3,11 @@
 #include "space/operation_kinds.h"
 
 static const struct operation_choice choices[] = {
-    SUM_TYPES,           {"layout", (const char *const[]){"nchw", "nhwc", NULL}, true},
-    SUM_ACCUMULATE,      EPILOGUE_CHOICES,
+    SUM_TYPES,
+    {"layout", (const char *const[]){"nchw", "nhwc", NULL}, true},
+    SUM_ACCUMULATE,
+    EPILOGUE_CHOICES,
+    {"algorithm", (const char *const[]){"sums", "winograd", NULL}, false}, // how it may round
     {NULL, NULL, false},
 };
 

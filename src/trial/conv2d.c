@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct conv2d {
@@ -101,14 +102,48 @@ static void conv2d_reference(const struct operation *o, const void *const *input
     free(p.sums);
 }
 
+// Winograd's minimal filtering Y = A^T [(G g G^T) (B^T d B)] A (Lavin and Gray, "Fast Algorithms
+// for Convolutional Neural Networks", 2016), for F(4,3) at the points 0, 1, -1, 2, -2 and infinity,
+// whose numbers are larger than those of F(2,3). G and A are taken in whole numbers, so that Y
+// comes out 24^2 times too large. In one direction the terms that A^T adds up, a_n (G g)_n (B d)_n,
+// are sums of products of a weight and an input; of any number of these terms the root of the
+// squared factors' sum is at most 192, of all 24 sqrt(3). The second direction begins with what the
+// first one gives, so that partial sums deviate up to 192 * 24 sqrt(3) times as much as a product
+// of an input and a weight, sums without a detour 3 times (both times the root of the channels):
+// 2660 times as much. 2^12 has some room.
+#define WINOGRAD_GROWTH 0x1p12
+
+// Rounding errors of the terms are as good as independent, so that the norms of rows count: by
+// those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
+// products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
+// 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
+static double winograd_error(double channels)
+{
+    double u = 0x1p-23, s = 1.0 / 3, t = 20;
+    return t * u * s * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
+}
+
+static struct summing summing_of(const struct operation *o)
+{
+    struct summing s = {.depth = depth_of(o), .growth = 1};
+    if (operation_chooses(o, "algorithm", "winograd")) {
+        s.growth = WINOGRAD_GROWTH;
+        s.error = winograd_error(
+            (double)(operation_size(o, "in_channels") / operation_size(o, "groups")));
+    }
+    return s;
+}
+
 static struct filling filling(const struct operation *o, enum input_set set, int index)
 {
-    return product_filling(o, set, index, depth_of(o));
+    const struct summing s = summing_of(o);
+    return product_filling(o, set, index, &s);
 }
 
 static struct tolerance tolerance(const struct operation *o, enum input_set set)
 {
-    return product_tolerance(o, set, depth_of(o));
+    const struct summing s = summing_of(o);
+    return product_tolerance(o, set, &s);
 }
 
 const struct operator_kind operator_conv2d = {

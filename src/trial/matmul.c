@@ -55,12 +55,14 @@ static void product_reference(const struct operation *o, const void *const *inpu
 
 static struct filling filling(const struct operation *o, enum input_set set, int index)
 {
-    return product_filling(o, set, index, operation_size(o, "K"));
+    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
+    return product_filling(o, set, index, &s);
 }
 
 static struct tolerance tolerance(const struct operation *o, enum input_set set)
 {
-    return product_tolerance(o, set, operation_size(o, "K"));
+    const struct summing s = {.depth = operation_size(o, "K"), .growth = 1};
+    return product_tolerance(o, set, &s);
 }
 
 const struct operator_kind operator_matmul = {

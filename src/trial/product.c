@@ -44,10 +44,13 @@ static int most_bits(const struct operation *o, int64_t depth)
 // partial sum, will be ten deviations out. The same rule, with 2^24, serves products so deep that
 // not even single bits are safe in the worst case; beyond, inputs get sparse. Behind a clamp the
 // deviation is kept at the window's size, else nearly every result would be one of its two ends.
-static struct filling exact_filling(const struct operation *o, int64_t depth)
+//
+// Where partial sums grow they are kept among the whole numbers of a float by this rule, too.
+static struct filling exact_filling(const struct operation *o, const struct summing *s)
 {
-    bool by_deviation = operation_chooses(o, "type", "f16") || is_clamped(o);
-    double bound = exact_bound(o), root = sqrt((double)depth);
+    bool by_deviation = operation_chooses(o, "type", "f16") || is_clamped(o) || s->growth > 1;
+    double bound = fmin(exact_bound(o), s->growth > 1 ? 0x1p24 / s->growth : INFINITY);
+    double root = sqrt((double)s->depth);
     double scale = fmax(fabs(operation_real(o, "scale")), 0x1p-10);
     if (by_deviation)
         bound /= fmax(scale, 1);
@@ -55,7 +58,7 @@ static struct filling exact_filling(const struct operation *o, int64_t depth)
         double window = operation_real(o, "high") - operation_real(o, "low");
         bound = fmin(bound, DEVIATIONS * fmax(1, window / (2 * scale)));
     }
-    struct filling f = {.largest = ((int64_t)1 << most_bits(o, depth)) - 1, .density = 1};
+    struct filling f = {.largest = ((int64_t)1 << most_bits(o, s->depth)) - 1, .density = 1};
     while (by_deviation && f.largest > 1 &&
            DEVIATIONS * root * (double)(f.largest * (f.largest + 1)) / 3 > bound)
         f.largest /= 2;
@@ -66,7 +69,7 @@ static struct filling exact_filling(const struct operation *o, int64_t depth)
 }
 
 struct filling product_filling(const struct operation *o, enum input_set set, int index,
-                               int64_t depth)
+                               const struct summing *s)
 {
     bool is_addend = index >= 2,
          is_exact = set == INPUT_EXACT || operation_chooses(o, "type", "i8");
@@ -74,7 +77,7 @@ struct filling product_filling(const struct operation *o, enum input_set set, in
         return (struct filling){.low = -1, .high = 1};
     if (is_addend)
         return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
-    return exact_filling(o, depth);
+    return exact_filling(o, s);
 }
 
 // --- tolerances ---
@@ -130,7 +133,8 @@ static bool epilogue_is_exact(const struct operation *o)
     return power && !is_leaky(o) && !(is_clamped(o) && operation_chooses(o, "type", "f16"));
 }
 
-struct tolerance product_tolerance(const struct operation *o, enum input_set set, int64_t depth)
+struct tolerance product_tolerance(const struct operation *o, enum input_set set,
+                                   const struct summing *s)
 {
     bool is_half = operation_chooses(o, "type", "f16"),
          sums_halves = operation_chooses(o, "accumulate", "f16");
@@ -145,13 +149,14 @@ struct tolerance product_tolerance(const struct operation *o, enum input_set set
     t.absolute += 4 * unit * 2 * addend;
     if (set == INPUT_EXACT)
         return t;
-    double k = (double)depth, slope = is_leaky(o) ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
+    double k = (double)s->depth,
+           slope = is_leaky(o) ? fmax(1, fabs(operation_real(o, "slope"))) : 1;
     double sum = fp32_sum_tolerance(k);
     if (sums_halves)
         sum = half_sum_tolerance(k);
     else if (operation_chooses(o, "accumulate", "mixed"))
         sum = mixed_sum_tolerance(k);
-    t.absolute += fabs(operation_real(o, "scale")) * slope * sum;
+    t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s->error);
     return t;
 }
 

@@ -7,9 +7,17 @@
 
 #include "trial/operator_kind.h"
 
+// How kernels may come to a sum.
+struct summing {
+    int64_t depth; // products of a sum
+    double growth; // partial sums may be so many times as large as sums of products are
+    double error;  // of sums in floats of random inputs, besides that of adding products up
+};
+
 struct filling product_filling(const struct operation *o, enum input_set set, int index,
-                               int64_t depth);
-struct tolerance product_tolerance(const struct operation *o, enum input_set set, int64_t depth);
+                               const struct summing *s);
+struct tolerance product_tolerance(const struct operation *o, enum input_set set,
+                                   const struct summing *s);
 
 // Turns sums into results.
 struct epilogue {

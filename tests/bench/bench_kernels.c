@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define MOST_WORDS  12
-#define MOST_OTHERS 1
+#define MOST_OTHERS 2
 
 struct row {
     const char *preset;
@@ -35,6 +35,17 @@ struct row {
 #define CONV_56                                                                                    \
     {                                                                                              \
         "batch=16", "in_channels=64", "out_channels=64", "height=56", "width=56", "padding=1"      \
+    }
+// What ResNet-50 has with windows of 3 x 3, stride 1.
+#define RESNET(batch, channels, size)                                                              \
+    {                                                                                              \
+        "batch=" batch, "in_channels=" channels, "out_channels=" channels, "height=" size,         \
+            "width=" size, "padding=1"                                                             \
+    }
+#define WINOGRAD(batch, channels, size)                                                            \
+    "conv-winograd", RESNET(batch, channels, size), RESNET(batch, channels, size), IMAGES,         \
+    {                                                                                              \
+        "conv-implicit", "conv-direct"                                                             \
     }
 #define POINTS(batch, channels, size)                                                              \
     {                                                                                              \
@@ -102,6 +113,8 @@ static const struct row on_cpu[] = {
     {"lrn", POOL("1", "64", "55"), POOL("1", "64", "55"), "naive_lrn", NULL, {NULL}},
     {"skinny", FEW("1024", "1"), "naive_matmul", NULL, {"gemm"}},
     {"skinny", FEW("1024", "8"), "naive_matmul", NULL, {"gemm"}},
+    {WINOGRAD("1", "64", "56")},
+    {WINOGRAD("1", "256", "14")},
 };
 
 static const struct row on_gpu[] = {
@@ -128,6 +141,8 @@ static const struct row on_gpu[] = {
     {"lrn", POOL("128", "64", "55"), POOL("128", "64", "55"), "naive_lrn", NULL, {NULL}},
     {"skinny", FEW("4096", "1"), "naive_matmul", NULL, {"gemm"}},
     {"skinny", FEW("4096", "8"), "naive_matmul", NULL, {"gemm"}},
+    {WINOGRAD("16", "64", "56")},
+    {WINOGRAD("16", "256", "14")},
 };
 
 struct plan {

@@ -136,6 +136,7 @@ compile_choices() {
     local name=$1 program=$2 space of settings size said
     while read -r space of settings; do
         [[ -n $space && $space != '#'* ]] || continue
+        [[ ${#wanted[@]} = 0 || " ${wanted[*]} " == *" $space "* ]] || continue
         for size in 512 2048 2047; do
             # shellcheck disable=SC2086 # a list of words
             said=$("$program" check "$choices/$space.lua" --compile 1 --device 0 --json $(printf ' --set %s' $settings) \

@@ -1,7 +1,6 @@
 #include "proof.h"
 
 #include "base/mem.h"
-#include "base/minmax.h"
 #include "kernel/checked.h"
 #include "trial/operator.h"
 
@@ -47,40 +46,40 @@ static bool make_buffers(struct proof *p, uint64_t scratch_bytes, struct err *e)
     return true;
 }
 
-// Of the first pass, or the most of any: what a space declares is either.
-static bool is_as_declared(const char *what, uint64_t declared, uint64_t first, uint64_t most,
-                           struct err *e)
+static bool is_as_declared(const struct resources *r, const struct resources *pass, struct err *e)
 {
-    return declared == first || declared == most ||
-           err_set(e, "declares %" PRIu64 " %s, has %" PRIu64, declared, what, first);
+    if (r->shared_bytes != pass->shared_bytes)
+        return err_set(e, "declares %" PRIu64 " shared bytes, has %" PRIu64, r->shared_bytes,
+                       pass->shared_bytes);
+    for (int d = 0; d < 3; d++)
+        if (r->group_size[d] != pass->group_size[d] || r->groups[d] != pass->groups[d])
+            return err_set(e,
+                           "declares %" PRIu64 " invocations in %" PRIu64 " groups, has %" PRIu64
+                           " in %" PRIu64,
+                           r->group_size[d], r->groups[d], pass->group_size[d], pass->groups[d]);
+    return true;
 }
 
-// What limits are judged by before anything is compiled, against what the passes are.
-static bool holds_what_it_declares(const struct resources *r, const struct resources *first,
-                                   const struct resources *most, struct err *e)
+// What limits are judged by before anything is compiled is what one of the passes is: the one that
+// matters most to the space. `e` tells of the first.
+static bool holds_what_it_declares(const struct resources *r, const struct resources *pass,
+                                   int passes, struct err *e)
 {
-    bool ok =
-        is_as_declared("shared bytes", r->shared_bytes, first->shared_bytes, most->shared_bytes, e);
-    for (int d = 0; ok && d < 3; d++)
-        ok = is_as_declared("invocations", r->group_size[d], first->group_size[d],
-                            most->group_size[d], e) &&
-             is_as_declared("groups", r->groups[d], first->groups[d], most->groups[d], e);
-    return ok;
+    struct err ignored;
+    for (int i = passes - 1; i > 0; i--)
+        if (is_as_declared(r, &pass[i], &ignored))
+            return true;
+    return is_as_declared(r, &pass[0], e);
 }
 
-static void add_pass(const struct kernel_facts *f, const uint32_t groups[3], int pass,
-                     struct resources *first, struct resources *most)
+static struct resources resources_of(const struct kernel_facts *f, const uint32_t groups[3])
 {
     struct resources of = {.shared_bytes = f->shared_bytes};
-    most->shared_bytes = uint64_max(most->shared_bytes, of.shared_bytes);
     for (int d = 0; d < 3; d++) {
         of.group_size[d] = f->local_size[d];
         of.groups[d] = groups[d];
-        most->group_size[d] = uint64_max(most->group_size[d], of.group_size[d]);
-        most->groups[d] = uint64_max(most->groups[d], of.groups[d]);
     }
-    if (pass == 0)
-        *first = of;
+    return of;
 }
 
 static bool make_pipeline(struct proof *p, const struct spirv *spirv, int bindings,
@@ -108,7 +107,7 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
                         struct err *e)
 {
     const struct gpu_info *info = gpu_get_info(p->gpu);
-    struct resources first = {.groups = {0}}, most = first;
+    struct resources has[JOB_MAX_PASSES];
     for (int i = 0; i < job->pass_count; i++) {
         struct spirv spirv = {0};
         struct kernel_facts facts;
@@ -120,7 +119,7 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
         memcpy(pass->groups, job->pass[i].groups, sizeof pass->groups);
         bool ok = !kernel_check(&facts, pass->groups, &info->limits, reason, sizeof reason) ||
                   err_set(e, "declared too little: %s", reason);
-        add_pass(&facts, pass->groups, i, &first, &most);
+        has[i] = resources_of(&facts, pass->groups);
         ok = ok && make_pipeline(p, &spirv, p->buffers, &facts, pass, e) &&
              make_checked(p, &spirv, &facts, e);
         spirv_finish(&spirv);
@@ -128,7 +127,7 @@ static bool make_passes(struct proof *p, const struct job *job, const struct res
             return false;
         p->passes++;
     }
-    return holds_what_it_declares(declared, &first, &most, e);
+    return holds_what_it_declares(declared, has, p->passes, e);
 }
 
 static bool check(struct proof *p, enum input_set set, struct err *e)
