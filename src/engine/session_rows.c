@@ -113,7 +113,8 @@ static bool put_calibration(struct session *s, const struct open_trial *t, struc
     if (t->forecast.deviation <= 0 || t->cycle.outcome != OUTCOME_OK)
         return true;
     double surprise = fabs(forecast_surprise(&t->forecast, cycle_fitness(&s->cycle, &t->cycle)));
-    const struct calibration_record more = {1, surprise < FORECAST_50, surprise < FORECAST_90};
+    const struct calibration_record more = {1, surprise < t->forecast.half,
+                                            surprise < t->forecast.nine_in_ten};
     return store_add_calibration(s->host.store, s->record.id, &more, e);
 }
 

@@ -101,15 +101,14 @@ struct refit {
     double bytes;   // of the model
 };
 
-// What a model expects of a configuration before it is measured: a normal distribution of fitness,
-// with the noise of a measurement.
+// What a model expects of a configuration before it is measured: fitness, with the noise of a
+// measurement, and within how many deviations of the mean half, and nine tenths, of such results
+// lie.
 struct forecast {
     double mean, deviation;
+    double half, nine_in_ten;
 };
 
-// Half, and nine tenths, of a normal distribution lie within so many deviations of its mean.
-#define FORECAST_50 0.6745
-#define FORECAST_90 1.6449
 // By how many deviations `fitness` is above what was expected.
 double forecast_surprise(const struct forecast *f, double fitness);
 

@@ -11,6 +11,7 @@
 // tells of what it compiles, the best `look` candidates are compiled, and a second model
 // (informed), which knows what it says of all, chooses among those that fit.
 #include "model/gp.h"
+#include "model/intervals.h"
 #include "search/elsewhere.h"
 #include "search/leaving.h"
 #include "search/lessons.h"
@@ -38,6 +39,13 @@ enum {
     OPTION_AHEAD
 };
 
+enum { FORETOLD = 256 }; // more than results that may be waited for at once
+
+struct foretold {
+    int ask;                // its index + 1; 0: none
+    double mean, deviation; // of fitness
+};
+
 struct walk {
     struct rounds rounds; // first: a strategy is a struct walk
     struct rng rng;
@@ -56,10 +64,11 @@ struct walk {
     int shortlist[LOOKS_MOST];              // the most promising of them; its first is to be tried
     int shortlisted;
     bool prepared;      // the round that is due has its shortlist
-    bool by_model;      // the latest trial was chosen by the model
     int look;           // how many are compiled before one is chosen; 1: none
     struct gp informed; // by the coordinates, and what the driver says
     struct looks looks;
+    struct foretold foretold[FORETOLD]; // each at its index, modulo the size
+    struct intervals intervals;
 };
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
@@ -88,6 +97,7 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
                                       .places = (int)option[OPTION_NEAR],
                                       .reach = (int)option[OPTION_REACH],
                                       .q = option[OPTION_Q]};
+    intervals_init(&w->intervals);
     leaving_init(&w->leaving, &w->rounds, &w->coordinates, &w->model);
     w->leaving.excursion.least = points ? option[OPTION_LEAVE] : 0;
     w->leaving.excursion.surprise = option[OPTION_SURPRISE];
@@ -110,11 +120,22 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
 
 // --- results ---
 
+// What was expected of it; NULL: nothing.
+static const struct foretold *foretold(const struct walk *w, int index)
+{
+    const struct foretold *f = &w->foretold[index % FORETOLD];
+    return f->ask == index + 1 ? f : NULL;
+}
+
 static void take_result(struct walk *w)
 {
     int index = w->lessons.results;
     lessons_told(&w->lessons, index);
-    excursion_told(&w->leaving.excursion, index, w->rounds.fitness[index], w->rounds.handed_out);
+    double fitness = w->rounds.fitness[index];
+    const struct foretold *f = foretold(w, index);
+    if (f && fitness > 0)
+        intervals_told(&w->intervals, (fitness - f->mean) / f->deviation);
+    excursion_told(&w->leaving.excursion, index, fitness, w->rounds.handed_out);
 }
 
 // --- candidates ---
@@ -301,16 +322,28 @@ static void prepare(struct walk *w)
         w->shortlist[w->shortlisted++] = (int)rng_below(&w->rng, (uint64_t)w->proposals.count);
 }
 
+// What the model that chose it expects of the newest one, with the noise of a measurement.
+static void foretell(struct walk *w, int index)
+{
+    const struct gp *g = &w->model;
+    double mean, deviation, best = lessons_fitness(&w->lessons, 0);
+    lessons_point(&w->lessons, g, index, w->x);
+    gp_predict(&w->model, w->x, 1, &mean, &deviation);
+    w->foretold[index % FORETOLD] = (struct foretold){
+        index + 1, best * mean, best * hypot(deviation, sqrt(g->noise) * g->now.scale)};
+}
+
 static void make_round(void *self)
 {
     struct walk *w = self;
     int size = w->rounds.number == 0 ? w->elsewhere.starts : 1;
     w->prepared = false;
-    w->by_model = w->shortlisted && w->lessons.points;
     if (w->shortlisted) {
         const struct candidate *c = &w->proposals.candidate[w->shortlist[0]];
         leaving_follows(&w->leaving, now(w), &c->config);
         rounds_add(&w->rounds, &c->config, c->from[0] ? c->from : NULL);
+        if (w->lessons.points)
+            foretell(w, w->rounds.handed_out);
         return;
     }
     while (size-- > 0 && rounds_draw(&w->rounds, &w->rng))
@@ -329,19 +362,14 @@ static enum ask ask(struct strategy *s, struct config *out)
     return rounds_ask(&w->rounds, out, make_round, w);
 }
 
-// The model is still the one that chose.
 static bool forecast(struct strategy *s, struct forecast *out)
 {
-    struct walk *w = (struct walk *)s;
-    if (!w->by_model)
-        return false;
-    const struct gp *g = &w->model;
-    double best = lessons_fitness(&w->lessons, 0);
-    lessons_point(&w->lessons, g, w->rounds.handed_out - 1, w->x);
-    gp_predict(&w->model, w->x, 1, &out->mean, &out->deviation);
-    out->mean *= best;
-    out->deviation = best * hypot(out->deviation, sqrt(g->noise) * g->now.scale);
-    return true;
+    const struct walk *w = (const struct walk *)s;
+    const struct foretold *f = foretold(w, w->rounds.handed_out - 1);
+    if (f)
+        *out =
+            (struct forecast){f->mean, f->deviation, w->intervals.half, w->intervals.nine_in_ten};
+    return f != NULL;
 }
 
 static int population(const struct strategy *s, int most, struct individual *out)

@@ -24,8 +24,8 @@ static void add(struct calibration *out, const struct forecast *f, double fitnes
         return;
     }
     out->results++;
-    out->half += fabs(z) < FORECAST_50;
-    out->nine_in_ten += fabs(z) < FORECAST_90;
+    out->half += fabs(z) < f->half;
+    out->nine_in_ten += fabs(z) < f->nine_in_ten;
     out->sum += z;
     out->squares += z * z;
 }
