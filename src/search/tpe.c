@@ -10,13 +10,26 @@
 // With joint=1 a window lies around a whole configuration, which keeps together what is good only
 // together (as BOHB and Optuna's multivariate mode do); with joint=0 every parameter has windows of
 // its own and densities multiply, as published. What is illegal or known is no candidate.
+//
+// With `again`, what is known is one. Where it is the best of them its result counts once more, as
+// if it had been measured again, so that the densities grow sharper where the search keeps going
+// (Optuna asks for known points, too); then candidates are drawn anew. After `again` such turns the
+// trial is a uniform draw: what the densities know is exhausted.
 #include "search/parzen.h"
 #include "search/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { OPTION_STARTS, OPTION_GAMMA, OPTION_CANDIDATES, OPTION_MOVED, OPTION_JOINT, OPTION_BATCH };
+enum {
+    OPTION_STARTS,
+    OPTION_GAMMA,
+    OPTION_CANDIDATES,
+    OPTION_MOVED,
+    OPTION_JOINT,
+    OPTION_BATCH,
+    OPTION_AGAIN
+};
 enum {
     MOST_GOOD = 25,
     DRAWS = 64, // for each candidate, before there are fewer of them
@@ -25,14 +38,16 @@ enum {
 struct tpe {
     struct rounds rounds; // first: a strategy is a struct tpe
     struct rng rng;
-    int starts, candidates, batch;
+    int starts, candidates, batch, again;
     double gamma;
     bool joint;
-    struct parzen sample; // all that was given, by the same index
+    struct parzen sample; // all that was given, and with `again` some of it several times
     struct parzen_view view;
-    int good[MOST_GOOD], good_count; // best first
-    bool *is_good;                   // by index
-    int capacity;
+    int good[MOST_GOOD], good_count; // of the sample, best first
+    bool *is_good;                   // by place in the sample
+    int *index;                      // of what was given, by place in the sample
+    int added;                       // of what was given, how many are in the sample
+    int capacity, index_capacity;
 };
 
 static struct strategy *create(const struct search_problem *problem, uint64_t seed,
@@ -47,24 +62,33 @@ static struct strategy *create(const struct search_problem *problem, uint64_t se
     t->candidates = (int)option[OPTION_CANDIDATES];
     t->joint = option[OPTION_JOINT] != 0;
     t->batch = (int)option[OPTION_BATCH];
+    t->again = (int)option[OPTION_AGAIN];
     parzen_init(&t->sample, problem->space, option[OPTION_MOVED]);
     return &t->rounds.base;
 }
 
-// The best of the last `told` results take the places of the good ones.
+static double fitness_of(const struct tpe *t, int i)
+{
+    return t->index[i] < t->rounds.told ? t->rounds.fitness[t->index[i]] : 0;
+}
+
+// The best results of the sample take the places of the good ones.
 static void split(struct tpe *t)
 {
-    int told = t->rounds.told, most = (int)ceil(t->gamma * told);
-    const double *fitness = t->rounds.fitness;
+    int told = 0;
+    for (int i = 0; i < t->sample.count; i++)
+        told += t->index[i] < t->rounds.told;
+    int most = (int)ceil(t->gamma * told);
     most = most < MOST_GOOD ? most : MOST_GOOD;
     for (int i = 0; i < t->good_count; i++)
         t->is_good[t->good[i]] = false;
     t->good_count = 0;
-    for (int i = 0; i < told; i++) {
-        if (fitness[i] <= 0 || (t->good_count == most && fitness[i] <= fitness[t->good[most - 1]]))
+    for (int i = 0; i < t->sample.count; i++) {
+        double fitness = fitness_of(t, i);
+        if (fitness <= 0 || (t->good_count == most && fitness <= fitness_of(t, t->good[most - 1])))
             continue;
         int place = t->good_count < most ? t->good_count++ : most - 1;
-        for (; place > 0 && fitness[t->good[place - 1]] < fitness[i]; place--)
+        for (; place > 0 && fitness_of(t, t->good[place - 1]) < fitness; place--)
             t->good[place] = t->good[place - 1];
         t->good[place] = i;
     }
@@ -72,13 +96,20 @@ static void split(struct tpe *t)
         t->is_good[t->good[i]] = true;
 }
 
+static void sample_put(struct tpe *t, const struct config *c, int index)
+{
+    MEM_GROW(t->is_good, t->sample.count, t->capacity);
+    MEM_GROW(t->index, t->sample.count, t->index_capacity);
+    t->index[t->sample.count] = index;
+    t->is_good[parzen_add(&t->sample, c)] = false;
+}
+
 static void sample_add(struct tpe *t)
 {
     struct config c;
-    while (t->sample.count < t->rounds.visited.given.count) {
-        config_set_get(&t->rounds.visited.given, t->sample.count, &c);
-        MEM_GROW(t->is_good, t->sample.count, t->capacity);
-        t->is_good[parzen_add(&t->sample, &c)] = false;
+    while (t->added < t->rounds.visited.given.count) {
+        config_set_get(&t->rounds.visited.given, t->added, &c);
+        sample_put(t, &c, t->added++);
     }
 }
 
@@ -97,7 +128,7 @@ static void draw(struct tpe *t, struct config *c, int from[SPACE_MAX_PARAMS])
     for (int i = 0; i < s->param_count; i++) {
         if (i > 0 && !t->joint)
             origin = choose_origin(t);
-        from[i] = origin + 1;
+        from[i] = origin < 0 ? 0 : t->index[origin] + 1;
         if (origin >= 0)
             parzen_draw(&t->sample, origin, i, &t->rng, c);
         else
@@ -140,7 +171,8 @@ static bool propose(struct tpe *t, struct config *best, int best_from[SPACE_MAX_
         struct config c;
         int from[SPACE_MAX_PARAMS];
         draw(t, &c, from);
-        if (!visited_allows(&t->rounds.visited, &c))
+        bool known = t->again && config_set_find(&t->rounds.visited.given, &c) >= 0;
+        if (!known && !visited_allows(&t->rounds.visited, &c))
             continue;
         double value = worth(t, &c);
         if (found++ > 0 && value <= most)
@@ -160,6 +192,14 @@ static bool add_one(struct tpe *t)
     bool starts = t->rounds.told < t->starts || t->good_count == 0;
     if (visited_warm(&t->rounds.visited, &c) || starts || !propose(t, &c, from))
         return rounds_draw(&t->rounds, &t->rng);
+    for (int n = 0, index; (index = config_set_find(&t->rounds.visited.given, &c)) >= 0; n++) {
+        if (n == t->again)
+            return rounds_draw(&t->rounds, &t->rng);
+        sample_put(t, &c, index);
+        split(t);
+        if (!propose(t, &c, from))
+            return rounds_draw(&t->rounds, &t->rng);
+    }
     rounds_add(&t->rounds, &c, from);
     return true;
 }
@@ -187,6 +227,7 @@ static void destroy(struct strategy *s)
     parzen_finish(&t->sample);
     parzen_view_finish(&t->view);
     free(t->is_good);
+    free(t->index);
     free(t);
 }
 
@@ -200,6 +241,8 @@ static const struct spec_option options[] = {
     [OPTION_JOINT] = {"joint", "1: windows around configurations, 0: around single parameters", 1,
                       0, 1, true},
     [OPTION_BATCH] = {"batch", "points asked for at once", 1, 1, 4096, true},
+    [OPTION_AGAIN] = {"again", "known points that may win in a row, and then count once more", 0, 0,
+                      4096, true, NULL, true},
     {NULL},
 };
 

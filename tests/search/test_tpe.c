@@ -244,13 +244,36 @@ static void test_finds_the_optimum(void **state)
     space_destroy(s);
 }
 
+// What is known counts again, and is never asked for again: a small space to its last point.
+static void test_counts_again(void **state)
+{
+    (void)state;
+    struct space *s = space_create("small");
+    add_discrete(s, "step", 6);
+    add_categorical(s, "layout", 5);
+    add_permutation(s, "order", 3);
+    struct search_problem problem = {.space = sealed(s)};
+    struct drive d[2];
+    for (int i = 0; i < 2; i++) {
+        d[i] = drive_create(i ? "tpe:starts=8:again=4" : "tpe:starts=8", &problem, 3);
+        d[i].measure = separable;
+        d[i].context = s;
+        assert_true(drive_run(&d[i], (int)s->size + 1));
+        assert_int_equal(d[i].asked.count, s->size);
+    }
+    size_t bytes = (size_t)d[0].asked.count * (size_t)s->slots * sizeof *d[0].asked.row;
+    assert_memory_not_equal(d[0].asked.row, d[1].asked.row, bytes);
+    drive_destroy(&d[0]);
+    drive_destroy(&d[1]);
+    space_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_large_windows),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_finds_the_optimum),
+        cmocka_unit_test(test_windows),      cmocka_unit_test(test_large_windows),
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_finds_the_optimum),
+        cmocka_unit_test(test_counts_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
