@@ -13,6 +13,11 @@ enum { MOST_LINE = 512 };
 static const char *const scalars[ELEMENT_COUNT] = {"float", "float16_t", "int8_t", "int"};
 static const char *const vectors[ELEMENT_COUNT] = {"vec", "f16vec", "i8vec", "ivec"};
 
+const char *writer_scalar(enum element e)
+{
+    return scalars[e];
+}
+
 static bool uses_element(const struct definition *d, const struct program_kernel *k, enum element e)
 {
     for (int i = 0; i < d->inputs; i++)
@@ -69,9 +74,13 @@ static void write_head(struct writer *w, const char *main)
     if (uses_element(d, w->k, ELEMENT_I8))
         str_add(w->out, "#extension GL_EXT_shader_8bit_storage : require\n"
                         "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n");
+    if (w->t->shape)
+        writer_unit_extensions(w);
     str_printf(w->out, "layout(local_size_x = %" PRId64 ") in;\n", tiling_threads(w->t));
     write_buffers(w);
     writer_shared(w);
+    if (w->t->shape)
+        writer_unit_words(w);
     bool divides = strstr(main, "floor_divide("), takes_rest = strstr(main, "modulo(");
     str_add(w->out, divides || takes_rest ? floor_divide : "");
     str_add(w->out, takes_rest ? modulo : "");
@@ -263,7 +272,7 @@ static void write_stored(struct writer *w)
 }
 
 // Of all lanes, at once where they are neighbours in memory.
-static void write_number(struct writer *w, int depth)
+void writer_store(struct writer *w, int depth)
 {
     const struct define_tensor *t = &w->p->inlined.tensor[w->p->output];
     bool wide = tiling_stores_wide(w->p, w->k, w->t);
@@ -301,7 +310,7 @@ static void write_store(struct writer *w)
     writer_axes(w, depth, false);
     writer_guard(w, depth, true);
     depth = writer_begin(w, depth);
-    write_number(w, depth);
+    writer_store(w, depth);
     writer_end(w, depth);
     writer_end(w, depth - 1);
 }
@@ -392,6 +401,10 @@ static void write_combination(struct writer *w)
 static void write_main(struct writer *w, bool is_second)
 {
     int64_t sharing = tiling_reduced(w->t, TILE_SHARED);
+    if (w->t->shape) {
+        writer_units(w);
+        return;
+    }
     writer_origins(w);
     if (sharing > 1)
         writer_line(w, 1, "const int share = thread %% %" PRId64 ";", sharing);

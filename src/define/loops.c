@@ -40,8 +40,8 @@ static void set_operations(struct weaver *w, const int *of_op, double each,
 }
 
 // Of one execution of the expression, and of the reduction around it.
-static void count_operations(struct weaver *w, int node, unsigned copied, enum reduction r,
-                             struct nest_statement *s)
+void weave_count_operations(struct weaver *w, int node, unsigned copied, enum reduction r,
+                            struct nest_statement *s)
 {
     int of_op[NODE_OP_COUNT] = {0};
     add_operations(w, node, copied, of_op);
@@ -59,7 +59,7 @@ static int add_parts(const struct weaver *w, bool space, int index, int *path, i
             if (w->written[a][index] >= 0)
                 path[count++] = w->written[a][index];
         }
-    if (space && index == TILE_INNER && w->lane >= 0)
+    if (space && index == (w->v->plan == PLAN_MATRIX ? TILE_THREADS : TILE_INNER) && w->lane >= 0)
         path[count++] = w->lane;
     return count;
 }
@@ -73,10 +73,8 @@ static int add_constant_parts(const struct weaver *w, bool space, int *path, int
     return count;
 }
 
-enum path { PATH_STORE, PATH_REDUCE, PATH_FILL, PATH_HALVE, PATH_FETCH };
-
 // The loops around a statement, in the order of the kernel's text.
-static int add_path(const struct weaver *w, enum path what, int *path)
+static int add_path(const struct weaver *w, enum weave_path what, int *path)
 {
     int count = add_parts(w, true, TILE_GROUPS, path, 0);
     count = add_parts(w, false, TILE_ACROSS, path, count);
@@ -98,8 +96,8 @@ static int add_path(const struct weaver *w, enum path what, int *path)
     return add_constant_parts(w, what != PATH_FETCH, path, count);
 }
 
-static struct nest_statement *new_statement(struct weaver *w, const char *name, enum path what,
-                                            struct nest_access first)
+struct nest_statement *weave_new_statement(struct weaver *w, const char *name, enum weave_path what,
+                                           struct nest_access first)
 {
     struct nest *n = w->nest;
     assert(n->statement_count < NEST_MAX_STATEMENTS);
@@ -122,7 +120,7 @@ static struct nest_statement *new_statement(struct weaver *w, const char *name, 
     return s;
 }
 
-static void add_access(struct nest_statement *s, struct nest_access x)
+void weave_add_access(struct nest_statement *s, struct nest_access x)
 {
     if (s->access_count < NEST_MAX_ACCESSES)
         ((struct nest_access *)(uintptr_t)s->access)[s->access_count++] = x;
@@ -130,7 +128,7 @@ static void add_access(struct nest_statement *s, struct nest_access x)
 
 // What the expression reads; `copied`, a bit each: from copies. Reads of the stage's own numbers
 // are of registers.
-static void add_reads(struct weaver *w, struct nest_statement *s, int node, unsigned copied)
+void weave_add_reads(struct weaver *w, struct nest_statement *s, int node, unsigned copied)
 {
     const struct definition *d = &w->p->inlined;
     int *order = mem_alloc(((size_t)node + 1) * sizeof *order);
@@ -142,14 +140,14 @@ static void add_reads(struct weaver *w, struct nest_statement *s, int node, unsi
         if (read->op != NODE_READ)
             continue;
         if (copy >= 0 && copied >> copy & 1) {
-            add_access(s, weave_copy_access(w, copy));
+            weave_add_access(s, weave_copy_access(w, copy));
         } else if (copy >= 0 && w->k->copy[copy].plain >= 0) {
-            add_reads(w, s, w->k->copy[copy].plain, 0);
+            weave_add_reads(w, s, w->k->copy[copy].plain, 0);
         } else if (read->tensor == w->k->stage.tensor) {
-            add_access(s, weave_block_access(w, true, false));
+            weave_add_access(s, weave_block_access(w, true, false));
         } else {
             weave_set_read(w, &x, read);
-            add_access(s, x);
+            weave_add_access(s, x);
         }
     }
     free(order);
@@ -186,12 +184,12 @@ static void add_fill(struct weaver *w, int copy)
     struct nest_access first = {.buffer = w->copy[copy], .write = true};
     first.dim[0].term = by_thread;
     first.dim[0].count = terms;
-    struct nest_statement *s = new_statement(w, "copy", PATH_FILL, first);
+    struct nest_statement *s = weave_new_statement(w, "copy", PATH_FILL, first);
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill[copy];
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill_written[copy];
     ((int *)(uintptr_t)s->loop)[s->loop_count++] = w->fill_lane[copy];
     s->when = weave_compute(w, FORMULA_AND, w->when, weave_placed(w, copy));
-    count_operations(w, c->expression, 0, REDUCE_NONE, s);
+    weave_count_operations(w, c->expression, 0, REDUCE_NONE, s);
     int *order = mem_alloc(((size_t)c->expression + 1) * sizeof *order);
     int count = definition_nodes_of(d, c->expression, order);
     for (int i = 0; i < count; i++) {
@@ -214,7 +212,7 @@ static void add_fill(struct weaver *w, int copy)
             x.dim[k].term = term;
             x.dim[k].count = all;
         }
-        add_access(s, x);
+        weave_add_access(s, x);
     }
     free(order);
 }
@@ -250,30 +248,31 @@ static void add_exchange(struct weaver *w)
     fetched.buffer = partial;
     fetched.write = false;
     fetched.read = true;
-    struct nest_statement *s = new_statement(w, "hand in", PATH_STORE, stored);
-    add_access(s, weave_block_access(w, true, false));
+    struct nest_statement *s = weave_new_statement(w, "hand in", PATH_STORE, stored);
+    weave_add_access(s, weave_block_access(w, true, false));
     int steps = weave_product(w, false, TILE_SHARED);
-    s = new_statement(w, "halve", PATH_HALVE, stored);
+    s = weave_new_statement(w, "halve", PATH_HALVE, stored);
     w->nest->loop[w->halving].length = halvings(w, steps);
     s->when = weave_compute(w, FORMULA_AND, w->when,
                             weave_compute(w, FORMULA_LESS, weave_constant(w, 1), steps));
-    add_access(s, fetched);
-    add_access(s, fetched);
+    weave_add_access(s, fetched);
+    weave_add_access(s, fetched);
     count_combination(w, s);
-    s = new_statement(w, "fetch", PATH_STORE, weave_block_access(w, false, true));
-    add_access(s, fetched);
+    s = weave_new_statement(w, "fetch", PATH_STORE, weave_block_access(w, false, true));
+    weave_add_access(s, fetched);
 }
 
 // Of what the kernel makes, from registers.
 static void add_store(struct weaver *w)
 {
-    struct nest_statement *store = new_statement(w, "store", PATH_STORE, weave_output_access(w));
+    struct nest_statement *store =
+        weave_new_statement(w, "store", PATH_STORE, weave_output_access(w));
     if (w->k->epilogue < 0) {
-        add_access(store, weave_block_access(w, true, false));
+        weave_add_access(store, weave_block_access(w, true, false));
         return;
     }
-    add_reads(w, store, w->k->epilogue, 0);
-    count_operations(w, w->k->epilogue, 0, REDUCE_NONE, store);
+    weave_add_reads(w, store, w->k->epilogue, 0);
+    weave_count_operations(w, w->k->epilogue, 0, REDUCE_NONE, store);
 }
 
 // Of the parts that workgroups make, one for each step of the loop over them, and number.
@@ -327,13 +326,13 @@ static void add_second_pass(struct weaver *w)
     b->dim[1] = weave_constant(w, (double)tiling_points(&t));
     struct nest_access stored = part_access(w, parts, TILE_ACROSS);
     stored.write = true;
-    struct nest_statement *s = new_statement(w, "store parts", PATH_STORE, stored);
-    add_access(s, weave_block_access(w, true, false));
+    struct nest_statement *s = weave_new_statement(w, "store parts", PATH_STORE, stored);
+    weave_add_access(s, weave_block_access(w, true, false));
     set_second_loops(w, count);
-    s = new_statement(w, "combine", PATH_REDUCE, weave_block_access(w, true, true));
+    s = weave_new_statement(w, "combine", PATH_REDUCE, weave_block_access(w, true, true));
     struct nest_access fetched = part_access(w, parts, TILE_LOOP);
     fetched.read = true;
-    add_access(s, fetched);
+    weave_add_access(s, fetched);
     count_combination(w, s);
     add_store(w);
 }
@@ -343,13 +342,14 @@ static void add_written_out(struct weaver *w)
 {
     const struct constants *c = &w->k->constants;
     struct nest_statement *fetch =
-        new_statement(w, "fetch", PATH_FETCH, weave_block_access(w, false, true));
-    add_reads(w, fetch, c->whole, 0);
+        weave_new_statement(w, "fetch", PATH_FETCH, weave_block_access(w, false, true));
+    weave_add_reads(w, fetch, c->whole, 0);
     if (c->reads && c->plain[0] >= 0)
-        count_operations(w, c->plain[0], 0, REDUCE_NONE, fetch);
-    struct nest_statement *store = new_statement(w, "store", PATH_STORE, weave_output_access(w));
+        weave_count_operations(w, c->plain[0], 0, REDUCE_NONE, fetch);
+    struct nest_statement *store =
+        weave_new_statement(w, "store", PATH_STORE, weave_output_access(w));
     int of_op[NODE_OP_COUNT] = {0};
-    add_access(store, weave_block_access(w, true, false));
+    weave_add_access(store, weave_block_access(w, true, false));
     for (int i = 0; i < c->values; i++)
         add_operations(w, c->value[i], 0, of_op);
     set_operations(w, of_op, 1.0 / c->values, store);
@@ -359,6 +359,10 @@ static void weave_variant(struct weaver *w)
 {
     const struct define_stage *s = &w->k->stage;
     bool reduces = s->reduction != REDUCE_NONE;
+    if (w->v->plan == PLAN_MATRIX) {
+        weave_units(w);
+        return;
+    }
     int copies = w->v->plan == PLAN_TILE ? w->k->copies : 0;
     weave_add_loops(w);
     weave_add_registers(w);
@@ -373,10 +377,10 @@ static void weave_variant(struct weaver *w)
         struct nest_access first =
             reduces ? weave_block_access(w, true, true) : weave_output_access(w);
         struct nest_statement *one =
-            new_statement(w, reduces ? "reduce" : "store", PATH_REDUCE, first);
+            weave_new_statement(w, reduces ? "reduce" : "store", PATH_REDUCE, first);
         one->when = is_choice(w, copied);
-        add_reads(w, one, s->body, copied);
-        count_operations(w, s->body, copied, s->reduction, one);
+        weave_add_reads(w, one, s->body, copied);
+        weave_count_operations(w, s->body, copied, s->reduction, one);
     }
     if (!reduces)
         return;

@@ -108,7 +108,8 @@ static int write_loops(struct outliner *o, int depth, const char *what, bool spa
     const struct program_loops *l = &o->v->loops;
     int count = 0, place = tiling_place(o->v->plan, space, part);
     for (int a = space ? 0 : l->space; a < (space ? l->space : l->space + l->reduce); a++) {
-        if (l->extent[a] == 1 || place < 0)
+        bool is_whole = o->v->plan == PLAN_MATRIX && a == PRODUCT_BATCH && part != TILE_GROUPS;
+        if (l->extent[a] == 1 || place < 0 || (space && is_whole))
             continue;
         if (count++ == 0) {
             begin_line(o, depth);
@@ -213,6 +214,59 @@ static void write_once(struct outliner *o, int depth)
     free(read);
 }
 
+static void write_stored(struct outliner *o)
+{
+    write_own(o, "");
+    str_add(o->out, " = ");
+    if (o->k->epilogue >= 0)
+        write_node(o, o->k->epilogue);
+    else
+        write_own(o, ".local");
+}
+
+// Of these axes of the stage.
+static void write_tile(struct outliner *o, const char *name, unsigned axes)
+{
+    const struct define_stage *s = &o->k->stage;
+    int count = 0;
+    str_printf(o->out, "%s.shared[", name);
+    for (int a = 0; a < s->space + s->reduce; a++)
+        if (axes >> a & 1)
+            str_printf(o->out, "%s%s", count++ ? ", " : "", s->axis[a]);
+    str_add_char(o->out, ']');
+}
+
+// What matrix units multiply: both factors as matrices in shared memory.
+static void write_units(struct outliner *o)
+{
+    static const char *const names[] = {"rows", "columns"};
+    const struct product *p = &o->k->product;
+    const unsigned axes[] = {p->axes[PRODUCT_ROWS] | p->reduced,
+                             p->axes[PRODUCT_COLUMNS] | p->reduced};
+    int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
+    depth = write_loops(o, depth, "subgroups", true, TILE_THREADS);
+    int inner = write_loops(o, depth, "for", false, TILE_LOOP);
+    for (int f = 0; f < 2; f++) {
+        begin_line(o, inner);
+        write_tile(o, names[f], axes[f]);
+        str_add(o->out, " = ");
+        write_node(o, p->factor[f]);
+        str_add_char(o->out, '\n');
+    }
+    inner = write_loops(o, inner, "unrolled", false, TILE_MIDDLE);
+    inner = write_loops(o, inner, "fragments", true, TILE_OUTER);
+    begin_line(o, inner);
+    write_own(o, ".local");
+    str_add(o->out, " += ");
+    write_tile(o, names[0], axes[0]);
+    str_add(o->out, " * ");
+    write_tile(o, names[1], axes[1]);
+    str_add(o->out, ", by matrix units\n");
+    begin_line(o, depth);
+    write_stored(o);
+    str_add(o->out, ", by shared memory\n");
+}
+
 static void write_kernel(struct outliner *o)
 {
     const struct define_stage *s = &o->k->stage;
@@ -221,6 +275,10 @@ static void write_kernel(struct outliner *o)
     for (int a = s->space; a < s->space + s->reduce; a++)
         str_printf(o->out, "%s%s", a == s->space ? " over " : ", ", s->axis[a]);
     str_add_char(o->out, '\n');
+    if (o->v->plan == PLAN_MATRIX) {
+        write_units(o);
+        return;
+    }
     int depth = write_loops(o, 1, "workgroups", true, TILE_GROUPS);
     depth = write_loops(o, depth, "workgroups that share", false, TILE_ACROSS);
     bool is_written_out = o->v->plan == PLAN_CONSTANT;
@@ -251,12 +309,7 @@ static void write_kernel(struct outliner *o)
         str_add(o->out, " of all workgroups that share, by scratch memory\n");
     }
     begin_line(o, depth);
-    write_own(o, "");
-    str_add(o->out, " = ");
-    if (o->k->epilogue >= 0)
-        write_node(o, o->k->epilogue);
-    else
-        write_own(o, ".local");
+    write_stored(o);
     str_add_char(o->out, '\n');
 }
 

@@ -28,7 +28,10 @@ static char *new_name(const struct adding *a, const char *what)
     const char *tensor = a->p->kernel_count > 1 ? a->p->inlined.tensor[k->stage.tensor].name : "";
     const struct program_variant *v = &k->variant[a->variant];
     const char *end = v->is_guarded ? "_guarded" : "";
-    const char *way = v->plan == PLAN_CROSS ? "_cross" : v->plan == PLAN_SPLIT ? "_split" : "";
+    const char *way = v->plan == PLAN_CROSS    ? "_cross"
+                      : v->plan == PLAN_SPLIT  ? "_split"
+                      : v->plan == PLAN_MATRIX ? "_matrix"
+                                               : "";
     char *name = mem_printf("%s%s%s%s%s", tensor, *tensor ? "_" : "", what, way, end);
     for (int i = 2; space_find(a->s, name); i++) {
         free(name);
@@ -142,6 +145,8 @@ static bool add_loop(const struct adding *a, int loop, const int32_t *rest)
 static bool add_loops(const struct adding *a)
 {
     const struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
+    if (v->plan == PLAN_MATRIX)
+        return true;
     int32_t rest[DEFINE_MAX_AXES][TILE_PARTS];
     int64_t threads = USUAL_THREADS;
     int count = v->loops.space + v->loops.reduce;
@@ -230,6 +235,49 @@ static bool add_widths(const struct adding *a)
     return v->buffers >= 0;
 }
 
+// A product in three parts, of which the first is left out: the others are those along rows and
+// columns.
+static int add_budget(const struct adding *a, const char *what, int64_t most)
+{
+    struct param param;
+    char *name = new_name(a, what);
+    bool built = param_factorization(&param, &a->s->arena, name, most, 3, a->e);
+    int index = add(a, built, &param, sketches_of(a, OF_ONE), (int32_t[]){(int32_t)most, 1, 1});
+    free(name);
+    return index;
+}
+
+static int add_shapes(const struct adding *a)
+{
+    const struct program_kernel *k = &a->p->kernel[a->kernel];
+    const char *label[MATRIX_MAX_SHAPES];
+    struct param param;
+    char *name = new_name(a, "shape");
+    for (int i = 0; i < k->shapes; i++)
+        label[i] =
+            arena_printf(&a->s->arena, "%dx%dx%d", k->shape[i].m, k->shape[i].n, k->shape[i].k);
+    bool built = param_categorical(&param, &a->s->arena, name, k->shapes, label, a->e);
+    int index = add(a, built, &param, sketches_of(a, OF_ONE), &(int32_t){0});
+    free(name);
+    return index;
+}
+
+// Of tiles of fragments, as far as compilers are quick with an emulation of them.
+static bool add_units(const struct adding *a)
+{
+    static const double steps[] = {1, 2, 4, 8}, pads[] = {0, 1, 2};
+    struct program_variant *v = &a->p->kernel[a->kernel].variant[a->variant];
+    bool is_cpu = a->p->device.is_cpu;
+    if (v->plan != PLAN_MATRIX)
+        return true;
+    v->shape = add_shapes(a);
+    v->subgroups = add_budget(a, "subgroups", is_cpu ? 4 : 16);
+    v->fragments = add_budget(a, "fragments", is_cpu ? 4 : 64);
+    v->steps = add_choice(a, "steps", is_cpu ? 2 : 4, steps);
+    v->pad = add_choice(a, "pad", 3, pads);
+    return v->shape >= 0 && v->subgroups >= 0 && v->fragments >= 0 && v->steps >= 0 && v->pad >= 0;
+}
+
 static bool add_chooser(struct program *p, struct space *s, struct err *e)
 {
     struct param param;
@@ -246,7 +294,8 @@ bool program_add_params(struct program *p, struct space *s, struct err *e)
     for (int i = 0; i < p->kernel_count; i++)
         for (int v = 0; v < p->kernel[i].variants; v++) {
             const struct adding a = {p, s, i, v, e};
-            if (!add_loops(&a) || !add_copies(&a) || !add_unroll(&a) || !add_widths(&a))
+            if (!add_loops(&a) || !add_copies(&a) || !add_unroll(&a) || !add_widths(&a) ||
+                !add_units(&a))
                 return false;
         }
     p->space = s;

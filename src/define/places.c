@@ -125,16 +125,15 @@ void writer_reduced_bases(struct writer *w, int depth, const char *step)
     }
 }
 
-// Axes `first` on as digits of what is called `name`.
-static void write_digits(struct writer *w, int depth, const char *name, int first, int count)
+void writer_digits(struct writer *w, int depth, const char *name, unsigned axes)
 {
     const struct define_stage *s = &w->k->stage;
-    unsigned others = w->k->constants.axes; // are written out
-    int64_t stride = stage_points(s, first, count);
-    for (int a = first; a < first + count; a++)
-        stride /= others >> a & 1 ? s->extent[a] : 1;
-    for (int a = first; a < first + count; a++) {
-        if (others >> a & 1)
+    int count = s->space + s->reduce;
+    int64_t stride = 1;
+    for (int a = 0; a < count; a++)
+        stride *= axes >> a & 1 ? s->extent[a] : 1;
+    for (int a = 0; a < count; a++) {
+        if (!(axes >> a & 1))
             continue;
         stride /= s->extent[a];
         writer_indent(w, depth);
@@ -162,10 +161,11 @@ void writer_axes(struct writer *w, int depth, bool reduces)
             writer_line(w, depth, "const int %s%s = min(raw_%s, %" PRId64 ");", each ? "_" : "",
                         name, name, l->length[a] - 1);
     }
+    unsigned space = (1U << s->space) - 1, ours = ~w->k->constants.axes; // not written out
     if (!each)
-        write_digits(w, depth, "all", 0, s->space);
+        writer_digits(w, depth, "all", space & ours);
     if (!each && reduces)
-        write_digits(w, depth, "part", s->space, s->reduce);
+        writer_digits(w, depth, "part", ~space & ours);
 }
 
 // Before what is done only where no loop of these, over space or the reduction, is past its end.
@@ -205,6 +205,10 @@ void writer_register(struct writer *w)
 {
     const struct tiling *t = w->t;
     int64_t stride = 1;
+    if (t->shape) {
+        str_add(w->out, "number");
+        return;
+    }
     str_add(w->out, "value[0");
     for (int a = t->variant->loops.space - 1; a >= 0; a--) {
         const int32_t *part = t->part[a];

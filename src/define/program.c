@@ -1,7 +1,5 @@
 #include "define/program.h"
 
-#include "base/minmax.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +111,20 @@ static bool is_tiled(const struct program *p, int tensor)
     return usual_plan(p, tensor) == PLAN_TILE;
 }
 
+// What matrix units multiply, if the stage is a product; all that is read is computed in place.
+static bool find_product(struct program *p, struct program_kernel *k, const int *expression)
+{
+    struct definition *d = &p->inlined;
+    if (!product_find(d, &k->stage, &k->product))
+        return true;
+    for (int i = 0; i < p->device.matrix.count; i++)
+        if (product_fits(&k->product, d->node[k->stage.body].is_real, &p->device.matrix.shape[i]))
+            k->shape[k->shapes++] = p->device.matrix.shape[i];
+    for (int i = 0; i < 2 && k->shapes; i++)
+        k->product.factor[i] = definition_substitute(d, k->product.factor[i], NULL, expression);
+    return k->product.factor[0] >= 0 && k->product.factor[1] >= 0;
+}
+
 static bool add_kernel(struct program *p, const struct define_stage *s, const int *expression,
                        struct err *e)
 {
@@ -124,6 +136,8 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
     *k = (struct program_kernel){.stage = *s, .epilogue = -1, .is_output = s->tensor == p->output};
     if (is_tiled(p, s->tensor))
         find_copies(p, k, expression);
+    if (!find_product(p, k, expression))
+        return err_set(e, "%s: too large once what it reads is computed in it", name);
     if (!compute_in_place(p, k, expression))
         return err_set(e, "%s: too large once what it reads is computed in it", name);
     k->scratch = p->scratch_bytes / 4;
@@ -198,16 +212,31 @@ static void set_loop(struct program_variant *v, int64_t length, const char *name
 }
 
 // The names of axes as one, without those that are written out.
-static const char *joined(struct program *p, const struct program_kernel *k, int first, int count)
+static const char *joined(struct program *p, const struct program_kernel *k, unsigned axes)
 {
     const struct define_stage *s = &k->stage;
     struct str name = {0};
-    for (int a = first; a < first + count; a++)
-        if (s->extent[a] > 1 && !(k->constants.axes >> a & 1))
+    for (int a = 0; a < s->space + s->reduce; a++)
+        if (s->extent[a] > 1 && (axes & ~k->constants.axes) >> a & 1)
             str_printf(&name, "%s%s", name.length ? "_" : "", s->axis[a]);
     const char *kept = arena_strdup(&p->inlined.arena, name.length ? str_text(&name) : "all");
     str_finish(&name);
     return kept;
+}
+
+// Batch, rows and columns, and the reduction.
+static void set_product_loops(struct program *p, struct program_kernel *k,
+                              struct program_variant *v)
+{
+    const struct define_stage *s = &k->stage;
+    for (int side = 0; side <= PRODUCT_SIDES; side++) {
+        unsigned axes = side < PRODUCT_SIDES ? k->product.axes[side] : k->product.reduced;
+        int64_t length = 1;
+        for (int a = 0; a < s->space + s->reduce; a++)
+            length *= axes >> a & 1 ? s->extent[a] : 1;
+        set_loop(v, length, joined(p, k, axes));
+        *(side < PRODUCT_SIDES ? &v->loops.space : &v->loops.reduce) += 1;
+    }
 }
 
 static void add_variant(struct program *p, struct program_kernel *k, enum stage_plan plan,
@@ -227,13 +256,18 @@ static void add_variant(struct program *p, struct program_kernel *k, enum stage_
             set_loop(v, s->extent[a], s->axis[a]);
         return;
     }
+    if (plan == PLAN_MATRIX) {
+        set_product_loops(p, k, v);
+        return;
+    }
+    unsigned space = (1U << s->space) - 1;
     int64_t written = plan == PLAN_CONSTANT ? k->constants.values : 1;
-    set_loop(v, stage_points(s, 0, s->space) / written, joined(p, k, 0, s->space));
+    set_loop(v, stage_points(s, 0, s->space) / written, joined(p, k, space));
     l->space = 1;
     v->values = k->constants.values;
     v->reads = k->constants.reads;
     if (s->reduce && plan != PLAN_CONSTANT) {
-        set_loop(v, stage_points(s, s->space, s->reduce), joined(p, k, s->space, s->reduce));
+        set_loop(v, stage_points(s, s->space, s->reduce), joined(p, k, ~space));
         l->reduce = 1;
     }
 }
@@ -248,10 +282,15 @@ static bool is_split(const struct sketch *s, int tensor)
     return s->plan[tensor] == PLAN_SPLIT;
 }
 
+static bool is_matrix(const struct sketch *s, int tensor)
+{
+    return s->plan[tensor] == PLAN_MATRIX;
+}
+
 // How the sketch computes the tensor's kernel.
 static enum stage_plan plan_of(const struct program *p, const struct sketch *s, int tensor)
 {
-    if (is_shared(s, tensor) || is_split(s, tensor))
+    if (is_shared(s, tensor) || is_split(s, tensor) || is_matrix(s, tensor))
         return s->plan[tensor];
     enum stage_plan usual = usual_plan(p, tensor);
     return usual == PLAN_TILE || usual == PLAN_CONSTANT ? usual : PLAN_SERIAL;
@@ -338,6 +377,7 @@ static void name_sketches(struct program *p)
             tiles = tiles || is_tiled(p, p->kernel[k].stage.tensor);
         add_which(p, &p->sketches.sketch[i], "cross-thread(", is_shared, &name);
         add_which(p, &p->sketches.sketch[i], "split(", is_split, &name);
+        add_which(p, &p->sketches.sketch[i], "matrix(", is_matrix, &name);
         add_which(p, &p->sketches.sketch[i], "guarded(", is_guarded, &name);
         if (!name.length)
             str_add(&name, tiles ? "tiled" : "serial");
@@ -347,13 +387,14 @@ static void name_sketches(struct program *p)
 
 // What there may be beyond Ansor's sketches.
 struct beyond {
-    bool guards, splits, widths;
+    bool guards, splits, widths, matrix;
 };
 
 static bool build(struct program *p, const char *text, struct beyond b, struct err *e)
 {
+    static const struct matrix_units none;
     const struct sketch_device device = {p->device.subgroup, p->device.invocations, b.guards,
-                                         b.splits};
+                                         b.splits, b.matrix ? &p->device.matrix : &none};
     if (!definition_read_text(&p->inlined, text, e))
         return false;
     sketches_derive(&p->inlined, device, &p->sketches);
@@ -394,18 +435,16 @@ static struct program *create(const char *text, struct program_device device, st
 struct program *program_create(const struct definition *d, struct program_device device,
                                struct err *e)
 {
-    static const struct beyond less[] = {{true, true, true},
-                                         {true, true, false},
-                                         {true, false, false},
-                                         {false, false, true},
-                                         {false, false, false}};
+    static const struct beyond less[] = {{true, true, true, true},    {true, true, true, false},
+                                         {true, true, false, false},  {true, false, false, false},
+                                         {false, false, true, false}, {false, false, false, false}};
     enum { LAST = sizeof less / sizeof *less - 1 };
     struct str text = {0};
     struct program *p = NULL;
     if (!definition_write(d, &text)) {
         err_set(e, "the definition is too large (what it shares is written out)");
     } else {
-        int i = 0;
+        int i = device.matrix.count ? 0 : 1;
         for (p = create(str_text(&text), device, less[i], e); p && i < LAST && !fits_space(p);) {
             program_destroy(p);
             p = create(str_text(&text), device, less[++i], e);
@@ -422,53 +461,4 @@ void program_destroy(struct program *p)
     if (p)
         definition_finish(&p->inlined);
     free(p);
-}
-
-// --- the kernels ---
-
-static bool add_pass(const struct program *p, int kernel, const struct tiling *t, bool is_second,
-                     struct job *job)
-{
-    struct pass *pass = job_add_pass(job);
-    struct str text = {0};
-    uint64_t groups[3];
-    tiling_groups(t, groups);
-    for (int k = 0; k < 3; k++)
-        pass->groups[k] = (uint32_t)groups[k];
-    bool fits = program_glsl(p, kernel, t, is_second, &text);
-    pass->glsl = str_take(&text);
-    return fits;
-}
-
-// One pass, or two where workgroups share the reduction.
-static bool add_passes(const struct program *p, int kernel, const struct tiling *t, struct job *job)
-{
-    struct program_variant v;
-    int64_t parts = tiling_reduced(t, TILE_ACROSS);
-    bool fits = add_pass(p, kernel, t, false, job);
-    if (!fits || parts == 1)
-        return fits;
-    struct tiling second = tiling_second(t, &v);
-    uint64_t bytes = p->scratch_bytes + 4 * (uint64_t)(parts * tiling_points(t));
-    job->scratch_bytes = uint64_max(job->scratch_bytes, bytes);
-    return add_pass(p, kernel, &second, true, job);
-}
-
-bool program_job(const struct program *p, const struct config *c, const char *name, struct job *job,
-                 struct err *e)
-{
-    bool fits = true;
-    *job = (struct job){.scratch_bytes = p->scratch_bytes};
-    for (int i = 0; i < p->kernel_count && fits; i++) {
-        struct tiling t = program_tiling(p, i, c);
-        fits = add_passes(p, i, &t, job);
-        if (!fits)
-            err_set(e, "the kernel of %s would be too long",
-                    p->inlined.tensor[p->kernel[i].stage.tensor].name);
-    }
-    for (int i = 0; i < job->pass_count; i++)
-        job->pass[i].template_name = mem_strdup(name);
-    if (!fits)
-        job_finish(job);
-    return fits;
 }

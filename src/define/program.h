@@ -26,10 +26,11 @@
 #include "kernel/job.h"
 #include "space/space.h"
 
-#define PROGRAM_MAX_KERNELS  (JOB_MAX_PASSES / 2) // each may have a second pass
-#define PROGRAM_MAX_VARIANTS 6 // of a kernel: alone, shared or split; guarded or not
-#define PROGRAM_MAX_COPIES   3 // a kernel; what it reads besides is read where it lies
-#define PROGRAM_MOST_VECTOR  4 // neighbours that are read or stored at once
+#define PROGRAM_MAX_KERNELS (JOB_MAX_PASSES / 2) // each may have a second pass
+#define PROGRAM_MAX_VARIANTS                                                                       \
+    7 // of a kernel: alone, shared, split or by matrix units; guarded or not
+#define PROGRAM_MAX_COPIES  3 // a kernel; what it reads besides is read where it lies
+#define PROGRAM_MOST_VECTOR 4 // neighbours that are read or stored at once
 
 // Parts of a loop over space, outermost first, as Ansor's S0 to S4. The numbers of an invocation
 // are those of all parts but the first and the third.
@@ -50,7 +51,7 @@ struct program_loops {
 // One way to compute a kernel.
 struct program_variant {
     // PLAN_TILE: a loop each axis; PLAN_CONSTANT: one over the space axes that are not written out;
-    // else all axes of a kind are one.
+    // PLAN_MATRIX: batch, rows and columns; else all axes of a kind are one.
     enum stage_plan plan;
     bool is_guarded; // loops may run past their ends
     struct program_loops loops;
@@ -60,6 +61,9 @@ struct program_variant {
     // are held. -1: none.
     int vector, pad, buffers;
     int values, reads; // of each step, that are written out (PLAN_CONSTANT)
+    // Parameters (PLAN_MATRIX): the fragments' shape, subgroups of a workgroup and fragments of a
+    // subgroup along rows and columns, fragments along the reduction of a tile.
+    int shape, subgroups, fragments, steps;
 };
 
 // A read that may be of a copy in shared memory: its indices are sums of axes.
@@ -83,14 +87,21 @@ struct program_kernel {
     int stored;     // the same of what is stored
     int written;    // of all that constant tensors make of it
     struct constants constants; // what it stores, where it is written out (PLAN_CONSTANT)
+    struct product product;     // what it sums, with all that is computed in place (PLAN_MATRIX)
+    struct matrix_shape shape[MATRIX_MAX_SHAPES]; // of fragments that may
+    int shapes;
     struct program_variant variant[PROGRAM_MAX_VARIANTS];
     int variants;
 };
 
 struct program_device {
-    uint32_t subgroup;    // invocations that it runs together
-    uint32_t invocations; // that a workgroup can have
-    bool is_cpu;          // long kernels take its driver's compiler long
+    uint32_t subgroup;          // invocations that it runs together
+    uint32_t invocations;       // that a workgroup can have
+    bool is_cpu;                // long kernels take its driver's compiler long
+    struct matrix_units matrix; // that kernels may use
+    bool emulates;              // them: in plain GLSL
+    uint32_t lanes; // of subgroups that use them: `subgroup`, or the fewest that may be asked for
+    uint32_t subgroups; // of a workgroup that asks for them
 };
 
 struct program {
@@ -116,6 +127,8 @@ struct tiling {
     int32_t vector; // 1, 2 or 4
     int32_t pad;    // numbers after each line of a copy, where it has several
     bool doubles;   // of copies: the next tile is fetched while this one is computed
+    const struct matrix_shape *shape; // of fragments (PLAN_MATRIX)
+    int32_t lanes;                    // of the subgroups that multiply them; else 1
 };
 
 // `d` is copied.
@@ -188,6 +201,26 @@ int vectors_read_width(const struct definition *d, int read, int axis);
 bool vectors_may_be_read(const struct program *p, const struct program_kernel *k, int copy);
 int vectors_fill_width(const struct program *p, const struct program_variant *v,
                        const struct program_copy *c);
+
+// --- matrix units (units.c) ---
+
+// The shapes that an emulation has, of products of any element.
+void units_emulate(struct matrix_units *out);
+// Sets the parts of loops that the parameters of PLAN_MATRIX are.
+void units_set_tiles(const struct program *p, int kernel, const struct config *c, struct tiling *t);
+// Of the factor's tile (0: the rows', 1: the columns'): how many lines along the side, how many
+// numbers along the reduction, and how far its lines in shared memory lie apart, which are along
+// the reduction where the product's `along` says so.
+int64_t units_lines(const struct tiling *t, int factor);
+int64_t units_depth(const struct tiling *t);
+int64_t units_pitch(const struct program_kernel *k, const struct tiling *t, int factor);
+int64_t units_subgroups(const struct tiling *t);
+uint64_t units_shared_bytes(const struct program_kernel *k, const struct tiling *t);
+int64_t units_statements(const struct tiling *t);
+uint64_t units_loop_trips(const struct program *p, const struct tiling *t);
+// Rules: subgroups are full and share fragments; no fragment lies outside of the matrices.
+bool units_are_full(const struct program *p, int kernel, const struct tiling *t);
+bool units_are_inside(const struct program *p, int kernel, const struct tiling *t);
 
 // --- one point's kernels ---
 

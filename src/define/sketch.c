@@ -328,6 +328,28 @@ static enum verdict_of_rule split(const struct graph *g, struct state *s)
     return APPLY;
 }
 
+static bool has_fragments(const struct matrix_units *u, const struct product *p, bool is_real)
+{
+    bool any = false;
+    for (int i = 0; i < u->count; i++)
+        any = any || product_fits(p, is_real, &u->shape[i]);
+    return any;
+}
+
+// A product of matrices whose numbers the device's matrix units multiply and sum as the definition
+// does. (MetaSchedule's multi-level tiling with tensor cores.)
+static enum verdict_of_rule matrix_units(const struct graph *g, struct state *s)
+{
+    const struct define_stage *stage = stage_of(g, s->at);
+    struct product product;
+    if (!g->has_reuse[s->at] || s->is_copied || s->sketch.is_guarded[s->at] ||
+        !product_find(g->d, stage, &product) ||
+        !has_fragments(g->device.matrix, &product, g->d->node[stage->body].is_real))
+        return PASS;
+    s->sketch.plan[s->at--] = PLAN_MATRIX;
+    return APPLY;
+}
+
 static enum verdict_of_rule cache_write(const struct graph *g, struct state *s)
 {
     if (!g->has_reuse[s->at] || s->is_copied || matching_consumer(g, s, s->at) != NONE)
@@ -372,6 +394,7 @@ static const struct {
     [RULE_GUARD] = {"guarded ends", guard_ends},
     [RULE_CROSS] = {"cross-thread reduction", cross_thread},
     [RULE_SPLIT] = {"split reduction", split},
+    [RULE_MATRIX] = {"matrix units", matrix_units},
     [RULE_CACHE_WRITE] = {"cache write", cache_write},
     [RULE_TILE_FUSED] = {"multi-level tiling with fusion", tile_fused},
     [RULE_TILE] = {"multi-level tiling", tile_alone},
@@ -386,8 +409,8 @@ const char *sketch_rule_name(enum sketch_rule r)
 // --- the derivation ---
 
 enum {
-    MOST_CHOICES = 2
-}; // of rules that leave others a choice: to share and to split, or to guard
+    MOST_CHOICES = 3
+}; // of rules that leave others a choice: to share, to split, to guard, to use matrix units
 
 // Goes on with the state until it is done, and with those that split off it, depth first: what
 // shares no reduction comes out first, since the rules that share leave the others a choice, and

@@ -12,7 +12,7 @@
 #ifndef TILEWALK_DEFINE_SKETCH_H
 #define TILEWALK_DEFINE_SKETCH_H
 
-#include "define/definition.h"
+#include "define/product.h"
 
 #define SKETCH_MOST        32
 #define SKETCH_MOST_RULES  96
@@ -25,7 +25,8 @@ enum stage_plan {
     PLAN_CONSTANT, // written out over the axes of constant tensors
     PLAN_TILE,     // in tiles of several levels (SSSRRSRS)
     PLAN_CROSS,    // invocations share the reduction of each number
-    PLAN_SPLIT     // workgroups do, and in each its invocations
+    PLAN_SPLIT,    // workgroups do, and in each its invocations
+    PLAN_MATRIX    // in tiles of fragments, which matrix units multiply
 };
 
 enum sketch_rule {
@@ -35,7 +36,8 @@ enum sketch_rule {
     RULE_CONSTANT,
     RULE_GUARD, // not Ansor's
     RULE_CROSS,
-    RULE_SPLIT, // not Ansor's
+    RULE_SPLIT,  // not Ansor's
+    RULE_MATRIX, // not Ansor's
     RULE_CACHE_WRITE,
     RULE_TILE_FUSED,
     RULE_TILE,
@@ -58,9 +60,10 @@ struct sketches {
 
 // What of a device decides.
 struct sketch_device {
-    int64_t subgroup, invocations; // that run together; that a workgroup can have
-    bool guards;                   // whether ends may be guarded
-    bool splits;                   // whether workgroups may share reductions
+    int64_t subgroup, invocations;     // that run together; that a workgroup can have
+    bool guards;                       // whether ends may be guarded
+    bool splits;                       // whether workgroups may share reductions
+    const struct matrix_units *matrix; // that kernels may use
 };
 
 // How far a loop of that length runs where it may run past its end: to a multiple of 8 without a

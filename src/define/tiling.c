@@ -31,23 +31,22 @@ static double number_of(const struct program *p, int param, const struct config 
 
 int tiling_place(enum stage_plan plan, bool is_space, int part)
 {
-    static const int8_t space[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, 3, 4},
-                                               [PLAN_SERIAL] = {0, 2, 1, -1, -1},
-                                               [PLAN_CONSTANT] = {0, 2, 1, -1, -1},
-                                               [PLAN_CROSS] = {0, 2, 1, -1, -1},
-                                               [PLAN_SPLIT] = {0, 2, 1, -1, -1}};
-    static const int8_t reduce[][TILE_PARTS] = {[PLAN_TILE] = {0, 1, 2, -1, -1},
-                                                [PLAN_SERIAL] = {0, -1, 1, -1, -1},
-                                                [PLAN_CONSTANT] = {-1, -1, -1, -1, -1},
-                                                [PLAN_CROSS] = {0, -1, 2, 1, -1},
-                                                [PLAN_SPLIT] = {2, -1, -1, 1, 0}};
+    static const int8_t space[][TILE_PARTS] = {
+        [PLAN_TILE] = {0, 1, 2, 3, 4},       [PLAN_SERIAL] = {0, 2, 1, -1, -1},
+        [PLAN_CONSTANT] = {0, 2, 1, -1, -1}, [PLAN_CROSS] = {0, 2, 1, -1, -1},
+        [PLAN_SPLIT] = {0, 2, 1, -1, -1},    [PLAN_MATRIX] = {0, -1, 1, 2, 3}};
+    static const int8_t reduce[][TILE_PARTS] = {
+        [PLAN_TILE] = {0, 1, 2, -1, -1},        [PLAN_SERIAL] = {0, -1, 1, -1, -1},
+        [PLAN_CONSTANT] = {-1, -1, -1, -1, -1}, [PLAN_CROSS] = {0, -1, 2, 1, -1},
+        [PLAN_SPLIT] = {2, -1, -1, 1, 0},       [PLAN_MATRIX] = {0, 1, 2, -1, -1}};
     return is_space ? space[plan][part] : reduce[plan][part];
 }
 
 struct tiling program_tiling(const struct program *p, int kernel, const struct config *c)
 {
     const struct program_kernel *k = &p->kernel[kernel];
-    struct tiling t = {.variant = &k->variant[program_variant_of(p, sketch_of(p, c), kernel)]};
+    struct tiling t = {.variant = &k->variant[program_variant_of(p, sketch_of(p, c), kernel)],
+                       .lanes = 1};
     t.vector = (int32_t)number_of(p, t.variant->vector, c, 1);
     t.pad = (int32_t)number_of(p, t.variant->pad, c, 0);
     t.doubles = number_of(p, t.variant->buffers, c, 1) > 1;
@@ -62,6 +61,8 @@ struct tiling program_tiling(const struct program *p, int kernel, const struct c
         }
     for (int i = 0; i < k->copies && t.variant->plan == PLAN_TILE; i++)
         t.is_copied[i] = index_of(p, t.variant->copied[i], c);
+    if (t.variant->plan == PLAN_MATRIX)
+        units_set_tiles(p, kernel, c, &t);
     return t;
 }
 
@@ -88,12 +89,12 @@ int64_t tiling_registers(const struct tiling *t)
     if (t->variant->plan == PLAN_CONSTANT)
         return t->variant->reads; // steps are a loop
     return tiling_product(t, TILE_VIRTUAL) * tiling_product(t, TILE_OUTER) *
-           tiling_product(t, TILE_INNER);
+           tiling_product(t, TILE_INNER) / t->lanes;
 }
 
 int64_t tiling_threads(const struct tiling *t)
 {
-    return tiling_product(t, TILE_THREADS) * tiling_reduced(t, TILE_SHARED);
+    return tiling_product(t, TILE_THREADS) * tiling_reduced(t, TILE_SHARED) * t->lanes;
 }
 
 int64_t tiling_reach(const struct tiling *t, int loop)
@@ -146,6 +147,8 @@ int64_t tiling_statements(const struct tiling *t)
 {
     if (t->variant->plan == PLAN_CONSTANT)
         return t->variant->values + t->variant->reads;
+    if (t->variant->plan == PLAN_MATRIX)
+        return units_statements(t);
     int64_t statements = tiling_registers(t);
     for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
         statements *= tiling_is_written(t, part) ? tiling_reduced(t, part) : 1;
@@ -157,6 +160,8 @@ int64_t tiling_operations(const struct program_kernel *k, const struct tiling *t
     int64_t each = k->operations;
     if (t->variant->plan == PLAN_CONSTANT)
         return k->written;
+    if (t->variant->plan == PLAN_MATRIX) // numbers are read and stored in loops
+        return tiling_statements(t) + each + k->stored;
     for (int i = 0; i < k->copies; i++)
         each += t->is_copied[i] ? 0 : k->copy[i].operations;
     return tiling_statements(t) * each + tiling_registers(t) * k->stored;
@@ -188,7 +193,7 @@ struct tiling tiling_second(const struct tiling *t, struct program_variant *v)
         .plan = PLAN_SERIAL, .loops = *l, .unroll = -1, .vector = -1, .pad = -1, .buffers = -1};
     v->loops.extent[0] = groups * threads;
     v->is_guarded = v->loops.extent[0] > points;
-    struct tiling second = {.variant = v, .vector = 1};
+    struct tiling second = {.variant = v, .vector = 1, .lanes = 1};
     for (int a = 0; a < DEFINE_MAX_AXES; a++)
         for (int i = 0; i < TILE_PARTS; i++)
             second.part[a][i] = 1;
@@ -297,6 +302,8 @@ static const struct {
              {"whole subgroups", ANY_PLAN, fills_subgroup},
              {"shared reductions", PLAN_CROSS, is_shared},
              {"split reductions", PLAN_SPLIT, is_split},
+             {"full subgroups", PLAN_MATRIX, units_are_full},
+             {"fragments inside", PLAN_MATRIX, units_are_inside},
              {"virtual threads", PLAN_TILE, has_few_virtual},
              {"innermost parts", PLAN_TILE, has_short_innermost},
              {"vectors", PLAN_TILE, has_vectors},
@@ -335,7 +342,7 @@ static int is_short_in_all(void *context, const struct config *c, struct err *e)
     return operations <= (p->device.is_cpu ? MOST_OPERATIONS_ON_CPU : MOST_OPERATIONS);
 }
 
-static uint64_t shared_numbers(const struct program *p, int kernel, const struct tiling *t)
+static uint64_t shared_bytes(const struct program *p, int kernel, const struct tiling *t)
 {
     const struct program_kernel *k = &p->kernel[kernel];
     int64_t count = 0;
@@ -345,7 +352,7 @@ static uint64_t shared_numbers(const struct program *p, int kernel, const struct
                      tiling_pitch(p, &k->copy[i], t);
     if (tiling_reduced(t, TILE_SHARED) > 1)
         count += tiling_threads(t) * tiling_registers(t);
-    return (uint64_t)count;
+    return t->shape ? units_shared_bytes(k, t) : 4 * (uint64_t)count;
 }
 
 // The most of what it has and what a pass needs.
@@ -359,10 +366,12 @@ static void add_needs(const struct program *p, int kernel, const struct tiling *
     out->group_size[0] = uint64_max(out->group_size[0], (uint64_t)tiling_threads(t));
     out->accumulators = uint64_max(out->accumulators, (uint64_t)tiling_registers(t));
     out->statements = uint64_max(out->statements, (uint64_t)tiling_statements(t));
-    out->shared_bytes = uint64_max(out->shared_bytes, 4 * shared_numbers(p, kernel, t));
+    out->shared_bytes = uint64_max(out->shared_bytes, shared_bytes(p, kernel, t));
     for (int part = TILE_MIDDLE; part <= TILE_WRITTEN; part++)
         if (!tiling_is_written(t, part))
             trips *= (uint64_t)tiling_reduced(t, part);
+    if (t->shape)
+        trips = units_loop_trips(p, t);
     out->loop_trips = uint64_max(out->loop_trips, trips);
 }
 

@@ -353,6 +353,8 @@ static int loop_of(const struct weaver *w, int axis)
     bool of_space = axis < s->space;
     if (w->v->plan == PLAN_TILE)
         return axis;
+    if (w->v->plan == PLAN_MATRIX)
+        return weave_unit_loop(w, axis);
     for (int a = axis + 1; a < (of_space ? s->space : s->space + s->reduce); a++)
         if (s->extent[a] > 1 && w->constant[a] < 0)
             return -1;
@@ -439,6 +441,8 @@ struct nest_access weave_copy_access(struct weaver *w, int copy)
 struct nest_access weave_block_access(struct weaver *w, bool reads, bool writes)
 {
     static const int parts[] = {TILE_INNER, TILE_OUTER, TILE_VIRTUAL};
+    if (w->v->plan == PLAN_MATRIX)
+        return weave_unit_registers(w, reads, writes);
     struct nest_access x = {.buffer = w->registers, .read = reads, .write = writes};
     struct nest_term *term = weave_new_terms(w);
     int stride = weave_constant(w, 1), count = 0;

@@ -63,4 +63,24 @@ struct nest_access weave_copy_access(struct weaver *w, int copy);
 struct nest_access weave_block_access(struct weaver *w, bool reads, bool writes); // of registers
 struct nest_access weave_output_access(struct weaver *w);
 
+// --- statements (loops.c) ---
+
+enum weave_path { PATH_STORE, PATH_REDUCE, PATH_FILL, PATH_HALVE, PATH_FETCH };
+
+// In the loops around it, whose first access is `first`.
+struct nest_statement *weave_new_statement(struct weaver *w, const char *name, enum weave_path what,
+                                           struct nest_access first);
+void weave_add_access(struct nest_statement *s, struct nest_access x);
+// What the expression reads; `copied`, a bit each: from copies.
+void weave_add_reads(struct weaver *w, struct nest_statement *s, int node, unsigned copied);
+// Of one execution of the expression, and of the reduction around it.
+void weave_count_operations(struct weaver *w, int node, unsigned copied, enum reduction r,
+                            struct nest_statement *s);
+
+// --- matrix units (units_nest.c) ---
+
+void weave_units(struct weaver *w); // the kernel
+int weave_unit_loop(const struct weaver *w, int axis);
+struct nest_access weave_unit_registers(struct weaver *w, bool reads, bool writes);
+
 #endif

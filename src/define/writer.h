@@ -55,6 +55,8 @@ void writer_loops(struct writer *w, int depth, char kind, int part);
 void writer_reduced_bases(struct writer *w, int depth, const char *step);
 // The axes as constants, where the loops stand; `reduces`: those of the reduction too.
 void writer_axes(struct writer *w, int depth, bool reduces);
+// These axes, a bit each, as digits of what is called `name`.
+void writer_digits(struct writer *w, int depth, const char *name, unsigned axes);
 // Before what is done only where no loop over space, or over the reduction, is past its end.
 void writer_guard(struct writer *w, int depth, bool space);
 // The number of the block in registers that the loops around stand at.
@@ -85,5 +87,19 @@ void writer_put_next(struct writer *w, int depth);
 void writer_copy_element(struct writer *w, int copy, int lanes);
 // Reduces what the invocations have of each number, which all of them have afterwards.
 void writer_exchange(struct writer *w);
+
+// --- fragments.c ---
+
+// Of a kernel on matrix units: its extensions; what is shared, and how a fragment is loaded,
+// multiplied and stored; and what main does.
+void writer_unit_extensions(struct writer *w);
+void writer_unit_words(struct writer *w);
+void writer_units(struct writer *w);
+
+// --- glsl.c ---
+
+// Stores what becomes of the number at hand.
+void writer_store(struct writer *w, int depth);
+const char *writer_scalar(enum element e); // "float16_t"
 
 #endif

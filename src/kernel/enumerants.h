@@ -7,7 +7,8 @@
 // CooperativeMatrixKHR, which the headers of Debian 12 are too old to name.
 #define SPIRV_CAPABILITY_MATRIX_KHR 6022
 
-// OpCooperativeMatrixStoreKHR, likewise.
+// OpTypeCooperativeMatrixKHR and OpCooperativeMatrixStoreKHR, likewise.
+#define SPIRV_OP_TYPE_MATRIX_KHR  4456
 #define SPIRV_OP_MATRIX_STORE_KHR 4458
 
 #endif

@@ -217,6 +217,13 @@ static bool read_matrix(struct reader *r, const uint32_t *w, uint32_t n)
     return type_define(r, w[1], VALUE, times_unsigned(stride, w[3]), column->align);
 }
 
+// A fragment, of which there may be arrays, lies in no memory that is counted.
+static bool read_fragment(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    (void)n;
+    return type_define(r, w[1], VALUE, 0, 1);
+}
+
 static bool read_array(struct reader *r, const uint32_t *w, uint32_t n)
 {
     (void)n;
@@ -400,6 +407,8 @@ static const struct instruction {
     {SpvOpTypeFloat, 3, read_number},
     {SpvOpTypeVector, 4, read_vector},
     {SpvOpTypeMatrix, 4, read_matrix},
+    {SpvOpTypeCooperativeMatrixNV, 6, read_fragment},
+    {SPIRV_OP_TYPE_MATRIX_KHR, 7, read_fragment},
     {SpvOpTypeArray, 4, read_array},
     {SpvOpTypeRuntimeArray, 3, read_runtime_array},
     {SpvOpTypeStruct, 2, read_struct},

@@ -276,6 +276,26 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     declare_operator_end(L, s, &o);
 }
 
+// What kernels can be made for. A file may offer a choice "units" of "device" and "emulated", as
+// the preset gemm-coop does: with the latter, matrix units are emulated.
+static struct program_device device_of(const struct script *s)
+{
+    const struct limits *l = s->limits;
+    const struct script_setting *units = script_find_setting(s, "units");
+    uint32_t subgroup = l->subgroup_size ? l->subgroup_size : 1;
+    bool asks = l->subgroup_least && l->subgroup_least < l->subgroup_most;
+    struct program_device device = {.subgroup = subgroup,
+                                    .invocations = l->invocations,
+                                    .is_cpu = strcmp(s->device_type, "cpu") == 0,
+                                    .matrix = l->matrix,
+                                    .emulates = units && strcmp(units->value, "emulated") == 0,
+                                    .lanes = asks ? l->subgroup_least : subgroup,
+                                    .subgroups = asks ? l->group_subgroups : 0};
+    if (device.emulates)
+        units_emulate(&device.matrix);
+    return device;
+}
+
 static int declare_output(lua_State *L) // output(C)
 {
     struct script *s = declare_operator_begin(L);
@@ -288,11 +308,7 @@ static int declare_output(lua_State *L) // output(C)
         return luaL_error(L, "output(...) stands outside of compute(...)");
     refuse_unread(L, &f->d, f->read, *output);
     struct place place = guard_caller(L);
-    const struct program_device device = {
-        .subgroup = s->limits->subgroup_size ? s->limits->subgroup_size : 1,
-        .invocations = s->limits->invocations,
-        .is_cpu = strcmp(s->device_type, "cpu") == 0};
-    s->program = program_create(&f->d, device, &e);
+    s->program = program_create(&f->d, device_of(s), &e);
     must(L, s->program, &e);
     define_operation(L, s, &f->d);
     must(L, program_add_params(s->program, s->space, &e), &e);

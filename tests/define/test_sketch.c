@@ -217,6 +217,40 @@ static void live_parameters(void **state)
     script_destroy(s);
 }
 
+// Matrix units are offered where the device multiplies the factors' type, or emulates it, and where
+// there are enough rows and columns; then everything else is there as without them.
+static void products_of_units(void **state)
+{
+    static const struct {
+        const char *type, *units;
+        int rows, columns;
+        bool offered;
+    } cases[] = {{"f16", "emulated", 16, 24, true}, {"i8", "emulated", 16, 24, true},
+                 {"f32", "emulated", 16, 24, true}, {"i32", "emulated", 16, 24, false},
+                 {"f16", "emulated", 16, 4, false}, {"f16", "emulated", 1, 24, false},
+                 {"f16", "device", 16, 24, false},  {"f32", "device", 16, 24, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *lua =
+            mem_printf("choice('units', { 'device', 'emulated' }, '%s')\n"
+                       "local A, B = tensor('A', { %d, 32 }, '%s'), tensor('B', { 32, %d }, '%s')\n"
+                       "output(compute('C', { %d, %d }, function(i, j) return sum({ { 'k', 32 } }, "
+                       "function(k) "
+                       "return A(i, k) * B(k, j) end) end))",
+                       cases[i].units, cases[i].rows, cases[i].type, cases[i].columns,
+                       cases[i].type, cases[i].rows, cases[i].columns);
+        struct script *s = must_load_text(lua);
+        const struct program *p = script_program(s);
+        int last = p->sketches.count - 1;
+        const struct sketch *sketch = &p->sketches.sketch[last];
+        assert_int_equal(sketch->rule[0] == RULE_MATRIX, cases[i].offered);
+        assert_int_equal(strcmp(p->sketch_name[last], "matrix(C)") == 0, cases[i].offered);
+        assert_int_equal(p->sketches.sketch[0].plan[2] == PLAN_MATRIX, false);
+        script_destroy(s);
+        free(lua);
+    }
+}
+
 // A split reduction is rfactor: the first pass makes a tensor of partial results, outer x outputs,
 // each over the rest of the reduction; the second reduces its outer axis the same way.
 static void check_split(const char *reduction, const char *combination)
@@ -291,9 +325,10 @@ static void outlines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples),  cmocka_unit_test(tilings),
-        cmocka_unit_test(guarded_lengths),  cmocka_unit_test(live_parameters),
-        cmocka_unit_test(split_reductions), cmocka_unit_test(outlines),
+        cmocka_unit_test(worked_examples),   cmocka_unit_test(tilings),
+        cmocka_unit_test(guarded_lengths),   cmocka_unit_test(live_parameters),
+        cmocka_unit_test(products_of_units), cmocka_unit_test(split_reductions),
+        cmocka_unit_test(outlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels of
-# some presets, or of one kernel with each of its choices; a NAME is a GPU's or a preset's. Drivers and shims of Debian 13 are
-# unpacked below FOLDER, with the C library that they need: nothing is installed.
+# some presets, or of one kernel with each of its choices; a NAME is a GPU's, a preset's or a space file's. Drivers and shims
+# of Debian 13 are unpacked below FOLDER, with the C library that they need: nothing is installed.
 set -euo pipefail
 
 root=$1 folder=$2
@@ -27,7 +27,7 @@ read_words() {
             work=compile_choices
         elif [[ " ${known[*]} " == *" $1 "* ]]; then
             names+=("$1")
-        elif [[ $1 =~ ^[a-z0-9-]+$ && -f $root/presets/$1.lua ]]; then
+        elif [[ $1 == *.lua && -f $1 || $1 =~ ^[a-z0-9-]+$ && -f $root/presets/$1.lua ]]; then
             wanted+=("$1")
         else
             refuse "no GPU, nor preset, '$1' (GPUs: ${known[*]})"

@@ -147,9 +147,9 @@ static void test_matrix(void **state)
     struct kernel_facts f =
         facts_of("#version 450\n" NV_MATRIX "layout(local_size_x = 32) in;\nshared uvec4 t[64];\n"
                  "void main() {\n"
-                 "fcoopmatNV<32, gl_ScopeSubgroup, 16, 8> m = fcoopmatNV<32, gl_ScopeSubgroup, 16, "
-                 "8>(0.0);\n"
-                 "coopMatStoreNV(m, t, 0, 4, false); }\n");
+                 "fcoopmatNV<32, gl_ScopeSubgroup, 16, 8> m[3];\n"
+                 "m[2] = fcoopmatNV<32, gl_ScopeSubgroup, 16, 8>(0.0);\n"
+                 "coopMatStoreNV(m[2], t, 0, 4, false); }\n");
     assert_int_equal(f.matrix, MATRIX_NV);
     assert_int_equal(f.shared_bytes, 1024);
 }

@@ -106,9 +106,10 @@ static char *find_preset(const char *name)
 static void odd_definitions(void **state)
 {
     static const char *const names[] = {
-        "whole",       "turned",          "greatest", "one",        "twice", "products",
-        "long",        "outer",           "choices",  "transposed", "odd",   "odd_map",
-        "odd_softmax", "odd_convolution", "halves",   "bytes",      "moved", "known"};
+        "whole",       "turned",          "greatest",       "one",        "twice", "products",
+        "long",        "outer",           "choices",        "transposed", "odd",   "odd_map",
+        "odd_softmax", "odd_convolution", "halves",         "bytes",      "moved", "known",
+        "fragments",   "fragments_image", "fragments_bytes"};
     (void)state;
     check_all(names, sizeof names / sizeof *names, find_odd);
 }
