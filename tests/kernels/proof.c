@@ -1,6 +1,7 @@
 #include "proof.h"
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "kernel/checked.h"
 #include "trial/operator.h"
 
@@ -60,8 +61,8 @@ static bool is_as_declared(const struct resources *r, const struct resources *pa
     return true;
 }
 
-// What limits are judged by before anything is compiled is what one of the passes is: the one that
-// matters most to the space. `e` tells of the first.
+// What limits are judged by before anything is compiled is what one of the passes is, the one that
+// matters most to the space, or the most of all passes (definitions). `e` tells of the first.
 static bool holds_what_it_declares(const struct resources *r, const struct resources *pass,
                                    int passes, struct err *e)
 {
@@ -69,7 +70,15 @@ static bool holds_what_it_declares(const struct resources *r, const struct resou
     for (int i = passes - 1; i > 0; i--)
         if (is_as_declared(r, &pass[i], &ignored))
             return true;
-    return is_as_declared(r, &pass[0], e);
+    struct resources most = pass[0];
+    for (int i = 1; i < passes; i++) {
+        most.shared_bytes = uint64_max(most.shared_bytes, pass[i].shared_bytes);
+        for (int d = 0; d < 3; d++) {
+            most.group_size[d] = uint64_max(most.group_size[d], pass[i].group_size[d]);
+            most.groups[d] = uint64_max(most.groups[d], pass[i].groups[d]);
+        }
+    }
+    return is_as_declared(r, &most, &ignored) || is_as_declared(r, &pass[0], e);
 }
 
 static struct resources resources_of(const struct kernel_facts *f, const uint32_t groups[3])
