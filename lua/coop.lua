@@ -10,7 +10,13 @@
 -- C is cut into fragments of m x n elements. A subgroup computes count x count neighbouring fragments, a workgroup has
 -- `units` x `units` subgroups: an operand's tile is units * count * extent lines (extent: m of A, n of B) of `steps`
 -- fragments along K. It reaches the fragments in one of four ways, those of gemm_plan.lua: straight from the buffer, or
--- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart.
+-- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart. Of the two halves of a doubled
+-- tile, that which is read changes with each tile, in one of three ways:
+--
+--     swapped   two variables say where they begin
+--     counted   the number of the tile does, of which compilers know that it is even or odd: distances from there are
+--               constants of their instructions, and not registers of their own
+--     filled    the same, and the next tile does not wait in registers while this one is multiplied: it is brought before
 --
 -- Sums leave through shared memory too, a fragment of each subgroup at a time: which lane holds which element of a
 -- fragment is not told, and the edges of C and the epilogue need to know.
@@ -23,6 +29,7 @@ local ceil_div = arithmetic.ceil_div
 local coop = {}
 
 coop.stages = gemm.stages
+coop.halves = { "swapped", "counted", "filled" }
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
 local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
@@ -59,15 +66,17 @@ local function add_stage(p, x, skew)
 end
 
 -- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
--- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup).
+-- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup), and where it is not the default: halves
+-- ("swapped").
 function coop.plan(product, s)
   local op = product.op
   local p = {
     product = product, matrices = product.matrices, together = 1, walk = gemm.bands[s.walk], parts = s.split_k,
-    stage = s.stage, staged = s.stage ~= "none", steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m,
-    n = s.shape.n, k = s.shape.k, lanes = s.lanes,
+    stage = s.stage, staged = s.stage ~= "none", halves = s.stage == "double" and (s.halves or "swapped") or nil,
+    steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m, n = s.shape.n, k = s.shape.k, lanes = s.lanes,
     in_words = true,
   }
+  p.ahead = s.stage == "prefetch" or p.halves and p.halves ~= "filled" -- the next tile waits in registers
   p.units = matrix_units.of {
     api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = glsl.sums(op), lanes = p.lanes,
   }
@@ -92,7 +101,7 @@ function coop.vectors_fit(p)
 end
 
 function coop.next_tile_fits(p)
-  return not p.staged or p.stage == "shared" or not p.a.looped and not p.b.looped
+  return not p.ahead or not p.a.looped and not p.b.looped
 end
 
 -- What comes straight from the buffer is not looked at: nothing may lie outside.
@@ -126,8 +135,7 @@ function coop.compiles_quickly(p) return not device.is_cpu or statements(p) <= 1
 local function registers(p)
   local bytes = glsl.bytes(p.product.op.type)
   local function waiting(x)
-    local waits = (p.stage == "prefetch" or p.stage == "double") and not x.looped
-    return waits and ceil_div(x.rounds * x.vector * bytes, 4) or 0
+    return p.ahead and not x.looped and ceil_div(x.rounds * x.vector * bytes, 4) or 0
   end
   local sums = glsl.bytes(glsl.sums(p.product.op)) * p.a.count * p.b.count * p.m * p.n
   local operands = bytes * p.k * (p.a.count * p.m + p.b.count * p.n)

@@ -26,6 +26,7 @@ param.fragments = factors(device.is_cpu and 4 or 64, 3)        -- unused, rows, 
 param.steps     = discrete(device.is_cpu and { 1, 2 } or { 1, 2, 4, 8 }) -- fragments along K of a tile
 
 param.stage    = categorical(coop.stages)
+param.halves   = categorical(coop.halves)                       -- of a tile that is double
 param.skew     = discrete { 0, 1, 2 }                          -- after each row of a shared tile, in 16 bytes
 param.vector_a = discrete(coop.widths(product.a, op.type))
 param.vector_b = discrete(coop.widths(product.b, op.type))
@@ -36,7 +37,7 @@ param.walk     = custom(gemm.walks)
 local function schedule(c)
   return {
     matrix = c.matrix, rows = { c.subgroups[2], c.fragments[2] },
-    columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, skew = c.skew,
+    columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, halves = c.halves, skew = c.skew,
     vector_a = c.vector_a, vector_b = c.vector_b, split_k = c.split_k, walk = c.walk,
     lanes = subgroups.least,
   }

@@ -42,13 +42,13 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 % end
 %
 % -- Fills a tile at once: all rounds, in a loop when they are many.
-% local function fill(x, k)
+% local function fill(x, k, half_tile)
 %   if x.looped then
         for (uint i = 0; i < ${x.rounds}; ++i)
 %   end
 %   for n = 0, x.looped and 0 or x.rounds - 1 do
 %     local r = x.looped and "i" or n
-%     put(x, r, text.fetch(p, x, r, k), "0")
+%     put(x, r, text.fetch(p, x, r, k), half_tile or "0")
 %   end
 % end
 %
@@ -126,10 +126,10 @@ void main()
 %     if not x.looped then
     const uint row_${x.name} = thread / ${text.row_vectors(p, x)}, place_${x.name} = thread % ${text.row_vectors(p, x)};
 %     end
-%     if p.stage == "double" then
+%     if p.halves == "swapped" then
     uint read_${x.name} = 0, write_${x.name} = ${x.chunks};
 %     end
-%     for r = 0, p.stage ~= "shared" and x.rounds - 1 or -1 do
+%     for r = 0, p.ahead and x.rounds - 1 or -1 do
     ${glsl.vector(text.moved(p, x.vector))} next_${x.name}_${r};
 %     end
 %   end
@@ -140,10 +140,13 @@ void main()
 %   end
 % end
 
-% local ahead = p.stage == "prefetch" or p.stage == "double"
-% if ahead then fetch_ahead("k_tile") end
+% if p.ahead then fetch_ahead("k_tile") end
 % if p.stage == "double" then
-%   put_ahead("0")
+%   if p.ahead then
+%     put_ahead("0")
+%   else
+%     for _, x in ipairs(operands) do fill(x, "k_tile") end
+%   end
     barrier();
 % end
     for (uint tile = 0; tile < ${p.tiles}; ++tile, k_tile += ${p.depth}) {
@@ -154,17 +157,28 @@ void main()
 %   put_ahead("0")
         barrier();
 % end
-% if ahead then
+% if p.halves and p.halves ~= "swapped" then
+%   for _, x in ipairs(operands) do
+        const uint read_${x.name} = tile % 2 * ${x.chunks}, write_${x.name} = ${x.chunks} - read_${x.name};
+%   end
+% end
+% if p.ahead or p.halves then
         const uint k_next = k_tile + ${p.depth};
         if (tile < ${p.tiles - 1}) {
-%   fetch_ahead("k_next")
+%   if p.ahead then
+%     fetch_ahead("k_next")
+%   else
+%     for _, x in ipairs(operands) do fill(x, "k_next", "write_" .. x.name) end
+%   end
         }
 % end
 % products()
-% if p.stage == "double" then
+% if p.stage == "double" and p.ahead then
         if (tile < ${p.tiles - 1}) {
 %   put_ahead("write_")
         }
+% end
+% if p.halves == "swapped" then
 %   for _, x in ipairs(operands) do
         read_${x.name} = write_${x.name};
         write_${x.name} = ${x.chunks} - write_${x.name};
