@@ -18,8 +18,13 @@
 --               constants of their instructions, and not registers of their own
 --     filled    the same, and the next tile does not wait in registers while this one is multiplied: it is brought before
 --
--- Sums leave through shared memory too, a fragment of each subgroup at a time: which lane holds which element of a
--- fragment is not told, and the edges of C and the epilogue need to know.
+-- Sums leave in one of three ways. Which lane holds which element of a fragment is not told, and edges within fragments of
+-- C, the bias, the residual and vectors need to know:
+--
+--     workgroup   through shared memory, a fragment of each subgroup at a time, all of the workgroup waiting for each other
+--     subgroup    the same, each subgroup waiting for itself
+--     straight    from fragments to C: what is added to them are fragments as well (all rows of the bias lie in one place),
+--                 what is made of their elements one by one needs no place, and other types are other fragments
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local gemm, epilogue = include "gemm_plan.lua", include "epilogue.lua"
@@ -30,6 +35,7 @@ local coop = {}
 
 coop.stages = gemm.stages
 coop.halves = { "swapped", "counted", "filled" }
+coop.stores = { "workgroup", "subgroup", "straight" }
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
 local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
@@ -66,16 +72,17 @@ local function add_stage(p, x, skew)
 end
 
 -- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
--- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup), and where it is not the default: halves
--- ("swapped").
+-- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup), and where they are not the default: halves
+-- ("swapped"), store ("workgroup").
 function coop.plan(product, s)
   local op = product.op
   local p = {
     product = product, matrices = product.matrices, together = 1, walk = gemm.bands[s.walk], parts = s.split_k,
     stage = s.stage, staged = s.stage ~= "none", halves = s.stage == "double" and (s.halves or "swapped") or nil,
-    steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m, n = s.shape.n, k = s.shape.k, lanes = s.lanes,
-    in_words = true,
+    api = s.api, steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m, n = s.shape.n, k = s.shape.k, lanes = s.lanes,
+    in_words = true, store = s.store or "workgroup",
   }
+  p.straight = p.store == "straight"
   p.ahead = s.stage == "prefetch" or p.halves and p.halves ~= "filled" -- the next tile waits in registers
   p.units = matrix_units.of {
     api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = glsl.sums(op), lanes = p.lanes,
@@ -90,7 +97,7 @@ function coop.plan(product, s)
     add_stage(p, p.a, s.skew)
     add_stage(p, p.b, s.skew)
   end
-  p.vector_c = math.min(product.result.widest, arithmetic.widest(p.n))
+  p.vector_c = p.straight and 1 or math.min(product.result.widest, arithmetic.widest(p.n))
   p.vectors_of_lane = ceil_div(p.m * p.n, p.vector_c * p.lanes) -- of one fragment of C
   return p
 end
@@ -113,13 +120,40 @@ function coop.fragments_are_whole(p)
   return p.staged or p.a.exact and p.b.exact and p.exact_k and aligned(p.a) and aligned(p.b)
 end
 
+-- What a kernel stores, and of what fragments it is made: the element of the output, or of a part of the sum; that which the
+-- epilogue computes in, nil where there is none.
+local function stored(p)
+  local op = p.product.op
+  if p.parts > 1 then return glsl.wide(glsl.sums(op)), nil end
+  local output = glsl.output(op)
+  return output, epilogue.is_needed(op) and glsl.wide(output) or nil
+end
+
+-- Of what leaves fragments straight, no row or column is outside, and rows begin where Vulkan allows it.
+function coop.stored_fragments_are_whole(p)
+  local product, result = p.product, p.product.result
+  local pitch, from_matrix = result.pitch, result.from_matrix
+  if p.parts > 1 then pitch, from_matrix = product.M, product.N * product.M end
+  local bytes = glsl.bytes((stored(p)))
+  local aligned = math.min(row_bytes, p.n * bytes)
+  return not p.straight or product.N % p.m == 0 and product.M % p.n == 0 and pitch * bytes % aligned == 0
+    and from_matrix * bytes % aligned == 0
+end
+
+function coop.units_hold_what_is_stored(p)
+  local output, between = stored(p)
+  local function hold(element) return matrix_units.sums_in(p.api, p.m, p.n, element) end
+  return not p.straight or hold(output) and (not between or hold(between))
+end
+
 function coop.lanes_divide(p) return p.m * p.n % p.lanes == 0 end
 
 local function loop_trips(p)
   local u, fragments = p.units.trips, p.a.count * p.b.count
   local function fill(x) return x.looped and x.rounds + 1 or 0 end
   local products = p.steps * (p.a.count * u.load_a + p.b.count * u.load_b + fragments * u.multiply)
-  return p.tiles * (1 + products + fill(p.a) + fill(p.b)) + 1 + fragments * (2 * u.store + p.vectors_of_lane + 1)
+  local leaving = p.straight and 9 * u.store or 2 * u.store + p.vectors_of_lane + 1 -- 9: with all that can be added
+  return p.tiles * (1 + products + fill(p.a) + fill(p.b)) + 1 + fragments * leaving
 end
 
 local function statements(p)
@@ -148,7 +182,7 @@ local function resources_of(p)
   return {
     invocations = { p.threads, 1, 1 },
     groups = gemm.groups(p),
-    shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + sums * p.a.units * p.b.units * p.m * p.n,
+    shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + (p.straight and 0 or sums * p.a.units * p.b.units * p.m * p.n),
     accumulators = p.a.count * p.b.count * p.m * p.n // p.lanes,
     registers = registers(p),
     loop_trips = loop_trips(p),

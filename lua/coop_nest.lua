@@ -35,6 +35,7 @@ local function plan(d, w, product, s, shapes)
   p.m, p.n, p.k = size_of(d, s.matrix, shapes, "m"), size_of(d, s.matrix, shapes, "n"), size_of(d, s.matrix, shapes, "k")
   p.steps, p.depth = s.steps, s.steps * p.k
   p.staged, p.doubled = d.none(w.is(s.stage, "none")), w.is(s.stage, "double")
+  p.straight = w.is(s.store, "straight")
   p.a = operand(d, p, "a", product.a, product.N, p.m, s.rows, s)
   p.b = operand(d, p, "b", product.b, product.M, p.n, s.columns, s)
   p.threads = p.lanes * p.a.units * p.b.units
@@ -92,17 +93,35 @@ local function products(d, w, p)
   }
 end
 
--- A fragment of sums goes through shared memory, then vectors of it to C.
+-- A fragment of sums goes straight to C, element by element.
+local function store_straight(d, w, p, product)
+  local a, b, share = p.a, p.b, p.m * p.n // p.lanes
+  local i, j = w.loop("straight_row", "unrolled", a.count), w.loop("straight_column", "unrolled", b.count)
+  local element = w.loop("straight_element", "vectorized", share)
+  local path, from = w.joined(p.path, { i, j, element }), p.sum { i, j, element }
+  local row = a.first + a.unit * (a.count * p.m) + i * p.m + p.lane * (share // p.n)
+  local column = b.first + b.unit * (b.count * p.n) + j * p.n + p.lane * (share % p.n) + element
+  gemm_nest.finish(d, w, p, product, { matrix = p.matrix, row = row, column = column }, {
+    name = "store straight", loops = path, when = d.all(p.straight, d.none(d.less(1, p.parts))), from = from, add = 0,
+    integer = 0,
+  })
+  gemm_nest.store_part(d, p, product, path, from, row, column, { name = "store a part straight", when = p.straight })
+end
+
+-- Or it goes through shared memory, then vectors of it to C.
 local function store(d, w, p, product)
   local a, b, n, fragment = p.a, p.b, p.vector_c, p.m * p.n
   local i, j = w.loop("row", "unrolled", a.count), w.loop("column", "unrolled", b.count)
   local share, element = fragment // p.lanes, w.loop("finished_element", "vectorized", fragment // p.lanes)
   local each = w.loop("finished_vectors", "serial", d.ceil_div(fragment, n * p.lanes))
   local vector = w.loop("finished_vector", "vectorized", n)
-  local finished = d.buffer { "finished_sum", a.units * b.units, p.m, p.n, memory = "shared", type = p.sums }
+  local through = d.none(p.straight)
+  local finished = d.buffer {
+    "finished_sum", a.units * b.units, p.m, p.n, memory = "shared", type = p.sums, used = through,
+  }
   local unit = a.unit * b.units + b.unit
   d.statement {
-    "finish", loops = w.joined(p.path, { i, j, element }), reads = { p.sum { i, j, element } },
+    "finish", when = through, loops = w.joined(p.path, { i, j, element }), reads = { p.sum { i, j, element } },
     stores = finished { unit, p.lane * (share // p.n), p.lane * (share % p.n) + element },
   }
   local across, along = p.lane * (n // p.n) + each * (p.lanes * n // p.n), (p.lane + each * p.lanes) * n + vector
@@ -110,9 +129,10 @@ local function store(d, w, p, product)
   local row = a.first + a.unit * (a.count * p.m) + i * p.m + across
   local column = b.first + b.unit * (b.count * p.n) + j * p.n + along
   gemm_nest.finish(d, w, p, product, { matrix = p.matrix, row = row, column = column }, {
-    name = "store", loops = path, when = d.none(d.less(1, p.parts)), from = from, add = 0, integer = 0,
+    name = "store", loops = path, when = d.none(p.straight, d.less(1, p.parts)), from = from, add = 0,
+    integer = 0,
   })
-  gemm_nest.store_part(d, p, product, path, from, row, column)
+  gemm_nest.store_part(d, p, product, path, from, row, column, { name = "store a part", when = through })
 end
 
 function coop_nest.declare(product, schedule, shapes)
@@ -139,6 +159,7 @@ function coop_nest.declare(product, schedule, shapes)
     load(d, w, p, product, p.b)
     products(d, w, p)
     store(d, w, p, product)
+    store_straight(d, w, p, product)
     gemm_nest.reduce(d, w, p, product)
   end)
 end

@@ -3,6 +3,8 @@
 --     local e = epilogue.of(op, { sums = "f32", n = 4, along_bias = true })
 --     e.text                                     GLSL: the buffers and a function; "" where there is nothing to do
 --     e.call(sum, bias_at, residual_at)          text of the finished output for the text of a sum
+--     epilogue.of_numbers(op)                    the same of one number, in what it is computed in; call(sum, bias, residual)
+--                                                takes texts of numbers, of those that there are: their names are `added`
 --     epilogue.declare { N = N, ... }            the fields of an operator, and its bias, residual, activation, numbers
 --
 -- It is computed in floats (whole numbers for i8) and stored as the operator's output. `sums` is the element of the sum
@@ -43,9 +45,17 @@ function epilogue.is_needed(op)
   return op.bias == "add" or op.residual == "add" or op.activation ~= "none" or op.scale ~= 1
 end
 
+-- The function, of what it takes besides the sum and adds to it.
+local function function_of(op, output, wide, n, parameters, terms)
+  table.insert(parameters, 1, glsl.vector(wide, n) .. " sum")
+  table.insert(terms, 1, op.scale == 1 and "sum" or "sum * " .. glsl.literal(wide, op.scale))
+  return string.format("%s finished(%s)\n{\n    const %s y = %s;\n    return %s;\n}", glsl.vector(output, n),
+    table.concat(parameters, ", "), glsl.vector(wide, n), table.concat(terms, " + "),
+    glsl.converted(activated(op, wide, n), wide, output, n))
+end
+
 local function text_of(op, output, wide, n, bias_n)
-  local buffers, parameters, terms = "", { glsl.vector(wide, n) .. " sum" }, {}
-  terms[1] = op.scale == 1 and "sum" or "sum * " .. glsl.literal(wide, op.scale)
+  local buffers, parameters, terms = "", {}, {}
   if op.bias == "add" then
     buffers = buffers .. buffer(op, "bias", output, bias_n)
     parameters[#parameters + 1] = "uint bias_at"
@@ -56,9 +66,22 @@ local function text_of(op, output, wide, n, bias_n)
     parameters[#parameters + 1] = "uint residual_at"
     terms[#terms + 1] = glsl.converted("residual[residual_at]", output, wide, n)
   end
-  return string.format("%s\n%s finished(%s)\n{\n    const %s y = %s;\n    return %s;\n}", buffers,
-    glsl.vector(output, n), table.concat(parameters, ", "), glsl.vector(wide, n), table.concat(terms, " + "),
-    glsl.converted(activated(op, wide, n), wide, output, n))
+  return buffers .. "\n" .. function_of(op, output, wide, n, parameters, terms)
+end
+
+function epilogue.of_numbers(op)
+  local output = glsl.output(op)
+  local wide, added, buffers, parameters = glsl.wide(output), {}, "", {}
+  for _, name in ipairs { "bias", "residual" } do
+    if op[name] == "add" then
+      added[#added + 1], parameters[#parameters + 1] = name, glsl.vector(wide, 1) .. " " .. name
+      buffers = buffers .. buffer(op, name, output, 1)
+    end
+  end
+  return {
+    added = added, text = buffers .. "\n" .. function_of(op, wide, wide, 1, parameters, { table.unpack(added) }),
+    call = function(...) return "finished(" .. table.concat({ ... }, ", ") .. ")" end,
+  }
 end
 
 function epilogue.of(op, o)

@@ -208,14 +208,15 @@ function gemm_nest.finish(d, w, p, product, place, fields)
   }
 end
 
--- A part of the sum, of a split product, for the second pass.
-function gemm_nest.store_part(d, p, product, path, from, row, column)
+-- A part of the sum, of a split product, for the second pass; `way`, where it is one of several: { name = , when = }.
+function gemm_nest.store_part(d, p, product, path, from, row, column, way)
   local is_split = d.less(1, p.parts)
-  p.scratch = d.buffer {
+  p.scratch = p.scratch or d.buffer {
     "parts", product.matrices, p.parts, product.N, product.M, type = glsl.wide(p.sums), used = is_split,
   }
   d.statement {
-    "store a part", loops = path, when = is_split, stores = p.scratch { p.matrix, p.part, row, column }, reads = { from },
+    way and way.name or "store a part", loops = path, when = way and d.all(is_split, way.when) or is_split,
+    stores = p.scratch { p.matrix, p.part, row, column }, reads = { from },
   }
 end
 

@@ -15,10 +15,13 @@
 --     u.load("a", name, memory, at, pitch, turned)   from a buffer or shared memory
 --     u.multiply_add(c, a, b)
 --     u.store("c", name, memory, at, pitch)
+--     u.converted(name, element, from)               a "c" of other elements, from one that is there; u.declare
+--                                                    takes the element too, as its last argument
+--     u.each(name, statement)                        for each element of a "c" that an invocation holds: name[e]
 --
 -- Memory is { name = , element = , vector = } for an array of elements, or of vectors of words that hold `vector`
 -- elements each (uint, uvec2, uvec4: NV's extension takes no others); `at` (text) is where the fragment
--- begins, `pitch` how far its rows lie apart, both in vectors. A fragment that is `turned` lies in memory with its
+-- begins, `pitch` how far its rows lie apart, both in vectors: 0 where all rows are the same. A fragment that is `turned` lies in memory with its
 -- columns as rows. Also told: `unit` and `lane`, texts of which subgroup of its workgroup and which of its lanes an
 -- invocation is; `trips`, what the three cost in iterations of loops.
 
@@ -60,7 +63,9 @@ local function emulated(s)
   local held = { a = s.m * s.k, b = s.k * s.n, c = s.m * s.n // s.lanes }
   local own = "(lane + e * " .. s.lanes .. ")" -- element e of those that a lane has of C
 
-  function u.declare(use, name) return string.format("%s[%d] %s;", glsl.vector(size[use][3], 1), held[use], name) end
+  function u.declare(use, name, element)
+    return string.format("%s[%d] %s;", glsl.vector(element or size[use][3], 1), held[use], name)
+  end
 
   function u.zero(use, name)
     return u.declare(use, name) .. " " ..
@@ -68,8 +73,8 @@ local function emulated(s)
   end
 
   function u.load(use, name, memory, at, pitch, turned)
-    local columns = size[use][2]
-    local row, column = "e / " .. columns, "e % " .. columns
+    local columns, e = size[use][2], use == "c" and own or "e"
+    local row, column = e .. " / " .. columns, e .. " % " .. columns
     if turned then row, column = column, row end
     local from = glsl.sum(glsl.times(at, memory.vector), glsl.times(row, pitch * memory.vector), column)
     return loop(held[use], name .. "[e] = " .. element(memory, "(" .. from .. ")") .. ";")
@@ -88,7 +93,15 @@ local function emulated(s)
     return loop(held[use], memory.name .. "[" .. to .. "] = " .. name .. "[e];")
   end
 
+  function u.each(_, statement) return loop(held.c, statement) end
+
+  function u.converted(name, element, from)
+    return u.declare("c", name, element) .. " " ..
+      u.each(name, name .. "[e] = " .. glsl.vector(element, 1) .. "(" .. from .. "[e]);")
+  end
+
   u.extensions = { "GL_EXT_control_flow_attributes" }
+  u.is_emulated = true
   u.unit, u.lane = "gl_LocalInvocationIndex / " .. s.lanes, "gl_LocalInvocationIndex % " .. s.lanes
   u.trips = { load_a = held.a + 1, load_b = held.b + 1, multiply = held.c * (s.k + 2) + 1, store = held.c + 1 }
   return u
@@ -98,12 +111,12 @@ end
 
 local function native(s, words)
   local size, u = sizes(s), {}
-  local function type_of(use)
+  local function type_of(use, element)
     local rows, columns, of = table.unpack(size[use])
-    return words.type(use, rows, columns, of)
+    return words.type(use, rows, columns, element or of)
   end
 
-  function u.declare(use, name) return type_of(use) .. " " .. name .. ";" end
+  function u.declare(use, name, element) return type_of(use, element) .. " " .. name .. ";" end
 
   function u.zero(use, name) return string.format("%s %s = %s(0);", type_of(use), name, type_of(use)) end
 
@@ -115,6 +128,14 @@ local function native(s, words)
 
   function u.store(_, name, memory, at, pitch)
     return string.format("%s(%s, %s, %s, %d, %s);", words.store, name, memory.name, at, pitch, words.order(false))
+  end
+
+  function u.each(name, statement)
+    return string.format("[[unroll]] for (uint e = 0; e < %s.length(); ++e) %s", name, statement)
+  end
+
+  function u.converted(name, element, from)
+    return string.format("%s %s = %s(%s);", type_of("c", element), name, type_of("c", element), from)
   end
 
   u.extensions = { "GL_KHR_memory_scope_semantics", "GL_KHR_shader_subgroup_basic", table.unpack(words.extensions) }
@@ -146,6 +167,15 @@ local words = {
     end,
   },
 }
+
+-- Whether there are fragments of m x n sums that hold an element.
+function matrix_units.sums_in(api, m, n, element)
+  if api == "emulated" then return true end
+  for _, shape in ipairs(device.matrix) do
+    if shape.m == m and shape.n == n and shape.c == element then return true end
+  end
+  return false
+end
 
 function matrix_units.of(s) return s.api == "emulated" and emulated(s) or native(s, words[s.api]) end
 

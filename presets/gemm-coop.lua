@@ -31,6 +31,7 @@ param.skew     = discrete { 0, 1, 2 }                          -- after each row
 param.vector_a = discrete(coop.widths(product.a, op.type))
 param.vector_b = discrete(coop.widths(product.b, op.type))
 
+param.store    = categorical(coop.stores)                       -- from fragments to C
 param.split_k  = discrete { 1, 2, 4, 8 }
 param.walk     = custom(gemm.walks)
 
@@ -38,7 +39,7 @@ local function schedule(c)
   return {
     matrix = c.matrix, rows = { c.subgroups[2], c.fragments[2] },
     columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, halves = c.halves, skew = c.skew,
-    vector_a = c.vector_a, vector_b = c.vector_b, split_k = c.split_k, walk = c.walk,
+    vector_a = c.vector_a, vector_b = c.vector_b, store = c.store, split_k = c.split_k, walk = c.walk,
     lanes = subgroups.least,
   }
 end
@@ -56,6 +57,8 @@ constraint("vectors divide fragments", function(c) return coop.vectors_fit(plan(
 constraint("lanes divide fragments", function(c) return coop.lanes_divide(plan(c)) end)
 constraint("a tile ahead fits registers", function(c) return coop.next_tile_fits(plan(c)) end)
 constraint("what is not staged is whole", function(c) return coop.fragments_are_whole(plan(c)) end)
+constraint("what is stored straight is whole", function(c) return coop.stored_fragments_are_whole(plan(c)) end)
+constraint("units hold what is stored", function(c) return coop.units_hold_what_is_stored(plan(c)) end)
 constraint("compiles quickly", function(c) return coop.compiles_quickly(plan(c)) end)
 constraint("no empty part of K", function(c) return c.steps * shapes[c.matrix].k * (c.split_k - 1) < op.K end)
 

@@ -7,12 +7,18 @@
 % local sums, n = glsl.sums(op), p.vector_c
 % local sum, times, over = glsl.sum, glsl.times, glsl.over
 % local output = whole and glsl.output(op) or glsl.wide(sums)
-% local last = epilogue.of(op, { sums = sums, n = n, along_bias = true })
+% local is_finished = whole and epilogue.is_needed(op)
+% local last = p.straight and epilogue.of_numbers(op) or epilogue.of(op, { sums = sums, n = n, along_bias = true })
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
 % for _, name in ipairs(u.extensions) do
 #extension ${name} : require
+% end
+% if p.store == "subgroup" and u.is_emulated then
+#extension GL_KHR_shader_subgroup_basic : require
+% elseif p.straight and not u.is_emulated then
+#extension GL_EXT_control_flow_attributes : require
 % end
 
 layout(local_size_x = ${p.threads}) in;
@@ -22,7 +28,7 @@ layout(local_size_x = ${p.threads}) in;
 layout(std430, set = 0, binding = ${x.place.binding}) restrict readonly buffer Matrix${block} { ${glsl.vector(text.moved(p, x.vector))} matrix_${x.name}[]; };
 % end
 layout(std430, set = 0, binding = ${whole and result.binding or op.bindings.scratch}) restrict writeonly buffer MatrixC { ${glsl.vector(output, n)} matrix_c[]; };
-% if whole and last.text ~= "" then
+% if is_finished then
 ${last.text}
 % end
 % if p.staged then
@@ -30,7 +36,9 @@ ${last.text}
 shared ${glsl.vector(text.moved(p, x.vector))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
 %   end
 % end
+% if not p.straight then
 shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; // a fragment of each subgroup
+% end
 %
 % -- Tiles ---------------------------------------------------------------------------------------------------------------
 %
@@ -98,6 +106,42 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 %     end
         }
 %   end
+% end
+%
+% -- Stores fragment i, j of the sums. A subgroup's invocations all take the same way.
+% local function store_straight(i, j, origin, c_row, pitch)
+%   local name, held, inside = "sum_" .. i .. "_" .. j, sums, {}
+%   local function become(element, text)
+%     if held ~= element then
+        ${u.converted(text, element, name)}
+%       name, held = text, element
+%     end
+%   end
+%   if not a.exact then inside[#inside + 1] = "row < " .. product.N end
+%   if not b.exact then inside[#inside + 1] = "column < " .. product.M end
+    {
+        const uint row = ${sum("first_a", "corner_a", i * p.m)}, column = ${sum("first_b", "corner_b", j * p.n)};
+        ${#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or ""}{
+        const uint at = ${sum(origin, times(c_row, pitch), "column")};
+%   if is_finished then
+%     local wide, added = glsl.wide(output), {}
+%     become(wide, "sums")
+%     for _, of in ipairs(last.added) do
+%       local of_bias = of == "bias"
+        ${u.declare("c", "each_" .. of, output)}
+        ${u.load("c", "each_" .. of, { name = of, element = output, vector = 1 }, of_bias and text.bias(p, "row", "column", 1) or "at", of_bias and 0 or result.pitch)}
+%       added[#added + 1] = "each_" .. of .. "[e]"
+%       if wide ~= output then
+        ${u.converted("wide_" .. of, wide, "each_" .. of)}
+%         added[#added] = "wide_" .. of .. "[e]"
+%       end
+%     end
+        ${u.each(name, name .. "[e] = " .. last.call(name .. "[e]", table.unpack(added)) .. ";")}
+%   end
+%   become(output, "result")
+        ${u.store("c", name, { name = "matrix_c", element = output, vector = 1 }, "at", pitch)}
+        }
+    }
 % end
 
 void main()
@@ -193,11 +237,15 @@ void main()
 % local pitch = (whole and result.pitch or product.M) // n
 % local origin = whole and text.origin(p, result, n) or "0"
 % local c_row = whole and "row" or sum(times(text.part(p), product.N), "row")
+% local waits = p.store == "subgroup" and "subgroupBarrier()" or "barrier()"
 % local fragment, vectors = p.m * p.n, p.m * p.n // n
 % for i = 0, a.count - 1 do
 %   for j = 0, b.count - 1 do
+%     if p.straight then
+%       store_straight(i, j, origin, c_row, pitch)
+%     else
     ${u.store("c", "sum_" .. i .. "_" .. j, { name = "finished_sum", element = sums, vector = 1 }, times("unit", fragment), p.n)}
-    barrier();
+    ${waits};
     for (uint e = 0; e < ${p.vectors_of_lane}; ++e) {
         const uint vector = lane + e * ${p.lanes};
         const uint row = ${sum("first_a", "corner_a", over("vector", p.n // n), i * p.m)};
@@ -215,7 +263,8 @@ void main()
             matrix_c[at] = ${whole and last.call(value, text.bias(p, "row", "column", n), "at") or glsl.converted(value, sums, output, n)};
         }
     }
-    barrier();
+    ${waits};
+%     end
 %   end
 % end
 }

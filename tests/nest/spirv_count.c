@@ -86,6 +86,22 @@ static void read_loop(struct machine *m, const uint32_t *w, uint32_t header)
     m->id[w[1]].loop = m->id[w[2]].loop = header;
 }
 
+// What an invocation has of a matrix, and what is computed from that.
+static void read_operation(struct machine *m, const uint32_t *w)
+{
+    struct id *c = &m->id[w[2]];
+    c->type = w[1];
+    if (w[3] == OP_MATRIX_LENGTH) {
+        uint32_t length = (uint32_t)(m->id[w[4]].components / m->lanes);
+        c->value = (struct value){.known = true, .part = {length}};
+    } else { // which no invocation computes
+        struct spirv_count before = *m->n;
+        uint32_t words = machine_words(w), last = w[words - 1];
+        machine_operate(m, (uint32_t[]){(words - 1) << 16 | w[3], w[1], w[2], w[4], last});
+        *m->n = before;
+    }
+}
+
 static void take_apart(struct machine *m)
 {
     uint32_t label = 0;
@@ -100,6 +116,8 @@ static void take_apart(struct machine *m)
             read_matrix(m, w);
         else if (op >= OP_CONSTANT_TRUE && op <= OP_CONSTANT_COMPOSITE)
             read_constant(m, w);
+        else if (op == OP_CONSTANT_OPERATION)
+            read_operation(m, w);
         else if (op == OP_VARIABLE)
             read_variable(m, w);
         else if (op == OP_LABEL)

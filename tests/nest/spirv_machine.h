@@ -18,6 +18,7 @@ enum { // instructions (SPIR-V spec 3.49)
     OP_CONSTANT_FALSE = 42,
     OP_CONSTANT = 43,
     OP_CONSTANT_COMPOSITE = 44,
+    OP_CONSTANT_OPERATION = 52,
     OP_FUNCTION = 54,
     OP_FUNCTION_PARAMETER = 55,
     OP_FUNCTION_CALL = 57,
@@ -42,6 +43,7 @@ enum { // instructions (SPIR-V spec 3.49)
     OP_MATRIX_LOAD = 5359,
     OP_MATRIX_STORE = 5360,
     OP_MATRIX_MULTIPLY_ADD = 5361,
+    OP_MATRIX_LENGTH = 5362,
 };
 
 struct value {

@@ -266,6 +266,8 @@ static const struct mutant {
     {12, "lua/direct_nest.lua", "d.none(w.is(walk, \"image\"))", "w.is(walk, \"image\")"},
     {6, "lua/coop_nest.lua", "multiply = is_whole and 0 or p.k", "multiply = 1"},
     {6, "lua/coop_nest.lua", "+ s.skew *", "+ 2 * s.skew *"},
+    {6, "lua/coop_nest.lua", "\"straight_element\", \"vectorized\", share",
+     "\"straight_element\", \"vectorized\", 1"},
     {6, "lua/coop_nest.lua", "local share, row = x.extent * p.k // p.lanes",
      "local share, row = x.extent * p.k"},
     {PLAIN, "lua/pool.lua", "d.is(c.unroll, \"window\")", "d.is(c.unroll, \"row\")"},

@@ -7,19 +7,28 @@ local product = matmul.declare(size("size", 2048), { "f16", "i8" })
 local op = product.op
 local shape = matrix_units.shapes(device.matrix_api, op.type, glsl.sums(op))[1]
 local stage, skew, steps = choice("stage", coop.stages), size("skew", 0, 0), size("steps", 2)
-local halves = choice("halves", coop.halves)
+local halves, store = choice("halves", coop.halves), choice("store", coop.stores)
 local rows, columns = size("rows", 2), size("columns", 2) -- fragments of a subgroup
-local widths_a, widths_b = coop.widths(product.a, op.type), coop.widths(product.b, op.type)
+
+-- The widest vector that fragments are made of.
+local function widest(place, extent)
+  local fitting = 1
+  for _, n in ipairs(coop.widths(place, op.type)) do
+    if (place.along_k and shape.k or extent) % n == 0 then fitting = n end
+  end
+  return fitting
+end
 
 param.only = discrete { 1 }
 local plan = derived(function()
   return coop.plan(product, {
-    shape = shape, api = device.matrix_api, rows = { 2, rows }, columns = { 2, columns }, steps = steps, stage = stage, halves = halves,
-    skew = skew, vector_a = widths_a[#widths_a], vector_b = widths_b[#widths_b], split_k = 1, walk = "rows",
-    lanes = subgroups.least,
+    shape = shape, api = device.matrix_api, rows = { 2, rows }, columns = { 2, columns }, steps = steps, stage = stage,
+    halves = halves, store = store, skew = skew, vector_a = widest(product.a, shape.m), vector_b = widest(product.b, shape.n),
+    split_k = 1, walk = "rows", lanes = subgroups.least,
   })
 end)
-constraint("vectors divide fragments", function(c) return coop.vectors_fit(plan(c)) end)
 constraint("a tile ahead fits registers", function(c) return coop.next_tile_fits(plan(c)) end)
 constraint("what is not staged is whole", function(c) return coop.fragments_are_whole(plan(c)) end)
+constraint("what is stored straight is whole", function(c) return coop.stored_fragments_are_whole(plan(c)) end)
+constraint("units hold what is stored", function(c) return coop.units_hold_what_is_stored(plan(c)) end)
 coop.kernels(plan)
