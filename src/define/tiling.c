@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_REGISTERS         64 // of an invocation's numbers, on a GPU
 #define MOST_WRITTEN           512
 #define MOST_OPERATIONS        4096 // of all kernels
 #define MOST_OPERATIONS_ON_CPU 8192
@@ -205,6 +206,14 @@ struct tiling tiling_second(const struct tiling *t, struct program_variant *v)
 
 // --- rules ---
 
+// Compilers for GPUs spill random kernels of more (docs/definitions.md). CPUs spill to caches: what
+// limits them is the device's own number.
+static bool registers_fit(const struct program *p, int kernel, const struct tiling *t)
+{
+    (void)kernel;
+    return p->device.is_cpu || tiling_registers(t) <= MOST_REGISTERS;
+}
+
 static bool is_short(const struct program *p, int kernel, const struct tiling *t)
 {
     (void)p;
@@ -298,7 +307,8 @@ static const struct {
     const char *name;
     enum stage_plan plan; // of kernels that it is about
     bool (*holds)(const struct program *p, int kernel, const struct tiling *t);
-} rules[] = {{"what is written out", ANY_PLAN, is_short},
+} rules[] = {{"registers", ANY_PLAN, registers_fit},
+             {"what is written out", ANY_PLAN, is_short},
              {"whole subgroups", ANY_PLAN, fills_subgroup},
              {"shared reductions", PLAN_CROSS, is_shared},
              {"split reductions", PLAN_SPLIT, is_split},
