@@ -65,7 +65,13 @@ static void add(const struct lessons *l, struct gp *g, int index)
     double x[WIDEST];
     double best = lessons_fitness(l, 0), fitness = l->rounds->fitness[index];
     lessons_point(l, g, index, x);
-    gp_add(g, x, (fitness > 0 ? fitness : lessons_failed(l)) / best);
+    double share = (fitness > 0 ? fitness : lessons_failed(l)) / best;
+    gp_add(g, x, l->logarithms ? log(share) : share);
+}
+
+static bool is_taught(const struct lessons *l, int index)
+{
+    return !l->logarithms || l->rounds->fitness[index] > 0;
 }
 
 static bool is_among(const int *list, int count, int index)
@@ -100,13 +106,14 @@ static void believe(struct lessons *l, struct gp *g, struct rng *r)
 // Three quarters of its points are the best results, the others the latest.
 void lessons_teach(struct lessons *l, struct gp *g, struct rng *r)
 {
-    int points = l->results < l->points ? l->results : l->points;
-    int best = points == l->results ? points : points * 3 / 4;
+    int known = l->logarithms ? l->valid : l->results;
+    int points = known < l->points ? known : l->points;
+    int best = points == known ? points : points * 3 / 4;
     gp_clear(g);
     for (int i = 0; i < best; i++)
         add(l, g, l->ranked[i]);
     for (int i = l->results - 1; g->count < points; i--)
-        if (!is_among(l->ranked, best, i))
+        if (is_taught(l, i) && !is_among(l->ranked, best, i))
             add(l, g, i);
     gp_fit(g, tries(l, points), r);
     believe(l, g, r);

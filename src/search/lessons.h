@@ -27,6 +27,8 @@ struct lessons {
     int *ranked;       // indices of all results, best first; of equals the older one
     int results, valid, capacity; // valid: did not fail
     double *x, *mean, *deviation; // of what is open: [width] each, and one
+    // Set after lessons_init: what is taught are the logarithms of these shares, and no failures.
+    bool logarithms;
 };
 
 // `rounds->open` is set.

@@ -87,23 +87,28 @@ void proposals_add_strangers(struct proposals *p)
 }
 
 // Those of the graphs and, within reach, all other values of one parameter.
-void proposals_add_neighbours(struct proposals *p, int index)
+void proposals_add_moves(struct proposals *p, const struct candidate *here)
 {
     const struct space *s = p->rounds->problem.space;
-    struct candidate c;
-    struct config here;
-    config_set_get(&p->rounds->visited.given, index, &here);
-    for (int i = 0; i < s->param_count; i++)
-        c.from[i] = index + 1;
-    int degree = space_degree(s, &here), all = degree + moves_jumps(s, p->reach);
+    struct candidate c = *here;
+    int degree = space_degree(s, &here->config), all = degree + moves_jumps(s, p->reach);
     bool some = all > MOST_NEIGHBOURS;
     for (int n = 0; n < (some ? MOST_NEIGHBOURS : all); n++) {
         int k = some ? (int)rng_below(p->rng, (uint64_t)all) : n;
         if (k < degree)
-            space_neighbour(s, &here, k, &c.config);
+            space_neighbour(s, &here->config, k, &c.config);
         else
-            moves_jump(s, p->reach, &here, k - degree, &c.config);
+            moves_jump(s, p->reach, &here->config, k - degree, &c.config);
         if (visited_allows(&p->rounds->visited, &c.config))
             proposals_add(p, &c);
     }
+}
+
+void proposals_add_neighbours(struct proposals *p, int index)
+{
+    struct candidate here = {0};
+    config_set_get(&p->rounds->visited.given, index, &here.config);
+    for (int i = 0; i < p->rounds->problem.space->param_count; i++)
+        here.from[i] = index + 1;
+    proposals_add_moves(p, &here);
 }

@@ -4,6 +4,7 @@
 //     struct proposals p = {.rounds = &rounds, .rng = &rng, .parents = 8, .children = 40, ...};
 //     proposals_begin(&p);
 //     proposals_add_neighbours(&p, index);          single moves from a result: `places` at most
+//     proposals_add_moves(&p, &candidate);          the same from what was not measured
 //     proposals_add_children(&p, ranked, results);  recombined, then walked (OpEvo, Eq. 2 and 1)
 //     proposals_add_strangers(&p);                  drawn, then walked
 //     ...p.candidate[0 .. p.count)
@@ -33,6 +34,7 @@ int proposals_most(const struct proposals *p);
 void proposals_begin(struct proposals *p);                          // forgets those that are there
 void proposals_add(struct proposals *p, const struct candidate *c); // past the most it is left out
 void proposals_add_neighbours(struct proposals *p, int index);
+void proposals_add_moves(struct proposals *p, const struct candidate *here); // of the same origin
 // `ranked`: indices of results, best first; of the first `parents`, by their fitness.
 void proposals_add_children(struct proposals *p, const int *ranked, int results);
 void proposals_add_strangers(struct proposals *p);

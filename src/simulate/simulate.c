@@ -102,6 +102,7 @@ static void take_lead(struct search *s, const struct record_entry *entry)
 static double spend(struct search *s, const struct record_entry *entry)
 {
     s->out->trials++;
+    s->out->failed += entry->outcome != OUTCOME_OK;
     s->out->recorded_s += replay_source_cost(entry);
     return entry->outcome == OUTCOME_OK ? measure(s, entry) : 0;
 }

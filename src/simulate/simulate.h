@@ -33,6 +33,7 @@ struct simulated_run {
     struct simulated_step *step;
     int count, capacity;
     int64_t trials; // that were spent; fewer than the budget where the search ended early
+    int64_t failed; // of these
     int64_t asks;   // configurations that the strategy asked for, illegal ones too
     // Recorded means: of what it returns in the end, and the least of all that it measured; 0:
     // nothing was valid.

@@ -99,6 +99,37 @@ static double milliseconds(const struct simulation *list, int recordings, int st
     return 1e3 * seconds / trials;
 }
 
+static bool has_failures(const struct recording *r)
+{
+    for (int i = 0; i < r->count; i++)
+        if (simulate_is_trial(&r->entry[i]) && r->entry[i].outcome != OUTCOME_OK)
+            return true;
+    return false;
+}
+
+static void print_failures(const struct simulation *list, int recordings, int specs)
+{
+    printf("\nShare of all trials that failed, where any can\n\n| recording |");
+    for (int k = 0; k < specs; k++)
+        printf(" %s |", list[k].strategy);
+    printf("\n|---|");
+    for (int k = 0; k < specs; k++)
+        printf("---:|");
+    for (int i = 0; i < recordings * specs; i++) {
+        int64_t failed = 0, trials = 0;
+        if (!has_failures(list[i].recording))
+            continue;
+        for (int k = 0; k < list[i].repeats; k++) {
+            failed += list[i].run[k].failed;
+            trials += list[i].run[k].trials;
+        }
+        if (i % specs == 0)
+            printf("\n| %s |", list[i].recording->name);
+        printf(" %.1f %% |", 100 * (double)failed / (double)trials);
+    }
+    printf("\n\n");
+}
+
 void pairs_on_recordings(char *const *spec, int specs, struct recording *const *recording,
                          int recordings, int trials, int repeats)
 {
@@ -116,6 +147,7 @@ void pairs_on_recordings(char *const *spec, int specs, struct recording *const *
         bench_fail("the simulation failed", &e);
     for (int k = 1; k < specs; k++)
         print_differences(&list[0], &list[k], recordings, specs);
+    print_failures(list, recordings, specs);
     for (int k = 0; k < specs; k++)
         printf("%s: %.2f ms CPU time a trial\n", spec[k],
                milliseconds(&list[k], recordings, specs));

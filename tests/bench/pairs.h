@@ -14,7 +14,8 @@
 enum { PAIRS_MOST = 32 }; // strategies
 
 // Optimum / best on each recording after 20, 50, 100, 200 and 400 trials, and p of Wilcoxon's
-// signed-rank test of each difference, with Holm's correction for all of a strategy's.
+// signed-rank test of each difference, with Holm's correction for all of a strategy's;
+// and the share of trials that failed.
 void pairs_on_recordings(char *const *spec, int specs, struct recording *const *recording,
                          int recordings, int trials, int repeats);
 // Share of `seeds` runs that are at 0.95 of the optimum or above on landscape `trap`, on a space of

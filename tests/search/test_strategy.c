@@ -46,6 +46,8 @@ static const char *const specs[] = {
     "forest:plan=100:trees=5:starts=2:near=5",
     "lfbo:trees=3:near=20",
     "portfolio:window=20",
+    "feasible:points=30:trees=5",
+    "feasible:starts=1:points=5:learn=0:climbs=1:strangers=0:near=1:bound=1:trees=1:ahead=6",
     "lfbo:trees=2:near=10:copies=5:measured=7:patience=0:starts=3",
     "ansor:plan=100:pop=64:generations=2:warmup=100",
     "ansor:plan=200:pop=32:generations=1:adaptive=1:crossover=0.5:epsilon=0.3:sample=5",

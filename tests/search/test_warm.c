@@ -37,6 +37,7 @@ static const struct {
     {"forest:plan=4:trees=3", 0},
     {"lfbo:trees=3", 0},
     {"portfolio", 0},
+    {"feasible:starts=4", 0},
     {"ansor:plan=4:pop=16:warmup=4", 0},
     {"walk:starts=4", 0},
     {"walk:starts=2:ahead=3", 0},
