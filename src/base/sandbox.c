@@ -88,6 +88,7 @@ static const uint64_t rights_of[] = {
                       FS_MAKE_DIR | FS_REMOVE_FILE | FS_REMOVE_DIR | FS_REFER,
     [SANDBOX_DEVICE] = FS_READ_FILE | FS_READ_DIR | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
     [SANDBOX_RUN] = FS_READ_FILE | FS_READ_DIR | FS_EXECUTE,
+    [SANDBOX_LIST] = FS_READ_DIR,
 };
 
 // All that a kernel of this version can forbid.

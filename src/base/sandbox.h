@@ -23,6 +23,7 @@ enum sandbox_right {
     SANDBOX_WRITE,  // and write, make and remove files and folders there
     SANDBOX_DEVICE, // read, write and control what is there, but make nothing
     SANDBOX_RUN,    // and start as a program; to load a library SANDBOX_READ is enough
+    SANDBOX_LIST,   // only the names of what is in a folder and all below it
 };
 
 struct sandbox_path;

@@ -206,6 +206,8 @@ static void allow_loader(struct sandbox *s)
 void confine_allow_worker(struct sandbox *s)
 {
     sandbox_allow_list(s, SANDBOX_READ, readable);
+    // A worker that is started inside a sandbox looks there for the devices that it allows itself.
+    sandbox_allow(s, SANDBOX_LIST, "/dev");
     sandbox_allow_list(s, SANDBOX_DEVICE, devices);
     for (size_t i = 0; i < sizeof readable_at_home / sizeof *readable_at_home; i++)
         allow_below(s, getenv("HOME"), readable_at_home[i]);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -135,6 +136,16 @@ static int try_read_users(const struct place *p)
 {
     (void)p;
     return result(open("/etc/passwd", O_RDONLY) >= 0);
+}
+
+static int try_list_settings(const struct place *p)
+{
+    DIR *d = opendir("/etc");
+    (void)p;
+    int found = result(d && readdir(d));
+    if (d)
+        closedir(d);
+    return found;
 }
 
 static int try_connect(const struct place *p)
@@ -377,6 +388,20 @@ static void test_of_what_keeps_files(void **state)
     sandbox_finish(&s);
 }
 
+static void test_of_what_lists(void **state)
+{
+    const struct place *p = *state;
+    struct sandbox s = {.starts = false};
+    allow_given(p, &s);
+    if (state_here(&s).landlock == SANDBOX_HOLDS)
+        assert_int_equal(after_entering(p, &s, try_list_settings), EACCES);
+    sandbox_allow(&s, SANDBOX_LIST, "/etc");
+    assert_int_equal(after_entering(p, &s, try_list_settings), 0);
+    if (state_here(&s).landlock == SANDBOX_HOLDS)
+        assert_int_equal(after_entering(p, &s, try_read_users), EACCES);
+    sandbox_finish(&s);
+}
+
 // Threads that were there are not in landlock, and that is said.
 static void *sleep_on(void *context)
 {
@@ -427,6 +452,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_of_what_starts_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_of_what_starts_programs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_of_what_keeps_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_of_what_lists, setup, teardown),
         cmocka_unit_test(test_thread_that_stays),
         cmocka_unit_test_setup_teardown(test_off, setup, teardown),
     };

@@ -10,9 +10,12 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void measure_escaping(struct fixture *f, const char *fault)
@@ -86,6 +89,24 @@ static void turned_off_nothing_is_refused(void **state)
     remove("/tmp/tilewalk-escaped");
 }
 
+// Workers are started by an engine that is confined itself, and look for devices by patterns.
+static void a_worker_in_a_sandbox_still_finds_devices(void **state)
+{
+    int status;
+    (void)state;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        glob_t found;
+        confine_worker();
+        bool there = glob("/dev/nul*", 0, NULL, &found) == 0 && found.gl_pathc == 1;
+        confine_worker();
+        _exit(!there || open("/dev/null", O_RDWR) < 0);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 static bool is_in_environment(const char *variable)
 {
     const char **kept = confine_environment();
@@ -124,6 +145,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_that_starts_is_confined),
         cmocka_unit_test(a_worker_that_measures_is_confined),
+        cmocka_unit_test(a_worker_in_a_sandbox_still_finds_devices),
         cmocka_unit_test(turned_off_nothing_is_refused),
         cmocka_unit_test(of_the_environment_only_the_list_is_passed),
     };
