@@ -43,6 +43,18 @@ static void test_kinds(void **state)
     assert_true(total(&nvk, STATISTIC_SPILLS) == 64);
 }
 
+// What NVIDIA's driver says of a kernel that spills 464 bytes.
+static void test_half_written(void **state)
+{
+    struct statistics s = {0};
+    (void)state;
+    assert_true(statistics_take(&s, "Local Memory Size", 0x10p32));
+    assert_true(total(&s, STATISTIC_SPILLS) == 0);
+    assert_true(statistics_take(&s, "Local Memory Size", 0x10p32 + 464));
+    assert_true(total(&s, STATISTIC_SPILLS) == 464);
+    assert_false(statistics_take(&s, "Local Memory Size", 0x1p50));
+}
+
 static void test_found_by_name(void **state)
 {
     (void)state;
@@ -113,8 +125,11 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),  cmocka_unit_test(test_found_by_name),
-        cmocka_unit_test(test_merged), cmocka_unit_test(test_garbage_is_refused),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_half_written),
+        cmocka_unit_test(test_found_by_name),
+        cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_garbage_is_refused),
         cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
